@@ -1,0 +1,76 @@
+/**
+ * The one table of what can go wrong at Sluice's doors. Append-only: a code keeps its meaning for ever.
+ * `status` is the HTTP status; `rpcCode` the JSON-RPC code where the failure is answered inside JSON-RPC (Solana's own
+ * codes -32001..-32021 are never reused); `retryable` tells a client whether the same call may succeed later; `text` is
+ * shown to everybody and holds no internals. docs/reference/errors.md is generated from it.
+ */
+export interface ErrorDefinition {
+  readonly status: number;
+  readonly rpcCode: number;
+  readonly retryable: boolean;
+  readonly text: string;
+}
+
+const define = (status: number, rpcCode: number, retryable: boolean, text: string): ErrorDefinition => ({
+  status,
+  rpcCode,
+  retryable,
+  text,
+});
+
+export const errorTable = {
+  // The request itself
+  PARSE_ERROR: define(400, -32700, false, "Parse error"),
+  INVALID_REQUEST: define(400, -32600, false, "Invalid request"),
+  METHOD_NOT_FOUND: define(200, -32601, false, "Method not found"),
+  INVALID_PARAMS: define(200, -32602, false, "Invalid params"),
+  INVALID_INPUT: define(400, -33400, false, "The request has invalid fields"),
+  NOT_FOUND: define(404, -33404, false, "Not found"),
+  METHOD_NOT_ALLOWED: define(405, -33405, false, "Method not allowed"),
+  CONFLICT: define(409, -33409, false, "The request conflicts with the present state"),
+  BODY_TOO_LARGE: define(413, -33414, false, "The request body is too large"),
+  UNSUPPORTED_MEDIA_TYPE: define(415, -33415, false, "Content-Type must be application/json"),
+  // Keys and what they may do, in the order in which they are checked
+  INVALID_API_KEY: define(401, -33401, false, "The API key is missing or invalid"),
+  KEY_INACTIVE: define(401, -33411, false, "The API key is not active"),
+  NETWORK_NOT_ALLOWED: define(403, -33403, false, "The API key may not use this network"),
+  DOMAIN_NOT_ALLOWED: define(403, -33413, false, "The API key may not be used from this domain"),
+  IP_NOT_ALLOWED: define(403, -33423, false, "The API key may not be used from this address"),
+  RATE_LIMIT_EXCEEDED: define(429, -33429, true, "Rate limit exceeded"),
+  INSUFFICIENT_CREDITS: define(402, -33402, false, "The account has no credits left this month"),
+  PERMISSION_DENIED: define(403, -33433, false, "The API key lacks the permission for this"),
+  TIER_REQUIRED: define(403, -33443, false, "The account's tier does not include this"),
+  // Nodes
+  NETWORK_UNAVAILABLE: define(503, -33503, true, "No node is available for this network"),
+  UPSTREAM_TIMEOUT: define(504, -33504, true, "The node did not answer in time"),
+  UPSTREAM_INVALID: define(502, -33502, true, "The node answered with something that is not JSON-RPC"),
+  OVERLOADED: define(503, -33513, true, "The server is busy; try again shortly"),
+  // Ourselves
+  INTERNAL_ERROR: define(500, -33500, true, "Internal error"),
+} as const satisfies Record<string, ErrorDefinition>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** Where the docs page of a code lives, relative to a server's own base address; RFC 9457 `type`. */
+export function errorDocsPath(code: ErrorCode): string {
+  return `/docs/errors#${code.toLowerCase().replaceAll("_", "-")}`;
+}
+
+/**
+ * A failure with a code of the table. `details` is the code's public payload; `cause` stays inside.
+ * Thrown inside rooms and mapped once, at the door.
+ */
+export class SluiceError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: ErrorCode,
+    options: { message?: string; details?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
+  ) {
+    super(options.message ?? errorTable[code].text, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = "SluiceError";
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+}

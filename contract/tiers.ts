@@ -1,0 +1,70 @@
+/** Subscription products and their tiers, as data: the code enforces these tables and the documents are made from them. */
+
+export const networks = ["mainnet", "devnet", "testnet"] as const;
+export type Network = (typeof networks)[number];
+
+export const platformTiers = ["free", "developer", "business", "professional", "enterprise"] as const;
+export type PlatformTier = (typeof platformTiers)[number];
+
+export interface PlatformTierLimits {
+  readonly name: string;
+  /** Monthly price in US dollars; null is negotiated. */
+  readonly priceMonthlyUsd: number | null;
+  /** Credits a calendar month (UTC); null is unlimited. */
+  readonly creditsMonthly: bigint | null;
+  /** JSON-RPC requests a second; the burst is `burstFactor` times as many. */
+  readonly requestsPerSecond: number;
+  /** sendTransaction has a rate of its own. */
+  readonly sendTransactionsPerSecond: number;
+  readonly enhancedRequestsPerSecond: number;
+  readonly webSocketConnections: number;
+  readonly webSocketMessagesPerSecond: number;
+}
+
+/** Every burst is this many times the rate. */
+export const burstFactor = 2;
+
+const platformTier = (
+  name: string,
+  priceMonthlyUsd: number | null,
+  creditsMonthly: bigint | null,
+  requestsPerSecond: number,
+  sendTransactionsPerSecond: number,
+  enhancedRequestsPerSecond: number,
+  webSocketConnections: number,
+  webSocketMessagesPerSecond: number,
+): PlatformTierLimits => ({
+  name,
+  priceMonthlyUsd,
+  creditsMonthly,
+  requestsPerSecond,
+  sendTransactionsPerSecond,
+  enhancedRequestsPerSecond,
+  webSocketConnections,
+  webSocketMessagesPerSecond,
+});
+
+export const platformTierLimits: Readonly<Record<PlatformTier, PlatformTierLimits>> = {
+  free: platformTier("Free", 0, 100_000n, 10, 5, 5, 5, 100),
+  developer: platformTier("Developer", 49, 2_500_000n, 50, 20, 10, 5, 500),
+  business: platformTier("Business", 499, 30_000_000n, 200, 100, 50, 250, 2_000),
+  professional: platformTier("Professional", 999, 75_000_000n, 500, 200, 100, 250, 5_000),
+  enterprise: platformTier("Enterprise", null, null, 1_000, 500, 200, 1_000, 10_000),
+};
+
+export const oracleTiers = ["community", "builders", "professional", "enterprise", "ultra"] as const;
+export type OracleTier = (typeof oracleTiers)[number];
+
+export const oracleV2Tiers = ["community", "developer", "professional", "enterprise"] as const;
+export type OracleV2Tier = (typeof oracleV2Tiers)[number];
+
+/** An account holds at most one subscription to each product. */
+export interface SubscriptionTiers {
+  readonly platform: PlatformTier;
+  readonly oracle: OracleTier;
+  readonly "oracle-v2": OracleV2Tier;
+}
+export type Product = keyof SubscriptionTiers;
+
+export const permissions = ["read", "bundles:write", "webhooks:write", "admin"] as const;
+export type Permission = (typeof permissions)[number];
