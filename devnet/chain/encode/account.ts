@@ -1,0 +1,92 @@
+import type { ChainAccount } from "../model.ts";
+import { parseAccount } from "./accounts/parse-account.ts";
+import { encodeBase58 } from "./base58.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+
+export type AccountEncodingName = "binary" | "base58" | "base64" | "base64+zstd" | "jsonParsed";
+
+/** Finds an account by its address; null when there is none. */
+export type AccountLookup = (address: string) => ChainAccount | null;
+
+/** The time at the bank that answers: interest-bearing and scaled mints present amounts by it. */
+export interface EncodeClock {
+  readonly epoch: bigint;
+  /** Unix seconds. */
+  readonly unixTimestamp: bigint;
+}
+
+export interface AccountOptions {
+  readonly encoding: AccountEncodingName;
+  readonly dataSlice?: { readonly offset: number; readonly length: number } | undefined;
+  /** Finds the mint of a token account, without which `jsonParsed` cannot present it. */
+  readonly lookup?: AccountLookup | undefined;
+  readonly clock: EncodeClock;
+}
+
+export type AccountJson = {
+  readonly lamports: bigint;
+  readonly data: JsonValue;
+  readonly owner: string;
+  readonly executable: boolean;
+  readonly rentEpoch: bigint;
+  readonly space: bigint;
+};
+
+/** The answer that a node gives as -32600: base58 takes at most 128 bytes. */
+export type AccountFault = { readonly fault: "too large for base58" };
+
+/** Most bytes that `base58` and `binary` present, after slicing (source: Solana JSON-RPC, limits). */
+const BASE58_BYTES_MAX = 128;
+
+function slice(data: Uint8Array, dataSlice: AccountOptions["dataSlice"]): Uint8Array {
+  if (dataSlice === undefined) return data;
+  const { offset, length } = dataSlice;
+  return data.subarray(offset, Math.min(offset + length, data.length));
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}
+
+function encodeBytes(bytes: Uint8Array, encoding: AccountEncodingName): JsonValue | AccountFault {
+  switch (encoding) {
+    case "binary":
+    case "base58": {
+      if (bytes.length > BASE58_BYTES_MAX) return { fault: "too large for base58" };
+      const text = encodeBase58(bytes);
+      return encoding === "binary" ? text : [text, "base58"];
+    }
+    case "base64":
+    case "jsonParsed":
+      return [base64(bytes), "base64"];
+    case "base64+zstd":
+      return [base64(Bun.zstdCompressSync(bytes)), "base64+zstd"];
+  }
+}
+
+function isFault(data: JsonValue | AccountFault): data is AccountFault {
+  return typeof data === "object" && data !== null && "fault" in data;
+}
+
+/**
+ * Presents an account as Solana RPC does. `jsonParsed` ignores `dataSlice` where the owner's program is known, and
+ * otherwise falls back to base64 of the slice; `space` is always the whole length.
+ * Source: Solana JSON-RPC, account encoding.
+ */
+export function encodeAccount(
+  address: string,
+  account: ChainAccount,
+  options: AccountOptions,
+): AccountJson | AccountFault {
+  const space = BigInt(account.data.length);
+  const parsed = options.encoding === "jsonParsed" ? parseAccount(address, account, options) : null;
+  let data: JsonValue | AccountFault;
+  if (parsed === null) {
+    data = encodeBytes(slice(account.data, options.dataSlice), options.encoding);
+    if (isFault(data)) return data;
+  } else {
+    data = { program: parsed.program, parsed: parsed.parsed satisfies JsonObject, space };
+  }
+  const { lamports, owner, executable, rentEpoch } = account;
+  return { lamports, data, owner, executable, rentEpoch, space };
+}
