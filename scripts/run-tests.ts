@@ -1,0 +1,83 @@
+/** Runs groups of test files, each in a Bun of its own, and adds up what they say. */
+import { join } from "node:path";
+
+export interface TestGroup {
+  readonly name: string;
+  /** Folders or files, from the repository's root. */
+  readonly paths: readonly string[];
+  readonly timeoutMs?: number;
+}
+
+export interface TestCount {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+export const root = join(import.meta.dir, "..");
+
+/** Everything that needs no booted network and no browser. */
+export const unitGroups: readonly TestGroup[] = [
+  { name: "architecture", paths: ["server/test/architecture.test.ts", "scripts"] },
+  { name: "contract and wire", paths: ["contract", "wire", "sdk"] },
+  { name: "server rooms", paths: ["server/src"] },
+];
+
+export const systemGroups: readonly TestGroup[] = [
+  { name: "devnet", paths: ["devnet"], timeoutMs: 60_000 },
+  { name: "whole system", paths: ["server/test"], timeoutMs: 120_000 },
+  { name: "console", paths: ["console"], timeoutMs: 120_000 },
+];
+
+async function hasTests(path: string): Promise<boolean> {
+  if (path.endsWith(".test.ts")) return true;
+  for await (const file of new Bun.Glob("**/*.test.{ts,tsx}").scan({ cwd: join(root, path) })) {
+    if (!file.includes("node_modules")) return true;
+  }
+  return false;
+}
+
+/** Runs one group; a runner that ends without a count (it crashed) is a failure. */
+export async function runGroup(group: TestGroup, options: { quiet: boolean }): Promise<TestCount> {
+  const present: string[] = [];
+  for (const path of group.paths) if (await hasTests(path)) present.push(`./${path}`);
+  if (present.length === 0) return { passed: 0, failed: 0 };
+  const started = performance.now();
+  const child = Bun.spawn([process.execPath, "test", "--timeout", String(group.timeoutMs ?? 30_000), ...present], {
+    cwd: root,
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { ...process.env, FORCE_COLOR: "0" },
+  });
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const code = await child.exited;
+  const said = `${out}\n${err}`;
+  const passed = Number(/^ *(\d+) pass$/m.exec(said)?.[1] ?? 0);
+  const counted = Number(/^ *(\d+) fail$/m.exec(said)?.[1] ?? 0);
+  const failed = code === 0 ? counted : Math.max(1, counted);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const notRun = said.split("\n").filter((line) => line.includes("NOT RUN"));
+  console.log(`${failed === 0 ? "ok  " : "FAIL"} ${group.name}: ${passed} passed, ${failed} failed (${seconds} s)`);
+  for (const line of new Set(notRun)) console.log(`     ${line.trim()}`);
+  if (failed > 0) console.log(options.quiet ? onlyFailures(said) : said);
+  return { passed, failed };
+}
+
+/** What surrounds failures, without the long list of tests that passed. */
+function onlyFailures(said: string): string {
+  return said
+    .split("\n")
+    .filter((line) => !line.startsWith("(pass)"))
+    .slice(-400)
+    .join("\n");
+}
+
+export async function runGroups(groups: readonly TestGroup[], options: { quiet: boolean }): Promise<TestCount> {
+  let passed = 0;
+  let failed = 0;
+  for (const group of groups) {
+    const count = await runGroup(group, options);
+    passed += count.passed;
+    failed += count.failed;
+  }
+  return { passed, failed };
+}
