@@ -2,5 +2,7 @@
  * lib: pure helpers with no I/O beyond the wall clock and the system's randomness, which are values that others are
  * handed. Everything above may import it; it imports nothing of ours but contract and wire.
  */
+export { type BackoffOptions, backoffDelayMs } from "./backoff.ts";
+export { BoundedQueue } from "./bounded-queue.ts";
 export { type Clock, ManualClock, systemClock } from "./clock.ts";
 export { type Random, seededRandom, systemRandom } from "./random.ts";
