@@ -2,6 +2,8 @@
  * lib: pure helpers with no I/O beyond the wall clock and the system's randomness, which are values that others are
  * handed. Everything above may import it; it imports nothing of ours but contract and wire.
  */
+
+export { type AddressSet, compileAddressSet, isAddressRange, normaliseAddress, parseIpv4 } from "./addresses.ts";
 export { type BackoffOptions, backoffDelayMs } from "./backoff.ts";
 export { BoundedQueue } from "./bounded-queue.ts";
 export { type Clock, ManualClock, systemClock } from "./clock.ts";
