@@ -2,8 +2,35 @@
  * contract: what outsiders rely on. Error table, tiers, limits, credit costs, method tables, REST schemas, event
  * shapes, .proto files. Imports nothing of ours; the server, the SDK, the console and the documents derive from it.
  */
+export { apiKeyHint, formatApiKey, type KeyEnvironment, keyEnvironments, parseApiKey } from "./api-key.ts";
+export { creditClasses, creditCost, methodCredits, serviceCredits } from "./credits.ts";
 export { type ErrorCode, type ErrorDefinition, errorDocsPath, errorTable, SluiceError } from "./errors.ts";
+export { type ErrorGuide, errorGuide } from "./errors-guide.ts";
 export { limits } from "./limits.ts";
+export type {
+  AccountBody,
+  AccountCreate,
+  AccountTierChange,
+  ConsoleDoor,
+  ConsoleOverview,
+  ConsoleSession,
+  ConsoleSessionCreate,
+  ConsoleUpstream,
+  ConsoleUsage,
+  FieldError,
+  GatewayErrorData,
+  HealthRecord,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  KeyBody,
+  KeyCreate,
+  KeyCreated,
+  KeyStatusChange,
+  Page,
+  PageQuery,
+  ProblemDetails,
+} from "./schemas/index.ts";
+export * as schemas from "./schemas/index.ts";
 export {
   burstFactor,
   type Network,

@@ -1,0 +1,106 @@
+import type { ErrorCode } from "./errors.ts";
+
+/** What a person who meets a code wants to know: what it means, and what to do. Shown on the reference page only. */
+export interface ErrorGuide {
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
+export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
+  PARSE_ERROR: {
+    meaning: "The body is not JSON.",
+    remedy: "Send one JSON document in UTF-8, with nothing before or after it.",
+  },
+  INVALID_REQUEST: {
+    meaning: "The body is JSON but not a JSON-RPC 2.0 call, or a batch of them with 1 to 100 items.",
+    remedy: 'Send `jsonrpc: "2.0"`, an `id` that is a number or a string, a `method` and, where needed, `params`.',
+  },
+  METHOD_NOT_FOUND: {
+    meaning: "This server does not offer the method.",
+    remedy: "Check its spelling against the reference of methods; an operator may allow methods that are not listed.",
+  },
+  INVALID_PARAMS: {
+    meaning: "A parameter has the wrong form or lies outside its bounds; the message names it. No node was asked.",
+    remedy: "Correct the parameter that the message names.",
+  },
+  INVALID_INPUT: {
+    meaning: "A field of the request, its query or its path is missing, unknown or wrong; `errors` lists each of them.",
+    remedy: "Correct every field listed in `errors` and send the request again.",
+  },
+  NOT_FOUND: {
+    meaning: "Nothing with this identifier exists, or it belongs to another account.",
+    remedy: "Check the path and the identifier.",
+  },
+  METHOD_NOT_ALLOWED: {
+    meaning: "The path exists, but not for this HTTP method.",
+    remedy: "Use one of the methods named by the `Allow` header.",
+  },
+  CONFLICT: {
+    meaning: "The thing is not in a state in which this can be done, or it exists already.",
+    remedy: "Read its present state and decide again.",
+  },
+  BODY_TOO_LARGE: {
+    meaning: "The body is larger than this door accepts (256 KiB for JSON-RPC).",
+    remedy: "Split the call; a batch may be sent as several smaller ones.",
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    meaning: "The body is not declared as JSON.",
+    remedy: "Send the header `Content-Type: application/json`.",
+  },
+  INVALID_API_KEY: {
+    meaning: "No key was sent, its checksum is wrong, or no such key exists.",
+    remedy: "Send the whole key in `X-API-Key`, in `Authorization: Bearer` or in the query as `api-key`.",
+  },
+  KEY_INACTIVE: {
+    meaning: "The key exists but is disabled, revoked or expired.",
+    remedy: "Enable it again or use another key.",
+  },
+  NETWORK_NOT_ALLOWED: {
+    meaning: "The key is restricted to other networks.",
+    remedy: "Choose a network that the key allows, or widen the key's restrictions.",
+  },
+  DOMAIN_NOT_ALLOWED: {
+    meaning: "The key is restricted to certain web sites, and neither `Origin` nor `Referer` names one of them.",
+    remedy: "Call from an allowed site, or add this one to the key's domains.",
+  },
+  IP_NOT_ALLOWED: {
+    meaning: "The key is restricted to address ranges that do not hold the caller's address.",
+    remedy: "Call from an allowed address, or add its range to the key.",
+  },
+  RATE_LIMIT_EXCEEDED: {
+    meaning: "More calls arrived in this second than the account's tier allows, its burst included.",
+    remedy: "Wait the seconds given by `Retry-After`; `X-RateLimit-Remaining` tells how much is left.",
+  },
+  INSUFFICIENT_CREDITS: {
+    meaning: "The account has used the credits of this calendar month (UTC). The call was not made and cost nothing.",
+    remedy: "Wait for the next month, or move the account to a larger tier.",
+  },
+  PERMISSION_DENIED: {
+    meaning: "The key is valid, but lacks the permission that this action needs.",
+    remedy: "Use a key that holds the permission, or add it to this one.",
+  },
+  TIER_REQUIRED: {
+    meaning: "The account's tier does not include this feature.",
+    remedy: "Move the account to the tier that the message names.",
+  },
+  NETWORK_UNAVAILABLE: {
+    meaning: "No node is configured for this network, or none of them can be reached.",
+    remedy: "Try again after `Retry-After`; an operator finds the state of each node in the console.",
+  },
+  UPSTREAM_TIMEOUT: {
+    meaning: "The node was asked but did not answer within 30 seconds. A transaction that was sent may still land.",
+    remedy: "Try again; for a sent transaction, look up its signature first.",
+  },
+  UPSTREAM_INVALID: {
+    meaning: "The node answered with something that is not a JSON-RPC response.",
+    remedy: "Try again; tell the operator when it persists, with the request id.",
+  },
+  OVERLOADED: {
+    meaning: "A queue of the server is full. The call was refused at once so that others are not slowed.",
+    remedy: "Try again after `Retry-After`, with growing pauses.",
+  },
+  INTERNAL_ERROR: {
+    meaning: "A fault of this server. Its cause is in the server's log under the request id.",
+    remedy: "Try again; tell the operator the request id when it persists.",
+  },
+};

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { oracleTiers, oracleV2Tiers, platformTiers } from "../tiers.ts";
+import { bigCount, count, displayName, identifier, timestamp } from "./primitives.ts";
+
+export const subscriptionTiers = z
+  .strictObject({
+    platform: z.enum(platformTiers),
+    oracle: z.enum(oracleTiers),
+    "oracle-v2": z.enum(oracleV2Tiers),
+  })
+  .meta({ id: "SubscriptionTiers", description: "The subscription to each product" });
+
+export const accountRecord = z
+  .object({
+    id: identifier,
+    name: z.string(),
+    created_at: timestamp,
+    tiers: subscriptionTiers,
+    requests_per_second: count.nullable().meta({ description: "In place of the tier's rate; null is the tier's" }),
+    credits_monthly: bigCount.nullable().meta({ description: "In place of the tier's credits; null is the tier's" }),
+  })
+  .meta({ id: "Account" });
+
+/** Management bodies refuse members they do not know. Tiers that are not named are the lowest of their product. */
+export const accountCreate = z
+  .strictObject({ name: displayName, tiers: subscriptionTiers.partial().optional() })
+  .meta({ id: "AccountCreate" });
+
+export const accountTierChange = z
+  .discriminatedUnion("product", [
+    z.strictObject({ product: z.literal("platform"), tier: z.enum(platformTiers) }),
+    z.strictObject({ product: z.literal("oracle"), tier: z.enum(oracleTiers) }),
+    z.strictObject({ product: z.literal("oracle-v2"), tier: z.enum(oracleV2Tiers) }),
+  ])
+  .meta({ id: "AccountTierChange" });
+
+export type AccountBody = z.infer<typeof accountRecord>;
+export type AccountCreate = z.infer<typeof accountCreate>;
+export type AccountTierChange = z.infer<typeof accountTierChange>;

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { platformTiers } from "../tiers.ts";
+import { bigCount, count, networkName, timestamp } from "./primitives.ts";
+
+export const upstreamHealths = ["healthy", "cordoned", "down"] as const;
+export const doorStatuses = ["open", "closed"] as const;
+const minutesShown = 60;
+
+export const consoleDoor = z
+  .object({
+    name: z.string().meta({ example: "rpc" }),
+    address: z.string().meta({ example: "http://127.0.0.1:8899/rpc" }),
+    protocol: z.string().meta({ example: "JSON-RPC" }),
+    status: z.enum(doorStatuses),
+  })
+  .meta({ id: "ConsoleDoor" });
+
+export const consoleUpstream = z
+  .object({
+    label: z.string().meta({ description: "The configured label; the address of a node is never shown" }),
+    network: networkName,
+    health: z.enum(upstreamHealths),
+    slot: count.nullable(),
+    slotLag: count.nullable().meta({ description: "Slots behind the best node of its network" }),
+    latencyMs: z.number().nonnegative().nullable(),
+  })
+  .meta({ id: "ConsoleUpstream" });
+
+export const consoleUsage = z
+  .object({
+    requests: count,
+    errors: count,
+    credits: count,
+    byMinute: z.array(z.object({ minute: timestamp, requests: count, credits: count })).max(minutesShown + 1),
+  })
+  .meta({ id: "ConsoleUsage" });
+
+/** What the console's first page shows; the live stream sends the same record again whenever it changes. */
+export const consoleOverview = z
+  .object({
+    network: networkName,
+    slot: count.nullable(),
+    blockHeight: count.nullable(),
+    transactionsPerSecond: z.number().nonnegative().nullable(),
+    doors: z.array(consoleDoor),
+    upstreams: z.array(consoleUpstream),
+    lastHour: consoleUsage,
+    account: z.object({
+      name: z.string(),
+      tier: z.enum(platformTiers),
+      creditsUsed: bigCount,
+      creditsMonthly: bigCount.nullable().meta({ description: "null is unlimited" }),
+    }),
+    version: z.string(),
+    uptimeSeconds: count,
+    observedAt: timestamp,
+  })
+  .meta({ id: "ConsoleOverview" });
+
+/** Signing in to the console with an API key; the answer sets a cookie that scripts cannot read. */
+export const consoleSessionCreate = z
+  .strictObject({ key: z.string().min(1).max(200) })
+  .meta({ id: "ConsoleSessionCreate" });
+
+export const consoleSession = z
+  .object({ account: z.object({ name: z.string(), tier: z.enum(platformTiers) }), expires_at: timestamp })
+  .meta({ id: "ConsoleSession" });
+
+export type ConsoleDoor = z.infer<typeof consoleDoor>;
+export type ConsoleUpstream = z.infer<typeof consoleUpstream>;
+export type ConsoleUsage = z.infer<typeof consoleUsage>;
+export type ConsoleOverview = z.infer<typeof consoleOverview>;
+export type ConsoleSessionCreate = z.infer<typeof consoleSessionCreate>;
+export type ConsoleSession = z.infer<typeof consoleSession>;

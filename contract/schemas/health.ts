@@ -1,0 +1,18 @@
+import { z } from "zod";
+import { count } from "./primitives.ts";
+
+export const healthStatuses = ["ok", "degraded", "down"] as const;
+
+/** What `GET /health` answers: 200 while the server can serve (ok or degraded), 503 when it cannot. */
+export const healthRecord = z
+  .object({
+    status: z.enum(healthStatuses),
+    version: z.string().meta({ example: "0.1.0" }),
+    uptimeSeconds: count,
+    parts: z
+      .record(z.string(), z.enum(healthStatuses))
+      .meta({ description: "The state of each part", example: { state: "ok", ledger: "ok", hot: "ok" } }),
+  })
+  .meta({ id: "Health" });
+
+export type HealthRecord = z.infer<typeof healthRecord>;

@@ -1,0 +1,11 @@
+/**
+ * The bodies of the REST doors as Zod schemas, and their types. Read bodies ignore members they do not know; management
+ * bodies refuse them. docs/reference/openapi.json is generated from these.
+ */
+export * from "./account.ts";
+export * from "./console.ts";
+export * from "./health.ts";
+export * from "./json-rpc.ts";
+export * from "./key.ts";
+export * from "./page.ts";
+export * from "./problem.ts";

@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { limits } from "../limits.ts";
+
+/** Echoed byte for byte in the answer. */
+export const jsonRpcId = z.union([z.string(), z.number()]);
+
+export const jsonRpcRequest = z
+  .object({
+    jsonrpc: z.literal("2.0"),
+    id: jsonRpcId,
+    method: z.string().min(1).meta({ example: "getBalance" }),
+    params: z.array(z.unknown()).optional().meta({ description: "Positional parameters" }),
+  })
+  .meta({ id: "JsonRpcRequest" });
+
+export const jsonRpcError = z
+  .object({
+    code: z.int(),
+    message: z.string(),
+    data: z.unknown().optional(),
+  })
+  .meta({ id: "JsonRpcError" });
+
+export const jsonRpcResult = z
+  .object({
+    jsonrpc: z.literal("2.0"),
+    id: jsonRpcId,
+    result: z.unknown().meta({ description: "The node's result, passed on byte for byte" }),
+  })
+  .meta({ id: "JsonRpcResult" });
+
+export const jsonRpcFailure = z
+  .object({
+    jsonrpc: z.literal("2.0"),
+    id: jsonRpcId.nullable(),
+    error: jsonRpcError,
+  })
+  .meta({ id: "JsonRpcFailure" });
+
+export const jsonRpcResponse = z.union([jsonRpcFailure, jsonRpcResult]).meta({ id: "JsonRpcResponse" });
+
+export const jsonRpcBatchRequest = z
+  .array(jsonRpcRequest)
+  .min(1)
+  .max(limits.rpcBatchItems)
+  .meta({ id: "JsonRpcBatchRequest" });
+
+export const jsonRpcBatchResponse = z
+  .array(jsonRpcResponse)
+  .max(limits.rpcBatchItems)
+  .meta({ id: "JsonRpcBatchResponse", description: "Each item's answer, in the place of the item" });
+
+/** The `data` of a JSON-RPC error that the gateway itself gives. */
+export const gatewayErrorData = z
+  .object({
+    code: z.string().meta({ description: "A code of the error table", example: "RATE_LIMIT_EXCEEDED" }),
+    retry_after: z.int().positive().optional().meta({ description: "Seconds to wait" }),
+    request_id: z.string(),
+  })
+  .meta({ id: "GatewayErrorData" });
+
+export type JsonRpcRequest = z.infer<typeof jsonRpcRequest>;
+export type JsonRpcResponse = z.infer<typeof jsonRpcResponse>;
+export type GatewayErrorData = z.infer<typeof gatewayErrorData>;

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { networks } from "../tiers.ts";
+
+/** A moment, as ISO 8601 in UTC with milliseconds: the form of every time that no document sets otherwise. */
+export const timestamp = z.iso
+  .datetime({ precision: 3 })
+  .meta({ description: "ISO 8601, UTC, with milliseconds", example: "2026-11-20T12:00:00.000Z" });
+
+/** A count that may pass 2^53, written as a decimal string so that no reader rounds it. */
+export const bigCount = z
+  .string()
+  .regex(/^(0|[1-9][0-9]{0,38})$/)
+  .meta({ description: "A whole number in decimal, as a string, since it may pass 2^53", example: "75000000" });
+
+/** A count that stays far below 2^53 within the life of a chain, such as a slot or a number of requests. */
+export const count = z.int().nonnegative();
+
+export const networkName = z.enum(networks).meta({ id: "Network", description: "The chain that is meant" });
+
+/** An identifier that this server gave out. */
+export const identifier = z.string().min(1).max(64);
+
+/** A name that a person typed, for other people to read. */
+export const displayName = z.string().trim().min(1).max(100);
