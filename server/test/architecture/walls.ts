@@ -31,11 +31,13 @@ export type Rule =
 /** The rooms of the server, in layers; a room imports only from layers before its own. */
 export const layers: readonly (readonly string[])[] = [
   ["lib"],
-  ["config", "observe", "chain", "egress", "http"],
+  ["config", "observe", "processes", "chain", "egress", "http"],
   ["state", "ledger", "hot"],
   ["keys", "limits", "credits", "cache", "upstreams", "ingest", "enhanced", "history", "analytics"],
   ["rpc", "streams", "webhooks", "engine", "pool", "oracle", "names"],
   ["door", "admin"],
+  ["compose"],
+  ["command"],
 ];
 
 export const sizeLimits = { fileLines: 500, fileLinesAim: 250, functionLines: 70 } as const;
@@ -71,7 +73,10 @@ export const isEntry = (path: string, entries: ReadonlySet<string>): boolean =>
   entries.has(path) || isTest(path) || path.endsWith(".campaign.ts") || path.startsWith("scripts/");
 
 const workspaceOf = (path: string): string => path.split("/")[0] ?? "";
-const roomOf = (path: string): string | null => /^server\/src\/([^/]+)\//.exec(path)?.[1] ?? null;
+/** A folder directly under server/src, or compose.ts, which is a room of one file. */
+const roomOf = (path: string): string | null =>
+  /^server\/src\/(?:([^/]+)\/|(compose)\.ts)/.exec(path)?.slice(1).find(Boolean) ?? null;
+const doorOf = (room: string): string => (room === "compose" ? "server/src/compose.ts" : `server/src/${room}/index.ts`);
 const layerOf = (room: string): number => layers.findIndex((layer) => layer.includes(room));
 
 /** All breaches in a set of files. `entries` are the files that are started by name and so are imported by nobody. */
@@ -154,7 +159,7 @@ function checkRoomLink(room: string, target: string): Rule | null {
   if (other === null) return target.startsWith("server/") ? "layer" : null;
   if (layerOf(other) === layerOf(room)) return "same-layer";
   if (layerOf(other) > layerOf(room) || layerOf(other) < 0) return "layer";
-  return target === `server/src/${other}/index.ts` ? null : "side-door";
+  return target === doorOf(other) ? null : "side-door";
 }
 
 function checkCode(file: SourceFile): Violation[] {
@@ -198,7 +203,7 @@ function checkSizes(file: SourceFile): Violation[] {
 function checkRooms(files: readonly SourceFile[], paths: ReadonlySet<string>): Violation[] {
   const rooms = new Set(files.map((file) => roomOf(file.path)).filter((room) => room !== null));
   return [...rooms].flatMap((room): Violation[] => {
-    const index = `server/src/${room}/index.ts`;
+    const index = doorOf(room);
     if (!paths.has(index)) return [{ rule: "room-index", path: index, line: 0, found: "missing" }];
     const text = files.find((file) => file.path === index)?.text ?? "";
     if (!text.startsWith("/**")) return [{ rule: "room-index", path: index, line: 1, found: "no opening comment" }];
