@@ -22,7 +22,7 @@ export interface ManagementDependencies {
 export function createManagement(options: { actor: string }, dependencies: ManagementDependencies): Hono {
   const app = new Hono();
   const { state } = dependencies;
-  const audit = (action: string, subject: string, detail: Record<string, unknown>): Promise<void> =>
+  const audit = (action: string, subject: string, detail: Record<string, unknown>): Promise<unknown> =>
     state.audit.append({ actor: options.actor, action, subject, detail });
 
   app.post("/accounts", async (context) => {
