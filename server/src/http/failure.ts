@@ -1,0 +1,62 @@
+import { type ErrorCode, errorTable, SluiceError } from "@sluice/contract";
+import { retryAfter } from "./headers.ts";
+
+/** What a failing answer says beside its code, in whichever form the door writes it. */
+export interface FailureOptions {
+  readonly requestId: string;
+  /** Replaces the table's text; it is shown to the caller and so holds no internals. */
+  readonly message?: string;
+  /**
+   * The code's public payload. `retryAfterSeconds` (number), `allow` (list of methods) and `errors` (list of
+   * {path, message}) have a place of their own; the rest are extension members.
+   */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** One invalid field of a request, as RFC 9457 answers list them. */
+export interface InputFault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Seconds to wait before the call is tried again, or null where the code asks for no Retry-After (429 and 503 do). */
+export function retryAfterOf(code: ErrorCode, details: Readonly<Record<string, unknown>> | undefined): number | null {
+  const { status } = errorTable[code];
+  if (status !== 429 && status !== 503) return null;
+  const seconds = details?.["retryAfterSeconds"];
+  return retryAfter(typeof seconds === "number" ? seconds : 1);
+}
+
+/** The headers that every failing answer carries: X-Request-Id, X-Error-Code and, by status, Retry-After, Allow, WWW-Authenticate. */
+export function writeFailureHeaders(target: Record<string, string>, code: ErrorCode, options: FailureOptions): void {
+  target["X-Request-Id"] = options.requestId;
+  target["X-Error-Code"] = code;
+  const wait = retryAfterOf(code, options.details);
+  if (wait !== null) target["Retry-After"] = String(wait);
+  const { status } = errorTable[code];
+  const allow = options.details?.["allow"];
+  if (status === 405 && Array.isArray(allow)) target["Allow"] = allow.join(", ");
+  if (status === 401) target["WWW-Authenticate"] = 'Bearer realm="sluice"';
+}
+
+/** Members of `details` that belong to headers or to members of their own, and so are not extensions. */
+const placedDetails: ReadonlySet<string> = new Set(["retryAfterSeconds", "allow", "errors"]);
+
+/** The extension members of a payload; a bigint is written as its decimal text, since JSON.stringify knows none. */
+export function extensionMembers(details: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(details ?? {})) {
+    if (!placedDetails.has(name)) members[name] = value;
+  }
+  return members;
+}
+
+/** JSON text in which a bigint is a decimal string instead of an exception. */
+export function stringify(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) => (typeof member === "bigint" ? member.toString() : member));
+}
+
+/** A caught value as what the caller may know of it: ours as it is, anything else as an internal error without a word. */
+export function failureOf(caught: unknown): SluiceError {
+  return caught instanceof SluiceError ? caught : new SluiceError("INTERNAL_ERROR", { cause: caught });
+}

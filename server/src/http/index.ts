@@ -1,0 +1,24 @@
+/**
+ * http: what every HTTP door shares. Request ids, where a key and the client's address are found, bodies with a bound,
+ * failures as RFC 9457 or JSON-RPC answers from contract's table, rate-limit and CORS headers, redaction of addresses,
+ * and the Hono application that REST doors start from. Fed by requests; feeds door, admin and the services' own doors.
+ */
+export { type BodyLimits, isJsonContentType, readBody, requireJson } from "./body.ts";
+export { clientAddress } from "./client-address.ts";
+export { type FailureOptions, failureOf, type InputFault, writeFailureHeaders } from "./failure.ts";
+export {
+  hasSingleHost,
+  openCorsHeaders,
+  preflightResponse,
+  type RateLimitState,
+  retryAfter,
+  writeOpenCorsHeaders,
+  writeRateLimitHeaders,
+} from "./headers.ts";
+export { type InputSchema, parseInput, readInput } from "./input.ts";
+export { type JsonRpcFailureOptions, jsonRpcFailureBody, jsonRpcFailureResponse } from "./json-rpc-failure.ts";
+export { bearerToken, type HeaderReader, presentedKey, queryParameter } from "./presented-key.ts";
+export { type ProblemOptions, problemResponse } from "./problem.ts";
+export { redactKeys, redactQuery, redactUrl } from "./redact.ts";
+export { createRequestIds } from "./request-id.ts";
+export { createRestApp, type RestAppDependencies, type RestAppOptions, type RestEnvironment } from "./rest-app.ts";

@@ -1,0 +1,31 @@
+import { type ErrorCode, errorDocsPath, errorTable } from "@sluice/contract";
+import { extensionMembers, type FailureOptions, stringify, writeFailureHeaders } from "./failure.ts";
+
+/** A code that JSON-RPC answers with 200 is a plain bad request where the status is all there is. */
+const statusOf = (code: ErrorCode): number => Math.max(errorTable[code].status, 400);
+
+export interface ProblemOptions extends FailureOptions {
+  /** Address of this server's documentation, put before the code's path; without it `type` is a relative reference. */
+  readonly docsBase?: string;
+  /** Headers that the answer carries beside those of the failure itself. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An RFC 9457 answer: type, title, status, detail, instance (the request id), code, and errors for invalid input. */
+export function problemResponse(code: ErrorCode, options: ProblemOptions): Response {
+  const status = statusOf(code);
+  const errors = options.details?.["errors"];
+  const body = {
+    ...extensionMembers(options.details),
+    type: `${options.docsBase ?? ""}${errorDocsPath(code)}`,
+    title: errorTable[code].text,
+    status,
+    detail: options.message ?? errorTable[code].text,
+    instance: options.requestId,
+    code,
+    ...(Array.isArray(errors) ? { errors } : {}),
+  };
+  const headers: Record<string, string> = { ...options.headers, "Content-Type": "application/problem+json" };
+  writeFailureHeaders(headers, code, options);
+  return new Response(stringify(body), { status, headers });
+}

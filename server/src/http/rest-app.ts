@@ -1,0 +1,129 @@
+import { type ErrorCode, SluiceError } from "@sluice/contract";
+import { type Context, Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { TrieRouter } from "hono/router/trie-router";
+import { failureOf } from "./failure.ts";
+import { preflightResponse, writeOpenCorsHeaders } from "./headers.ts";
+import { problemResponse } from "./problem.ts";
+import { redactQuery } from "./redact.ts";
+
+/** The variables that every REST handler finds: `c.get("requestId")`. */
+export interface RestEnvironment {
+  /** What a door in front hands to `fetch` as its second argument: the id that it gave the request already. */
+  Bindings: { requestId?: string };
+  Variables: { requestId: string };
+}
+
+export interface RestAppOptions {
+  /** "open": any origin, OPTIONS answered without a key; "none": same origin only, no CORS header at all. */
+  readonly cors: "open" | "none";
+  /** Put before the path of a code's page in `type`; without it `type` is a relative reference. */
+  readonly docsBase?: string;
+  /**
+   * Writes a failure in another form than RFC 9457, where a document shows an error body of its own. Null leaves it to
+   * the standard form.
+   */
+  readonly failure?: (error: SluiceError, context: Context<RestEnvironment>) => Response | null;
+}
+
+export interface RestAppDependencies {
+  readonly requestId: () => string;
+  /** Told of faults of this system only. */
+  readonly log: { error(fields: object, message: string): void };
+}
+
+/** Hono's own exceptions (validators, body parsers) by their status; what is not listed is a fault of ours. */
+const codesByStatus: Readonly<Record<number, ErrorCode>> = {
+  400: "INVALID_INPUT",
+  404: "NOT_FOUND",
+  413: "BODY_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+};
+
+/**
+ * A Hono application as every REST door starts it: request id on each answer, CORS by kind of path, a SluiceError
+ * answered by the table, an unknown fault logged and answered with nothing but its request id, unknown paths 404,
+ * known paths under another method 405 with Allow. Routes are added by the caller; nothing listens here. It is reached by
+ * `app.fetch(request, { requestId })`: mounted inside another Hono application, that one's 404 would answer instead.
+ */
+export function createRestApp(options: RestAppOptions, dependencies: RestAppDependencies): Hono<RestEnvironment> {
+  const app = new Hono<RestEnvironment>();
+  const allowedMethods = methodsByPath(app);
+
+  app.use("*", async (context, next) => {
+    // Without a second argument to fetch there is no env at all, whatever its type says.
+    const requestId = (context.env as { requestId?: string } | undefined)?.requestId ?? dependencies.requestId();
+    context.set("requestId", requestId);
+    if (options.cors === "open" && context.req.method === "OPTIONS") {
+      const methods = allowedMethods(context.req.path);
+      const requested = context.req.header("access-control-request-headers") ?? null;
+      return preflightResponse(requested, methods.length > 0 ? [...methods, "OPTIONS"] : ["OPTIONS"], requestId);
+    }
+    await next();
+    context.res.headers.set("X-Request-Id", requestId);
+    if (options.cors === "open") {
+      const cors: Record<string, string> = {};
+      writeOpenCorsHeaders(cors);
+      for (const [name, value] of Object.entries(cors)) context.res.headers.set(name, value);
+    }
+    return undefined;
+  });
+
+  const answer = (error: SluiceError, context: Context<RestEnvironment>): Response =>
+    options.failure?.(error, context) ??
+    problemResponse(error.code, {
+      requestId: context.get("requestId"),
+      // What was said of an internal error was said for the log.
+      ...(error.code === "INTERNAL_ERROR" ? {} : { message: error.message, details: error.details }),
+      ...(options.docsBase === undefined ? {} : { docsBase: options.docsBase }),
+    });
+
+  app.notFound((context) => {
+    const methods = allowedMethods(context.req.path);
+    const known = methods.length > 0 && !methods.includes(context.req.method);
+    return answer(
+      known ? new SluiceError("METHOD_NOT_ALLOWED", { details: { allow: methods } }) : new SluiceError("NOT_FOUND"),
+      context,
+    );
+  });
+
+  app.onError((caught, context) => {
+    const code = caught instanceof HTTPException ? codesByStatus[caught.status] : undefined;
+    const error = code === undefined ? failureOf(caught) : new SluiceError(code, { cause: caught });
+    if (error.code === "INTERNAL_ERROR") {
+      const { pathname, search } = new URL(context.req.url);
+      dependencies.log.error(
+        {
+          requestId: context.get("requestId"),
+          method: context.req.method,
+          path: redactQuery(pathname + search),
+          error: caught,
+        },
+        "request failed",
+      );
+    }
+    return answer(error, context);
+  });
+  return app;
+}
+
+/** Methods under which a path is known, for Allow; compiled at the first question, when all routes have been added. */
+function methodsByPath(app: Hono<RestEnvironment>): (path: string) => string[] {
+  let router: TrieRouter<string> | null = null;
+  let compiledRoutes = 0;
+  return (path) => {
+    if (router === null || compiledRoutes !== app.routes.length) {
+      router = new TrieRouter<string>();
+      compiledRoutes = app.routes.length;
+      for (const route of app.routes) {
+        if (route.method !== "ALL") router.add("ALL", route.path, route.method);
+      }
+    }
+    const methods = new Set<string>();
+    for (const [method] of router.match("ALL", path)[0]) {
+      methods.add(method);
+      if (method === "GET") methods.add("HEAD");
+    }
+    return [...methods];
+  };
+}
