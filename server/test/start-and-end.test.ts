@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { descendants, eventually, isAlive, post, runSluice, startNetwork } from "./testing/network.ts";
+
+const call = (method: string, params: unknown[] = []) => ({ jsonrpc: "2.0", id: 1, method, params });
+
+describe("starting", () => {
+  test("keys, accounts and what they cost outlive a restart; --fresh starts over", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "sluice-restart-"));
+    try {
+      const first = await startNetwork({ directory, keep: true });
+      const { dev, portOffset } = first;
+      await post(first.rpcUrl, call("getSupply"));
+      expect(await first.end("SIGTERM")).toBe(0);
+      const second = await startNetwork({ directory, keep: true, portOffset });
+      expect(second.dev.keys).toEqual(dev.keys);
+      expect((await post(second.rpcUrl, call("getSlot"))).status).toBe(200);
+      const listed = await runSluice(["accounts", "list", "--json"], { directory });
+      expect(JSON.parse(listed.out).items.length).toBe(5);
+      await second.end("SIGTERM");
+      const third = await startNetwork({ directory, keep: true, portOffset, args: ["--fresh"] });
+      expect(third.dev.key).not.toBe(dev.key);
+      expect((await post(`${third.dev.doors["rpc"]}?api-key=${dev.key}`, call("getSlot"))).status).toBe(401);
+      await third.end("SIGTERM");
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }, 120_000);
+
+  test("a second server on the directory, and one on taken ports, are refused with a clear message", async () => {
+    await using network = await startNetwork();
+    const options = { directory: network.directory };
+    const sameDirectory = await runSluice(["dev", "--port-offset", String(network.portOffset + 7)], options);
+    expect(sameDirectory.code).toBe(1);
+    expect(sameDirectory.err).toContain(network.directory);
+    expect(sameDirectory.err).not.toContain("    at ");
+    const elsewhere = mkdtempSync(join(tmpdir(), "sluice-taken-"));
+    const samePorts = await runSluice(["dev", "--port-offset", String(network.portOffset)], { directory: elsewhere });
+    expect(samePorts.code).toBe(1);
+    expect(samePorts.err).toContain(String(8899 + network.portOffset));
+    expect(samePorts.err).toContain("--port-offset");
+    rmSync(elsewhere, { recursive: true, force: true });
+    expect((await post(network.rpcUrl, call("getSlot"))).status).toBe(200);
+  }, 60_000);
+
+  test("serve refuses to start without a master key, and names what is missing", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "sluice-serve-"));
+    const { code, err } = await runSluice(["serve"], { directory });
+    expect(code).toBe(1);
+    expect(err).toContain("MASTER_KEY");
+    rmSync(directory, { recursive: true, force: true });
+  }, 30_000);
+
+  test("every fault of the configuration is told at once", async () => {
+    const env = { PORT_OFFSET: "many", UPSTREAMS_MAINNET: "nothing", LOG_LEVEL: "loud" };
+    const { code, out, err } = await runSluice(["config", "check"], { directory: tmpdir(), env });
+    expect(code).toBe(1);
+    for (const name of Object.keys(env)) expect(out + err).toContain(name);
+  }, 30_000);
+});
+
+describe("ending", () => {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    test(`${signal} drains, exits with 0 and leaves no process`, async () => {
+      await using network = await startNetwork();
+      const children = descendants(network.process.pid);
+      expect(children.length).toBeGreaterThanOrEqual(2);
+      const inFlight = Promise.all(Array.from({ length: 50 }, () => post(network.rpcUrl, call("getSupply"))));
+      await Bun.sleep(5);
+      const [code, answers] = await Promise.all([network.end(signal), inFlight.catch(() => [])]);
+      expect(code).toBe(0);
+      for (const answer of answers) expect(answer.status).toBe(200);
+      expect(children.filter(isAlive)).toEqual([]);
+    }, 60_000);
+  }
+
+  test("kill -9 of the server under load: no orphan, no stale lock, no lost key, a clean restart", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "sluice-kill-"));
+    try {
+      for (let round = 0; round < 2; round++) {
+        const network = await startNetwork({ directory, keep: true });
+        const children = descendants(network.process.pid);
+        const made = await runSluice(["accounts", "create", "--name", `round ${round}`, "--json"], { directory });
+        const account = JSON.parse(made.out);
+        const load = Array.from({ length: 100 }, () => post(network.rpcUrl, call("getSupply")).catch(() => null));
+        await Bun.sleep(20);
+        await network.end("SIGKILL");
+        await Promise.all(load);
+        await eventually("the children's end", () => children.filter(isAlive).length === 0, 5_000);
+        const again = await startNetwork({ directory, keep: true });
+        const listed = await runSluice(["accounts", "list", "--json"], { directory });
+        expect(JSON.parse(listed.out).items.map((each: { id: string }) => each.id)).toContain(account.id);
+        expect(again.dev.keys).toEqual(network.dev.keys);
+        expect((await post(again.rpcUrl, call("getSlot"))).status).toBe(200);
+        expect(await again.end("SIGTERM")).toBe(0);
+      }
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }, 120_000);
+
+  test("kill -9 of each child under load: it comes back and the doors stay open", async () => {
+    await using network = await startNetwork();
+    const before = descendants(network.process.pid);
+    for (const child of before) {
+      const load = Array.from({ length: 20 }, () => post(network.rpcUrl, call("getSupply")));
+      process.kill(child, "SIGKILL");
+      const answers = await Promise.all(load);
+      for (const answer of answers) expect([200, 502, 503, 504]).toContain(answer.status);
+      await eventually("the child's return", () => descendants(network.process.pid).length === before.length);
+      await eventually("an answer", async () => {
+        const answer = await post(network.rpcUrl, call("getSlot"));
+        return answer.status === 200 && answer.body.result >= 0;
+      });
+    }
+    expect(network.process.exitCode).toBeNull();
+  }, 90_000);
+});
