@@ -1,0 +1,30 @@
+import { ByteCursor, Unparsable } from "../byte-cursor.ts";
+import { nameAccounts } from "./named-accounts.ts";
+import type { NamedInstruction, ParsedInstruction } from "./parse-instruction.ts";
+
+const TABLE = ["lookupTableAccount", "lookupTableAuthority"];
+
+/** Presents an instruction of the Address Lookup Table program. */
+export function parseLookupTableInstruction(instruction: NamedInstruction): ParsedInstruction {
+  const data = new ByteCursor(instruction.data);
+  switch (data.u32()) {
+    case 0: {
+      const accounts = nameAccounts(instruction, ...TABLE, "payerAccount", "systemProgram");
+      return { type: "createLookupTable", info: { ...accounts, recentSlot: data.u64(), bumpSeed: data.u8() } };
+    }
+    case 1:
+      return { type: "freezeLookupTable", info: nameAccounts(instruction, ...TABLE) };
+    case 2: {
+      const newAddresses = data.list(data.u64(), 32, () => data.address());
+      const paid = instruction.accounts.length >= 4 ? ["payerAccount", "systemProgram"] : [];
+      const info = { ...nameAccounts(instruction, ...TABLE, ...paid), newAddresses };
+      return { type: "extendLookupTable", info };
+    }
+    case 3:
+      return { type: "deactivateLookupTable", info: nameAccounts(instruction, ...TABLE) };
+    case 4:
+      return { type: "closeLookupTable", info: nameAccounts(instruction, ...TABLE, "recipient") };
+    default:
+      throw new Unparsable("The lookup table instruction is unknown.");
+  }
+}

@@ -1,0 +1,30 @@
+import { Unparsable } from "../byte-cursor.ts";
+import { nameAccounts } from "./named-accounts.ts";
+import type { NamedInstruction, ParsedInstruction } from "./parse-instruction.ts";
+
+const CREATE_ACCOUNTS = ["source", "account", "wallet", "mint", "systemProgram", "tokenProgram"];
+const RECOVER_ACCOUNTS = [
+  "nestedSource",
+  "nestedMint",
+  "destination",
+  "nestedOwner",
+  "ownerMint",
+  "wallet",
+  "tokenProgram",
+];
+
+/** Presents an instruction of the Associated Token Account program; empty data mean `create`, its first form. */
+export function parseAssociatedTokenInstruction(instruction: NamedInstruction): ParsedInstruction {
+  const { data } = instruction;
+  const variant = data.length === 0 ? 0 : data.length === 1 ? data[0] : undefined;
+  switch (variant) {
+    case 0:
+      return { type: "create", info: nameAccounts(instruction, ...CREATE_ACCOUNTS) };
+    case 1:
+      return { type: "createIdempotent", info: nameAccounts(instruction, ...CREATE_ACCOUNTS) };
+    case 2:
+      return { type: "recoverNested", info: nameAccounts(instruction, ...RECOVER_ACCOUNTS) };
+    default:
+      throw new Unparsable("The associated token instruction is unknown.");
+  }
+}
