@@ -1,0 +1,68 @@
+import type { Network } from "@sluice/contract";
+import type { Source } from "./faults.ts";
+import type { KeyName, LogLevel, Mode, Role } from "./keys.ts";
+import type { SocketAddress } from "./parsers.ts";
+import type { UpstreamConfig } from "./upstreams.ts";
+
+/** Where each door listens when no offset is given. */
+export const standardPorts = {
+  gateway: 8899,
+  pubsub: 8900,
+  yellowstone: 10_000,
+  engineRest: 7435,
+  engineGrpc: 7440,
+  engineGrpcTls: 7441,
+  oracle: 7450,
+  resolver: 8691,
+  metrics: 9464,
+} as const;
+
+export type DoorName = keyof typeof standardPorts;
+
+/** How one key was set, ready to be shown: nothing in it is secret. */
+export interface Setting {
+  readonly name: KeyName;
+  /** The value with secrets masked; null when the key is not set. */
+  readonly shown: string | null;
+  readonly source: Exclude<Source, "rule">;
+}
+
+/**
+ * All that operators decide, validated: a plain value that is frozen through and through. Times are in milliseconds,
+ * sizes in bytes.
+ */
+export interface Config {
+  readonly mode: Mode;
+  readonly roles: readonly Role[];
+  /** The host that doors listen on, other than the resolver's and that of metrics. */
+  readonly bind: string;
+  /** The port of each door, the offset included. */
+  readonly ports: Readonly<Record<DoorName, number>>;
+  readonly portOffset: number;
+  readonly resolver: SocketAddress & {
+    /** null leaves the choice to the development chain. */
+    readonly chainRpcUrl: string | null;
+  };
+  readonly metrics: SocketAddress;
+  readonly upstreams: Readonly<Record<Network, readonly UpstreamConfig[]>>;
+  readonly networkDefault: Network;
+  readonly upstreamTimeoutMs: number;
+  readonly cordonSlots: number;
+  readonly unknownMethods: "pass" | "refuse";
+  readonly cacheBytes: number;
+  readonly stores: {
+    readonly directory: string;
+    readonly databaseUrl: string | null;
+    readonly clickhouseUrl: string | null;
+    readonly clickhouseCluster: string | null;
+    readonly redisUrl: string | null;
+  };
+  /** Address ranges in CIDR form, or single addresses. */
+  readonly trustedProxies: readonly string[];
+  /** 64 hexadecimal digits; secret. */
+  readonly masterKey: string | null;
+  readonly logLevel: LogLevel;
+  readonly otlpEndpoint: string | null;
+  /** How each key was set, in the order of the reference. */
+  readonly settings: readonly Setting[];
+}

@@ -1,0 +1,53 @@
+import type { Config } from "./config.ts";
+import { flagName, keyNames, keys, type Mode } from "./keys.ts";
+
+/** What `sluice config check` prints: each key with its value, secrets masked, and where the value came from. */
+export function describeConfig(config: Config): string {
+  const width = Math.max(...config.settings.map(({ name }) => name.length));
+  const lines = config.settings.map(({ name, shown, source }) => {
+    const origin = source === "default" ? "" : `  (${source})`;
+    return `${name.padEnd(width)}  ${shown ?? "-"}${origin}`;
+  });
+  const ports = Object.entries(config.ports).map(([door, port]) => `${door} ${port}`);
+  return [`mode ${config.mode}`, `ports ${ports.join(", ")}`, "", ...lines, ""].join("\n");
+}
+
+/** Text for one cell of a Markdown table. */
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
+}
+
+function showDefault(defaults: { readonly [M in Mode]: string | null }): string {
+  const code = (text: string | null): string => (text === null ? "none" : `\`${text}\``);
+  return defaults.dev === defaults.serve
+    ? code(defaults.dev)
+    : `dev ${code(defaults.dev)}, serve ${code(defaults.serve)}`;
+}
+
+/** docs/reference/configuration.md, made from the table of keys. */
+export function renderConfigurationReference(): string {
+  const lines = [
+    "# Configuration",
+    "",
+    "A key is given in the environment, in a TOML file named by `SLUICE_CONFIG` or `--config`, or as a flag. A flag wins",
+    "over the environment, and the environment over the file. An empty value is the same as none. `sluice config check`",
+    "reads all of it without starting anything, and names every fault at once.",
+    "",
+  ];
+  for (const section of new Set(keyNames.map((name) => keys[name].section))) {
+    lines.push(`## ${section}`, "");
+    for (const name of keyNames) {
+      const { toml, parser, defaults, flag, description, secrecy } = keys[name];
+      if (keys[name].section !== section) continue;
+      lines.push(`### ${name}`, "", description, "");
+      lines.push("| | |", "|---|---|");
+      lines.push(`| accepts | ${cell(parser.expects)} |`);
+      lines.push(`| default | ${cell(showDefault(defaults))} |`);
+      if (toml !== null) lines.push(`| in TOML | \`${toml}\` |`);
+      if (flag) lines.push(`| flag | \`--${flagName(name)}\` |`);
+      if (secrecy !== "open") lines.push("| secret | masked wherever it is shown; not accepted as a flag |");
+      lines.push("");
+    }
+  }
+  return lines.join("\n");
+}

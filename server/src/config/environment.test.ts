@@ -1,0 +1,35 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfigFromProcess, readEnvironment } from "./environment.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "sluice-config-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const path = join(directory, "sluice.toml");
+writeFileSync(path, '[observe]\nlog_level = "warn"\n');
+
+test("the file that SLUICE_CONFIG names is read", () => {
+  expect(loadConfigFromProcess({ mode: "dev", env: { SLUICE_CONFIG: path } })).toMatchObject({
+    ok: true,
+    config: { logLevel: "warn" },
+  });
+});
+
+test("--config wins over SLUICE_CONFIG", () => {
+  const env = { SLUICE_CONFIG: join(directory, "absent.toml") };
+  expect(loadConfigFromProcess({ mode: "dev", env, flags: { config: path } }).ok).toBe(true);
+});
+
+test("a file that cannot be read is one fault among the others", () => {
+  const outcome = loadConfigFromProcess({ mode: "dev", env: { SLUICE_CONFIG: directory, LOG_LEVEL: "loud" } });
+  const absent = loadConfigFromProcess({ mode: "dev", env: { SLUICE_CONFIG: join(directory, "absent.toml") } });
+  expect(outcome).toMatchObject({ ok: false, faults: [{ key: "SLUICE_CONFIG" }, { key: "LOG_LEVEL" }] });
+  expect(absent).toMatchObject({ ok: false, faults: [{ key: "SLUICE_CONFIG" }] });
+});
+
+test("the environment is handed out as a copy", () => {
+  const env = readEnvironment();
+  expect(env["PATH"]).toBe(process.env["PATH"]);
+  expect(env).not.toBe(process.env);
+});

@@ -1,0 +1,245 @@
+import { limits, networks } from "@sluice/contract";
+import type { Secrecy } from "./masking.ts";
+import {
+  bareName,
+  byteSize,
+  cidrList,
+  filePath,
+  hostName,
+  integer,
+  oneOf,
+  type Parser,
+  secretKey,
+  socketAddress,
+  someOf,
+  urlOf,
+  urlsOf,
+} from "./parsers.ts";
+import { upstreamList } from "./upstreams.ts";
+
+export const modes = ["dev", "serve"] as const;
+/** `dev` brings its own chain and its own stores and listens on loopback; `serve` is production. */
+export type Mode = (typeof modes)[number];
+
+export const roles = ["gateway", "ingest", "streams", "webhooks", "engine", "oracle", "resolver"] as const;
+/** A part of the server that can run alone, on a host of its own. */
+export type Role = (typeof roles)[number];
+
+export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** What is known about one key: how it is written in each source, what it accepts, what holds when it is not given. */
+export interface KeyDefinition<T> {
+  readonly section: string;
+  /** The path in the TOML file; null for a key that a file cannot hold. */
+  readonly toml: string | null;
+  readonly parser: Parser<T>;
+  /** As an operator would type it; null when there is none. Read by the same parser as what is typed. */
+  readonly defaults: { readonly [M in Mode]: string | null };
+  /** Whether and how a given value may be shown. `nodes` shows a list of upstreams without addresses' secrets. */
+  readonly secrecy: Secrecy | "nodes";
+  /** Whether it may be given on the command line, where other users of the machine can read it. */
+  readonly flag: boolean;
+  readonly description: string;
+}
+
+interface Always<T> extends KeyDefinition<T> {
+  readonly always: true;
+}
+interface Sometimes<T> extends KeyDefinition<T> {
+  readonly always: false;
+}
+
+interface Extra {
+  readonly secrecy?: KeyDefinition<unknown>["secrecy"];
+  readonly defaults?: string | { readonly dev: string | null; readonly serve: string | null };
+}
+
+function define<T>(section: string, toml: string | null, parser: Parser<T>, description: string, extra: Extra) {
+  const { secrecy = "open", defaults = null } = extra;
+  const both = typeof defaults === "string" || defaults === null ? { dev: defaults, serve: defaults } : defaults;
+  return { section, toml, parser, defaults: both, secrecy, flag: secrecy === "open", description };
+}
+
+/** A key that has a value in both modes. */
+function always<T>(
+  section: string,
+  toml: string,
+  defaults: string | { readonly dev: string; readonly serve: string },
+  parser: Parser<T>,
+  description: string,
+): Always<T> {
+  return { ...define(section, toml, parser, description, { defaults }), always: true };
+}
+
+/** A key that may be left out, which is then null. */
+function optional<T>(
+  section: string,
+  toml: string | null,
+  parser: Parser<T>,
+  description: string,
+  extra: Extra = {},
+): Sometimes<T> {
+  return { ...define(section, toml, parser, description, extra), always: false };
+}
+
+const http = ["http", "https"];
+const mebibyte = 1024 ** 2;
+
+/**
+ * Every key that an operator can set, in the order of the reference page. The parser, the page and `sluice config check`
+ * derive from this table alone.
+ */
+export const keys = {
+  SLUICE_CONFIG: optional("Server", null, filePath, "A TOML file with any of these keys."),
+  ROLES: always("Server", "server.roles", "all", someOf(roles), "The parts that this process runs."),
+  BIND: always(
+    "Server",
+    "server.bind",
+    { dev: "127.0.0.1", serve: "0.0.0.0" },
+    hostName,
+    "The address that the doors listen on. `0.0.0.0` is every IPv4 address, `::` every address.",
+  ),
+  PORT_OFFSET: always(
+    "Server",
+    "server.port_offset",
+    "0",
+    integer(0, 50_000),
+    "Added to the port of every door, so that several servers can share a machine.",
+  ),
+  TRUSTED_PROXIES: optional(
+    "Server",
+    "server.trusted_proxies",
+    cidrList,
+    "Proxies whose `X-Forwarded-For` is believed. From any other address the header is ignored.",
+  ),
+  MASTER_KEY: optional(
+    "Server",
+    "server.master_key",
+    secretKey,
+    "Encrypts secrets at rest. `serve` does not start without it; keep a copy, since nothing else can decrypt them.",
+    { secrecy: "hidden" },
+  ),
+  UPSTREAMS_MAINNET: optional("Nodes", "upstreams.mainnet", upstreamList, "The nodes of mainnet.", {
+    secrecy: "nodes",
+  }),
+  UPSTREAMS_DEVNET: optional(
+    "Nodes",
+    "upstreams.devnet",
+    upstreamList,
+    "The nodes of devnet. `dev` uses its own chain when none is named.",
+    { secrecy: "nodes" },
+  ),
+  UPSTREAMS_TESTNET: optional("Nodes", "upstreams.testnet", upstreamList, "The nodes of testnet.", {
+    secrecy: "nodes",
+  }),
+  NETWORK_DEFAULT: always(
+    "Nodes",
+    "upstreams.network_default",
+    { dev: "devnet", serve: "mainnet" },
+    oneOf(networks),
+    "The network of a call that names none.",
+  ),
+  UPSTREAM_TIMEOUT_MS: always(
+    "Nodes",
+    "upstreams.timeout_ms",
+    String(limits.gatewayTimeoutMs),
+    integer(100, limits.gatewayTimeoutMs),
+    "Milliseconds that a call to a node may take, retries included.",
+  ),
+  CORDON_SLOTS: always(
+    "Nodes",
+    "upstreams.cordon_slots",
+    "50",
+    integer(1, 10_000),
+    "A node this many slots behind the best of its network gets no calls while another is nearer.",
+  ),
+  UNKNOWN_METHODS: always(
+    "Nodes",
+    "upstreams.unknown_methods",
+    "refuse",
+    oneOf(["pass", "refuse"]),
+    "Whether a JSON-RPC method that is not in the reference is passed to a node or refused with -32601.",
+  ),
+  CACHE_BYTES: always(
+    "Nodes",
+    "upstreams.cache_bytes",
+    "64MiB",
+    byteSize(mebibyte, 64 * 1024 * mebibyte),
+    "Memory that kept answers may take.",
+  ),
+  DATA_DIR: always("Stores", "stores.data_dir", ".sluice", filePath, "The directory of the embedded stores."),
+  DATABASE_URL: optional(
+    "Stores",
+    "stores.database_url",
+    urlOf(["postgres", "postgresql"]),
+    "PostgreSQL for accounts, keys and all that changes. Without it SQLite in `DATA_DIR` is used.",
+    { secrecy: "address" },
+  ),
+  CLICKHOUSE_URL: optional(
+    "Stores",
+    "stores.clickhouse_url",
+    urlOf(http),
+    "ClickHouse for blocks, transactions and requests served. Without it the embedded engine in `DATA_DIR` is used.",
+    { secrecy: "address" },
+  ),
+  CLICKHOUSE_CLUSTER: optional(
+    "Stores",
+    "stores.clickhouse_cluster",
+    bareName,
+    "The cluster, by its name in ClickHouse, over which tables are replicated and distributed. Needs `CLICKHOUSE_URL`.",
+  ),
+  REDIS_URL: optional(
+    "Stores",
+    "stores.redis_url",
+    urlsOf(["redis", "rediss"]),
+    "Redis or Valkey for what replicas share. Without it memory is used, which is right for one process.",
+    { secrecy: "address" },
+  ),
+  API_BIND: optional(
+    "Resolver",
+    "resolver.bind",
+    socketAddress,
+    "Where the name resolver listens, in place of `BIND` and port 8691. `PORT_OFFSET` is added.",
+  ),
+  CHAIN_RPC_URL: optional(
+    "Resolver",
+    "resolver.chain_rpc_url",
+    urlOf(http),
+    "The node that names are read from. `dev` uses its own chain when none is named.",
+    { secrecy: "address", defaults: { dev: null, serve: "https://rpc.testnet.x1.xyz" } },
+  ),
+  LOG_LEVEL: always("Observation", "observe.log_level", "info", oneOf(logLevels), "The least severe lines to write."),
+  METRICS_BIND: always(
+    "Observation",
+    "observe.metrics_bind",
+    "127.0.0.1:9464",
+    socketAddress,
+    "Where metrics and the health of the process are shown. `PORT_OFFSET` is added.",
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+    "Observation",
+    "observe.otlp_endpoint",
+    urlOf(http),
+    "The collector of an OpenTelemetry SDK loaded into the process. Without an SDK no traces are made.",
+    { secrecy: "address" },
+  ),
+} as const satisfies Record<string, Always<unknown> | Sometimes<unknown>>;
+
+export type KeyName = keyof typeof keys;
+
+/** The parsed value of each key. */
+export type KeyValues = {
+  readonly [K in KeyName]: (typeof keys)[K] extends Always<infer T>
+    ? T
+    : (typeof keys)[K] extends Sometimes<infer T>
+      ? T | null
+      : never;
+};
+
+export const keyNames: readonly KeyName[] = Object.keys(keys).filter((name): name is KeyName => name in keys);
+
+/** `PORT_OFFSET` is `--port-offset` on the command line; the file itself is `--config`. */
+export function flagName(name: KeyName): string {
+  return name === "SLUICE_CONFIG" ? "config" : name.toLowerCase().replaceAll("_", "-");
+}

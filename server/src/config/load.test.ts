@@ -1,0 +1,351 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Config } from "./config.ts";
+import { describeConfig } from "./describe.ts";
+import { type ConfigFault, formatFaults } from "./faults.ts";
+import { flagName, type KeyName, keyNames, keys, modes, roles } from "./keys.ts";
+import { type ConfigInput, loadConfig } from "./load.ts";
+
+const masterKey = "0123456789abcdef".repeat(4);
+
+function load(input: Partial<ConfigInput>): Config {
+  const outcome = loadConfig({ mode: "dev", env: {}, ...input });
+  if (!outcome.ok) throw new Error(formatFaults(outcome.faults));
+  return outcome.config;
+}
+
+function faultsOf(input: Partial<ConfigInput>): readonly ConfigFault[] {
+  const outcome = loadConfig({ mode: "dev", env: {}, ...input });
+  return outcome.ok ? [] : outcome.faults;
+}
+
+/** For each key: what is accepted with what it becomes, and what is refused. */
+const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unknown, unknown][]; bad: string[] }>> = {
+  SLUICE_CONFIG: { good: [["/etc/sluice.toml", (c) => c.settings[0]?.shown, "/etc/sluice.toml"]], bad: ["a\0b"] },
+  ROLES: {
+    good: [
+      ["all", (c) => c.roles, roles],
+      [" Streams, gateway ", (c) => c.roles, ["gateway", "streams"]],
+    ],
+    bad: ["gateway,rpc", ",", "gateway,"],
+  },
+  BIND: {
+    good: [
+      ["0.0.0.0", (c) => c.bind, "0.0.0.0"],
+      ["[::]", (c) => c.bind, "::"],
+      ["localhost", (c) => c.bind, "localhost"],
+    ],
+    bad: ["127.0.0.1:80", "a b", "-x", "http://localhost"],
+  },
+  PORT_OFFSET: {
+    good: [["100", (c) => [c.ports.gateway, c.ports.metrics, c.resolver.port], [8999, 9564, 8791]]],
+    bad: ["-1", "1.5", "0x10", "50001", "99999999999999999999"],
+  },
+  TRUSTED_PROXIES: {
+    good: [["10.0.0.0/8, ::1", (c) => c.trustedProxies, ["10.0.0.0/8", "::1"]]],
+    bad: ["10.0.0.0/33", "proxy.example.com", "10.0.0.0/8,,", "010.0.0.1"],
+  },
+  MASTER_KEY: {
+    good: [
+      [masterKey.toUpperCase(), (c) => c.masterKey, masterKey],
+      [Buffer.from(masterKey, "hex").toString("base64"), (c) => c.masterKey, masterKey],
+      [Buffer.from(masterKey, "hex").toString("base64url"), (c) => c.masterKey, masterKey],
+    ],
+    bad: ["secret", masterKey.slice(1), `${masterKey}00`],
+  },
+  UPSTREAMS_MAINNET: {
+    good: [["a=https://a.example/", (c) => c.upstreams.mainnet[0]?.label, "a"]],
+    bad: ["https://a.example", "a=ftp://a.example", "a=https://a.example;color=red", ",", "a b=https://a.example"],
+  },
+  UPSTREAMS_DEVNET: { good: [["b=http://b:8899", (c) => c.upstreams.devnet[0]?.label, "b"]], bad: ["b="] },
+  UPSTREAMS_TESTNET: { good: [["c=http://c", (c) => c.upstreams.testnet[0]?.label, "c"]], bad: ["=http://c"] },
+  NETWORK_DEFAULT: { good: [["Testnet", (c) => c.networkDefault, "testnet"]], bad: ["x1"] },
+  UPSTREAM_TIMEOUT_MS: { good: [["5000", (c) => c.upstreamTimeoutMs, 5000]], bad: ["99", "30001", "5s"] },
+  CORDON_SLOTS: { good: [["10", (c) => c.cordonSlots, 10]], bad: ["0", "ten"] },
+  UNKNOWN_METHODS: { good: [["pass", (c) => c.unknownMethods, "pass"]], bad: ["allow"] },
+  CACHE_BYTES: {
+    good: [
+      ["16MiB", (c) => c.cacheBytes, 16 * 1024 * 1024],
+      ["1048576", (c) => c.cacheBytes, 1048576],
+    ],
+    bad: ["1KiB", "64MB", "1TiB", "-1"],
+  },
+  DATA_DIR: { good: [["/var/lib/sluice", (c) => c.stores.directory, "/var/lib/sluice"]], bad: ["a\0b"] },
+  DATABASE_URL: {
+    good: [["postgres://u:p@db/sluice", (c) => c.stores.databaseUrl, "postgres://u:p@db/sluice"]],
+    bad: ["mysql://db", "db", "postgres://"],
+  },
+  CLICKHOUSE_URL: {
+    good: [["http://ch:8123", (c) => c.stores.clickhouseUrl, "http://ch:8123"]],
+    bad: ["tcp://ch:9000"],
+  },
+  CLICKHOUSE_CLUSTER: { good: [["main_1", (c) => c.stores.clickhouseCluster, "main_1"]], bad: ["a b", "a';--"] },
+  REDIS_URL: {
+    good: [
+      ["redis://r:6379", (c) => c.stores.redisUrl, "redis://r:6379"],
+      ["rediss://a:1,rediss://b:2", (c) => c.stores.redisUrl, "rediss://a:1,rediss://b:2"],
+    ],
+    bad: ["http://r", "redis://a,b"],
+  },
+  API_BIND: {
+    good: [["[::1]:9000", (c) => [c.resolver.host, c.resolver.port, c.ports.resolver], ["::1", 9000, 9000]]],
+    bad: ["9000", "::1:9000", "host:0", "host:65536"],
+  },
+  CHAIN_RPC_URL: { good: [["http://n:8899", (c) => c.resolver.chainRpcUrl, "http://n:8899"]], bad: ["n:8899"] },
+  LOG_LEVEL: { good: [["DEBUG", (c) => c.logLevel, "debug"]], bad: ["verbose"] },
+  METRICS_BIND: {
+    good: [["0.0.0.0:9000", (c) => c.metrics, { host: "0.0.0.0", port: 9000 }]],
+    bad: [":9464", "127.0.0.1:"],
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: { good: [["http://o:4318", (c) => c.otlpEndpoint, "http://o:4318"]], bad: ["o:4318"] },
+};
+
+/** What a key needs beside itself. */
+const companions: Partial<Record<KeyName, Record<string, string>>> = {
+  CLICKHOUSE_CLUSTER: { CLICKHOUSE_URL: "http://ch:8123" },
+};
+
+describe("each key", () => {
+  test.each(keyNames.map((name) => [name] as const))("%s reads what is right, wherever it is given", (name) => {
+    for (const [text, pick, expected] of samples[name].good) {
+      const env = { ...companions[name] };
+      expect(pick(load({ env: { ...env, [name]: text } }))).toEqual(expected);
+      const { toml, flag } = keys[name];
+      if (toml !== null) expect(pick(load({ env, tomlText: tomlOf(toml, text) }))).toEqual(expected);
+      if (flag) expect(pick(load({ env, flags: { [flagName(name)]: text } }))).toEqual(expected);
+    }
+  });
+
+  test.each(keyNames.map((name) => [name] as const))(
+    "%s refuses what is wrong, with its name and what it expects",
+    (name) => {
+      for (const text of samples[name].bad) {
+        const faults = faultsOf({ env: { ...companions[name], [name]: text } });
+        expect([text, faults.map(({ key, source }) => [key, source])]).toEqual([text, [[name, "environment"]]]);
+        expect(faults[0]?.expected.length).toBeGreaterThan(3);
+      }
+    },
+  );
+
+  test("an empty value is the same as none", () => {
+    const empty = Object.fromEntries(keyNames.map((name) => [name, " "]));
+    expect(load({ env: empty })).toEqual(load({}));
+  });
+
+  test("every default is accepted by its own parser, in both modes", () => {
+    expect(load({ mode: "dev" }).bind).toBe("127.0.0.1");
+    const serve = load({ mode: "serve", env: { MASTER_KEY: masterKey } });
+    expect(serve.bind).toBe("0.0.0.0");
+    expect(serve.ports.gateway).toBe(8899);
+    expect(serve.resolver).toEqual({ host: "0.0.0.0", port: 8691, chainRpcUrl: "https://rpc.testnet.x1.xyz" });
+  });
+});
+
+function tomlOf(path: string, text: string): string {
+  const [table, key] = path.split(".");
+  return `[${table}]\n${key} = ${JSON.stringify(text)}\n`;
+}
+
+describe("precedence", () => {
+  test("a flag wins over the environment, which wins over the file, which wins over the default", () => {
+    const tomlText = '[server]\nport_offset = 1\nbind = "::1"\n[observe]\nlog_level = "warn"\n';
+    const env = { PORT_OFFSET: "2", LOG_LEVEL: "error" };
+    const config = load({ env, tomlText, flags: { portOffset: 3 } });
+    expect([config.portOffset, config.logLevel, config.bind, config.cordonSlots]).toEqual([3, "error", "::1", 50]);
+    const sources = Object.fromEntries(config.settings.map(({ name, source }) => [name, source]));
+    expect(sources).toMatchObject({
+      PORT_OFFSET: "flag",
+      LOG_LEVEL: "environment",
+      BIND: "file",
+      CORDON_SLOTS: "default",
+    });
+  });
+
+  test("lists may be arrays in the file", () => {
+    const tomlText = '[server]\nroles = ["gateway", "oracle"]\n[upstreams]\nmainnet = ["a=http://a", "b=http://b"]\n';
+    const config = load({ tomlText });
+    expect(config.roles).toEqual(["gateway", "oracle"]);
+    expect(config.upstreams.mainnet.map(({ label }) => label)).toEqual(["a", "b"]);
+  });
+
+  test("a secret is not accepted on the command line, where others can read it", () => {
+    const faults = faultsOf({ flags: { masterKey } });
+    expect(faults.map(({ key }) => key)).toEqual(["--master-key"]);
+    expect(formatFaults(faults)).not.toContain(masterKey);
+  });
+});
+
+describe("faults", () => {
+  test("all of them are told at once", () => {
+    const faults = faultsOf({
+      mode: "serve",
+      env: { BIND: "a b", LOG_LEVEL: "loud", ROLES: "gateway", SLUICE_CONFG: "x" },
+      tomlText: '[stores]\ndatabase_url = "mysql://db"\ncolour = 1\n',
+      flags: { "port-offset": "x", banner: "y" },
+    });
+    expect(faults.map(({ key }) => key).sort()).toEqual(
+      [
+        "--banner",
+        "--port-offset",
+        "BIND",
+        "CLICKHOUSE_URL",
+        "LOG_LEVEL",
+        "MASTER_KEY",
+        "SLUICE_CONFG",
+        "stores.colour",
+        "stores.database_url",
+      ].sort(),
+    );
+  });
+
+  test.each([
+    ["SLUICE_CONFG", "SLUICE_CONFIG"],
+    ["UPSTREAMS_MAINET", "UPSTREAMS_MAINNET"],
+    ["SLUICE_LOG_LEVEL", "LOG_LEVEL"],
+    ["SLUICE_SOMETHING_ELSE_ENTIRELY", null],
+  ])("the unknown variable %s suggests %s", (name, suggestion) => {
+    expect(faultsOf({ env: { [name]: "x" } })).toMatchObject([{ key: name, given: null, suggestion }]);
+  });
+
+  test("unknown keys of the file and unknown flags suggest what was meant", () => {
+    expect(faultsOf({ tomlText: "[server]\nbnd = 1\n" })).toMatchObject([
+      { key: "server.bnd", suggestion: "server.bind" },
+    ]);
+    expect(faultsOf({ tomlText: "LOG_LEVEL = 'info'\n" })).toMatchObject([{ suggestion: "observe.log_level" }]);
+    expect(faultsOf({ tomlText: "[mystery]\n" })).toMatchObject([{ key: "mystery" }]);
+    expect(faultsOf({ flags: { portOfset: 1 } })).toMatchObject([{ key: "--port-ofset", suggestion: "--port-offset" }]);
+  });
+
+  test("variables of other programs and of the tests are left alone", () => {
+    expect(faultsOf({ env: { PATH: "/bin", HOME: "/", SLUICE_TEST_POSTGRES_URL: "x", DATABASE: "y" } })).toEqual([]);
+  });
+
+  test("a file that is not TOML is told by its place, without quoting it", () => {
+    const faults = faultsOf({ tomlText: '[server]\nmaster_key = "hunter2hunter2\n' });
+    expect(faults).toMatchObject([{ key: "SLUICE_CONFIG", source: "file" }]);
+    expect(faults[0]?.given).toMatch(/line 2/);
+    expect(formatFaults(faults)).not.toContain("hunter2");
+  });
+
+  test("a table or a date in place of a value is a fault", () => {
+    expect(faultsOf({ tomlText: "[server.bind]\nhost = 1\n" })).toMatchObject([{ key: "server.bind.host" }]);
+    expect(faultsOf({ tomlText: "[server]\nbind = 2026-01-01\n" })).toMatchObject([{ key: "server.bind" }]);
+  });
+});
+
+describe("rules", () => {
+  test("serve needs a master key; dev does not", () => {
+    expect(faultsOf({ mode: "serve" }).map(({ key }) => key)).toEqual(["MASTER_KEY"]);
+    expect(faultsOf({ mode: "dev" })).toEqual([]);
+  });
+
+  test("some roles alone need stores that can be shared; all roles together do not", () => {
+    const env = { MASTER_KEY: masterKey };
+    const shared = { DATABASE_URL: "postgres://db/s", CLICKHOUSE_URL: "http://ch:8123" };
+    const faults = faultsOf({ mode: "serve", env: { ...env, ROLES: "gateway,streams" } });
+    expect(faults.map(({ key }) => key)).toEqual(["DATABASE_URL", "CLICKHOUSE_URL"]);
+    expect(faultsOf({ mode: "serve", env: { ...env, ...shared, ROLES: "gateway,streams" } })).toEqual([]);
+    expect(faultsOf({ mode: "serve", env: { ...env, ROLES: roles.join(",") } })).toEqual([]);
+    expect(faultsOf({ mode: "dev", env: { ROLES: "gateway" } })).toEqual([]);
+  });
+
+  test("a cluster's name needs a cluster", () => {
+    expect(faultsOf({ env: { CLICKHOUSE_CLUSTER: "c" } }).map(({ key }) => key)).toEqual(["CLICKHOUSE_URL"]);
+  });
+
+  test("no two doors share a port, and none lies past the last", () => {
+    expect(faultsOf({ env: { METRICS_BIND: "127.0.0.1:8899" } })).toMatchObject([{ key: "METRICS_BIND" }]);
+    expect(faultsOf({ env: { API_BIND: "127.0.0.1:60000", PORT_OFFSET: "6000" } })).toMatchObject([
+      { key: "API_BIND" },
+    ]);
+    expect(faultsOf({ env: { PORT_OFFSET: "50000" } })).toEqual([]);
+  });
+});
+
+describe("secrets", () => {
+  const secret = fc.stringMatching(/^[a-z0-9]{12,24}$/).map((text) => `zq${text}`);
+
+  test("none is ever shown, whether the configuration is right or wrong", () => {
+    fc.assert(
+      fc.property(secret, fc.constantFrom(...modes), fc.boolean(), (word, mode, broken) => {
+        const scheme = broken ? "htp" : "http";
+        const env = {
+          MASTER_KEY: broken ? word : Buffer.from(word.padEnd(32, "0").slice(0, 32)).toString("hex"),
+          DATABASE_URL: `${broken ? "my" : "postgres"}://user:${word}@db/${word}?password=${word}`,
+          CLICKHOUSE_URL: `${scheme}://user:${word}@ch/?key=${word}`,
+          REDIS_URL: `redis://:${word}@one,${scheme}://:${word}@two`,
+          CHAIN_RPC_URL: `${scheme}://node/${word}`,
+          UPSTREAMS_MAINNET: `a=${scheme}://${word}@n/${word}?api-key=${word};ws=wss://n/${word};header=X-Key: ${word}`,
+          UPSTREAMS_DEVNET: `${word}=;${word}=${word}`,
+          [`SLUICE_X`]: word,
+        };
+        const outcome = loadConfig({
+          mode,
+          env,
+          tomlText: `[server]\nmaster_key = "${word}"\n`,
+          flags: { masterKey: word },
+        });
+        const text = outcome.ok
+          ? describeConfig(outcome.config)
+          : formatFaults(outcome.faults) + JSON.stringify(outcome.faults);
+        expect(text).not.toContain(word);
+      }),
+    );
+  });
+
+  test("a valid configuration is described without them, and with all that is not secret", () => {
+    const config = load({
+      env: {
+        MASTER_KEY: masterKey,
+        DATABASE_URL: "postgres://user:hunter2@db.example:5432/sluice?sslmode=require",
+        UPSTREAMS_MAINNET: "a=https://n.example/hunter2?api-key=hunter2;groups=read+send;header=X-Key: hunter2",
+      },
+    });
+    const text = describeConfig(config);
+    expect(text).not.toContain("hunter2");
+    expect(text).not.toContain(masterKey);
+    for (const part of ["db.example:5432", "a=https://n.example", "groups=read+send", "x-key", "LOG_LEVEL", "8899"]) {
+      expect(text).toContain(part);
+    }
+  });
+});
+
+describe("any text", () => {
+  test("in the environment, in flags and as a file never throws", () => {
+    const text = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("=", ";", ",", "a=http://[", "a=http://%", "[a]:1"),
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...modes),
+        fc.dictionary(fc.constantFrom(...keyNames, "SLUICE_", "UPSTREAMS_", "__proto__"), text),
+        fc.dictionary(fc.string(), text),
+        text,
+        (mode, env, flags, tomlText) => {
+          const outcome = loadConfig({ mode, env, flags, tomlText });
+          if (outcome.ok) describeConfig(outcome.config);
+          else expect(formatFaults(outcome.faults).length).toBeGreaterThan(10);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("a file with a key named like an object's own parts changes nothing else", () => {
+    for (const key of ["__proto__", "constructor", "toString"]) {
+      expect(faultsOf({ tomlText: `[${key}]\nbind = "x"\n` }).length).toBe(1);
+    }
+    expect(faultsOf({ tomlText: "[server.__proto__]\nbind = 'x'\n" }).length).toBe(1);
+  });
+
+  test("the value is frozen through and through", () => {
+    const config = load({ env: { UPSTREAMS_DEVNET: "a=http://a;header=X-A: b" } });
+    const check = (value: unknown): void => {
+      if (typeof value !== "object" || value === null) return;
+      expect(Object.isFrozen(value)).toBe(true);
+      for (const part of Object.values(value)) check(part);
+    };
+    check(config);
+  });
+});

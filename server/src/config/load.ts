@@ -1,0 +1,133 @@
+import type { Config, Setting } from "./config.ts";
+import type { ConfigFault } from "./faults.ts";
+import { type KeyName, type KeyValues, keyNames, keys, type Mode } from "./keys.ts";
+import { show } from "./masking.ts";
+import { checkRules, doorPorts } from "./rules.ts";
+import {
+  type FlagValues,
+  type Given,
+  type GivenByKey,
+  readEnvironmentValues,
+  readFlagValues,
+  readTomlValues,
+} from "./sources.ts";
+import { showUpstreams } from "./upstreams.ts";
+
+export interface ConfigInput {
+  readonly mode: Mode;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The content of the file that SLUICE_CONFIG names. */
+  readonly tomlText?: string;
+  /** By flag name without dashes, `port-offset` or `portOffset`. */
+  readonly flags?: FlagValues;
+}
+
+export type ConfigOutcome =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
+
+/** More faults than anybody reads at once; the rest shows when these are mended. */
+const faultsMax = 100;
+
+function showValue(name: KeyName, text: string): string {
+  const { secrecy } = keys[name];
+  return secrecy === "nodes" ? showUpstreams(text) : show(text, secrecy);
+}
+
+/** Parses one key; undefined when its text is wrong, which adds a fault. */
+function readKey(name: KeyName, given: Given | undefined, mode: Mode, faults: ConfigFault[]): unknown {
+  const definition = keys[name];
+  const text = given?.text ?? definition.defaults[mode];
+  if (text === null) return null;
+  const parsed = definition.parser.parse(text);
+  if (parsed.ok) return parsed.value;
+  faults.push({
+    key: given?.writtenAs ?? name,
+    source: given?.source ?? "default",
+    given: showValue(name, text),
+    expected: parsed.expected,
+    suggestion: null,
+  });
+  return undefined;
+}
+
+function readKeys(given: GivenByKey, mode: Mode, faults: ConfigFault[]): Partial<KeyValues> {
+  const values: Partial<Record<KeyName, unknown>> = {};
+  for (const name of keyNames) {
+    const value = readKey(name, given.get(name), mode, faults);
+    if (value !== undefined) values[name] = value;
+  }
+  // Each value comes from the parser of its own key, which is what KeyValues says.
+  return values as Partial<KeyValues>;
+}
+
+function settingsOf(given: GivenByKey, mode: Mode): Setting[] {
+  return keyNames.map((name) => {
+    const one = given.get(name);
+    const text = one?.text ?? keys[name].defaults[mode];
+    return { name, shown: text === null ? null : showValue(name, text), source: one?.source ?? "default" };
+  });
+}
+
+function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): Config {
+  const ports = doorPorts(values);
+  return {
+    mode,
+    roles: values.ROLES,
+    bind: values.BIND,
+    ports,
+    portOffset: values.PORT_OFFSET,
+    resolver: { host: values.API_BIND?.host ?? values.BIND, port: ports.resolver, chainRpcUrl: values.CHAIN_RPC_URL },
+    metrics: { host: values.METRICS_BIND.host, port: ports.metrics },
+    upstreams: {
+      mainnet: values.UPSTREAMS_MAINNET ?? [],
+      devnet: values.UPSTREAMS_DEVNET ?? [],
+      testnet: values.UPSTREAMS_TESTNET ?? [],
+    },
+    networkDefault: values.NETWORK_DEFAULT,
+    upstreamTimeoutMs: values.UPSTREAM_TIMEOUT_MS,
+    cordonSlots: values.CORDON_SLOTS,
+    unknownMethods: values.UNKNOWN_METHODS,
+    cacheBytes: values.CACHE_BYTES,
+    stores: {
+      directory: values.DATA_DIR,
+      databaseUrl: values.DATABASE_URL,
+      clickhouseUrl: values.CLICKHOUSE_URL,
+      clickhouseCluster: values.CLICKHOUSE_CLUSTER,
+      redisUrl: values.REDIS_URL,
+    },
+    trustedProxies: values.TRUSTED_PROXIES ?? [],
+    masterKey: values.MASTER_KEY,
+    logLevel: values.LOG_LEVEL,
+    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    settings,
+  };
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) freeze(part);
+  }
+  return value;
+}
+
+function isComplete(values: Partial<KeyValues>): values is KeyValues {
+  return keyNames.every((name) => values[name] !== undefined);
+}
+
+/**
+ * Makes the configuration of environment, file and flags; flags win over the environment, which wins over the file.
+ * Pure: reads nothing but its argument. Reports every fault at once, and never throws for anything that was typed.
+ */
+export function loadConfig(input: ConfigInput): ConfigOutcome {
+  const faults: ConfigFault[] = [];
+  const given: GivenByKey = new Map();
+  if (input.tomlText !== undefined) readTomlValues(input.tomlText, given, faults);
+  readEnvironmentValues(input.env, given, faults);
+  if (input.flags !== undefined) readFlagValues(input.flags, given, faults);
+  const values = readKeys(given, input.mode, faults);
+  faults.push(...checkRules(input.mode, values));
+  if (faults.length > 0 || !isComplete(values)) return { ok: false, faults: faults.slice(0, faultsMax) };
+  return { ok: true, config: freeze(assemble(input.mode, values, settingsOf(given, input.mode))) };
+}

@@ -1,0 +1,65 @@
+import { standardPorts } from "./config.ts";
+import type { ConfigFault } from "./faults.ts";
+import { type KeyName, type KeyValues, keys, type Mode, roles } from "./keys.ts";
+
+/** Rules between several keys. Each is checked only on values that were read, so that one mistake gives one fault. */
+export function checkRules(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
+  return [...checkServe(mode, values), ...checkCluster(values), ...checkPorts(values)];
+}
+
+function missing(key: KeyName, because: string): ConfigFault {
+  return {
+    key,
+    source: "rule",
+    given: "nothing",
+    expected: `${keys[key].parser.expects}, since ${because}`,
+    suggestion: null,
+  };
+}
+
+function checkServe(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
+  if (mode !== "serve") return [];
+  const faults: ConfigFault[] = [];
+  if (values.MASTER_KEY === null) faults.push(missing("MASTER_KEY", "serve encrypts secrets at rest with it"));
+  if (values.ROLES === undefined || values.ROLES.length === roles.length) return faults;
+  const because = "processes that run some roles only meet in stores that they share";
+  if (values.DATABASE_URL === null) faults.push(missing("DATABASE_URL", because));
+  if (values.CLICKHOUSE_URL === null) faults.push(missing("CLICKHOUSE_URL", because));
+  return faults;
+}
+
+function checkCluster(values: Partial<KeyValues>): ConfigFault[] {
+  if (typeof values.CLICKHOUSE_CLUSTER !== "string" || values.CLICKHOUSE_URL !== null) return [];
+  return [missing("CLICKHOUSE_URL", "CLICKHOUSE_CLUSTER is set, and the embedded engine has no cluster")];
+}
+
+/** The port of each door with the offset added. */
+export function doorPorts(values: Pick<KeyValues, "PORT_OFFSET" | "API_BIND" | "METRICS_BIND">): typeof standardPorts {
+  const bases = {
+    ...standardPorts,
+    resolver: values.API_BIND?.port ?? standardPorts.resolver,
+    metrics: values.METRICS_BIND.port,
+  };
+  const moved = Object.entries(bases).map(([door, port]) => [door, port + values.PORT_OFFSET]);
+  return Object.fromEntries(moved) as typeof standardPorts;
+}
+
+function checkPorts(values: Partial<KeyValues>): ConfigFault[] {
+  const { PORT_OFFSET, API_BIND, METRICS_BIND } = values;
+  if (PORT_OFFSET === undefined || API_BIND === undefined || METRICS_BIND === undefined) return [];
+  const faults: ConfigFault[] = [];
+  const doorAt = new Map<number, string>();
+  for (const [door, port] of Object.entries(doorPorts({ PORT_OFFSET, API_BIND, METRICS_BIND }))) {
+    const key =
+      door === "resolver" && API_BIND !== null ? "API_BIND" : door === "metrics" ? "METRICS_BIND" : "PORT_OFFSET";
+    const other = doorAt.get(port);
+    const given = `port ${port} for ${door}`;
+    if (port > 65_535) {
+      faults.push({ key, source: "rule", given, expected: "ports up to 65535", suggestion: null });
+    } else if (other !== undefined) {
+      faults.push({ key, source: "rule", given, expected: `a port that ${other} does not use`, suggestion: null });
+    }
+    doorAt.set(port, door);
+  }
+  return faults;
+}

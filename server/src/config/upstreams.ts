@@ -1,0 +1,198 @@
+import { hide, maskUrl } from "./masking.ts";
+import { integer, type Parsed, type Parser, readUrl } from "./parsers.ts";
+
+export const upstreamGroups = ["read", "archive", "send"] as const;
+export type UpstreamGroup = (typeof upstreamGroups)[number];
+
+/** One node that calls are forwarded to. */
+export interface UpstreamConfig {
+  /** Unique in its network; the only name of the node that outsiders see. */
+  readonly label: string;
+  /** http or https, without user part. */
+  readonly url: string;
+  /** ws or wss; derived from `url` when not given. */
+  readonly ws: string;
+  readonly groups: readonly UpstreamGroup[];
+  readonly weight: number;
+  /** The most requests a second that the node may be sent; null is no limit. */
+  readonly requestsPerSecond: number | null;
+  /** Sent with each call, names in lower case; the place for a provider's key. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export const upstreamsMax = 64;
+const headersMax = 16;
+
+const labelPattern = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/;
+const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
+const headerValuePattern = /^[\t\x20-\x7e]{0,4096}$/;
+/** Headers that belong to the connection or to the forwarding of a call, and so cannot be configured. */
+const reservedHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+const weightParser = integer(1, 1000);
+const rateParser = integer(1, 1_000_000);
+
+const form = "label=url;ws=url;groups=read+archive+send;weight=n;rps=n;header=Name: value";
+
+/** A fault inside an entry, thrown within this file and caught by the parser below; its text holds no secret. */
+class EntryFault extends Error {}
+
+function demand<T>(value: T | undefined, fault: string): T {
+  if (value === undefined) throw new EntryFault(fault);
+  return value;
+}
+
+/** The PubSub address by Solana's custom: the next port where one is named, else the same host. */
+function deriveWebSocket(url: URL): string {
+  const ws = new URL(url);
+  ws.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  const port = Number(url.port);
+  if (url.port !== "" && port < 65_535) ws.port = String(port + 1);
+  return ws.href;
+}
+
+function readGroups(text: string): readonly UpstreamGroup[] {
+  const names = text.split("+").map((name) => name.trim().toLowerCase());
+  const known = names.every((name) => upstreamGroups.some((group) => group === name));
+  return demand(
+    known ? upstreamGroups.filter((group) => names.includes(group)) : undefined,
+    `groups made of ${upstreamGroups.join(", ")} joined by +`,
+  );
+}
+
+/** Commas and semicolons part entries and options; inside a header they are written %2C and %3B. */
+function readHeader(text: string): readonly [string, string] {
+  const colon = text.indexOf(":");
+  const name = text.slice(0, Math.max(0, colon)).trim().toLowerCase();
+  const value = text
+    .slice(colon + 1)
+    .trim()
+    .replace(/%2c/gi, ",")
+    .replace(/%3b/gi, ";");
+  const valid = headerNamePattern.test(name) && headerValuePattern.test(value) && !reservedHeaders.has(name);
+  return demand(valid ? ([name, value] as const) : undefined, "header=Name: value with a name that may be set");
+}
+
+function readNumber(option: string, text: string, numbers: Parser<number>): number {
+  const parsed = numbers.parse(text);
+  return demand(parsed.ok ? parsed.value : undefined, `${option} as ${numbers.expects}`);
+}
+
+interface Options {
+  ws?: string;
+  groups?: readonly UpstreamGroup[];
+  weight?: number;
+  rps?: number;
+}
+
+function readOption(text: string, options: Options, headers: Map<string, string>): void {
+  const equals = text.indexOf("=");
+  const name = text.slice(0, Math.max(0, equals)).trim().toLowerCase();
+  const value = text.slice(equals + 1).trim();
+  if (name === "header") {
+    const [header, content] = readHeader(value);
+    demand(
+      headers.has(header) || headers.size >= headersMax ? undefined : header,
+      `at most ${headersMax} different headers`,
+    );
+    headers.set(header, content);
+    return;
+  }
+  const fresh =
+    (name === "ws" || name === "groups" || name === "weight" || name === "rps") && options[name] === undefined;
+  demand(fresh ? name : undefined, "the options ws, groups, weight, rps (each once) and header");
+  if (name === "ws") options.ws = demand(readUrl(value, ["ws:", "wss:"])?.href, "ws as a URL with ws:// or wss://");
+  if (name === "groups") options.groups = readGroups(value);
+  if (name === "weight") options.weight = readNumber("weight", value, weightParser);
+  if (name === "rps") options.rps = readNumber("rps", value, rateParser);
+}
+
+/** A user part in the URL becomes a header, since it would otherwise be shown wherever the URL is. */
+function takeUser(url: URL, headers: Map<string, string>): void {
+  if (url.username === "" && url.password === "") return;
+  const decode = (part: string): string => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      throw new EntryFault("a user part of the URL that is percent-encoded correctly");
+    }
+  };
+  const user = `${decode(url.username)}:${decode(url.password)}`;
+  if (!headers.has("authorization")) headers.set("authorization", `Basic ${Buffer.from(user).toString("base64")}`);
+  url.username = "";
+  url.password = "";
+}
+
+function readEntry(text: string): UpstreamConfig {
+  const [address = "", ...rest] = text.split(";");
+  const equals = address.indexOf("=");
+  const label = address.slice(0, Math.max(0, equals)).trim();
+  demand(labelPattern.test(label) ? label : undefined, "a label of letters, digits, dot, dash, underscore before =");
+  const url = demand(
+    readUrl(address.slice(equals + 1).trim(), ["http:", "https:"]),
+    "label=http://… or label=https://…",
+  );
+  const options: Options = {};
+  const headers = new Map<string, string>();
+  for (const option of rest) if (option.trim() !== "") readOption(option, options, headers);
+  takeUser(url, headers);
+  return {
+    label,
+    url: url.href,
+    ws: options.ws ?? deriveWebSocket(url),
+    groups: options.groups ?? ["read"],
+    weight: options.weight ?? 1,
+    requestsPerSecond: options.rps ?? null,
+    headers: Object.fromEntries(headers),
+  };
+}
+
+/** Reads the list of one network's nodes. `expected` names the entry by its number, never by its content. */
+function parseUpstreams(text: string): Parsed<readonly UpstreamConfig[]> {
+  const entries = text.split(",").filter((entry) => entry.trim() !== "");
+  if (entries.length === 0 || entries.length > upstreamsMax) {
+    return { ok: false, expected: `1 to ${upstreamsMax} entries ${form}` };
+  }
+  const upstreams: UpstreamConfig[] = [];
+  for (const [index, entry] of entries.entries()) {
+    try {
+      const upstream = readEntry(entry);
+      const taken = upstreams.some((other) => other.label === upstream.label);
+      demand(taken ? undefined : upstream, "a label that no other entry has");
+      upstreams.push(upstream);
+    } catch (fault) {
+      if (!(fault instanceof EntryFault)) throw fault;
+      return { ok: false, expected: `in entry ${index + 1}: ${fault.message} (the form is ${form})` };
+    }
+  }
+  return { ok: true, value: upstreams };
+}
+
+export const upstreamList: Parser<readonly UpstreamConfig[]> = {
+  expects: `entries ${form}, separated by commas`,
+  parse: parseUpstreams,
+};
+
+/** A list of nodes as it may be shown: labels, addresses without secrets, options; of headers only the names. */
+export function showUpstreams(text: string): string {
+  const parsed = parseUpstreams(text);
+  if (!parsed.ok) return hide(text);
+  return parsed.value
+    .map(({ label, url, ws, groups, weight, requestsPerSecond, headers }) => {
+      const rate = requestsPerSecond === null ? "" : `;rps=${requestsPerSecond}`;
+      const named = Object.keys(headers).map((name) => `;header=${name}: (hidden)`);
+      return `${label}=${maskUrl(url)};ws=${maskUrl(ws)};groups=${groups.join("+")};weight=${weight}${rate}${named.join("")}`;
+    })
+    .join(", ");
+}
