@@ -7,9 +7,21 @@ export { creditClasses, creditCost, methodCredits, serviceCredits } from "./cred
 export { type ErrorCode, type ErrorDefinition, errorDocsPath, errorTable, SluiceError } from "./errors.ts";
 export { type ErrorGuide, errorGuide } from "./errors-guide.ts";
 export { limits } from "./limits.ts";
+export {
+  type CacheClass,
+  type CommitmentName,
+  type ConfigSpec,
+  commitments,
+  type ParameterKind,
+  type ParameterSpec,
+  type RpcMethodSpec,
+  rpcMethods,
+} from "./rpc-methods.ts";
 export type {
   AccountBody,
   AccountCreate,
+  AccountCredits,
+  AccountLimits,
   AccountTierChange,
   ConsoleDoor,
   ConsoleOverview,

@@ -1,0 +1,292 @@
+/**
+ * Solana's JSON-RPC methods as data: what each takes, where its configuration object sits, which defaults the platform
+ * states for it, and how long its answers may be kept. The gateway validates, completes and caches by this table; the
+ * method reference is made from it. Source: Agave's RPC and the specification "node platform", Endpoints.
+ */
+
+export const commitments = ["processed", "confirmed", "finalized"] as const;
+export type CommitmentName = (typeof commitments)[number];
+
+/**
+ * `final`: an answer about finalized history never changes. `slot`: valid until the next slot of its commitment.
+ * `never`: writes, simulations, and what differs by node or by moment.
+ */
+export type CacheClass = "final" | "slot" | "never";
+
+/** How a value is checked. `any` is left to the node. Text kinds are base58 of a fixed length unless said otherwise. */
+export type ParameterKind =
+  | { readonly kind: "address" | "signature" | "blockhash" | "text" | "boolean" | "dataSlice" | "any" | "object" }
+  | { readonly kind: "integer"; readonly min: bigint; readonly max: bigint }
+  | { readonly kind: "choice"; readonly values: readonly string[] }
+  | { readonly kind: "addresses" | "signatures" | "list"; readonly max: number };
+
+export interface ParameterSpec {
+  readonly name: string;
+  readonly required: boolean;
+  readonly value: ParameterKind;
+}
+
+export interface ConfigSpec {
+  /** The position of the configuration object among the parameters. */
+  readonly index: number;
+  readonly fields: Readonly<Record<string, ParameterKind>>;
+  /** Old clients may send the encoding alone, as a string, in place of the object. */
+  readonly bareEncoding: boolean;
+  /** Old clients may send the object one place (or more) earlier, leaving out optional parameters before it. */
+  readonly earliestIndex: number;
+}
+
+export interface RpcMethodSpec {
+  readonly name: string;
+  readonly parameters: readonly ParameterSpec[];
+  readonly config: ConfigSpec | null;
+  readonly cache: CacheClass;
+  /** The least commitment the node accepts; null where the method knows no commitment. */
+  readonly commitment: { readonly least: CommitmentName } | null;
+  /** Values put into the configuration object when the caller gives none (the specification's row states them). */
+  readonly defaults: Readonly<Record<string, string>>;
+  /** `read` may be repeated on another node, `archive` likewise where history is kept, `send` goes out exactly once. */
+  readonly route: "read" | "archive" | "send" | "gateway";
+}
+
+const u64Max = 18446744073709551615n;
+const integer = (min: bigint, max: bigint): ParameterKind => ({ kind: "integer", min, max });
+const choice = (...values: string[]): ParameterKind => ({ kind: "choice", values });
+
+const u64 = integer(0n, u64Max);
+const address: ParameterKind = { kind: "address" };
+const signature: ParameterKind = { kind: "signature" };
+const boolean: ParameterKind = { kind: "boolean" };
+const text: ParameterKind = { kind: "text" };
+const object: ParameterKind = { kind: "object" };
+const anyCommitment = choice(...commitments);
+const settledCommitment = choice("confirmed", "finalized");
+const accountEncoding = choice("base58", "base64", "base64+zstd", "jsonParsed", "binary");
+const transactionEncoding = choice("json", "jsonParsed", "base58", "base64", "binary");
+const sendEncoding = choice("base58", "base64");
+const transactionVersion = integer(0n, 255n);
+const transactionDetails = choice("full", "accounts", "signatures", "none");
+
+const required = (name: string, value: ParameterKind): ParameterSpec => ({ name, required: true, value });
+const optional = (name: string, value: ParameterKind): ParameterSpec => ({ name, required: false, value });
+
+const commitmentField = { commitment: anyCommitment };
+const head = { commitment: anyCommitment, minContextSlot: u64 };
+const settledHead = { commitment: settledCommitment, minContextSlot: u64 };
+const accountFields = { ...head, encoding: accountEncoding, dataSlice: { kind: "dataSlice" } as const };
+
+interface MethodOptions {
+  readonly cache: CacheClass;
+  readonly config?: Readonly<Record<string, ParameterKind>>;
+  readonly bareEncoding?: boolean;
+  readonly earliestIndex?: number;
+  readonly defaults?: Readonly<Record<string, string>>;
+  readonly route?: RpcMethodSpec["route"];
+}
+
+function method(name: string, parameters: readonly ParameterSpec[], options: MethodOptions): RpcMethodSpec {
+  const fields = options.config;
+  const commitment = fields?.["commitment"];
+  const least = commitment?.kind === "choice" && !commitment.values.includes("processed") ? "confirmed" : "processed";
+  return {
+    name,
+    parameters,
+    config:
+      fields === undefined
+        ? null
+        : {
+            index: parameters.length,
+            fields,
+            bareEncoding: options.bareEncoding ?? false,
+            earliestIndex: options.earliestIndex ?? parameters.length,
+          },
+    cache: options.cache,
+    commitment: commitment === undefined ? null : { least },
+    defaults: options.defaults ?? {},
+    route: options.route ?? "read",
+  };
+}
+
+const byAddress = [required("address", address)];
+const filters: ParameterKind = { kind: "list", max: 4 };
+
+const accountMethods = [
+  method("getAccountInfo", byAddress, {
+    cache: "slot",
+    config: accountFields,
+    defaults: { commitment: "confirmed", encoding: "base64" },
+  }),
+  method("getBalance", byAddress, { cache: "slot", config: head, defaults: { commitment: "confirmed" } }),
+  method("getMultipleAccounts", [required("addresses", { kind: "addresses", max: 100 })], {
+    cache: "slot",
+    config: accountFields,
+  }),
+  method("getProgramAccounts", [required("program", address)], {
+    cache: "slot",
+    config: { ...accountFields, filters, withContext: boolean, sortResults: boolean },
+  }),
+  method("getLargestAccounts", [], {
+    cache: "slot",
+    config: { ...commitmentField, filter: choice("circulating", "nonCirculating"), sortResults: boolean },
+  }),
+  method("getSupply", [], {
+    cache: "slot",
+    config: { ...commitmentField, excludeNonCirculatingAccountsList: boolean },
+  }),
+  method("getTokenAccountBalance", [required("token account", address)], { cache: "slot", config: commitmentField }),
+  method("getTokenSupply", [required("mint", address)], { cache: "slot", config: commitmentField }),
+  method("getTokenLargestAccounts", [required("mint", address)], { cache: "slot", config: commitmentField }),
+  method("getTokenAccountsByOwner", [required("owner", address), required("filter", object)], {
+    cache: "slot",
+    config: accountFields,
+  }),
+  method("getTokenAccountsByDelegate", [required("delegate", address), required("filter", object)], {
+    cache: "slot",
+    config: accountFields,
+  }),
+  method("getMinimumBalanceForRentExemption", [required("data length", u64)], {
+    cache: "slot",
+    config: commitmentField,
+  }),
+  method("getStakeMinimumDelegation", [], { cache: "slot", config: head }),
+];
+
+const blocksConfig = { cache: "slot", config: settledHead, route: "archive" } as const;
+const historyMethods = [
+  method("getBlock", [required("slot", u64)], {
+    cache: "final",
+    config: {
+      commitment: settledCommitment,
+      encoding: transactionEncoding,
+      transactionDetails,
+      rewards: boolean,
+      maxSupportedTransactionVersion: transactionVersion,
+    },
+    bareEncoding: true,
+    route: "archive",
+  }),
+  method("getBlocks", [required("start slot", u64), optional("end slot", u64)], { ...blocksConfig, earliestIndex: 1 }),
+  method("getBlocksWithLimit", [required("start slot", u64), required("limit", integer(0n, 500_000n))], blocksConfig),
+  method("getBlockTime", [required("slot", u64)], { cache: "final", route: "archive" }),
+  method("getBlockCommitment", [required("slot", u64)], { cache: "slot" }),
+  method("getFirstAvailableBlock", [], { cache: "never", route: "archive" }),
+  method("getTransaction", [required("signature", signature)], {
+    cache: "final",
+    config: {
+      commitment: settledCommitment,
+      encoding: transactionEncoding,
+      maxSupportedTransactionVersion: transactionVersion,
+    },
+    bareEncoding: true,
+    route: "archive",
+  }),
+  method("getSignaturesForAddress", byAddress, {
+    cache: "slot",
+    config: { ...settledHead, limit: integer(1n, 1_000n), before: signature, until: signature },
+    route: "archive",
+  }),
+  method("getTransactionsForAddress", byAddress, {
+    cache: "slot",
+    config: {
+      ...settledHead,
+      limit: integer(1n, 1_000n),
+      transactionDetails: choice("signatures", "full"),
+      encoding: transactionEncoding,
+      maxSupportedTransactionVersion: transactionVersion,
+      sortOrder: choice("asc", "desc"),
+      filters: object,
+      paginationToken: text,
+    },
+    route: "archive",
+  }),
+  method("getSignatureStatuses", [required("signatures", { kind: "signatures", max: 256 })], {
+    cache: "never",
+    config: { searchTransactionHistory: boolean },
+  }),
+  method("minimumLedgerSlot", [], { cache: "never", route: "archive" }),
+];
+
+const chainMethods = [
+  method("getSlot", [], { cache: "slot", config: head }),
+  method("getBlockHeight", [], { cache: "slot", config: head }),
+  method("getTransactionCount", [], { cache: "slot", config: head }),
+  method("getEpochInfo", [], { cache: "slot", config: head }),
+  method("getEpochSchedule", [], { cache: "final" }),
+  method("getGenesisHash", [], { cache: "final" }),
+  method("getAgGenesisCert", [], { cache: "slot" }),
+  method("getInflationGovernor", [], { cache: "slot", config: commitmentField }),
+  method("getInflationRate", [], { cache: "slot" }),
+  method("getInflationReward", [required("addresses", { kind: "addresses", max: 32 })], {
+    cache: "slot",
+    config: { ...head, epoch: u64 },
+    route: "archive",
+  }),
+  method("getRecentPerformanceSamples", [optional("limit", integer(0n, 720n))], { cache: "slot" }),
+  method("getLatestBlockhash", [], { cache: "never", config: head }),
+  method("isBlockhashValid", [required("blockhash", { kind: "blockhash" })], { cache: "slot", config: head }),
+  method("getFeeForMessage", [required("message", text)], { cache: "never", config: head }),
+  method("getRecentPrioritizationFees", [optional("addresses", { kind: "addresses", max: 128 })], { cache: "never" }),
+  method("getSlotLeader", [], { cache: "never", config: head }),
+  method("getSlotLeaders", [required("start slot", u64), required("limit", integer(0n, 5_000n))], { cache: "never" }),
+  method("getLeaderSchedule", [optional("slot", u64)], {
+    cache: "never",
+    config: { ...commitmentField, identity: address },
+    earliestIndex: 0,
+  }),
+  method("getBlockProduction", [], {
+    cache: "never",
+    config: { ...commitmentField, identity: address, range: object },
+  }),
+  method("getVoteAccounts", [], {
+    cache: "never",
+    config: {
+      ...commitmentField,
+      votePubkey: address,
+      keepUnstakedDelinquents: boolean,
+      delinquentSlotDistance: u64,
+    },
+  }),
+  method("getClusterNodes", [], { cache: "never" }),
+  method("getHighestSnapshotSlot", [], { cache: "never" }),
+  method("getIdentity", [], { cache: "never" }),
+  method("getMaxRetransmitSlot", [], { cache: "never" }),
+  method("getMaxShredInsertSlot", [], { cache: "never" }),
+  method("getVersion", [], { cache: "never" }),
+  method("getHealth", [], { cache: "never", route: "gateway" }),
+];
+
+const writeMethods = [
+  method("sendTransaction", [required("transaction", text)], {
+    cache: "never",
+    config: {
+      encoding: sendEncoding,
+      skipPreflight: boolean,
+      preflightCommitment: anyCommitment,
+      maxRetries: u64,
+      minContextSlot: u64,
+    },
+    route: "send",
+  }),
+  method("requestAirdrop", [required("address", address), required("lamports", u64)], {
+    cache: "never",
+    config: { ...commitmentField, recentBlockhash: { kind: "blockhash" } },
+    route: "send",
+  }),
+  method("simulateTransaction", [required("transaction", text)], {
+    cache: "never",
+    config: {
+      ...head,
+      encoding: sendEncoding,
+      sigVerify: boolean,
+      replaceRecentBlockhash: boolean,
+      accounts: object,
+      innerInstructions: boolean,
+    },
+  }),
+  method("simulateBundle", [required("bundle", object)], { cache: "never", config: {} }),
+];
+
+/** Every method that is known, by its name. */
+export const rpcMethods: ReadonlyMap<string, RpcMethodSpec> = new Map(
+  [...accountMethods, ...historyMethods, ...chainMethods, ...writeMethods].map((spec) => [spec.name, spec]),
+);

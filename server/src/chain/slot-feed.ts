@@ -1,0 +1,156 @@
+import { commitments } from "@sluice/contract";
+import type { Clock, Random } from "../lib/index.ts";
+import type { CommitmentName } from "./commitment.ts";
+import { type ChainValue, memberOf } from "./integers.ts";
+import { callNode, type NodeEndpoint } from "./node-call.ts";
+import { PubSubClient, type PubSubSubscription } from "./pubsub-client.ts";
+
+export interface SlotFeedOptions extends NodeEndpoint {
+  /** The node's PubSub address. */
+  readonly ws: string;
+  /** How often a commitment without a subscription is asked for; 400 ms is a slot. */
+  readonly pollMs?: number;
+  /** A commitment that was subscribed but silent for this long is asked for as well: a half-open socket says nothing. */
+  readonly silenceMs?: number;
+}
+
+export type SlotHandler = (commitment: CommitmentName, slot: bigint) => void;
+
+interface Track {
+  slot: bigint | null;
+  subscribed: boolean;
+  /** Monotonic time of the last notice or answer. */
+  heardAtMs: number;
+  /** Monotonic time of the last notice by subscription. */
+  noticedAtMs: number;
+}
+
+const pollTimeoutMs = 2_000;
+
+/**
+ * What one node says the newest slot of each commitment is. Fed by slotSubscribe (processed), slotsUpdatesSubscribe
+ * (confirmed, where the node offers it) and rootSubscribe (finalized), and by polling getSlot wherever a subscription is
+ * refused, lost or silent. Feeds the cache's expiry and the upstreams' health.
+ */
+export class SlotFeed implements AsyncDisposable {
+  readonly #options: SlotFeedOptions;
+  readonly #clock: Clock;
+  readonly #onSlot: SlotHandler;
+  readonly #tracks: Readonly<Record<CommitmentName, Track>>;
+  readonly #client: PubSubClient;
+  readonly #polling = new Set<CommitmentName>();
+  #timer: ReturnType<typeof setInterval> | null = null;
+  #closed = false;
+
+  constructor(options: SlotFeedOptions, dependencies: { clock: Clock; random: Random; onSlot: SlotHandler }) {
+    this.#options = options;
+    this.#clock = dependencies.clock;
+    this.#onSlot = dependencies.onSlot;
+    const track = (): Track => ({
+      slot: null,
+      subscribed: false,
+      heardAtMs: Number.NEGATIVE_INFINITY,
+      noticedAtMs: Number.NEGATIVE_INFINITY,
+    });
+    this.#tracks = { processed: track(), confirmed: track(), finalized: track() };
+    this.#client = new PubSubClient(
+      { url: options.ws, headers: options.headers },
+      { random: dependencies.random, subscriptions: this.#subscriptions() },
+    );
+  }
+
+  start(): void {
+    this.#client.start();
+    this.#timer ??= setInterval(() => this.#poll(), this.#options.pollMs ?? 400);
+    this.#poll();
+  }
+
+  slotOf(commitment: CommitmentName): bigint | null {
+    return this.#tracks[commitment].slot;
+  }
+
+  /** True while new slots of this commitment are heard of: by notice, or by polling within a few slots' time. */
+  isLive(commitment: CommitmentName): boolean {
+    return this.#clock.monotonic() - this.#tracks[commitment].heardAtMs < this.#silenceMs() * 2;
+  }
+
+  /** Milliseconds since the node last said anything about slots; infinite when it never did. */
+  silentForMs(): number {
+    const heard = Math.max(...Object.values(this.#tracks).map((track) => track.heardAtMs));
+    return this.#clock.monotonic() - heard;
+  }
+
+  #silenceMs(): number {
+    return this.#options.silenceMs ?? 2_500;
+  }
+
+  #subscriptions(): readonly PubSubSubscription[] {
+    const subscription = (
+      commitment: CommitmentName,
+      method: string,
+      slotIn: (result: ChainValue) => ChainValue | undefined,
+    ): PubSubSubscription => ({
+      method,
+      params: "[]",
+      notify: (result) => {
+        const slot = slotIn(result);
+        if (typeof slot !== "bigint") return;
+        this.#tracks[commitment].noticedAtMs = this.#clock.monotonic();
+        this.#heard(commitment, slot);
+        // A node without notices of confirmation is asked at each new slot, which is sooner than the next poll.
+        if (commitment === "processed" && !this.#isFlowing("confirmed")) void this.#ask("confirmed");
+      },
+      active: (active) => {
+        this.#tracks[commitment].subscribed = active;
+        this.#tracks[commitment].noticedAtMs = this.#clock.monotonic();
+      },
+    });
+    return [
+      subscription("processed", "slotSubscribe", (result) => memberOf(result, "slot")),
+      subscription("confirmed", "slotsUpdatesSubscribe", (result) =>
+        memberOf(result, "type") === "optimisticConfirmation" ? memberOf(result, "slot") : undefined,
+      ),
+      subscription("finalized", "rootSubscribe", (result) => result),
+    ];
+  }
+
+  #heard(commitment: CommitmentName, slot: bigint): void {
+    if (this.#closed) return;
+    const track = this.#tracks[commitment];
+    track.heardAtMs = this.#clock.monotonic();
+    if (track.slot === slot) return;
+    track.slot = slot;
+    this.#onSlot(commitment, slot);
+  }
+
+  /** True when notices of this commitment can be relied upon; an accepted subscription that stays silent cannot. */
+  #isFlowing(commitment: CommitmentName): boolean {
+    const track = this.#tracks[commitment];
+    return track.subscribed && this.#clock.monotonic() - track.noticedAtMs <= this.#silenceMs();
+  }
+
+  #poll(): void {
+    for (const commitment of commitments) {
+      if (!this.#isFlowing(commitment)) void this.#ask(commitment);
+    }
+  }
+
+  async #ask(commitment: CommitmentName): Promise<void> {
+    if (this.#closed || this.#polling.has(commitment)) return;
+    this.#polling.add(commitment);
+    const outcome = await callNode(this.#options, {
+      method: "getSlot",
+      params: `[{"commitment":"${commitment}"}]`,
+      timeoutMs: pollTimeoutMs,
+    });
+    this.#polling.delete(commitment);
+    if (outcome.ok && typeof outcome.result === "bigint") this.#heard(commitment, outcome.result);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#client[Symbol.asyncDispose]();
+  }
+}

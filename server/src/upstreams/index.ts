@@ -1,0 +1,9 @@
+/**
+ * upstreams: the nodes that calls are forwarded to. One pool a network with a policy that is one sentence (pool.ts); an
+ * answer is the node's own bytes, cut where the id stands. Fed by rpc with calls and by chain with slots; feeds rpc with
+ * answers, the cache with slot notices, and getHealth and the console with the state of each node.
+ */
+export type { NodeAnswer } from "./answer.ts";
+export type { UpstreamCall, UpstreamFailure, UpstreamOptions, UpstreamOutcome } from "./node.ts";
+export type { UpstreamHealth, UpstreamPool } from "./pool.ts";
+export { createUpstreams, type Upstreams, type UpstreamsDependencies, type UpstreamsOptions } from "./upstreams.ts";

@@ -1,0 +1,151 @@
+import type { ErrorCode } from "@sluice/contract";
+import { type CommitmentName, SlotFeed } from "../chain/index.ts";
+import type { Clock, Random } from "../lib/index.ts";
+import { type NodeAnswer, readAnswer } from "./answer.ts";
+import { Gate } from "./gate.ts";
+import { exchange } from "./transport.ts";
+
+/** One node as it is configured; config's upstream entries have this shape. */
+export interface UpstreamOptions {
+  readonly label: string;
+  readonly url: string;
+  readonly ws: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A call as a node is sent it. */
+export interface UpstreamCall {
+  readonly method: string;
+  /** JSON text of the parameters, an array; null leaves the member out. */
+  readonly params: string | null;
+  /** `send` goes out exactly once, on a connection of its own. */
+  readonly kind: "read" | "send";
+}
+
+export type UpstreamFailure = Extract<
+  ErrorCode,
+  "NETWORK_UNAVAILABLE" | "UPSTREAM_TIMEOUT" | "UPSTREAM_INVALID" | "OVERLOADED"
+>;
+
+export type UpstreamOutcome =
+  | { readonly ok: true; readonly answer: NodeAnswer; readonly latencyMs: number }
+  | { readonly ok: false; readonly refused: UpstreamFailure; readonly label: string; readonly repeatable: boolean };
+
+export interface NodeLimits {
+  readonly deadlineMs: number;
+  readonly answerBytesMax: number;
+  readonly inFlightMax: number;
+  readonly waitingMax: number;
+}
+
+/** The weight of a new sample in the moving averages: the last ten or so calls decide. */
+const sampleWeight = 0.2;
+
+/** How the node does, as the console and getHealth see it. */
+export interface NodeView {
+  readonly label: string;
+  readonly slot: bigint | null;
+  readonly latencyMs: number | null;
+  readonly errorRate: number;
+  readonly inFlight: number;
+  readonly silentForMs: number;
+}
+
+/** One upstream node: its connection, its averages and how far it is. */
+export class UpstreamNode implements AsyncDisposable {
+  readonly label: string;
+  readonly ws: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly feed: SlotFeed;
+  readonly #url: string;
+  readonly #callHeaders: Readonly<Record<string, string>>;
+  readonly #limits: NodeLimits;
+  readonly #clock: Clock;
+  readonly #gate: Gate;
+  #nextId = 0;
+  #latencyMs: number | null = null;
+  #errorRate = 0;
+
+  constructor(
+    options: UpstreamOptions & { readonly limits: NodeLimits },
+    dependencies: { clock: Clock; random: Random; onSlot: (commitment: CommitmentName, slot: bigint) => void },
+  ) {
+    this.label = options.label;
+    this.ws = options.ws;
+    this.headers = options.headers;
+    this.#url = options.url;
+    this.#callHeaders = { ...options.headers, "content-type": "application/json", accept: "application/json" };
+    this.#limits = options.limits;
+    this.#clock = dependencies.clock;
+    this.#gate = new Gate({ width: options.limits.inFlightMax, waiting: options.limits.waitingMax });
+    this.feed = new SlotFeed({ url: options.url, ws: options.ws, headers: options.headers }, dependencies);
+  }
+
+  view(): NodeView {
+    return {
+      label: this.label,
+      slot: this.feed.slotOf("processed"),
+      latencyMs: this.#latencyMs,
+      errorRate: this.#errorRate,
+      inFlight: this.#gate.inFlight,
+      silentForMs: this.feed.silentForMs(),
+    };
+  }
+
+  /** Sends one call under an id of our own. The deadline covers waiting for a connection, the call and its body. */
+  async call(call: UpstreamCall): Promise<UpstreamOutcome> {
+    const startedMs = this.#clock.monotonic();
+    const entered = this.#gate.enter();
+    if (entered === false) return this.#failed("OVERLOADED", false);
+    if (entered !== true) await entered;
+    try {
+      const deadlineMs = this.#limits.deadlineMs - (this.#clock.monotonic() - startedMs);
+      if (deadlineMs <= 0) return this.#failed("UPSTREAM_TIMEOUT", false);
+      return await this.#exchange(call, startedMs, deadlineMs);
+    } finally {
+      this.#gate.leave();
+    }
+  }
+
+  async #exchange(call: UpstreamCall, startedMs: number, deadlineMs: number): Promise<UpstreamOutcome> {
+    this.#nextId = (this.#nextId + 1) % 1_000_000_000;
+    const id = String(this.#nextId);
+    const params = call.params === null ? "" : `,"params":${call.params}`;
+    const body = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(call.method)}${params}}`;
+    const outcome = await exchange({ url: this.#url, headers: this.#callHeaders }, body, {
+      deadlineMs,
+      answerBytesMax: this.#limits.answerBytesMax,
+      ownConnection: call.kind === "send",
+    });
+    const latencyMs = this.#clock.monotonic() - startedMs;
+    if (outcome.kind !== "answered") {
+      if (outcome.kind === "timeout") return this.#failed("UPSTREAM_TIMEOUT", false);
+      if (outcome.kind === "too-large") return this.#failed("UPSTREAM_INVALID", false);
+      return this.#failed("NETWORK_UNAVAILABLE", call.kind === "read");
+    }
+    const answer = readAnswer(outcome.bytes, id, this.label);
+    // A balancer before the node says no in words of its own; that is not an answer of the node.
+    if (answer === null && (outcome.status === 429 || outcome.status === 503)) {
+      return this.#failed("NETWORK_UNAVAILABLE", false);
+    }
+    if (answer === null) return this.#failed("UPSTREAM_INVALID", false);
+    this.#sample(latencyMs, 0);
+    return { ok: true, answer, latencyMs };
+  }
+
+  #failed(refused: UpstreamFailure, repeatable: boolean): UpstreamOutcome {
+    this.#sample(null, 1);
+    return { ok: false, refused, label: this.label, repeatable };
+  }
+
+  #sample(latencyMs: number | null, error: 0 | 1): void {
+    this.#errorRate += sampleWeight * (error - this.#errorRate);
+    if (latencyMs === null) return;
+    this.#latencyMs =
+      this.#latencyMs === null ? latencyMs : this.#latencyMs + sampleWeight * (latencyMs - this.#latencyMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.feed[Symbol.asyncDispose]();
+  }
+}
