@@ -13,6 +13,7 @@ export {
   type EncodeClock,
   encodeAccount,
 } from "./account.ts";
+export { mintTokenAmount } from "./accounts/token.ts";
 export { type UiTokenAmount, uiTokenAmount } from "./amount.ts";
 export { type BlockOptions, type EncodedBlock, encodeBlock } from "./block.ts";
 export { encodeTransactionError } from "./error-text.ts";

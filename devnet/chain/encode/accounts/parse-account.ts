@@ -2,6 +2,14 @@ import type { ChainAccount } from "../../model.ts";
 import type { AccountLookup, EncodeClock } from "../account.ts";
 import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
+import { parseLookupTableAccount } from "./address-lookup-table.ts";
+import { parseUpgradeableLoaderAccount } from "./bpf-upgradeable-loader.ts";
+import { parseConfigAccount } from "./config.ts";
+import { parseNonceAccount } from "./nonce.ts";
+import { parseStakeAccount } from "./stake.ts";
+import { parseSysvarAccount } from "./sysvar.ts";
+import { parseTokenProgramAccount } from "./token.ts";
+import { parseVoteAccount } from "./vote.ts";
 
 /** What a program's parser may look at besides the account itself. */
 export interface AccountContext {
@@ -12,7 +20,26 @@ export interface AccountContext {
 /** Reads one program's accounts; throws `Unparsable` when the bytes are not one of them. */
 export type AccountParser = (address: string, account: ChainAccount, context: AccountContext) => JsonObject;
 
-const PARSERS: ReadonlyMap<string, { readonly program: string; readonly parse: AccountParser }> = new Map([]);
+interface KnownOwner {
+  readonly program: string;
+  readonly parse: AccountParser;
+}
+
+/** By owner. Of the System program's accounts only nonces have data that mean something. */
+const OWNERS: ReadonlyMap<string, KnownOwner> = new Map<string, KnownOwner>([
+  ["11111111111111111111111111111111", { program: "nonce", parse: parseNonceAccount }],
+  ["AddressLookupTab1e1111111111111111111111111", { program: "address-lookup-table", parse: parseLookupTableAccount }],
+  [
+    "BPFLoaderUpgradeab1e11111111111111111111111",
+    { program: "bpf-upgradeable-loader", parse: parseUpgradeableLoaderAccount },
+  ],
+  ["Config1111111111111111111111111111111111111", { program: "config", parse: parseConfigAccount }],
+  ["Stake11111111111111111111111111111111111111", { program: "stake", parse: parseStakeAccount }],
+  ["Sysvar1111111111111111111111111111111111111", { program: "sysvar", parse: parseSysvarAccount }],
+  ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", { program: "spl-token", parse: parseTokenProgramAccount }],
+  ["TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb", { program: "spl-token-2022", parse: parseTokenProgramAccount }],
+  ["Vote111111111111111111111111111111111111111", { program: "vote", parse: parseVoteAccount }],
+]);
 
 /** Presents an account by its owner's layout, or null where `jsonParsed` falls back to bytes. */
 export function parseAccount(
@@ -20,10 +47,10 @@ export function parseAccount(
   account: ChainAccount,
   context: AccountContext,
 ): { readonly program: string; readonly parsed: JsonObject } | null {
-  const parser = PARSERS.get(account.owner);
-  if (parser === undefined) return null;
+  const owner = OWNERS.get(account.owner);
+  if (owner === undefined) return null;
   try {
-    return { program: parser.program, parsed: parser.parse(address, account, context) };
+    return { program: owner.program, parsed: owner.parse(address, account, context) };
   } catch (error) {
     if (error instanceof Unparsable) return null;
     throw error;

@@ -1,4 +1,4 @@
-import { uiTokenAmount } from "../amount.ts";
+import { doubleText, uiTokenAmount } from "../amount.ts";
 import { type ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 import { nameAccounts, nameAuthority, requireAccounts, variantName } from "./named-accounts.ts";
@@ -192,10 +192,10 @@ function parseMintConfig(tag: number, instruction: NamedInstruction, data: ByteC
     }
     case 43: {
       if (variantName(["initialize", "update"], data.u8()) === "update") {
-        const change = { newMultiplier: data.f64().toString(), newMultiplierTimestamp: data.i64() };
+        const change = { newMultiplier: doubleText(data.f64()), newMultiplierTimestamp: data.i64() };
         return { type: "updateMultiplier", info: onMint(instruction, "authority", change) };
       }
-      const settings = { authority: data.addressOrZeros(), multiplier: data.f64().toString() };
+      const settings = { authority: data.addressOrZeros(), multiplier: doubleText(data.f64()) };
       return { type: "initializeScaledUiAmountConfig", info: { ...mint(), ...settings } };
     }
     case 46:

@@ -1,0 +1,115 @@
+import type { ChainAccount } from "../../model.ts";
+import { ByteCursor, Unparsable } from "../byte-cursor.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+
+/** Slots that the slot history remembers. */
+const SLOT_HISTORY_SLOTS = 1_048_576;
+
+function feeCalculator(cursor: ByteCursor): JsonObject {
+  return { lamportsPerSignature: cursor.u64().toString() };
+}
+
+function clock(cursor: ByteCursor): JsonObject {
+  const slot = cursor.u64();
+  const epochStartTimestamp = cursor.i64();
+  const epoch = cursor.u64();
+  const leaderScheduleEpoch = cursor.u64();
+  return { slot, epoch, epochStartTimestamp, leaderScheduleEpoch, unixTimestamp: cursor.i64() };
+}
+
+function epochSchedule(cursor: ByteCursor): JsonObject {
+  return {
+    slotsPerEpoch: cursor.u64(),
+    leaderScheduleSlotOffset: cursor.u64(),
+    warmup: cursor.flag(),
+    firstNormalEpoch: cursor.u64(),
+    firstNormalSlot: cursor.u64(),
+  };
+}
+
+/**
+ * Rent has two shapes. Where the threshold has been folded into the price, only the price of a byte is shown; otherwise
+ * the price of a byte and year, the years that exempt, and the part that is burnt.
+ */
+function rent(cursor: ByteCursor): JsonObject {
+  const lamports = cursor.u64().toString();
+  const exemptionThreshold = cursor.f64();
+  const burnPercent = cursor.u8();
+  if (exemptionThreshold === 1) return { lamportsPerByte: lamports };
+  return { lamportsPerByteYear: lamports, exemptionThreshold, burnPercent };
+}
+
+function epochRewards(cursor: ByteCursor): JsonObject {
+  const distributionStartingBlockHeight = cursor.u64();
+  const numPartitions = cursor.u64();
+  const parentBlockhash = cursor.address();
+  const totalPoints = (cursor.u64() + (cursor.u64() << 64n)).toString();
+  const totalRewards = cursor.u64().toString();
+  const distributedRewards = cursor.u64().toString();
+  const parts = { distributionStartingBlockHeight, numPartitions, parentBlockhash };
+  return { ...parts, totalPoints, totalRewards, distributedRewards, active: cursor.flag() };
+}
+
+function slotHistory(cursor: ByteCursor): JsonObject {
+  const words = cursor.optional(() => cursor.list(cursor.u64(), 8, () => cursor.u64())) ?? [];
+  const length = cursor.u64();
+  const nextSlot = cursor.u64();
+  if (length !== BigInt(SLOT_HISTORY_SLOTS) || words.length !== SLOT_HISTORY_SLOTS / 64) {
+    throw new Unparsable("The slot history is not of the usual size.");
+  }
+  const reversed = words.map((word) => [...word.toString(2).padStart(64, "0")].reverse().join(""));
+  return { nextSlot, bits: reversed.join("") };
+}
+
+function stakeHistory(cursor: ByteCursor): JsonValue {
+  return cursor.list(cursor.u64(), 32, () => ({
+    epoch: cursor.u64(),
+    stakeHistory: { effective: cursor.u64(), activating: cursor.u64(), deactivating: cursor.u64() },
+  }));
+}
+
+type Presentation = { readonly type: string; readonly info: (cursor: ByteCursor) => JsonValue };
+
+/** By the sysvar's address. */
+const SYSVARS: ReadonlyMap<string, Presentation> = new Map<string, Presentation>([
+  ["SysvarC1ock11111111111111111111111111111111", { type: "clock", info: clock }],
+  ["SysvarEpochSchedu1e111111111111111111111111", { type: "epochSchedule", info: epochSchedule }],
+  [
+    "SysvarFees111111111111111111111111111111111",
+    { type: "fees", info: (cursor) => ({ feeCalculator: feeCalculator(cursor) }) },
+  ],
+  [
+    "SysvarRecentB1ockHashes11111111111111111111",
+    {
+      type: "recentBlockhashes",
+      info: (cursor) =>
+        cursor.list(cursor.u64(), 40, () => ({ blockhash: cursor.address(), feeCalculator: feeCalculator(cursor) })),
+    },
+  ],
+  ["SysvarRent111111111111111111111111111111111", { type: "rent", info: rent }],
+  [
+    "SysvarRewards111111111111111111111111111111",
+    { type: "rewards", info: (cursor) => ({ validatorPointValue: cursor.f64() }) },
+  ],
+  [
+    "SysvarS1otHashes111111111111111111111111111",
+    {
+      type: "slotHashes",
+      info: (cursor) => cursor.list(cursor.u64(), 40, () => ({ slot: cursor.u64(), hash: cursor.address() })),
+    },
+  ],
+  ["SysvarS1otHistory11111111111111111111111111", { type: "slotHistory", info: slotHistory }],
+  ["SysvarStakeHistory1111111111111111111111111", { type: "stakeHistory", info: stakeHistory }],
+  [
+    "SysvarLastRestartS1ot1111111111111111111111",
+    { type: "lastRestartSlot", info: (cursor) => ({ lastRestartSlot: cursor.u64() }) },
+  ],
+  ["SysvarEpochRewards1111111111111111111111111", { type: "epochRewards", info: epochRewards }],
+]);
+
+/** Presents a sysvar by its address. */
+export function parseSysvarAccount(address: string, account: ChainAccount): JsonObject {
+  const sysvar = SYSVARS.get(address);
+  if (sysvar === undefined) throw new Unparsable("The sysvar is unknown.");
+  return { type: sysvar.type, info: sysvar.info(new ByteCursor(account.data)) };
+}

@@ -1,0 +1,258 @@
+import { doubleText } from "../amount.ts";
+import { ByteCursor, Unparsable } from "../byte-cursor.ts";
+import type { JsonObject } from "../json.ts";
+import { ACCOUNT_STATES, type TokenExtension } from "./token-layout.ts";
+
+type State = (cursor: ByteCursor) => JsonObject;
+
+/** How an extension is shown: its name, where it may stand, its value's length, and its state if it has one. */
+interface Presentation {
+  readonly name: string;
+  readonly on: "mint" | "account";
+  /** Bytes; null where the length varies. */
+  readonly length: number | null;
+  readonly state?: State;
+}
+
+function base64(cursor: ByteCursor, length: number): string {
+  return Buffer.from(cursor.bytes(length)).toString("base64");
+}
+
+/** A key that is not an address; zeros mean none. */
+function optionalKey(cursor: ByteCursor): string | null {
+  const bytes = cursor.bytes(32);
+  return bytes.every((byte) => byte === 0) ? null : Buffer.from(bytes).toString("base64");
+}
+
+/** A byte in which anything but 0 means yes. */
+function yes(cursor: ByteCursor): boolean {
+  return cursor.u8() !== 0;
+}
+
+function transferFee(cursor: ByteCursor): JsonObject {
+  return { epoch: cursor.u64(), maximumFee: cursor.u64(), transferFeeBasisPoints: cursor.u16() };
+}
+
+function pointer(target: string): State {
+  return (cursor) => ({ authority: cursor.addressOrZeros(), [target]: cursor.addressOrZeros() });
+}
+
+function tokenMetadata(cursor: ByteCursor): JsonObject {
+  const text = () => cursor.text(cursor.u32());
+  return {
+    updateAuthority: cursor.addressOrZeros(),
+    mint: cursor.address(),
+    name: text(),
+    symbol: text(),
+    uri: text(),
+    additionalMetadata: cursor.list(cursor.u32(), 8, () => [text(), text()]),
+  };
+}
+
+function confidentialTransferAccount(cursor: ByteCursor): JsonObject {
+  return {
+    approved: yes(cursor),
+    elgamalPubkey: base64(cursor, 32),
+    pendingBalanceLo: base64(cursor, 64),
+    pendingBalanceHi: base64(cursor, 64),
+    availableBalance: base64(cursor, 64),
+    decryptableAvailableBalance: base64(cursor, 36),
+    allowConfidentialCredits: yes(cursor),
+    allowNonConfidentialCredits: yes(cursor),
+    pendingBalanceCreditCounter: cursor.u64(),
+    maximumPendingBalanceCreditCounter: cursor.u64(),
+    expectedPendingBalanceCreditCounter: cursor.u64(),
+    actualPendingBalanceCreditCounter: cursor.u64(),
+  };
+}
+
+function interestBearingConfig(cursor: ByteCursor): JsonObject {
+  return {
+    rateAuthority: cursor.addressOrZeros(),
+    initializationTimestamp: cursor.i64(),
+    preUpdateAverageRate: cursor.i16(),
+    lastUpdateTimestamp: cursor.i64(),
+    currentRate: cursor.i16(),
+  };
+}
+
+function scaledUiAmountConfig(cursor: ByteCursor): JsonObject {
+  return {
+    authority: cursor.addressOrZeros(),
+    multiplier: doubleText(cursor.f64()),
+    newMultiplierEffectiveTimestamp: cursor.i64(),
+    newMultiplier: doubleText(cursor.f64()),
+  };
+}
+
+/** By extension number (source: account layouts, Token-2022 extensions). */
+const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Presentation>([
+  [
+    1,
+    {
+      name: "transferFeeConfig",
+      on: "mint",
+      length: 108,
+      state: (cursor) => ({
+        transferFeeConfigAuthority: cursor.addressOrZeros(),
+        withdrawWithheldAuthority: cursor.addressOrZeros(),
+        withheldAmount: cursor.u64(),
+        olderTransferFee: transferFee(cursor),
+        newerTransferFee: transferFee(cursor),
+      }),
+    },
+  ],
+  [2, { name: "transferFeeAmount", on: "account", length: 8, state: (cursor) => ({ withheldAmount: cursor.u64() }) }],
+  [
+    3,
+    {
+      name: "mintCloseAuthority",
+      on: "mint",
+      length: 32,
+      state: (cursor) => ({ closeAuthority: cursor.addressOrZeros() }),
+    },
+  ],
+  [
+    4,
+    {
+      name: "confidentialTransferMint",
+      on: "mint",
+      length: 65,
+      state: (cursor) => ({
+        authority: cursor.addressOrZeros(),
+        autoApproveNewAccounts: yes(cursor),
+        auditorElgamalPubkey: optionalKey(cursor),
+      }),
+    },
+  ],
+  [5, { name: "confidentialTransferAccount", on: "account", length: 295, state: confidentialTransferAccount }],
+  [
+    6,
+    {
+      name: "defaultAccountState",
+      on: "mint",
+      length: 1,
+      state: (cursor) => ({ accountState: ACCOUNT_STATES[cursor.u8()] ?? "uninitialized" }),
+    },
+  ],
+  [7, { name: "immutableOwner", on: "account", length: 0 }],
+  [
+    8,
+    {
+      name: "memoTransfer",
+      on: "account",
+      length: 1,
+      state: (cursor) => ({ requireIncomingTransferMemos: yes(cursor) }),
+    },
+  ],
+  [9, { name: "nonTransferable", on: "mint", length: 0 }],
+  [10, { name: "interestBearingConfig", on: "mint", length: 52, state: interestBearingConfig }],
+  [11, { name: "cpiGuard", on: "account", length: 1, state: (cursor) => ({ lockCpi: yes(cursor) }) }],
+  [
+    12,
+    { name: "permanentDelegate", on: "mint", length: 32, state: (cursor) => ({ delegate: cursor.addressOrZeros() }) },
+  ],
+  [13, { name: "nonTransferableAccount", on: "account", length: 0 }],
+  [14, { name: "transferHook", on: "mint", length: 64, state: pointer("programId") }],
+  [15, { name: "transferHookAccount", on: "account", length: 1, state: (cursor) => ({ transferring: yes(cursor) }) }],
+  [
+    16,
+    {
+      name: "confidentialTransferFeeConfig",
+      on: "mint",
+      length: 129,
+      state: (cursor) => ({
+        authority: cursor.addressOrZeros(),
+        withdrawWithheldAuthorityElgamalPubkey: optionalKey(cursor),
+        harvestToMintEnabled: yes(cursor),
+        withheldAmount: base64(cursor, 64),
+      }),
+    },
+  ],
+  [
+    17,
+    {
+      name: "confidentialTransferFeeAmount",
+      on: "account",
+      length: 64,
+      state: (cursor) => ({ withheldAmount: base64(cursor, 64) }),
+    },
+  ],
+  [18, { name: "metadataPointer", on: "mint", length: 64, state: pointer("metadataAddress") }],
+  [19, { name: "tokenMetadata", on: "mint", length: null, state: tokenMetadata }],
+  [20, { name: "groupPointer", on: "mint", length: 64, state: pointer("groupAddress") }],
+  [
+    21,
+    {
+      name: "tokenGroup",
+      on: "mint",
+      length: 80,
+      state: (cursor) => ({
+        updateAuthority: cursor.addressOrZeros(),
+        mint: cursor.address(),
+        size: cursor.u64(),
+        maxSize: cursor.u64(),
+      }),
+    },
+  ],
+  [22, { name: "groupMemberPointer", on: "mint", length: 64, state: pointer("memberAddress") }],
+  [
+    23,
+    {
+      name: "tokenGroupMember",
+      on: "mint",
+      length: 72,
+      state: (cursor) => ({ mint: cursor.address(), group: cursor.address(), memberNumber: cursor.u64() }),
+    },
+  ],
+  [
+    24,
+    {
+      name: "confidentialMintBurn",
+      on: "mint",
+      length: 196,
+      state: (cursor) => ({
+        confidentialSupply: base64(cursor, 64),
+        decryptableSupply: base64(cursor, 36),
+        supplyElgamalPubkey: base64(cursor, 32),
+        pendingBurn: base64(cursor, 64),
+      }),
+    },
+  ],
+  [25, { name: "scaledUiAmountConfig", on: "mint", length: 56, state: scaledUiAmountConfig }],
+  [
+    26,
+    {
+      name: "pausableConfig",
+      on: "mint",
+      length: 33,
+      state: (cursor) => ({ authority: cursor.addressOrZeros(), paused: yes(cursor) }),
+    },
+  ],
+  [27, { name: "pausableAccount", on: "account", length: 0 }],
+  [
+    28,
+    {
+      name: "permissionedBurnConfig",
+      on: "mint",
+      length: 32,
+      state: (cursor) => ({ authority: cursor.addressOrZeros() }),
+    },
+  ],
+]);
+
+/** Presents one extension of a mint or token account; one that does not fit is named `unparseableExtension`. */
+export function presentExtension(extension: TokenExtension, on: "mint" | "account"): JsonObject {
+  const presentation = PRESENTATIONS.get(extension.type);
+  const unparsable = { extension: "unparseableExtension" };
+  if (presentation === undefined) return unparsable;
+  if (presentation.state === undefined) return { extension: presentation.name };
+  const fits = presentation.length === null || presentation.length === extension.value.length;
+  if (!fits || presentation.on !== on) return unparsable;
+  try {
+    return { extension: presentation.name, state: presentation.state(new ByteCursor(extension.value)) };
+  } catch (error) {
+    if (error instanceof Unparsable) return unparsable;
+    throw error;
+  }
+}
