@@ -1,1 +1,108 @@
-export {};
+/**
+ * wire: pure codecs of the chain. Base58 and the branded primitives, the strict transaction parser and its encoder,
+ * account layouts, program ids, and JSON that keeps a u64 exact. It is fed bytes and text by every room that meets the
+ * chain or a node's answer, and feeds them values; it does no I/O, imports nothing of ours, and is proved against
+ * @solana/kit and JSON.parse.
+ */
+export {
+  type AddressLookupTable,
+  decodeAddressLookupTable,
+  decodeNonceAccount,
+  decodeStakeAccount,
+  type NonceAccount,
+  type StakeAccount,
+  type StakeDelegation,
+  type StakeMeta,
+} from "./accounts/native.ts";
+export {
+  decodeMint,
+  decodeMultisig,
+  decodeTokenAccount,
+  type Mint,
+  type Multisig,
+  mintSize,
+  multisigSize,
+  type TokenAccount,
+  type TokenAccountState,
+  tokenAccountSize,
+} from "./accounts/token.ts";
+export {
+  type AddressPointer,
+  decodeInterestBearingConfig,
+  decodeMetadataPointer,
+  decodeTokenExtensions,
+  decodeTokenMetadata,
+  decodeTransferFeeConfig,
+  type InterestBearingConfig,
+  type TokenExtension,
+  type TokenExtensionName,
+  type TokenMetadata,
+  type TransferFee,
+  type TransferFeeConfig,
+  transferFeeFor,
+} from "./accounts/token-extensions.ts";
+export { decodeVoteAccount, type VoteAccount } from "./accounts/vote.ts";
+export { decodeAddress, decodeBase58, decodeSignature, encodeBase58, maxBase58Bytes } from "./base58.ts";
+export {
+  type Address,
+  addressOfBytes,
+  isAddress,
+  isSignature,
+  type Lamports,
+  maxU64,
+  parseAddress,
+  parseLamports,
+  parseSignature,
+  parseSlot,
+  parseU64,
+  type Signature,
+  type Slot,
+  signatureOfBytes,
+} from "./identifiers.ts";
+export { canonicalJson } from "./json/canonical.ts";
+export { type JsonValue, type ParsedJson, parseJsonExact, stringifyJsonExact } from "./json/exact.ts";
+export { defaultMaxDepth } from "./json/scan.ts";
+export {
+  type ArraySlice,
+  type EnvelopeFault,
+  type EnvelopeSlice,
+  isJson,
+  type JsonMember,
+  type JsonRange,
+  type ObjectSlice,
+  sliceArray,
+  sliceEnvelope,
+  sliceObject,
+  spliceId,
+} from "./json/slice.ts";
+export { programs, sysvars, wellKnownAddresses } from "./programs.ts";
+export {
+  readShortVec,
+  type ShortVecFault,
+  type ShortVecRead,
+  shortVecSize,
+  writeShortVec,
+} from "./short-vec.ts";
+export {
+  type ConfigParts,
+  encodeMessage,
+  encodeTransaction,
+  type InstructionParts,
+  type LookupParts,
+  type MessageParts,
+} from "./transaction/encode.ts";
+export {
+  type TransactionFault,
+  type TransactionRefusal,
+  transactionFaults,
+  transactionLimits,
+} from "./transaction/faults.ts";
+export type {
+  AddressLookup,
+  Instruction,
+  Message,
+  Transaction,
+  TransactionConfig,
+  TransactionVersion,
+} from "./transaction/message.ts";
+export { type ParsedMessage, type ParsedTransaction, parseMessage, parseTransaction } from "./transaction/parse.ts";

@@ -1,0 +1,96 @@
+import type { Address } from "../identifiers.ts";
+import { readU64 } from "../little-endian.ts";
+import { addressAt, boolAt, isZero, optionAddressAt, optionU64At } from "./fields.ts";
+
+/**
+ * Layouts of the token programs: Token and Token-2022 share the bases; Token-2022 may add a type byte at offset 165 and
+ * extensions after it (token-extensions.ts). A decoder gives null for anything that is not exactly its layout.
+ */
+export const mintSize = 82;
+export const tokenAccountSize = 165;
+export const multisigSize = 355;
+
+/** Where the account type lies, for mints too: their bytes 82..164 are zero then. */
+export const accountTypeOffset = 165;
+export const extensionsOffset = 166;
+const mintType = 1;
+const accountType = 2;
+
+export interface Mint {
+  readonly mintAuthority: Address | null;
+  readonly supply: bigint;
+  readonly decimals: number;
+  readonly isInitialized: boolean;
+  readonly freezeAuthority: Address | null;
+}
+
+export type TokenAccountState = "uninitialized" | "initialized" | "frozen";
+const tokenAccountStates: readonly TokenAccountState[] = ["uninitialized", "initialized", "frozen"];
+
+export interface TokenAccount {
+  readonly mint: Address;
+  readonly owner: Address;
+  readonly amount: bigint;
+  readonly delegate: Address | null;
+  readonly state: TokenAccountState;
+  /** The rent reserve in lamports when this is wrapped native currency, else null. */
+  readonly nativeReserve: bigint | null;
+  readonly delegatedAmount: bigint;
+  readonly closeAuthority: Address | null;
+}
+
+export interface Multisig {
+  readonly required: number;
+  readonly isInitialized: boolean;
+  readonly signers: readonly Address[];
+}
+
+/** Whether the length and type byte say so; the multisig's length never occurs with extensions. */
+function hasKind(data: Uint8Array, baseSize: number, type: number): boolean {
+  if (data.length === baseSize) return true;
+  if (data.length <= accountTypeOffset || data.length === multisigSize) return false;
+  return data[accountTypeOffset] === type && isZero(data, baseSize, accountTypeOffset);
+}
+
+export function decodeMint(data: Uint8Array): Mint | null {
+  if (!hasKind(data, mintSize, mintType)) return null;
+  const mintAuthority = optionAddressAt(data, 0);
+  const freezeAuthority = optionAddressAt(data, 46);
+  const isInitialized = boolAt(data, 45);
+  if (mintAuthority === undefined || freezeAuthority === undefined || isInitialized === undefined) return null;
+  return { mintAuthority, supply: readU64(data, 36), decimals: data[44] ?? 0, isInitialized, freezeAuthority };
+}
+
+export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
+  if (!hasKind(data, tokenAccountSize, accountType)) return null;
+  const delegate = optionAddressAt(data, 72);
+  const state = tokenAccountStates[data[108] ?? 255];
+  const nativeReserve = optionU64At(data, 109);
+  const closeAuthority = optionAddressAt(data, 129);
+  if (delegate === undefined || state === undefined || nativeReserve === undefined || closeAuthority === undefined) {
+    return null;
+  }
+  return {
+    mint: addressAt(data, 0),
+    owner: addressAt(data, 32),
+    amount: readU64(data, 64),
+    delegate,
+    state,
+    nativeReserve,
+    delegatedAmount: readU64(data, 121),
+    closeAuthority,
+  };
+}
+
+export function decodeMultisig(data: Uint8Array): Multisig | null {
+  if (data.length !== multisigSize) return null;
+  const required = data[0] ?? 0;
+  const count = data[1] ?? 0;
+  const isInitialized = boolAt(data, 2);
+  if (isInitialized === undefined || count > 11 || required > count) return null;
+  return {
+    required,
+    isInitialized,
+    signers: Array.from({ length: count }, (_, index) => addressAt(data, 3 + index * 32)),
+  };
+}

@@ -1,0 +1,76 @@
+import type { Address } from "../identifiers.ts";
+import { readI64, readU16, readU32 } from "../little-endian.ts";
+import { addressAt, FieldReader } from "./fields.ts";
+
+/** What an indexer and a stake pool need of a vote account; the tower itself is skipped but for its last vote. */
+export interface VoteAccount {
+  readonly version: "1.14.11" | "3" | "4";
+  readonly node: Address;
+  readonly authorizedWithdrawer: Address;
+  /** Of inflation rewards, in basis points; versions before 4 store whole percents. */
+  readonly commissionBasisPoints: number;
+  readonly rootSlot: bigint | null;
+  readonly lastVotedSlot: bigint | null;
+  /** By epoch, ascending; the voter of an epoch is the entry with the greatest epoch not above it. */
+  readonly authorizedVoters: readonly { readonly epoch: bigint; readonly voter: Address }[];
+  readonly epochCredits: readonly {
+    readonly epoch: bigint;
+    readonly credits: bigint;
+    readonly previousCredits: bigint;
+  }[];
+  /** `unixTimestamp` in seconds. */
+  readonly lastTimestamp: { readonly slot: bigint; readonly unixTimestamp: bigint };
+}
+
+/** Bounds on lists; the program's own are 31 votes, 64 epochs of credits and a handful of voters. */
+const maxVotes = 64;
+const maxVoters = 64;
+const maxEpochCredits = 128;
+
+const priorVotersSize = 32 * 48 + 9;
+
+/** A vote account of version 1.14.11, 3 or 4 (SIMD-0185), owned by the vote program; null for anything else. */
+export function decodeVoteAccount(data: Uint8Array): VoteAccount | null {
+  if (data.length < 200) return null;
+  const tag = readU32(data, 0);
+  const version = tag === 1 ? "1.14.11" : tag === 2 ? "3" : tag === 3 ? "4" : null;
+  if (version === null) return null;
+  const reader = new FieldReader(data, version === "4" ? 144 : 69);
+  if (version === "4" && reader.some()) reader.take(48);
+  const votes = reader.count(maxVotes);
+  let lastVotedSlot: bigint | null = null;
+  for (let i = 0; i < votes && !reader.failed; i++) {
+    if (version !== "1.14.11") reader.u8();
+    lastVotedSlot = reader.u64();
+    reader.u32();
+  }
+  const rootSlot = reader.some() ? reader.u64() : null;
+  const authorizedVoters: { epoch: bigint; voter: Address }[] = [];
+  for (let left = reader.count(maxVoters); left > 0; left--) {
+    const epoch = reader.u64();
+    const voter = reader.address();
+    if (voter === null) return null;
+    authorizedVoters.push({ epoch, voter });
+  }
+  if (version !== "4") reader.take(priorVotersSize);
+  const epochCredits: { epoch: bigint; credits: bigint; previousCredits: bigint }[] = [];
+  for (let left = reader.count(maxEpochCredits); left > 0 && !reader.failed; left--) {
+    epochCredits.push({ epoch: reader.u64(), credits: reader.u64(), previousCredits: reader.u64() });
+  }
+  const timestampAt = reader.take(16);
+  if (timestampAt < 0) return null;
+  return {
+    version,
+    node: addressAt(data, 4),
+    authorizedWithdrawer: addressAt(data, 36),
+    commissionBasisPoints: version === "4" ? readU16(data, 132) : (data[68] ?? 0) * 100,
+    rootSlot,
+    lastVotedSlot,
+    authorizedVoters,
+    epochCredits,
+    lastTimestamp: {
+      slot: BigInt.asUintN(64, readI64(data, timestampAt)),
+      unixTimestamp: readI64(data, timestampAt + 8),
+    },
+  };
+}
