@@ -34,6 +34,24 @@ export const accountTierChange = z
   ])
   .meta({ id: "AccountTierChange" });
 
+/** An absent member stays as it is; null takes the override away, so that the tier's own limit holds again. */
+export const accountLimits = z
+  .strictObject({
+    requests_per_second: z.int().min(1).max(1_000_000).nullable().optional(),
+    credits_monthly: bigCount.nullable().optional(),
+  })
+  .meta({ id: "AccountLimits" });
+
+export const accountCredits = z
+  .object({
+    month: z.string().meta({ description: "The calendar month in UTC", example: "2026-11" }),
+    used: bigCount,
+    monthly: bigCount.nullable().meta({ description: "null is unlimited" }),
+  })
+  .meta({ id: "AccountCredits" });
+
+export type AccountLimits = z.infer<typeof accountLimits>;
+export type AccountCredits = z.infer<typeof accountCredits>;
 export type AccountBody = z.infer<typeof accountRecord>;
 export type AccountCreate = z.infer<typeof accountCreate>;
 export type AccountTierChange = z.infer<typeof accountTierChange>;

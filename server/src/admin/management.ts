@@ -1,33 +1,59 @@
-import { type AccountBody, type KeyBody, SluiceError, schemas } from "@sluice/contract";
-import { type Context, Hono } from "hono";
-import type { z } from "zod";
+import { type AccountCredits, limits, platformTierLimits, SluiceError, schemas } from "@sluice/contract";
+import type { Context, Hono } from "hono";
+import { createRestApp, parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import type { Clock, Random } from "../lib/index.ts";
-import type { AccountRecord, KeyRecord, State } from "../state/index.ts";
+import type { AccountRecord, State } from "../state/index.ts";
 import { issueKey } from "./issue-key.ts";
+import { accountBody, keyBody } from "./records.ts";
 
 export interface ManagementDependencies {
-  readonly state: Pick<State, "accounts" | "keys" | "audit" | "credits">;
+  readonly state: Pick<State, "accounts" | "keys" | "audit">;
   readonly clock: Clock;
   readonly random: Random;
+  readonly requestId: () => string;
+  readonly log: { error(fields: object, message: string): void };
   /** Makes every cache forget the key with this hash at once. */
   readonly forgetKey: (hash: string) => void;
   /** Makes every cache forget all keys of the account at once. */
   readonly forgetAccount: (accountId: string) => void;
+  /** Credits spent by the account in the present month (UTC), what is leased and unspent not counted. */
+  readonly creditsUsed: (accountId: string) => Promise<{ month: string; used: bigint }>;
+  /** Requests and credits of the last hour. */
+  readonly usage: (accountId: string) => Promise<object>;
 }
+
+type Dependencies = ManagementDependencies;
+type App = Hono<RestEnvironment>;
+const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as const;
 
 /**
  * Accounts and keys, for whoever may manage them. The app trusts its caller: the door that mounts it decides who that
  * is (on the Unix socket, whoever may open the file). Every change is written to the audit log with `actor`.
  */
-export function createManagement(options: { actor: string }, dependencies: ManagementDependencies): Hono {
-  const app = new Hono();
-  const { state } = dependencies;
-  const audit = (action: string, subject: string, detail: Record<string, unknown>): Promise<unknown> =>
-    state.audit.append({ actor: options.actor, action, subject, detail });
+export function createManagement(options: { actor: string }, dependencies: Dependencies): App {
+  const app = createRestApp({ cors: "none" }, dependencies);
+  const audit: Audit = (action, subject, detail) =>
+    dependencies.state.audit.append({ actor: options.actor, action, subject, detail });
+  addAccountRoutes(app, dependencies, audit);
+  addAccountReports(app, dependencies);
+  addKeyRoutes(app, dependencies, audit);
+  return app;
+}
 
+type Audit = (action: string, subject: string, detail: Record<string, unknown>) => Promise<unknown>;
+
+function addAccountRoutes(app: App, { state, forgetAccount }: Dependencies, audit: Audit): void {
   app.post("/accounts", async (context) => {
-    const body = await readBody(context, schemas.accountCreate);
-    const account = await state.accounts.create({ name: body.name, tiers: withoutUndefined(body.tiers ?? {}) });
+    const body = await readInput(context.req.raw, schemas.accountCreate, bodyBounds);
+    const { platform, oracle, "oracle-v2": oracleV2 } = body.tiers ?? {};
+    const account = await state.accounts.create({
+      name: body.name,
+      tiers: {
+        ...(platform === undefined ? {} : { platform }),
+        ...(oracle === undefined ? {} : { oracle }),
+        ...(oracleV2 === undefined ? {} : { "oracle-v2": oracleV2 }),
+      },
+    });
     await audit("account.create", account.id, { name: account.name, tiers: account.tiers });
     return context.json(accountBody(account), 201);
   });
@@ -36,18 +62,50 @@ export function createManagement(options: { actor: string }, dependencies: Manag
     return context.json({ items: page.items.map(accountBody), next_cursor: page.nextCursor });
   });
   app.post("/accounts/:id/tier", async (context) => {
-    const body = await readBody(context, schemas.accountTierChange);
-    const account = await state.accounts.setTier(context.req.param("id"), body.product, body.tier);
-    if (account === null) throw new SluiceError("NOT_FOUND", { message: "There is no such account" });
-    dependencies.forgetAccount(account.id);
+    const body = await readInput(context.req.raw, schemas.accountTierChange, bodyBounds);
+    const account = found(await state.accounts.setTier(context.req.param("id"), body.product, body.tier), "account");
+    forgetAccount(account.id);
     await audit("account.set-tier", account.id, body);
     return context.json(accountBody(account));
   });
+  app.post("/accounts/:id/limits", async (context) => {
+    const body = await readInput(context.req.raw, schemas.accountLimits, bodyBounds);
+    const account = found(
+      await state.accounts.setOverrides(context.req.param("id"), {
+        ...(body.requests_per_second === undefined ? {} : { requestsPerSecond: body.requests_per_second }),
+        ...(body.credits_monthly === undefined
+          ? {}
+          : { creditsMonthly: body.credits_monthly === null ? null : BigInt(body.credits_monthly) }),
+      }),
+      "account",
+    );
+    forgetAccount(account.id);
+    await audit("account.set-limits", account.id, body);
+    return context.json(accountBody(account));
+  });
+}
+
+function addAccountReports(app: App, dependencies: Dependencies): void {
+  const read = async (context: Context<RestEnvironment>): Promise<AccountRecord> =>
+    found(await dependencies.state.accounts.get(context.req.param("id") ?? ""), "account");
+  app.get("/accounts/:id/credits", async (context) => {
+    const account = await read(context);
+    const { month, used } = await dependencies.creditsUsed(account.id);
+    const monthly = account.creditsMonthly ?? platformTierLimits[account.tiers.platform].creditsMonthly;
+    const body: AccountCredits = { month, used: String(used), monthly: monthly === null ? null : String(monthly) };
+    return context.json(body);
+  });
+  app.get("/accounts/:id/usage", async (context) => {
+    const account = await read(context);
+    return context.json(await dependencies.usage(account.id));
+  });
+}
+
+function addKeyRoutes(app: App, dependencies: Dependencies, audit: Audit): void {
+  const { state } = dependencies;
   app.post("/keys", async (context) => {
-    const body = await readBody(context, schemas.keyCreate);
-    if ((await state.accounts.get(body.account_id)) === null) {
-      throw new SluiceError("NOT_FOUND", { message: "There is no such account" });
-    }
+    const body = await readInput(context.req.raw, schemas.keyCreate, bodyBounds);
+    found(await state.accounts.get(body.account_id), "account");
     const { key, record } = issueKey(
       {
         accountId: body.account_id,
@@ -72,70 +130,20 @@ export function createManagement(options: { actor: string }, dependencies: Manag
     return context.json({ items: page.items.map(keyBody), next_cursor: page.nextCursor });
   });
   app.post("/keys/:id/status", async (context) => {
-    const body = await readBody(context, schemas.keyStatusChange);
-    const record = await state.keys.setStatus(context.req.param("id"), body.status);
-    if (record === null) throw new SluiceError("NOT_FOUND", { message: "There is no such key" });
+    const body = await readInput(context.req.raw, schemas.keyStatusChange, bodyBounds);
+    const record = found(await state.keys.setStatus(context.req.param("id"), body.status), "key");
     dependencies.forgetKey(record.hash);
     await audit("key.set-status", record.id, body);
     return context.json(keyBody(record));
   });
-  return app;
 }
 
-async function readBody<Schema extends z.ZodType>(context: Context, schema: Schema): Promise<z.infer<Schema>> {
-  const body: unknown = await context.req.json().catch(() => null);
-  return parseOrThrow(schema, body);
-}
-
-function readPage(context: Context): { limit: number; cursor: string | null } {
-  const { limit, cursor } = parseOrThrow(schemas.pageQuery, context.req.query());
+function readPage(context: Context<RestEnvironment>): { limit: number; cursor: string | null } {
+  const { limit, cursor } = parseInput(schemas.pageQuery, context.req.query());
   return { limit, cursor: cursor ?? null };
 }
 
-function parseOrThrow<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
-  throw new SluiceError("INVALID_INPUT", { details: { errors } });
-}
-
-function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const kept = Object.entries(value).filter(([, each]) => each !== undefined);
-  return Object.fromEntries(kept) as { [K in keyof T]: Exclude<T[K], undefined> };
-}
-
-const isoTime = (unixMs: number): string => new Date(unixMs).toISOString();
-
-function accountBody(account: AccountRecord): AccountBody {
-  return {
-    id: account.id,
-    name: account.name,
-    created_at: isoTime(account.createdAt),
-    tiers: account.tiers,
-    requests_per_second: account.requestsPerSecond,
-    credits_monthly: account.creditsMonthly === null ? null : String(account.creditsMonthly),
-  };
-}
-
-function keyBody(key: KeyRecord): KeyBody {
-  return {
-    id: key.id,
-    account_id: key.accountId,
-    name: key.name,
-    hint: key.hint,
-    environment: key.environment,
-    status: key.status,
-    restrictions: {
-      networks: [...key.restrictions.networks],
-      domains: [...key.restrictions.domains],
-      ipRanges: [...key.restrictions.ipRanges],
-    },
-    permissions: [...key.permissions],
-    enhanced: key.enhanced,
-    enhanced_requests_per_second: key.enhancedRequestsPerSecond,
-    requests_per_second: key.requestsPerSecond,
-    expires_at: key.expiresAt === null ? null : isoTime(key.expiresAt),
-    created_at: isoTime(key.createdAt),
-    last_used_at: key.lastUsedAt === null ? null : isoTime(key.lastUsedAt),
-  };
+function found<T>(record: T | null, what: string): T {
+  if (record === null) throw new SluiceError("NOT_FOUND", { message: `There is no such ${what}` });
+  return record;
 }

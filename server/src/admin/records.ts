@@ -1,0 +1,40 @@
+import type { AccountBody, KeyBody } from "@sluice/contract";
+import type { AccountRecord, KeyRecord } from "../state/index.ts";
+
+export const isoTime = (unixMs: number): string => new Date(unixMs).toISOString();
+
+/** The public form of an owner account (contract/schemas/account.ts). */
+export function accountBody(account: AccountRecord): AccountBody {
+  return {
+    id: account.id,
+    name: account.name,
+    created_at: isoTime(account.createdAt),
+    tiers: account.tiers,
+    requests_per_second: account.requestsPerSecond,
+    credits_monthly: account.creditsMonthly === null ? null : String(account.creditsMonthly),
+  };
+}
+
+/** The public form of a key (contract/schemas/key.ts): its hash stays inside. */
+export function keyBody(key: KeyRecord): KeyBody {
+  return {
+    id: key.id,
+    account_id: key.accountId,
+    name: key.name,
+    hint: key.hint,
+    environment: key.environment,
+    status: key.status,
+    restrictions: {
+      networks: [...key.restrictions.networks],
+      domains: [...key.restrictions.domains],
+      ipRanges: [...key.restrictions.ipRanges],
+    },
+    permissions: [...key.permissions],
+    enhanced: key.enhanced,
+    enhanced_requests_per_second: key.enhancedRequestsPerSecond,
+    requests_per_second: key.requestsPerSecond,
+    expires_at: key.expiresAt === null ? null : isoTime(key.expiresAt),
+    created_at: isoTime(key.createdAt),
+    last_used_at: key.lastUsedAt === null ? null : isoTime(key.lastUsedAt),
+  };
+}

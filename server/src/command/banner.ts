@@ -1,0 +1,51 @@
+import { platformTierLimits } from "@sluice/contract";
+import type { DevFile } from "./dev-file.ts";
+import { table } from "./terminal.ts";
+
+export interface BannerFacts {
+  readonly file: DevFile;
+  readonly consoleUrl: string;
+  readonly directory: string;
+  readonly version: string;
+  readonly chain: string;
+  readonly startedInMs: number;
+}
+
+const doorWords: Readonly<Record<string, string>> = {
+  rpc: "JSON-RPC",
+  pubsub: "Solana PubSub",
+  ws: "streams",
+  engineRest: "block engine, REST",
+  engineGrpc: "block engine, gRPC",
+  oracle: "price oracle",
+  resolver: "name resolver",
+  yellowstone: "Yellowstone gRPC",
+  metrics: "metrics",
+};
+
+/** What `sluice dev` prints when it is ready: the doors, a key, and a first call that works as it stands. */
+export function renderBanner(facts: BannerFacts): string {
+  const { file } = facts;
+  const tier = platformTierLimits.enterprise.name;
+  const open = Object.entries(file.doors).flatMap(([name, url]) =>
+    url === null ? [] : [[doorWords[name] ?? name, url]],
+  );
+  const rows: [string, string][] = [["console", facts.consoleUrl], ...(open as [string, string][])];
+  return [
+    "",
+    `Sluice ${facts.version} is ready in ${(facts.startedInMs / 1000).toFixed(1)} s.`,
+    "",
+    table(["door", "address"], rows),
+    "",
+    `key      ${file.key}  (${tier}; keys of the other tiers are in ${facts.directory}/dev.json)`,
+    `chain    ${facts.chain}`,
+    `data     ${facts.directory}`,
+    "",
+    "A first call:",
+    `  curl ${file.doors.rpc} -H 'X-API-Key: ${file.key}' -H 'Content-Type: application/json' \\`,
+    `    -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'`,
+    "",
+    "Ctrl-C ends it.",
+    "",
+  ].join("\n");
+}

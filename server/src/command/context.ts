@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import type { Config, FlagValues, Mode } from "../config/index.ts";
+import { configOrFail } from "./load-config.ts";
+import { openManagement } from "./management-client.ts";
+import type { Terminal } from "./terminal.ts";
+
+type Options = Readonly<Record<string, unknown>>;
+
+/** What every command shares: its configuration, the way to the server, and how an answer is printed. */
+export class CommandContext {
+  readonly terminal: Terminal;
+
+  constructor(terminal: Terminal) {
+    this.terminal = terminal;
+  }
+
+  /** A command with the options that all of them have. */
+  command(parent: Command, name: string, description: string): Command {
+    return parent
+      .command(name)
+      .description(description)
+      .option("--config <file>", "a TOML file of settings")
+      .option("--data-dir <directory>", "the directory of the embedded stores")
+      .option("--json", "print JSON");
+  }
+
+  config(options: Options, mode: Mode = "dev"): Config {
+    return configOrFail(mode, flagsOf(options));
+  }
+
+  async manage(options: Options, method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
+    await using client = await openManagement(this.config(options));
+    return await client.call(method, path, body);
+  }
+
+  print(options: Options, value: unknown, text: () => string): void {
+    this.terminal.out(options["json"] === true ? JSON.stringify(value, null, 2) : text());
+  }
+}
+
+/** The options that are settings, by the names that config knows. */
+const settings = ["config", "dataDir", "portOffset", "bind", "logLevel", "roles"] as const;
+
+export function flagsOf(options: Options): FlagValues {
+  const given = settings.flatMap((name): [string, string][] => {
+    const value = options[name];
+    return typeof value === "string" ? [[name, value]] : [];
+  });
+  return Object.fromEntries(given);
+}

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import {
+  oracleTiers,
+  oracleV2Tiers,
+  type Permission,
+  type PlatformTier,
+  permissions,
+  platformTiers,
+} from "@sluice/contract";
+import { issueKey } from "../admin/index.ts";
+import type { Clock, Random } from "../lib/index.ts";
+import type { AccountRecord, State } from "../state/index.ts";
+
+export type DevKeys = Readonly<Record<PlatformTier, string>>;
+
+const everyDay: Permission[] = ["read", "bundles:write", "webhooks:write"];
+
+/**
+ * One development account for each platform tier, the oracle's tiers going along in the same order, and a key for each.
+ * Keys that were handed out before and still open their account are kept, so that a restart breaks no client.
+ */
+export async function ensureDevAccounts(
+  known: Partial<DevKeys>,
+  dependencies: { state: State; clock: Clock; random: Random },
+): Promise<DevKeys> {
+  const { state } = dependencies;
+  const present = await devAccounts(state);
+  const keys: [PlatformTier, string][] = [];
+  for (const [index, tier] of platformTiers.entries()) {
+    const kept = known[tier];
+    if (kept !== undefined && (await opens(state, kept, tier))) {
+      keys.push([tier, kept]);
+      continue;
+    }
+    const account =
+      present.get(accountName(tier)) ??
+      (await state.accounts.create({
+        name: accountName(tier),
+        tiers: {
+          platform: tier,
+          oracle: oracleTiers[index] ?? "community",
+          "oracle-v2": oracleV2Tiers[Math.min(index, oracleV2Tiers.length - 1)] ?? "community",
+        },
+      }));
+    const { key, record } = issueKey(
+      {
+        accountId: account.id,
+        name: "development",
+        environment: "dev",
+        restrictions: { networks: [], domains: [], ipRanges: [] },
+        permissions: tier === "enterprise" ? [...permissions] : everyDay,
+        enhanced: true,
+        enhancedRequestsPerSecond: null,
+        requestsPerSecond: null,
+        expiresAt: null,
+      },
+      dependencies,
+    );
+    await state.keys.insert(record);
+    keys.push([tier, key]);
+  }
+  return Object.fromEntries(keys) as DevKeys;
+}
+
+const accountName = (tier: PlatformTier): string => `Development (${tier})`;
+
+async function opens(state: State, key: string, tier: PlatformTier): Promise<boolean> {
+  const found = await state.keys.findByHash(createHash("sha256").update(key).digest("hex"));
+  return found !== null && found.key.status === "active" && found.account.name === accountName(tier);
+}
+
+/** The development accounts are the first that a directory holds, so one page has them. */
+async function devAccounts(state: State): Promise<Map<string, AccountRecord>> {
+  const page = await state.accounts.list({ limit: 1_000 });
+  return new Map(page.items.map((account) => [account.name, account]));
+}

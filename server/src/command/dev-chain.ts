@@ -1,0 +1,47 @@
+import { fileURLToPath } from "node:url";
+import { freePorts } from "../door/index.ts";
+import type { Clock, Random } from "../lib/index.ts";
+import { type SupervisedChild, superviseChild } from "../processes/index.ts";
+
+/** Where the development chain answers. */
+export interface ChainAddress {
+  readonly rpc: string;
+  readonly ws: string;
+}
+
+const entry = fileURLToPath(new URL("../../../devnet/chain/main.ts", import.meta.url));
+
+/**
+ * Starts the development chain as a child. Its ports are chosen once, so that a chain that is started again is found
+ * where the one before was.
+ */
+export async function startDevChain(
+  options: { slotMs: number },
+  dependencies: {
+    clock: Clock;
+    random: Random;
+    log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  },
+): Promise<SupervisedChild<ChainAddress>> {
+  const [rpcPort, pubsubPort] = await freePorts(2);
+  const ports = ["--rpc-port", String(rpcPort), "--pubsub-port", String(pubsubPort)];
+  return await superviseChild<ChainAddress>(
+    {
+      name: "chain",
+      command: [process.execPath, entry, "--exit-with-parent", ...ports, "--slot-ms", String(options.slotMs)],
+      env: {},
+      readReady: readChainReady,
+      readyTimeoutMs: 30_000,
+      stopTimeoutMs: 3_000,
+    },
+    dependencies,
+  );
+}
+
+function readChainReady(line: string): ChainAddress | null {
+  if (!line.startsWith("{")) return null;
+  const said: { ready?: unknown; rpc?: unknown; ws?: unknown } = JSON.parse(line);
+  return said.ready === true && typeof said.rpc === "string" && typeof said.ws === "string"
+    ? { rpc: said.rpc, ws: said.ws }
+    : null;
+}

@@ -1,0 +1,59 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { platformTiers } from "@sluice/contract";
+import type { DevKeys } from "./dev-accounts.ts";
+
+/** Every door that a development server has or will have; null while nothing listens there. */
+export const devDoors = [
+  "rpc",
+  "pubsub",
+  "ws",
+  "engineRest",
+  "engineGrpc",
+  "oracle",
+  "resolver",
+  "yellowstone",
+  "metrics",
+] as const;
+export type DevDoor = (typeof devDoors)[number];
+
+/** What `.sluice/dev.json` tells programs: where the doors are and which keys open them. */
+export interface DevFile {
+  /** The Enterprise key. */
+  readonly key: string;
+  readonly keys: DevKeys;
+  readonly doors: Readonly<Record<DevDoor, string | null>>;
+  /** The process that wrote the file. */
+  readonly pid: number;
+}
+
+const pathIn = (directory: string): string => join(directory, "dev.json");
+
+/** The keys of the file of an earlier run; none when it is absent or damaged. */
+export function readDevKeys(directory: string): Partial<DevKeys> {
+  try {
+    const file: { keys?: Record<string, unknown> } = JSON.parse(readFileSync(pathIn(directory), "utf8"));
+    const keys = platformTiers.flatMap((tier): [string, string][] => {
+      const key = file.keys?.[tier];
+      return typeof key === "string" ? [[tier, key]] : [];
+    });
+    return Object.fromEntries(keys);
+  } catch {
+    return {};
+  }
+}
+
+/** Written aside and renamed, so that a reader never sees half of it; mode 0600, since it holds keys. */
+export function writeDevFile(directory: string, file: DevFile): void {
+  const aside = `${pathIn(directory)}.${file.pid}`;
+  writeFileSync(aside, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+  renameSync(aside, pathIn(directory));
+}
+
+/** Takes away what runs before have left, and nothing that is not ours. */
+export function forgetEverything(directory: string, parts: readonly string[]): void {
+  for (const part of ["dev.json", ...parts]) {
+    const path = join(directory, part);
+    if (existsSync(path)) rmSync(path, { recursive: true, force: true });
+  }
+}

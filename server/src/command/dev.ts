@@ -1,0 +1,66 @@
+import { mkdirSync } from "node:fs";
+import { compose, managementSocketPath, type Sluice, storeParts, version, withDevnetUpstream } from "../compose.ts";
+import type { Config } from "../config/index.ts";
+import { systemClock, systemRandom } from "../lib/index.ts";
+import { createLog } from "../observe/index.ts";
+import { renderBanner } from "./banner.ts";
+import { ensureDevAccounts } from "./dev-accounts.ts";
+import { startDevChain } from "./dev-chain.ts";
+import { type DevDoor, devDoors, forgetEverything, readDevKeys, writeDevFile } from "./dev-file.ts";
+import { serverIsAt } from "./management-client.ts";
+import { explainStartFault } from "./start-fault.ts";
+import { CommandFailure, type Terminal } from "./terminal.ts";
+import { untilSignal } from "./until-signal.ts";
+
+interface DevOptions {
+  readonly fresh?: boolean;
+  readonly slotMs?: string;
+}
+
+/** Runs the server with its own chain until SIGINT or SIGTERM: what `npm start` does. */
+export async function runDev(config: Config, options: DevOptions, terminal: Terminal): Promise<void> {
+  const startedAt = systemClock.monotonic();
+  const stop = untilSignal();
+  const slotMs = readSlotMs(options.slotMs);
+  const { directory } = config.stores;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (options.fresh === true) {
+    // What a living server uses is not taken away under it.
+    if (await serverIsAt(managementSocketPath(config))) {
+      throw new CommandFailure(`a server uses ${directory}: stop it before you start over`);
+    }
+    forgetEverything(directory, storeParts);
+  }
+  const log = createLog({ level: config.logLevel });
+  const ownChain = config.upstreams.devnet.length === 0;
+  await using resources = new AsyncDisposableStack();
+  const dependencies = { clock: systemClock, random: systemRandom, log };
+  const chain = ownChain ? resources.use(await startDevChain({ slotMs }, dependencies)) : null;
+  const effective = chain === null ? config : withDevnetUpstream(config, chain.ready());
+  const sluice = resources.use(await compose(effective, { log }).catch(explainStartFault));
+  const keys = await ensureDevAccounts(readDevKeys(directory), { ...dependencies, state: sluice.state });
+  const file = { key: keys.enterprise, keys, doors: doorsOf(sluice), pid: process.pid };
+  writeDevFile(directory, file);
+  terminal.out(
+    renderBanner({
+      file,
+      directory,
+      version,
+      consoleUrl: sluice.consoleUrl,
+      chain: chain === null ? "as configured" : `development chain, a slot every ${slotMs} ms`,
+      startedInMs: systemClock.monotonic() - startedAt,
+    }),
+  );
+  await stop;
+}
+
+function readSlotMs(text: string | undefined): number {
+  const slotMs = Number(text ?? "400");
+  if (Number.isInteger(slotMs) && slotMs >= 10 && slotMs <= 60_000) return slotMs;
+  throw new CommandFailure("--slot-ms expects whole milliseconds from 10 to 60000");
+}
+
+function doorsOf(sluice: Sluice): Record<DevDoor, string | null> {
+  const urls = devDoors.map((name) => [name, sluice.doors.find((door) => door.name === name)?.url ?? null]);
+  return Object.fromEntries(urls);
+}

@@ -1,0 +1,64 @@
+import { Command } from "commander";
+import { version } from "../compose.ts";
+import { describeConfig, formatFaults, loadConfigFromProcess } from "../config/index.ts";
+import { addAccountCommands } from "./accounts.ts";
+import { CommandContext, flagsOf } from "./context.ts";
+import { runDev } from "./dev.ts";
+import { addKeyCommands } from "./keys.ts";
+import { addMigrateCommand } from "./migrate.ts";
+import { runServe } from "./serve.ts";
+import { CommandFailure, type Terminal } from "./terminal.ts";
+
+/** All commands of `sluice`. `dev` and `serve` resolve when their server has ended. */
+export function buildProgram(terminal: Terminal): Command {
+  const context = new CommandContext(terminal);
+  const program = new Command("sluice")
+    .description("Everything between a Solana-VM chain and the programs that use it.")
+    .version(version)
+    .showHelpAfterError()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => terminal.error(text.trimEnd()),
+    });
+  addServerCommands(program, context);
+  addAccountCommands(program, context);
+  addKeyCommands(program, context);
+  addMigrateCommand(program, context);
+  addConfigCommand(program, context);
+  program
+    .command("version")
+    .description("print the version")
+    .action(() => terminal.out(`sluice ${version} (bun ${Bun.version})`));
+  return program;
+}
+
+function addServerCommands(program: Command, context: CommandContext): void {
+  context
+    .command(program, "dev", "run everything on a development chain and embedded stores")
+    .option("--fresh", "start over: forget accounts, keys and all that was recorded")
+    .option("--port-offset <n>", "added to the port of every door")
+    .option("--bind <host>", "the address that the doors listen on")
+    .option("--log-level <level>", "debug, info, warn, error, silent")
+    .option("--slot-ms <n>", "milliseconds of a slot of the development chain", "400")
+    .action(async (options) => await runDev(context.config(options), options, context.terminal));
+  context
+    .command(program, "serve", "run the server in production")
+    .option("--roles <roles>", "the parts to run, separated by commas; all of them by default")
+    .option("--port-offset <n>", "added to the port of every door")
+    .option("--bind <host>", "the address that the doors listen on")
+    .option("--log-level <level>", "debug, info, warn, error, silent")
+    .action(async (options) => await runServe(context.config(options, "serve"), context.terminal));
+}
+
+function addConfigCommand(program: Command, context: CommandContext): void {
+  const config = program.command("config").description("the configuration");
+  context
+    .command(config, "check", "read the configuration and tell every fault of it at once")
+    .option("--mode <mode>", "dev or serve", "dev")
+    .action((options) => {
+      const mode = options.mode === "serve" ? "serve" : "dev";
+      const outcome = loadConfigFromProcess({ mode, flags: flagsOf(options) });
+      if (!outcome.ok) throw new CommandFailure(formatFaults(outcome.faults));
+      context.print(options, outcome.config.settings, () => describeConfig(outcome.config).trimEnd());
+    });
+}
