@@ -1,0 +1,90 @@
+import { describe, expect, test } from "bun:test";
+import type { ConformanceSubject } from "./conformance.ts";
+import { hashSessionToken } from "./sessions.ts";
+
+export function trailConformance({ state, clock, execute }: ConformanceSubject): void {
+  describe("sessions", () => {
+    test("a session is found by the hash of its token until it expires, and the token is not stored", async () => {
+      const { id } = await state().accounts.create({ name: "sessions" });
+      const expiresAt = clock.now() + 1_000;
+      const { token, session } = await state().sessions.create({ accountId: id, keyId: null, expiresAt });
+      expect(token).toMatch(/^ss_[A-Za-z0-9_-]{43}$/);
+      expect(session).toEqual({
+        hash: hashSessionToken(token),
+        accountId: id,
+        keyId: null,
+        createdAt: clock.now(),
+        expiresAt,
+      });
+      expect(await state().sessions.find(hashSessionToken(token))).toEqual(session);
+      expect(await state().sessions.find(token)).toBeNull();
+      clock.advance(1_000);
+      expect(await state().sessions.find(hashSessionToken(token))).toBeNull();
+    });
+
+    test("deleting says whether there was one; expired ones are swept and others are kept", async () => {
+      const { id } = await state().accounts.create({ name: "sweep" });
+      await state().sessions.deleteExpired();
+      const make = (livesMs: number) =>
+        state().sessions.create({ accountId: id, keyId: null, expiresAt: clock.now() + livesMs });
+      const [short, long, gone] = [await make(10), await make(10_000), await make(10_000)];
+      expect(await state().sessions.delete(gone.session.hash)).toBe(true);
+      expect(await state().sessions.delete(gone.session.hash)).toBe(false);
+      expect(await state().sessions.delete("a\0b")).toBe(false);
+      clock.advance(10);
+      expect(await state().sessions.deleteExpired()).toBe(1);
+      expect(await state().sessions.find(short.session.hash)).toBeNull();
+      expect(await state().sessions.find(long.session.hash)).toEqual(long.session);
+    });
+
+    test("a session of an account or key that is not there is NOT_FOUND", async () => {
+      const { id } = await state().accounts.create({ name: "no key" });
+      const expiresAt = clock.now() + 1_000;
+      const { sessions } = state();
+      await expect(sessions.create({ accountId: "acct_none", keyId: null, expiresAt })).rejects.toMatchObject({
+        code: "NOT_FOUND",
+      });
+      await expect(sessions.create({ accountId: id, keyId: "key_none", expiresAt })).rejects.toMatchObject({
+        code: "NOT_FOUND",
+      });
+    });
+  });
+
+  describe("audit", () => {
+    test("entries come back newest first, also those appended at once in one millisecond", async () => {
+      const subject = `subject ${clock.now()}`;
+      const appended = await Promise.all(
+        Array.from({ length: 25 }, (_, index) =>
+          state().audit.append({
+            actor: "operator",
+            action: "key.created",
+            subject,
+            detail: { index, text: "a\0é🦀" },
+          }),
+        ),
+      );
+      const first = await state().audit.list({ subject, limit: 10 });
+      const second = await state().audit.list({ subject, limit: 50, cursor: first.nextCursor });
+      expect([...first.items, ...second.items]).toEqual(appended.toReversed());
+      expect((await state().audit.list({ limit: 1 })).items).toEqual(appended.slice(-1));
+    });
+
+    test("the database refuses to change or delete an entry", async () => {
+      const entry = await state().audit.append({ actor: "operator", action: "x", subject: "kept" });
+      await expect(execute("update audit set actor = 'nobody'")).rejects.toThrow(/append-only/);
+      await expect(execute("delete from audit")).rejects.toThrow(/append-only/);
+      expect((await state().audit.list({ subject: "kept" })).items).toEqual([entry]);
+    });
+
+    test("a detail that is not JSON or over 16 KiB is refused", async () => {
+      const base = { actor: "operator", action: "x", subject: "y" };
+      for (const detail of [{ long: "x".repeat(17_000) }, { amount: 1n }]) {
+        await expect(state().audit.append({ ...base, detail })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+      }
+    });
+  });
+
+  test("an open database answers a ping", async () => {
+    expect(await state().ping()).toBe(true);
+  });
+}

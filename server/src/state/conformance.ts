@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe } from "bun:test";
+import { type Clock, ManualClock } from "../lib/index.ts";
+import { accountConformance } from "./conformance-accounts.ts";
+import { creditConformance } from "./conformance-credits.ts";
+import { keyConformance } from "./conformance-keys.ts";
+import { trailConformance } from "./conformance-trail.ts";
+import type { State } from "./records.ts";
+
+/** An empty database of one driver. */
+export interface StateHarness extends AsyncDisposable {
+  readonly state: State;
+  /** Another replica on the same database; null where the driver allows only one process. */
+  readonly replica: State | null;
+  /** Runs a statement past the stores, as somebody with a database shell would. */
+  execute(sql: string): Promise<void>;
+}
+
+/** What the tests of one part are given; the values are read when a test runs, after the database has been opened. */
+export interface ConformanceSubject {
+  readonly clock: ManualClock;
+  state(): State;
+  /** All replicas there are, at least one. */
+  replicas(): readonly State[];
+  execute(sql: string): Promise<void>;
+}
+
+/** Every promise that `State` makes, as tests. Each driver passes the same ones; nothing here knows which runs. */
+export function describeStateConformance(
+  driver: string,
+  open: (deps: { clock: Clock }) => Promise<StateHarness>,
+): void {
+  describe(`state conformance on ${driver}`, () => {
+    const clock = new ManualClock(1_790_000_000_000);
+    let harness: StateHarness | null = null;
+    const opened = (): StateHarness => {
+      if (harness === null) throw new Error("The database is not open.");
+      return harness;
+    };
+    beforeAll(async () => {
+      harness = await open({ clock });
+    });
+    afterAll(async () => {
+      await harness?.[Symbol.asyncDispose]();
+    });
+    const subject: ConformanceSubject = {
+      clock,
+      state: () => opened().state,
+      replicas: () => {
+        const { state, replica } = opened();
+        return replica === null ? [state] : [state, replica];
+      },
+      execute: (sql) => opened().execute(sql),
+    };
+    accountConformance(subject);
+    keyConformance(subject);
+    creditConformance(subject);
+    trailConformance(subject);
+  });
+}

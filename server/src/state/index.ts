@@ -1,0 +1,38 @@
+/**
+ * state: records that change (owner accounts, keys, credits, sessions, the audit trail), on SQLite in the data directory
+ * or on PostgreSQL. Config says which; compose opens it. It feeds keys, credits, admin and every room that has to
+ * remember something. Whatever a method has acknowledged is on disk; nobody outside knows which driver runs.
+ */
+export { StateError, type StateFault, stateFaultOf } from "./errors.ts";
+export type { MigrationStatus } from "./migrate.ts";
+export {
+  migrateState,
+  openState,
+  type StateDependencies,
+  type StateOptions,
+  stateMigrationStatus,
+} from "./open.ts";
+export {
+  type AccountRecord,
+  type AccountStore,
+  type AuditRecord,
+  type AuditStore,
+  type CreditStore,
+  type KeyChanges,
+  type KeyEnvironment,
+  type KeyRecord,
+  type KeyRestrictions,
+  type KeyStatus,
+  type KeyStore,
+  keyEnvironments,
+  keyStatuses,
+  type Page,
+  type PageRequest,
+  type SessionRecord,
+  type SessionStore,
+  type State,
+  type StateDriver,
+  type StateLog,
+} from "./records.ts";
+export { hashSessionToken } from "./sessions.ts";
+export { int64Max } from "./values.ts";

@@ -1,0 +1,227 @@
+import { networks, permissions, SluiceError } from "@sluice/contract";
+import { sql } from "kysely";
+import type { Connection } from "./connection.ts";
+import type { GroupKind } from "./group-commit.ts";
+import { beyond, readPageRequest, toPage } from "./paging.ts";
+import {
+  type AccountRecord,
+  type KeyChanges,
+  type KeyRecord,
+  type KeyRestrictions,
+  type KeyStatus,
+  type KeyStore,
+  keyEnvironments,
+  keyStatuses,
+  type Page,
+  type PageRequest,
+  type StateDriver,
+} from "./records.ts";
+import { toAccount, toKey } from "./rows.ts";
+import type { AccountRow, KeyRow, Tx } from "./tables.ts";
+import {
+  checkIdentifier,
+  checkJson,
+  checkOneOf,
+  checkSha256Hex,
+  checkText,
+  checkWhole,
+  checkWholeOrNull,
+  isIdentifier,
+} from "./values.ts";
+
+const textLengthMax = 200;
+const listEntriesMax = 1_000;
+const restrictionsLengthMax = 64 * 1024;
+const touchMax = 10_000;
+/** Two values a row; SQLite takes 32,766 in a statement. */
+const touchRowsInStatement = 1_000;
+
+export class Keys implements KeyStore {
+  readonly #connection: Connection;
+  readonly #touches: GroupKind<ReadonlyMap<string, number>, undefined, Tx>;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.#touches = { apply: (tx, items) => applyTouches(tx, connection.driver, items) };
+  }
+
+  async insert(key: KeyRecord): Promise<KeyRecord> {
+    const row: KeyRow = {
+      id: checkIdentifier("id", key.id),
+      account_id: checkIdentifier("accountId", key.accountId),
+      hash: checkSha256Hex("hash", key.hash),
+      hint: checkText("hint", key.hint, textLengthMax),
+      environment: checkOneOf("environment", key.environment, keyEnvironments),
+      status: checkOneOf("status", key.status, keyStatuses),
+      created_at: checkWhole("createdAt", key.createdAt),
+      last_used_at: checkWholeOrNull("lastUsedAt", key.lastUsedAt),
+      name: nameColumn(key.name),
+      restrictions: restrictionsColumn(key.restrictions),
+      permissions: permissionsColumn(key.permissions),
+      enhanced: key.enhanced ? 1n : 0n,
+      enhanced_requests_per_second: checkWholeOrNull("enhancedRequestsPerSecond", key.enhancedRequestsPerSecond),
+      requests_per_second: checkWholeOrNull("requestsPerSecond", key.requestsPerSecond),
+      expires_at: checkWholeOrNull("expiresAt", key.expiresAt),
+    };
+    await this.#connection.run((db) => db.insertInto("api_keys").values(row).execute());
+    return toKey(row);
+  }
+
+  async findByHash(hash: string): Promise<{ key: KeyRecord; account: AccountRecord } | null> {
+    if (!isIdentifier(hash)) return null;
+    return this.#connection.run(async (db) => {
+      const row = await db
+        .selectFrom("api_keys")
+        .innerJoin("accounts", "accounts.id", "api_keys.account_id")
+        .selectAll("api_keys")
+        .select([
+          "accounts.name as account_name",
+          "accounts.created_at as account_created_at",
+          "accounts.tier_platform",
+          "accounts.tier_oracle",
+          "accounts.tier_oracle_v2",
+          "accounts.requests_per_second as account_requests_per_second",
+          "accounts.credits_monthly",
+        ])
+        .where("api_keys.hash", "=", hash)
+        .executeTakeFirst();
+      if (row === undefined) return null;
+      const account: AccountRow = {
+        id: row.account_id,
+        name: row.account_name,
+        created_at: row.account_created_at,
+        tier_platform: row.tier_platform,
+        tier_oracle: row.tier_oracle,
+        tier_oracle_v2: row.tier_oracle_v2,
+        requests_per_second: row.account_requests_per_second,
+        credits_monthly: row.credits_monthly,
+      };
+      return { key: toKey(row), account: toAccount(account) };
+    });
+  }
+
+  async get(id: string): Promise<KeyRecord | null> {
+    if (!isIdentifier(id)) return null;
+    return this.#connection.run(async (db) => {
+      const row = await db.selectFrom("api_keys").selectAll().where("id", "=", id).executeTakeFirst();
+      return row === undefined ? null : toKey(row);
+    });
+  }
+
+  async list(page: PageRequest & { readonly accountId?: string }): Promise<Page<KeyRecord>> {
+    const { limit, after } = readPageRequest("keys", page);
+    const { accountId } = page;
+    if (accountId !== undefined && !isIdentifier(accountId)) return { items: [], nextCursor: null };
+    return this.#connection.run(async (db) => {
+      let query = db.selectFrom("api_keys").selectAll();
+      if (accountId !== undefined) query = query.where("account_id", "=", accountId);
+      const rows = await query
+        .where(beyond({ time: "created_at", id: "id" }, after, "asc"))
+        .orderBy("created_at")
+        .orderBy("id")
+        .limit(limit + 1)
+        .execute();
+      return toPage("keys", limit, rows, toKey, (row) => ({ time: row.created_at, id: row.id }));
+    });
+  }
+
+  async setStatus(id: string, status: KeyStatus): Promise<KeyRecord | null> {
+    checkOneOf("status", status, keyStatuses);
+    if (!isIdentifier(id)) return null;
+    return this.#connection.run(async (db) => {
+      // The condition and the change are one statement, so a revocation cannot slip in between.
+      let query = db.updateTable("api_keys").set({ status }).where("id", "=", id);
+      if (status !== "revoked") query = query.where("status", "<>", "revoked");
+      const row = await query.returningAll().executeTakeFirst();
+      if (row !== undefined) return toKey(row);
+      const present = await db.selectFrom("api_keys").select("id").where("id", "=", id).executeTakeFirst();
+      if (present === undefined) return null;
+      throw new SluiceError("CONFLICT", { message: "A revoked key stays revoked" });
+    });
+  }
+
+  async update(id: string, changes: KeyChanges): Promise<KeyRecord | null> {
+    const columns = changedColumns(changes);
+    if (!isIdentifier(id)) return null;
+    if (Object.keys(columns).length === 0) return this.get(id);
+    return this.#connection.run(async (db) => {
+      const row = await db.updateTable("api_keys").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
+      return row === undefined ? null : toKey(row);
+    });
+  }
+
+  async touch(lastUsed: ReadonlyMap<string, number>): Promise<void> {
+    if (lastUsed.size > touchMax) {
+      throw new SluiceError("INVALID_INPUT", { message: `At most ${touchMax} keys are touched at once` });
+    }
+    const known = new Map([...lastUsed].filter(([id]) => isIdentifier(id)));
+    for (const time of known.values()) checkWhole("lastUsedAt", time);
+    if (known.size > 0) await this.#connection.group(this.#touches, known);
+  }
+}
+
+function nameColumn(name: string): string {
+  return checkText("name", name, textLengthMax);
+}
+
+function boundedList(path: string, entries: readonly string[]): readonly string[] {
+  if (entries.length <= listEntriesMax) return entries;
+  throw new SluiceError("INVALID_INPUT", { message: `${path} must have at most ${listEntriesMax} entries` });
+}
+
+function restrictionsColumn(restrictions: KeyRestrictions): string {
+  const { networks: allowed, domains, ipRanges } = restrictions;
+  const value = {
+    networks: boundedList("restrictions.networks", allowed).map((name) =>
+      checkOneOf("restrictions.networks", name, networks),
+    ),
+    domains: boundedList("restrictions.domains", domains),
+    ipRanges: boundedList("restrictions.ipRanges", ipRanges),
+  };
+  return checkJson("restrictions", value, restrictionsLengthMax);
+}
+
+function permissionsColumn(granted: readonly string[]): string {
+  const names = boundedList("permissions", granted).map((name) => checkOneOf("permissions", name, permissions));
+  return JSON.stringify(names);
+}
+
+function changedColumns(changes: KeyChanges): Partial<KeyRow> {
+  const columns: Partial<KeyRow> = {};
+  const { name, restrictions, enhanced, permissions: granted } = changes;
+  const { enhancedRequestsPerSecond, requestsPerSecond, expiresAt } = changes;
+  if (name !== undefined) columns.name = nameColumn(name);
+  if (restrictions !== undefined) columns.restrictions = restrictionsColumn(restrictions);
+  if (granted !== undefined) columns.permissions = permissionsColumn(granted);
+  if (enhanced !== undefined) columns.enhanced = enhanced ? 1n : 0n;
+  if (enhancedRequestsPerSecond !== undefined) {
+    columns.enhanced_requests_per_second = checkWholeOrNull("enhancedRequestsPerSecond", enhancedRequestsPerSecond);
+  }
+  if (requestsPerSecond !== undefined) {
+    columns.requests_per_second = checkWholeOrNull("requestsPerSecond", requestsPerSecond);
+  }
+  if (expiresAt !== undefined) columns.expires_at = checkWholeOrNull("expiresAt", expiresAt);
+  return columns;
+}
+
+/** Writes the latest time of each key in one statement a thousand keys; rows are locked in the order of their ids. */
+async function applyTouches(
+  tx: Tx,
+  driver: StateDriver,
+  items: readonly ReadonlyMap<string, number>[],
+): Promise<readonly undefined[]> {
+  const latest = new Map<string, number>();
+  for (const [id, time] of items.flatMap((item) => [...item])) latest.set(id, Math.max(time, latest.get(id) ?? 0));
+  const sorted = [...latest].sort(([left], [right]) => (left < right ? -1 : 1));
+  for (let from = 0; from < sorted.length; from += touchRowsInStatement) {
+    const part = sorted.slice(from, from + touchRowsInStatement);
+    if (driver === "postgres") {
+      const ids = part.map(([id]) => id);
+      await tx.selectFrom("api_keys").select("id").where("id", "in", ids).orderBy("id").forUpdate().execute();
+    }
+    const rows = sql.join(part.map(([id, time]) => sql`(cast(${id} as text), cast(${BigInt(time)} as bigint))`));
+    await sql`update api_keys set last_used_at = v.column2 from (values ${rows}) as v
+      where id = v.column1 and (last_used_at is null or last_used_at < v.column2)`.execute(tx);
+  }
+  return items.map(() => undefined);
+}

@@ -1,0 +1,88 @@
+import type { Migration } from "./schema.ts";
+
+/**
+ * The schema's history. A migration that has been released never changes (its checksum is recorded where it was
+ * applied); what is to be different comes in the next number.
+ */
+export const migrations: readonly Migration[] = [
+  {
+    number: 1,
+    name: "accounts, keys, credits, sessions, audit",
+    steps: [
+      {
+        create: "accounts",
+        primaryKey: ["id"],
+        columns: {
+          id: { type: "id" },
+          name: { type: "text" },
+          created_at: { type: "int" },
+          tier_platform: { type: "text" },
+          tier_oracle: { type: "text" },
+          tier_oracle_v2: { type: "text" },
+          requests_per_second: { type: "int", nullable: true },
+          credits_monthly: { type: "int", nullable: true },
+        },
+      },
+      { index: "accounts_by_age", on: "accounts", columns: ["created_at", "id"] },
+      {
+        create: "api_keys",
+        primaryKey: ["id"],
+        columns: {
+          id: { type: "id" },
+          account_id: { type: "id", references: "accounts.id" },
+          name: { type: "text" },
+          hash: { type: "id", unique: true },
+          hint: { type: "text" },
+          environment: { type: "text" },
+          status: { type: "text" },
+          restrictions: { type: "text" },
+          enhanced: { type: "int" },
+          enhanced_requests_per_second: { type: "int", nullable: true },
+          permissions: { type: "text" },
+          requests_per_second: { type: "int", nullable: true },
+          expires_at: { type: "int", nullable: true },
+          created_at: { type: "int" },
+          last_used_at: { type: "int", nullable: true },
+        },
+      },
+      { index: "api_keys_by_age", on: "api_keys", columns: ["created_at", "id"] },
+      { index: "api_keys_by_account", on: "api_keys", columns: ["account_id", "created_at", "id"] },
+      {
+        create: "credits",
+        primaryKey: ["account_id", "month"],
+        columns: {
+          account_id: { type: "id", references: "accounts.id" },
+          month: { type: "id" },
+          used: { type: "int" },
+        },
+      },
+      {
+        create: "sessions",
+        primaryKey: ["hash"],
+        columns: {
+          hash: { type: "id" },
+          account_id: { type: "id", references: "accounts.id" },
+          key_id: { type: "id", nullable: true, references: "api_keys.id" },
+          created_at: { type: "int" },
+          expires_at: { type: "int" },
+        },
+      },
+      { index: "sessions_by_expiry", on: "sessions", columns: ["expires_at"] },
+      {
+        create: "audit",
+        primaryKey: ["id"],
+        columns: {
+          id: { type: "id" },
+          at: { type: "int" },
+          actor: { type: "text" },
+          action: { type: "text" },
+          subject: { type: "id" },
+          detail: { type: "text" },
+        },
+      },
+      { index: "audit_by_time", on: "audit", columns: ["at", "id"] },
+      { index: "audit_by_subject", on: "audit", columns: ["subject", "at", "id"] },
+      { appendOnly: "audit" },
+    ],
+  },
+];

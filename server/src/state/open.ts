@@ -1,0 +1,140 @@
+import { sql } from "kysely";
+import type { Clock, Random } from "../lib/index.ts";
+import { Accounts } from "./accounts.ts";
+import { Audit } from "./audit.ts";
+import { Connection } from "./connection.ts";
+import { Credits } from "./credits.ts";
+import { faultOfDriverError, StateError } from "./errors.ts";
+import { Keys } from "./keys.ts";
+import { applyMigrations, type MigrationStatus, readMigrationStatus } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
+import { openPostgres } from "./postgres.ts";
+import type { State, StateDriver, StateLog } from "./records.ts";
+import { Sessions } from "./sessions.ts";
+import { openSqlite } from "./sqlite.ts";
+import type { Db } from "./tables.ts";
+
+export interface StateOptions {
+  /** The data directory; used, and held against other processes, only without `databaseUrl`. */
+  readonly directory: string;
+  /** `postgres://user:password@host:port/database`; null is SQLite in the directory. */
+  readonly databaseUrl: string | null;
+  /** Whether missing migrations are applied. When false, a database that lacks some is refused (SCHEMA_OLDER). */
+  readonly migrate?: boolean;
+}
+
+export interface StateDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: StateLog;
+}
+
+interface Opened extends AsyncDisposable {
+  readonly db: Db;
+  readonly driver: StateDriver;
+}
+
+/**
+ * Opens the state store. Throws StateError with a sentence for the operator: LOCKED (another process has the
+ * directory), SCHEMA_NEWER, SCHEMA_CHANGED, SCHEMA_OLDER, CORRUPT, READ_ONLY, DISK_FULL, UNAVAILABLE.
+ */
+export async function openState(options: StateOptions, deps: StateDependencies): Promise<State> {
+  const opened = await openDriver(options, deps);
+  try {
+    await settleSchema(opened, options.migrate ?? true, deps);
+    return createState(opened, deps);
+  } catch (error) {
+    await opened[Symbol.asyncDispose]();
+    throw toOpenError(opened.driver, error);
+  }
+}
+
+/** Applies what is missing and says what was applied, for `sluice migrate`. Throws as `openState` does. */
+export async function migrateState(
+  options: StateOptions,
+  deps: StateDependencies,
+): Promise<{ driver: StateDriver; applied: readonly number[]; migrations: readonly MigrationStatus[] }> {
+  return withDriver(options, deps, async (opened) => {
+    const applied = await applyMigrations(opened, migrations, deps);
+    return { driver: opened.driver, applied, migrations: await readMigrationStatus(opened, migrations) };
+  });
+}
+
+/** Which migrations are applied and which are to come, changing nothing in the schema. Throws as `openState` does. */
+export async function stateMigrationStatus(
+  options: StateOptions,
+  deps: StateDependencies,
+): Promise<{ driver: StateDriver; migrations: readonly MigrationStatus[] }> {
+  return withDriver(options, deps, async (opened) => ({
+    driver: opened.driver,
+    migrations: await readMigrationStatus(opened, migrations),
+  }));
+}
+
+async function openDriver(options: StateOptions, deps: StateDependencies): Promise<Opened> {
+  if (options.databaseUrl === null) return { ...(await openSqlite(options.directory)), driver: "sqlite" };
+  return { ...openPostgres(options.databaseUrl, deps), driver: "postgres" };
+}
+
+async function withDriver<T>(
+  options: StateOptions,
+  deps: StateDependencies,
+  work: (opened: Opened) => Promise<T>,
+): Promise<T> {
+  const opened = await openDriver(options, deps);
+  try {
+    return await work(opened);
+  } catch (error) {
+    throw toOpenError(opened.driver, error);
+  } finally {
+    await opened[Symbol.asyncDispose]();
+  }
+}
+
+async function settleSchema(opened: Opened, migrate: boolean, deps: StateDependencies): Promise<void> {
+  const status = await readMigrationStatus(opened, migrations);
+  const pending = status.filter(({ appliedAt }) => appliedAt === null).map(({ number }) => number);
+  if (pending.length === 0) return;
+  if (!migrate) {
+    throw new StateError(
+      "SCHEMA_OLDER",
+      `The state database lacks migration ${pending.join(", ")}: run sluice migrate.`,
+    );
+  }
+  const applied = await applyMigrations(opened, migrations, deps);
+  deps.log.info({ driver: opened.driver, applied }, "applied migrations to the state database");
+}
+
+/** Builds the stores over an open, migrated database, and closes it when disposed of. */
+export function createState(opened: Opened, deps: { clock: Clock; random: Random }): State {
+  const connection = new Connection(opened, deps);
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    await connection[Symbol.asyncDispose]();
+    await opened[Symbol.asyncDispose]();
+  };
+  return {
+    driver: opened.driver,
+    accounts: new Accounts(connection),
+    keys: new Keys(connection),
+    credits: new Credits(connection),
+    sessions: new Sessions(connection),
+    audit: new Audit(connection),
+    ping: () =>
+      sql`select 1`.execute(opened.db).then(
+        () => true,
+        () => false,
+      ),
+    [Symbol.asyncDispose]: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function toOpenError(driver: StateDriver, error: unknown): StateError {
+  if (error instanceof StateError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  const name = driver === "sqlite" ? "SQLite" : "PostgreSQL";
+  return new StateError(faultOfDriverError(error), `The state database on ${name} cannot be opened: ${reason}`, error);
+}

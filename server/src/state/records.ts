@@ -1,0 +1,201 @@
+import type {
+  Network,
+  OracleTier,
+  OracleV2Tier,
+  Permission,
+  PlatformTier,
+  Product,
+  SubscriptionTiers,
+} from "@sluice/contract";
+
+/** All times are Unix milliseconds; amounts are bigint from 0 to 2^63-1. */
+export interface AccountRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly tiers: SubscriptionTiers;
+  /** Replaces the platform tier's rate when set. */
+  readonly requestsPerSecond: number | null;
+  /** Replaces the platform tier's monthly credits when set. */
+  readonly creditsMonthly: bigint | null;
+}
+
+export const keyEnvironments = ["live", "dev"] as const;
+export type KeyEnvironment = (typeof keyEnvironments)[number];
+
+export const keyStatuses = ["active", "disabled", "revoked"] as const;
+export type KeyStatus = (typeof keyStatuses)[number];
+
+/** An empty list restricts nothing. */
+export interface KeyRestrictions {
+  readonly networks: readonly Network[];
+  readonly domains: readonly string[];
+  /** CIDR, IPv4 or IPv6. */
+  readonly ipRanges: readonly string[];
+}
+
+export interface KeyRecord {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  /** Hex SHA-256 of the whole key; the key itself is nowhere. */
+  readonly hash: string;
+  /** What a person recognises the key by, for example `sk_dev_AbC…xyz`. */
+  readonly hint: string;
+  readonly environment: KeyEnvironment;
+  readonly status: KeyStatus;
+  readonly restrictions: KeyRestrictions;
+  readonly enhanced: boolean;
+  readonly enhancedRequestsPerSecond: number | null;
+  readonly permissions: readonly Permission[];
+  readonly requestsPerSecond: number | null;
+  readonly expiresAt: number | null;
+  readonly createdAt: number;
+  readonly lastUsedAt: number | null;
+}
+
+/** What may change on a key after it was made; its identity, account and hash never do. */
+export type KeyChanges = Partial<
+  Pick<
+    KeyRecord,
+    | "name"
+    | "restrictions"
+    | "enhanced"
+    | "enhancedRequestsPerSecond"
+    | "permissions"
+    | "requestsPerSecond"
+    | "expiresAt"
+  >
+>;
+
+export interface SessionRecord {
+  /** Hex SHA-256 of the token. */
+  readonly hash: string;
+  readonly accountId: string;
+  readonly keyId: string | null;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+export interface AuditRecord {
+  readonly id: string;
+  readonly at: number;
+  /** Who did it: an account, a key, `operator`, `system`. */
+  readonly actor: string;
+  /** What was done, for example `key.revoked`. */
+  readonly action: string;
+  /** What it was done to, usually an id. */
+  readonly subject: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** `limit` is 1 to 1000, 50 when absent; `cursor` is the `nextCursor` of the page before, null or absent for the first. */
+export interface PageRequest {
+  readonly limit?: number;
+  readonly cursor?: string | null;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/** Every method throws SluiceError: CONFLICT, NOT_FOUND, INVALID_INPUT, or a fault that `stateFaultOf` names. */
+export interface AccountStore {
+  /** A new owner account, on the smallest tiers unless told otherwise. A given `id` that is taken is CONFLICT. */
+  create(account: {
+    readonly id?: string;
+    readonly name: string;
+    readonly tiers?: Partial<SubscriptionTiers>;
+    readonly requestsPerSecond?: number | null;
+    readonly creditsMonthly?: bigint | null;
+  }): Promise<AccountRecord>;
+  get(id: string): Promise<AccountRecord | null>;
+  /** Oldest first. */
+  list(page: PageRequest): Promise<Page<AccountRecord>>;
+  setTier(id: string, product: "platform", tier: PlatformTier): Promise<AccountRecord | null>;
+  setTier(id: string, product: "oracle", tier: OracleTier): Promise<AccountRecord | null>;
+  setTier(id: string, product: "oracle-v2", tier: OracleV2Tier): Promise<AccountRecord | null>;
+  setTier(id: string, product: Product, tier: string): Promise<AccountRecord | null>;
+  /** Null takes an override away; an absent member stays as it is. */
+  setOverrides(
+    id: string,
+    overrides: { readonly requestsPerSecond?: number | null; readonly creditsMonthly?: bigint | null },
+  ): Promise<AccountRecord | null>;
+}
+
+export interface KeyStore {
+  /** CONFLICT when the id or the hash is taken, NOT_FOUND when the account is not there. */
+  insert(key: KeyRecord): Promise<KeyRecord>;
+  findByHash(hash: string): Promise<{ key: KeyRecord; account: AccountRecord } | null>;
+  get(id: string): Promise<KeyRecord | null>;
+  /** Oldest first; of one account when `accountId` is given. */
+  list(page: PageRequest & { readonly accountId?: string }): Promise<Page<KeyRecord>>;
+  /** Revoked is final: any other status after it is CONFLICT. */
+  setStatus(id: string, status: KeyStatus): Promise<KeyRecord | null>;
+  update(id: string, changes: KeyChanges): Promise<KeyRecord | null>;
+  /** Notes when keys were last used; a time only ever moves forward, unknown ids are passed over. At most 10,000. */
+  touch(lastUsed: ReadonlyMap<string, number>): Promise<void>;
+}
+
+/** Credits of one account in one calendar month (UTC), written as "2026-11". */
+export interface CreditStore {
+  /**
+   * Takes up to `want` credits out of what the month's allowance still holds, and says how many were granted, 0 when it
+   * is exhausted. Null is no allowance. However many leases run at once, and on however many replicas, the sum of the
+   * grants less what was given back never exceeds the allowance.
+   */
+  lease(accountId: string, month: string, want: bigint, allowance: bigint | null): Promise<bigint>;
+  /** Returns leased credits that were not spent; the amount used never falls below zero. */
+  giveBack(accountId: string, month: string, unspent: bigint): Promise<void>;
+  /** Leased and not given back; 0 for an account or month that is not known. */
+  used(accountId: string, month: string): Promise<bigint>;
+}
+
+export interface SessionStore {
+  /** The token is returned once and stored only as its hash. */
+  create(session: {
+    readonly accountId: string;
+    readonly keyId: string | null;
+    readonly expiresAt: number;
+  }): Promise<{ token: string; session: SessionRecord }>;
+  /** Null when there is none or it has expired. `hash` is `hashSessionToken(token)`. */
+  find(hash: string): Promise<SessionRecord | null>;
+  /** Whether there was one. */
+  delete(hash: string): Promise<boolean>;
+  /** Removes up to 1000 expired sessions and says how many. */
+  deleteExpired(): Promise<number>;
+}
+
+/** Append-only: the database itself refuses to change or delete a row. */
+export interface AuditStore {
+  append(entry: {
+    readonly actor: string;
+    readonly action: string;
+    readonly subject: string;
+    readonly detail?: Readonly<Record<string, unknown>>;
+  }): Promise<AuditRecord>;
+  /** Newest first; of one subject when given. */
+  list(page: PageRequest & { readonly subject?: string }): Promise<Page<AuditRecord>>;
+}
+
+export type StateDriver = "sqlite" | "postgres";
+
+/** Records that change. A method's promise resolves only when what it wrote is on disk. */
+export interface State extends AsyncDisposable {
+  readonly driver: StateDriver;
+  readonly accounts: AccountStore;
+  readonly keys: KeyStore;
+  readonly credits: CreditStore;
+  readonly sessions: SessionStore;
+  readonly audit: AuditStore;
+  /** Whether the database answers now. */
+  ping(): Promise<boolean>;
+}
+
+/** The part of a log that this room writes to. */
+export interface StateLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}

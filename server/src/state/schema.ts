@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import type { StateDriver } from "./records.ts";
+
+/**
+ * Tables as data, rendered into the SQL of either driver. `id` is text that sorts by its bytes on both, whatever the
+ * database's locale; `int` is a signed 64-bit integer; JSON is kept as `text`, and truth as an `int` of 0 or 1, so that
+ * a row reads the same from both.
+ */
+export type ColumnType = "id" | "text" | "int";
+
+export interface Column {
+  readonly type: ColumnType;
+  readonly nullable?: true;
+  readonly unique?: true;
+  /** `table.column` */
+  readonly references?: string;
+}
+
+export type Step =
+  | {
+      readonly create: string;
+      readonly columns: Readonly<Record<string, Column>>;
+      readonly primaryKey: readonly string[];
+    }
+  | { readonly index: string; readonly on: string; readonly columns: readonly string[] }
+  | { readonly addColumn: string; readonly to: string; readonly column: Column & { readonly nullable: true } }
+  | { readonly appendOnly: string };
+
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+
+const typeNames: Readonly<Record<StateDriver, Readonly<Record<ColumnType, string>>>> = {
+  sqlite: { id: "text", text: "text", int: "integer" },
+  postgres: { id: 'text collate "C"', text: "text", int: "bigint" },
+};
+
+/** Names come from the migrations in this room, never from outside; anything but plain words is a mistake in them. */
+function plain(name: string): string {
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`Not a plain name: ${name}`);
+  return name;
+}
+
+function renderColumn(driver: StateDriver, name: string, column: Column): string {
+  const parts = [plain(name), typeNames[driver][column.type]];
+  if (column.nullable !== true) parts.push("not null");
+  if (column.unique === true) parts.push("unique");
+  if (column.references !== undefined) {
+    const [table = "", target = ""] = column.references.split(".");
+    parts.push(`references ${plain(table)} (${plain(target)})`);
+  }
+  return parts.join(" ");
+}
+
+/** The database refuses to change or delete rows of an append-only table, whoever asks. */
+function renderAppendOnly(driver: StateDriver, table: string): string[] {
+  const message = `'${plain(table)} is append-only'`;
+  if (driver === "sqlite") {
+    return ["update", "delete"].map(
+      (action) =>
+        `create trigger ${table}_no_${action} before ${action} on ${table} begin select raise(abort, ${message}); end`,
+    );
+  }
+  return [
+    `create function ${table}_append_only() returns trigger language plpgsql as $$ begin raise exception ${message}; end $$`,
+    `create trigger ${table}_append_only before update or delete or truncate on ${table} for each statement execute function ${table}_append_only()`,
+  ];
+}
+
+/** The statements of one step, in order. */
+export function renderStep(driver: StateDriver, step: Step): string[] {
+  if ("create" in step) {
+    const columns = Object.entries(step.columns).map(([name, column]) => renderColumn(driver, name, column));
+    const key = `primary key (${step.primaryKey.map(plain).join(", ")})`;
+    const ending = driver === "sqlite" ? ") strict" : ")";
+    return [`create table ${plain(step.create)} (${[...columns, key].join(", ")}${ending}`];
+  }
+  if ("index" in step) {
+    return [`create index ${plain(step.index)} on ${plain(step.on)} (${step.columns.map(plain).join(", ")})`];
+  }
+  if ("addColumn" in step) {
+    return [`alter table ${plain(step.to)} add column ${renderColumn(driver, step.addColumn, step.column)}`];
+  }
+  return renderAppendOnly(driver, step.appendOnly);
+}
+
+/** Identifies a migration's content, the same on both drivers; an edited migration is found by it. */
+export function checksumOf(migration: Migration): string {
+  return createHash("sha256")
+    .update(JSON.stringify([migration.number, migration.name, migration.steps]))
+    .digest("hex");
+}

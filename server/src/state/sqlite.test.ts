@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ManualClock, systemRandom } from "../lib/index.ts";
+import { run as durabilityCampaign } from "./durability.campaign.ts";
+import { stateFaultOf } from "./errors.ts";
+import { applyMigrations } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
+import { createState, openState } from "./open.ts";
+import type { State } from "./records.ts";
+import { type OpenedSqlite, openSqlite } from "./sqlite.ts";
+
+const deps = {
+  clock: new ManualClock(1_790_000_000_000),
+  random: systemRandom,
+  log: { info: () => {}, warn: () => {} },
+};
+const directories: string[] = [];
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
+});
+
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-sqlite-"));
+  directories.push(directory);
+  return directory;
+}
+
+async function openBoth(directory: string): Promise<{ opened: OpenedSqlite; state: State }> {
+  const opened = await openSqlite(directory);
+  await applyMigrations({ db: opened.db, driver: "sqlite" }, migrations, deps);
+  return { opened, state: createState({ ...opened, driver: "sqlite" }, deps) };
+}
+
+const thrownBy = (work: Promise<unknown>): Promise<unknown> => work.then(() => null).catch((error: unknown) => error);
+
+describe("the data directory", () => {
+  test("a second process is refused at once, told the directory and the process that holds it", async () => {
+    const directory = temporaryDirectory();
+    await using _held = await openState({ directory, databaseUrl: null }, deps);
+    const script = `
+      const { openState } = await import(${JSON.stringify(join(import.meta.dir, "index.ts"))});
+      const { systemClock, systemRandom } = await import(${JSON.stringify(join(import.meta.dir, "../lib/index.ts"))});
+      const log = { info() {}, warn() {} };
+      const started = performance.now();
+      await openState({ directory: ${JSON.stringify(directory)}, databaseUrl: null }, { clock: systemClock, random: systemRandom, log })
+        .then(() => console.log("opened"), (error) => console.log(error.fault + "|" + error.message + "|" + (performance.now() - started)));`;
+    const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
+    const [fault, message, tookMs] = (await new Response(child.stdout).text()).trim().split("|");
+    expect(fault).toBe("LOCKED");
+    expect(message).toBe(`The data directory ${directory} is in use by process ${process.pid}.`);
+    expect(Number(tookMs)).toBeLessThan(1_000);
+  });
+
+  test("a second opening in the same process is refused too, and does not loosen the first one's hold", async () => {
+    const directory = temporaryDirectory();
+    await using state = await openState({ directory, databaseUrl: null }, deps);
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      expect(stateFaultOf(await thrownBy(openState({ directory, databaseUrl: null }, deps)))).toBe("LOCKED");
+    }
+    const child = Bun.spawn(
+      [process.execPath, join(import.meta.dir, "durability.campaign.ts"), "--child", directory, "1"],
+      { stdout: "ignore", stderr: "pipe" },
+    );
+    expect(await new Response(child.stderr).text()).toContain("is in use by");
+    expect(await child.exited).not.toBe(0);
+    expect(await state.ping()).toBe(true);
+  });
+
+  test("it is free again after closing, and a number left in state.pid holds nobody up", async () => {
+    const directory = temporaryDirectory();
+    await (await openState({ directory, databaseUrl: null }, deps))[Symbol.asyncDispose]();
+    writeFileSync(join(directory, "state.pid"), "1\n");
+    await using state = await openState({ directory, databaseUrl: null }, deps);
+    expect(await state.ping()).toBe(true);
+    expect(readFileSync(join(directory, "state.pid"), "utf8")).toBe(`${process.pid}\n`);
+  });
+
+  test("a directory that is missing is made for its owner alone, and so is the database", async () => {
+    const directory = join(temporaryDirectory(), "a", "b");
+    await using _state = await openState({ directory, databaseUrl: null }, deps);
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    expect(statSync(join(directory, "state.sqlite")).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe("faults", () => {
+  test("a full disk is DISK_FULL, refuses every write of the group, and keeps what was acknowledged", async () => {
+    const directory = temporaryDirectory();
+    const { opened, state } = await openBoth(directory);
+    const entry = { actor: "operator", action: "fill", subject: "disk", detail: { text: "x".repeat(4_000) } };
+    const kept = await state.audit.append(entry);
+    const { page_count: pages } = opened.database.query("pragma page_count").get() as { page_count: bigint };
+    opened.database.run(`pragma max_page_count = ${pages + 20n}`);
+    const results = await Promise.allSettled(Array.from({ length: 50 }, () => state.audit.append(entry)));
+    for (const result of results) {
+      expect(result.status).toBe("rejected");
+      const reason = result.status === "rejected" ? result.reason : null;
+      expect(reason).toMatchObject({ code: "INTERNAL_ERROR" });
+      expect(stateFaultOf(reason)).toBe("DISK_FULL");
+    }
+    expect((await state.audit.list({ subject: "disk" })).items).toEqual([kept]);
+    opened.database.run("pragma max_page_count = 1000000");
+    const later = await state.audit.append(entry);
+    await state[Symbol.asyncDispose]();
+    await using reopened = await openState({ directory, databaseUrl: null }, deps);
+    expect((await reopened.audit.list({ subject: "disk" })).items).toEqual([later, kept]);
+  });
+
+  test("a database that may only be read is READ_ONLY, grouped or not, and can still be read", async () => {
+    const { opened, state } = await openBoth(temporaryDirectory());
+    const { id } = await state.accounts.create({ name: "read" });
+    opened.database.run("pragma query_only = on");
+    expect(stateFaultOf(await thrownBy(state.accounts.create({ name: "write" })))).toBe("READ_ONLY");
+    expect(stateFaultOf(await thrownBy(state.credits.lease(id, "2026-11", 1n, null)))).toBe("READ_ONLY");
+    expect((await state.accounts.get(id))?.name).toBe("read");
+    await state[Symbol.asyncDispose]();
+  });
+
+  test("a file that is no database is CORRUPT at opening, and is not overwritten", async () => {
+    const directory = temporaryDirectory();
+    const path = join(directory, "state.sqlite");
+    writeFileSync(path, "this is somebody's letter, not a database".repeat(200));
+    const error = await thrownBy(openState({ directory, databaseUrl: null }, deps));
+    expect(stateFaultOf(error)).toBe("CORRUPT");
+    expect(String(error)).toContain(path);
+    expect(readFileSync(path, "utf8")).toStartWith("this is somebody's letter");
+  });
+
+  test("a row that no version of ours can have written is CORRUPT, not a guess", async () => {
+    const { opened, state } = await openBoth(temporaryDirectory());
+    const { id } = await state.accounts.create({ name: "damaged" });
+    opened.database.run("update accounts set tier_platform = 'diamond'");
+    const error = await thrownBy(state.accounts.get(id));
+    expect(error).toMatchObject({ code: "INTERNAL_ERROR" });
+    expect(stateFaultOf(error)).toBe("CORRUPT");
+    await state[Symbol.asyncDispose]();
+  });
+});
+
+describe("durability", () => {
+  test("whatever was acknowledged before a kill -9 is there afterwards, and the directory is free", async () => {
+    const { passed, summary } = await durabilityCampaign({ n: 10, seed: 1 });
+    expect(summary).toContain("10 kills");
+    expect(passed).toBe(true);
+  }, 30_000);
+});

@@ -1,0 +1,156 @@
+import { Database, type Statement } from "bun:sqlite";
+import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import { createPrivateFile, DirectoryLock } from "./directory-lock.ts";
+import { faultOfDriverError, StateError } from "./errors.ts";
+import type { Tables } from "./tables.ts";
+
+/** Statements kept prepared. Lists of values make many texts, so the least recently used is let go beyond this. */
+const preparedMax = 200;
+
+type Binding = string | bigint | number | boolean | null | Uint8Array;
+
+const doNothing: SqliteStatement = {
+  reader: false,
+  all: () => [],
+  run: () => ({ changes: 0n, lastInsertRowid: 0n }),
+  iterate: () => [][Symbol.iterator](),
+};
+
+/** Kysely's view of a bun:sqlite database: positional parameters, prepared statements kept by their text. */
+export class BunSqliteAdapter implements SqliteDatabase {
+  readonly #database: Database;
+  readonly #prepared = new Map<string, { statement: Statement; view: SqliteStatement }>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  prepare(sql: string): SqliteStatement {
+    // A full disk makes SQLite roll back by itself; a second rollback would then hide the error that tells why.
+    if (sql === "rollback" && !this.#database.inTransaction) return doNothing;
+    const kept = this.#prepared.get(sql);
+    if (kept !== undefined) {
+      this.#prepared.delete(sql);
+      this.#prepared.set(sql, kept);
+      return kept.view;
+    }
+    const statement = this.#database.prepare(sql);
+    const view = viewOf(statement);
+    this.#prepared.set(sql, { statement, view });
+    if (this.#prepared.size > preparedMax) this.#dropOldest();
+    return view;
+  }
+
+  close(): void {
+    for (const { statement } of this.#prepared.values()) statement.finalize();
+    this.#prepared.clear();
+    this.#database.close();
+  }
+
+  #dropOldest(): void {
+    for (const [sql, { statement }] of this.#prepared) {
+      this.#prepared.delete(sql);
+      statement.finalize();
+      return;
+    }
+  }
+}
+
+function viewOf(statement: Statement): SqliteStatement {
+  return {
+    reader: statement.columnNames.length > 0,
+    all: (parameters) => statement.all(...(parameters as readonly Binding[])),
+    run: (parameters) => statement.run(...(parameters as readonly Binding[])),
+    iterate: (parameters) => statement.all(...(parameters as readonly Binding[])).values(),
+  };
+}
+
+/**
+ * Settings of the connection. WAL with synchronous=FULL syncs the log on each commit, so a commit survives a power cut;
+ * `fullfsync` makes that true on macOS, where a plain fsync stops at the drive's cache, and changes nothing elsewhere.
+ * The exclusive lock keeps every other process out and spares the shared-memory file. `trusted_schema` off keeps a
+ * doctored database file from running functions.
+ */
+const pragmas = [
+  "busy_timeout = 2000",
+  "locking_mode = exclusive",
+  "journal_mode = wal",
+  "synchronous = full",
+  "fullfsync = on",
+  "checkpoint_fullfsync = on",
+  "foreign_keys = on",
+  "trusted_schema = off",
+  "cell_size_check = on",
+  "journal_size_limit = 67108864",
+  "cache_size = -16384",
+];
+
+export interface OpenedSqlite extends AsyncDisposable {
+  readonly db: Kysely<Tables>;
+  /** The connection under `db`. */
+  readonly database: Database;
+}
+
+/**
+ * Opens `state.sqlite` in the directory, which is made (mode 0700) when it is missing, and holds the directory until
+ * disposed of. Throws StateError: LOCKED when another process has it, CORRUPT, READ_ONLY or UNAVAILABLE.
+ */
+export async function openSqlite(directory: string): Promise<OpenedSqlite> {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StateError("UNAVAILABLE", `The data directory ${directory} cannot be made.`, error);
+  }
+  const lock = DirectoryLock.take(directory);
+  try {
+    const database = openDatabase(directory);
+    const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new BunSqliteAdapter(database) }) });
+    const dispose = async (): Promise<void> => {
+      await db.destroy();
+      // Kysely closes only a database that it has used; closing twice is harmless.
+      database.close();
+      lock[Symbol.dispose]();
+    };
+    return { db, database, [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    lock[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function openDatabase(directory: string): Database {
+  const path = join(directory, "state.sqlite");
+  createPrivateFile(path);
+  const database = new Database(path, { readwrite: true, strict: true, safeIntegers: true });
+  try {
+    for (const pragma of pragmas) database.run(`pragma ${pragma}`);
+    // The exclusive lock is taken by the first transaction and then kept.
+    database.run("begin exclusive");
+    database.run("commit");
+    syncDirectory(directory);
+    return database;
+  } catch (error) {
+    database.close();
+    const fault = faultOfDriverError(error);
+    throw new StateError(fault, `The database ${path} cannot be opened: ${describe(fault, error)}.`, error);
+  }
+}
+
+function describe(fault: string, error: unknown): string {
+  if (fault === "LOCKED") return "another program has it open";
+  if (fault === "CORRUPT") return "it is damaged or not a database";
+  if (fault === "READ_ONLY") return "it is read-only";
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Makes the new files' names durable: syncing a file does not sync the directory entry that leads to it. */
+function syncDirectory(directory: string): void {
+  const descriptor = openSync(directory, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,211 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { Client } from "pg";
+import { ManualClock, seededRandom, systemRandom } from "../lib/index.ts";
+import { describeStateConformance } from "./conformance.ts";
+import { stateFaultOf } from "./errors.ts";
+import { applyMigrations, readMigrationStatus } from "./migrate.ts";
+import { migrations } from "./migrations.ts";
+import { createState, migrateState, openState, type StateOptions, stateMigrationStatus } from "./open.ts";
+import { openPostgres } from "./postgres.ts";
+import type { StateLog } from "./records.ts";
+import type { Migration } from "./schema.ts";
+import { openSqlite } from "./sqlite.ts";
+
+const log: StateLog = { info: () => {}, warn: () => {} };
+const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
+if (databaseUrl === "") console.warn("NOT RUN: state conformance on PostgreSQL (DATABASE_URL is not set)");
+
+/** An empty place for a database, removed afterwards. */
+interface Place extends AsyncDisposable {
+  readonly options: StateOptions;
+}
+
+async function sqlitePlace(): Promise<Place> {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-state-"));
+  return {
+    options: { directory, databaseUrl: null },
+    [Symbol.asyncDispose]: async () => rmSync(directory, { recursive: true }),
+  };
+}
+
+/** A schema of its own, which the connections of `options` work in, so that runs do not meet. */
+async function postgresPlace(): Promise<Place> {
+  const schema = `sluice_test_${randomUUID().replaceAll("-", "")}`;
+  const run = async (statement: string): Promise<void> => {
+    const client = new Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query(statement).finally(() => client.end());
+  };
+  await run(`create schema ${schema}`);
+  const url = new URL(databaseUrl);
+  url.searchParams.set("options", `-c search_path=${schema}`);
+  return {
+    options: { directory: "", databaseUrl: url.href },
+    [Symbol.asyncDispose]: () => run(`drop schema ${schema} cascade`),
+  };
+}
+
+const places: readonly (readonly [string, () => Promise<Place>])[] = [
+  ["SQLite", sqlitePlace],
+  ...(databaseUrl === "" ? [] : ([["PostgreSQL", postgresPlace]] as const)),
+];
+
+async function openDriver({ options }: Place) {
+  if (options.databaseUrl === null) return { ...(await openSqlite(options.directory)), driver: "sqlite" as const };
+  return { ...openPostgres(options.databaseUrl, { log }), driver: "postgres" as const };
+}
+
+for (const [name, makePlace] of places) {
+  describeStateConformance(name, async ({ clock }) => {
+    const place = await makePlace();
+    const opened = await openDriver(place);
+    const deps = { clock, random: systemRandom, log };
+    await applyMigrations(opened, migrations, deps);
+    const state = createState(opened, deps);
+    const replica = opened.driver === "postgres" ? await openState(place.options, deps) : null;
+    return {
+      state,
+      replica,
+      execute: async (statement) => {
+        await sql.raw(statement).execute(opened.db);
+      },
+      [Symbol.asyncDispose]: async () => {
+        await replica?.[Symbol.asyncDispose]();
+        await state[Symbol.asyncDispose]();
+        await place[Symbol.asyncDispose]();
+      },
+    };
+  });
+
+  describe(`migrations on ${name}`, () => {
+    const clock = new ManualClock(1_790_000_000_000);
+    const deps = { clock, random: seededRandom(1), log };
+    const added: Migration = {
+      number: migrations.length + 1,
+      name: "one more",
+      steps: [
+        { create: "extra", primaryKey: ["id"], columns: { id: { type: "id" } } },
+        { addColumn: "amount", to: "extra", column: { type: "int", nullable: true } },
+      ],
+    };
+
+    test("an empty database is brought up to date, and a second time changes nothing", async () => {
+      await using place = await makePlace();
+      const before = await stateMigrationStatus(place.options, deps);
+      expect(before.migrations.map(({ appliedAt }) => appliedAt)).toEqual(migrations.map(() => null));
+      expect((await migrateState(place.options, deps)).applied).toEqual(migrations.map(({ number }) => number));
+      const again = await migrateState(place.options, deps);
+      expect(again.applied).toEqual([]);
+      expect(again.migrations.map(({ appliedAt }) => appliedAt)).toEqual(migrations.map(() => clock.now()));
+    });
+
+    test("what was written before a migration is there after it", async () => {
+      await using place = await makePlace();
+      const first = await openState(place.options, deps);
+      const account = await first.accounts.create({ name: "kept" });
+      await first[Symbol.asyncDispose]();
+      await using opened = await openDriver(place);
+      expect(await applyMigrations(opened, [...migrations, added], deps)).toEqual([added.number]);
+      const row = await opened.db.selectFrom("accounts").selectAll().executeTakeFirstOrThrow();
+      expect(row.id).toBe(account.id);
+    });
+
+    test("a database that a newer version wrote is refused and left as it is", async () => {
+      await using place = await makePlace();
+      const opened = await openDriver(place);
+      await applyMigrations(opened, [...migrations, added], deps);
+      await opened[Symbol.asyncDispose]();
+      for (const attempt of [openState, migrateState, stateMigrationStatus]) {
+        const error = await attempt(place.options, deps).catch((thrown: unknown) => thrown);
+        expect(stateFaultOf(error)).toBe("SCHEMA_NEWER");
+        expect(String(error)).toContain(`migration ${added.number}`);
+      }
+    });
+
+    test("an applied migration whose content has changed is refused", async () => {
+      await using place = await makePlace();
+      await using opened = await openDriver(place);
+      await applyMigrations(opened, migrations, deps);
+      const edited = migrations.map((migration) => ({ ...migration, name: `${migration.name}, edited` }));
+      const error = await applyMigrations(opened, edited, deps).catch((thrown: unknown) => thrown);
+      expect(stateFaultOf(error)).toBe("SCHEMA_CHANGED");
+    });
+
+    test("a migration that fails half way leaves nothing behind", async () => {
+      await using place = await makePlace();
+      await using opened = await openDriver(place);
+      const broken: Migration = { ...added, steps: [...added.steps, { index: "i", on: "absent", columns: ["id"] }] };
+      await expect(applyMigrations(opened, [...migrations, broken], deps)).rejects.toThrow();
+      const status = await readMigrationStatus(opened, migrations);
+      expect(status.every(({ appliedAt }) => appliedAt === null)).toBe(true);
+      expect(await applyMigrations(opened, [...migrations, added], deps)).toHaveLength(migrations.length + 1);
+    });
+
+    test("opening without leave to migrate refuses a database that lacks migrations", async () => {
+      await using place = await makePlace();
+      const error = await openState({ ...place.options, migrate: false }, deps).catch((thrown: unknown) => thrown);
+      expect(stateFaultOf(error)).toBe("SCHEMA_OLDER");
+      await migrateState(place.options, deps);
+      await using state = await openState({ ...place.options, migrate: false }, deps);
+      expect(await state.ping()).toBe(true);
+    });
+
+    test("after closing, which can be done twice, writes are refused and not lost in silence", async () => {
+      await using place = await makePlace();
+      const state = await openState(place.options, deps);
+      const { id } = await state.accounts.create({ name: "closing" });
+      const queued = state.credits.lease(id, "2026-11", 5n, null);
+      await Promise.all([state[Symbol.asyncDispose](), state[Symbol.asyncDispose]()]);
+      expect(await queued).toBe(5n);
+      await expect(state.credits.lease(id, "2026-11", 5n, null)).rejects.toMatchObject({ code: "OVERLOADED" });
+      await expect(state.accounts.create({ name: "late" })).rejects.toThrow();
+      expect(await state.ping()).toBe(false);
+      await using reopened = await openState(place.options, deps);
+      expect(await reopened.credits.used(id, "2026-11")).toBe(5n);
+    });
+  });
+}
+
+describe.if(databaseUrl !== "")("PostgreSQL alone", () => {
+  const deps = { clock: new ManualClock(1_790_000_000_000), random: seededRandom(1), log };
+
+  test("replicas that start together on an empty database all come up, and one of them migrates", async () => {
+    await using place = await postgresPlace();
+    const applied = await Promise.all(Array.from({ length: 4 }, () => migrateState(place.options, deps)));
+    expect(applied.map((report) => report.applied.length).sort()).toEqual([0, 0, 0, migrations.length]);
+  });
+
+  test("a commit is synchronous even where the server's default is not", async () => {
+    await using place = await postgresPlace();
+    const url = new URL(place.options.databaseUrl ?? "");
+    url.searchParams.set("options", `${url.searchParams.get("options")} -c synchronous_commit=off`);
+    await using opened = openPostgres(url.href, { log });
+    const { rows } = await sql<{ setting: string }>`select current_setting('synchronous_commit') as setting`.execute(
+      opened.db,
+    );
+    expect(rows).toEqual([{ setting: "on" }]);
+  });
+
+  test("a server that is not there is UNAVAILABLE at once", async () => {
+    const options = { directory: "", databaseUrl: "postgres://user:secret@127.0.0.1:1/none" };
+    const error = await openState(options, deps).catch((thrown: unknown) => thrown);
+    expect(stateFaultOf(error)).toBe("UNAVAILABLE");
+    expect(String(error)).not.toContain("secret");
+  });
+
+  test("a connection that the server ends is replaced, and the call after it works", async () => {
+    await using place = await postgresPlace();
+    await using opened = { ...openPostgres(place.options.databaseUrl ?? "", { log }), driver: "postgres" as const };
+    await applyMigrations(opened, migrations, deps);
+    await using state = createState(opened, deps);
+    const { id } = await state.accounts.create({ name: "survivor" });
+    const ended = sql`select pg_terminate_backend(pg_backend_pid())`.execute(opened.db);
+    await expect(ended).rejects.toThrow();
+    expect(await state.credits.lease(id, "2026-11", 3n, null)).toBe(3n);
+  });
+});

@@ -1,0 +1,73 @@
+import type { Kysely, Transaction } from "kysely";
+
+/** Rows as both drivers give them: every integer is a bigint, every truth a 0n or 1n, every list JSON text. */
+export interface AccountRow {
+  id: string;
+  name: string;
+  created_at: bigint;
+  tier_platform: string;
+  tier_oracle: string;
+  tier_oracle_v2: string;
+  requests_per_second: bigint | null;
+  credits_monthly: bigint | null;
+}
+
+export interface KeyRow {
+  id: string;
+  account_id: string;
+  name: string;
+  hash: string;
+  hint: string;
+  environment: string;
+  status: string;
+  restrictions: string;
+  enhanced: bigint;
+  enhanced_requests_per_second: bigint | null;
+  permissions: string;
+  requests_per_second: bigint | null;
+  expires_at: bigint | null;
+  created_at: bigint;
+  last_used_at: bigint | null;
+}
+
+export interface CreditRow {
+  account_id: string;
+  month: string;
+  used: bigint;
+}
+
+export interface SessionRow {
+  hash: string;
+  account_id: string;
+  key_id: string | null;
+  created_at: bigint;
+  expires_at: bigint;
+}
+
+export interface AuditRow {
+  id: string;
+  at: bigint;
+  actor: string;
+  action: string;
+  subject: string;
+  detail: string;
+}
+
+export interface MigrationRow {
+  number: bigint;
+  name: string;
+  checksum: string;
+  applied_at: bigint;
+}
+
+export interface Tables {
+  accounts: AccountRow;
+  api_keys: KeyRow;
+  credits: CreditRow;
+  sessions: SessionRow;
+  audit: AuditRow;
+  sluice_migrations: MigrationRow;
+}
+
+export type Db = Kysely<Tables>;
+export type Tx = Transaction<Tables>;
