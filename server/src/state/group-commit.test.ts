@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { run as groupCommitCampaign } from "./group-commit.campaign.ts";
 import { GroupCommit, type GroupKind } from "./group-commit.ts";
 
 class ItemFailure extends Error {}
@@ -143,5 +144,11 @@ describe("GroupCommit", () => {
     await closed;
     expect(await queued).toBe(1);
     expect(database.committed).toEqual(["a"]);
+  });
+
+  test("every write from many writers at once is in the database", async () => {
+    const { passed, summary } = await groupCommitCampaign({ n: 100, seed: 1 });
+    expect(summary).toContain("1100 written");
+    expect(passed).toBe(true);
   });
 });

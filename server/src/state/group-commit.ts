@@ -42,7 +42,9 @@ type Outcome = { readonly ok: true; readonly result: unknown } | { readonly ok: 
  * again with each item in a savepoint of its own, so that only the guilty one fails. Savepoints from the start would
  * make every group pay for that.
  *
- * Measured with audit entries through Kysely on a shared 2-core machine: see `group-commit.campaign.ts`.
+ * Audit entries through Kysely on 2 shared cores (`group-commit.campaign.ts`, three runs): on SQLite 1.9k to 3.7k writes/s
+ * with a commit each, 41k to 122k grouped from 256 writers; on PostgreSQL on the same machine 1.7k and 49k. Each kind
+ * writes a group as one statement, since over a network a statement costs a round trip whatever it holds.
  */
 export class GroupCommit<Transaction> implements AsyncDisposable {
   readonly #options: GroupCommitOptions;
