@@ -1,0 +1,313 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { formatApiKey } from "@sluice/contract";
+import { ManualClock, seededRandom } from "../lib/index.ts";
+import type { AccountRecord, KeyRecord } from "../state/index.ts";
+import { type Grant, grantOf, isRefusal, type Refusal } from "./grant.ts";
+import { createKeys, type KeysOptions } from "./keys.ts";
+
+const random = seededRandom(7);
+const newKey = (environment: "live" | "dev" = "live"): string =>
+  formatApiKey(environment, (length) => random.bytes(length));
+const hashOf = (key: string): string => createHash("sha256").update(key).digest("hex");
+
+const account = (changes: Partial<AccountRecord> = {}): AccountRecord => ({
+  id: "acc_1",
+  name: "Account",
+  createdAt: 0,
+  tiers: { platform: "developer", oracle: "community", "oracle-v2": "community" },
+  requestsPerSecond: null,
+  creditsMonthly: null,
+  ...changes,
+});
+
+const record = (presented: string, changes: Partial<KeyRecord> = {}): KeyRecord => ({
+  id: `key_${presented.slice(-6)}`,
+  accountId: "acc_1",
+  name: "Key",
+  hash: hashOf(presented),
+  hint: "",
+  environment: "live",
+  status: "active",
+  restrictions: { networks: [], domains: [], ipRanges: [] },
+  enhanced: true,
+  enhancedRequestsPerSecond: null,
+  permissions: ["read"],
+  requestsPerSecond: null,
+  expiresAt: null,
+  createdAt: 0,
+  lastUsedAt: null,
+  ...changes,
+});
+
+/** Keys over a store in memory whose answers can be held back, changed or made to fail. */
+function bootKeys(options: Partial<KeysOptions> = {}) {
+  const clock = new ManualClock(1_800_000_000_000);
+  const stored = new Map<string, { key: KeyRecord; account: AccountRecord }>();
+  const touched: Map<string, number>[] = [];
+  const warnings: string[] = [];
+  const store = { lookups: 0, isDown: false, gate: null as Promise<void> | null };
+  const keys = createKeys(
+    { developmentKeys: "accept", flushIntervalMs: null, ...options },
+    {
+      clock,
+      findByHash: async (hash) => {
+        store.lookups += 1;
+        const found = stored.get(hash) ?? null;
+        if (store.gate !== null) await store.gate;
+        if (store.isDown) throw new Error("store down");
+        return found;
+      },
+      touch: async (times) => {
+        if (store.isDown) throw new Error("store down");
+        touched.push(times);
+      },
+      log: { warn: (_fields, message) => warnings.push(message) },
+    },
+  );
+  const put = (presented: string, changes: Partial<KeyRecord> = {}): void => {
+    stored.set(hashOf(presented), { key: record(presented, changes), account: account() });
+  };
+  return { keys, clock, stored, store, touched, warnings, put };
+}
+
+const codeOf = (outcome: Grant | Refusal): string => (isRefusal(outcome) ? outcome.refused : "granted");
+
+test("a missing or malformed key is refused without a look-up and without waiting", () => {
+  const { keys, store } = bootKeys();
+  const valid = newKey();
+  for (const presented of [
+    null,
+    "",
+    "x",
+    valid.slice(0, -1),
+    `${valid.slice(0, -1)}!`,
+    valid.replace("live", "dev"),
+    "a".repeat(100_000),
+  ]) {
+    expect(keys.authenticate(presented)).toEqual({ refused: "INVALID_API_KEY" });
+  }
+  expect(store.lookups).toBe(0);
+});
+
+test("a known key is looked up once in five minutes and answered synchronously in between", async () => {
+  const { keys, clock, store, put } = bootKeys();
+  const presented = newKey();
+  put(presented);
+  expect(codeOf(await keys.authenticate(presented))).toBe("granted");
+  clock.advance(5 * 60_000 - 1);
+  expect(codeOf(keys.authenticate(presented) as Grant)).toBe("granted");
+  expect(store.lookups).toBe(1);
+  clock.advance(1);
+  expect(keys.authenticate(presented)).toBeInstanceOf(Promise);
+  expect(store.lookups).toBe(2);
+});
+
+test("requests that arrive together with one unknown or cold key share one look-up", async () => {
+  const { keys, store, put } = bootKeys();
+  const presented = newKey();
+  put(presented);
+  const outcomes = await Promise.all(Array.from({ length: 50 }, () => keys.authenticate(presented)));
+  expect(outcomes.map(codeOf)).toEqual(Array.from({ length: 50 }, () => "granted"));
+  expect(store.lookups).toBe(1);
+});
+
+test("an unknown key is remembered for a while only, and not past its invalidation", async () => {
+  const { keys, clock, store, put } = bootKeys();
+  const presented = newKey();
+  expect(codeOf(await keys.authenticate(presented))).toBe("INVALID_API_KEY");
+  expect(keys.authenticate(presented)).toEqual({ refused: "INVALID_API_KEY" });
+  expect(store.lookups).toBe(1);
+  put(presented);
+  keys.invalidate(hashOf(presented));
+  expect(codeOf(await keys.authenticate(presented))).toBe("granted");
+  const second = newKey();
+  await keys.authenticate(second);
+  put(second);
+  clock.advance(30_000);
+  expect(codeOf(await keys.authenticate(second))).toBe("granted");
+});
+
+test("disabled and revoked keys are KEY_INACTIVE, and an expired one is from its very millisecond on", async () => {
+  const { keys, clock, put } = bootKeys();
+  for (const status of ["disabled", "revoked"] as const) {
+    const presented = newKey();
+    put(presented, { status });
+    expect(codeOf(await keys.authenticate(presented))).toBe("KEY_INACTIVE");
+    expect(keys.authenticate(presented)).toEqual({ refused: "KEY_INACTIVE" });
+  }
+  const presented = newKey();
+  put(presented, { expiresAt: clock.now() + 1_000 });
+  expect(codeOf(await keys.authenticate(presented))).toBe("granted");
+  clock.advance(999);
+  expect(codeOf(await keys.authenticate(presented))).toBe("granted");
+  clock.advance(1);
+  expect(keys.authenticate(presented)).toEqual({ refused: "KEY_INACTIVE" });
+});
+
+test("a development key is refused without a look-up where it is not accepted", () => {
+  const { keys, store, put } = bootKeys({ developmentKeys: "refuse" });
+  const presented = newKey("dev");
+  put(presented);
+  expect(keys.authenticate(presented)).toEqual({ refused: "INVALID_API_KEY" });
+  expect(store.lookups).toBe(0);
+});
+
+test("a revocation works at once, also while the key is being looked up", async () => {
+  const { keys, store, put } = bootKeys();
+  const presented = newKey();
+  put(presented);
+  await keys.authenticate(presented);
+  put(presented, { status: "revoked" });
+  keys.invalidate(hashOf(presented));
+  expect(codeOf(await keys.authenticate(presented))).toBe("KEY_INACTIVE");
+
+  const second = newKey();
+  put(second);
+  const gate = Promise.withResolvers<void>();
+  store.gate = gate.promise;
+  const outcome = keys.authenticate(second);
+  put(second, { status: "revoked" });
+  keys.invalidate(hashOf(second));
+  gate.resolve();
+  expect(codeOf(await outcome)).toBe("KEY_INACTIVE");
+});
+
+test("a change of tier reaches all keys of the account and no others", async () => {
+  const { keys, store, stored, put } = bootKeys();
+  const [first, other] = [newKey(), newKey()];
+  put(first);
+  stored.set(hashOf(other), { key: record(other, { accountId: "acc_2" }), account: account({ id: "acc_2" }) });
+  await keys.authenticate(first);
+  await keys.authenticate(other);
+  keys.invalidateAccount("acc_1");
+  await keys.authenticate(first);
+  await keys.authenticate(other);
+  expect(store.lookups).toBe(3);
+  keys.invalidateAll();
+  await keys.authenticate(other);
+  expect(store.lookups).toBe(4);
+});
+
+test("while the store fails a known key serves through a bounded grace, asking again once a second; then nothing is granted", async () => {
+  const { keys, clock, store, put, warnings } = bootKeys();
+  const presented = newKey();
+  put(presented);
+  await keys.authenticate(presented);
+  store.isDown = true;
+  clock.advance(5 * 60_000);
+  expect(codeOf(await keys.authenticate(presented))).toBe("granted");
+  expect(store.lookups).toBe(2);
+  expect(codeOf(keys.authenticate(presented) as Grant)).toBe("granted");
+  clock.advance(1_000);
+  expect(codeOf(await keys.authenticate(presented))).toBe("granted");
+  expect(store.lookups).toBe(3);
+  clock.advance(15 * 60_000);
+  expect(codeOf(await keys.authenticate(presented))).toBe("OVERLOADED");
+  expect(warnings.length).toBeGreaterThan(0);
+  store.isDown = false;
+  expect(codeOf(await keys.authenticate(presented))).toBe("granted");
+});
+
+test("while the store fails a key that is not known, or was invalidated, is never granted", async () => {
+  const { keys, store, put } = bootKeys();
+  const [known, unknown] = [newKey(), newKey()];
+  put(known);
+  await keys.authenticate(known);
+  store.isDown = true;
+  keys.invalidate(hashOf(known));
+  expect(codeOf(await keys.authenticate(known))).toBe("OVERLOADED");
+  expect(codeOf(await keys.authenticate(unknown))).toBe("OVERLOADED");
+});
+
+test("a store that does not answer is given up after its deadline", async () => {
+  const { keys, store } = bootKeys({ lookupTimeoutMs: 5 });
+  store.gate = new Promise(() => undefined);
+  expect(codeOf(await keys.authenticate(newKey()))).toBe("OVERLOADED");
+});
+
+test("look-ups at one time are bounded", async () => {
+  const { keys, store } = bootKeys({ lookupsMax: 2 });
+  const gate = Promise.withResolvers<void>();
+  store.gate = gate.promise;
+  const waiting = [keys.authenticate(newKey()), keys.authenticate(newKey())];
+  expect(keys.authenticate(newKey())).toEqual({ refused: "OVERLOADED" });
+  gate.resolve();
+  expect((await Promise.all(waiting)).map(codeOf)).toEqual(["INVALID_API_KEY", "INVALID_API_KEY"]);
+});
+
+test("the cache is bounded, a flood of unknown keys displaces no known one, and used keys outlive unused ones", async () => {
+  const { keys, store, put } = bootKeys({ knownMax: 3, unknownMax: 3 });
+  const known = [newKey(), newKey(), newKey()];
+  for (const presented of known) {
+    put(presented);
+    await keys.authenticate(presented);
+  }
+  for (let index = 0; index < 20; index += 1) await keys.authenticate(newKey());
+  const before = store.lookups;
+  for (const presented of known) expect(keys.authenticate(presented)).not.toBeInstanceOf(Promise);
+  expect(store.lookups).toBe(before);
+  // The first new key clears every flag and takes the oldest place; the used one then outlives the next eviction.
+  const [, second = "", third = ""] = known;
+  const newcomers = [newKey(), newKey()];
+  for (const presented of newcomers) put(presented);
+  await keys.authenticate(newcomers[0] ?? "");
+  keys.authenticate(second);
+  await keys.authenticate(newcomers[1] ?? "");
+  expect(keys.authenticate(second)).not.toBeInstanceOf(Promise);
+  expect(keys.authenticate(third)).toBeInstanceOf(Promise);
+});
+
+test("a record that does not have the hash it was asked for grants nothing", async () => {
+  const { keys, stored } = bootKeys();
+  const [presented, other] = [newKey(), newKey()];
+  stored.set(hashOf(presented), { key: record(other), account: account() });
+  expect(codeOf(await keys.authenticate(presented))).toBe("INVALID_API_KEY");
+});
+
+test("last-used times are written in one batch, kept while the store fails, and written on disposal", async () => {
+  const { keys, clock, store, touched, put } = bootKeys();
+  const [first, second] = [newKey(), newKey()];
+  put(first);
+  put(second);
+  await keys.authenticate(first);
+  await keys.authenticate(second);
+  clock.advance(1_000);
+  await keys.authenticate(first);
+  store.isDown = true;
+  await expect(keys.flush()).rejects.toThrow("store down");
+  store.isDown = false;
+  await keys.flush();
+  expect(touched).toEqual([
+    new Map([
+      [record(first).id, clock.now()],
+      [record(second).id, clock.now() - 1_000],
+    ]),
+  ]);
+  await keys.flush();
+  expect(touched).toHaveLength(1);
+  await keys.authenticate(second);
+  await keys[Symbol.asyncDispose]();
+  expect(touched[1]).toEqual(new Map([[record(second).id, clock.now()]]));
+});
+
+test("a key's own rate binds it below its account's and never above", () => {
+  const presented = newKey();
+  const plain = grantOf(record(presented), account());
+  expect(plain.limits).toEqual({
+    requestsPerSecond: 50,
+    burst: 100,
+    sendTransactionsPerSecond: 20,
+    sendBurst: 40,
+    enhancedRequestsPerSecond: 10,
+    enhancedBurst: 20,
+  });
+  expect(plain.buckets.requests).toEqual([{ bucket: "requests:acc_1", requestsPerSecond: 50, burst: 100 }]);
+  const own = grantOf(record(presented, { requestsPerSecond: 5, enhancedRequestsPerSecond: 99 }), account());
+  expect(own.limits).toMatchObject({ requestsPerSecond: 5, burst: 10, enhancedRequestsPerSecond: 10 });
+  expect(own.buckets.requests.map(({ bucket }) => bucket)).toEqual([`requests:${own.keyId}`, "requests:acc_1"]);
+  const wide = grantOf(record(presented, { requestsPerSecond: 5_000 }), account({ requestsPerSecond: 70 }));
+  expect(wide.limits.requestsPerSecond).toBe(70);
+  expect(plain.creditsMonthly).toBe(2_500_000n);
+  expect(grantOf(record(presented), account({ creditsMonthly: 5n })).creditsMonthly).toBe(5n);
+});

@@ -1,0 +1,250 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { type ErrorCode, parseApiKey } from "@sluice/contract";
+import type { Clock } from "../lib/index.ts";
+import type { AccountRecord, KeyRecord } from "../state/index.ts";
+import { type Grant, grantOf, type Refusal } from "./grant.ts";
+import { KeyCache, type KeyEntry } from "./key-cache.ts";
+import { LastUsed } from "./last-used.ts";
+import { brokenRestriction, type RestrictedRequest } from "./restrictions.ts";
+
+export interface KeysOptions {
+  /** "refuse" in production: a development key is then as good as none. */
+  readonly developmentKeys: "accept" | "refuse";
+  /** How long a known key is used without a look-up (spec: node platform, API key cached data). */
+  readonly lifetimeMs?: number;
+  /** The same for keys that are not active or not known. */
+  readonly negativeLifetimeMs?: number;
+  /** How much longer than its lifetime a known key serves while the store fails. */
+  readonly graceMs?: number;
+  /** While the store fails, a key is asked for again after this long. */
+  readonly retryMs?: number;
+  readonly lookupTimeoutMs?: number;
+  readonly knownMax?: number;
+  readonly unknownMax?: number;
+  readonly lookupsMax?: number;
+  /** How often last-used times are written; null leaves it to `flush`. */
+  readonly flushIntervalMs?: number | null;
+}
+
+export interface KeysDependencies {
+  readonly clock: Clock;
+  readonly findByHash: (hash: string) => Promise<{ key: KeyRecord; account: AccountRecord } | null>;
+  readonly touch: (lastUsed: Map<string, number>) => Promise<void>;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+export interface Keys extends AsyncDisposable {
+  /**
+   * Judges the presented key: a Grant, or the code that refuses it. INVALID_API_KEY for a missing, malformed or unknown
+   * key, KEY_INACTIVE for one that is disabled, revoked or expired, OVERLOADED when the store cannot be asked and
+   * nothing fresh enough is known: never a grant by default. A promise only when a look-up is needed.
+   */
+  authenticate(presented: string | null): Grant | Refusal | Promise<Grant | Refusal>;
+  /** The code of the first restriction of the key that the request breaks, or null. */
+  checkRestrictions(grant: Grant, request: RestrictedRequest): ErrorCode | null;
+  /** Forgets a key at once, also one that is being looked up at this moment; for changes and revocations. */
+  invalidate(hash: string): void;
+  /** The same for all keys of an account; for changes of its tiers. */
+  invalidateAccount(accountId: string): void;
+  /** Forgets everything; for when notices from other replicas may have been missed. */
+  invalidateAll(): void;
+  /** Writes last-used times now. */
+  flush(): Promise<void>;
+}
+
+interface Flight {
+  readonly hash: string;
+  promise: Promise<Grant | Refusal>;
+  /** Set when what is being read may have changed since the read began. */
+  isOutdated: boolean;
+}
+
+const defaults = {
+  lifetimeMs: 5 * 60_000,
+  negativeLifetimeMs: 30_000,
+  graceMs: 15 * 60_000,
+  retryMs: 1_000,
+  lookupTimeoutMs: 2_000,
+  knownMax: 50_000,
+  unknownMax: 10_000,
+  lookupsMax: 256,
+  flushIntervalMs: 30_000,
+} as const;
+
+/** A key that changes while it is read is read again, at most this often. */
+const readsMax = 3;
+
+const invalidKey: Refusal = { refused: "INVALID_API_KEY" };
+const inactiveKey: Refusal = { refused: "KEY_INACTIVE" };
+const overloaded: Refusal = { refused: "OVERLOADED" };
+
+class KeyRing implements Keys {
+  readonly #options: Required<Omit<KeysOptions, "flushIntervalMs">>;
+  readonly #dependencies: KeysDependencies;
+  readonly #clock: Clock;
+  readonly #cache: KeyCache;
+  readonly #flights = new Map<string, Flight>();
+  readonly #lastUsed: LastUsed;
+  readonly #timer: ReturnType<typeof setInterval> | null;
+
+  constructor(options: KeysOptions, dependencies: KeysDependencies) {
+    this.#options = { ...defaults, ...options };
+    this.#dependencies = dependencies;
+    this.#clock = dependencies.clock;
+    this.#cache = new KeyCache({ knownMax: this.#options.knownMax, unknownMax: this.#options.unknownMax });
+    this.#lastUsed = new LastUsed(dependencies.touch);
+    const interval = options.flushIntervalMs === undefined ? defaults.flushIntervalMs : options.flushIntervalMs;
+    this.#timer = interval === null ? null : setInterval(() => this.#flushQuietly(), interval);
+    this.#timer?.unref();
+  }
+
+  authenticate(presented: string | null): Grant | Refusal | Promise<Grant | Refusal> {
+    if (presented === null) return invalidKey;
+    const entry = this.#cache.known(presented);
+    if (entry !== undefined && entry.freshUntilMs > this.#clock.monotonic()) return this.#judge(entry);
+    return this.#lookUp(presented, entry ?? null);
+  }
+
+  checkRestrictions(grant: Grant, request: RestrictedRequest): ErrorCode | null {
+    return brokenRestriction(grant.restrictions, request);
+  }
+
+  invalidate(hash: string): void {
+    this.#cache.forgetHash(hash);
+    for (const flight of this.#flights.values()) {
+      if (flight.hash === hash) flight.isOutdated = true;
+    }
+  }
+
+  invalidateAccount(accountId: string): void {
+    this.#cache.forgetAccount(accountId);
+    for (const flight of this.#flights.values()) flight.isOutdated = true;
+  }
+
+  invalidateAll(): void {
+    this.#cache.clear();
+    for (const flight of this.#flights.values()) flight.isOutdated = true;
+  }
+
+  flush(): Promise<void> {
+    return this.#lastUsed.flush();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#lastUsed.drain().catch((error: unknown) => this.#warn(error, "last-used times were not written"));
+  }
+
+  #judge(entry: KeyEntry): Grant | Refusal {
+    const { grant } = entry;
+    entry.isUsed = true;
+    if (grant === null) return entry.refusal ?? inactiveKey;
+    const nowMs = this.#clock.now();
+    if (grant.expiresAt !== null && grant.expiresAt <= nowMs) return inactiveKey;
+    this.#lastUsed.note(entry, nowMs);
+    return grant;
+  }
+
+  /** The way of a key that is not in memory, or no longer fresh: one look-up for however many requests carry it. */
+  #lookUp(presented: string, stale: KeyEntry | null): Grant | Refusal | Promise<Grant | Refusal> {
+    const parsed = parseApiKey(presented);
+    if (parsed === null) return invalidKey;
+    if (parsed.environment === "dev" && this.#options.developmentKeys === "refuse") return invalidKey;
+    if (this.#cache.isUnknown(presented, this.#clock.monotonic())) return invalidKey;
+    const running = this.#flights.get(presented);
+    if (running !== undefined) return running.promise;
+    if (this.#flights.size >= this.#options.lookupsMax) return this.#withoutStore(stale);
+    const hash = createHash("sha256").update(presented).digest("hex");
+    const flight: Flight = { hash, promise: Promise.resolve(overloaded), isOutdated: false };
+    this.#flights.set(presented, flight);
+    flight.promise = this.#fly(presented, flight, stale).finally(() => this.#flights.delete(presented));
+    return flight.promise;
+  }
+
+  async #fly(presented: string, flight: Flight, stale: KeyEntry | null): Promise<Grant | Refusal> {
+    for (let read = 1; ; read += 1) {
+      flight.isOutdated = false;
+      let found: { key: KeyRecord; account: AccountRecord } | null;
+      try {
+        found = await this.#ask(flight.hash);
+      } catch (error) {
+        this.#warn(error, "a key could not be looked up");
+        // An entry that was invalidated meanwhile is no longer there to fall back to.
+        return this.#withoutStore(stale !== null && this.#cache.known(presented) === stale ? stale : null);
+      }
+      if (flight.isOutdated && read < readsMax) continue;
+      return this.#remember(presented, flight, found);
+    }
+  }
+
+  #remember(
+    presented: string,
+    flight: Flight,
+    found: { key: KeyRecord; account: AccountRecord } | null,
+  ): Grant | Refusal {
+    const nowMs = this.#clock.monotonic();
+    if (found === null || !isSameHash(found.key.hash, flight.hash)) {
+      if (!flight.isOutdated) {
+        this.#cache.putUnknown(presented, flight.hash, nowMs + this.#options.negativeLifetimeMs);
+      }
+      return invalidKey;
+    }
+    const isActive = found.key.status === "active";
+    const entry: KeyEntry = {
+      presented,
+      hash: flight.hash,
+      keyId: found.key.id,
+      accountId: found.account.id,
+      grant: isActive ? grantOf(found.key, found.account) : null,
+      refusal: isActive ? null : inactiveKey,
+      checkedAtMs: nowMs,
+      freshUntilMs: nowMs + (isActive ? this.#options.lifetimeMs : this.#options.negativeLifetimeMs),
+      isUsed: true,
+      isTouched: false,
+      usedAtMs: 0,
+    };
+    if (!flight.isOutdated) this.#cache.putKnown(entry);
+    return this.#judge(entry);
+  }
+
+  /** What is answered when the store cannot be asked: what was known not too long ago, or that we are busy. */
+  #withoutStore(stale: KeyEntry | null): Grant | Refusal {
+    if (stale === null) return overloaded;
+    const nowMs = this.#clock.monotonic();
+    const servedUntilMs = stale.checkedAtMs + this.#options.lifetimeMs + this.#options.graceMs;
+    if (nowMs >= servedUntilMs) return overloaded;
+    stale.freshUntilMs = Math.min(nowMs + this.#options.retryMs, servedUntilMs);
+    return this.#judge(stale);
+  }
+
+  /** A look-up with a deadline; one that comes back later is of no use to anybody and is let go. */
+  async #ask(hash: string): Promise<{ key: KeyRecord; account: AccountRecord } | null> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(new Error("The look-up took too long")), this.#options.lookupTimeoutMs);
+    try {
+      return await Promise.race([this.#dependencies.findByHash(hash), late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #flushQuietly(): void {
+    this.#lastUsed.flush().catch((error: unknown) => this.#warn(error, "last-used times were not written"));
+  }
+
+  #warn(error: unknown, message: string): void {
+    this.#dependencies.log.warn({ error }, message);
+  }
+}
+
+/** Hex digests compared in time that does not depend on where they differ. */
+function isSameHash(left: string, right: string): boolean {
+  const leftBytes = Buffer.from(left, "hex");
+  const rightBytes = Buffer.from(right, "hex");
+  return leftBytes.length === rightBytes.length && timingSafeEqual(leftBytes, rightBytes);
+}
+
+/** Keys in front of a store: see `Keys`. Disposing writes the last-used times that still wait. */
+export function createKeys(options: KeysOptions, dependencies: KeysDependencies): Keys {
+  return new KeyRing(options, dependencies);
+}
