@@ -1,19 +1,10 @@
 import type { ChainAccount } from "../model.ts";
+import type { AccountLookup, EncodeClock } from "./accounts/account-parser.ts";
 import { parseAccount } from "./accounts/parse-account.ts";
 import { encodeBase58 } from "./base58.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 export type AccountEncodingName = "binary" | "base58" | "base64" | "base64+zstd" | "jsonParsed";
-
-/** Finds an account by its address; null when there is none. */
-export type AccountLookup = (address: string) => ChainAccount | null;
-
-/** The time at the bank that answers: interest-bearing and scaled mints present amounts by it. */
-export interface EncodeClock {
-  readonly epoch: bigint;
-  /** Unix seconds. */
-  readonly unixTimestamp: bigint;
-}
 
 export interface AccountOptions {
   readonly encoding: AccountEncodingName;

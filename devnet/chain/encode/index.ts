@@ -8,11 +8,10 @@ export {
   type AccountEncodingName,
   type AccountFault,
   type AccountJson,
-  type AccountLookup,
   type AccountOptions,
-  type EncodeClock,
   encodeAccount,
 } from "./account.ts";
+export type { AccountLookup, EncodeClock } from "./accounts/account-parser.ts";
 export { mintTokenAmount } from "./accounts/token.ts";
 export { type UiTokenAmount, uiTokenAmount } from "./amount.ts";
 export { type BlockOptions, type EncodedBlock, encodeBlock } from "./block.ts";

@@ -1,5 +1,11 @@
-/** A JSON value whose integers may be bigint, so that a u64 is written digit for digit by an exact serialiser. */
-export type JsonValue = null | boolean | number | bigint | string | readonly JsonValue[] | JsonObject;
+import type { JsonValue } from "@sluice/wire";
+
+export type { JsonValue } from "@sluice/wire";
 
 /** An object in the order in which its members are written. A member that is `undefined` is not written. */
 export type JsonObject = { readonly [member: string]: JsonValue | undefined };
+
+/** A double as JSON can hold it: one that is not finite is written as null. */
+export function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}

@@ -1,10 +1,11 @@
+import type { Message, Transaction } from "@sluice/wire";
 import type { ExecutedTransaction } from "../model.ts";
-import { accountKeyJson, accountKeys } from "./account-keys.ts";
+import { accountKeyJson, accountKeys, keyNames } from "./account-keys.ts";
 import { encodeBase58 } from "./base58.ts";
 import { compiledInstruction, namedInstruction } from "./instruction.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { accountsMeta, transactionMeta } from "./meta.ts";
-import { type TransactionView, viewTransaction } from "./transaction-view.ts";
+import { headerJson, outerInstructions, readTransaction, versionMembers } from "./transaction-view.ts";
 
 export type TransactionEncodingName = "binary" | "base58" | "base64" | "json" | "jsonParsed";
 
@@ -30,44 +31,33 @@ export type EncodedTransaction =
     }
   | { readonly ok: false; readonly version: number };
 
-function lookupsJson(view: TransactionView): JsonValue {
-  return view.lookups.map(({ accountKey, writableIndexes, readonlyIndexes }) => ({
-    accountKey,
-    writableIndexes,
-    readonlyIndexes,
-  }));
-}
-
-function compiledMessage(view: TransactionView): JsonObject {
+function compiledMessage(message: Message): JsonObject {
   return {
-    header: { ...view.header },
-    accountKeys: view.staticKeys,
-    recentBlockhash: view.recentBlockhash,
-    instructions: view.instructions.map((instruction) => compiledInstruction({ ...instruction, stackHeight: 1 })),
-    ...(view.version !== "legacy" && { addressTableLookups: lookupsJson(view) }),
+    header: headerJson(message),
+    accountKeys: message.staticAddresses,
+    recentBlockhash: message.blockhash,
+    instructions: outerInstructions(message).map(compiledInstruction),
+    ...versionMembers(message),
   };
 }
 
-function namedMessage(view: TransactionView, executed: ExecutedTransaction): JsonObject {
-  const keys = accountKeys(view, executed.loadedAddresses);
+function namedMessage(message: Message, executed: ExecutedTransaction): JsonObject {
+  const keys = accountKeys(message, executed.loadedAddresses);
   const names = keys.map((key) => key.pubkey);
   return {
     accountKeys: keys.map(accountKeyJson),
-    recentBlockhash: view.recentBlockhash,
-    instructions: view.instructions.map((instruction) => namedInstruction({ ...instruction, stackHeight: 1 }, names)),
-    ...(view.version !== "legacy" && { addressTableLookups: lookupsJson(view) }),
+    recentBlockhash: message.blockhash,
+    instructions: outerInstructions(message).map((instruction) => namedInstruction(instruction, names)),
+    ...versionMembers(message),
   };
 }
 
-function allKeys(view: TransactionView, executed: ExecutedTransaction): string[] {
-  return [...view.staticKeys, ...executed.loadedAddresses.writable, ...executed.loadedAddresses.readonly];
-}
-
 function encodeBody(
-  view: TransactionView,
+  transaction: Transaction,
   executed: ExecutedTransaction,
   encoding: TransactionEncodingName,
 ): JsonValue {
+  const { signatures, message } = transaction;
   switch (encoding) {
     case "binary":
       return encodeBase58(executed.bytes);
@@ -76,9 +66,9 @@ function encodeBody(
     case "base64":
       return [Buffer.from(executed.bytes).toString("base64"), "base64"];
     case "json":
-      return { signatures: view.signatures, message: compiledMessage(view) };
+      return { signatures, message: compiledMessage(message) };
     case "jsonParsed":
-      return { signatures: view.signatures, message: namedMessage(view, executed) };
+      return { signatures, message: namedMessage(message, executed) };
   }
 }
 
@@ -87,19 +77,20 @@ function encodeBody(
  * details and version. Source: Solana JSON-RPC, block and transaction shapes.
  */
 export function encodeTransaction(executed: ExecutedTransaction, options: TransactionOptions): EncodedTransaction {
-  const view = viewTransaction(executed.bytes);
+  const parsed = readTransaction(executed.bytes);
+  const { message, signatures } = parsed;
   const maximum = options.maxSupportedTransactionVersion;
-  if (view.version !== "legacy" && (maximum === undefined || view.version > maximum)) {
-    return { ok: false, version: view.version };
+  if (message.version !== "legacy" && (maximum === undefined || message.version > maximum)) {
+    return { ok: false, version: message.version };
   }
   const showRewards = options.showRewards ?? true;
-  const version = maximum === undefined ? {} : { version: view.version };
+  const version = maximum === undefined ? {} : { version: message.version };
   if (options.transactionDetails === "accounts") {
-    const keys = accountKeys(view, executed.loadedAddresses).map(accountKeyJson);
-    const transaction = { signatures: view.signatures, accountKeys: keys };
+    const keys = accountKeys(message, executed.loadedAddresses).map(accountKeyJson);
+    const transaction = { signatures, accountKeys: keys };
     return { ok: true, value: { transaction, meta: accountsMeta(executed, showRewards), ...version } };
   }
-  const transaction = encodeBody(view, executed, options.encoding);
-  const keys = options.encoding === "jsonParsed" ? allKeys(view, executed) : null;
-  return { ok: true, value: { transaction, meta: transactionMeta(executed, keys, showRewards), ...version } };
+  const transaction = encodeBody(parsed, executed, options.encoding);
+  const names = options.encoding === "jsonParsed" ? keyNames(message, executed.loadedAddresses) : null;
+  return { ok: true, value: { transaction, meta: transactionMeta(executed, names, showRewards), ...version } };
 }

@@ -1,8 +1,10 @@
+import { parseJsonExact, programs } from "@sluice/wire";
 import type { ChainAccount } from "../../model.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import { finite, type JsonObject, type JsonValue } from "../json.ts";
 
-const STAKE_CONFIG = "StakeConfig11111111111111111111111111111111";
+/** Nesting of what a validator publishes; far from what the serialiser takes. */
+const DEPTH_MAX = 64;
 const VALIDATOR_INFO = "Va1idator1nfo111111111111111111111111111111";
 
 function keyList(cursor: ByteCursor): { readonly pubkey: string; readonly signer: boolean }[] {
@@ -17,19 +19,17 @@ function keyList(cursor: ByteCursor): { readonly pubkey: string; readonly signer
 }
 
 function parseText(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    throw new Unparsable("The validator's information is not JSON.");
-  }
+  const parsed = parseJsonExact(text, DEPTH_MAX);
+  if (!parsed.ok) throw new Unparsable("The validator's information is not JSON.");
+  return parsed.value;
 }
 
 /** Presents the stake configuration, or what a validator publishes of itself; other configurations are not shown. */
 export function parseConfigAccount(address: string, account: ChainAccount): JsonObject {
   const cursor = new ByteCursor(account.data);
   const keys = keyList(cursor);
-  if (address === STAKE_CONFIG) {
-    return { type: "stakeConfig", info: { warmupCooldownRate: cursor.f64(), slashPenalty: cursor.u8() } };
+  if (address === programs.stakeConfig) {
+    return { type: "stakeConfig", info: { warmupCooldownRate: finite(cursor.f64()), slashPenalty: cursor.u8() } };
   }
   if (keys[0]?.pubkey !== VALIDATOR_INFO) throw new Unparsable("The configuration is not a validator's.");
   return { type: "validatorInfo", info: { keys, configData: parseText(cursor.text(cursor.u64())) } };

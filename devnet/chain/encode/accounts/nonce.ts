@@ -1,5 +1,6 @@
+import { decodeNonceAccount } from "@sluice/wire";
 import type { ChainAccount } from "../../model.ts";
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
+import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 
 /**
@@ -7,10 +8,9 @@ import type { JsonObject } from "../json.ts";
  * data are not nonces: zeros would otherwise pass for an uninitialised one.
  */
 export function parseNonceAccount(_address: string, account: ChainAccount): JsonObject {
-  const cursor = new ByteCursor(account.data);
-  if (cursor.u32() > 1 || cursor.u32() !== 1) throw new Unparsable("The account is no initialised nonce.");
-  const authority = cursor.address();
-  const blockhash = cursor.address();
-  const feeCalculator = { lamportsPerSignature: cursor.u64().toString() };
-  return { type: "initialized", info: { authority, blockhash, feeCalculator } };
+  const initialized = decodeNonceAccount(account.data)?.initialized;
+  if (initialized === null || initialized === undefined) throw new Unparsable("The account is no initialised nonce.");
+  const { authority, nonce, lamportsPerSignature } = initialized;
+  const feeCalculator = { lamportsPerSignature: lamportsPerSignature.toString() };
+  return { type: "initialized", info: { authority, blockhash: nonce, feeCalculator } };
 }

@@ -1,7 +1,8 @@
+import { programs, sysvars } from "@sluice/wire";
 import type { ChainAccount } from "../../model.ts";
-import type { AccountLookup, EncodeClock } from "../account.ts";
 import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
+import type { AccountContext, AccountParser } from "./account-parser.ts";
 import { parseLookupTableAccount } from "./address-lookup-table.ts";
 import { parseUpgradeableLoaderAccount } from "./bpf-upgradeable-loader.ts";
 import { parseConfigAccount } from "./config.ts";
@@ -11,15 +12,6 @@ import { parseSysvarAccount } from "./sysvar.ts";
 import { parseTokenProgramAccount } from "./token.ts";
 import { parseVoteAccount } from "./vote.ts";
 
-/** What a program's parser may look at besides the account itself. */
-export interface AccountContext {
-  readonly lookup?: AccountLookup | undefined;
-  readonly clock: EncodeClock;
-}
-
-/** Reads one program's accounts; throws `Unparsable` when the bytes are not one of them. */
-export type AccountParser = (address: string, account: ChainAccount, context: AccountContext) => JsonObject;
-
 interface KnownOwner {
   readonly program: string;
   readonly parse: AccountParser;
@@ -27,18 +19,15 @@ interface KnownOwner {
 
 /** By owner. Of the System program's accounts only nonces have data that mean something. */
 const OWNERS: ReadonlyMap<string, KnownOwner> = new Map<string, KnownOwner>([
-  ["11111111111111111111111111111111", { program: "nonce", parse: parseNonceAccount }],
-  ["AddressLookupTab1e1111111111111111111111111", { program: "address-lookup-table", parse: parseLookupTableAccount }],
-  [
-    "BPFLoaderUpgradeab1e11111111111111111111111",
-    { program: "bpf-upgradeable-loader", parse: parseUpgradeableLoaderAccount },
-  ],
-  ["Config1111111111111111111111111111111111111", { program: "config", parse: parseConfigAccount }],
-  ["Stake11111111111111111111111111111111111111", { program: "stake", parse: parseStakeAccount }],
-  ["Sysvar1111111111111111111111111111111111111", { program: "sysvar", parse: parseSysvarAccount }],
-  ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", { program: "spl-token", parse: parseTokenProgramAccount }],
-  ["TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb", { program: "spl-token-2022", parse: parseTokenProgramAccount }],
-  ["Vote111111111111111111111111111111111111111", { program: "vote", parse: parseVoteAccount }],
+  [programs.system, { program: "nonce", parse: parseNonceAccount }],
+  [programs.addressLookupTable, { program: "address-lookup-table", parse: parseLookupTableAccount }],
+  [programs.bpfLoaderUpgradeable, { program: "bpf-upgradeable-loader", parse: parseUpgradeableLoaderAccount }],
+  [programs.config, { program: "config", parse: parseConfigAccount }],
+  [programs.stake, { program: "stake", parse: parseStakeAccount }],
+  [sysvars.owner, { program: "sysvar", parse: parseSysvarAccount }],
+  [programs.token, { program: "spl-token", parse: parseTokenProgramAccount }],
+  [programs.token2022, { program: "spl-token-2022", parse: parseTokenProgramAccount }],
+  [programs.vote, { program: "vote", parse: parseVoteAccount }],
 ]);
 
 /** Presents an account by its owner's layout, or null where `jsonParsed` falls back to bytes. */

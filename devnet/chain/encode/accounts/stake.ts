@@ -1,40 +1,44 @@
+import { decodeStakeAccount, type StakeDelegation, type StakeMeta } from "@sluice/wire";
 import type { ChainAccount } from "../../model.ts";
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
+import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 
-function meta(cursor: ByteCursor): JsonObject {
+function metaJson(meta: StakeMeta): JsonObject {
+  const { staker, withdrawer, lockup } = meta;
   return {
-    rentExemptReserve: cursor.u64().toString(),
-    authorized: { staker: cursor.address(), withdrawer: cursor.address() },
-    lockup: { unixTimestamp: cursor.i64(), epoch: cursor.u64(), custodian: cursor.address() },
+    rentExemptReserve: meta.rentExemptReserve.toString(),
+    authorized: { staker, withdrawer },
+    lockup: { unixTimestamp: lockup.unixTimestamp, epoch: lockup.epoch, custodian: lockup.custodian },
   };
 }
 
-function stake(cursor: ByteCursor): JsonObject {
-  const delegation = {
-    voter: cursor.address(),
-    stake: cursor.u64().toString(),
-    activationEpoch: cursor.u64().toString(),
-    deactivationEpoch: cursor.u64().toString(),
+function stakeJson(delegation: StakeDelegation): JsonObject {
+  return {
+    delegation: {
+      voter: delegation.voter,
+      stake: delegation.stake.toString(),
+      activationEpoch: delegation.activationEpoch.toString(),
+      deactivationEpoch: delegation.deactivationEpoch.toString(),
+    },
+    creditsObserved: delegation.creditsObserved,
   };
-  // Eight bytes that once held a rate of warm-up are reserved now and not shown.
-  cursor.bytes(8);
-  return { delegation, creditsObserved: cursor.u64() };
 }
 
-/** Presents a stake account: lamports and epochs of the delegation as text, the rest as numbers. */
+/**
+ * Presents a stake account: lamports and epochs of the delegation as text, the rest as numbers. The rate of warm-up is
+ * not shown, since its eight bytes are reserved now.
+ */
 export function parseStakeAccount(_address: string, account: ChainAccount): JsonObject {
-  const cursor = new ByteCursor(account.data);
-  switch (cursor.u32()) {
-    case 0:
-      return { type: "uninitialized" };
-    case 1:
-      return { type: "initialized", info: { meta: meta(cursor), stake: null } };
-    case 2:
-      return { type: "delegated", info: { meta: meta(cursor), stake: stake(cursor) } };
-    case 3:
-      return { type: "rewardsPool" };
+  const stake = decodeStakeAccount(account.data);
+  switch (stake?.state) {
+    case "uninitialized":
+    case "rewardsPool":
+      return { type: stake.state };
+    case "initialized":
+      return { type: "initialized", info: { meta: metaJson(stake.meta), stake: null } };
+    case "delegated":
+      return { type: "delegated", info: { meta: metaJson(stake.meta), stake: stakeJson(stake.delegation) } };
     default:
-      throw new Unparsable("The stake state is unknown.");
+      throw new Unparsable("The data are no stake account.");
   }
 }

@@ -1,6 +1,7 @@
+import { sysvars } from "@sluice/wire";
 import type { ChainAccount } from "../../model.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
-import type { JsonObject, JsonValue } from "../json.ts";
+import { finite, type JsonObject, type JsonValue } from "../json.ts";
 
 /** Slots that the slot history remembers. */
 const SLOT_HISTORY_SLOTS = 1_048_576;
@@ -36,7 +37,7 @@ function rent(cursor: ByteCursor): JsonObject {
   const exemptionThreshold = cursor.f64();
   const burnPercent = cursor.u8();
   if (exemptionThreshold === 1) return { lamportsPerByte: lamports };
-  return { lamportsPerByteYear: lamports, exemptionThreshold, burnPercent };
+  return { lamportsPerByteYear: lamports, exemptionThreshold: finite(exemptionThreshold), burnPercent };
 }
 
 function epochRewards(cursor: ByteCursor): JsonObject {
@@ -72,39 +73,36 @@ type Presentation = { readonly type: string; readonly info: (cursor: ByteCursor)
 
 /** By the sysvar's address. */
 const SYSVARS: ReadonlyMap<string, Presentation> = new Map<string, Presentation>([
-  ["SysvarC1ock11111111111111111111111111111111", { type: "clock", info: clock }],
-  ["SysvarEpochSchedu1e111111111111111111111111", { type: "epochSchedule", info: epochSchedule }],
+  [sysvars.clock, { type: "clock", info: clock }],
+  [sysvars.epochSchedule, { type: "epochSchedule", info: epochSchedule }],
   [
     "SysvarFees111111111111111111111111111111111",
     { type: "fees", info: (cursor) => ({ feeCalculator: feeCalculator(cursor) }) },
   ],
   [
-    "SysvarRecentB1ockHashes11111111111111111111",
+    sysvars.recentBlockhashes,
     {
       type: "recentBlockhashes",
       info: (cursor) =>
         cursor.list(cursor.u64(), 40, () => ({ blockhash: cursor.address(), feeCalculator: feeCalculator(cursor) })),
     },
   ],
-  ["SysvarRent111111111111111111111111111111111", { type: "rent", info: rent }],
+  [sysvars.rent, { type: "rent", info: rent }],
   [
     "SysvarRewards111111111111111111111111111111",
-    { type: "rewards", info: (cursor) => ({ validatorPointValue: cursor.f64() }) },
+    { type: "rewards", info: (cursor) => ({ validatorPointValue: finite(cursor.f64()) }) },
   ],
   [
-    "SysvarS1otHashes111111111111111111111111111",
+    sysvars.slotHashes,
     {
       type: "slotHashes",
       info: (cursor) => cursor.list(cursor.u64(), 40, () => ({ slot: cursor.u64(), hash: cursor.address() })),
     },
   ],
-  ["SysvarS1otHistory11111111111111111111111111", { type: "slotHistory", info: slotHistory }],
-  ["SysvarStakeHistory1111111111111111111111111", { type: "stakeHistory", info: stakeHistory }],
-  [
-    "SysvarLastRestartS1ot1111111111111111111111",
-    { type: "lastRestartSlot", info: (cursor) => ({ lastRestartSlot: cursor.u64() }) },
-  ],
-  ["SysvarEpochRewards1111111111111111111111111", { type: "epochRewards", info: epochRewards }],
+  [sysvars.slotHistory, { type: "slotHistory", info: slotHistory }],
+  [sysvars.stakeHistory, { type: "stakeHistory", info: stakeHistory }],
+  [sysvars.lastRestartSlot, { type: "lastRestartSlot", info: (cursor) => ({ lastRestartSlot: cursor.u64() }) }],
+  [sysvars.epochRewards, { type: "epochRewards", info: epochRewards }],
 ]);
 
 /** Presents a sysvar by its address. */

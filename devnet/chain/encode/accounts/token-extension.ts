@@ -1,16 +1,16 @@
+import type { TokenExtension } from "@sluice/wire";
 import { doubleText } from "../amount.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
-import { ACCOUNT_STATES, type TokenExtension } from "./token-layout.ts";
+
+const ACCOUNT_STATES = ["uninitialized", "initialized", "frozen"];
 
 type State = (cursor: ByteCursor) => JsonObject;
 
-/** How an extension is shown: its name, where it may stand, its value's length, and its state if it has one. */
+/** How an extension is shown: its name, where it may stand, and its state if it has one. */
 interface Presentation {
   readonly name: string;
   readonly on: "mint" | "account";
-  /** Bytes; null where the length varies. */
-  readonly length: number | null;
   readonly state?: State;
 }
 
@@ -92,7 +92,6 @@ const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Present
     {
       name: "transferFeeConfig",
       on: "mint",
-      length: 108,
       state: (cursor) => ({
         transferFeeConfigAuthority: cursor.addressOrZeros(),
         withdrawWithheldAuthority: cursor.addressOrZeros(),
@@ -102,13 +101,12 @@ const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Present
       }),
     },
   ],
-  [2, { name: "transferFeeAmount", on: "account", length: 8, state: (cursor) => ({ withheldAmount: cursor.u64() }) }],
+  [2, { name: "transferFeeAmount", on: "account", state: (cursor) => ({ withheldAmount: cursor.u64() }) }],
   [
     3,
     {
       name: "mintCloseAuthority",
       on: "mint",
-      length: 32,
       state: (cursor) => ({ closeAuthority: cursor.addressOrZeros() }),
     },
   ],
@@ -117,7 +115,6 @@ const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Present
     {
       name: "confidentialTransferMint",
       on: "mint",
-      length: 65,
       state: (cursor) => ({
         authority: cursor.addressOrZeros(),
         autoApproveNewAccounts: yes(cursor),
@@ -125,42 +122,36 @@ const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Present
       }),
     },
   ],
-  [5, { name: "confidentialTransferAccount", on: "account", length: 295, state: confidentialTransferAccount }],
+  [5, { name: "confidentialTransferAccount", on: "account", state: confidentialTransferAccount }],
   [
     6,
     {
       name: "defaultAccountState",
       on: "mint",
-      length: 1,
       state: (cursor) => ({ accountState: ACCOUNT_STATES[cursor.u8()] ?? "uninitialized" }),
     },
   ],
-  [7, { name: "immutableOwner", on: "account", length: 0 }],
+  [7, { name: "immutableOwner", on: "account" }],
   [
     8,
     {
       name: "memoTransfer",
       on: "account",
-      length: 1,
       state: (cursor) => ({ requireIncomingTransferMemos: yes(cursor) }),
     },
   ],
-  [9, { name: "nonTransferable", on: "mint", length: 0 }],
-  [10, { name: "interestBearingConfig", on: "mint", length: 52, state: interestBearingConfig }],
-  [11, { name: "cpiGuard", on: "account", length: 1, state: (cursor) => ({ lockCpi: yes(cursor) }) }],
-  [
-    12,
-    { name: "permanentDelegate", on: "mint", length: 32, state: (cursor) => ({ delegate: cursor.addressOrZeros() }) },
-  ],
-  [13, { name: "nonTransferableAccount", on: "account", length: 0 }],
-  [14, { name: "transferHook", on: "mint", length: 64, state: pointer("programId") }],
-  [15, { name: "transferHookAccount", on: "account", length: 1, state: (cursor) => ({ transferring: yes(cursor) }) }],
+  [9, { name: "nonTransferable", on: "mint" }],
+  [10, { name: "interestBearingConfig", on: "mint", state: interestBearingConfig }],
+  [11, { name: "cpiGuard", on: "account", state: (cursor) => ({ lockCpi: yes(cursor) }) }],
+  [12, { name: "permanentDelegate", on: "mint", state: (cursor) => ({ delegate: cursor.addressOrZeros() }) }],
+  [13, { name: "nonTransferableAccount", on: "account" }],
+  [14, { name: "transferHook", on: "mint", state: pointer("programId") }],
+  [15, { name: "transferHookAccount", on: "account", state: (cursor) => ({ transferring: yes(cursor) }) }],
   [
     16,
     {
       name: "confidentialTransferFeeConfig",
       on: "mint",
-      length: 129,
       state: (cursor) => ({
         authority: cursor.addressOrZeros(),
         withdrawWithheldAuthorityElgamalPubkey: optionalKey(cursor),
@@ -174,19 +165,17 @@ const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Present
     {
       name: "confidentialTransferFeeAmount",
       on: "account",
-      length: 64,
       state: (cursor) => ({ withheldAmount: base64(cursor, 64) }),
     },
   ],
-  [18, { name: "metadataPointer", on: "mint", length: 64, state: pointer("metadataAddress") }],
-  [19, { name: "tokenMetadata", on: "mint", length: null, state: tokenMetadata }],
-  [20, { name: "groupPointer", on: "mint", length: 64, state: pointer("groupAddress") }],
+  [18, { name: "metadataPointer", on: "mint", state: pointer("metadataAddress") }],
+  [19, { name: "tokenMetadata", on: "mint", state: tokenMetadata }],
+  [20, { name: "groupPointer", on: "mint", state: pointer("groupAddress") }],
   [
     21,
     {
       name: "tokenGroup",
       on: "mint",
-      length: 80,
       state: (cursor) => ({
         updateAuthority: cursor.addressOrZeros(),
         mint: cursor.address(),
@@ -195,13 +184,12 @@ const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Present
       }),
     },
   ],
-  [22, { name: "groupMemberPointer", on: "mint", length: 64, state: pointer("memberAddress") }],
+  [22, { name: "groupMemberPointer", on: "mint", state: pointer("memberAddress") }],
   [
     23,
     {
       name: "tokenGroupMember",
       on: "mint",
-      length: 72,
       state: (cursor) => ({ mint: cursor.address(), group: cursor.address(), memberNumber: cursor.u64() }),
     },
   ],
@@ -210,7 +198,6 @@ const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Present
     {
       name: "confidentialMintBurn",
       on: "mint",
-      length: 196,
       state: (cursor) => ({
         confidentialSupply: base64(cursor, 64),
         decryptableSupply: base64(cursor, 36),
@@ -219,23 +206,21 @@ const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Present
       }),
     },
   ],
-  [25, { name: "scaledUiAmountConfig", on: "mint", length: 56, state: scaledUiAmountConfig }],
+  [25, { name: "scaledUiAmountConfig", on: "mint", state: scaledUiAmountConfig }],
   [
     26,
     {
       name: "pausableConfig",
       on: "mint",
-      length: 33,
       state: (cursor) => ({ authority: cursor.addressOrZeros(), paused: yes(cursor) }),
     },
   ],
-  [27, { name: "pausableAccount", on: "account", length: 0 }],
+  [27, { name: "pausableAccount", on: "account" }],
   [
     28,
     {
       name: "permissionedBurnConfig",
       on: "mint",
-      length: 32,
       state: (cursor) => ({ authority: cursor.addressOrZeros() }),
     },
   ],
@@ -247,8 +232,7 @@ export function presentExtension(extension: TokenExtension, on: "mint" | "accoun
   const unparsable = { extension: "unparseableExtension" };
   if (presentation === undefined) return unparsable;
   if (presentation.state === undefined) return { extension: presentation.name };
-  const fits = presentation.length === null || presentation.length === extension.value.length;
-  if (!fits || presentation.on !== on) return unparsable;
+  if (presentation.on !== on) return unparsable;
   try {
     return { extension: presentation.name, state: presentation.state(new ByteCursor(extension.value)) };
   } catch (error) {

@@ -1,45 +1,53 @@
+import {
+  decodeInterestBearingConfig,
+  decodeMint,
+  decodeMultisig,
+  decodeTokenAccount,
+  decodeTokenExtensions,
+  type Mint,
+  type TokenExtension,
+} from "@sluice/wire";
 import type { ChainAccount } from "../../model.ts";
 import { type AmountRule, ruledTokenAmount, type UiTokenAmount, uiTokenAmount } from "../amount.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
-import type { AccountContext } from "./parse-account.ts";
+import type { AccountContext } from "./account-parser.ts";
 import { presentExtension } from "./token-extension.ts";
-import { type MintLayout, readMint, readMultisig, readTokenAccount } from "./token-layout.ts";
 
-const INTEREST_BEARING = 10;
-const SCALED_UI_AMOUNT = 25;
+/** A mint that is initialised, with its extensions; null for other data. */
+interface ReadyMint extends Mint {
+  readonly extensions: readonly TokenExtension[];
+}
 
-/** Reads `data` with `read`, or gives null where they are something else. */
-function attempt<T>(read: (data: Uint8Array) => T, data: Uint8Array): T | null {
-  try {
-    return read(data);
-  } catch (error) {
-    if (error instanceof Unparsable) return null;
-    throw error;
-  }
+/** A list that is broken or holds a type without a name counts as empty. */
+function extensionsOf(data: Uint8Array): readonly TokenExtension[] {
+  const extensions = decodeTokenExtensions(data) ?? [];
+  return extensions.some((extension) => extension.name === "unknown") ? [] : extensions;
+}
+
+function readMint(data: Uint8Array): ReadyMint | null {
+  const mint = decodeMint(data);
+  return mint?.isInitialized === true ? { ...mint, extensions: extensionsOf(data) } : null;
 }
 
 /** Interest goes before scaling; a mint with neither shows plain amounts. */
-function amountRule(mint: MintLayout): AmountRule | null {
-  const interest = mint.extensions.find((extension) => extension.type === INTEREST_BEARING)?.value;
-  if (interest?.length === 52) {
-    const cursor = new ByteCursor(interest, 32);
-    const initializedAt = cursor.i64();
-    const averageRateBefore = cursor.i16();
-    const updatedAt = cursor.i64();
-    return { kind: "interest", initializedAt, averageRateBefore, updatedAt, currentRate: cursor.i16() };
+function amountRule(mint: ReadyMint): AmountRule | null {
+  const value = (name: string) => mint.extensions.find((extension) => extension.name === name)?.value;
+  const interest = value("interestBearingConfig");
+  const config = interest === undefined ? null : decodeInterestBearingConfig(interest);
+  if (config !== null) {
+    const { initializedAt, preUpdateAverageRate: averageRateBefore, lastUpdatedAt: updatedAt, currentRate } = config;
+    return { kind: "interest", initializedAt, averageRateBefore, updatedAt, currentRate };
   }
-  const scale = mint.extensions.find((extension) => extension.type === SCALED_UI_AMOUNT)?.value;
-  if (scale?.length === 56) {
-    const cursor = new ByteCursor(scale, 32);
-    const multiplier = cursor.f64();
-    const newMultiplierAt = cursor.i64();
-    return { kind: "scale", multiplier, newMultiplierAt, newMultiplier: cursor.f64() };
-  }
-  return null;
+  const scale = value("scaledUiAmountConfig");
+  if (scale === undefined) return null;
+  const cursor = new ByteCursor(scale, 32);
+  const multiplier = cursor.f64();
+  const newMultiplierAt = cursor.i64();
+  return { kind: "scale", multiplier, newMultiplierAt, newMultiplier: cursor.f64() };
 }
 
-function amountOf(mint: MintLayout, amount: bigint, unixTimestamp: bigint): UiTokenAmount {
+function amountOf(mint: ReadyMint, amount: bigint, unixTimestamp: bigint): UiTokenAmount {
   const rule = amountRule(mint);
   if (rule === null) return uiTokenAmount(amount, mint.decimals);
   return ruledTokenAmount(amount, mint.decimals, rule, unixTimestamp);
@@ -50,21 +58,21 @@ function amountOf(mint: MintLayout, amount: bigint, unixTimestamp: bigint): UiTo
  * is no initialised mint. For getTokenSupply, getTokenAccountBalance and getTokenLargestAccounts.
  */
 export function mintTokenAmount(amount: bigint, mint: ChainAccount, unixTimestamp: bigint): UiTokenAmount | null {
-  const layout = attempt(readMint, mint.data);
+  const layout = readMint(mint.data);
   return layout === null ? null : amountOf(layout, amount, unixTimestamp);
 }
 
 /** Presents an account of either token program. A token account needs its mint, which `lookup` finds. */
 export function parseTokenProgramAccount(_address: string, account: ChainAccount, context: AccountContext): JsonObject {
   const { data } = account;
-  const token = attempt(readTokenAccount, data);
-  if (token !== null) {
+  const token = decodeTokenAccount(data);
+  if (token !== null && token.state !== "uninitialized") {
     const mintAccount = context.lookup?.(token.mint) ?? null;
-    const mint = mintAccount === null ? null : attempt(readMint, mintAccount.data);
+    const mint = mintAccount === null ? null : readMint(mintAccount.data);
     if (mint === null) throw new Unparsable("The mint is not known.");
     const shown = (amount: bigint) => amountOf(mint, amount, context.clock.unixTimestamp);
     const { delegate, nativeReserve, closeAuthority } = token;
-    const extensions = token.extensions.map((extension) => presentExtension(extension, "account"));
+    const extensions = extensionsOf(data).map((extension) => presentExtension(extension, "account"));
     const info = {
       mint: token.mint,
       owner: token.owner,
@@ -79,11 +87,11 @@ export function parseTokenProgramAccount(_address: string, account: ChainAccount
     };
     return { type: "account", info };
   }
-  const mint = attempt(readMint, data);
+  const mint = readMint(data);
   return mint === null ? presentMultisig(data) : presentMint(mint);
 }
 
-function presentMint(mint: MintLayout): JsonObject {
+function presentMint(mint: ReadyMint): JsonObject {
   const extensions = mint.extensions.map((extension) => presentExtension(extension, "mint"));
   const info = {
     mintAuthority: mint.mintAuthority,
@@ -97,7 +105,9 @@ function presentMint(mint: MintLayout): JsonObject {
 }
 
 function presentMultisig(data: Uint8Array): JsonObject {
-  const { required, valid, signers } = readMultisig(data);
-  const info = { numRequiredSigners: required, numValidSigners: valid, isInitialized: true, signers };
+  const multisig = decodeMultisig(data);
+  if (multisig?.isInitialized !== true) throw new Unparsable("The account is none of the token program's.");
+  const { required, signers } = multisig;
+  const info = { numRequiredSigners: required, numValidSigners: signers.length, isInitialized: true, signers };
   return { type: "multisig", info };
 }

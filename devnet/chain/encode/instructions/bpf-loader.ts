@@ -1,6 +1,6 @@
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import { nameAccounts, requireAccounts } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./parse-instruction.ts";
+import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
 
 /** A `write`'s offset in the program and its bytes as base64. */
 export function writtenBytes(data: ByteCursor): { readonly offset: number; readonly bytes: string } {

@@ -1,7 +1,7 @@
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import { writtenBytes } from "./bpf-loader.ts";
 import { nameAccounts } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./parse-instruction.ts";
+import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
 
 const DEPLOY_ACCOUNTS = [
   "payerAccount",

@@ -1,5 +1,5 @@
 import { ByteCursor } from "../byte-cursor.ts";
-import type { NamedInstruction, ParsedInstruction } from "./parse-instruction.ts";
+import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
 
 /** A memo is its text, when the data are UTF-8. */
 export function parseMemoInstruction(instruction: NamedInstruction): ParsedInstruction {

@@ -1,6 +1,6 @@
 import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
-import type { NamedInstruction } from "./parse-instruction.ts";
+import type { NamedInstruction } from "./named-instruction.ts";
 
 /** The first accounts under the given names; refuses an instruction that has fewer. Further accounts are not shown. */
 export function nameAccounts(instruction: NamedInstruction, ...names: readonly string[]): JsonObject {

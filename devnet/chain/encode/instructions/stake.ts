@@ -1,11 +1,9 @@
+import { programs, sysvars } from "@sluice/wire";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 import { nameAccounts, requireAccounts, variantName } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./parse-instruction.ts";
+import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
 
-const CLOCK = "SysvarC1ock11111111111111111111111111111111";
-const RENT = "SysvarRent111111111111111111111111111111111";
-const STAKE_CONFIG = "StakeConfig11111111111111111111111111111111";
 const AUTHORITY_TYPES = ["Staker", "Withdrawer"];
 
 /** Required names, then names of accounts that are shown only when they are there. */
@@ -21,12 +19,12 @@ function named(instruction: NamedInstruction, required: readonly string[], optio
 function eitherLayout(
   instruction: NamedInstruction,
   before: readonly string[],
-  sysvars: readonly string[],
+  between: readonly string[],
   after: { readonly required: readonly string[]; readonly optional?: readonly string[] },
-  marker = CLOCK,
+  marker: string = sysvars.clock,
 ): JsonObject {
   const older = instruction.accounts[before.length] === marker;
-  const required = older ? [...before, ...sysvars, ...after.required] : [...before, ...after.required];
+  const required = older ? [...before, ...between, ...after.required] : [...before, ...after.required];
   return named(instruction, required, after.optional ?? []);
 }
 
@@ -47,8 +45,8 @@ export function parseStakeInstruction(instruction: NamedInstruction): ParsedInst
     case 4: {
       const lamports = data.u64();
       const after = { required: ["withdrawAuthority"], optional: ["custodian"] };
-      const sysvars = ["clockSysvar", "stakeHistorySysvar"];
-      const info = { ...eitherLayout(instruction, ["stakeAccount", "destination"], sysvars, after), lamports };
+      const between = ["clockSysvar", "stakeHistorySysvar"];
+      const info = { ...eitherLayout(instruction, ["stakeAccount", "destination"], between, after), lamports };
       return { type: "withdraw", info };
     }
     case 5: {
@@ -65,7 +63,7 @@ export function parseStakeInstruction(instruction: NamedInstruction): ParsedInst
     }
     case 9: {
       const after = { required: ["staker", "withdrawer"] };
-      const info = eitherLayout(instruction, ["stakeAccount"], ["rentSysvar"], after, RENT);
+      const info = eitherLayout(instruction, ["stakeAccount"], ["rentSysvar"], after, sysvars.rent);
       return { type: "initializeChecked", info };
     }
     case 13:
@@ -93,16 +91,16 @@ export function parseStakeInstruction(instruction: NamedInstruction): ParsedInst
 function initialize(instruction: NamedInstruction, data: ByteCursor): JsonObject {
   const authorized = { staker: data.address(), withdrawer: data.address() };
   const lockup = { unixTimestamp: data.i64(), epoch: data.u64(), custodian: data.address() };
-  const rent = instruction.accounts[1] === RENT ? ["rentSysvar"] : [];
+  const rent = instruction.accounts[1] === sysvars.rent ? ["rentSysvar"] : [];
   return { ...nameAccounts(instruction, "stakeAccount", ...rent), authorized, lockup };
 }
 
 /** The account that was the stake config is not read, so that callers may put the authority in its place. */
 function delegate(instruction: NamedInstruction): JsonObject {
   const stake = ["stakeAccount", "voteAccount"];
-  if (instruction.accounts[2] !== CLOCK) return nameAccounts(instruction, ...stake, "stakeAuthority");
+  if (instruction.accounts[2] !== sysvars.clock) return nameAccounts(instruction, ...stake, "stakeAuthority");
   const required = [...stake, "clockSysvar", "stakeHistorySysvar"];
-  return instruction.accounts[4] === STAKE_CONFIG
+  return instruction.accounts[4] === programs.stakeConfig
     ? named(instruction, [...required, "stakeConfigAccount"], ["stakeAuthority"])
     : nameAccounts(instruction, ...required, "stakeAuthority");
 }

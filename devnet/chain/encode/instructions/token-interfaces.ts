@@ -1,6 +1,6 @@
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import { nameAccounts, variantName } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./parse-instruction.ts";
+import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
 
 const UPDATED = ["metadata", "updateAuthority"];
 

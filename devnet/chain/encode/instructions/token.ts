@@ -2,7 +2,7 @@ import { uiTokenAmount } from "../amount.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { nameAccounts, nameAuthority, variantName } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./parse-instruction.ts";
+import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
 import { parseTokenExtensionInstruction } from "./token-extension.ts";
 import { parseTokenInterfaceInstruction } from "./token-interfaces.ts";
 

@@ -1,7 +1,7 @@
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { nameAccounts, variantName } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./parse-instruction.ts";
+import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
 
 const AUTHORITY_TYPES = ["Voter", "Withdrawer"];
 const COMMISSION_KINDS = ["InflationRewards", "BlockRevenue"];
