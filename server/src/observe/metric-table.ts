@@ -1,0 +1,115 @@
+import { foldedMetric, latencyBuckets } from "./metrics.ts";
+import { processMetricTable } from "./process-metrics.ts";
+
+/** One metric, as it is registered and as the reference shows it. */
+export interface MetricDefinition {
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds of a histogram's buckets, in the metric's unit. */
+  readonly buckets?: readonly number[];
+}
+
+const counter = (name: string, help: string, labels: readonly string[] = []): MetricDefinition => ({
+  type: "counter",
+  name,
+  help,
+  labels,
+});
+const gauge = (name: string, help: string, labels: readonly string[] = []): MetricDefinition => ({
+  type: "gauge",
+  name,
+  help,
+  labels,
+});
+const latency = (name: string, help: string, labels: readonly string[]): MetricDefinition => ({
+  type: "histogram",
+  name,
+  help,
+  labels,
+  buckets: latencyBuckets,
+});
+
+/** The metrics that business events feed. Base units, and labels with few values; `events.ts` registers each of them. */
+export const eventMetrics = {
+  requests: counter("sluice_requests_total", "Requests answered, by us or by a node", [
+    "door",
+    "network",
+    "method",
+    "status",
+  ]),
+  requestDuration: latency("sluice_request_duration_seconds", "Time from a request's arrival to its answer", [
+    "door",
+    "network",
+    "method",
+  ]),
+  requestBytes: counter("sluice_request_bytes_total", "Bytes of request bodies", ["door"]),
+  responseBytes: counter("sluice_response_bytes_total", "Bytes of response bodies", ["door"]),
+  credits: counter("sluice_credits_charged_total", "Credits charged for answered requests", ["door", "network"]),
+  rpcErrors: counter("sluice_rpc_errors_total", "Answers that carry a JSON-RPC error", ["network", "code"]),
+  refusals: counter("sluice_requests_refused_total", "Requests refused before any node was asked", ["door", "code"]),
+  upstreamCalls: counter("sluice_upstream_calls_total", "Calls to nodes", ["network", "upstream", "outcome"]),
+  upstreamDuration: latency("sluice_upstream_call_duration_seconds", "Time that a node took to answer", [
+    "network",
+    "upstream",
+  ]),
+  upstreamSlotLag: gauge("sluice_upstream_slot_lag", "Slots behind the best node of the network", [
+    "network",
+    "upstream",
+  ]),
+  upstreamHealthy: gauge("sluice_upstream_healthy", "1 when a node may be chosen, 0 when it is cordoned or down", [
+    "network",
+    "upstream",
+  ]),
+  cache: counter("sluice_cache_outcomes_total", "Lookups in the cache of answers", ["network", "class", "outcome"]),
+  cacheBytes: gauge("sluice_cache_bytes", "Memory that kept answers take"),
+  keyCache: counter("sluice_key_cache_outcomes_total", "Lookups in the cache of API keys", ["outcome"]),
+  ledgerRows: counter("sluice_ledger_rows_total", "Rows written to the ledger", ["table"]),
+  ledgerFlush: latency("sluice_ledger_flush_duration_seconds", "Time that a batch took to be on disk", ["table"]),
+  ledgerDropped: counter("sluice_ledger_rows_dropped_total", "Rows that were given up, with the reason", [
+    "table",
+    "reason",
+  ]),
+  childRestarts: counter("sluice_child_restarts_total", "Restarts of a child process", ["child"]),
+  pubsubOpen: gauge("sluice_pubsub_connections", "Open WebSocket connections", ["door", "network"]),
+  pubsubClosed: counter("sluice_pubsub_closed_total", "WebSocket connections closed, by close code", ["door", "code"]),
+  faults: counter("sluice_faults_total", "Faults of this system, each of which is logged as an error", ["where"]),
+  serverInfo: gauge("sluice_server_info", "1, with the version and the mode as labels", ["version", "mode"]),
+  serverStart: gauge("sluice_server_start_duration_seconds", "Time from the start to the first open door"),
+} as const satisfies Record<string, MetricDefinition>;
+
+/** Every metric that a running server shows. */
+export const metricTable: readonly MetricDefinition[] = [
+  ...Object.values(eventMetrics),
+  foldedMetric,
+  ...processMetricTable.map((metric) => ({ ...metric, labels: [] })),
+];
+
+const hints: readonly (readonly [RegExp, string])[] = [
+  [/_seconds(_total)?$/, "seconds"],
+  [/_bytes(_total)?$/, "bytes"],
+];
+
+function unitOf(name: string): string {
+  return hints.find(([pattern]) => pattern.test(name))?.[1] ?? "";
+}
+
+/** docs/reference/metrics.md, made from the table. */
+export function renderMetricsReference(): string {
+  const lines = [
+    "# Metrics",
+    "",
+    "The process shows its metrics in the Prometheus text format at `METRICS_BIND`, path `/metrics`. Units are base units.",
+    "A metric keeps at most 1,000 tuples of label values apart; what comes later is counted under the label value `other`.",
+    "",
+    "| metric | type | unit | labels | meaning |",
+    "|---|---|---|---|---|",
+  ];
+  for (const { name, type, labels, help } of metricTable) {
+    const named = labels.map((label) => `\`${label}\``).join(", ");
+    lines.push(`| \`${name}\` | ${type} | ${unitOf(name)} | ${named} | ${help} |`);
+  }
+  lines.push("", `Buckets of the histograms, in seconds: ${latencyBuckets.join(", ")}.`, "");
+  return lines.join("\n");
+}
