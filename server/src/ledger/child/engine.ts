@@ -1,0 +1,200 @@
+import { EngineException, fromEngine, raise } from "./exceptions.ts";
+import { childLimits } from "./limits.ts";
+import type { Connection, Native, NativeInsert, NativeResult } from "./native.ts";
+import { quotedIdentifier, stringLiteral } from "./statement.ts";
+
+/** The surroundings of one statement: what a ClickHouse HTTP request carries beside its text. */
+export interface StatementContext {
+  readonly database: string | null;
+  readonly roles: readonly string[];
+  readonly settings: ReadonlyMap<string, string>;
+  /** Values as they stand in the URL: escaped as in TabSeparated, which is what the engine unescapes. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** Aborted when the caller has gone away. */
+  readonly signal: AbortSignal;
+}
+
+export interface EngineStream {
+  /** The next piece of the result, or null at its end. Throws EngineException. */
+  next(): Promise<Uint8Array | null>;
+  /** Ends the statement and gives its connection back; may be called at any time, and more than once. */
+  close(): void;
+}
+
+/**
+ * Runs statements, each on a connection of its own. A connection costs 0.5 ms; a shared one would carry settings,
+ * parameters and, after a failure, even output of one statement into the next.
+ */
+export class Engine {
+  readonly #native: Native;
+  readonly #directory: string;
+  /** Held open for the life of the process: the engine shuts down with its last connection. */
+  readonly #root: Connection;
+  #lastId = 0;
+
+  constructor(native: Native, directory: string, engineArguments: readonly string[]) {
+    this.#native = native;
+    this.#directory = directory;
+    this.#root = this.#connect(engineArguments);
+  }
+
+  /** A statement whose whole result is wanted in memory. Throws EngineException. */
+  async run(sql: string, format: string, context: StatementContext): Promise<NativeResult> {
+    const connection = this.#connect();
+    try {
+      const id = await this.#prepare(connection, context);
+      return await this.#killable(id, context.signal, this.#native.QueryAsyncConnection(connection, sql, format));
+    } catch (error) {
+      throw fromEngine(error);
+    } finally {
+      this.#native.CloseConnection(connection);
+    }
+  }
+
+  /** INSERT whose data is at hand: `prefix` ends in `FORMAT name` or VALUES. Written as one block. */
+  async insert(prefix: string, data: Buffer, context: StatementContext): Promise<NativeInsert> {
+    const connection = this.#connect();
+    try {
+      const id = await this.#prepare(connection, context);
+      // The engine takes empty data for a missing clause and would fail; no rows are no work.
+      if (data.length === 0) return { elapsed: 0, rowsWritten: 0, bytesWritten: 0 };
+      const written = this.#native.InsertRawAsyncConnection(connection, prefix, data, false);
+      return await this.#killable(id, context.signal, written);
+    } catch (error) {
+      throw fromEngine(error);
+    } finally {
+      this.#native.CloseConnection(connection);
+    }
+  }
+
+  /**
+   * A statement whose result is read piece by piece; the engine waits while nothing is read. Analysis happens on the
+   * calling thread and blocks it, so callers try `run` first. Throws EngineException.
+   */
+  async stream(sql: string, format: string, context: StatementContext): Promise<EngineStream> {
+    const connection = this.#connect();
+    try {
+      const id = await this.#prepare(connection, context);
+      const cursor = this.#native.StreamQuery(connection, sql, format);
+      return new CursorStream(this.#native, connection, cursor, (running) =>
+        this.#killable(id, context.signal, running),
+      );
+    } catch (error) {
+      this.#native.CloseConnection(connection);
+      throw fromEngine(error);
+    }
+  }
+
+  close(): void {
+    this.#native.CloseConnection(this.#root);
+  }
+
+  #connect(engineArguments: readonly string[] = []): Connection {
+    const connection =
+      engineArguments.length === 0
+        ? this.#native.CreateConnection(this.#directory)
+        : this.#native.CreateConnection(this.#directory, engineArguments);
+    if (connection === null) throw raise("UNKNOWN_EXCEPTION", "the engine opened no connection");
+    return connection;
+  }
+
+  /** Sets role, database, settings and parameters; returns the mark by which KILL finds the statement. */
+  async #prepare(connection: Connection, context: StatementContext): Promise<string> {
+    this.#lastId++;
+    const id = `sluice-statement-${this.#lastId}`;
+    const statements: string[] = [];
+    if (context.roles.length > 0) statements.push(`SET ROLE ${context.roles.map(quotedIdentifier).join(", ")}`);
+    if (context.database !== null) statements.push(`USE ${quotedIdentifier(context.database)}`);
+    const changes = [`log_comment = ${stringLiteral(id)}`];
+    for (const [name, value] of context.settings) {
+      if (name !== "log_comment") changes.push(`${name} = ${stringLiteral(value)}`);
+    }
+    // Parameters set this way live in the connection alone. Those bound in the call are shared by the whole process
+    // and would have to be serialised.
+    for (const [name, value] of context.parameters) changes.push(`param_${name} = ${stringLiteral(value)}`);
+    statements.push(`SET ${changes.join(", ")}`);
+    for (const statement of statements) await this.#native.QueryAsyncConnection(connection, statement, "Null");
+    return id;
+  }
+
+  /** Waits for a running operation and, once its caller has gone away, tells the engine to stop it until it has. */
+  async #killable<T>(id: string, signal: AbortSignal, running: Promise<T>): Promise<T> {
+    let timer: ReturnType<typeof setInterval> | null = null;
+    const kill = (): void => {
+      timer ??= setInterval(() => this.#kill(id), childLimits.killEveryMs);
+      this.#kill(id);
+    };
+    if (signal.aborted) kill();
+    else signal.addEventListener("abort", kill, { once: true });
+    try {
+      return await running;
+    } finally {
+      signal.removeEventListener("abort", kill);
+      if (timer !== null) clearInterval(timer);
+    }
+  }
+
+  #kill(id: string): void {
+    const connection = this.#connect();
+    // SYNC would wait for a statement that may be waiting for us.
+    const sql = `KILL QUERY WHERE Settings['log_comment'] = ${stringLiteral(id)} ASYNC`;
+    this.#native
+      .QueryAsyncConnection(connection, sql, "Null")
+      .catch(() => undefined)
+      .finally(() => this.#native.CloseConnection(connection));
+  }
+}
+
+/** Serialises reads and the end of one cursor: neither cursor nor connection may go while a read is under way. */
+class CursorStream implements EngineStream {
+  readonly #native: Native;
+  readonly #connection: Connection;
+  readonly #cursor: ReturnType<Native["StreamQuery"]>;
+  readonly #watch: <T>(running: Promise<T>) => Promise<T>;
+  #reading = false;
+  #closing = false;
+  #closed = false;
+
+  constructor(
+    native: Native,
+    connection: Connection,
+    cursor: ReturnType<Native["StreamQuery"]>,
+    watch: <T>(running: Promise<T>) => Promise<T>,
+  ) {
+    this.#native = native;
+    this.#connection = connection;
+    this.#cursor = cursor;
+    this.#watch = watch;
+  }
+
+  async next(): Promise<Uint8Array | null> {
+    if (this.#closing) return null;
+    this.#reading = true;
+    try {
+      const chunk = await this.#watch(this.#native.StreamFetch(this.#cursor));
+      return chunk.done ? null : chunk.bytes;
+    } catch (error) {
+      this.#closing = true;
+      throw fromEngine(error);
+    } finally {
+      this.#reading = false;
+      if (this.#closing) this.#end();
+    }
+  }
+
+  close(): void {
+    this.#closing = true;
+    if (!this.#reading) this.#end();
+  }
+
+  #end(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#native.StreamCancel(this.#cursor);
+    this.#native.CloseConnection(this.#connection);
+  }
+}
+
+export function isResultTooLarge(error: unknown): boolean {
+  return error instanceof EngineException && error.code === 396;
+}

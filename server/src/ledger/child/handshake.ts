@@ -1,0 +1,43 @@
+/** What parent and child say to each other before HTTP: one JSON line each way over the standard streams. */
+
+/** First line on the child's standard input. The password goes this way so that no other process can see it. */
+export interface ChildOrders {
+  readonly directory: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+/** First line on the child's standard output. */
+export type ChildReport =
+  | { readonly ready: true; readonly port: number; readonly version: string }
+  | { readonly ready: false; readonly error: string };
+
+function member(value: object, name: string): unknown {
+  return Reflect.get(value, name);
+}
+
+/** Parses the parent's line; throws a plain Error when it is malformed. */
+export function parseOrders(line: string): ChildOrders {
+  const value: unknown = JSON.parse(line);
+  if (typeof value !== "object" || value === null) throw new Error("the orders are no object");
+  const [directory, user, password] = ["directory", "user", "password"].map((name) => member(value, name));
+  if (typeof directory !== "string" || typeof user !== "string" || typeof password !== "string") {
+    throw new Error("the orders lack a member");
+  }
+  return { directory, user, password };
+}
+
+/** Parses a line of the child; null for anything that is not a report. */
+export function parseReport(line: string): ChildReport | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  if (typeof value !== "object" || value === null) return null;
+  const [ready, port, version, error] = ["ready", "port", "version", "error"].map((name) => member(value, name));
+  if (ready === true && typeof port === "number" && typeof version === "string") return { ready, port, version };
+  if (ready === false && typeof error === "string") return { ready, error };
+  return null;
+}

@@ -1,0 +1,29 @@
+/** Bounds of the embedded engine's front. Bytes and milliseconds unless a name says otherwise. */
+export const childLimits = {
+  /** Statements that run at one time; the rest is refused with TOO_MANY_SIMULTANEOUS_QUERIES. */
+  concurrentStatementsMax: 12,
+  /** Worker threads of the process: each running statement holds one, the others are left for KILL and preludes. */
+  workerThreads: 16,
+  /** Text of a statement, parameters not counted. */
+  statementBytesMax: 4 * 1024 * 1024,
+  /** Data of an INSERT that is kept in memory and written at once; longer data goes through a spool file. */
+  insertInMemoryBytes: 16 * 1024 * 1024,
+  /** Data of one INSERT after decompression. */
+  insertBytesMax: 1024 * 1024 * 1024,
+  /** Result that is built in memory, in a format that could also be streamed; larger ones are streamed. */
+  streamAboveResultBytes: 8 * 1024 * 1024,
+  /** Result in a format that cannot be streamed. */
+  bufferedResultBytesMax: 64 * 1024 * 1024,
+  /** Seconds a statement may run when the caller names no limit, and the most that a caller may name. */
+  executionSecondsDefault: 30,
+  executionSecondsMax: 240,
+  /** Memory of one statement and of the whole engine. */
+  statementMemoryBytesMax: 1024 * 1024 * 1024,
+  engineMemoryBytesMax: 2 * 1024 * 1024 * 1024,
+  /** How often a statement whose caller has gone away is told to stop, until it has. */
+  killEveryMs: 100,
+  /** Time for running statements to end when the process is told to stop. */
+  drainMs: 4_000,
+  /** The same when the parent has died: nobody waits for the answers any more. */
+  orphanDrainMs: 500,
+} as const;

@@ -1,0 +1,197 @@
+import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from "@clickhouse/client";
+import type { Address, Endpoint } from "./endpoint.ts";
+import { fromClient, LedgerUnavailableError } from "./errors.ts";
+
+/** Bounds of what one process asks of its ledger. */
+export const connectionLimits = {
+  /** Calls under way at one time, and calls that wait for a place; more are refused as unavailable. */
+  concurrentMax: 10,
+  waitingMax: 512,
+  /** Milliseconds for one call; above the ceiling of a statement's own time limit. */
+  requestMsMax: 250_000,
+} as const;
+
+/** ClickHouse settings of one call, by their own names. */
+export type LedgerSettings = Readonly<Record<string, string | number | boolean>>;
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Database for unqualified names, when it is not the ledger's own. */
+  readonly database?: string;
+}
+
+/** JSON of rows in which u64 stays exact: bigint is written as a quoted decimal, which ClickHouse reads as a number. */
+function stringifyRow(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) => (typeof member === "bigint" ? member.toString() : member));
+}
+
+/** The one way to a ClickHouse, embedded or not: `@clickhouse/client` over HTTP, bounded, with errors of this room. */
+export class LedgerConnection implements AsyncDisposable {
+  readonly #endpoint: Endpoint;
+  readonly #database: string;
+  readonly #clients = new Map<string, ClickHouseClient>();
+  #generation = 0;
+  #underWay = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(options: { readonly endpoint: Endpoint; readonly database: string }) {
+    this.#endpoint = options.endpoint;
+    this.#database = options.database;
+  }
+
+  /**
+   * Rows of a SELECT. 64-bit integers are decimal strings. `parameters` fill `{name:Type}` placeholders.
+   * Throws LedgerQueryError, LedgerUnavailableError, LedgerAbortedError.
+   */
+  async query<T>(
+    sql: string,
+    parameters: Readonly<Record<string, unknown>> = {},
+    settings: LedgerSettings = {},
+    options: CallOptions = {},
+  ): Promise<T[]> {
+    return await this.#call(options, async (client) => {
+      const result = await client.query({ ...request(sql, parameters, settings, options), format: "JSONEachRow" });
+      return await result.json<T>();
+    });
+  }
+
+  /** As `query`, row groups as they arrive; memory stays bounded however long the result is. */
+  async *stream<T>(
+    sql: string,
+    parameters: Readonly<Record<string, unknown>> = {},
+    settings: LedgerSettings = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<T[]> {
+    const release = await this.#enter();
+    try {
+      const client = await this.#client(options.database ?? this.#database);
+      const result = await client.query({ ...request(sql, parameters, settings, options), format: "JSONEachRow" });
+      try {
+        for await (const rows of result.stream<T>()) yield rows.map((row) => row.json());
+      } finally {
+        result.close();
+      }
+    } catch (error) {
+      throw fromClient(error, options.signal);
+    } finally {
+      release();
+    }
+  }
+
+  /** A statement without result. */
+  async command(sql: string, options: CallOptions = {}): Promise<void> {
+    await this.#call(options, async (client) => {
+      await client.command(request(sql, {}, {}, options));
+    });
+  }
+
+  /** One INSERT. `token` names it: the table takes an INSERT of the same token once. */
+  async insertRows(table: string, rows: readonly object[], token: string): Promise<void> {
+    await this.#call({}, async (client) => {
+      await client.insert({
+        table,
+        values: [...rows],
+        format: "JSONEachRow",
+        clickhouse_settings: {
+          insert_deduplicate: 1,
+          insert_deduplication_token: token,
+          // In a cluster: answered when the shards have the rows, not when this node has queued them.
+          distributed_foreground_insert: 1,
+          async_insert: 0,
+        },
+      });
+    });
+  }
+
+  async ping(): Promise<boolean> {
+    try {
+      const client = await this.#client(this.#database);
+      return (await client.ping({ select: true })).success;
+    } catch {
+      return false;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#forget();
+  }
+
+  async #call<T>(options: CallOptions, action: (client: ClickHouseClient) => Promise<T>): Promise<T> {
+    const release = await this.#enter();
+    try {
+      return await action(await this.#client(options.database ?? this.#database));
+    } catch (error) {
+      throw fromClient(error, options.signal);
+    } finally {
+      release();
+    }
+  }
+
+  /** Takes a place among the calls under way, in order of arrival. */
+  async #enter(): Promise<() => void> {
+    if (this.#underWay >= connectionLimits.concurrentMax) {
+      if (this.#waiting.length >= connectionLimits.waitingMax) throw new LedgerUnavailableError("too many calls wait");
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else this.#underWay++;
+    return () => {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#underWay--;
+      else next();
+    };
+  }
+
+  /** A client lives as long as the process that answers it: sockets of a dead one are never used again. */
+  async #client(database: string): Promise<ClickHouseClient> {
+    const address = await this.#endpoint.current();
+    if (address.generation !== this.#generation) {
+      await this.#forget();
+      this.#generation = address.generation;
+    }
+    const known = this.#clients.get(database);
+    if (known !== undefined) return known;
+    const client = clientFor(address, database);
+    this.#clients.set(database, client);
+    return client;
+  }
+
+  async #forget(): Promise<void> {
+    const clients = [...this.#clients.values()];
+    this.#clients.clear();
+    await Promise.allSettled(clients.map((client) => client.close()));
+  }
+}
+
+function request(
+  query: string,
+  parameters: Readonly<Record<string, unknown>>,
+  settings: LedgerSettings,
+  options: CallOptions,
+): {
+  query: string;
+  query_params: Record<string, unknown>;
+  clickhouse_settings: ClickHouseSettings;
+  abort_signal?: AbortSignal;
+} {
+  return {
+    query,
+    query_params: { ...parameters },
+    clickhouse_settings: { output_format_json_quote_64bit_integers: 1, ...settings } as ClickHouseSettings,
+    ...(options.signal === undefined ? {} : { abort_signal: options.signal }),
+  };
+}
+
+function clientFor(address: Address, database: string): ClickHouseClient {
+  return createClient({
+    url: address.url,
+    username: address.user,
+    password: address.password,
+    database,
+    application: "sluice",
+    request_timeout: connectionLimits.requestMsMax,
+    max_open_connections: connectionLimits.concurrentMax + 2,
+    use_multipart_params_auto: true,
+    json: { parse: JSON.parse, stringify: stringifyRow },
+    // Its errors reach the caller, who knows what they mean; the client's own log would print parameters.
+    log: { level: ClickHouseLogLevel.OFF },
+  });
+}

@@ -1,0 +1,91 @@
+import { batchColumn, type ColumnDefinition, type TableDefinition } from "./tables.ts";
+
+/** Where the tables are made: one server (or the embedded engine), or every node of a cluster. */
+export interface Form {
+  readonly database: string;
+  /** Name of the cluster in the servers' configuration, or null for the form of one server. */
+  readonly cluster: string | null;
+}
+
+/** A step of a migration. */
+export type Change =
+  | { readonly kind: "create-table"; readonly table: TableDefinition }
+  | { readonly kind: "add-column"; readonly table: string; readonly column: ColumnDefinition; readonly after: string };
+
+/** How many INSERTs a table remembers by their token, so that a repeated one is recognised. */
+const rememberedInserts = 10_000;
+
+/** An INSERT is answered only when its part and the directory entry of the part are on disk. */
+const durable = "fsync_after_insert = 1, fsync_part_directory = 1";
+
+const onCluster = (form: Form): string => (form.cluster === null ? "" : ` ON CLUSTER '${form.cluster}'`);
+
+const localName = (form: Form, table: string): string =>
+  form.cluster === null ? `${form.database}.${table}` : `${form.database}.${table}_local`;
+
+function columnText(column: ColumnDefinition): string {
+  return `${column.name} ${column.type}${column.codec === undefined ? "" : ` CODEC(${column.codec})`}`;
+}
+
+function createTable(table: TableDefinition, form: Form): string[] {
+  const indexes = (table.indexes ?? []).map((index) => `INDEX ${index.name} ${index.expression} TYPE ${index.type}`);
+  const lines = [...[...table.columns, batchColumn].map(columnText), ...indexes].map((line) => `  ${line}`);
+  const engine = form.cluster === null ? "MergeTree" : "ReplicatedMergeTree";
+  const path = `'/clickhouse/tables/{shard}/${form.database}/${table.name}_local', '{replica}'`;
+  const remembered = form.cluster === null ? "non_replicated_deduplication_window" : "replicated_deduplication_window";
+  const local = [
+    `CREATE TABLE IF NOT EXISTS ${localName(form, table.name)}${onCluster(form)}`,
+    "(",
+    lines.join(",\n"),
+    ")",
+    `ENGINE = ${engine}${form.cluster === null ? "" : `(${path})`}`,
+    `PARTITION BY toYYYYMM(${table.timeColumn})`,
+    `ORDER BY (${table.orderBy.join(", ")})`,
+    `SETTINGS ${durable}, ${remembered} = ${rememberedInserts}`,
+  ].join("\n");
+  if (form.cluster === null) return [local];
+  const distributed = [
+    `CREATE TABLE IF NOT EXISTS ${form.database}.${table.name}${onCluster(form)}`,
+    `AS ${localName(form, table.name)}`,
+    `ENGINE = Distributed('${form.cluster}', '${form.database}', '${table.name}_local', ${table.shardBy})`,
+  ].join("\n");
+  return [local, distributed];
+}
+
+function addColumn(change: Extract<Change, { kind: "add-column" }>, form: Form): string[] {
+  const names = form.cluster === null ? [change.table] : [`${change.table}_local`, change.table];
+  return names.map((name, index) => {
+    // A Distributed table stores nothing, so it takes no codec.
+    const column = index === 0 ? change.column : { name: change.column.name, type: change.column.type };
+    const head = `ALTER TABLE ${form.database}.${name}${onCluster(form)}`;
+    return `${head}\nADD COLUMN IF NOT EXISTS ${columnText(column)} AFTER ${change.after}`;
+  });
+}
+
+/** The statements of one change, in order. Each may be run again without harm. */
+export function statementsOf(change: Change, form: Form): string[] {
+  return change.kind === "create-table" ? createTable(change.table, form) : addColumn(change, form);
+}
+
+/** What must exist before any migration can be recorded. In a cluster each node holds the whole record. */
+export function bookkeepingStatements(form: Form): string[] {
+  const engine =
+    form.cluster === null
+      ? "ReplacingMergeTree"
+      : `ReplicatedReplacingMergeTree('/clickhouse/tables/${form.database}/migrations', '{shard}-{replica}')`;
+  return [
+    `CREATE DATABASE IF NOT EXISTS ${form.database}${onCluster(form)}`,
+    [
+      `CREATE TABLE IF NOT EXISTS ${form.database}.migrations${onCluster(form)}`,
+      "(",
+      "  number UInt32,",
+      "  name String,",
+      "  checksum String,",
+      "  applied_at DateTime64(3, 'UTC')",
+      ")",
+      `ENGINE = ${engine}`,
+      "ORDER BY number",
+      `SETTINGS ${durable}`,
+    ].join("\n"),
+  ];
+}

@@ -1,0 +1,58 @@
+import { LedgerOpenError } from "./errors.ts";
+
+/** Where a ClickHouse answers at the moment. A change of `generation` means another process answers. */
+export interface Address {
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  readonly generation: number;
+}
+
+/** What stands behind the client: the supervised child, or a server that others run. */
+export interface Endpoint extends AsyncDisposable {
+  readonly driver: "chdb" | "clickhouse";
+  /** The present address; waits a bounded time for one. Throws LedgerUnavailableError. */
+  current(): Promise<Address>;
+  /** Process id of the child while it runs, else null. */
+  pid(): number | null;
+}
+
+/** The narrow piece of the log that this room needs. */
+export interface LedgerLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/**
+ * Reads CLICKHOUSE_URL: `http(s)://user:password@host:port/database`. The database is `sluice` when the path is empty.
+ * Throws LedgerOpenError; its message never holds the URL, which carries a password.
+ */
+export function parseClickhouseUrl(text: string): { address: Address; database: string | null } {
+  const url = URL.parse(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    throw new LedgerOpenError("CLICKHOUSE_URL must be an http or https URL");
+  }
+  const database = decodeURIComponent(url.pathname.slice(1));
+  if (database !== "" && !/^[A-Za-z_]\w{0,63}$/.test(database)) {
+    throw new LedgerOpenError("CLICKHOUSE_URL names a database with characters other than letters, digits and _");
+  }
+  const address: Address = {
+    url: `${url.protocol}//${url.host}`,
+    user: decodeURIComponent(url.username) || "default",
+    password: decodeURIComponent(url.password),
+    generation: 1,
+  };
+  return { address, database: database === "" ? null : database };
+}
+
+/** A ClickHouse server or cluster that is run by somebody else. */
+export function remoteEndpoint(address: Address): Endpoint {
+  return {
+    driver: "clickhouse",
+    current: async () => address,
+    pid: () => null,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}

@@ -1,0 +1,74 @@
+import { ClickHouseError } from "@clickhouse/client";
+import { SluiceError } from "@sluice/contract";
+
+/**
+ * The ledger could not be reached, or went away during the call. Whether the call took effect is not known; it may be
+ * repeated (inserts of this room repeat themselves without doubling rows).
+ */
+export class LedgerUnavailableError extends SluiceError {
+  constructor(reason: string, cause?: unknown) {
+    super("OVERLOADED", { message: `The ledger is not available: ${reason}`, cause });
+    this.name = "LedgerUnavailableError";
+  }
+}
+
+/** The engine refused or failed a statement. `code` and `type` are ClickHouse's (62, SYNTAX_ERROR). */
+export class LedgerQueryError extends SluiceError {
+  readonly engineCode: number;
+  readonly type: string;
+
+  constructor(engineCode: number, type: string, message: string, cause?: unknown) {
+    super("INTERNAL_ERROR", { message, cause });
+    this.name = "LedgerQueryError";
+    this.engineCode = engineCode;
+    this.type = type;
+  }
+
+  /** True when the same statement may succeed later: load, memory, network between servers, a replica catching up. */
+  get transient(): boolean {
+    return transientCodes.has(this.engineCode);
+  }
+}
+
+/** The caller's own signal ended the call. */
+export class LedgerAbortedError extends SluiceError {
+  constructor() {
+    super("INTERNAL_ERROR", { message: "The call to the ledger was aborted by its caller" });
+    this.name = "LedgerAbortedError";
+  }
+}
+
+/** The ledger cannot be opened as asked; for the operator, at start. */
+export class LedgerOpenError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "LedgerOpenError";
+  }
+}
+
+const transientCodes = new Set([
+  159, // TIMEOUT_EXCEEDED
+  202, // TOO_MANY_SIMULTANEOUS_QUERIES
+  209, // SOCKET_TIMEOUT
+  210, // NETWORK_ERROR
+  236, // ABORTED
+  241, // MEMORY_LIMIT_EXCEEDED
+  242, // TABLE_IS_READ_ONLY
+  243, // NOT_ENOUGH_SPACE
+  252, // TOO_MANY_PARTS
+  279, // ALL_CONNECTION_TRIES_FAILED
+  319, // UNKNOWN_STATUS_OF_INSERT
+  394, // QUERY_WAS_CANCELLED
+  439, // CANNOT_SCHEDULE_TASK
+  999, // KEEPER_EXCEPTION
+]);
+
+/** Maps whatever `@clickhouse/client` threw. */
+export function fromClient(thrown: unknown, signal?: AbortSignal): SluiceError {
+  if (thrown instanceof SluiceError) return thrown;
+  if (signal?.aborted) return new LedgerAbortedError();
+  if (thrown instanceof ClickHouseError) {
+    return new LedgerQueryError(Number(thrown.code), thrown.type ?? "", thrown.message.trim(), thrown);
+  }
+  return new LedgerUnavailableError(thrown instanceof Error ? thrown.message : String(thrown), thrown);
+}

@@ -1,0 +1,11 @@
+/**
+ * ledger: the facts that never change (requests served, later blocks, transactions, prices), in ClickHouse: the engine
+ * embedded as a supervised child process, or a cluster (CLICKHOUSE_URL), behind one client and one code path.
+ * Fed by the gateway's pipeline (requests.append) and by ingest; read back by the console, history and analytics.
+ */
+export { type CallOptions, connectionLimits, type LedgerSettings } from "./connection.ts";
+export type { LedgerLog } from "./endpoint.ts";
+export { LedgerAbortedError, LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
+export { type Ledger, type LedgerDependencies, type LedgerOptions, openLedger } from "./ledger.ts";
+export type { HourUsage, MethodUsage, MinuteUsage } from "./request-queries.ts";
+export { type LedgerMetrics, type RequestFact, requestLogLimits } from "./requests.ts";

@@ -1,0 +1,132 @@
+import { resolve } from "node:path";
+import { type Clock, type Random, systemRandom } from "../lib/index.ts";
+import { BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
+import { type CallOptions, LedgerConnection, type LedgerSettings } from "./connection.ts";
+import { type Endpoint, type LedgerLog, parseClickhouseUrl, remoteEndpoint } from "./endpoint.ts";
+import { LedgerOpenError } from "./errors.ts";
+import { migrate } from "./migrations.ts";
+import { type HourUsage, lastHour, recent } from "./request-queries.ts";
+import { type LedgerMetrics, type RequestFact, RequestLog } from "./requests.ts";
+import { ChildSupervisor } from "./supervisor.ts";
+import { tables } from "./tables.ts";
+
+export interface LedgerOptions {
+  /** Where the embedded engine keeps its files; made when missing, readable by its owner alone. */
+  readonly directory: string;
+  /** CLICKHOUSE_URL, or null for the embedded engine. */
+  readonly clickhouseUrl: string | null;
+  /** Name of the cluster behind `clickhouseUrl`, or null when that is one server. */
+  readonly cluster: string | null;
+}
+
+export interface LedgerDependencies {
+  readonly clock: Clock;
+  readonly log: LedgerLog;
+  readonly metrics?: LedgerMetrics;
+  readonly random?: Random;
+}
+
+/** The facts that never change. The same code speaks to the embedded engine and to a cluster. */
+export interface Ledger extends AsyncDisposable {
+  readonly driver: "chdb" | "clickhouse";
+  /**
+   * Writes rows of a table of this room exactly once, durably; they carry their time as Unix milliseconds. u64 as
+   * bigint or decimal string. Rows of several months are several INSERTs: a failure may leave earlier months written.
+   * Throws LedgerUnavailableError, LedgerQueryError.
+   */
+  insert(table: string, rows: readonly object[]): Promise<void>;
+  /** Rows of a SELECT; 64-bit integers are decimal strings. Parameters fill `{name:Type}` placeholders. */
+  query<T>(
+    sql: string,
+    parameters?: Readonly<Record<string, unknown>>,
+    settings?: LedgerSettings,
+    options?: CallOptions,
+  ): Promise<T[]>;
+  /** As `query`, in groups as they arrive, with bounded memory. Stopping early stops the statement. */
+  stream<T>(
+    sql: string,
+    parameters?: Readonly<Record<string, unknown>>,
+    settings?: LedgerSettings,
+    options?: CallOptions,
+  ): AsyncGenerator<T[]>;
+  /** A statement without result. */
+  command(sql: string): Promise<void>;
+  ping(): Promise<boolean>;
+  /** Process id of the embedded engine, for memory reports; null with a cluster, or while it is being restarted. */
+  childPid(): number | null;
+  readonly requests: {
+    /** Takes a fact off the hot path: never waits, never throws; a full queue drops the newest and counts it. */
+    append(fact: RequestFact): void;
+    /** Returns when all facts appended before are on disk. Throws LedgerUnavailableError past its deadline. */
+    flush(): Promise<void>;
+    /** Facts dropped since the start. */
+    dropped(): number;
+    lastHour(accountId: string | null): Promise<HourUsage>;
+    recent(count: number, accountId?: string | null): Promise<RequestFact[]>;
+  };
+}
+
+interface Opened {
+  readonly endpoint: Endpoint;
+  readonly database: string;
+}
+
+async function open(options: LedgerOptions, dependencies: LedgerDependencies, random: Random): Promise<Opened> {
+  if (options.clickhouseUrl === null) {
+    if (options.cluster !== null) throw new LedgerOpenError("A cluster is named, but CLICKHOUSE_URL is not set");
+    const { clock, log } = dependencies;
+    const endpoint = await ChildSupervisor.start({ directory: resolve(options.directory) }, { clock, random, log });
+    return { endpoint, database: "sluice" };
+  }
+  if (options.cluster !== null && !/^[A-Za-z_][\w-]{0,63}$/.test(options.cluster)) {
+    throw new LedgerOpenError("The cluster's name may hold letters, digits, _ and - only");
+  }
+  const { address, database } = parseClickhouseUrl(options.clickhouseUrl);
+  return { endpoint: remoteEndpoint(address), database: database ?? "sluice" };
+}
+
+/**
+ * Opens the ledger: starts the embedded engine or reaches the server, and applies migrations.
+ * Throws LedgerOpenError (directory in use, ledger newer than this version, bad URL) and LedgerUnavailableError.
+ */
+export async function openLedger(options: LedgerOptions, dependencies: LedgerDependencies): Promise<Ledger> {
+  const { clock, log, metrics } = dependencies;
+  const random = dependencies.random ?? systemRandom;
+  const { endpoint, database } = await open(options, dependencies, random);
+  const connection = new LedgerConnection({ endpoint, database });
+  try {
+    await migrate(connection, { database, cluster: options.cluster }, { clock, log });
+  } catch (error) {
+    await connection[Symbol.asyncDispose]();
+    await endpoint[Symbol.asyncDispose]();
+    throw error;
+  }
+  const numbers = new BatchNumbers({ clock, random });
+  const writer = new BatchWriter({ replicated: options.cluster !== null }, { connection, clock });
+  const requestLog = new RequestLog({ writer, numbers, clock, log, ...(metrics === undefined ? {} : { metrics }) });
+  return {
+    driver: endpoint.driver,
+    async insert(name, rows) {
+      const table = tables[name];
+      if (table === undefined) throw new TypeError(`The ledger has no table ${name}`);
+      for (const batch of batchesOf(table, rows, numbers)) await writer.write(batch);
+    },
+    query: (sql, parameters, settings, call) => connection.query(sql, parameters, settings, call),
+    stream: (sql, parameters, settings, call) => connection.stream(sql, parameters, settings, call),
+    command: (sql) => connection.command(sql),
+    ping: () => connection.ping(),
+    childPid: () => endpoint.pid(),
+    requests: {
+      append: (fact) => requestLog.append(fact),
+      flush: () => requestLog.flush(),
+      dropped: () => requestLog.dropped,
+      lastHour: (accountId) => lastHour(connection, clock, accountId),
+      recent: (count, accountId = null) => recent(connection, clock, count, accountId),
+    },
+    async [Symbol.asyncDispose]() {
+      await requestLog[Symbol.asyncDispose]();
+      await connection[Symbol.asyncDispose]();
+      await endpoint[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import type { Clock } from "../lib/index.ts";
+import type { LedgerConnection } from "./connection.ts";
+import type { RequestFact } from "./requests.ts";
+
+export interface MinuteUsage {
+  /** Start of the minute, Unix milliseconds. */
+  readonly minute: number;
+  readonly requests: number;
+  readonly credits: number;
+}
+
+export interface MethodUsage {
+  readonly method: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly credits: number;
+}
+
+export interface HourUsage {
+  readonly requests: number;
+  /** Requests with an HTTP status of 400 or more, or a JSON-RPC error. */
+  readonly errors: number;
+  readonly credits: number;
+  /** The last 60 minutes, oldest first, the present one last; minutes without requests are there with zeros. */
+  readonly byMinute: readonly MinuteUsage[];
+  /** The ten methods with the most requests. */
+  readonly byMethod: readonly MethodUsage[];
+}
+
+const minuteMs = 60_000;
+const recentMax = 1_000;
+const recentSpanMs = 24 * 60 * minuteMs;
+const errorRule = "status >= 400 OR rpc_code IS NOT NULL";
+
+interface Scope {
+  readonly condition: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** Rows since a time, of one account or of all. */
+function scope(sinceMs: number, accountId: string | null): Scope {
+  const since = "at >= fromUnixTimestamp64Milli({since:Int64})";
+  if (accountId === null) return { condition: since, parameters: { since: sinceMs } };
+  const condition = `account_id = {account:String} AND ${since}`;
+  return { condition, parameters: { since: sinceMs, account: accountId } };
+}
+
+/** Usage of the last 60 minutes. `accountId` null means all accounts. */
+export async function lastHour(
+  connection: LedgerConnection,
+  clock: Clock,
+  accountId: string | null,
+): Promise<HourUsage> {
+  const present = Math.floor(clock.now() / minuteMs) * minuteMs;
+  const first = present - 59 * minuteMs;
+  const { condition, parameters } = scope(first, accountId);
+  const figures = `count() AS requests, countIf(${errorRule}) AS errors, sum(credits) AS credits`;
+  const [minutes, methods] = await Promise.all([
+    connection.query<Record<"minute" | "requests" | "errors" | "credits", string>>(
+      `SELECT toUnixTimestamp64Milli(at) - toUnixTimestamp64Milli(at) % ${minuteMs} AS minute, ${figures} ` +
+        `FROM requests WHERE ${condition} GROUP BY minute ORDER BY minute`,
+      parameters,
+    ),
+    connection.query<Record<"method" | "requests" | "errors" | "credits", string>>(
+      `SELECT method, ${figures} FROM requests WHERE ${condition} GROUP BY method ORDER BY requests DESC, method LIMIT 10`,
+      parameters,
+    ),
+  ]);
+  const byStart = new Map(minutes.map((row) => [Number(row.minute), row]));
+  const byMinute = Array.from({ length: 60 }, (_, index): MinuteUsage => {
+    const minute = first + index * minuteMs;
+    const row = byStart.get(minute);
+    return { minute, requests: Number(row?.requests ?? 0), credits: Number(row?.credits ?? 0) };
+  });
+  const total = (of: "requests" | "errors" | "credits"): number =>
+    minutes.reduce((sum, row) => sum + Number(row[of]), 0);
+  const byMethod = methods.map((row) => ({
+    method: row.method,
+    requests: Number(row.requests),
+    errors: Number(row.errors),
+    credits: Number(row.credits),
+  }));
+  return { requests: total("requests"), errors: total("errors"), credits: total("credits"), byMinute, byMethod };
+}
+
+type RecentRow = Record<
+  | "at_ms"
+  | "request_id"
+  | "account_id"
+  | "key_id"
+  | "network"
+  | "method"
+  | "bytes_in"
+  | "bytes_out"
+  | "credits"
+  | "upstream",
+  string
+> & {
+  readonly door: RequestFact["door"];
+  readonly cache: RequestFact["cache"];
+  readonly status: number;
+  readonly rpc_code: number | null;
+  readonly latency_ms: number;
+};
+
+/** The last requests of the past 24 hours, newest first; `count` is at most 1,000. `accountId` null means all. */
+export async function recent(
+  connection: LedgerConnection,
+  clock: Clock,
+  count: number,
+  accountId: string | null,
+): Promise<RequestFact[]> {
+  const limit = Math.min(Math.max(Math.trunc(count), 0), recentMax);
+  const { condition, parameters } = scope(clock.now() - recentSpanMs, accountId);
+  const rows = await connection.query<RecentRow>(
+    `SELECT *, toUnixTimestamp64Milli(at) AS at_ms FROM requests WHERE ${condition} ` +
+      "ORDER BY at DESC, request_id DESC LIMIT {limit:UInt32}",
+    { ...parameters, limit },
+  );
+  return rows.map((row) => ({
+    at: Number(row.at_ms),
+    requestId: row.request_id,
+    accountId: row.account_id,
+    keyId: row.key_id,
+    network: row.network,
+    door: row.door,
+    method: row.method,
+    status: row.status,
+    rpcCode: row.rpc_code,
+    latencyMs: row.latency_ms,
+    bytesIn: Number(row.bytes_in),
+    bytesOut: Number(row.bytes_out),
+    credits: Number(row.credits),
+    cache: row.cache,
+    upstream: row.upstream,
+  }));
+}

@@ -1,0 +1,51 @@
+/** A column of a ledger table, in ClickHouse's own words. */
+export interface ColumnDefinition {
+  readonly name: string;
+  readonly type: string;
+  readonly codec?: string;
+}
+
+/**
+ * One table, from which both forms are generated. Every table is partitioned by the month of its DateTime64(3) column
+ * `timeColumn`; rows carry that column as Unix milliseconds.
+ */
+export interface TableDefinition {
+  readonly name: string;
+  readonly columns: readonly ColumnDefinition[];
+  readonly timeColumn: string;
+  readonly orderBy: readonly string[];
+  /** Where a row lives in a cluster. It must depend on the row alone, so that a repeated batch meets its first copy. */
+  readonly shardBy: string;
+  readonly indexes?: readonly { readonly name: string; readonly expression: string; readonly type: string }[];
+}
+
+/** Added to every table: the number of the INSERT that brought the row, by which a repeated INSERT finds itself. */
+export const batchColumn: ColumnDefinition = { name: "batch", type: "UInt64", codec: "Delta, ZSTD" };
+
+/** Requests that were served: one row each, for usage pages and analytics. Never deleted by itself. */
+export const requestsTable: TableDefinition = {
+  name: "requests",
+  timeColumn: "at",
+  columns: [
+    { name: "at", type: "DateTime64(3, 'UTC')", codec: "DoubleDelta, ZSTD" },
+    { name: "request_id", type: "String" },
+    { name: "account_id", type: "String" },
+    { name: "key_id", type: "String" },
+    { name: "network", type: "LowCardinality(String)" },
+    { name: "door", type: "LowCardinality(String)" },
+    { name: "method", type: "LowCardinality(String)" },
+    { name: "status", type: "UInt16" },
+    { name: "rpc_code", type: "Nullable(Int32)" },
+    { name: "latency_ms", type: "Float64" },
+    { name: "bytes_in", type: "UInt64" },
+    { name: "bytes_out", type: "UInt64" },
+    { name: "credits", type: "UInt64" },
+    { name: "cache", type: "LowCardinality(String)" },
+    { name: "upstream", type: "LowCardinality(String)" },
+  ],
+  orderBy: ["account_id", "at"],
+  shardBy: "cityHash64(account_id)",
+};
+
+/** Tables that `insert` knows, by name. */
+export const tables: Readonly<Record<string, TableDefinition>> = { requests: requestsTable };
