@@ -1,0 +1,265 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { isJson, sliceArray, sliceEnvelope, sliceObject, spliceId } from "./slice.ts";
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+function sliced(text: string): { kind: string; id?: string; value?: string; fault?: string } {
+  const bytes = utf8(text);
+  const slice = sliceEnvelope(bytes);
+  if (slice.kind === "malformed") return slice;
+  const { kind, idStart, idEnd, valueStart, valueEnd } = slice;
+  return { kind, id: textOf(bytes.subarray(idStart, idEnd)), value: textOf(bytes.subarray(valueStart, valueEnd)) };
+}
+
+describe("sliceEnvelope", () => {
+  test("finds result and id in the layout that nodes use, and in any other", () => {
+    const value = '{"rentEpoch":18446744073709551615}';
+    const result = { kind: "result", id: "7", value };
+    expect(sliced(`{"jsonrpc":"2.0","result":${value},"id":7}\n`)).toEqual(result);
+    expect(sliced(`{"id":7,"result":${value},"jsonrpc":"2.0"}`)).toEqual(result);
+    expect(sliced(` {\n"more" : [{}] ,\t"id" : 7 , "jsonrpc" : "2.0" , "result" : ${value} }\r\n `)).toEqual(result);
+    expect(sliced('{"jsonrpc":"2.0","error":{"code":-32601},"id":"a\\"}"}')).toEqual({
+      kind: "error",
+      id: '"a\\"}"',
+      value: '{"code":-32601}',
+    });
+    expect(sliced('{"jsonrpc":"2.0","result":null,"id":null}')).toEqual({ kind: "result", id: "null", value: "null" });
+  });
+
+  test("names inside of values are not members", () => {
+    expect(sliced('{"jsonrpc":"2.0","result":{"id":1,"error":{},"x":"\\",\\"id\\":2"},"id":3}').id).toBe("3");
+  });
+
+  test("an escaped spelling of a member's name is that member", () => {
+    expect(sliced('{"jsonrpc":"2.0","result":1,"\\u0069d":5}')).toEqual({ kind: "result", id: "5", value: "1" });
+    expect(sliced('{"jsonrpc":"2.0","result":1,"id":5,"i\\u0064":6}').fault).toBe("DUPLICATE_MEMBER");
+    expect(sliced('{"jsonrpc":"\\u0032.0","result":1,"id":5}').kind).toBe("result");
+  });
+
+  test("says what is wrong with an answer", () => {
+    const fault = (text: string): string | undefined => sliced(text).fault;
+    expect(fault("")).toBe("NOT_JSON");
+    expect(fault("<html>")).toBe("NOT_JSON");
+    expect(fault('"2.0"')).toBe("NOT_AN_OBJECT");
+    expect(fault('[{"jsonrpc":"2.0","result":1,"id":1}]')).toBe("NOT_AN_OBJECT");
+    expect(fault("{}")).toBe("WRONG_VERSION");
+    expect(fault('{"result":1,"id":1}')).toBe("WRONG_VERSION");
+    for (const version of ['"1.0"', "2.0", "12.03", '"2.0 "', '"2\\u002f0"', "null"]) {
+      expect(fault(`{"jsonrpc":${version},"result":1,"id":1}`)).toBe("WRONG_VERSION");
+    }
+    expect(fault('{"jsonrpc":"2.0","result":1}')).toBe("NO_ID");
+    expect(fault('{"jsonrpc":"2.0","id":1}')).toBe("NO_RESULT_OR_ERROR");
+    expect(fault('{"jsonrpc":"2.0","result":1,"error":{},"id":1}')).toBe("RESULT_AND_ERROR");
+    for (const error of ["null", '"x"', "[]", "1"]) {
+      expect(fault(`{"jsonrpc":"2.0","error":${error},"id":1}`)).toBe("ERROR_NOT_AN_OBJECT");
+    }
+    for (const twice of ['"id":1', '"result":1', '"jsonrpc":"2.0"']) {
+      expect(fault(`{"jsonrpc":"2.0","result":1,"id":1,${twice}}`)).toBe("DUPLICATE_MEMBER");
+    }
+    expect(fault('{"jsonrpc":"2.0","error":{},"error":{},"id":1}')).toBe("DUPLICATE_MEMBER");
+    for (const after of ["x", "{}", ",", "\0", "\u00a0", "\ufeff"]) {
+      expect(fault(`{"jsonrpc":"2.0","result":1,"id":1}${after}`)).toBe("NOT_JSON");
+    }
+  });
+
+  test("a truncated answer is malformed wherever it was cut", () => {
+    const text = '{"jsonrpc":"2.0","result":{"a":[1.5e3,"\\u00e9é",true,null,{"id":9}]},"id":1}';
+    const bytes = utf8(text);
+    expect(sliceEnvelope(bytes).kind).toBe("result");
+    for (let length = 0; length < bytes.length; length++)
+      expect(sliceEnvelope(bytes.slice(0, length)).kind).toBe("malformed");
+  });
+
+  test("nesting is bounded, and the bound can be set", () => {
+    const nested = (depth: number): Uint8Array =>
+      utf8(`{"jsonrpc":"2.0","id":1,"result":${"[".repeat(depth)}${"]".repeat(depth)}}`);
+    expect(sliceEnvelope(nested(127)).kind).toBe("result");
+    expect(sliceEnvelope(nested(128)).kind).toBe("malformed");
+    expect(sliceEnvelope(nested(2_000_000)).kind).toBe("malformed");
+    expect(sliceEnvelope(nested(5), 6).kind).toBe("result");
+    expect(sliceEnvelope(nested(6), 6).kind).toBe("malformed");
+  });
+});
+
+describe("the scanner", () => {
+  /** What JSON.parse thinks of bytes that must be UTF-8. */
+  const nativeAccepts = (bytes: Uint8Array): boolean => {
+    try {
+      JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  test("knows the grammar of numbers, literals and escapes exactly", () => {
+    const texts =
+      "0 -0 01 - -01 1. .1 1.0 1.0.0 1e 1e5 1e+05 1E-5 1e+ 1e5.0 +1 0x1 NaN Infinity -Infinity 00 0e0 1_0 true tru trues nul nulll null false fals False TRUE undefined"
+        .split(" ")
+        .concat([
+          '""',
+          '"a',
+          '"\\q"',
+          '"\\u12g4"',
+          '"\\u123"',
+          '"\\u00Ef"',
+          '"\\u00G0"',
+          '"\\u001"',
+          '"\\"',
+          '"\\',
+          '"\\/\\b\\f\\n\\r\\t\\\\"',
+          '"\u007f"',
+        ])
+        .concat([
+          '"\\ud800"',
+          '"\n"',
+          '"\t"',
+          '"\0"',
+          '"\u001f"',
+          "[",
+          "[]",
+          "[,]",
+          "[1,]",
+          "[1 2]",
+          "[1}",
+          "{]",
+          "{}",
+          "{,}",
+          '{"a"}',
+          '{"a":}',
+        ])
+        .concat([
+          '{"a":1,}',
+          '{"a":1 "b":2}',
+          "{1:2}",
+          '{"a" : [ ] }',
+          "'a'",
+          "",
+          " ",
+          "\u00a01",
+          "1\u2003",
+          "//",
+          "[/**/]",
+          '{"a":1}}',
+          "]",
+          '"a""b"',
+        ]);
+    for (const text of texts) expect(`${text} ${isJson(utf8(text))}`).toBe(`${text} ${nativeAccepts(utf8(text))}`);
+  });
+
+  test("accepts exactly the well-formed UTF-8 sequences in strings", () => {
+    const edges = [
+      0x00, 0x22, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xed, 0xee, 0xef,
+      0xf0, 0xf1, 0xf4, 0xf5, 0xff,
+    ];
+    let accepted = 0;
+    for (const a of edges) {
+      for (const b of edges) {
+        for (const c of edges) {
+          for (const d of [0x22, 0x80, 0xbf, 0xc0]) {
+            const bytes = Uint8Array.of(0x22, a, b, c, d, 0x22);
+            const native = nativeAccepts(bytes);
+            if (isJson(bytes) !== native) throw new Error(`${bytes.toHex()}: native says ${native}`);
+            if (native) accepted++;
+          }
+        }
+      }
+    }
+    expect(accepted).toBeGreaterThan(50);
+  });
+
+  test("finds what is wrong in a long string at every alignment", () => {
+    for (let offset = 0; offset < 9; offset++) {
+      for (let at = 290; at < 310; at++) {
+        for (const [byte, ok] of [
+          [0x61, true],
+          [0x0a, false],
+          [0x22, false],
+          [0x5c, false],
+          [0x80, false],
+          [0x1f, false],
+          [0x7f, true],
+        ] as const) {
+          const buffer = new Uint8Array(700).fill(0x61);
+          const bytes = buffer.subarray(offset, offset + 600);
+          bytes[0] = 0x22;
+          bytes[599] = 0x22;
+          bytes[at] = byte;
+          if (isJson(bytes) !== ok) throw new Error(`byte ${byte} at ${at}, offset ${offset}`);
+        }
+      }
+    }
+  });
+
+  test("does not read beyond the end of a view", () => {
+    const buffer = utf8(`"${"a".repeat(300)}"`);
+    expect(isJson(buffer.subarray(0, 301))).toBe(false);
+    expect(isJson(buffer.subarray(1))).toBe(false);
+    expect(isJson(buffer)).toBe(true);
+  });
+});
+
+describe("splicing", () => {
+  test("replaces the id and not one byte besides", () => {
+    const value = fc.jsonValue({ maxDepth: 4 });
+    const id = fc.oneof(fc.maxSafeNat(), fc.string(), fc.constant(null));
+    fc.assert(
+      fc.property(value, id, id, fc.nat(23), (result, oldId, newId, order) => {
+        const members = [
+          `"jsonrpc":"2.0"`,
+          `"result":${JSON.stringify(result)}`,
+          `"id":${JSON.stringify(oldId)}`,
+          '"x":18446744073709551615',
+        ];
+        for (let i = 3, left = order; i > 0; left = Math.floor(left / (i + 1)), i--) {
+          const j = left % (i + 1);
+          [members[i], members[j]] = [members[j] ?? "", members[i] ?? ""];
+        }
+        const text = `{${members.join(" , ")}}`;
+        const slice = sliceEnvelope(utf8(text));
+        if (slice.kind === "malformed") throw new Error(slice.fault);
+        const replacement = JSON.stringify(newId);
+        const spliced = textOf(spliceId(utf8(text), slice, utf8(replacement)));
+        const at = members.findIndex((member) => member.startsWith('"id"'));
+        expect(spliced).toBe(`{${members.with(at, `"id":${replacement}`).join(" , ")}}`);
+      }),
+      { seed: 20261120, numRuns: 300 },
+    );
+  });
+});
+
+describe("sliceArray and sliceObject", () => {
+  test("give the ranges of what lies at the top, and nothing for anything else", () => {
+    const bytes = utf8(' [ {"a":[1,2]} , "x,y" ,3,[] ] ');
+    const slice = sliceArray(bytes);
+    const items = slice.kind === "items" ? slice.items.map(({ start, end }) => textOf(bytes.subarray(start, end))) : [];
+    expect(items).toEqual(['{"a":[1,2]}', '"x,y"', "3", "[]"]);
+    expect(sliceArray(utf8("[]"))).toEqual({ kind: "items", items: [] });
+    for (const text of ["", "{}", "[1,]", "[,1]", "[1", "[1]]", "[1}", "1"])
+      expect(sliceArray(utf8(text)).kind).toBe("malformed");
+    expect(sliceArray(utf8("[1,2,3]"), 2).kind).toBe("too many");
+    expect(sliceArray(utf8("[1,2,3]"), 3).kind).toBe("items");
+  });
+
+  test("an object's members come in order, duplicates included", () => {
+    const bytes = utf8(' { "id" : 18446744073709551615 , "a\\"" : {} ,"id":null}\n');
+    const slice = sliceObject(bytes);
+    if (slice.kind !== "members") throw new Error(slice.kind);
+    expect(
+      slice.members.map(({ keyStart, keyEnd, valueStart, valueEnd }) => [
+        textOf(bytes.subarray(keyStart, keyEnd)),
+        textOf(bytes.subarray(valueStart, valueEnd)),
+      ]),
+    ).toEqual([
+      ['"id"', "18446744073709551615"],
+      ['"a\\""', "{}"],
+      ['"id"', "null"],
+    ]);
+    expect(sliceObject(utf8("{}"))).toEqual({ kind: "members", members: [] });
+    for (const text of ["", "[]", '{"a"}', '{"a":1,}', '{"a":1}x', '{"a":1'])
+      expect(sliceObject(utf8(text)).kind).toBe("malformed");
+    expect(sliceObject(utf8('{"a":1,"b":2}'), 1).kind).toBe("too many");
+  });
+});
