@@ -1,0 +1,105 @@
+import { creditCost } from "./credits.ts";
+import { type ErrorCode, errorDocsPath, errorTable } from "./errors.ts";
+import { errorGuide } from "./errors-guide.ts";
+import { type CacheClass, type ParameterKind, type RpcMethodSpec, rpcMethods } from "./rpc-methods.ts";
+
+/** The reference pages that are made from the contract's tables, as Markdown. */
+
+const errorCodes = Object.keys(errorTable).filter((code): code is ErrorCode => code in errorTable);
+
+/** The place of a code on the page of errors; what `errorDocsPath` points at. */
+function anchorOf(code: ErrorCode): string {
+  return errorDocsPath(code).split("#")[1] ?? "";
+}
+
+/** docs/reference/errors.md: one section for each code. */
+export function renderErrorReference(): string {
+  const lines = [
+    "# Errors",
+    "",
+    "REST doors answer a failure as problem details (RFC 9457) with the member `code`; JSON-RPC doors answer with an error",
+    "object whose `data.code` and whose header `X-Error-Code` name the code. Errors of a node, Solana's own codes -32001 to",
+    "-32021 among them, are passed on unchanged.",
+    "",
+    "| code | HTTP status | JSON-RPC code | retry |",
+    "|---|---|---|---|",
+    ...errorCodes.map((code) => {
+      const { status, rpcCode, retryable } = errorTable[code];
+      return `| [${code}](#${anchorOf(code)}) | ${status} | ${rpcCode} | ${retryable ? "yes" : "no"} |`;
+    }),
+    "",
+  ];
+  for (const code of errorCodes) {
+    const { status, rpcCode, retryable, text } = errorTable[code];
+    const { meaning, remedy } = errorGuide[code];
+    const retry = retryable ? "the same call may succeed later" : "the same call fails again";
+    lines.push(`<a id="${anchorOf(code)}"></a>`, "", `## ${code}`, "");
+    lines.push(`HTTP status ${status}, JSON-RPC code ${rpcCode}, ${retry}. Text: "${text}".`, "");
+    lines.push(meaning, "", `What to do: ${remedy}`, "");
+  }
+  return lines.join("\n");
+}
+
+const cacheMeanings: Readonly<Record<CacheClass, string>> = {
+  final: "final",
+  slot: "until the next slot",
+  never: "never",
+};
+
+const routeMeanings: Readonly<Record<RpcMethodSpec["route"], string>> = {
+  read: "any healthy node",
+  archive: "a node that keeps history",
+  send: "the nodes that take transactions, once each",
+  gateway: "the gateway itself",
+};
+
+function kindOf(value: ParameterKind): string {
+  switch (value.kind) {
+    case "integer":
+      return `integer ${value.min} to ${value.max}`;
+    case "choice":
+      return value.values.map((choice) => `\`${choice}\``).join(", ");
+    case "addresses":
+    case "signatures":
+    case "list":
+      return `${value.kind}, at most ${value.max}`;
+    case "any":
+      return "any value";
+    default:
+      return value.kind;
+  }
+}
+
+function parametersOf({ parameters, config, defaults }: RpcMethodSpec): string[] {
+  const rows = parameters.map(({ name, required, value }, index) => {
+    return `| ${index} | ${name} | ${kindOf(value)} | ${required ? "required" : "optional"} |`;
+  });
+  const fields = Object.entries(config?.fields ?? {}).map(([name, value]) => {
+    const preset = defaults[name] === undefined ? "optional" : `default \`${defaults[name]}\``;
+    return `| ${config?.index} | \`${name}\` | ${kindOf(value)} | ${preset} |`;
+  });
+  if (rows.length + fields.length === 0) return ["No parameters."];
+  return ["| place | name | value | |", "|---|---|---|---|", ...rows, ...fields];
+}
+
+/** docs/reference/rpc-methods.md: each method with its price, its place in the cache, and what is checked. */
+export function renderRpcMethodReference(): string {
+  const methods = [...rpcMethods.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
+  const lines = [
+    "# JSON-RPC methods",
+    "",
+    "Every method is called by POST to `/rpc`. Names in code style are members of the configuration object at that place.",
+    "A parameter that is not listed is passed to the node as it is; so is a default that is not stated here. Answers of",
+    "class final (of finalized history) are kept for 5 minutes; those kept until the next slot never longer than 5 seconds.",
+    "",
+    "| method | credits | kept | answered by |",
+    "|---|---|---|---|",
+    ...methods.map(({ name, cache, route }) => {
+      const row = [creditCost(name), cacheMeanings[cache], routeMeanings[route]].join(" | ");
+      return `| [${name}](#${name.toLowerCase()}) | ${row} |`;
+    }),
+    "",
+  ];
+  for (const spec of methods) lines.push(`## ${spec.name}`, "", ...parametersOf(spec), "");
+  return lines.join("\n");
+}
