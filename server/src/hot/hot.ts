@@ -1,0 +1,96 @@
+import { SluiceError } from "@sluice/contract";
+
+/** A bucket that holds `burst` tokens at most and gets `rate` new ones a second; it starts full. */
+export interface TokenRequest {
+  /** Tokens a second, over 0 and up to 1,000,000; it need not be whole. */
+  readonly rate: number;
+  /** Whole, 1 to 1,000,000,000. */
+  readonly burst: number;
+  /** Whole; 0 looks without taking. More than `burst` is never allowed. */
+  readonly cost: number;
+}
+
+export interface TokenDecision {
+  readonly allowed: boolean;
+  /** Whole tokens left, after taking where that was allowed. */
+  readonly remaining: number;
+  /** Until the bucket is full again, rounded up. */
+  readonly resetMs: number;
+  /** Until this cost would be allowed, rounded up; 0 when it was. For a cost above the burst: until the bucket is full. */
+  readonly retryMs: number;
+}
+
+/** Gets the messages of one channel in their order. What it throws is logged and goes no further. */
+export type MessageHandler = (message: string) => void;
+
+export interface SubscribeOptions {
+  /** Called when messages may have been missed because the connection was away; whoever caches by them starts afresh. */
+  readonly onGap?: () => void;
+}
+
+export type HotDriver = "memory" | "redis";
+
+/**
+ * What replicas share and may lose at any moment: nothing here is the only copy of anything. Keys are 1 to 512
+ * characters; values, counters, buckets and leases have key spaces of their own. Lives are whole milliseconds from 1 to
+ * 30 days. Every method but `subscribe` and `ping` throws HotUnavailable, within a quarter of a second, when the store
+ * is away, and RangeError for arguments out of these bounds.
+ */
+export interface Hot extends AsyncDisposable {
+  readonly driver: HotDriver;
+  /** The bytes are the caller's to read, not to change. */
+  get(key: string): Promise<Uint8Array | null>;
+  /** Values over 16 MiB are not kept; whoever asks for one finds none. */
+  set(key: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
+  /** Removes the value under the key, if there is one. */
+  delete(key: string): Promise<void>;
+  /** Adds to a counter that starts at 0 and ends `ttlMs` after its first increment; gives the new count (below 2^53). */
+  increment(key: string, by: number, ttlMs: number): Promise<number>;
+  takeTokens(key: string, request: TokenRequest): Promise<TokenDecision>;
+  /** Whether `holder` has the lease now, for `ttlMs` from now; the present holder thereby renews it. */
+  acquire(key: string, holder: string, ttlMs: number): Promise<boolean>;
+  /** Ends the lease if `holder` has it, and says whether that was so; somebody else's is left alone. */
+  release(key: string, holder: string): Promise<boolean>;
+  /** Reaches whoever is subscribed now, in this process and in others; nobody else ever. */
+  publish(channel: string, message: string): Promise<void>;
+  /** Lasts until it is disposed of, through losses of the connection; see `onGap`. */
+  subscribe(channel: string, handler: MessageHandler, options?: SubscribeOptions): Promise<AsyncDisposable>;
+  /** Whether the store answers now. */
+  ping(): Promise<boolean>;
+}
+
+/** The store is away, too slow, or refuses. Callers that can do without it catch this; at a door it is OVERLOADED. */
+export class HotUnavailable extends SluiceError {
+  constructor(cause: unknown) {
+    super("OVERLOADED", { cause });
+    this.name = "HotUnavailable";
+  }
+}
+
+/** The part of a log that this room writes to. */
+export interface HotLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export const valueBytesMax = 16 * 1024 * 1024;
+const nameLengthMax = 512;
+const ttlMsMax = 30 * 24 * 3_600_000;
+
+/** Keys, channels and holders. */
+export function checkName(name: string): string {
+  if (name.length === 0 || name.length > nameLengthMax) throw new RangeError("A key has 1 to 512 characters.");
+  return name;
+}
+
+export function checkTtl(ttlMs: number): number {
+  if (!Number.isSafeInteger(ttlMs) || ttlMs < 1 || ttlMs > ttlMsMax) {
+    throw new RangeError("A life is a whole number of milliseconds from 1 to 30 days.");
+  }
+  return ttlMs;
+}
+
+export function checkIncrement(by: number): number {
+  if (!Number.isSafeInteger(by)) throw new RangeError("A counter moves by a whole number.");
+  return by;
+}

@@ -1,0 +1,16 @@
+/**
+ * hot: what replicas share and may lose at any moment (cached bytes, counters, token buckets, leases, notices to each
+ * other), in this process's memory or in Redis. Config says which; compose opens it. It feeds limits, cache, keys and
+ * every room that has to agree with its other replicas. Nothing in here is the only copy of anything.
+ */
+export {
+  type Hot,
+  type HotDriver,
+  type HotLog,
+  HotUnavailable,
+  type MessageHandler,
+  type SubscribeOptions,
+  type TokenDecision,
+  type TokenRequest,
+} from "./hot.ts";
+export { type HotDependencies, type HotOptions, openHot } from "./open.ts";

@@ -1,0 +1,162 @@
+import type { Clock } from "../lib/index.ts";
+import {
+  checkIncrement,
+  checkName,
+  checkTtl,
+  type Hot,
+  type HotLog,
+  HotUnavailable,
+  type MessageHandler,
+  type TokenDecision,
+  type TokenRequest,
+  valueBytesMax,
+} from "./hot.ts";
+import { LruMap } from "./lru.ts";
+import { type BucketLevel, checkTokenRequest, takeFromBucket } from "./token-bucket.ts";
+
+const entriesMax = 100_000;
+/** About what a Map entry and its key cost beside the bytes. */
+const entryOverheadBytes = 100;
+
+interface Expiring<T> {
+  readonly value: T;
+  readonly endsAtMs: number;
+}
+
+/**
+ * The hot store of a single process. Values are bounded by bytes and by number, everything else by number (100,000);
+ * the longest unused goes first. A dropped bucket is full again and a dropped counter starts at 0; leases are never
+ * dropped, a new one is refused instead. Lives run on the monotonic clock, which setting the machine's time leaves alone.
+ */
+export class MemoryHot implements Hot {
+  readonly driver = "memory";
+  readonly #clock: Clock;
+  readonly #log: HotLog;
+  readonly #values: LruMap<Expiring<Uint8Array>>;
+  readonly #counters = new LruMap<Expiring<number>>({ entriesMax });
+  readonly #buckets = new LruMap<BucketLevel>({ entriesMax });
+  readonly #leases = new Map<string, Expiring<string>>();
+  readonly #handlers = new Map<string, Set<MessageHandler>>();
+  #closed = false;
+
+  constructor(options: { valuesBytesMax: number }, deps: { clock: Clock; log: HotLog }) {
+    this.#values = new LruMap({ entriesMax, weightMax: options.valuesBytesMax });
+    this.#clock = deps.clock;
+    this.#log = deps.log;
+  }
+
+  async get(key: string): Promise<Uint8Array | null> {
+    this.#checkOpen(key);
+    const found = this.#values.get(key);
+    if (found === undefined) return null;
+    if (found.endsAtMs > this.#clock.monotonic()) return found.value;
+    this.#values.delete(key);
+    return null;
+  }
+
+  async set(key: string, bytes: Uint8Array, ttlMs: number): Promise<void> {
+    this.#checkOpen(key);
+    const endsAtMs = this.#clock.monotonic() + checkTtl(ttlMs);
+    if (bytes.length > valueBytesMax) return this.#values.delete(key);
+    // A copy: the caller may go on using its buffer.
+    const weight = bytes.length + key.length * 2 + entryOverheadBytes;
+    this.#values.set(key, { value: bytes.slice(), endsAtMs }, weight);
+  }
+
+  async delete(key: string): Promise<void> {
+    this.#checkOpen(key);
+    this.#values.delete(key);
+  }
+
+  async increment(key: string, by: number, ttlMs: number): Promise<number> {
+    this.#checkOpen(key);
+    const nowMs = this.#clock.monotonic();
+    const found = this.#counters.get(key);
+    const present =
+      found !== undefined && found.endsAtMs > nowMs ? found : { value: 0, endsAtMs: nowMs + checkTtl(ttlMs) };
+    const value = present.value + checkIncrement(by);
+    this.#counters.set(key, { value, endsAtMs: present.endsAtMs });
+    return value;
+  }
+
+  async takeTokens(key: string, request: TokenRequest): Promise<TokenDecision> {
+    this.#checkOpen(key);
+    checkTokenRequest(request);
+    const nowMs = Math.floor(this.#clock.monotonic());
+    const { decision, level } = takeFromBucket(this.#buckets.get(key) ?? null, nowMs, request);
+    if (level === null) this.#buckets.delete(key);
+    else this.#buckets.set(key, level);
+    return decision;
+  }
+
+  async acquire(key: string, holder: string, ttlMs: number): Promise<boolean> {
+    this.#checkOpen(key);
+    checkName(holder);
+    const nowMs = this.#clock.monotonic();
+    const endsAtMs = nowMs + checkTtl(ttlMs);
+    const found = this.#leases.get(key);
+    if (found !== undefined && found.endsAtMs > nowMs && found.value !== holder) return false;
+    if (found === undefined && !this.#hasRoomForLease(nowMs)) return false;
+    this.#leases.set(key, { value: holder, endsAtMs });
+    return true;
+  }
+
+  async release(key: string, holder: string): Promise<boolean> {
+    this.#checkOpen(key);
+    const found = this.#leases.get(key);
+    if (found === undefined || found.value !== holder) return false;
+    this.#leases.delete(key);
+    return found.endsAtMs > this.#clock.monotonic();
+  }
+
+  async publish(channel: string, message: string): Promise<void> {
+    this.#checkOpen(channel);
+    const handlers = this.#handlers.get(channel);
+    if (handlers === undefined) return;
+    // As over a network, a publisher returns before anybody has handled its message.
+    for (const handler of [...handlers]) queueMicrotask(() => this.#deliver(channel, handler, message));
+  }
+
+  async subscribe(channel: string, handler: MessageHandler): Promise<AsyncDisposable> {
+    this.#checkOpen(channel);
+    const handlers = this.#handlers.get(channel) ?? new Set();
+    this.#handlers.set(channel, handlers);
+    // A handler that is subscribed twice is two subscriptions.
+    const own: MessageHandler = (message) => handler(message);
+    handlers.add(own);
+    const unsubscribe = async (): Promise<void> => {
+      handlers.delete(own);
+      if (handlers.size === 0 && this.#handlers.get(channel) === handlers) this.#handlers.delete(channel);
+    };
+    return { [Symbol.asyncDispose]: unsubscribe };
+  }
+
+  async ping(): Promise<boolean> {
+    return !this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    this.#handlers.clear();
+  }
+
+  #checkOpen(name: string): void {
+    checkName(name);
+    if (this.#closed) throw new HotUnavailable(new Error("The hot store is closed."));
+  }
+
+  #hasRoomForLease(nowMs: number): boolean {
+    if (this.#leases.size < entriesMax) return true;
+    for (const [key, lease] of this.#leases) if (lease.endsAtMs <= nowMs) this.#leases.delete(key);
+    return this.#leases.size < entriesMax;
+  }
+
+  #deliver(channel: string, handler: MessageHandler, message: string): void {
+    if (this.#handlers.get(channel)?.has(handler) !== true) return;
+    try {
+      handler(message);
+    } catch (error) {
+      this.#log.warn({ channel, error: String(error) }, "a subscriber failed on a message");
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import { type Clock, type Random, systemRandom } from "../lib/index.ts";
+import type { Hot, HotLog } from "./hot.ts";
+import { MemoryHot } from "./memory.ts";
+import { RedisHot } from "./redis.ts";
+import { parseRedisUrl } from "./redis-url.ts";
+
+export interface HotOptions {
+  /** See `parseRedisUrl`; null is this process's memory. */
+  readonly redisUrl: string | null;
+  /** Put before every key and channel in Redis; `sluice:` when absent. */
+  readonly prefix?: string;
+  /** What the values in memory may take together; 64 MiB when absent. */
+  readonly memoryBytesMax?: number;
+  /** How long a command to Redis may take; 250 ms when absent. */
+  readonly commandTimeoutMs?: number;
+}
+
+export interface HotDependencies {
+  readonly clock: Clock;
+  readonly log: HotLog;
+  /** Spreads reconnections; the system's when absent. */
+  readonly random?: Random;
+}
+
+const patienceMs = 2_000;
+
+/**
+ * Opens the hot store. A Redis that is away does not stop the start, since nothing in it is the only copy: after 2 s the
+ * store is returned all the same, fails fast, and heals when Redis comes. Throws an Error for an address that is none.
+ */
+export async function openHot(options: HotOptions, deps: HotDependencies): Promise<Hot> {
+  const { redisUrl, memoryBytesMax = 64 * 1024 * 1024, prefix = "sluice:", commandTimeoutMs = 250 } = options;
+  if (redisUrl === null) return new MemoryHot({ valuesBytesMax: memoryBytesMax }, deps);
+  const times = { commandMs: commandTimeoutMs, silenceMs: commandTimeoutMs * 4, connectMs: 1_000 };
+  const hot = new RedisHot(
+    { address: parseRedisUrl(redisUrl), prefix, times, pingMs: 10_000 },
+    { log: deps.log, random: deps.random ?? systemRandom },
+  );
+  if (!(await hot.connected(patienceMs))) {
+    deps.log.warn({}, "Redis does not answer; going on without it until it does");
+  }
+  return hot;
+}

@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import { Cluster, Redis } from "ioredis";
+import { backoffDelayMs, type Random } from "../lib/index.ts";
+import { type HotLog, HotUnavailable } from "./hot.ts";
+import type { RedisAddress, RedisNode } from "./redis-url.ts";
+
+export interface RedisTimes {
+  /** How long a command may take, in all. */
+  readonly commandMs: number;
+  /** A connection that owes an answer this long is given up. */
+  readonly silenceMs: number;
+  readonly connectMs: number;
+}
+
+/** Commands that may be under way at once; one more fails at once. */
+const inFlightMax = 10_000;
+const reconnectBackoff = { baseMs: 50, maxMs: 2_000 };
+
+/** A script with the digest under which Redis keeps it. */
+export interface Script {
+  readonly lua: string;
+  readonly digest: string;
+}
+
+export function newScript(lua: string): Script {
+  return { lua, digest: createHash("sha1").update(lua).digest("hex") };
+}
+
+export function reconnectDelayMs(attempt: number, random: Random): number {
+  return backoffDelayMs(attempt, reconnectBackoff, random);
+}
+
+/**
+ * What every connection has in common. RESP2 is spoken by all servers and proxies. Nothing is queued for a server that
+ * is away and nothing is sent twice: whoever asks is told at once, and decides.
+ */
+export function connectionOptions(address: RedisAddress, times: RedisTimes) {
+  return {
+    protocol: 2 as const,
+    connectionName: "sluice",
+    connectTimeout: times.connectMs,
+    socketTimeout: times.silenceMs,
+    keepAlive: 10_000,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    db: address.database,
+    ...(address.username === null ? {} : { username: address.username }),
+    ...(address.password === null ? {} : { password: address.password }),
+    ...(address.tls ? { tls: {} } : {}),
+  };
+}
+
+function createClient(address: RedisAddress, times: RedisTimes, random: Random): Redis | Cluster {
+  const options = connectionOptions(address, times);
+  const [first] = address.nodes;
+  if (!address.cluster && first !== undefined) {
+    return new Redis({
+      ...options,
+      ...first,
+      retryStrategy: (attempt) => reconnectDelayMs(attempt - 1, random),
+      // A server that a failover has made a replica says READONLY; a new connection finds the new primary.
+      reconnectOnError: (error) => (error.message.startsWith("READONLY") ? 1 : false),
+    });
+  }
+  const { enableOfflineQueue, db, ...nodeOptions } = options;
+  return new Cluster(address.nodes.filter(isTcpNode), {
+    redisOptions: nodeOptions,
+    enableOfflineQueue: false,
+    clusterRetryStrategy: (attempt) => reconnectDelayMs(attempt - 1, random),
+    slotsRefreshTimeout: times.connectMs,
+    slotsRefreshInterval: 5_000,
+    retryDelayOnFailover: 50,
+    retryDelayOnClusterDown: 50,
+    retryDelayOnTryAgain: 20,
+  });
+}
+
+function isTcpNode(node: RedisNode): node is Extract<RedisNode, { host: string }> {
+  return "host" in node;
+}
+
+/** Sends commands, each within a bounded time, and connects again by itself. */
+export class RedisCommands implements AsyncDisposable {
+  readonly #client: Redis | Cluster;
+  readonly #times: RedisTimes;
+  readonly #address: RedisAddress;
+  #inFlight = 0;
+
+  constructor(options: { address: RedisAddress; times: RedisTimes }, deps: { log: HotLog; random: Random }) {
+    this.#times = options.times;
+    this.#address = options.address;
+    this.#client = createClient(options.address, options.times, deps.random);
+    this.#reportTo(deps.log);
+  }
+
+  /** Where a subscriber can connect: any node of a cluster passes on the messages of all. */
+  nodes(): readonly RedisNode[] {
+    if (!(this.#client instanceof Cluster)) return this.#address.nodes;
+    const known = this.#client.nodes("all").flatMap(({ options: { host, port } }) => {
+      return host === undefined || port === undefined ? [] : [{ host, port }];
+    });
+    return [...known, ...this.#address.nodes];
+  }
+
+  /** Waits until the first connection is ready, at most `patienceMs`, and says whether it is. */
+  async connected(patienceMs: number): Promise<boolean> {
+    if (this.#client.status === "ready") return true;
+    return new Promise((resolve) => {
+      const settle = (ready: boolean): void => {
+        clearTimeout(timer);
+        this.#client.off("ready", onReady);
+        resolve(ready);
+      };
+      const onReady = (): void => settle(true);
+      const timer = setTimeout(() => settle(false), patienceMs);
+      this.#client.on("ready", onReady);
+    });
+  }
+
+  /** Throws HotUnavailable at once when there is no connection, and after `commandMs` when there is no answer. */
+  run<T>(command: (client: Redis | Cluster) => Promise<T>): Promise<T> {
+    if (this.#client.status !== "ready") return unavailable("Redis is not connected.");
+    if (this.#inFlight >= inFlightMax) return unavailable("Too many commands are waiting for Redis.");
+    this.#inFlight += 1;
+    return new Promise<T>((resolve, reject) => {
+      const late = (): void => {
+        reject(new HotUnavailable(new Error(`Redis did not answer within ${this.#times.commandMs} ms.`)));
+      };
+      const timer = setTimeout(late, this.#times.commandMs);
+      const settled = (): void => {
+        this.#inFlight -= 1;
+        clearTimeout(timer);
+      };
+      command(this.#client).then(
+        (result) => {
+          settled();
+          resolve(result);
+        },
+        (error: unknown) => {
+          settled();
+          reject(new HotUnavailable(error));
+        },
+      );
+    });
+  }
+
+  /** Runs a script on one key: by its digest, and with its text when the server does not have it yet. */
+  script(script: Script, key: string, ...values: readonly string[]): Promise<unknown> {
+    return this.run(async (client) => {
+      try {
+        return await client.evalsha(script.digest, 1, key, ...values);
+      } catch (error) {
+        if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
+        return client.eval(script.lua, 1, key, ...values);
+      }
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#client.disconnect();
+  }
+
+  /** Says once that the connection is lost and once that it is back, not each try in between. */
+  #reportTo(log: HotLog): void {
+    let away = false;
+    let reason = "";
+    this.#client.on("error", (error: Error) => {
+      reason = error.message;
+    });
+    this.#client.on("close", () => {
+      if (away) return;
+      away = true;
+      log.warn({ reason }, "the connection to Redis was lost or could not be made");
+    });
+    this.#client.on("ready", () => {
+      if (away) log.info({}, "connected to Redis again");
+      away = false;
+      reason = "";
+    });
+  }
+}
+
+function unavailable(reason: string): Promise<never> {
+  return Promise.reject(new HotUnavailable(new Error(reason)));
+}

@@ -1,0 +1,138 @@
+import type { Random } from "../lib/index.ts";
+import {
+  checkIncrement,
+  checkName,
+  checkTtl,
+  type Hot,
+  type HotLog,
+  HotUnavailable,
+  type MessageHandler,
+  type SubscribeOptions,
+  type TokenDecision,
+  type TokenRequest,
+  valueBytesMax,
+} from "./hot.ts";
+import { newScript, RedisCommands, type RedisTimes } from "./redis-commands.ts";
+import { RedisSubscriber } from "./redis-subscriber.ts";
+import type { RedisAddress } from "./redis-url.ts";
+import { acquire, increment, release, takeTokens } from "./scripts.ts";
+import { checkTokenRequest } from "./token-bucket.ts";
+
+export interface RedisHotOptions {
+  readonly address: RedisAddress;
+  /** Put before every key and channel, so that several installations can share a server. */
+  readonly prefix: string;
+  readonly times: RedisTimes;
+  /** How often the subscriber's connection is tried. */
+  readonly pingMs: number;
+}
+
+const takeTokensScript = newScript(takeTokens);
+const incrementScript = newScript(increment);
+const acquireScript = newScript(acquire);
+const releaseScript = newScript(release);
+
+/** The hot store that replicas share, on Redis or Valkey, a single server or a cluster. */
+export class RedisHot implements Hot {
+  readonly driver = "redis";
+  readonly #prefix: string;
+  readonly #commands: RedisCommands;
+  readonly #subscriber: RedisSubscriber;
+
+  constructor(options: RedisHotOptions, deps: { log: HotLog; random: Random }) {
+    this.#prefix = options.prefix;
+    const commands = new RedisCommands(options, deps);
+    this.#commands = commands;
+    this.#subscriber = new RedisSubscriber({ ...options, nodes: () => commands.nodes() }, deps);
+  }
+
+  /** Whether the first connection is there within the time given; it goes on being tried either way. */
+  connected(patienceMs: number): Promise<boolean> {
+    return this.#commands.connected(patienceMs);
+  }
+
+  async get(key: string): Promise<Uint8Array | null> {
+    const name = this.#name("v", key);
+    return this.#commands.run((client) => client.getBuffer(name));
+  }
+
+  async set(key: string, bytes: Uint8Array, ttlMs: number): Promise<void> {
+    const name = this.#name("v", key);
+    checkTtl(ttlMs);
+    if (bytes.length > valueBytesMax) return this.delete(key);
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    await this.#commands.run((client) => client.set(name, buffer, "PX", ttlMs));
+  }
+
+  async delete(key: string): Promise<void> {
+    const name = this.#name("v", key);
+    await this.#commands.run((client) => client.del(name));
+  }
+
+  async increment(key: string, by: number, ttlMs: number): Promise<number> {
+    const values = [String(checkIncrement(by)), String(checkTtl(ttlMs))];
+    return toNumber(await this.#commands.script(incrementScript, this.#name("c", key), ...values));
+  }
+
+  async takeTokens(key: string, request: TokenRequest): Promise<TokenDecision> {
+    return this.takeTokensAt(key, request, null);
+  }
+
+  /** As `takeTokens`, at a time that is passed instead of the server's: for proving the script's arithmetic. */
+  async takeTokensAt(key: string, request: TokenRequest, nowMs: number | null): Promise<TokenDecision> {
+    checkTokenRequest(request);
+    const { rate, burst, cost } = request;
+    const values = [String(rate), String(burst), String(cost), nowMs === null ? "" : String(nowMs)];
+    const answer = await this.#commands.script(takeTokensScript, this.#name("b", key), ...values);
+    const [allowed, remaining, resetMs, retryMs] = Array.isArray(answer) ? answer.map(toNumber) : [];
+    if (remaining === undefined || resetMs === undefined || retryMs === undefined) throw strange(answer);
+    return { allowed: allowed === 1, remaining, resetMs, retryMs };
+  }
+
+  async acquire(key: string, holder: string, ttlMs: number): Promise<boolean> {
+    const values = [checkName(holder), String(checkTtl(ttlMs))];
+    return toNumber(await this.#commands.script(acquireScript, this.#name("l", key), ...values)) === 1;
+  }
+
+  async release(key: string, holder: string): Promise<boolean> {
+    return toNumber(await this.#commands.script(releaseScript, this.#name("l", key), checkName(holder))) === 1;
+  }
+
+  async publish(channel: string, message: string): Promise<void> {
+    const name = this.#name("p", channel);
+    await this.#commands.run((client) => client.publish(name, message));
+  }
+
+  async subscribe(channel: string, handler: MessageHandler, options: SubscribeOptions = {}): Promise<AsyncDisposable> {
+    return this.#subscriber.subscribe(this.#name("p", channel), handler, options);
+  }
+
+  async ping(): Promise<boolean> {
+    // A key that is never there: in a cluster PING goes to any node, while a look-up needs the slot to be served.
+    const name = this.#name("v", "ping");
+    return this.#commands
+      .run((client) => client.exists(name))
+      .then(
+        () => true,
+        () => false,
+      );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#subscriber[Symbol.asyncDispose]();
+    await this.#commands[Symbol.asyncDispose]();
+  }
+
+  #name(kind: "v" | "c" | "b" | "l" | "p", key: string): string {
+    return `${this.#prefix}${kind}:${checkName(key)}`;
+  }
+}
+
+function toNumber(answer: unknown): number {
+  if (typeof answer !== "number") throw strange(answer);
+  return answer;
+}
+
+function strange(answer: unknown): HotUnavailable {
+  return new HotUnavailable(new Error(`Redis gave an answer of an unexpected kind: ${typeof answer}.`));
+}
