@@ -1,0 +1,288 @@
+import { createHash } from "node:crypto";
+import { encodeBase58, type Transaction } from "@sluice/wire";
+import type { Block, ChainAccount } from "../model.ts";
+import { durableNonce } from "../svm/litesvm.ts";
+import type { AccountWrite, Svm } from "../svm/svm.ts";
+import { AccountStore } from "./accounts.ts";
+import { type BankSlot, type Commitment, CommitmentLadder } from "./bank-slot.ts";
+import { BlockhashQueue } from "./blockhashes.ts";
+import { EpochSchedule } from "./epochs.ts";
+import { admit, executeTransaction, type OpenBank } from "./executor.ts";
+import type { Genesis } from "./genesis.ts";
+import { History, type RecordedTransaction } from "./history.ts";
+import { slotYears } from "./inflation.ts";
+import { signaturesValid } from "./resolve.ts";
+import { type Simulation, type SimulationRequest, simulateAt } from "./simulate.ts";
+import { hashBytes, SlotSysvars } from "./slot-sysvars.ts";
+import { distributeFees, ValidatorVotes } from "./validator.ts";
+
+export interface ChainOptions {
+  /** Nominal length of a slot; the chain's own clock is whoever closes its slots. */
+  readonly slotMs: number;
+  readonly slotsPerEpoch: bigint;
+  /** Slots after which a frozen slot is confirmed, and finalized. */
+  readonly confirmedAfter: number;
+  readonly finalizedAfter: number;
+  readonly slotsMax: number;
+  readonly transactionsMax: number;
+  /** Transactions that may wait for the machine; more are dropped, as a full leader drops them. */
+  readonly pendingMax: number;
+}
+
+export interface ChainDependencies {
+  readonly svm: Svm;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/** What the chain tells those who watch it, in the order in which it happens. */
+export interface ChainListener {
+  received(signature: string): void;
+  opened(slot: bigint, parent: bigint): void;
+  frozen(bank: BankSlot, block: Block): void;
+  confirmed(bank: BankSlot): void;
+  finalized(bank: BankSlot): void;
+}
+
+interface OpenSlot {
+  readonly slot: bigint;
+  readonly parent: BankSlot;
+  readonly time: bigint;
+  readonly nextNonce: Uint8Array;
+  readonly recorded: RecordedTransaction[];
+  readonly signatures: Set<string>;
+}
+
+/**
+ * The chain: an open slot into which submitted transactions go in order of arrival, and the frozen slots behind it. One
+ * thing happens at a time: a transaction runs, a simulation runs, or the slot is closed. Readers see frozen slots only,
+ * each commitment its own. Time is not its business: whoever owns it calls `closeSlot`.
+ */
+export class Chain implements AsyncDisposable {
+  readonly genesis: Genesis;
+  readonly accounts = new AccountStore();
+  readonly history: History;
+  readonly blockhashes = new BlockhashQueue();
+  readonly epochs: EpochSchedule;
+  readonly votes: ValidatorVotes;
+  readonly #options: ChainOptions;
+  readonly #deps: ChainDependencies;
+  readonly #ladder: CommitmentLadder;
+  readonly #sysvars: SlotSysvars;
+  readonly #listeners = new Set<ChainListener>();
+  readonly #pending: Transaction[] = [];
+  #open: OpenSlot;
+  #last: Promise<unknown> = Promise.resolve();
+  #draining = false;
+  #dropped = 0;
+
+  private constructor(options: ChainOptions, genesis: Genesis, deps: ChainDependencies) {
+    this.genesis = genesis;
+    this.#options = options;
+    this.#deps = deps;
+    this.history = new History(options);
+    this.epochs = new EpochSchedule(options.slotsPerEpoch);
+    this.#sysvars = new SlotSysvars({ epochs: this.epochs, stake: genesis.validator.stakeLamports });
+    const time = BigInt(Math.floor(deps.now() / 1_000));
+    this.votes = new ValidatorVotes(genesis.validator, this.epochs, time);
+    for (const { address, account } of genesis.accounts) this.accounts.write(0n, address, account);
+    const bank: BankSlot = {
+      slot: 0n,
+      parent: 0n,
+      blockhash: encodeBase58(genesis.hash),
+      blockHeight: 0n,
+      time,
+      transactionCount: 0n,
+      capitalization: this.accounts.lamports,
+    };
+    this.#ladder = new CommitmentLadder(options, bank);
+    this.blockhashes.register(bank.blockhash, 0n);
+    this.history.append(this.#block(bank, encodeBase58(new Uint8Array(32)), [], []), []);
+    this.#open = this.#nextSlot(bank);
+  }
+
+  /** Starts a chain at its genesis, which is processed, confirmed and finalized at once, with slot 1 open. */
+  static async start(options: ChainOptions, genesis: Genesis, deps: ChainDependencies): Promise<Chain> {
+    const chain = new Chain(options, genesis, deps);
+    await chain.#openSlot();
+    return chain;
+  }
+
+  watch(listener: ChainListener): void {
+    this.#listeners.add(listener);
+  }
+
+  at(commitment: Commitment): BankSlot {
+    return this.#ladder.at(commitment);
+  }
+
+  get openSlot(): bigint {
+    return this.#open.slot;
+  }
+
+  /** Transactions that were dropped because too many waited. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Whether the SlotHashes sysvar of the open slot names this slot. */
+  isRecentSlot(slot: bigint): boolean {
+    return this.#sysvars.isRecentSlot(slot);
+  }
+
+  /** Takes a transaction for the open slot. What becomes of it is seen in the blocks; a bad one just never lands. */
+  submit(transaction: Transaction): void {
+    if (this.#pending.length >= this.#options.pendingMax) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#pending.push(transaction);
+    for (const listener of this.#listeners) listener.received(transaction.id);
+    if (!this.#draining) void this.#drain();
+  }
+
+  /** Runs a transaction over the state of a commitment, keeping nothing. */
+  simulate(request: SimulationRequest): Promise<Simulation> {
+    return this.#exclusively(() =>
+      simulateAt(request, this.at(request.commitment), { ...this.#deps, chain: this, accounts: this.accounts }),
+    );
+  }
+
+  /** Freezes the open slot, moves the commitments on and opens the next slot. */
+  closeSlot(): Promise<void> {
+    return this.#exclusively(async () => {
+      const { bank, block } = await this.#freeze();
+      const moved = this.#ladder.push(bank);
+      for (const listener of this.#listeners) {
+        listener.frozen(bank, block);
+        for (const confirmed of moved.confirmed) listener.confirmed(confirmed);
+        for (const finalized of moved.finalized) listener.finalized(finalized);
+      }
+      for (const finalized of moved.finalized) this.accounts.root(finalized.slot);
+      this.#open = this.#nextSlot(bank);
+      await this.#openSlot();
+    });
+  }
+
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #drain(): Promise<void> {
+    this.#draining = true;
+    try {
+      while (this.#pending.length > 0) {
+        const batch = this.#pending.splice(0);
+        for (const transaction of batch) await this.#exclusively(() => this.#run(transaction));
+      }
+    } finally {
+      this.#draining = false;
+    }
+  }
+
+  async #run(transaction: Transaction): Promise<void> {
+    const open = this.#open;
+    const bank: OpenBank = {
+      slot: open.slot,
+      nextNonce: open.nextNonce,
+      read: (address) => this.accounts.get(address, open.slot),
+      isRecentSlot: (slot) => this.isRecentSlot(slot),
+      isBlockhashValid: (blockhash) => this.blockhashes.isValid(blockhash, open.parent.blockHeight),
+      wasProcessed: (signature) => this.#wasProcessed(signature),
+    };
+    const admission = admit(transaction, bank);
+    if (!admission.ok || !signaturesValid(transaction)) return;
+    const position = { slot: open.slot, index: open.recorded.length };
+    const recorded = await executeTransaction(admission, position, bank, {
+      svm: this.#deps.svm,
+      accounts: this.accounts,
+    });
+    if (recorded === null) return;
+    open.recorded.push(recorded);
+    open.signatures.add(recorded.executed.signature);
+  }
+
+  #wasProcessed(signature: string): boolean {
+    return this.#open.signatures.has(signature) || this.history.transaction(signature) !== null;
+  }
+
+  async #freeze(): Promise<{ bank: BankSlot; block: Block }> {
+    const { slot, parent, recorded, time } = this.#open;
+    const fees = distributeFees(recorded, this.genesis.validator, (address) => this.accounts.get(address, slot));
+    const vote = this.votes.vote(slot, this.at("finalized").slot, time);
+    await this.#write(slot, [...fees.writes, vote]);
+    const hash = createHash("sha256").update(hashBytes(parent.blockhash));
+    for (const { executed } of recorded) hash.update(executed.signature);
+    const bank: BankSlot = {
+      slot,
+      parent: parent.slot,
+      blockhash: encodeBase58(new Uint8Array(hash.digest())),
+      blockHeight: parent.blockHeight + 1n,
+      time,
+      transactionCount: parent.transactionCount + BigInt(recorded.length),
+      capitalization: this.accounts.lamports,
+    };
+    const block = this.#block(bank, parent.blockhash, recorded, fees.rewards);
+    this.blockhashes.register(bank.blockhash, bank.blockHeight);
+    this.history.append(block, recorded);
+    return { bank, block };
+  }
+
+  #block(
+    bank: BankSlot,
+    previousBlockhash: string,
+    recorded: readonly RecordedTransaction[],
+    rewards: Block["rewards"],
+  ): Block {
+    return {
+      slot: bank.slot,
+      parentSlot: bank.parent,
+      blockhash: bank.blockhash,
+      previousBlockhash,
+      blockTime: bank.time,
+      blockHeight: bank.blockHeight,
+      transactions: recorded.map(({ executed }) => executed),
+      rewards,
+    };
+  }
+
+  #nextSlot(parent: BankSlot): OpenSlot {
+    const now = BigInt(Math.floor(this.#deps.now() / 1_000));
+    return {
+      slot: parent.slot + 1n,
+      parent,
+      time: now > parent.time ? now : parent.time,
+      nextNonce: durableNonce(hashBytes(parent.blockhash)),
+      recorded: [],
+      signatures: new Set(),
+    };
+  }
+
+  async #openSlot(): Promise<void> {
+    const { slot, time, parent } = this.#open;
+    await this.#write(slot, this.#sysvars.open(slot, time, parent, this.blockhashes));
+    for (const listener of this.#listeners) listener.opened(slot, parent.slot);
+  }
+
+  async #write(slot: bigint, writes: readonly AccountWrite[]): Promise<void> {
+    await this.#deps.svm.write(writes);
+    for (const { address, account } of writes) this.accounts.write(slot, address, account);
+  }
+
+  /** Years since genesis at a slot, by the nominal slot time. */
+  yearsAt(slot: bigint): number {
+    return slotYears(slot, this.#options.slotMs);
+  }
+
+  /** The account as of a commitment's slot. */
+  account(address: string, commitment: Commitment): ChainAccount | null {
+    return this.accounts.get(address, this.at(commitment).slot);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#last;
+    await this.#deps.svm[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import { encodeBase58 } from "@sluice/wire";
+import type { AccountWrite, Svm } from "../svm/svm.ts";
+import { GenesisKeypair } from "./keypair.ts";
+import { SYSTEM_PROGRAM } from "./programs.ts";
+import { epochScheduleSysvar } from "./sysvars.ts";
+import { stakeAccount, type Validator, voteAccount, voteAccountRent } from "./vote-state.ts";
+
+const NEVER = 0xffff_ffff_ffff_ffffn;
+const SOL = 1_000_000_000n;
+const VALIDATOR_STAKE = 1_000_000n * SOL;
+const IDENTITY_LAMPORTS = 500n * SOL;
+const COMMISSION_PERCENT = 5;
+
+export interface GenesisOptions {
+  /** Any text. All keys of genesis, the genesis hash and with it every blockhash follow from it. */
+  readonly seed: string;
+  /** What the faucet holds. */
+  readonly faucetLamports: bigint;
+  readonly slotsPerEpoch: bigint;
+}
+
+export interface Genesis {
+  readonly hash: Uint8Array;
+  /** The same in base58: also the blockhash of slot 0. */
+  readonly hashText: string;
+  readonly faucet: GenesisKeypair;
+  readonly validator: Validator;
+  readonly accounts: readonly AccountWrite[];
+}
+
+function systemAccount(lamports: bigint): AccountWrite["account"] {
+  return { lamports, data: new Uint8Array(), owner: SYSTEM_PROGRAM, executable: false, rentEpoch: NEVER };
+}
+
+/** Every account of the chain's first slot: what the virtual machine brings, the faucet, one validator with its stake. */
+export async function createGenesis(options: GenesisOptions, svm: Svm): Promise<Genesis> {
+  const faucet = new GenesisKeypair(options.seed, "faucet");
+  const identity = new GenesisKeypair(options.seed, "validator");
+  const vote = new GenesisKeypair(options.seed, "vote");
+  const stake = new GenesisKeypair(options.seed, "stake");
+  const validator: Validator = {
+    identity: identity.address,
+    identityBytes: identity.publicKey,
+    vote: vote.address,
+    voteBytes: vote.publicKey,
+    stake: stake.address,
+    stakeLamports: VALIDATOR_STAKE,
+    commission: COMMISSION_PERCENT,
+  };
+  const brought = await svm.genesisAccounts();
+  const kept = brought.map(({ address, account }): AccountWrite => {
+    // The machine's own faucet holds a million SOL that nobody here can spend.
+    const gone = account?.owner === SYSTEM_PROGRAM && account.data.length === 0;
+    return { address, account: gone ? null : account };
+  });
+  const standing = { lastVote: 0n, rootSlot: null, epoch: 0n, epochCredits: [], timestamp: 0n };
+  const added: AccountWrite[] = [
+    { address: faucet.address, account: systemAccount(options.faucetLamports) },
+    { address: identity.address, account: systemAccount(IDENTITY_LAMPORTS) },
+    { address: vote.address, account: voteAccount(validator, standing, voteAccountRent()) },
+    { address: stake.address, account: stakeAccount(validator) },
+    epochScheduleSysvar(options.slotsPerEpoch),
+  ];
+  await svm.write([...kept.filter(({ account }) => account === null), ...added]);
+  const hash = new Uint8Array(createHash("sha256").update(`sluice devnet genesis/${options.seed}`).digest());
+  return { hash, hashText: encodeBase58(hash), faucet, validator, accounts: [...kept, ...added] };
+}

@@ -1,0 +1,25 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
+import { encodeBase58 } from "@sluice/wire";
+
+/** DER of an Ed25519 private key up to its 32-byte seed. Source: RFC 8410. */
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+const SPKI_PREFIX_BYTES = 12;
+
+/** A key pair of the chain's own genesis: the same text gives the same pair, so a seed names a whole chain. */
+export class GenesisKeypair {
+  readonly publicKey: Uint8Array;
+  readonly address: string;
+  readonly #privateKey: KeyObject;
+
+  constructor(chainSeed: string, role: string) {
+    const seed = createHash("sha256").update(`${chainSeed}/${role}`).digest();
+    this.#privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: "der", type: "pkcs8" });
+    const spki = createPublicKey(this.#privateKey).export({ format: "der", type: "spki" });
+    this.publicKey = new Uint8Array(spki.subarray(SPKI_PREFIX_BYTES));
+    this.address = encodeBase58(this.publicKey);
+  }
+
+  sign(message: Uint8Array): Uint8Array {
+    return new Uint8Array(sign(null, message, this.#privateKey));
+  }
+}

@@ -1,0 +1,40 @@
+import type { BankSlot } from "./bank-slot.ts";
+
+const SAMPLE_SECONDS = 60n;
+/** Samples kept: twelve hours. */
+const SAMPLES_MAX = 720;
+
+export interface PerformanceSample {
+  readonly slot: bigint;
+  readonly numTransactions: bigint;
+  readonly numSlots: bigint;
+  readonly samplePeriodSecs: number;
+}
+
+/** Transactions and slots of each minute, by the chain's own clock. */
+export class PerformanceSamples {
+  #start: BankSlot;
+  #samples: PerformanceSample[] = [];
+
+  constructor(genesis: BankSlot) {
+    this.#start = genesis;
+  }
+
+  frozen(bank: BankSlot): void {
+    const seconds = bank.time - this.#start.time;
+    if (seconds < SAMPLE_SECONDS) return;
+    this.#samples.unshift({
+      slot: bank.slot,
+      numTransactions: bank.transactionCount - this.#start.transactionCount,
+      numSlots: bank.slot - this.#start.slot,
+      samplePeriodSecs: Math.min(Number(seconds), 65_535),
+    });
+    this.#samples = this.#samples.slice(0, SAMPLES_MAX);
+    this.#start = bank;
+  }
+
+  /** Newest first. */
+  newest(limit: number): readonly PerformanceSample[] {
+    return this.#samples.slice(0, limit);
+  }
+}

@@ -1,0 +1,106 @@
+import type { Transaction } from "@sluice/wire";
+import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../model.ts";
+import { durableNonce } from "../svm/litesvm.ts";
+import type { AccountWrite, Svm, SvmOutcome } from "../svm/svm.ts";
+import type { AccountStore } from "./accounts.ts";
+import type { BankSlot, Commitment } from "./bank-slot.ts";
+import type { BlockhashQueue } from "./blockhashes.ts";
+import { admit, exactError, loadedBytes, type OpenBank, readAfter } from "./executor.ts";
+import type { History } from "./history.ts";
+import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
+import { hashBytes } from "./slot-sysvars.ts";
+import { tokenBalances } from "./token-state.ts";
+
+export interface SimulationRequest {
+  readonly transaction: Transaction;
+  readonly commitment: Commitment;
+  /** False when the caller replaced the blockhash, so that its age says nothing. */
+  readonly checkAge: boolean;
+}
+
+/** What a simulation found; `resolved` is null when the transaction could not be resolved, and then nothing ran. */
+export interface Simulation {
+  readonly error: TransactionErrorJson | null;
+  readonly resolved: ResolvedTransaction | null;
+  readonly outcome: SvmOutcome | null;
+  readonly bank: BankSlot;
+  readonly loadedBytes: bigint;
+  readonly preBalances: readonly bigint[];
+  readonly postBalances: readonly bigint[];
+  readonly preTokenBalances: readonly TokenBalance[];
+  readonly postTokenBalances: readonly TokenBalance[];
+  /** Accounts as the transaction would leave them. */
+  readonly after: (address: string) => ChainAccount | null;
+}
+
+interface SimulationDependencies {
+  readonly svm: Svm;
+  readonly accounts: AccountStore;
+  readonly chain: {
+    readonly blockhashes: BlockhashQueue;
+    readonly history: History;
+    isRecentSlot(slot: bigint): boolean;
+  };
+}
+
+/** The accounts of a transaction, tables included, as they were at the bank where the machine has newer ones. */
+function overlayOf(resolved: ResolvedTransaction, bank: BankSlot, accounts: AccountStore): AccountWrite[] {
+  const addresses = new Set([...resolved.keys, ...resolved.message.lookups.map(({ table }) => table as string)]);
+  const overlay: AccountWrite[] = [];
+  for (const address of addresses) {
+    if (!accounts.changedAfter(address, bank.slot)) continue;
+    const account = accounts.get(address, bank.slot);
+    const executable = account?.executable ?? false;
+    if (!executable && !address.startsWith("Sysvar")) overlay.push({ address, account });
+  }
+  return overlay;
+}
+
+/** Simulates over a frozen bank, whatever the open slot has done since. Signatures are the caller's to check. */
+export async function simulateAt(
+  request: SimulationRequest,
+  bank: BankSlot,
+  deps: SimulationDependencies,
+): Promise<Simulation> {
+  const { chain, accounts } = deps;
+  const before = (address: string) => accounts.get(address, bank.slot);
+  const view: OpenBank = {
+    slot: bank.slot,
+    nextNonce: durableNonce(hashBytes(bank.blockhash)),
+    read: before,
+    isRecentSlot: (slot) => chain.isRecentSlot(slot),
+    isBlockhashValid: (blockhash) => chain.blockhashes.isValid(blockhash, bank.blockHeight),
+    wasProcessed: (signature) => {
+      const recorded = chain.history.transaction(signature);
+      return recorded !== null && recorded.executed.slot <= bank.slot;
+    },
+  };
+  const nothing = {
+    bank,
+    loadedBytes: 0n,
+    preBalances: [],
+    postBalances: [],
+    preTokenBalances: [],
+    postTokenBalances: [],
+    after: before,
+  };
+  const admission = admit(request.transaction, view, request.checkAge);
+  if (!admission.ok) return { ...nothing, error: admission.error, resolved: null, outcome: null };
+  const { resolved, nonceAddress } = admission;
+  const transaction = svmTransaction(resolved, nonceAddress);
+  const outcome = await deps.svm.simulate(transaction, overlayOf(resolved, bank, accounts), view.nextNonce);
+  const after = readAfter(outcome, before);
+  const { keys } = resolved;
+  return {
+    error: exactError(outcome, resolved, view),
+    resolved,
+    outcome,
+    bank,
+    loadedBytes: loadedBytes(keys, before),
+    preBalances: keys.map((key) => before(key)?.lamports ?? 0n),
+    postBalances: keys.map((key) => after(key)?.lamports ?? 0n),
+    preTokenBalances: tokenBalances(keys, before),
+    postTokenBalances: tokenBalances(keys, after),
+    after,
+  };
+}

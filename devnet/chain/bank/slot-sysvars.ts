@@ -1,0 +1,79 @@
+import { decodeAddress } from "@sluice/wire";
+import type { AccountWrite } from "../svm/svm.ts";
+import type { BankSlot } from "./bank-slot.ts";
+import type { BlockhashQueue } from "./blockhashes.ts";
+import type { EpochSchedule } from "./epochs.ts";
+import {
+  clockSysvar,
+  recentBlockhashesSysvar,
+  type SlotHash,
+  SlotHistory,
+  type StakeHistoryEntry,
+  slotHashesSysvar,
+  stakeHistorySysvar,
+} from "./sysvars.ts";
+
+const RECENT_BLOCKHASHES = 150;
+const SLOT_HASHES = 512;
+
+/** The 32 bytes of a hash that this chain made itself. */
+export function hashBytes(hash: string): Uint8Array {
+  const bytes = decodeAddress(hash);
+  if (bytes === null) throw new Error(`not a hash: ${hash}`);
+  return bytes;
+}
+
+export interface SlotSysvarsOptions {
+  readonly epochs: EpochSchedule;
+  readonly stake: bigint;
+}
+
+/** Writes the sysvars that move with every slot: clock, slot hashes, recent blockhashes, slot history, stake history. */
+export class SlotSysvars {
+  readonly #options: SlotSysvarsOptions;
+  readonly #history = new SlotHistory();
+  #hashes: SlotHash[] = [];
+  #recent = new Set<bigint>();
+  #epochStart = 0n;
+  #stakeHistory: StakeHistoryEntry[] = [];
+
+  constructor(options: SlotSysvarsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a slot is among the last 512 that have a hash. */
+  isRecentSlot(slot: bigint): boolean {
+    return this.#recent.has(slot);
+  }
+
+  /** The sysvars of a slot that opens after `parent`, at a time in Unix seconds. */
+  open(slot: bigint, time: bigint, parent: BankSlot, blockhashes: BlockhashQueue): AccountWrite[] {
+    const { epochs, stake } = this.#options;
+    this.#hashes.unshift({ slot: parent.slot, hash: hashBytes(parent.blockhash) });
+    this.#recent.add(parent.slot);
+    for (const dropped of this.#hashes.splice(SLOT_HASHES)) this.#recent.delete(dropped.slot);
+    this.#history.add(parent.slot);
+    const epoch = epochs.epochOf(slot);
+    const newEpoch = parent.slot === 0n || epochs.epochOf(parent.slot) !== epoch;
+    if (newEpoch) {
+      this.#epochStart = time;
+      if (epoch > 0n)
+        this.#stakeHistory.unshift({ epoch: epoch - 1n, effective: stake, activating: 0n, deactivating: 0n });
+    }
+    const recent = blockhashes.newest(RECENT_BLOCKHASHES).map((hash) => hashBytes(hash));
+    const writes = [
+      clockSysvar({
+        slot,
+        epochStartTimestamp: this.#epochStart,
+        epoch,
+        leaderScheduleEpoch: epoch + 1n,
+        unixTimestamp: time,
+      }),
+      slotHashesSysvar(this.#hashes),
+      recentBlockhashesSysvar(recent),
+      this.#history.sysvar(slot),
+    ];
+    if (newEpoch) writes.push(stakeHistorySysvar(this.#stakeHistory));
+    return writes;
+  }
+}

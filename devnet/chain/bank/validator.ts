@@ -1,0 +1,89 @@
+import type { ChainAccount, Reward } from "../model.ts";
+import type { AccountWrite } from "../svm/svm.ts";
+import type { EpochSchedule } from "./epochs.ts";
+import type { RecordedTransaction } from "./history.ts";
+import { SYSTEM_PROGRAM } from "./programs.ts";
+import {
+  CREDITS_PER_SLOT,
+  type EpochCredits,
+  type Validator,
+  type VoteStanding,
+  voteAccount,
+  voteAccountRent,
+} from "./vote-state.ts";
+
+const EPOCH_CREDITS_MAX = 64;
+const NEVER = 0xffff_ffff_ffff_ffffn;
+
+export interface FeeDistribution {
+  readonly writes: readonly AccountWrite[];
+  readonly rewards: readonly Reward[];
+}
+
+/** Half of the base fees is burned; the rest and all priority fees go to the slot's leader. Source: SIMD-0096. */
+export function distributeFees(
+  recorded: readonly RecordedTransaction[],
+  validator: Validator,
+  read: (address: string) => ChainAccount | null,
+): FeeDistribution {
+  let earned = 0n;
+  for (const { executed, priorityFee } of recorded) {
+    const base = executed.fee - priorityFee;
+    earned += base - base / 2n + priorityFee;
+  }
+  if (earned === 0n) return { writes: [], rewards: [] };
+  const account = read(validator.identity) ?? {
+    lamports: 0n,
+    data: new Uint8Array(),
+    owner: SYSTEM_PROGRAM,
+    executable: false,
+    rentEpoch: NEVER,
+  };
+  const lamports = account.lamports + earned;
+  const reward: Reward = {
+    pubkey: validator.identity,
+    lamports: earned,
+    postBalance: lamports,
+    rewardType: "Fee",
+    commission: null,
+  };
+  return { writes: [{ address: validator.identity, account: { ...account, lamports } }], rewards: [reward] };
+}
+
+/** The one validator votes for every slot in the next one; its vote account shows it. */
+export class ValidatorVotes {
+  readonly #validator: Validator;
+  readonly #epochs: EpochSchedule;
+  #credits: EpochCredits[] = [];
+  #standing: VoteStanding;
+
+  constructor(validator: Validator, epochs: EpochSchedule, time: bigint) {
+    this.#validator = validator;
+    this.#epochs = epochs;
+    this.#standing = { lastVote: 0n, rootSlot: null, epoch: 0n, epochCredits: [], timestamp: time };
+  }
+
+  get standing(): VoteStanding {
+    return this.#standing;
+  }
+
+  account(): AccountWrite {
+    const { vote } = this.#validator;
+    return { address: vote, account: voteAccount(this.#validator, this.#standing, voteAccountRent()) };
+  }
+
+  /** Votes for a slot that is being frozen and gives the vote account as it then is. */
+  vote(slot: bigint, rootSlot: bigint, time: bigint): AccountWrite {
+    const epoch = this.#epochs.epochOf(slot);
+    const last = this.#credits.at(-1);
+    if (last?.epoch === epoch) {
+      this.#credits[this.#credits.length - 1] = { ...last, credits: last.credits + CREDITS_PER_SLOT };
+    } else {
+      const previousCredits = last?.credits ?? 0n;
+      this.#credits.push({ epoch, credits: previousCredits + CREDITS_PER_SLOT, previousCredits });
+      this.#credits = this.#credits.slice(-EPOCH_CREDITS_MAX);
+    }
+    this.#standing = { lastVote: slot, rootSlot, epoch, epochCredits: [...this.#credits], timestamp: time };
+    return this.account();
+  }
+}

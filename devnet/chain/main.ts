@@ -1,0 +1,39 @@
+import { fstatSync } from "node:fs";
+import { startNode } from "./node.ts";
+import { parseCommandLine } from "./options.ts";
+
+/** Whether standard input is a pipe that somebody holds open; the end of it then means that he is gone. */
+function inputIsPipe(): boolean {
+  const input = fstatSync(0);
+  return input.isFIFO() || input.isSocket();
+}
+
+/**
+ * Entry of the chain's process. Prints one JSON line when it is ready; ends with 0 on SIGTERM and SIGINT, and at the end
+ * of its standard input when that is a pipe or --exit-with-parent was given, so that it never outlives its parent.
+ */
+async function main(): Promise<void> {
+  const command = parseCommandLine(Bun.argv.slice(2));
+  if (!command.ok) {
+    for (const fault of command.faults) console.error(`devnet chain: ${fault}`);
+    process.exit(2);
+  }
+  const node = await startNode(command.options, { now: () => Date.now() });
+  let ending = false;
+  const end = async () => {
+    if (ending) return;
+    ending = true;
+    await node[Symbol.asyncDispose]();
+    process.exit(0);
+  };
+  process.on("SIGTERM", end);
+  process.on("SIGINT", end);
+  if (command.exitWithParent || inputIsPipe()) {
+    process.stdin.on("end", end);
+    process.stdin.on("close", end);
+    process.stdin.resume();
+  }
+  process.stdout.write(`${JSON.stringify({ ready: true, rpc: node.rpcUrl, ws: node.wsUrl })}\n`);
+}
+
+await main();

@@ -1,0 +1,124 @@
+import { parseArgs } from "node:util";
+import { DEFAULT_BODY_BYTES_MAX } from "./rpc/http.ts";
+
+/** Everything that a chain can be told at its start. */
+export interface NodeOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly rpcPort: number;
+  readonly pubsubPort: number;
+  /** 0 stops the clock: slots are closed by whoever owns the node. */
+  readonly slotMs: number;
+  readonly seed: string;
+  readonly faucetLamports: bigint;
+  readonly slotsPerEpoch: bigint;
+  readonly confirmedAfter: number;
+  readonly finalizedAfter: number;
+  readonly slotsMax: number;
+  readonly transactionsMax: number;
+  readonly pendingMax: number;
+  readonly subscriptionsMax: number;
+  readonly bodyBytesMax: number;
+}
+
+export const DEFAULT_OPTIONS: NodeOptions = {
+  host: "127.0.0.1",
+  rpcPort: 8899,
+  pubsubPort: 8900,
+  slotMs: 400,
+  seed: "sluice",
+  faucetLamports: 500_000_000_000_000_000n,
+  slotsPerEpoch: 432n,
+  confirmedAfter: 1,
+  finalizedAfter: 32,
+  slotsMax: 65_536,
+  transactionsMax: 100_000,
+  pendingMax: 10_000,
+  subscriptionsMax: 1_000_000,
+  bodyBytesMax: DEFAULT_BODY_BYTES_MAX,
+};
+
+export interface CommandLine {
+  readonly options: NodeOptions;
+  /** End when standard input ends: a child that must not outlive its parent. */
+  readonly exitWithParent: boolean;
+}
+
+export type ParsedCommandLine =
+  | ({ readonly ok: true } & CommandLine)
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+const FLAGS = {
+  host: "host",
+  "rpc-port": "rpcPort",
+  "pubsub-port": "pubsubPort",
+  "slot-ms": "slotMs",
+  seed: "seed",
+  "genesis-lamports": "faucetLamports",
+  "slots-per-epoch": "slotsPerEpoch",
+  "confirmed-after": "confirmedAfter",
+  "finalized-after": "finalizedAfter",
+  "retain-slots": "slotsMax",
+  "retain-transactions": "transactionsMax",
+  "pending-transactions": "pendingMax",
+  "max-subscriptions": "subscriptionsMax",
+  "max-body-bytes": "bodyBytesMax",
+} as const satisfies { readonly [flag: string]: keyof NodeOptions };
+
+/** Lowest and highest value of each number; a faucet keeps below what all lamports together may be. */
+const RANGES: { readonly [flag: string]: readonly [bigint, bigint] } = {
+  "rpc-port": [0n, 65_535n],
+  "pubsub-port": [0n, 65_535n],
+  "slot-ms": [0n, 60_000n],
+  "genesis-lamports": [1_000_000_000n, 10_000_000_000_000_000_000n],
+  "slots-per-epoch": [32n, 432_000n],
+  "confirmed-after": [0n, 31n],
+  "finalized-after": [1n, 128n],
+  "retain-slots": [300n, 10_000_000n],
+  "retain-transactions": [1n, 100_000_000n],
+  "pending-transactions": [1n, 1_000_000n],
+  "max-subscriptions": [1n, 10_000_000n],
+  "max-body-bytes": [1_024n, 16_777_216n],
+};
+
+function readFlag(
+  flag: string,
+  text: string,
+  like: string | number | bigint,
+): { value: string | number | bigint } | { fault: string } {
+  if (typeof like === "string") return { value: text };
+  const [lowest, highest] = RANGES[flag] ?? [0n, 0n];
+  const number = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
+  if (number < lowest || number > highest)
+    return { fault: `--${flag} must be a whole number from ${lowest} to ${highest}` };
+  return { value: typeof like === "bigint" ? number : Number(number) };
+}
+
+/** Reads the command line; all faults are told at once. */
+export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
+  const flags = Object.fromEntries(Object.keys(FLAGS).map((flag) => [flag, { type: "string" as const }]));
+  let values: Record<string, unknown>;
+  try {
+    values = parseArgs({
+      args: [...argv],
+      options: { ...flags, data: { type: "string" }, "exit-with-parent": { type: "boolean" } },
+      strict: true,
+    }).values;
+  } catch (error) {
+    return { ok: false, faults: [error instanceof Error ? error.message : String(error)] };
+  }
+  const faults: string[] = [];
+  const read: Record<string, string | number | bigint> = { ...DEFAULT_OPTIONS };
+  for (const [flag, name] of Object.entries(FLAGS)) {
+    const text = values[flag];
+    if (typeof text !== "string") continue;
+    const result = readFlag(flag, text, DEFAULT_OPTIONS[name]);
+    if ("fault" in result) faults.push(result.fault);
+    else read[name] = result.value;
+  }
+  const options = read as unknown as NodeOptions;
+  if (options.confirmedAfter > options.finalizedAfter)
+    faults.push("--confirmed-after must not exceed --finalized-after");
+  if (faults.length > 0) return { ok: false, faults };
+  return { ok: true, options, exitWithParent: values["exit-with-parent"] === true };
+}

@@ -1,0 +1,140 @@
+import { stringifyJsonExact } from "@sluice/wire";
+import type { JsonValue } from "../encode/index.ts";
+import { versionJson } from "../rpc/cluster.ts";
+import { invalidParams, RpcError } from "../rpc/errors.ts";
+import { type Dispatch, dispatcher } from "../rpc/json-rpc.ts";
+import type { Method, RpcNode } from "../rpc/method.ts";
+import { u64Value } from "../rpc/params.ts";
+import type { ChainEvent, Topic } from "./subscription.ts";
+import {
+  accountTopic,
+  blockTopic,
+  logsTopic,
+  programTopic,
+  rootTopic,
+  signatureTopic,
+  slotsUpdatesTopic,
+  slotTopic,
+} from "./topics.ts";
+
+/** A connected client, as the hub needs it. */
+export interface PubSubClient {
+  send(text: string): void;
+}
+
+interface Shared {
+  readonly id: number;
+  readonly topic: Topic;
+  readonly clients: Set<PubSubClient>;
+}
+
+export interface HubOptions {
+  /** Subscriptions of all clients together. */
+  readonly subscriptionsMax: number;
+}
+
+interface Subscribe {
+  readonly required: number;
+  readonly optional: number;
+  readonly topic: (params: readonly JsonValue[]) => Topic;
+}
+
+const SUBSCRIBES: { readonly [kind: string]: Subscribe } = {
+  account: { required: 1, optional: 1, topic: accountTopic },
+  program: { required: 1, optional: 1, topic: programTopic },
+  logs: { required: 1, optional: 1, topic: logsTopic },
+  signature: { required: 1, optional: 1, topic: signatureTopic },
+  block: { required: 1, optional: 1, topic: blockTopic },
+  slot: { required: 0, optional: 0, topic: slotTopic },
+  root: { required: 0, optional: 0, topic: rootTopic },
+  slotsUpdates: { required: 0, optional: 0, topic: slotsUpdatesTopic },
+};
+
+/**
+ * All subscriptions of all clients. Clients that ask for the same thing share one subscription and its id; it is encoded
+ * once for each notification, and is dropped when the last of them leaves.
+ */
+export class PubSubHub {
+  readonly #node: RpcNode;
+  readonly #options: HubOptions;
+  readonly #byId = new Map<number, Shared>();
+  readonly #byKey = new Map<string, Shared>();
+  #held = 0;
+  #nextId = 0;
+
+  constructor(options: HubOptions, deps: { readonly node: RpcNode }) {
+    this.#options = options;
+    this.#node = deps.node;
+  }
+
+  /** Answers the calls of one client. */
+  dispatchFor(client: PubSubClient): Dispatch {
+    return dispatcher(
+      (name) => this.#method(name, client),
+      (method, params) => method.run(params, this.#node),
+    );
+  }
+
+  #method(name: string, client: PubSubClient): Method | undefined {
+    if (name === "getVersion") return { required: 0, optional: 0, run: versionJson };
+    const kind = /^(.+?)(Subscribe|Unsubscribe)$/.exec(name);
+    const known = kind?.[1] === undefined || !Object.hasOwn(SUBSCRIBES, kind[1]) ? undefined : SUBSCRIBES[kind[1]];
+    if (known === undefined) return undefined;
+    if (kind?.[2] === "Unsubscribe")
+      return { required: 1, optional: 0, run: (params) => this.#leave(params[0], client) };
+    return {
+      required: known.required,
+      optional: known.optional,
+      run: (params) => this.#join(known.topic(params), client),
+    };
+  }
+
+  #join(topic: Topic, client: PubSubClient): number {
+    let shared = this.#byKey.get(topic.key);
+    if (shared?.clients.has(client)) return shared.id;
+    if (this.#held >= this.#options.subscriptionsMax) {
+      throw new RpcError(-32603, "Internal Error: Subscription refused. Node subscription limit reached");
+    }
+    if (shared === undefined) {
+      shared = { id: this.#nextId, topic, clients: new Set() };
+      this.#nextId += 1;
+      this.#byId.set(shared.id, shared);
+      this.#byKey.set(topic.key, shared);
+    }
+    shared.clients.add(client);
+    this.#held += 1;
+    return shared.id;
+  }
+
+  #leave(id: JsonValue | undefined, client: PubSubClient): boolean {
+    const shared = this.#byId.get(Number(u64Value(id)));
+    if (shared === undefined || !shared.clients.has(client)) throw invalidParams("Invalid subscription id.");
+    this.#remove(shared, client);
+    return true;
+  }
+
+  #remove(shared: Shared, client: PubSubClient): void {
+    if (!shared.clients.delete(client)) return;
+    this.#held -= 1;
+    if (shared.clients.size > 0) return;
+    this.#byId.delete(shared.id);
+    this.#byKey.delete(shared.topic.key);
+  }
+
+  /** Forgets a client that is gone. */
+  closed(client: PubSubClient): void {
+    for (const shared of [...this.#byId.values()]) this.#remove(shared, client);
+  }
+
+  /** Tells every subscriber what the event means to him. */
+  publish(event: ChainEvent): void {
+    for (const shared of [...this.#byId.values()]) {
+      for (const { result, last } of shared.topic.notices(event, this.#node)) {
+        const params = { result, subscription: shared.id };
+        const text = stringifyJsonExact({ jsonrpc: "2.0", method: shared.topic.notification, params });
+        for (const client of shared.clients) client.send(text);
+        if (last) for (const client of [...shared.clients]) this.#remove(shared, client);
+      }
+    }
+  }
+}

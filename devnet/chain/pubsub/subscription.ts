@@ -1,0 +1,32 @@
+import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
+import type { JsonObject, JsonValue } from "../encode/index.ts";
+import type { Block } from "../model.ts";
+import type { RpcNode } from "../rpc/method.ts";
+
+/** Something that happened to the chain, as subscriptions see it. */
+export type ChainEvent =
+  | { readonly kind: "received"; readonly signature: string }
+  | { readonly kind: "opened"; readonly slot: bigint; readonly parent: bigint }
+  /** A slot reached a commitment; frozen slots are processed. */
+  | { readonly kind: "reached"; readonly commitment: Commitment; readonly bank: BankSlot; readonly block: Block };
+
+/** What a subscription wants to say about an event. */
+export interface Notice {
+  readonly result: JsonValue;
+  /** The subscription is over after this. */
+  readonly last?: boolean;
+}
+
+/** What was subscribed to. Subscriptions with the same key are one, shared by all who asked for it. */
+export interface Topic {
+  /** Method name of its notifications. */
+  readonly notification: string;
+  /** Two subscriptions of one kind with the same parameters have the same key. */
+  readonly key: string;
+  notices(event: ChainEvent, node: RpcNode): Iterable<Notice>;
+}
+
+/** A notification's context names the slot and nothing else. */
+export function atSlot(slot: bigint, value: JsonValue): JsonObject {
+  return { context: { slot }, value };
+}

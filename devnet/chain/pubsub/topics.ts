@@ -1,0 +1,257 @@
+import { decodeAddress, decodeSignature } from "@sluice/wire";
+import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
+import {
+  type AccountEncodingName,
+  encodeAccount,
+  encodeBlock,
+  type JsonObject,
+  type JsonValue,
+} from "../encode/index.ts";
+import type { ChainAccount } from "../model.ts";
+import { accountForm } from "../rpc/accounts.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import { accountFilters, passesFilters } from "../rpc/filters.ts";
+import { clockOf, type RpcNode } from "../rpc/method.ts";
+import {
+  booleanMember,
+  commitmentMember,
+  configAt,
+  ledgerCommitment,
+  listValue,
+  objectValue,
+  stringValue,
+  unknownVariant,
+  variantMember,
+} from "../rpc/params.ts";
+import { maxVersion, TRANSACTION_ENCODINGS } from "../rpc/transactions.ts";
+import { atSlot, type ChainEvent, type Notice, type Topic } from "./subscription.ts";
+
+type Params = readonly JsonValue[];
+
+function invalidKey(kind: string): Error {
+  return invalidParams(`Invalid Request: Invalid ${kind} provided`);
+}
+
+function addressParam(value: JsonValue | undefined, kind: string): string {
+  const text = stringValue(value);
+  if (decodeAddress(text) === null) throw invalidKey(kind);
+  return text;
+}
+
+function keyOf(kind: string, ...parts: readonly unknown[]): string {
+  const text = (_name: string, value: unknown) => (typeof value === "bigint" ? `${value}n` : value);
+  return `${kind}:${JSON.stringify(parts, text)}`;
+}
+
+/** A deleted account is told as the default account; base58 of too much data as a sentence in place of the data. */
+function presented(
+  node: RpcNode,
+  bank: BankSlot,
+  address: string,
+  account: ChainAccount | null,
+  encoding: AccountEncodingName,
+): JsonValue {
+  const shown = account ?? {
+    lamports: 0n,
+    data: new Uint8Array(),
+    owner: "11111111111111111111111111111111",
+    executable: false,
+    rentEpoch: 0n,
+  };
+  const lookup = (other: string) => node.chain.accounts.get(other, bank.slot);
+  const clock = clockOf(node, bank);
+  const encoded = encodeAccount(address, shown, { encoding, lookup, clock });
+  if (!("fault" in encoded)) return encoded;
+  const { lamports, owner, executable, rentEpoch } = shown;
+  const data = "error: data too large for bs58 encoding";
+  const told = encoding === "binary" ? data : [data, "base58"];
+  return { lamports, data: told, owner, executable, rentEpoch, space: BigInt(shown.data.length) };
+}
+
+function isReached(event: ChainEvent, commitment: Commitment): event is ChainEvent & { readonly kind: "reached" } {
+  return event.kind === "reached" && event.commitment === commitment;
+}
+
+export function accountTopic(params: Params): Topic {
+  const address = addressParam(params[0], "pubkey");
+  const config = configAt(params, 1, "struct RpcAccountInfoConfig");
+  const { encoding } = accountForm(config, "binary");
+  const commitment = commitmentMember(config);
+  return {
+    notification: "accountNotification",
+    key: keyOf("account", address, encoding, commitment),
+    *notices(event, node) {
+      if (!isReached(event, commitment)) return;
+      const { slot } = event.bank;
+      if (!node.chain.accounts.written(slot).has(address)) return;
+      const account = node.chain.accounts.get(address, slot);
+      yield { result: atSlot(slot, presented(node, event.bank, address, account, encoding)) };
+    },
+  };
+}
+
+export function programTopic(params: Params): Topic {
+  const program = addressParam(params[0], "pubkey");
+  const config = configAt(params, 1, "struct RpcProgramAccountsConfig");
+  const filters = accountFilters(config);
+  const { encoding } = accountForm(config, "binary");
+  const commitment = commitmentMember(config);
+  return {
+    notification: "programNotification",
+    key: keyOf("program", program, encoding, commitment, config?.["filters"] ?? null),
+    *notices(event, node) {
+      if (!isReached(event, commitment)) return;
+      const { slot } = event.bank;
+      for (const pubkey of node.chain.accounts.written(slot)) {
+        const account = node.chain.accounts.get(pubkey, slot);
+        if (account === null || account.owner !== program || !passesFilters(filters, account.data)) continue;
+        yield { result: atSlot(slot, { pubkey, account: presented(node, event.bank, pubkey, account, encoding) }) };
+      }
+    },
+  };
+}
+
+function logsFilter(value: JsonValue | undefined): string | null {
+  if (typeof value === "string") {
+    if (value === "all" || value === "allWithVotes") return null;
+    throw unknownVariant(value, ["all", "allWithVotes", "mentions"]);
+  }
+  const mentions = listValue(objectValue(value, "enum RpcTransactionLogsFilter")["mentions"]);
+  if (mentions.length !== 1) throw invalidParams("Invalid Request: Only 1 address supported");
+  return addressParam(mentions[0], "mentions");
+}
+
+export function logsTopic(params: Params): Topic {
+  const mention = logsFilter(params[0]);
+  const commitment = commitmentMember(configAt(params, 1, "struct RpcTransactionLogsConfig"));
+  return {
+    notification: "logsNotification",
+    key: keyOf("logs", params[0], commitment),
+    *notices(event, node) {
+      if (!isReached(event, commitment)) return;
+      for (const { signature, error, logs } of event.block.transactions) {
+        if (mention !== null && !(node.chain.history.transaction(signature)?.keys.includes(mention) ?? false)) continue;
+        yield { result: atSlot(event.bank.slot, { signature, err: error as JsonValue, logs }) };
+      }
+    },
+  };
+}
+
+export function signatureTopic(params: Params): Topic {
+  const signature = stringValue(params[0]);
+  if (decodeSignature(signature) === null) throw invalidKey("signature");
+  const config = configAt(params, 1, "struct RpcSignatureSubscribeConfig");
+  const commitment = commitmentMember(config);
+  const received = booleanMember(config, "enableReceivedNotification", false);
+  return {
+    notification: "signatureNotification",
+    key: keyOf("signature", signature, commitment, received),
+    *notices(event, node): Iterable<Notice> {
+      if (event.kind === "received") {
+        if (!received || event.signature !== signature) return;
+        yield { result: atSlot(node.chain.at("processed").slot, "receivedSignature") };
+      }
+      if (!isReached(event, commitment)) return;
+      const executed = node.chain.history.transaction(signature)?.executed;
+      if (executed === undefined || executed.slot > event.bank.slot) return;
+      yield { result: atSlot(event.bank.slot, { err: executed.error as JsonValue }), last: true };
+    },
+  };
+}
+
+export function slotTopic(): Topic {
+  return {
+    notification: "slotNotification",
+    key: "slot",
+    *notices(event, node) {
+      if (event.kind !== "opened") return;
+      yield { result: { slot: event.slot, parent: event.parent, root: node.chain.at("finalized").slot } };
+    },
+  };
+}
+
+export function rootTopic(): Topic {
+  return {
+    notification: "rootNotification",
+    key: "root",
+    *notices(event) {
+      if (isReached(event, "finalized")) yield { result: event.bank.slot };
+    },
+  };
+}
+
+function frozenStats(event: ChainEvent & { readonly kind: "reached" }): JsonObject {
+  const { transactions } = event.block;
+  const failed = transactions.filter(({ error }) => error !== null).length;
+  return {
+    numTransactionEntries: transactions.length,
+    numSuccessfulTransactions: transactions.length - failed,
+    numFailedTransactions: failed,
+    maxTransactionsPerEntry: transactions.length === 0 ? 0 : 1,
+  };
+}
+
+export function slotsUpdatesTopic(): Topic {
+  return {
+    notification: "slotsUpdatesNotification",
+    key: "slotsUpdates",
+    *notices(event, node) {
+      const timestamp = BigInt(Math.floor(node.now()));
+      if (event.kind === "opened") {
+        yield { result: { type: "firstShredReceived", slot: event.slot, timestamp } };
+        yield { result: { type: "createdBank", slot: event.slot, parent: event.parent, timestamp } };
+      }
+      if (event.kind !== "reached") return;
+      const { slot } = event.bank;
+      if (event.commitment === "processed") {
+        yield { result: { type: "completed", slot, timestamp } };
+        yield { result: { type: "frozen", slot, timestamp, stats: frozenStats(event) } };
+      } else if (event.commitment === "confirmed") {
+        yield { result: { type: "optimisticConfirmation", slot, timestamp } };
+      } else yield { result: { type: "root", slot, timestamp } };
+    },
+  };
+}
+
+function blockFilter(value: JsonValue | undefined): string | null {
+  if (typeof value === "string") {
+    if (value === "all") return null;
+    throw unknownVariant(value, ["all", "mentionsAccountOrProgram"]);
+  }
+  const filter = objectValue(value, "enum RpcBlockSubscribeFilter");
+  return addressParam(filter["mentionsAccountOrProgram"], "mentions_account_or_program");
+}
+
+export function blockTopic(params: Params): Topic {
+  const mention = blockFilter(params[0]);
+  const config = configAt(params, 1, "struct RpcBlockSubscribeConfig");
+  const commitment = ledgerCommitment(config);
+  const options = {
+    encoding: variantMember(config, "encoding", TRANSACTION_ENCODINGS, "base64"),
+    transactionDetails: variantMember(
+      config,
+      "transactionDetails",
+      ["full", "signatures", "none", "accounts"] as const,
+      "full" as const,
+    ),
+    rewards: booleanMember(config, "showRewards", false),
+    maxSupportedTransactionVersion: maxVersion(config),
+  };
+  return {
+    notification: "blockNotification",
+    key: keyOf("block", mention, commitment, options),
+    *notices(event, node) {
+      if (!isReached(event, commitment)) return;
+      const { slot } = event.bank;
+      const mentioned = (signature: string) =>
+        mention === null || (node.chain.history.transaction(signature)?.keys.includes(mention) ?? false);
+      const transactions = event.block.transactions.filter(({ signature }) => mentioned(signature));
+      if (mention !== null && transactions.length === 0) return;
+      const encoded = encodeBlock({ ...event.block, transactions }, options);
+      const value = encoded.ok
+        ? { slot, block: encoded.value, err: null }
+        : { slot, block: null, err: { UnsupportedTransactionVersion: encoded.version } };
+      yield { result: atSlot(slot, value) };
+    },
+  };
+}

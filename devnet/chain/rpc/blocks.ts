@@ -1,0 +1,110 @@
+import { encodeBlock, type JsonValue } from "../encode/index.ts";
+import type { Block } from "../model.ts";
+import { blockCleanedUp, blockNotAvailable, invalidParams, slotSkipped, unsupportedVersion } from "./errors.ts";
+import { bankOf, type MethodTable, type RpcNode, reached } from "./method.ts";
+import {
+  addressValue,
+  booleanMember,
+  configAt,
+  ledgerCommitment,
+  objectValue,
+  u64Member,
+  u64Value,
+  variantMember,
+} from "./params.ts";
+import { encodingConfigAt, maxVersion, TRANSACTION_ENCODINGS } from "./transactions.ts";
+
+const BLOCKS_MAX = 500_000n;
+
+/** A block that a commitment can see, or the node's reason why there is none. */
+function blockAt(node: RpcNode, slot: bigint, newest: bigint): Block {
+  const { history } = node.chain;
+  if (slot > newest) throw blockNotAvailable(slot);
+  if (slot < history.firstSlot) throw blockCleanedUp(slot, history.firstSlot);
+  const block = history.block(slot);
+  if (block === null) throw slotSkipped(slot);
+  return block;
+}
+
+function isConfig(value: JsonValue | undefined): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+function blocks(params: readonly JsonValue[], node: RpcNode): JsonValue {
+  const start = u64Value(params[0]);
+  const config = configAt(params, isConfig(params[1]) && !isConfig(params[2]) ? 1 : 2, "struct RpcContextConfig");
+  const given = params[1] === undefined || params[1] === null || isConfig(params[1]) ? null : u64Value(params[1]);
+  const bank = reached(node.chain.at(ledgerCommitment(config)), config);
+  const asked = given ?? start + BLOCKS_MAX;
+  const end = asked < bank.slot ? asked : bank.slot;
+  if (end < start) return [];
+  if (end - start > BLOCKS_MAX) throw invalidParams(`Slot range too large; max ${BLOCKS_MAX}`);
+  return node.chain.history.slots(start, end, Number(BLOCKS_MAX) + 1);
+}
+
+function blockProduction(params: readonly JsonValue[], node: RpcNode): JsonValue {
+  const config = configAt(params, 0, "struct RpcBlockProductionConfig");
+  const bank = bankOf(node, config);
+  const { epochs, genesis, history } = node.chain;
+  const given = config?.["range"] ?? null;
+  const range = given === null ? null : objectValue(given, "struct RpcBlockProductionConfigRange");
+  const firstSlot = range === null ? epochs.firstSlot(epochs.epochOf(bank.slot)) : u64Value(range["firstSlot"]);
+  const lastSlot = u64Member(range, "lastSlot") ?? bank.slot;
+  if (firstSlot > bank.slot) throw invalidParams(`firstSlot, ${firstSlot}, is too large; last slot: ${bank.slot}`);
+  if (lastSlot > bank.slot) throw invalidParams(`lastSlot, ${lastSlot}, is too large; max ${bank.slot}`);
+  if (lastSlot < firstSlot) throw invalidParams(`lastSlot, ${lastSlot}, cannot be less than firstSlot, ${firstSlot}`);
+  const identity = config?.["identity"] ?? null;
+  const wanted = identity === null || addressValue(identity) === genesis.validator.identity;
+  const leaderSlots = lastSlot - firstSlot + 1n;
+  const produced = BigInt(history.slots(firstSlot, lastSlot, Number(leaderSlots)).length);
+  const byIdentity = wanted ? { [genesis.validator.identity]: [leaderSlots, produced] } : {};
+  return { context: { slot: bank.slot }, value: { byIdentity, range: { firstSlot, lastSlot } } };
+}
+
+/** Blocks of the ledger. */
+export const blockMethods: MethodTable = {
+  getBlock: {
+    required: 1,
+    optional: 1,
+    run(params, node) {
+      const slot = u64Value(params[0]);
+      const config = encodingConfigAt(params, 1);
+      const options = {
+        encoding: variantMember(config, "encoding", TRANSACTION_ENCODINGS, "json"),
+        transactionDetails: variantMember(
+          config,
+          "transactionDetails",
+          ["full", "signatures", "none", "accounts"] as const,
+          "full" as const,
+        ),
+        rewards: booleanMember(config, "rewards", true),
+        maxSupportedTransactionVersion: maxVersion(config),
+      };
+      const block = blockAt(node, slot, node.chain.at(ledgerCommitment(config)).slot);
+      const encoded = encodeBlock(block, options);
+      if (!encoded.ok) throw unsupportedVersion(encoded.version);
+      return encoded.value;
+    },
+  },
+  getBlocks: { required: 1, optional: 2, run: blocks },
+  getBlocksWithLimit: {
+    required: 2,
+    optional: 1,
+    run(params, node) {
+      const start = u64Value(params[0]);
+      const limit = u64Value(params[1], "usize");
+      const config = configAt(params, 2, "struct RpcContextConfig");
+      const bank = reached(node.chain.at(ledgerCommitment(config)), config);
+      if (limit > BLOCKS_MAX) throw invalidParams(`Limit too large; max ${BLOCKS_MAX}`);
+      return node.chain.history.slots(start, bank.slot, Number(limit));
+    },
+  },
+  getBlockTime: {
+    required: 1,
+    optional: 0,
+    run: (params, node) => blockAt(node, u64Value(params[0]), node.chain.at("confirmed").slot).blockTime,
+  },
+  getBlockProduction: { required: 0, optional: 1, run: blockProduction },
+  getFirstAvailableBlock: { required: 0, optional: 0, run: (_params, node) => node.chain.history.firstSlot },
+  minimumLedgerSlot: { required: 0, optional: 0, run: (_params, node) => node.chain.history.firstSlot },
+};

@@ -1,0 +1,102 @@
+import { INFLATION, inflationRate } from "../bank/inflation.ts";
+import { rentExemptLamports } from "../bank/sysvars.ts";
+import { invalidParams, invalidRequest } from "./errors.ts";
+import { bankOf, type MethodTable, withContext } from "./method.ts";
+import {
+  addressValue,
+  bareCommitmentAt,
+  booleanMember,
+  configAt,
+  listValue,
+  u64Value,
+  variantMember,
+} from "./params.ts";
+
+const DATA_BYTES_MAX = 10_485_760n;
+const LARGEST_MAX = 20;
+const FEE_ADDRESSES_MAX = 128;
+const FEE_SLOTS = 150n;
+
+/** Rent, supply, inflation and fees. */
+export const economicsMethods: MethodTable = {
+  getMinimumBalanceForRentExemption: {
+    required: 1,
+    optional: 1,
+    run(params) {
+      const bytes = u64Value(params[0], "usize");
+      bareCommitmentAt(params, 1);
+      if (bytes > DATA_BYTES_MAX) throw invalidRequest();
+      return rentExemptLamports(Number(bytes));
+    },
+  },
+  getSupply: {
+    required: 0,
+    optional: 1,
+    run(params, node) {
+      const config = configAt(params, 0, "struct RpcSupplyConfig");
+      booleanMember(config, "excludeNonCirculatingAccountsList", false);
+      const bank = bankOf(node, config);
+      const total = bank.capitalization;
+      return withContext(bank, { total, circulating: total, nonCirculating: 0n, nonCirculatingAccounts: [] });
+    },
+  },
+  getLargestAccounts: {
+    required: 0,
+    optional: 1,
+    run(params, node) {
+      const config = configAt(params, 0, "struct RpcLargestAccountsConfig");
+      const filter = variantMember(config, "filter", ["circulating", "nonCirculating"] as const, null);
+      const bank = bankOf(node, config);
+      if (filter === "nonCirculating") return withContext(bank, []);
+      const largest: { address: string; lamports: bigint }[] = [];
+      for (const [address, { lamports }] of node.chain.accounts.all(bank.slot)) {
+        const smallest = largest[LARGEST_MAX - 1];
+        if (smallest !== undefined && smallest.lamports >= lamports) continue;
+        largest.push({ address, lamports });
+        largest.sort((left, right) => (left.lamports < right.lamports ? 1 : left.lamports > right.lamports ? -1 : 0));
+        largest.length = Math.min(largest.length, LARGEST_MAX);
+      }
+      return withContext(bank, largest);
+    },
+  },
+  getInflationGovernor: {
+    required: 0,
+    optional: 1,
+    run(params) {
+      bareCommitmentAt(params, 0);
+      return { ...INFLATION };
+    },
+  },
+  getInflationRate: {
+    required: 0,
+    optional: 0,
+    run(_params, node) {
+      const { slot } = node.chain.at("finalized");
+      const epoch = node.chain.epochs.epochOf(slot);
+      return { ...inflationRate(node.chain.yearsAt(slot)), epoch };
+    },
+  },
+  getRecentPrioritizationFees: {
+    required: 0,
+    optional: 1,
+    run(params, node) {
+      const list = params[0] === undefined || params[0] === null ? [] : listValue(params[0]);
+      if (list.length > FEE_ADDRESSES_MAX) throw invalidParams(`Too many inputs provided; max ${FEE_ADDRESSES_MAX}`);
+      const addresses = list.map((entry) => addressValue(entry));
+      const { chain } = node;
+      const newest = chain.at("processed").slot;
+      const first = newest >= FEE_SLOTS ? newest - FEE_SLOTS + 1n : 0n;
+      return chain.history.slots(first, newest, Number(FEE_SLOTS)).map((slot) => {
+        let lowest: bigint | null = null;
+        for (const { signature } of chain.history.block(slot)?.transactions ?? []) {
+          const recorded = chain.history.transaction(signature);
+          if (recorded === null) continue;
+          const locked = new Set(recorded.keys.filter((_, index) => recorded.writable[index]));
+          if (!addresses.every((address) => locked.has(address))) continue;
+          if (lowest === null || recorded.unitPrice < lowest) lowest = recorded.unitPrice;
+        }
+        return { slot, prioritizationFee: lowest ?? 0n };
+      });
+    },
+  },
+};

@@ -1,0 +1,58 @@
+import type { JsonValue } from "../encode/index.ts";
+
+/** A failure that ends one call: what stands in the `error` member of its answer. */
+export class RpcError extends Error {
+  readonly code: number;
+  /** Undefined leaves the member out. */
+  readonly data: JsonValue | undefined;
+
+  constructor(code: number, message: string, data?: JsonValue) {
+    super(message);
+    this.name = "RpcError";
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export function invalidRequest(message = "Invalid request"): RpcError {
+  return new RpcError(-32600, message);
+}
+
+export function methodNotFound(): RpcError {
+  return new RpcError(-32601, "Method not found");
+}
+
+export function invalidParams(message: string, data?: JsonValue): RpcError {
+  return new RpcError(-32602, message, data);
+}
+
+export function blockCleanedUp(slot: bigint, first: bigint): RpcError {
+  return new RpcError(-32001, `Block ${slot} cleaned up, does not exist on node. First available block: ${first}`);
+}
+
+export function preflightFailure(sentence: string, simulation: JsonValue): RpcError {
+  return new RpcError(-32002, `Transaction simulation failed: ${sentence}`, simulation);
+}
+
+export function blockNotAvailable(slot: bigint): RpcError {
+  return new RpcError(-32004, `Block not available for slot ${slot}`);
+}
+
+export function slotSkipped(slot: bigint): RpcError {
+  return new RpcError(-32007, `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`);
+}
+
+export function unsupportedVersion(version: number): RpcError {
+  return new RpcError(
+    -32015,
+    `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+  );
+}
+
+export function minContextSlotNotReached(contextSlot: bigint): RpcError {
+  return new RpcError(-32016, "Minimum context slot has not been reached", { contextSlot });
+}
+
+export function filterTransactionNotFound(signature: string): RpcError {
+  return new RpcError(-32020, `Transaction ${signature} not found`);
+}

@@ -1,0 +1,96 @@
+import { parseJsonExact, stringifyJsonExact } from "@sluice/wire";
+import type { JsonObject, JsonValue } from "../encode/index.ts";
+import { invalidParams, invalidRequest, methodNotFound, RpcError } from "./errors.ts";
+import type { Method } from "./method.ts";
+
+/** Runs one call that is well formed; a failure of the call is an RpcError. */
+export type Dispatch = (method: string, params: JsonValue | undefined) => Promise<JsonValue>;
+
+const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "method", "params", "id"]);
+
+type Id = string | number | bigint | null;
+
+function isId(value: JsonValue | undefined): value is Id {
+  if (value === null || typeof value === "string") return true;
+  if (typeof value === "bigint") return value >= 0n && value <= 0xffff_ffff_ffff_ffffn;
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
+}
+
+function failure(error: RpcError, id: Id): JsonObject {
+  const { code, message, data } = error;
+  return { jsonrpc: "2.0", error: data === undefined ? { code, message } : { code, message, data }, id };
+}
+
+/** Answers one element of a body; null when it is a notification, which gets no answer. */
+async function answerOne(request: JsonValue, dispatch: Dispatch): Promise<JsonObject | null> {
+  if (typeof request !== "object" || request === null || Array.isArray(request)) return failure(invalidRequest(), null);
+  const call = request as JsonObject;
+  const given = call["id"];
+  if (given !== undefined && !isId(given)) return failure(invalidRequest(), null);
+  const id = given ?? null;
+  const method = call["method"];
+  if (typeof method !== "string" || Object.keys(call).some((member) => !MEMBERS.has(member))) {
+    return failure(invalidRequest(), id);
+  }
+  if (given === undefined) return null;
+  if (call["jsonrpc"] !== "2.0") return failure(invalidRequest("Unsupported JSON-RPC protocol version"), id);
+  try {
+    return { jsonrpc: "2.0", result: await dispatch(method, call["params"]), id };
+  } catch (error) {
+    if (error instanceof RpcError) return failure(error, id);
+    console.error(error);
+    return failure(new RpcError(-32603, "Internal error"), id);
+  }
+}
+
+/**
+ * Answers a body: one call, or a batch whose answers keep the order of its calls. Null when nothing is to be said: an
+ * empty batch, or notifications alone. The text has no newline at its end.
+ */
+export async function answerBody(body: string, dispatch: Dispatch): Promise<string | null> {
+  const parsed = parseJsonExact(body);
+  if (!parsed.ok) return stringifyJsonExact(failure(new RpcError(-32700, "Parse error"), null));
+  const request = parsed.value;
+  if (!Array.isArray(request)) {
+    const answer = await answerOne(request, dispatch);
+    return answer === null ? null : stringifyJsonExact(answer);
+  }
+  const answers = await Promise.all(request.map((element: JsonValue) => answerOne(element, dispatch)));
+  const said = answers.filter((answer) => answer !== null);
+  return said.length === 0 ? null : stringifyJsonExact(said);
+}
+
+/** Checks the form and number of parameters against a method, as the node's derive macro does. */
+export function checkedParams(method: Method, params: JsonValue | undefined): readonly JsonValue[] {
+  const { required, optional } = method;
+  if (params !== undefined && params !== null && !Array.isArray(params)) {
+    throw invalidParams("`params` should be an array");
+  }
+  const list: readonly JsonValue[] = Array.isArray(params) ? params : [];
+  const count = list.length;
+  if (required + optional === 0) {
+    if (count > 0) throw invalidParams("Invalid parameters: No parameters were expected", stringifyJsonExact(list));
+  } else if (optional === 0) {
+    if (count !== required) {
+      throw invalidParams(`Invalid params: invalid length ${count}, expected a tuple of size ${required}.`);
+    }
+  } else if (count < required) {
+    throw invalidParams(`\`params\` should have at least ${required} argument(s)`);
+  } else if (count > required + optional) {
+    const range = `Invalid parameters: Expected from ${required} to ${required + optional} parameters.`;
+    throw invalidParams(range, `"Got: ${count}"`);
+  }
+  return list;
+}
+
+/** Finds and runs a method of a table. */
+export function dispatcher(
+  find: (name: string) => Method | undefined,
+  run: (method: Method, params: readonly JsonValue[]) => JsonValue | Promise<JsonValue>,
+): Dispatch {
+  return async (name, params) => {
+    const method = find(name);
+    if (method === undefined) throw methodNotFound();
+    return run(method, checkedParams(method, params));
+  };
+}

@@ -1,0 +1,54 @@
+import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
+import type { Chain } from "../bank/chain.ts";
+import type { PerformanceSamples } from "../bank/performance.ts";
+import type { EncodeClock, JsonObject, JsonValue } from "../encode/index.ts";
+import { minContextSlotNotReached } from "./errors.ts";
+import { commitmentMember, u64Member } from "./params.ts";
+
+/** The version that the node claims: the release whose wire behaviour it follows. */
+export const NODE_VERSION = "4.0.0";
+export const FEATURE_SET = 3_640_012_085;
+
+/** What the methods answer from. */
+export interface RpcNode {
+  readonly chain: Chain;
+  readonly performance: PerformanceSamples;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Addresses of this node's own doors, for getClusterNodes: "ip:port". */
+  readonly doors: { readonly rpc: string; readonly pubsub: string };
+}
+
+export interface Method {
+  /** Parameters that must be given, and that may be given after them. */
+  readonly required: number;
+  readonly optional: number;
+  readonly run: (params: readonly JsonValue[], node: RpcNode) => JsonValue | Promise<JsonValue>;
+}
+
+export type MethodTable = { readonly [name: string]: Method };
+
+/** The bank of a config's commitment, once it has reached `minContextSlot`. */
+export function bankOf(node: RpcNode, config: JsonObject | null): BankSlot {
+  return reached(node.chain.at(commitmentMember(config)), config);
+}
+
+/** Refuses a bank that is behind a config's `minContextSlot`. */
+export function reached(bank: BankSlot, config: JsonObject | null): BankSlot {
+  const minimum = u64Member(config, "minContextSlot");
+  if (minimum !== undefined && bank.slot < minimum) throw minContextSlotNotReached(bank.slot);
+  return bank;
+}
+
+export function bankAt(node: RpcNode, commitment: Commitment): BankSlot {
+  return node.chain.at(commitment);
+}
+
+/** A value with the slot that it was read at. */
+export function withContext(bank: BankSlot, value: JsonValue): JsonObject {
+  return { context: { slot: bank.slot, apiVersion: NODE_VERSION }, value };
+}
+
+export function clockOf(node: RpcNode, bank: BankSlot): EncodeClock {
+  return { epoch: node.chain.epochs.epochOf(bank.slot), unixTimestamp: bank.time };
+}

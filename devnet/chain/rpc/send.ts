@@ -1,0 +1,168 @@
+import type { Transaction } from "@sluice/wire";
+import { BLOCKHASH_LIFE_BLOCKS } from "../bank/blockhashes.ts";
+import { signaturesValid } from "../bank/resolve.ts";
+import type { Simulation } from "../bank/simulate.ts";
+import { hashBytes } from "../bank/slot-sysvars.ts";
+import { encodeSimulation, encodeTransactionError, type JsonObject, type JsonValue } from "../encode/index.ts";
+import type { TransactionErrorJson } from "../model.ts";
+import { ACCOUNT_ENCODINGS, presentAccount } from "./accounts.ts";
+import { invalidParams, preflightFailure } from "./errors.ts";
+import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
+import {
+  addressValue,
+  booleanMember,
+  commitmentMember,
+  configAt,
+  listValue,
+  objectValue,
+  stringValue,
+  u64Member,
+  variantMember,
+} from "./params.ts";
+import { parsedTransaction, transactionInput } from "./transaction-input.ts";
+
+const NOT_RUN = {
+  logs: [],
+  unitsConsumed: 0n,
+  loadedAccountsDataSize: 0,
+  returnData: null,
+} as const;
+
+const NOTHING_ELSE = {
+  accounts: null,
+  innerInstructions: null,
+  accountKeys: [],
+  replacementBlockhash: null,
+  fee: null,
+  preBalances: null,
+  postBalances: null,
+  preTokenBalances: null,
+  postTokenBalances: null,
+  loadedAddresses: null,
+} as const;
+
+/** Lookups that cannot be resolved are a fault of the call, not an outcome of the simulation. */
+function refuseUnresolved(error: TransactionErrorJson | null): void {
+  if (typeof error !== "string" || !/^(AddressLookup|InvalidAddressLookup)/.test(error)) return;
+  throw invalidParams(`invalid transaction: ${encodeTransactionError(error)}`);
+}
+
+function ranPart(simulation: Simulation) {
+  const { outcome } = simulation;
+  if (outcome === null) return NOT_RUN;
+  return {
+    logs: outcome.logs,
+    unitsConsumed: outcome.computeUnitsConsumed,
+    loadedAccountsDataSize: Number(simulation.loadedBytes),
+    returnData: outcome.returnData,
+  };
+}
+
+async function preflight(transaction: Transaction, config: JsonObject | null, node: RpcNode): Promise<void> {
+  const commitment = commitmentMember({ commitment: config?.["preflightCommitment"] });
+  reached(node.chain.at(commitment), config);
+  if (!signaturesValid(transaction)) {
+    const error = "SignatureFailure";
+    throw preflightFailure(encodeTransactionError(error), encodeSimulation({ error, ...NOT_RUN, ...NOTHING_ELSE }));
+  }
+  const simulation = await node.chain.simulate({ transaction, commitment, checkAge: true });
+  const { error } = simulation;
+  refuseUnresolved(error);
+  if (error === null) return;
+  const data = encodeSimulation({ error, ...ranPart(simulation), ...NOTHING_ELSE });
+  throw preflightFailure(encodeTransactionError(error), data);
+}
+
+interface WantedAccounts {
+  readonly encoding: "base64" | "base64+zstd" | "jsonParsed";
+  readonly addresses: readonly string[];
+}
+
+function wantedAccounts(config: JsonObject | null, transaction: Transaction): WantedAccounts | null {
+  const given = config?.["accounts"];
+  if (given === undefined || given === null) return null;
+  const accounts = objectValue(given, "struct RpcSimulateTransactionAccountsConfig");
+  const encoding = variantMember(accounts, "encoding", ACCOUNT_ENCODINGS, "base64");
+  if (encoding === "binary" || encoding === "base58") throw invalidParams("base58 encoding not supported");
+  const list = listValue(accounts["addresses"]);
+  const most = transaction.message.totalKeyCount;
+  if (list.length > most) throw invalidParams(`Too many accounts provided; max ${most}`);
+  return { encoding, addresses: list.map((entry) => addressValue(entry)) };
+}
+
+/** The same transaction with another blockhash. */
+function withBlockhash(transaction: Transaction, blockhash: string): Transaction {
+  const bytes = new Uint8Array(transaction.bytes);
+  bytes.set(hashBytes(blockhash), transaction.message.blockhashBytes.byteOffset - transaction.bytes.byteOffset);
+  return parsedTransaction(bytes);
+}
+
+function presentSimulation(
+  simulation: Simulation,
+  options: { wanted: WantedAccounts | null; inner: boolean; replaced: boolean },
+  node: RpcNode,
+): JsonObject {
+  const { bank, resolved, outcome, error } = simulation;
+  const { wanted } = options;
+  const accounts =
+    wanted?.addresses.map((address) => {
+      const account = error === null ? simulation.after(address) : null;
+      const form = { encoding: wanted.encoding, dataSlice: undefined };
+      return account === null ? null : presentAccount(node, bank, address, account, form);
+    }) ?? null;
+  const lastValidBlockHeight = bank.blockHeight + BLOCKHASH_LIFE_BLOCKS;
+  const ran = resolved !== null && outcome !== null;
+  return encodeSimulation({
+    error,
+    ...ranPart(simulation),
+    accounts,
+    innerInstructions: options.inner ? (outcome?.innerInstructions ?? []) : null,
+    accountKeys: resolved?.keys ?? [],
+    replacementBlockhash: options.replaced ? { blockhash: bank.blockhash, lastValidBlockHeight } : null,
+    fee: ran ? resolved.fees.base + resolved.fees.priority : null,
+    preBalances: ran ? simulation.preBalances : null,
+    postBalances: ran ? simulation.postBalances : null,
+    preTokenBalances: ran ? simulation.preTokenBalances : null,
+    postTokenBalances: ran ? simulation.postTokenBalances : null,
+    loadedAddresses: resolved?.loaded ?? null,
+  });
+}
+
+async function simulate(params: readonly JsonValue[], node: RpcNode): Promise<JsonValue> {
+  const config = configAt(params, 1, "struct RpcSimulateTransactionConfig");
+  const given = transactionInput(stringValue(params[0]), config);
+  const sigVerify = booleanMember(config, "sigVerify", false);
+  const replaced = booleanMember(config, "replaceRecentBlockhash", false);
+  const inner = booleanMember(config, "innerInstructions", false);
+  if (sigVerify && replaced) throw invalidParams("sigVerify may not be used with replaceRecentBlockhash");
+  const wanted = wantedAccounts(config, given);
+  const bank = bankOf(node, config);
+  const transaction = replaced ? withBlockhash(given, bank.blockhash) : given;
+  if (sigVerify && !signaturesValid(transaction)) {
+    const accounts = wanted === null ? null : wanted.addresses.map(() => null);
+    const refused = { error: "SignatureFailure", ...NOT_RUN, ...NOTHING_ELSE, accounts };
+    return withContext(bank, encodeSimulation({ ...refused, innerInstructions: inner ? [] : null }));
+  }
+  const commitment = commitmentMember(config);
+  const simulation = await node.chain.simulate({ transaction, commitment, checkAge: !replaced });
+  refuseUnresolved(simulation.error);
+  return withContext(simulation.bank, presentSimulation(simulation, { wanted, inner, replaced }, node));
+}
+
+/** Sending and simulating transactions. */
+export const sendMethods: MethodTable = {
+  sendTransaction: {
+    required: 1,
+    optional: 1,
+    async run(params, node) {
+      const config = configAt(params, 1, "struct RpcSendTransactionConfig");
+      const transaction = transactionInput(stringValue(params[0]), config);
+      u64Member(config, "maxRetries");
+      if (!booleanMember(config, "skipPreflight", false)) await preflight(transaction, config, node);
+      else reached(node.chain.at("processed"), config);
+      node.chain.submit(transaction);
+      return transaction.id;
+    },
+  },
+  simulateTransaction: { required: 1, optional: 1, run: simulate },
+};

@@ -1,0 +1,116 @@
+import type { BankSlot } from "../bank/bank-slot.ts";
+import { isTokenAccount, isTokenProgram, mintState, tokenAmount, tokenKeys } from "../bank/token-state.ts";
+import { type JsonObject, type JsonValue, uiTokenAmount } from "../encode/index.ts";
+import type { ChainAccount } from "../model.ts";
+import { accountForm } from "./accounts.ts";
+import { invalidParams } from "./errors.ts";
+import { bankOf, type MethodTable, type RpcNode, withContext } from "./method.ts";
+import { addressValue, bareCommitmentAt, configAt, objectValue } from "./params.ts";
+import { byAddressBytes, presentAll } from "./programs.ts";
+
+const LARGEST_MAX = 20;
+
+function mintOf(
+  node: RpcNode,
+  bank: BankSlot,
+  address: string,
+  missing: string,
+): { program: string; decimals: number; supply: bigint } {
+  const account = node.chain.accounts.get(address, bank.slot);
+  if (account === null) throw invalidParams(`Invalid param: could not find ${missing}`);
+  const mint = mintState(account);
+  if (mint === null) throw invalidParams("Invalid param: not a Token mint");
+  return { program: account.owner, ...mint };
+}
+
+/** The program whose accounts are asked for, and the mint when one was named. */
+function tokenFilter(
+  node: RpcNode,
+  bank: BankSlot,
+  value: JsonValue | undefined,
+): { program: string; mint: string | null } {
+  const filter = objectValue(value, "enum RpcTokenAccountsFilter");
+  if (filter["mint"] !== undefined) {
+    const mint = addressValue(filter["mint"]);
+    return { program: mintOf(node, bank, mint, "mint").program, mint };
+  }
+  if (filter["programId"] === undefined) {
+    throw invalidParams("Invalid params: unknown variant, expected `mint` or `programId`.");
+  }
+  const program = addressValue(filter["programId"]);
+  if (!isTokenProgram(program)) throw invalidParams("Invalid param: unrecognized Token program id");
+  return { program, mint: null };
+}
+
+function tokenAccountsBy(by: "tokenOwner" | "delegate", params: readonly JsonValue[], node: RpcNode): JsonObject {
+  const holder = addressValue(params[0]);
+  const config = configAt(params, 2, "struct RpcAccountInfoConfig");
+  const form = accountForm(config, "binary");
+  const bank = bankOf(node, config);
+  const { program, mint } = tokenFilter(node, bank, params[1]);
+  const found: [string, ChainAccount][] = [];
+  for (const [address, account] of node.chain.accounts.tokenAccounts(by, holder, bank.slot)) {
+    const token = tokenKeys(account);
+    if (token === null || account.owner !== program || (mint !== null && token.mint !== mint)) continue;
+    if ((by === "tokenOwner" ? token.owner : token.delegate) === holder) found.push([address, account]);
+  }
+  return withContext(bank, presentAll(node, bank, byAddressBytes(found), form));
+}
+
+/** Token balances, supplies and holders. */
+export const tokenMethods: MethodTable = {
+  getTokenAccountsByOwner: {
+    required: 2,
+    optional: 1,
+    run: (params, node) => tokenAccountsBy("tokenOwner", params, node),
+  },
+  getTokenAccountsByDelegate: {
+    required: 2,
+    optional: 1,
+    run: (params, node) => tokenAccountsBy("delegate", params, node),
+  },
+  getTokenAccountBalance: {
+    required: 1,
+    optional: 1,
+    run(params, node) {
+      const address = addressValue(params[0]);
+      const bank = node.chain.at(bareCommitmentAt(params, 1));
+      const account = node.chain.accounts.get(address, bank.slot);
+      if (account === null) throw invalidParams("Invalid param: could not find account");
+      const token = isTokenAccount(account) ? tokenKeys(account) : null;
+      if (token === null) throw invalidParams("Invalid param: not a Token account");
+      const { decimals } = mintOf(node, bank, token.mint, "mint");
+      return withContext(bank, uiTokenAmount(tokenAmount(account), decimals));
+    },
+  },
+  getTokenSupply: {
+    required: 1,
+    optional: 1,
+    run(params, node) {
+      const address = addressValue(params[0]);
+      const bank = node.chain.at(bareCommitmentAt(params, 1));
+      const { supply, decimals } = mintOf(node, bank, address, "account");
+      return withContext(bank, uiTokenAmount(supply, decimals));
+    },
+  },
+  getTokenLargestAccounts: {
+    required: 1,
+    optional: 1,
+    run(params, node) {
+      const mint = addressValue(params[0]);
+      const bank = node.chain.at(bareCommitmentAt(params, 1));
+      const { decimals, program } = mintOf(node, bank, mint, "mint");
+      const held: { address: string; amount: bigint }[] = [];
+      for (const [address, account] of node.chain.accounts.tokenAccounts("mint", mint, bank.slot)) {
+        if (account.owner !== program || tokenKeys(account)?.mint !== mint) continue;
+        const amount = tokenAmount(account);
+        if (amount > 0n) held.push({ address, amount });
+      }
+      held.sort((left, right) => (left.amount < right.amount ? 1 : left.amount > right.amount ? -1 : 0));
+      const rows = held
+        .slice(0, LARGEST_MAX)
+        .map(({ address, amount }) => ({ address, ...uiTokenAmount(amount, decimals) }));
+      return withContext(bank, rows);
+    },
+  },
+};

@@ -1,0 +1,144 @@
+import { parseTransaction } from "@sluice/wire";
+import type { RecordedTransaction } from "../bank/history.ts";
+import { MEMO_PROGRAMS } from "../bank/programs.ts";
+import { encodeTransaction, type JsonObject, type JsonValue } from "../encode/index.ts";
+import { filterTransactionNotFound, invalidParams, unsupportedVersion } from "./errors.ts";
+import { type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
+import {
+  booleanMember,
+  configAt,
+  ledgerCommitment,
+  listValue,
+  signatureValue,
+  u64Member,
+  variantMember,
+  variantValue,
+} from "./params.ts";
+
+export const TRANSACTION_ENCODINGS = ["binary", "base64", "base58", "json", "jsonParsed"] as const;
+const STATUSES_MAX = 256;
+const SIGNATURES_MAX = 1_000n;
+
+/** A config object, or the bare encoding that older callers give in its place. */
+export function encodingConfigAt(params: readonly JsonValue[], position: number): JsonObject | null {
+  const value = params[position];
+  if (typeof value === "string") return { encoding: variantValue(value, TRANSACTION_ENCODINGS) };
+  return configAt(params, position);
+}
+
+/** The highest version that the caller can read; undefined means legacy only. */
+export function maxVersion(config: JsonObject | null): number | undefined {
+  const given = u64Member(config, "maxSupportedTransactionVersion");
+  if (given !== undefined && given > 255n) {
+    throw invalidParams(`Invalid params: invalid value: integer \`${given}\`, expected u8.`);
+  }
+  return given === undefined ? undefined : Number(given);
+}
+
+/** Memos of the outer instructions, each with its length in bytes; null when there is none. */
+function memoOf(recorded: RecordedTransaction): string | null {
+  const parsed = parseTransaction(recorded.executed.bytes);
+  if (!parsed.ok) return null;
+  const memos: string[] = [];
+  for (const { programIndex, data } of parsed.transaction.message.instructions) {
+    if (!MEMO_PROGRAMS.has(recorded.keys[programIndex] ?? "")) continue;
+    memos.push(`[${data.length}] ${new TextDecoder().decode(data)}`);
+  }
+  return memos.length === 0 ? null : memos.join("; ");
+}
+
+function blockTime(node: RpcNode, slot: bigint): bigint | null {
+  return node.chain.history.block(slot)?.blockTime ?? null;
+}
+
+function statusOf(node: RpcNode, signature: string): JsonValue {
+  const recorded = node.chain.history.transaction(signature);
+  if (recorded === null) return null;
+  const { slot, error } = recorded.executed;
+  const err = error as JsonValue;
+  const finalized = slot <= node.chain.at("finalized").slot;
+  const confirmed = slot <= node.chain.at("confirmed").slot;
+  return {
+    slot,
+    confirmations: finalized ? null : node.chain.at("processed").slot - slot,
+    status: err === null ? { Ok: null } : { Err: err },
+    err,
+    confirmationStatus: finalized ? "finalized" : confirmed ? "confirmed" : "processed",
+  };
+}
+
+function signaturesForAddress(params: readonly JsonValue[], node: RpcNode): JsonValue {
+  const config = configAt(params, 1, "struct RpcSignaturesForAddressConfig");
+  const address = params[0] as string;
+  const before = config?.["before"] ?? null;
+  const until = config?.["until"] ?? null;
+  const limit = u64Member(config, "limit") ?? SIGNATURES_MAX;
+  if (limit === 0n || limit > SIGNATURES_MAX) throw invalidParams(`Invalid limit; max ${SIGNATURES_MAX}`);
+  const bank = reached(node.chain.at(ledgerCommitment(config)), config);
+  const { history } = node.chain;
+  for (const bound of [before, until]) {
+    if (bound === null) continue;
+    const signature = signatureValue(bound);
+    if (history.transaction(signature) === null) throw filterTransactionNotFound(signature);
+  }
+  const start = before === null ? null : (history.transaction(signatureValue(before))?.executed ?? null);
+  const end = until === null ? null : (history.transaction(signatureValue(until))?.executed ?? null);
+  const rows: JsonValue[] = [];
+  for (const recorded of history.ofAddress(address)) {
+    const { slot, index, signature, error } = recorded.executed;
+    if (slot > bank.slot) continue;
+    if (start !== null && (slot > start.slot || (slot === start.slot && index >= start.index))) continue;
+    if (end !== null && (slot < end.slot || (slot === end.slot && index <= end.index))) break;
+    rows.push({
+      signature,
+      slot,
+      err: error as JsonValue,
+      memo: memoOf(recorded),
+      blockTime: blockTime(node, slot),
+      confirmationStatus: slot <= node.chain.at("finalized").slot ? "finalized" : "confirmed",
+      transactionIndex: index,
+    });
+    if (BigInt(rows.length) >= limit) break;
+  }
+  return rows;
+}
+
+/** Transactions that landed: by signature and by address. */
+export const transactionMethods: MethodTable = {
+  getTransaction: {
+    required: 1,
+    optional: 1,
+    run(params, node) {
+      const signature = signatureValue(params[0]);
+      const config = encodingConfigAt(params, 1);
+      const encoding = variantMember(config, "encoding", TRANSACTION_ENCODINGS, "json");
+      const maxSupportedTransactionVersion = maxVersion(config);
+      const bank = node.chain.at(ledgerCommitment(config));
+      const recorded = node.chain.history.transaction(signature);
+      if (recorded === null || recorded.executed.slot > bank.slot) return null;
+      const { slot, index } = recorded.executed;
+      const encoded = encodeTransaction(recorded.executed, { encoding, maxSupportedTransactionVersion });
+      if (!encoded.ok) throw unsupportedVersion(encoded.version);
+      return { slot, ...encoded.value, blockTime: blockTime(node, slot), transactionIndex: index };
+    },
+  },
+  getSignatureStatuses: {
+    required: 1,
+    optional: 1,
+    run(params, node) {
+      const list = listValue(params[0]);
+      if (list.length > STATUSES_MAX) throw invalidParams(`Too many inputs provided; max ${STATUSES_MAX}`);
+      const signatures = list.map((entry) => signatureValue(entry));
+      const config = configAt(params, 1, "struct RpcSignatureStatusConfig");
+      if (config !== null && config["searchTransactionHistory"] === undefined) {
+        throw invalidParams("Invalid params: missing field `searchTransactionHistory`.");
+      }
+      booleanMember(config, "searchTransactionHistory", false);
+      return withContext(
+        node.chain.at("processed"),
+        signatures.map((signature) => statusOf(node, signature)),
+      );
+    },
+  },
+  getSignaturesForAddress: { required: 1, optional: 1, run: signaturesForAddress },
+};
