@@ -1,1 +1,17 @@
-export {};
+/**
+ * sdk: the typed client of Sluice. Fed by programs and by the console; speaks to a server's doors and imports only the
+ * contract's types, so that it stays small in a browser.
+ */
+export type {
+  ConsoleDoor,
+  ConsoleOverview,
+  ConsoleSession,
+  ConsoleUpstream,
+  ConsoleUsage,
+  FieldError,
+  ProblemDetails,
+} from "@sluice/contract";
+export { errorDocsPath, errorTable } from "@sluice/contract/errors.ts";
+export { errorGuide } from "@sluice/contract/errors-guide.ts";
+export { type ConsoleClient, createConsoleClient } from "./console-client.ts";
+export { ProblemError } from "./problem-error.ts";

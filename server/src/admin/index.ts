@@ -4,5 +4,6 @@
  * command) and by compose, which hands in the stores. Feeds state (accounts, keys, audit) and keys (invalidations).
  */
 
+export { type ConsoleDependencies, type ConsoleOptions, createConsole } from "./console.ts";
 export { issueKey, type KeyRequest } from "./issue-key.ts";
 export { createManagement, type ManagementDependencies } from "./management.ts";

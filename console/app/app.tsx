@@ -1,0 +1,42 @@
+import { Errors } from "./pages/errors.tsx";
+import { Overview } from "./pages/overview.tsx";
+import { SignIn } from "./pages/sign-in.tsx";
+import { Frame } from "./parts/frame.tsx";
+import { QuietButton } from "./parts/section.tsx";
+import { usePath } from "./route.ts";
+import { type Session, useOverview } from "./use-overview.ts";
+
+export function App() {
+  const path = usePath();
+  const { session, retry } = useOverview();
+  const open = session.state === "open" ? session.overview : null;
+  return (
+    <Frame doors={open?.doors ?? []} account={open?.account.name ?? null} onSignedOut={retry}>
+      {path === "/docs/errors" ? <Errors /> : path === "/" ? <Home session={session} retry={retry} /> : <Lost />}
+    </Frame>
+  );
+}
+
+function Home({ session, retry }: { session: Session; retry: () => void }) {
+  if (session.state === "open") return <Overview {...session} />;
+  if (session.state === "signed-out") return <SignIn onSignedIn={retry} />;
+  if (session.state === "loading") return <p className="text-quiet">Reading the server's state…</p>;
+  return (
+    <div role="alert">
+      <h1 className="text-2xl font-semibold">The server's state cannot be read</h1>
+      <p className="mt-1 text-quiet">{session.fault.message}</p>
+      <p className="mt-2">
+        <QuietButton onClick={retry}>Try again</QuietButton>
+      </p>
+    </div>
+  );
+}
+
+function Lost() {
+  return (
+    <>
+      <h1 className="text-2xl font-semibold">There is no such page</h1>
+      <p className="mt-1 text-quiet">Ctrl-K finds those that there are.</p>
+    </>
+  );
+}

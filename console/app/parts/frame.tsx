@@ -1,0 +1,104 @@
+import { useEffect, useMemo, useState } from "react";
+import { navigate, pages, usePath } from "../route.ts";
+import { applyTheme, nextTheme, storedTheme } from "../theme.ts";
+import { client } from "../use-overview.ts";
+import { Palette } from "./palette.tsx";
+
+interface Props {
+  readonly children: React.ReactNode;
+  readonly doors: readonly { readonly name: string; readonly address: string }[];
+  /** Shown with the account; absent when nobody is signed in. */
+  readonly account: string | null;
+  readonly onSignedOut: () => void;
+}
+
+/** What all pages live in: the rail, the palette, and the way out. */
+export function Frame({ children, doors, account, onSignedOut }: Props) {
+  const [finding, setFinding] = useState(false);
+  const [theme, setTheme] = useState(storedTheme());
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (!(event.metaKey || event.ctrlKey) || event.key.toLowerCase() !== "k") return;
+      event.preventDefault();
+      setFinding((before) => !before);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+  const extra = useMemo(
+    () =>
+      doors.map((door) => ({
+        name: `${door.name}: copy ${door.address}`,
+        kind: "door",
+        run: () => void navigator.clipboard.writeText(door.address),
+      })),
+    [doors],
+  );
+  const turn = (): void => {
+    const next = nextTheme(theme);
+    applyTheme(next);
+    setTheme(next);
+  };
+  return (
+    <div className="min-h-dvh md:grid md:grid-cols-[184px_1fr]">
+      <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:left-2 focus:top-2">
+        To the content
+      </a>
+      <Rail onFind={() => setFinding(true)} theme={theme} onTheme={turn}>
+        {account !== null && (
+          <div className="text-xs text-quiet">
+            <p className="truncate" title={account}>
+              {account}
+            </p>
+            <button
+              type="button"
+              className="text-accent hover:underline"
+              onClick={() => void client.signOut().then(onSignedOut, onSignedOut)}
+            >
+              Sign out
+            </button>
+          </div>
+        )}
+      </Rail>
+      <main id="main" className="min-w-0 px-4 py-6 md:px-8">
+        <div className="mx-auto max-w-5xl">{children}</div>
+      </main>
+      <Palette open={finding} onClose={() => setFinding(false)} extra={extra} />
+    </div>
+  );
+}
+
+function Rail(props: { onFind: () => void; theme: string; onTheme: () => void; children: React.ReactNode }) {
+  const path = usePath();
+  return (
+    <header className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-hairline px-4 py-3 md:sticky md:top-0 md:h-dvh md:flex-col md:flex-nowrap md:items-stretch md:border-r md:border-b-0 md:py-6">
+      <p className="text-base font-semibold">Sluice</p>
+      <nav aria-label="Rooms" className="flex gap-x-4 md:mt-4 md:flex-col md:gap-y-1">
+        {pages.map((page) => (
+          <a
+            key={page.path}
+            href={page.path}
+            aria-current={path === page.path ? "page" : undefined}
+            onClick={(event) => {
+              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+              event.preventDefault();
+              navigate(page.path);
+            }}
+            className={path === page.path ? "font-medium text-accent" : "text-ink hover:text-accent"}
+          >
+            {page.name}
+          </a>
+        ))}
+      </nav>
+      <div className="ml-auto flex items-center gap-4 md:mt-auto md:ml-0 md:flex-col md:items-start md:gap-2">
+        <button type="button" onClick={props.onFind} className="text-xs text-quiet hover:text-ink">
+          Find <kbd className="rounded-sm border border-hairline px-1 font-mono">Ctrl K</kbd>
+        </button>
+        <button type="button" onClick={props.onTheme} className="text-xs text-quiet hover:text-ink">
+          Theme: {props.theme}
+        </button>
+        {props.children}
+      </div>
+    </header>
+  );
+}

@@ -1,0 +1,26 @@
+import { useSyncExternalStore } from "react";
+
+/** The pages there are, in the order of the house. */
+export const pages = [
+  { path: "/", name: "Overview" },
+  { path: "/docs/errors", name: "Errors" },
+] as const;
+
+const subscribe = (changed: () => void): (() => void) => {
+  addEventListener("popstate", changed);
+  addEventListener("sluice:navigate", changed);
+  return () => {
+    removeEventListener("popstate", changed);
+    removeEventListener("sluice:navigate", changed);
+  };
+};
+
+export function usePath(): string {
+  return useSyncExternalStore(subscribe, () => location.pathname);
+}
+
+/** Goes to a page of the console without loading it anew; a fragment is scrolled to by the page. */
+export function navigate(to: string): void {
+  history.pushState(null, "", to);
+  dispatchEvent(new Event("sluice:navigate"));
+}

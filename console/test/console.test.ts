@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { eventually, type Network, post, startNetwork } from "../../server/test/testing/network.ts";
+
+const executable = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
+  (path) => path !== undefined && existsSync(path),
+);
+if (executable === undefined) console.warn("NOT RUN: the console in a browser (Chromium was not found)");
+/** Pictures for people to look at, when a directory is named. */
+const pictures = process.env["SLUICE_TEST_PICTURES"];
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const quietFlags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"];
+
+describe.if(executable !== undefined)("the console in Chromium", () => {
+  let network: Network;
+  let browser: Browser;
+  let origin: string;
+
+  beforeAll(async () => {
+    network = await startNetwork();
+    origin = new URL(`${network.dev.doors["rpc"]}`).origin;
+    browser = await chromium.launch({ executablePath: executable ?? "", args: quietFlags });
+  }, 90_000);
+  afterAll(async () => {
+    await browser?.close();
+    await network?.[Symbol.asyncDispose]();
+  }, 30_000);
+
+  async function open(
+    options: Parameters<Browser["newContext"]>[0],
+    work: (page: Page, context: BrowserContext) => Promise<void>,
+    path = "/",
+  ): Promise<void> {
+    const context = await browser.newContext(options);
+    try {
+      const page = await context.newPage();
+      const faults: string[] = [];
+      page.on("pageerror", (fault) => faults.push(String(fault)));
+      page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+      await page.goto(`${origin}${path}`);
+      await work(page, context);
+      expect(faults.filter((fault) => !fault.includes("401"))).toEqual([]);
+    } finally {
+      await context.close();
+    }
+  }
+
+  async function picture(page: Page, name: string): Promise<void> {
+    if (pictures === undefined) return;
+    mkdirSync(pictures, { recursive: true });
+    await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+  }
+
+  const slotOf = async (page: Page): Promise<number> =>
+    Number((await page.locator("dt:text-is('Slot') + dd").innerText()).replaceAll(",", ""));
+
+  test("shows the chain's slot, and it ticks", async () => {
+    await open({}, async (page) => {
+      await page.getByRole("heading", { level: 1 }).getByText("at the head of devnet").waitFor();
+      const first = await slotOf(page);
+      await eventually("a later slot", async () => (await slotOf(page)) > first);
+    });
+  }, 60_000);
+
+  test("shows each door, and the requests and credits that were just spent", async () => {
+    for (let id = 0; id < 7; id++) await post(network.rpcUrl, { jsonrpc: "2.0", id, method: "getSupply" });
+    await open({}, async (page) => {
+      await page.getByText(`${network.dev.doors["rpc"]}`, { exact: true }).waitFor();
+      await page.getByText(`${network.dev.doors["pubsub"]}`, { exact: true }).waitFor();
+      await eventually("the requests in the figures", async () => {
+        const requests = Number(await page.locator("dt:text-is('Requests, last hour') + dd").innerText());
+        const credits = Number(await page.locator("dt:text-is('Credits, last hour') + dd").innerText());
+        return requests >= 7 && credits >= 35;
+      });
+      await page.getByRole("button", { name: "as a table" }).click();
+      await page.getByRole("columnheader", { name: "Requests" }).waitFor();
+    });
+  }, 60_000);
+
+  for (const [name, width, height] of [
+    ["phone", 375, 812],
+    ["desktop", 1440, 900],
+  ] as const) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      test(`on a ${name}, ${colorScheme}: fits, and no rule of WCAG 2.2 AA that a program can check is broken`, async () => {
+        await open({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" }, async (page) => {
+          await page.getByRole("heading", { level: 1 }).waitFor();
+          await page.getByRole("table").first().waitFor();
+          const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+          expect(Number(overflow)).toBeLessThanOrEqual(0);
+          await page.evaluate(axeSource);
+          const found = await page.evaluate(
+            "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target.join(' ')).join(', ')))",
+          );
+          expect(found).toEqual([]);
+          await picture(page, `overview-${name}-${colorScheme}`);
+        });
+      }, 60_000);
+    }
+  }
+
+  test("the first load is under 300 KB", async () => {
+    await open({}, async (page) => {
+      const bytes = await eventually("the page's resources", async () =>
+        page.evaluate<number>(
+          "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).reduce((sum, e) => sum + e.encodedBodySize, 0)",
+        ),
+      );
+      expect(bytes).toBeGreaterThan(10_000);
+      expect(bytes).toBeLessThan(300_000);
+    });
+  }, 60_000);
+
+  test("Ctrl-K finds a page by keyboard alone", async () => {
+    await open({}, async (page) => {
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").fill("rate_limit");
+      await picture(page, "palette");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: /error codes/ }).waitFor();
+      expect(new URL(page.url()).hash).toBe("#rate-limit-exceeded");
+    });
+  }, 60_000);
+
+  test("the type of a problem leads to its explanation", async () => {
+    const response = await fetch(`${origin}/api/v1/console/nothing`);
+    const problem = (await response.json()) as { type: string; code: string };
+    expect([response.status, problem.code]).toEqual([404, "NOT_FOUND"]);
+    await open(
+      {},
+      async (page) => {
+        await page.locator("#not-found").waitFor();
+        await picture(page, "errors");
+      },
+      new URL(problem.type, origin).href.slice(origin.length),
+    );
+  }, 60_000);
+
+  test("a browser that comes by another name signs in with a key, and out again", async () => {
+    const named = origin.replace("127.0.0.1", "sluice.localhost");
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      await page.goto(named);
+      await page.getByLabel("API key").fill("sk_dev_wrong");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("alert").waitFor();
+      await picture(page, "sign-in");
+      await page.getByLabel("API key").fill(network.dev.keys.business);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByText("Development (business)").first().waitFor();
+      const [cookie] = await context.cookies();
+      expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict" });
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByLabel("API key").waitFor();
+      expect(await context.cookies()).toEqual([]);
+    } finally {
+      await context.close();
+    }
+  }, 60_000);
+
+  test("a change from another origin is refused, and a page of another site sees nothing", async () => {
+    const foreign = await fetch(`${origin}/api/v1/console/session`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: "https://evil.example" },
+      body: JSON.stringify({ key: network.dev.key }),
+    });
+    expect(foreign.status).toBe(403);
+    const rebound = await fetch(`${origin}/api/v1/console/overview`, { headers: { host: "evil.example" } });
+    expect(rebound.status).toBe(401);
+    const crossSite = await fetch(`${origin}/api/v1/console/overview`, { headers: { "sec-fetch-site": "cross-site" } });
+    expect(crossSite.status).toBe(401);
+    expect(crossSite.headers.get("access-control-allow-origin")).toBeNull();
+  });
+});

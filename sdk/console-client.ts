@@ -1,0 +1,40 @@
+import type { ConsoleOverview, ConsoleSession } from "@sluice/contract";
+import { readAnswer } from "./problem-error.ts";
+
+/** The console's view of a server, for a page of the same origin: a cookie says who is signed in. */
+export interface ConsoleClient {
+  /** Throws ProblemError with code INVALID_API_KEY when nobody is signed in. */
+  overview(): Promise<ConsoleOverview>;
+  /** Calls `onOverview` about once a second until the returned function is called; reconnects by itself. */
+  live(onOverview: (overview: ConsoleOverview) => void, onLost: () => void): () => void;
+  signIn(key: string): Promise<ConsoleSession>;
+  signOut(): Promise<void>;
+}
+
+/** `baseUrl` is the server's own address; the empty text is the page's origin. */
+export function createConsoleClient(baseUrl = ""): ConsoleClient {
+  const at = (path: string): string => `${baseUrl}/api/v1/console/${path}`;
+  const read = async <T>(path: string, init: RequestInit): Promise<T> => {
+    const answer = await readAnswer<T>(await fetch(at(path), { credentials: "same-origin", ...init }));
+    if (answer === null) throw new Error(`${path} was answered without a body`);
+    return answer;
+  };
+  return {
+    overview: () => read<ConsoleOverview>("overview", {}),
+    live: (onOverview, onLost) => {
+      const source = new EventSource(at("live"));
+      source.onmessage = (message) => onOverview(JSON.parse(message.data));
+      source.onerror = () => onLost();
+      return () => source.close();
+    },
+    signIn: (key) =>
+      read<ConsoleSession>("session", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ key }),
+      }),
+    signOut: async () => {
+      await readAnswer(await fetch(at("session"), { method: "DELETE", credentials: "same-origin" }));
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { SluiceError } from "@sluice/contract";
+import type { Clock } from "../lib/index.ts";
+import { hashSessionToken, type State } from "../state/index.ts";
+
+export interface ConsoleSessionDependencies {
+  readonly state: Pick<State, "sessions">;
+  readonly clock: Clock;
+  /** The account and key that a presented API key opens, or null. */
+  readonly authenticate: (key: string) => Promise<{ accountId: string; keyId: string } | null>;
+  /**
+   * The account that a browser on this machine sees without signing in; null where there is none. Only a development
+   * server has one.
+   */
+  readonly openAccount: () => string | null;
+}
+
+const cookieName = "sluice_session";
+const lifeMs = 7 * 24 * 3_600_000;
+const loopbackHosts = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+
+/** Who looks at the console: by cookie, and on a development server by being on this machine. */
+export class ConsoleSessions {
+  readonly #dependencies: ConsoleSessionDependencies;
+
+  constructor(dependencies: ConsoleSessionDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** The account of this request. Throws INVALID_API_KEY when nobody is signed in. */
+  async accountOf(request: Request): Promise<string> {
+    const token = cookieOf(request.headers.get("cookie"));
+    if (token !== null) {
+      const session = await this.#dependencies.state.sessions.find(hashSessionToken(token));
+      if (session !== null) return session.accountId;
+    }
+    const open = this.#dependencies.openAccount();
+    if (open !== null && isLocalBrowser(request)) return open;
+    throw new SluiceError("INVALID_API_KEY", { message: "Sign in with an API key" });
+  }
+
+  /** Opens a session for whoever presents a valid key. Throws INVALID_API_KEY. */
+  async signIn(request: Request, key: string): Promise<{ accountId: string; expiresAt: number; cookie: string }> {
+    requireSameOrigin(request);
+    const owner = await this.#dependencies.authenticate(key);
+    if (owner === null) throw new SluiceError("INVALID_API_KEY");
+    const expiresAt = this.#dependencies.clock.now() + lifeMs;
+    const { token } = await this.#dependencies.state.sessions.create({ ...owner, expiresAt });
+    return { accountId: owner.accountId, expiresAt, cookie: cookieText(request, token, lifeMs / 1_000) };
+  }
+
+  /** Ends the session, wherever else its cookie was copied to. */
+  async signOut(request: Request): Promise<{ cookie: string }> {
+    requireSameOrigin(request);
+    const token = cookieOf(request.headers.get("cookie"));
+    if (token !== null) await this.#dependencies.state.sessions.delete(hashSessionToken(token));
+    return { cookie: cookieText(request, "", 0) };
+  }
+}
+
+function cookieOf(header: string | null): string | null {
+  const found = header?.split(/; */).find((part) => part.startsWith(`${cookieName}=`));
+  const token = found?.slice(cookieName.length + 1) ?? "";
+  return token === "" || token.length > 200 ? null : token;
+}
+
+function cookieText(request: Request, token: string, maxAgeSeconds: number): string {
+  const secure = new URL(request.url).protocol === "https:" ? "; Secure" : "";
+  return `${cookieName}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${secure}`;
+}
+
+/** A change needs an Origin that is this very host, so that no other page can make it (decisions: All doors). */
+function requireSameOrigin(request: Request): void {
+  const origin = request.headers.get("origin");
+  const host = request.headers.get("host");
+  if (origin === null || host === null || origin.replace(/^https?:\/\//, "") !== host) {
+    throw new SluiceError("PERMISSION_DENIED", { message: "The request comes from another origin" });
+  }
+}
+
+/**
+ * A page of another site can send requests here too, and can point a name of its own at this machine: the first is told
+ * by Sec-Fetch-Site, the second by the Host header.
+ */
+function isLocalBrowser(request: Request): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  return (
+    loopbackHosts.test(request.headers.get("host") ?? "") &&
+    (site === null || site === "same-origin" || site === "none")
+  );
+}

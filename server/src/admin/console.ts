@@ -1,0 +1,137 @@
+import {
+  type ConsoleDoor,
+  type ConsoleOverview,
+  type ConsoleUpstream,
+  type ConsoleUsage,
+  type Network,
+  platformTierLimits,
+  SluiceError,
+  schemas,
+} from "@sluice/contract";
+import type { Hono } from "hono";
+import { createRestApp, type RestEnvironment, readInput } from "../http/index.ts";
+import type { Clock } from "../lib/index.ts";
+import type { AccountRecord, State } from "../state/index.ts";
+import { type ConsoleSessionDependencies, ConsoleSessions } from "./console-session.ts";
+import { liveStream } from "./live-stream.ts";
+import { type ChainPosition, ChainPulse } from "./pulse.ts";
+import { isoTime } from "./records.ts";
+
+export interface ConsoleDependencies extends ConsoleSessionDependencies {
+  readonly state: Pick<State, "sessions" | "accounts">;
+  readonly clock: Clock;
+  readonly requestId: () => string;
+  readonly log: { error(fields: object, message: string): void };
+  readonly doors: () => readonly ConsoleDoor[];
+  readonly upstreams: () => readonly ConsoleUpstream[];
+  /** Asks a node of the default network, uncharged; rejects when none answers. */
+  readonly chainPosition: () => Promise<ChainPosition>;
+  readonly usage: (accountId: string) => Promise<ConsoleUsage>;
+  readonly creditsUsed: (accountId: string) => Promise<{ used: bigint }>;
+}
+
+export interface ConsoleOptions {
+  readonly network: Network;
+  readonly version: string;
+  /** Between two messages of a live stream. */
+  readonly liveEveryMs?: number;
+}
+
+const bodyBounds = { limitBytes: 4 * 1024, timeoutMs: 10_000 } as const;
+/** Usage is read from the ledger at most this often for each account, however many pages are open. */
+const usageKeptMs = 2_000;
+const accountsKeptMax = 1_000;
+
+/** The console's own REST, under /api/v1/console; same origin only. */
+export function createConsole(options: ConsoleOptions, dependencies: ConsoleDependencies): Hono<RestEnvironment> {
+  const app = createRestApp({ cors: "none" }, dependencies);
+  const sessions = new ConsoleSessions(dependencies);
+  const overviews = new Overviews(options, dependencies);
+  const account = async (id: string): Promise<AccountRecord> => {
+    const found = await dependencies.state.accounts.get(id);
+    if (found === null) throw new SluiceError("INVALID_API_KEY", { message: "The account is gone" });
+    return found;
+  };
+
+  app.post("/api/v1/console/session", async (context) => {
+    const { key } = await readInput(context.req.raw, schemas.consoleSessionCreate, bodyBounds);
+    const { accountId, expiresAt, cookie } = await sessions.signIn(context.req.raw, key);
+    const { name, tiers } = await account(accountId);
+    context.header("Set-Cookie", cookie);
+    return context.json({ account: { name, tier: tiers.platform }, expires_at: isoTime(expiresAt) });
+  });
+  app.delete("/api/v1/console/session", async (context) => {
+    const { cookie } = await sessions.signOut(context.req.raw);
+    context.header("Set-Cookie", cookie);
+    return context.body(null, 204);
+  });
+  app.get("/api/v1/console/overview", async (context) => {
+    const id = await sessions.accountOf(context.req.raw);
+    return context.json(await overviews.of(await account(id)), 200, { "Cache-Control": "no-store" });
+  });
+  app.get("/api/v1/console/live", async (context) => {
+    const id = await sessions.accountOf(context.req.raw);
+    await account(id);
+    return liveStream(
+      { everyMs: options.liveEveryMs ?? 1_000 },
+      // The account is read again each time, so that a changed tier shows and a removed account ends the stream.
+      async () => await overviews.of(await account(id)),
+    );
+  });
+  return app;
+}
+
+class Overviews {
+  readonly #options: ConsoleOptions;
+  readonly #dependencies: ConsoleDependencies;
+  readonly #pulse: ChainPulse;
+  readonly #startedAtMs: number;
+  readonly #usage = new Map<string, { untilMs: number; usage: Promise<ConsoleUsage> }>();
+
+  constructor(options: ConsoleOptions, dependencies: ConsoleDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#pulse = new ChainPulse(dependencies.chainPosition, dependencies.clock);
+    this.#startedAtMs = dependencies.clock.monotonic();
+  }
+
+  async of(account: AccountRecord): Promise<ConsoleOverview> {
+    const { clock, creditsUsed, doors, upstreams } = this.#dependencies;
+    const [pulse, lastHour, credits] = await Promise.all([
+      this.#pulse.now(),
+      this.#lastHour(account.id),
+      creditsUsed(account.id),
+    ]);
+    const monthly = account.creditsMonthly ?? platformTierLimits[account.tiers.platform].creditsMonthly;
+    return {
+      network: this.#options.network,
+      // Slots and heights stay far below 2^53 within the life of a chain (contract: count).
+      slot: pulse.slot === null ? null : Number(pulse.slot),
+      blockHeight: pulse.blockHeight === null ? null : Number(pulse.blockHeight),
+      transactionsPerSecond: pulse.transactionsPerSecond,
+      doors: [...doors()],
+      upstreams: [...upstreams()],
+      lastHour,
+      account: {
+        name: account.name,
+        tier: account.tiers.platform,
+        creditsUsed: String(credits.used),
+        creditsMonthly: monthly === null ? null : String(monthly),
+      },
+      version: this.#options.version,
+      uptimeSeconds: Math.floor((clock.monotonic() - this.#startedAtMs) / 1_000),
+      observedAt: isoTime(clock.now()),
+    };
+  }
+
+  #lastHour(accountId: string): Promise<ConsoleUsage> {
+    const nowMs = this.#dependencies.clock.monotonic();
+    const kept = this.#usage.get(accountId);
+    if (kept !== undefined && kept.untilMs > nowMs) return kept.usage;
+    const usage = this.#dependencies.usage(accountId);
+    usage.catch(() => this.#usage.delete(accountId));
+    if (this.#usage.size >= accountsKeptMax) this.#usage.clear();
+    this.#usage.set(accountId, { untilMs: nowMs + usageKeptMs, usage });
+    return usage;
+  }
+}
