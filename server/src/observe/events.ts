@@ -183,11 +183,13 @@ function serverEvents(families: Families, log: Log) {
 
 /** Registers the metrics of `metric-table.ts` and gives the functions that feed them. Call it once for each registry. */
 export function createEvents(
-  observe: { readonly log: Log; readonly metrics: Metrics },
+  observe: { readonly log: Log & { dropped?(): number }; readonly metrics: Metrics },
   options: EventsOptions = {},
 ): Events {
   const { log } = observe;
   const families = register(observe.metrics);
+  const { logDropped } = eventMetrics;
+  observe.metrics.observed("counter", logDropped.name, logDropped.help, () => log.dropped?.() ?? 0);
   return {
     ...requestEvents(families, log, options),
     ...upstreamEvents(families, log),

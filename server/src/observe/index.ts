@@ -16,7 +16,7 @@ export {
   type UpstreamOutcome,
   type UpstreamState,
 } from "./events.ts";
-export { createLog, type Log, type LogDestination, type LogOptions } from "./log.ts";
+export { createLog, type Log, type LogDestination, type LogOptions, type RootLog } from "./log.ts";
 export type { CounterHandle, Family, GaugeHandle, HistogramHandle } from "./metric-families.ts";
 export { type MetricDefinition, metricTable, renderMetricsReference } from "./metric-table.ts";
 export { createMetrics, latencyBuckets, type Metrics, type MetricsOptions } from "./metrics.ts";

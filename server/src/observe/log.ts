@@ -15,6 +15,12 @@ export interface Log {
   child(fields: object): Log;
 }
 
+/** The log that `createLog` makes: the root of all children. */
+export interface RootLog extends Log {
+  /** Lines that were given up since their reader was too slow. */
+  dropped(): number;
+}
+
 /** Where lines go: a standard stream, or anything that takes text (tests). */
 export type LogDestination = "stdout" | "stderr" | { write(line: string): void };
 
@@ -29,7 +35,7 @@ export interface LogOptions {
 const levels = ["debug", "info", "warn", "error", "silent"];
 
 /** Lines that wait for a slow reader take at most this much; what comes then is dropped rather than kept in memory. */
-const bufferedBytesMax = 1024 * 1024;
+const bufferedBytesMax = 4 * 1024 * 1024;
 
 class PinoLog implements Log {
   readonly #logger: Logger;
@@ -60,15 +66,20 @@ class PinoLog implements Log {
 }
 
 /** Writes to the stream without blocking; pino writes out what is left when the process exits. */
-function streamOf(to: LogDestination): DestinationStream {
+function streamOf(to: LogDestination, onDropped: () => void): DestinationStream {
   if (typeof to === "object") return to;
-  return fileDestination({ dest: to === "stderr" ? 2 : 1, sync: false, maxLength: bufferedBytesMax });
+  const stream = fileDestination({ dest: to === "stderr" ? 2 : 1, sync: false, maxLength: bufferedBytesMax });
+  stream.on("drop", onDropped);
+  return stream;
 }
 
-/** Makes the process's log. Colours are used for standard streams only, and not where NO_COLOR would ask: pass pretty: false. */
-export function createLog(options: LogOptions): Log {
+/** Makes the process's log. Text for people has colours only on a standard stream. */
+export function createLog(options: LogOptions): RootLog {
   const to = options.destination ?? "stdout";
-  const stream = streamOf(to);
+  let dropped = 0;
+  const stream = streamOf(to, () => {
+    dropped++;
+  });
   const colour = typeof to === "string";
   const written: DestinationStream =
     options.pretty === true ? { write: (line) => stream.write(formatPretty(line, { colour })) } : stream;
@@ -81,5 +92,5 @@ export function createLog(options: LogOptions): Log {
     },
     written,
   );
-  return new PinoLog(logger);
+  return Object.assign(new PinoLog(logger), { dropped: () => dropped });
 }

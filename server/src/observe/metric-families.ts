@@ -84,29 +84,28 @@ class LabelSets<Handle> implements Family<Handle> {
   with(...labelValues: string[]): Handle {
     const { labels, name, labelSetsMax, onFolded } = this.#options;
     if (labelValues.length !== labels.length) throw new TypeError(`${name} has ${labels.length} labels`);
-    const key = labelValues.join("\u0000");
-    const known = this.#sets.get(key);
+    const known = this.#sets.get(labelValues.join("\u0000"));
     if (known !== undefined) return known.handle;
-    const folds = this.#sets.size >= labelSetsMax;
-    if (folds) onFolded();
-    const values = folds ? labels.map(() => otherLabel) : labelValues;
-    return this.#keep(folds ? values.join("\u0000") : key, values);
+    // Long values are cut before they are kept, so that a caller's text cannot fill the memory through its length.
+    const short = labelValues.map((value) => value.slice(0, labelCharactersMax));
+    if (this.#sets.size < labelSetsMax || this.#sets.has(short.join("\u0000"))) return this.#keep(short);
+    onFolded();
+    return this.#keep(labels.map(() => otherLabel));
   }
 
   *entries(): Generator<readonly [Record<string, string>, Handle]> {
     for (const { labels, handle } of this.#sets.values()) yield [labels, handle];
   }
 
-  #keep(key: string, values: readonly string[]): Handle {
+  #keep(values: readonly string[]): Handle {
+    const key = values.join("\u0000");
     const known = this.#sets.get(key);
     if (known !== undefined) return known.handle;
-    const named = this.#options.labels.map((label, index) => [
-      label,
-      (values[index] ?? "").slice(0, labelCharactersMax),
-    ]);
-    const set = { labels: Object.fromEntries(named) as Record<string, string>, handle: this.#make() };
-    this.#sets.set(key, set);
-    return set.handle;
+    const labels: Record<string, string> = {};
+    for (const [index, label] of this.#options.labels.entries()) labels[label] = values[index] ?? "";
+    const handle = this.#make();
+    this.#sets.set(key, { labels, handle });
+    return handle;
   }
 }
 

@@ -75,6 +75,7 @@ export const eventMetrics = {
   pubsubOpen: gauge("sluice_pubsub_connections", "Open WebSocket connections", ["door", "network"]),
   pubsubClosed: counter("sluice_pubsub_closed_total", "WebSocket connections closed, by close code", ["door", "code"]),
   faults: counter("sluice_faults_total", "Faults of this system, each of which is logged as an error", ["where"]),
+  logDropped: counter("sluice_log_lines_dropped_total", "Lines of the log that were given up, since nobody read them"),
   serverInfo: gauge("sluice_server_info", "1, with the version and the mode as labels", ["version", "mode"]),
   serverStart: gauge("sluice_server_start_duration_seconds", "Time from the start to the first open door"),
 } as const satisfies Record<string, MetricDefinition>;

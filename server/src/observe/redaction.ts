@@ -31,13 +31,19 @@ const secretFields: ReadonlySet<string> = new Set([
   "privatekey",
 ]);
 
-/** A key in any text; the environment stays, since it helps to find a mistake and gives nothing away. */
-const apiKeys = /\bsk_(live|dev)_[0-9A-Za-z_]+/g;
-const keyQueries = /\b(api-key|api%2dkey|api_key|apikey|access_token|uuid)=[^&\s"'<>#]+/gi;
-const bearers = /\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi;
+/**
+ * A key in any text; the environment stays, since it helps to find a mistake and gives nothing away. None of these asks
+ * for a word boundary before it, since percent-encoding (`%20sk_live_…`) leaves none.
+ */
+const apiKeys = /sk_(live|dev)_[0-9A-Za-z_]+/g;
+const keyQueries = /(api-key|api%2dkey|api_key|apikey|access_token|uuid)=[^&\s"'<>#]+/gi;
+const bearers = /(bearer|basic)(?:\s|%20|\+)+[A-Za-z0-9._~+/=-]{8,}/gi;
+/** Headers and members as they stand in a dump of a request, `x-api-key: …` or `"password":"…"`. */
+const named = /((?:x-)?api[-_]?key|authorization|cookie|password|secret|x-token)(["']?\s*[:=]\s*["']?)[^\s"',;&}]+/gi;
 const urls = /\b([a-z][a-z0-9+.-]{1,15}):\/\/[^\s"'<>\\^`{|}]+/gi;
 /** One cheap look decides for most strings that nothing in them needs a change. */
-const suspicious = /sk_(?:live|dev)_|:\/\/|api(?:-|_|%2d)?key=|access_token=|uuid=|(?:bearer|basic)\s/i;
+const suspicious =
+  /sk_(?:live|dev)_|:\/\/|api(?:-|_|%2d)?key|access_token=|uuid=|bearer|basic|authorization|cookie|password|secret|x-token/i;
 
 /** Path segments of this length and more are taken for tokens. */
 const tokenLengthMin = 12;
@@ -59,7 +65,8 @@ export function redactText(text: string): string {
     .replace(urls, redactOneUrl)
     .replace(apiKeys, (_key, environment: string) => `sk_${environment}_${hidden}`)
     .replace(keyQueries, (_query, name: string) => `${name}=${hidden}`)
-    .replace(bearers, (_token, scheme: string) => `${scheme} ${hidden}`);
+    .replace(bearers, (_token, scheme: string) => `${scheme} ${hidden}`)
+    .replace(named, (_field, name: string, between: string) => `${name}${between}${hidden}`);
   return cut(redacted);
 }
 

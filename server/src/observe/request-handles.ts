@@ -24,6 +24,7 @@ type ByNetwork = Map<string, ByMethod>;
 
 /** Past this many tuples a handle is found through the families, which fold what is too much; slower, and bounded. */
 const keptMax = 4_000;
+const methodCharactersMax = 128;
 
 /**
  * Handles by door, network, method and status. Nested maps find one without making a string: a served request takes
@@ -58,7 +59,7 @@ export class RequestHandles {
       bytesOut: families.responseBytes.with(door),
       credits: families.credits.with(door, network),
     };
-    if (this.#kept < keptMax) this.#keep(door, network, method, status, handle);
+    if (this.#kept < keptMax && method.length <= methodCharactersMax) this.#keep(door, network, method, status, handle);
     return handle;
   }
 
