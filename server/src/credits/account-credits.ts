@@ -1,0 +1,67 @@
+/** A take that waits for a lease. */
+export interface Waiter {
+  readonly cost: number;
+  readonly resolve: (taken: boolean) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What this process holds of one account's credits. Counts are whole credits; times are monotonic milliseconds. */
+export interface AccountCredits {
+  readonly accountId: string;
+  month: string;
+  /** The month before the last turn seen here, for refunds that come over it. */
+  previousMonth: string | null;
+  /** As of the last take; null is unlimited. */
+  allowance: bigint | null;
+  /** Leased and not spent. */
+  available: number;
+  /** Below this the next lease is fetched ahead. */
+  watermark: number;
+  /** Size of the next lease, before what is left of the allowance is looked at. */
+  block: number;
+  leasedAtMs: number;
+  /** Taken this month, less refunds. */
+  taken: number;
+  /** Taken without limit and not yet told to the store; negative when refunds exceed it. */
+  unreported: number;
+  isLeasing: boolean;
+  /** Reports under way. */
+  reports: number;
+  /** True when few credits are left, so that idle ones are wanted elsewhere. */
+  isScarce: boolean;
+  /** Until then the store is not asked under `heldOffAllowance`; 0 when it may be. */
+  heldOffUntilMs: number;
+  heldOffAllowance: bigint | null;
+  /** Whether holding off is for a failure of the store rather than for exhaustion. */
+  hasFailed: boolean;
+  readonly waiters: Waiter[];
+  /** Ends the waiting of all waiters; set while there are any. */
+  deadline: ReturnType<typeof setTimeout> | null;
+  /** The sweep during which the last take came. */
+  usedAtSweep: number;
+}
+
+export function openAccount(accountId: string, month: string, block: number, nowMs: number): AccountCredits {
+  return {
+    accountId,
+    month,
+    previousMonth: null,
+    allowance: null,
+    available: 0,
+    watermark: 0,
+    block,
+    // As if the last lease had lasted neither long nor short, so that the first one has the size given.
+    leasedAtMs: nowMs - 5_000,
+    taken: 0,
+    unreported: 0,
+    isLeasing: false,
+    reports: 0,
+    isScarce: false,
+    heldOffUntilMs: 0,
+    heldOffAllowance: null,
+    hasFailed: false,
+    waiters: [],
+    deadline: null,
+    usedAtSweep: 0,
+  };
+}

@@ -1,0 +1,257 @@
+import { expect, test } from "bun:test";
+import { ManualClock } from "../lib/index.ts";
+import { type CreditsOptions, createCredits } from "./credits.ts";
+import { leaseSize, nextBlock } from "./lease-size.ts";
+import { CurrentMonth, monthOf } from "./month.ts";
+import { run } from "./simulation.campaign.ts";
+
+const lastSecondOfNovember = Date.UTC(2026, 10, 30, 23, 59, 59);
+
+/** Credits over a store in memory that can be held back or made to fail. */
+function bootCredits(options: Partial<CreditsOptions> = {}) {
+  const clock = new ManualClock(lastSecondOfNovember);
+  const used = new Map<string, bigint>();
+  const store = { leases: [] as bigint[], isDown: false, gate: null as Promise<void> | null };
+  const reach = async (): Promise<void> => {
+    if (store.gate !== null) await store.gate;
+    if (store.isDown) throw new Error("store down");
+  };
+  const credits = createCredits(
+    { sweepIntervalMs: null, ...options },
+    {
+      clock,
+      store: {
+        lease: async (accountId, month, want, allowance) => {
+          await reach();
+          const name = `${accountId} ${month}`;
+          const before = used.get(name) ?? 0n;
+          const left = allowance === null ? want : allowance - before;
+          const granted = left < want ? left : want;
+          used.set(name, before + granted);
+          store.leases.push(granted);
+          return granted;
+        },
+        giveBack: async (accountId, month, unspent) => {
+          await reach();
+          const name = `${accountId} ${month}`;
+          used.set(name, (used.get(name) ?? 0n) - unspent);
+        },
+        used: async (accountId, month) => {
+          await reach();
+          return used.get(`${accountId} ${month}`) ?? 0n;
+        },
+      },
+      log: { warn: () => undefined },
+    },
+  );
+  return { clock, credits, used, store };
+}
+
+test("the first take waits for a lease and the next ones are answered at once", async () => {
+  const { credits, store } = bootCredits();
+  const first = credits.take("a", 100_000n, 1);
+  expect(first).toBeInstanceOf(Promise);
+  expect(await first).toBe(true);
+  expect(credits.take("a", 100_000n, 10)).toBe(true);
+  expect(store.leases).toEqual([32n]);
+});
+
+test("below the watermark the next lease comes before the last one is spent", async () => {
+  const { clock, credits, store } = bootCredits();
+  await credits.take("a", 100_000n, 1);
+  clock.advance(100);
+  for (let index = 0; index < 20; index += 1) expect(credits.take("a", 100_000n, 1)).toBe(true);
+  await credits.sweep();
+  expect(store.leases).toEqual([32n, 64n]);
+  for (let index = 0; index < 70; index += 1) expect(credits.take("a", 100_000n, 1)).toBe(true);
+});
+
+test("the allowance is used to the last credit and no further, and a smaller call may still fit", async () => {
+  const { credits, used } = bootCredits();
+  let taken = 0;
+  while (await credits.take("a", 100n, 3)) taken += 3;
+  expect(taken).toBe(99);
+  expect(await credits.take("a", 100n, 1)).toBe(true);
+  expect(await credits.take("a", 100n, 1)).toBe(false);
+  expect(used.get("a 2026-11")).toBe(100n);
+});
+
+test("an exhausted account is refused at once for a while, without the store being asked", async () => {
+  const { clock, credits, store } = bootCredits();
+  expect(await credits.take("a", 0n, 1)).toBe(false);
+  const asked = store.leases.length;
+  for (let index = 0; index < 100; index += 1) expect(credits.take("a", 0n, 1)).toBe(false);
+  expect(store.leases.length).toBe(asked);
+  clock.advance(1_000);
+  clock.jump(lastSecondOfNovember);
+  expect(credits.take("a", 0n, 1)).toBeInstanceOf(Promise);
+});
+
+test("a larger allowance counts at once", async () => {
+  const { credits } = bootCredits();
+  expect(await credits.take("a", 0n, 1)).toBe(false);
+  expect(await credits.take("a", 10n, 1)).toBe(true);
+});
+
+test("takes that arrive together share leases and are served in order", async () => {
+  const { credits, store } = bootCredits();
+  const outcomes = await Promise.all([10, 10, 10, 10, 1].map((cost) => credits.take("a", 31n, cost)));
+  expect(outcomes).toEqual([true, true, true, false, true]);
+  expect(store.leases.length).toBeLessThanOrEqual(3);
+});
+
+test("at the turn of the month the old lease goes back and the new month is charged", async () => {
+  const { clock, credits, used } = bootCredits();
+  await credits.take("a", 100_000n, 7);
+  clock.advance(1_000);
+  await credits.take("a", 100_000n, 2);
+  await credits[Symbol.asyncDispose]();
+  expect(used).toEqual(
+    new Map([
+      ["a 2026-11", 7n],
+      ["a 2026-12", 2n],
+    ]),
+  );
+});
+
+test("a refund goes to the month that was charged", async () => {
+  const { clock, credits, used } = bootCredits();
+  const takenAtMs = clock.now();
+  await credits.take("a", 100_000n, 7);
+  clock.advance(1_000);
+  await credits.take("a", 100_000n, 9);
+  credits.refund("a", 7, takenAtMs);
+  credits.refund("a", 9, clock.now());
+  await credits[Symbol.asyncDispose]();
+  expect(used.get("a 2026-11")).toBe(0n);
+  expect(used.get("a 2026-12")).toBe(0n);
+});
+
+test("a refund without its time goes to the month before when this one has not taken as much", async () => {
+  const { clock, credits, used } = bootCredits();
+  await credits.take("a", 100_000n, 7);
+  clock.advance(1_000);
+  await credits.take("a", 100_000n, 2);
+  credits.refund("a", 7);
+  await credits[Symbol.asyncDispose]();
+  expect(used.get("a 2026-11")).toBe(0n);
+  expect(used.get("a 2026-12")).toBe(2n);
+});
+
+test("unlimited usage never waits, not even for a store that is down, and is counted in full", async () => {
+  const { clock, credits, used, store } = bootCredits();
+  store.isDown = true;
+  for (let index = 0; index < 1_000; index += 1) expect(credits.take("a", null, 5)).toBe(true);
+  await credits.sweep();
+  store.isDown = false;
+  credits.refund("a", 5, clock.now());
+  await credits.sweep();
+  expect(used.get("a 2026-11")).toBe(4_995n);
+  credits.refund("a", 10, clock.now());
+  await credits[Symbol.asyncDispose]();
+  expect(used.get("a 2026-11")).toBe(4_985n);
+});
+
+test("an idle lease goes back, and so does what remains on disposal", async () => {
+  const { credits, used } = bootCredits();
+  await credits.take("idle", 100_000n, 1);
+  expect(used.get("idle 2026-11")).toBe(32n);
+  for (let sweep = 0; sweep < 12; sweep += 1) {
+    await credits.take("busy", 100_000n, 1);
+    await credits.sweep();
+  }
+  expect(used.get("idle 2026-11")).toBe(1n);
+  expect(used.get("busy 2026-11")).toBeGreaterThan(12n);
+  await credits[Symbol.asyncDispose]();
+  expect(used.get("busy 2026-11")).toBe(12n);
+  await expect(credits.take("busy", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+});
+
+test("while the store fails the lease is still spent; after that takes are refused as overloaded and never given", async () => {
+  const { clock, credits, store } = bootCredits();
+  await credits.take("a", 100_000n, 1);
+  store.isDown = true;
+  for (let index = 0; index < 31; index += 1) expect(await credits.take("a", 100_000n, 1)).toBe(true);
+  await expect(credits.take("a", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  store.isDown = false;
+  clock.advance(1_000);
+  clock.jump(lastSecondOfNovember);
+  expect(await credits.take("a", 100_000n, 1)).toBe(true);
+});
+
+test("a take gives up on a silent store, and a lease that comes late is spent and not lost", async () => {
+  const { clock, credits, used, store } = bootCredits({ leaseTimeoutMs: 5 });
+  const gate = Promise.withResolvers<void>();
+  store.gate = gate.promise;
+  await expect(credits.take("a", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  gate.resolve();
+  store.gate = null;
+  await credits.sweep();
+  clock.advance(1_000);
+  clock.jump(lastSecondOfNovember);
+  expect(credits.take("a", 100_000n, 1)).toBe(true);
+  await credits[Symbol.asyncDispose]();
+  expect(used.get("a 2026-11")).toBe(1n);
+});
+
+test("waiting takes and accounts in memory are bounded", async () => {
+  const { credits, store, used } = bootCredits({ waitersMax: 2, accountsMax: 2 });
+  const gate = Promise.withResolvers<void>();
+  store.gate = gate.promise;
+  const waiting = [credits.take("a", 100n, 1), credits.take("a", 100n, 1)];
+  await expect(credits.take("a", 100n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  gate.resolve();
+  expect(await Promise.all(waiting)).toEqual([true, true]);
+  await credits.sweep();
+  await credits.take("b", 100n, 1);
+  await credits.take("c", 100n, 1);
+  await credits.sweep();
+  expect(used.get("a 2026-11")).toBe(2n);
+});
+
+test("a cost that is no whole number is a fault of the caller, and nothing costs nothing", () => {
+  const { credits } = bootCredits();
+  expect(() => credits.take("a", 1n, -1)).toThrow(RangeError);
+  expect(() => credits.take("a", 1n, 1.5)).toThrow(RangeError);
+  expect(credits.take("a", 0n, 0)).toBe(true);
+});
+
+test("leases grow while they are gone at once, shrink while they lie about, and end as single credits", () => {
+  const bounds = { blockMin: 32, blockMax: 1_000 };
+  expect([
+    nextBlock(32, 100, bounds),
+    nextBlock(800, 100, bounds),
+    nextBlock(64, 5_000, bounds),
+    nextBlock(64, 60_000, bounds),
+    nextBlock(32, 60_000, bounds),
+  ]).toEqual([64, 1_000, 64, 32, 32]);
+  expect(leaseSize(1_000, 1, 1_000_000n)).toEqual({ want: 1_000, isScarce: false });
+  expect(leaseSize(1_000, 1, 800n)).toEqual({ want: 100, isScarce: true });
+  expect(leaseSize(1_000, 25, 5n)).toEqual({ want: 25, isScarce: true });
+  expect(leaseSize(1_000, 1, 0n)).toEqual({ want: 1, isScarce: true });
+});
+
+test("the month is the calendar month in UTC, also after the clock has gone back", () => {
+  const current = new CurrentMonth();
+  expect(current.at(lastSecondOfNovember)).toBe("2026-11");
+  expect(current.at(lastSecondOfNovember + 999)).toBe("2026-11");
+  expect(current.at(lastSecondOfNovember + 1_000)).toBe("2026-12");
+  expect(current.at(Date.UTC(2027, 0, 1))).toBe("2027-01");
+  expect(current.at(lastSecondOfNovember)).toBe("2026-11");
+  expect(monthOf(Date.UTC(2024, 1, 29))).toBe("2024-02");
+});
+
+test("workers that share a store never give a credit twice, whatever is killed and however the clock jumps", async () => {
+  for (const seed of [1, 2, 3]) expect(await run({ n: 12_000, seed })).toMatchObject({ passed: true });
+});
+
+test("what an account has spent is told exactly, whatever is leased and however it is counted", async () => {
+  const { credits } = bootCredits();
+  for (let take = 0; take < 7; take++) await credits.take("limited", 1_000n, 3);
+  credits.refund("limited", 3);
+  for (let take = 0; take < 5; take++) await credits.take("unlimited", null, 10);
+  expect(await credits.spent("limited")).toEqual({ month: "2026-11", used: 18n });
+  expect(await credits.spent("unlimited")).toEqual({ month: "2026-11", used: 50n });
+  expect(await credits.spent("nobody")).toEqual({ month: "2026-11", used: 0n });
+  await credits[Symbol.asyncDispose]();
+});
