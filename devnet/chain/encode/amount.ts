@@ -22,16 +22,17 @@ export function decimalText(amount: bigint, decimals: number): string {
 }
 
 /**
- * Presents raw token units. `uiAmount` is the double nearest to the exact quotient, and null from 20 decimals on, where
- * the factor exceeds a u64; `uiAmountString` is exact. Source: Solana JSON-RPC, account encoding (UiTokenAmount).
+ * Presents raw token units. `uiAmountString` is exact. `uiAmount` is the quotient of two doubles, as the node divides:
+ * for amounts up to 2^53 that is the double nearest to the exact value, for larger ones it may be the next to it. It is
+ * null from 20 decimals on, where the factor exceeds a u64. Source: Solana JSON-RPC, account encoding (UiTokenAmount);
+ * a real balance of 863634859025574264 with 9 decimals, shown as 863634859.0255743.
  */
 export function uiTokenAmount(amount: bigint, decimals: number): UiTokenAmount {
-  const uiAmountString = decimalText(amount, decimals);
   return {
-    uiAmount: decimals <= DECIMALS_WITH_FACTOR_MAX ? Number(uiAmountString) : null,
+    uiAmount: decimals <= DECIMALS_WITH_FACTOR_MAX ? Number(amount) / 10 ** decimals : null,
     decimals,
     amount: amount.toString(),
-    uiAmountString,
+    uiAmountString: decimalText(amount, decimals),
   };
 }
 

@@ -14,6 +14,7 @@ import {
   createThawAccountInstruction,
   createTransferCheckedInstruction,
   createTransferInstruction,
+  ExtensionType,
   TokenInstruction,
 } from "@solana/spl-token";
 import {
@@ -34,6 +35,8 @@ export interface RebuiltInstruction {
 }
 
 const AUTHORITY_TYPES = Object.entries(AuthorityType).filter(([, value]) => typeof value === "number");
+
+const EXTENSION_TYPES = Object.entries(ExtensionType).filter(([, value]) => typeof value === "number");
 
 function key(info: JsonRecord, member: string): PublicKey {
   return new PublicKey(String(info[member]));
@@ -163,7 +166,11 @@ function tokenInitialization(type: string, info: JsonRecord): TransactionInstruc
       return createInitializeImmutableOwnerInstruction(named("account"), new PublicKey(String(info["programId"])));
     case "getAccountDataSize": {
       const keys = [{ pubkey: named("mint"), isSigner: false, isWritable: false }];
-      const data = Buffer.from([TokenInstruction.GetAccountDataSize]);
+      const types = texts(info["extensionTypes"]).map((name) => {
+        const found = EXTENSION_TYPES.find(([known]) => known.toLowerCase() === name.toLowerCase());
+        return Number(found?.[1]);
+      });
+      const data = Buffer.from([TokenInstruction.GetAccountDataSize, ...types.flatMap((type) => [type, 0])]);
       return new TransactionInstruction({ programId: named("programId"), keys, data });
     }
     default:
@@ -187,7 +194,7 @@ function stakeInstruction(type: string, info: JsonRecord): TransactionInstructio
   });
 }
 
-/** The first form of `create` has no data and ends with the rent sysvar; `oldData` chooses empty data or a tag. */
+/** The first form of `create` has no data, and its earliest calls end with the rent sysvar. */
 function associatedInstruction(info: JsonRecord, programId: string): TransactionInstruction {
   const members = ["source", "account", "wallet", "mint", "systemProgram", "tokenProgram"];
   if (info["rentSysvar"] !== undefined) members.push("rentSysvar");
