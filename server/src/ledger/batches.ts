@@ -175,6 +175,6 @@ export class BatchWriter {
     if (rows === batch.rows.length) return true;
     if (rows === 0) return false;
     const text = `batch ${batch.number} of ${name} has ${rows} of ${batch.rows.length} rows`;
-    throw new LedgerQueryError(0, "SLUICE_PARTIAL_BATCH", text);
+    throw new LedgerQueryError(0, text);
   }
 }

@@ -33,6 +33,7 @@ export class LedgerConnection implements AsyncDisposable {
   #generation = 0;
   #underWay = 0;
   readonly #waiting: (() => void)[] = [];
+  #closed = false;
 
   constructor(options: { readonly endpoint: Endpoint; readonly database: string }) {
     this.#endpoint = options.endpoint;
@@ -103,6 +104,11 @@ export class LedgerConnection implements AsyncDisposable {
     });
   }
 
+  /** True after disposal: every further call throws LedgerUnavailableError. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
   async ping(): Promise<boolean> {
     try {
       const client = await this.#client(this.#database);
@@ -113,6 +119,7 @@ export class LedgerConnection implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
     await this.#forget();
   }
 
@@ -142,6 +149,7 @@ export class LedgerConnection implements AsyncDisposable {
 
   /** A client lives as long as the process that answers it: sockets of a dead one are never used again. */
   async #client(database: string): Promise<ClickHouseClient> {
+    if (this.#closed) throw new LedgerUnavailableError("it is closed");
     const address = await this.#endpoint.current();
     if (address.generation !== this.#generation) {
       await this.#forget();

@@ -12,16 +12,17 @@ export class LedgerUnavailableError extends SluiceError {
   }
 }
 
-/** The engine refused or failed a statement. `code` and `type` are ClickHouse's (62, SYNTAX_ERROR). */
+/**
+ * The engine refused or failed a statement; `engineCode` is ClickHouse's number (62 is SYNTAX_ERROR). The message may
+ * quote the statement and its parameters: it is for operators and for the statement's own author.
+ */
 export class LedgerQueryError extends SluiceError {
   readonly engineCode: number;
-  readonly type: string;
 
-  constructor(engineCode: number, type: string, message: string, cause?: unknown) {
-    super("INTERNAL_ERROR", { message, cause });
+  constructor(engineCode: number, message: string) {
+    super("INTERNAL_ERROR", { message: message.slice(0, messageMax) });
     this.name = "LedgerQueryError";
     this.engineCode = engineCode;
-    this.type = type;
   }
 
   /** True when the same statement may succeed later: load, memory, network between servers, a replica catching up. */
@@ -46,6 +47,9 @@ export class LedgerOpenError extends Error {
   }
 }
 
+/** Characters kept of an engine's message: it repeats whole statements, long lists included. */
+const messageMax = 1_000;
+
 const transientCodes = new Set([
   159, // TIMEOUT_EXCEEDED
   202, // TOO_MANY_SIMULTANEOUS_QUERIES
@@ -68,7 +72,7 @@ export function fromClient(thrown: unknown, signal?: AbortSignal): SluiceError {
   if (thrown instanceof SluiceError) return thrown;
   if (signal?.aborted) return new LedgerAbortedError();
   if (thrown instanceof ClickHouseError) {
-    return new LedgerQueryError(Number(thrown.code), thrown.type ?? "", thrown.message.trim(), thrown);
+    return new LedgerQueryError(Number(thrown.code), thrown.message.trim());
   }
   return new LedgerUnavailableError(thrown instanceof Error ? thrown.message : String(thrown), thrown);
 }

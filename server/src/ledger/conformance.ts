@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connectionLimits } from "./connection.ts";
+import { LedgerAbortedError, LedgerQueryError } from "./errors.ts";
+import type { Ledger } from "./ledger.ts";
+import { fact, residentMiB, until } from "./testing/ledger-directory.ts";
+
+const largest = 18446744073709551615n;
+
+async function queryError(running: Promise<unknown>): Promise<LedgerQueryError> {
+  const error: unknown = await running.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof LedgerQueryError) return error;
+  throw new Error(`expected a LedgerQueryError, got ${String(error)}`);
+}
+
+/** Statements that run now and contain `mark`, other than the one that asks. */
+async function running(ledger: Ledger, mark: string): Promise<number> {
+  const sql = "SELECT count() AS n FROM system.processes WHERE position(query, {mark:String}) > 0";
+  const [row] = await ledger.query<{ n: string }>(`${sql} AND query NOT LIKE '%system.processes%'`, { mark });
+  return Number(row?.n ?? 0);
+}
+
+function values(ledger: () => Ledger): void {
+  test("u64 arrives exactly, as result, as parameter and as inserted bigint", async () => {
+    const sql = "SELECT toUInt64(18446744073709551615) AS x, {y:UInt64} AS y, [9007199254740993::UInt64] AS z";
+    const [row] = await ledger().query(sql, { y: largest });
+    expect(row).toEqual({ x: "18446744073709551615", y: "18446744073709551615", z: ["9007199254740993"] });
+    const at = Date.UTC(2020, 1, 1);
+    await ledger().insert("requests", [{ at, request_id: "u64", account_id: "exact", credits: largest }]);
+    const [stored] = await ledger().query("SELECT credits FROM requests WHERE account_id = 'exact'");
+    expect(stored).toEqual({ credits: "18446744073709551615" });
+  });
+
+  test("parameters carry hostile text unchanged and never become SQL", async () => {
+    const hostile = [
+      "tab\there",
+      "line\nbreak\r\n",
+      "back\\slash \\t \\n \\\\",
+      "quote ' double \" back ` '); DROP TABLE requests; --",
+      "\\'",
+      "ünïcödé ☃ 🚰 \u2028",
+      "\\N",
+      "",
+      "{x:String} ? :name $1",
+      "trailing\\",
+    ];
+    for (const text of hostile) {
+      const [row] = await ledger().query<{ v: string; n: string }>("SELECT {v:String} AS v, length({v:String}) AS n", {
+        v: text,
+      });
+      expect(row).toEqual({ v: text, n: String(Buffer.byteLength(text)) });
+    }
+    const [list] = await ledger().query("SELECT {list:Array(String)} AS list", { list: hostile });
+    expect(list).toEqual({ list: hostile });
+  });
+
+  test("null, long lists and identifiers are parameters too", async () => {
+    const long = Array.from({ length: 5_000 }, (_, index) => `signature-${index}`);
+    const sql =
+      "SELECT {none:Nullable(String)} AS none, length({long:Array(String)}) AS n FROM {d:Identifier}.{t:Identifier} LIMIT 1";
+    const [row] = await ledger().query(sql, { none: null, long, d: "system", t: "one" });
+    expect(row).toEqual({ none: null, n: "5000" });
+  });
+
+  test("settings of a call reach the statement and do not stay for the next", async () => {
+    const sql = "SELECT getSetting('max_block_size') AS v";
+    const [set] = await ledger().query<{ v: string }>(sql, {}, { max_block_size: 1234 });
+    const [unset] = await ledger().query<{ v: string }>(sql);
+    expect(Number(set?.v)).toBe(1234);
+    expect(Number(unset?.v)).not.toBe(1234);
+  });
+}
+
+function failures(ledger: () => Ledger): void {
+  test("errors carry ClickHouse's code and name, and the next statement works", async () => {
+    const cases: readonly (readonly [string, number])[] = [
+      ["SELEC 1", 62],
+      ["SELECT * FROM nowhere", 60],
+      ["SELECT nothing", 47],
+      ["SELECT throwIf(1, 'it''s (WRONG)')", 395],
+      ["SELECT {p:String}", 456],
+      ["SELECT 1; SELECT 2", 62],
+    ];
+    for (const [sql, code] of cases) expect((await queryError(ledger().query(sql))).engineCode).toBe(code);
+    expect(await ledger().query<{ a: number }>("SELECT 1 AS a")).toEqual([{ a: 1 }]);
+  });
+
+  test("an unknown setting is refused by its code", async () => {
+    expect((await queryError(ledger().query("SELECT 1", {}, { no_such_setting: 1 }))).engineCode).toBe(115);
+  });
+
+  test("a failure after the first rows is an error, not a short result", async () => {
+    const sql = "SELECT throwIf(number = 2000000) AS x FROM numbers(3000000) SETTINGS max_threads = 1";
+    const read = async (): Promise<number> => {
+      let rows = 0;
+      for await (const group of ledger().stream(sql)) rows += group.length;
+      return rows;
+    };
+    expect((await queryError(read())).engineCode).toBe(395);
+  });
+
+  test("max_execution_time ends a statement", async () => {
+    const sql = "SELECT count() FROM numbers(1e13) WHERE sipHash64(number) = 1";
+    const startedAt = performance.now();
+    const error = await queryError(ledger().query(sql, {}, { max_execution_time: 0.5 }));
+    expect(error.engineCode).toBe(159);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  test("limits on memory and rows read have their own codes", async () => {
+    const memory = ledger().query("SELECT groupArray(number) FROM numbers(1e8)", {}, { max_memory_usage: 20_000_000 });
+    expect((await queryError(memory)).engineCode).toBe(241);
+    const rows = ledger().query(
+      "SELECT count() FROM numbers(1e7) WHERE number % 3 = 1",
+      {},
+      { max_rows_to_read: 1000 },
+    );
+    expect((await queryError(rows)).engineCode).toBe(158);
+  });
+}
+
+function cancelling(ledger: () => Ledger): void {
+  test("a statement whose caller aborts is stopped in the engine", async () => {
+    const abort = new AbortController();
+    const sql = "SELECT count() FROM numbers(1e13) WHERE sipHash64(number) = 20261120";
+    const asked = ledger().query(sql, {}, {}, { signal: abort.signal });
+    const outcome = asked.then(
+      () => null,
+      (error: unknown) => error,
+    );
+    await until("the statement's start", async () => (await running(ledger(), "20261120")) === 1);
+    abort.abort();
+    expect(await outcome).toBeInstanceOf(LedgerAbortedError);
+    await until("the statement's end", async () => (await running(ledger(), "20261120")) === 0);
+  });
+
+  test("an endless stream that its reader leaves is stopped in the engine", async () => {
+    let rows = 0;
+    for await (const group of ledger().stream("SELECT number + 777001 AS n FROM system.numbers")) {
+      rows += group.length;
+      if (rows > 300_000) break;
+    }
+    await until("the stream's end", async () => (await running(ledger(), "777001")) === 0);
+    expect(rows).toBeGreaterThan(300_000);
+  });
+}
+
+function volume(ledger: () => Ledger): void {
+  test("a million rows stream through in order while the engine's memory stays bounded", async () => {
+    const pid = ledger().childPid();
+    const before = pid === null ? 0 : residentMiB(pid);
+    let peak = before;
+    let next = 0;
+    for await (const group of ledger().stream<{ n: string }>("SELECT number AS n FROM numbers(1000000)")) {
+      for (const row of group) if (row.n !== String(next++)) throw new Error(`row ${next} is ${row.n}`);
+      if (pid !== null) peak = Math.max(peak, residentMiB(pid));
+    }
+    expect(next).toBe(1_000_000);
+    expect(peak - before).toBeLessThan(250);
+  });
+
+  test("100,000 rows are inserted whole", async () => {
+    const at = Date.UTC(2021, 5, 15);
+    const rows = Array.from({ length: 100_000 }, (_, index) => ({
+      at: at + index,
+      request_id: `r${index}`,
+      account_id: "many",
+      method: "getSlot",
+      credits: index,
+    }));
+    await ledger().insert("requests", rows);
+    const sql =
+      "SELECT count() AS n, sum(credits) AS sum, uniqExact(request_id) AS ids FROM requests WHERE account_id = 'many'";
+    expect(await ledger().query(sql)).toEqual([{ n: "100000", sum: "4999950000", ids: "100000" }]);
+  });
+
+  test("rows of several months and none at all are taken", async () => {
+    await ledger().insert("requests", []);
+    const rows = [0, 1, 2, 3].map((month) => ({ at: Date.UTC(2022, month, 1), account_id: "months" }));
+    await ledger().insert("requests", rows);
+    const sql = "SELECT count() AS n, uniqExact(toMonth(at)) AS months FROM requests WHERE account_id = 'months'";
+    expect(await ledger().query(sql)).toEqual([{ n: "4", months: "4" }]);
+  });
+
+  test("more concurrent calls than places all get their own answer", async () => {
+    const calls = Array.from({ length: connectionLimits.concurrentMax * 6 }, async (_, index) => {
+      const [row] = await ledger().query<{ i: number }>("SELECT {i:UInt32} AS i, sleep(0.01)", { i: index });
+      return row?.i;
+    });
+    expect(await Promise.all(calls)).toEqual(calls.map((_, index) => index));
+  });
+}
+
+function requestFacts(ledger: () => Ledger): void {
+  test("appended facts are read back as they were, newest first, and summed for the last hour", async () => {
+    const now = Date.now();
+    const accountId = `usage-${now}`;
+    const facts = [
+      fact({ accountId, at: now - 3_000, requestId: "a", method: "getSlot", credits: 1 }),
+      fact({ accountId, at: now - 2_000, requestId: "b", method: "getBlock", credits: 5, rpcCode: -32602 }),
+      fact({ accountId, at: now - 1_000, requestId: "c", method: "getBlock", credits: 5, status: 429, cache: "HIT" }),
+    ];
+    for (const one of facts) ledger().requests.append(one);
+    await ledger().requests.flush();
+    expect(await ledger().requests.recent(10, accountId)).toEqual([...facts].reverse());
+    const hour = await ledger().requests.lastHour(accountId);
+    expect([hour.requests, hour.errors, hour.credits]).toEqual([3, 2, 11]);
+    expect(hour.byMethod).toEqual([
+      { method: "getBlock", requests: 2, errors: 2, credits: 10 },
+      { method: "getSlot", requests: 1, errors: 0, credits: 1 },
+    ]);
+    expect(hour.byMinute).toHaveLength(60);
+    expect(hour.byMinute.reduce((sum, minute) => sum + minute.requests, 0)).toBe(3);
+    expect((await ledger().requests.lastHour(null)).requests).toBeGreaterThanOrEqual(3);
+    expect((await ledger().requests.lastHour("nobody")).requests).toBe(0);
+  });
+}
+
+/** What every ledger must do, whichever engine runs it. `open` is called once; its ledger is closed at the end. */
+export function ledgerConformance(name: string, open: () => Promise<Ledger>): void {
+  describe(`ledger conformance on ${name}`, () => {
+    let opened: Ledger | null = null;
+    const ledger = (): Ledger => {
+      if (opened === null) throw new Error("the ledger did not open");
+      return opened;
+    };
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(async () => {
+      await opened?.[Symbol.asyncDispose]();
+    });
+    values(ledger);
+    failures(ledger);
+    cancelling(ledger);
+    volume(ledger);
+    requestFacts(ledger);
+  });
+}

@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test";
+import { bookkeepingStatements, statementsOf } from "./ddl.ts";
+import { requestsTable, tables } from "./tables.ts";
+
+const single = { database: "sluice", cluster: null };
+const cluster = { database: "sluice", cluster: "main" };
+
+const requestColumns = `(
+  at DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD),
+  request_id String,
+  account_id String,
+  key_id String,
+  network LowCardinality(String),
+  door LowCardinality(String),
+  method LowCardinality(String),
+  status UInt16,
+  rpc_code Nullable(Int32),
+  latency_ms Float64,
+  bytes_in UInt64,
+  bytes_out UInt64,
+  credits UInt64,
+  cache LowCardinality(String),
+  upstream LowCardinality(String),
+  batch UInt64 CODEC(Delta, ZSTD)
+)`;
+
+test("golden: the requests table of one server", () => {
+  expect(statementsOf({ kind: "create-table", table: requestsTable }, single)).toEqual([
+    `CREATE TABLE IF NOT EXISTS sluice.requests
+${requestColumns}
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(at)
+ORDER BY (account_id, at)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, non_replicated_deduplication_window = 10000`,
+  ]);
+});
+
+test("golden: the requests table of a cluster is a replicated local table below a distributed one", () => {
+  expect(statementsOf({ kind: "create-table", table: requestsTable }, cluster)).toEqual([
+    `CREATE TABLE IF NOT EXISTS sluice.requests_local ON CLUSTER 'main'
+${requestColumns}
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/sluice/requests_local', '{replica}')
+PARTITION BY toYYYYMM(at)
+ORDER BY (account_id, at)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, replicated_deduplication_window = 10000`,
+    `CREATE TABLE IF NOT EXISTS sluice.requests ON CLUSTER 'main'
+AS sluice.requests_local
+ENGINE = Distributed('main', 'sluice', 'requests_local', cityHash64(account_id))`,
+  ]);
+});
+
+test("golden: an index is part of the local table", () => {
+  const table = {
+    ...requestsTable,
+    columns: requestsTable.columns.slice(0, 2),
+    indexes: [{ name: "by_request", expression: "request_id", type: "bloom_filter(0.01)" }],
+  };
+  expect(statementsOf({ kind: "create-table", table }, single)[0]).toContain(
+    "  batch UInt64 CODEC(Delta, ZSTD),\n  INDEX by_request request_id TYPE bloom_filter(0.01)\n)",
+  );
+});
+
+test("golden: a column is added to the local table with its codec and to the distributed one without", () => {
+  const column = { name: "region", type: "LowCardinality(String)", codec: "ZSTD" };
+  const change = { kind: "add-column", table: "requests", column, after: "upstream" } as const;
+  expect(statementsOf(change, single)).toEqual([
+    "ALTER TABLE sluice.requests\nADD COLUMN IF NOT EXISTS region LowCardinality(String) CODEC(ZSTD) AFTER upstream",
+  ]);
+  expect(statementsOf(change, cluster)).toEqual([
+    "ALTER TABLE sluice.requests_local ON CLUSTER 'main'\nADD COLUMN IF NOT EXISTS region LowCardinality(String) CODEC(ZSTD) AFTER upstream",
+    "ALTER TABLE sluice.requests ON CLUSTER 'main'\nADD COLUMN IF NOT EXISTS region LowCardinality(String) AFTER upstream",
+  ]);
+});
+
+test("golden: the record of migrations is whole on every node of a cluster", () => {
+  const columns = `(
+  number UInt32,
+  name String,
+  checksum String,
+  applied_at DateTime64(3, 'UTC')
+)`;
+  expect(bookkeepingStatements(single)).toEqual([
+    "CREATE DATABASE IF NOT EXISTS sluice",
+    `CREATE TABLE IF NOT EXISTS sluice.migrations
+${columns}
+ENGINE = ReplacingMergeTree
+ORDER BY number
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+  ]);
+  expect(bookkeepingStatements(cluster)).toEqual([
+    "CREATE DATABASE IF NOT EXISTS sluice ON CLUSTER 'main'",
+    `CREATE TABLE IF NOT EXISTS sluice.migrations ON CLUSTER 'main'
+${columns}
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/sluice/migrations', '{shard}-{replica}')
+ORDER BY number
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+  ]);
+});
+
+test("every table is sharded by something its rows carry and ordered by columns it has", () => {
+  for (const table of Object.values(tables)) {
+    const names = table.columns.map((column) => column.name);
+    for (const column of [...table.orderBy, table.timeColumn]) expect(names).toContain(column);
+    expect(table.shardBy).not.toContain("rand");
+    expect(names.some((name) => table.shardBy.includes(name))).toBe(true);
+    expect(names).not.toContain("batch");
+  }
+});

@@ -1,0 +1,142 @@
+import { expect, test } from "bun:test";
+import { ManualClock, seededRandom } from "../lib/index.ts";
+import { type Batch, BatchNumbers } from "./batches.ts";
+import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
+import { RequestLog, requestLogLimits } from "./requests.ts";
+import { fact, recordingLog, until } from "./testing/ledger-directory.ts";
+
+interface Figures {
+  appended: number;
+  dropped: number;
+  flushed: number[];
+}
+
+function setUp(write: (batch: Batch) => Promise<void>) {
+  const clock = new ManualClock(1_700_000_000_000);
+  const figures: Figures = { appended: 0, dropped: 0, flushed: [] };
+  const metrics = {
+    appended: (facts: number) => {
+      figures.appended += facts;
+    },
+    dropped: (facts: number) => {
+      figures.dropped += facts;
+    },
+    flushed: (rows: number) => {
+      figures.flushed.push(rows);
+    },
+  };
+  const numbers = new BatchNumbers({ clock, random: seededRandom(1) });
+  const log = new RequestLog({ writer: { write }, numbers, clock, log: recordingLog(), metrics });
+  return { log, figures, clock };
+}
+
+test("flush returns when everything appended before is written, in order, in batches of at most 10,000", async () => {
+  const written: Batch[] = [];
+  const { log, figures } = setUp(async (batch) => {
+    await Bun.sleep(1);
+    written.push(batch);
+  });
+  for (let index = 0; index < 25_000; index++) log.append(fact({ requestId: `r${index}` }));
+  await log.flush();
+  expect(log.size).toBe(0);
+  expect(figures).toEqual({ appended: 25_000, dropped: 0, flushed: [10_000, 10_000, 5_000] });
+  const ids = written.flatMap((batch) => batch.rows).map((row) => Reflect.get(row, "request_id"));
+  expect(ids).toEqual(Array.from({ length: 25_000 }, (_, index) => `r${index}`));
+  await log[Symbol.asyncDispose]();
+});
+
+test("facts are written within about a second without anybody asking", async () => {
+  const written: Batch[] = [];
+  const { log } = setUp(async (batch) => {
+    written.push(batch);
+  });
+  log.append(fact());
+  await until("the flush", () => written.length === 1, requestLogLimits.batchMs + 1_500);
+  await log[Symbol.asyncDispose]();
+});
+
+test("a full queue drops the newest, counts it, and append stays without effect on the caller", async () => {
+  let release = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const written: Batch[] = [];
+  const { log, figures } = setUp(async (batch) => {
+    await gate;
+    written.push(batch);
+  });
+  for (let index = 0; index < requestLogLimits.queueMax + 7; index++) log.append(fact({ requestId: `r${index}` }));
+  expect(log.size).toBe(requestLogLimits.queueMax);
+  expect(figures.dropped).toBe(7);
+  expect(log.dropped).toBe(7);
+  release();
+  await log.flush();
+  const last = written.at(-1)?.rows.at(-1);
+  expect(Reflect.get(last ?? {}, "request_id")).toBe(`r${requestLogLimits.queueMax - 1}`);
+  await log[Symbol.asyncDispose]();
+});
+
+test("a batch that the ledger could not take is tried again as the same batch, before newer ones", async () => {
+  const tried: bigint[] = [];
+  let failures = 2;
+  const { log, figures } = setUp(async (batch) => {
+    tried.push(batch.number);
+    if (failures-- > 0) throw new LedgerUnavailableError("test");
+  });
+  log.append(fact({ requestId: "first" }));
+  await log.flush();
+  expect(tried).toHaveLength(3);
+  expect(new Set(tried).size).toBe(1);
+  expect(figures.dropped).toBe(0);
+  await log[Symbol.asyncDispose]();
+});
+
+test("a batch that the ledger refuses for good is dropped and counted, and the next one is written", async () => {
+  let calls = 0;
+  const { log, figures } = setUp(async () => {
+    calls++;
+    if (calls === 1) throw new LedgerQueryError(27, "cannot parse");
+  });
+  for (let index = 0; index < requestLogLimits.batchRows + 1; index++) log.append(fact());
+  await log.flush();
+  expect(figures.dropped).toBe(requestLogLimits.batchRows);
+  expect(figures.flushed).toEqual([1]);
+  await log[Symbol.asyncDispose]();
+});
+
+test("flush gives up at its deadline and keeps the facts", async () => {
+  const { log, clock } = setUp(async () => {
+    clock.advance(60_000);
+    throw new LedgerUnavailableError("test");
+  });
+  log.append(fact());
+  await expect(log.flush(50)).rejects.toBeInstanceOf(LedgerUnavailableError);
+  expect(log.size).toBe(1);
+  await log[Symbol.asyncDispose]();
+});
+
+test("closing writes what waits; what cannot be written is counted as dropped; later facts are too", async () => {
+  const { log, figures, clock } = setUp(async () => {
+    clock.advance(60_000);
+    throw new LedgerUnavailableError("test");
+  });
+  log.append(fact());
+  log.append(fact());
+  await log[Symbol.asyncDispose]();
+  expect(figures.dropped).toBe(2);
+  log.append(fact());
+  expect(figures.dropped).toBe(3);
+  expect(log.size).toBe(0);
+});
+
+test("batch numbers never repeat, also when the clock stands still or goes back", () => {
+  const clock = new ManualClock(1_000_000);
+  const numbers = new BatchNumbers({ clock, random: seededRandom(3) });
+  const seen = new Set<bigint>();
+  for (let index = 0; index < 10_000; index++) {
+    if (index === 5_000) clock.jump(10);
+    seen.add(numbers.next());
+  }
+  expect(seen.size).toBe(10_000);
+  expect(Math.max(...[...seen].map(Number))).toBeLessThan(2 ** 64);
+});

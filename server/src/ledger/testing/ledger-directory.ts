@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LedgerLog } from "../endpoint.ts";
+import type { RequestFact } from "../requests.ts";
+
+/** A directory of its own for one ledger, removed when disposed. */
+export function ledgerDirectory(): { readonly path: string } & Disposable {
+  const path = mkdtempSync(join(tmpdir(), "sluice-ledger-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** A log that keeps its messages. */
+export function recordingLog(): LedgerLog & { readonly messages: string[] } {
+  const messages: string[] = [];
+  const record = (_fields: object, message: string): void => {
+    messages.push(message);
+  };
+  return { messages, debug: () => undefined, info: record, warn: record, error: record };
+}
+
+/** Resident memory of a process in MiB; Linux only. */
+export function residentMiB(pid: number): number {
+  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kib ?? 0) / 1024;
+}
+
+/** True while a process exists that is not a zombie. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** Polls until a condition holds; throws after `deadlineMs`. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  deadlineMs = 5_000,
+): Promise<void> {
+  const end = performance.now() + deadlineMs;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`${what} did not happen within ${deadlineMs} ms`);
+    await Bun.sleep(10);
+  }
+}
+
+export function fact(changes: Partial<RequestFact> = {}): RequestFact {
+  return {
+    at: Date.UTC(2026, 10, 20, 12, 0, 0),
+    requestId: "request-1",
+    accountId: "account-1",
+    keyId: "key-1",
+    network: "devnet",
+    door: "rpc",
+    method: "getSlot",
+    status: 200,
+    rpcCode: null,
+    latencyMs: 1.5,
+    bytesIn: 100,
+    bytesOut: 200,
+    credits: 1,
+    cache: "MISS",
+    upstream: "node-1",
+    ...changes,
+  };
+}
