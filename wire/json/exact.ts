@@ -15,28 +15,30 @@ export type ParsedJson =
   /** `offset` counts UTF-16 units of the text; 0 when bytes are not UTF-8. */
   | { readonly ok: false; readonly offset: number };
 
-export interface JsonReaderOptions<Value> {
-  readonly maxDepth: number;
-  readonly refuseDuplicates: boolean;
-  /** What becomes of a number's text; null refuses it. */
-  readonly numberOf: (text: string) => Value | null;
-}
-
 const noValue = Symbol("no value");
 
-/**
- * A recursive reader of JSON text. Numbers are handed to `numberOf` as they are written, which is what makes it lossless.
- * Recursion is bounded by `maxDepth`.
- */
-export class JsonReader<Value> {
+/** Integers longer than this are refused, since BigInt is quadratic in them. */
+const maxNumberLength = 4096;
+
+/** An integer stays exact; a number that no double can hold is refused, as serde_json does. */
+function exactNumber(text: string): number | bigint | null {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) && text.length >= 16 && /^-?[0-9]+$/.test(text)) {
+    return text.length > maxNumberLength ? null : BigInt(text);
+  }
+  return Number.isFinite(value) ? value : null;
+}
+
+/** A recursive reader of JSON text; its recursion is bounded by `maxDepth`. */
+class JsonReader {
   readonly #text: string;
-  readonly #options: JsonReaderOptions<Value>;
+  readonly #maxDepth: number;
   #at = 0;
   #depth = 0;
 
-  constructor(text: string, options: JsonReaderOptions<Value>) {
+  constructor(text: string, maxDepth: number) {
     this.#text = text;
-    this.#options = options;
+    this.#maxDepth = maxDepth;
   }
 
   /** The value, or where the text stops being one JSON value. */
@@ -106,7 +108,7 @@ export class JsonReader<Value> {
       if (sign === 0x2b || sign === 0x2d) this.#at++;
       if (!this.#digits()) return noValue;
     }
-    const value = this.#options.numberOf(text.slice(start, this.#at));
+    const value = exactNumber(text.slice(start, this.#at));
     if (value !== null) return value;
     this.#at = start;
     return noValue;
@@ -142,7 +144,7 @@ export class JsonReader<Value> {
   }
 
   #array(): unknown {
-    if (++this.#depth > this.#options.maxDepth) return noValue;
+    if (++this.#depth > this.#maxDepth) return noValue;
     const items: unknown[] = [];
     this.#at++;
     this.#space();
@@ -167,14 +169,13 @@ export class JsonReader<Value> {
   }
 
   #object(): unknown {
-    if (++this.#depth > this.#options.maxDepth) return noValue;
+    if (++this.#depth > this.#maxDepth) return noValue;
     const members: Record<string, unknown> = {};
     this.#at++;
     this.#space();
     if (this.#text.charCodeAt(this.#at) === 0x7d) return this.#close(members);
     for (;;) {
-      const keyAt = this.#at;
-      if (this.#text.charCodeAt(keyAt) !== 0x22) return noValue;
+      if (this.#text.charCodeAt(this.#at) !== 0x22) return noValue;
       const key = this.#string();
       if (key === noValue) return noValue;
       this.#space();
@@ -183,10 +184,6 @@ export class JsonReader<Value> {
       this.#space();
       const value = this.#value();
       if (value === noValue) return noValue;
-      if (this.#options.refuseDuplicates && Object.hasOwn(members, key)) {
-        this.#at = keyAt;
-        return noValue;
-      }
       // Plain assignment to __proto__ would set the prototype instead of a member.
       if (key === "__proto__") {
         Object.defineProperty(members, key, { value, writable: true, enumerable: true, configurable: true });
@@ -201,18 +198,10 @@ export class JsonReader<Value> {
   }
 }
 
-/** An integer stays exact; a number that no double can hold is refused, as serde_json does. */
-function exactNumber(text: string): number | bigint | null {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) || text.length < 16) return Number.isFinite(value) ? value : null;
-  if (/^-?[0-9]+$/.test(text)) return BigInt(text);
-  return Number.isFinite(value) ? value : null;
-}
-
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The text of UTF-8 bytes; null when they are not UTF-8. */
-export function textOfUtf8(source: string | Uint8Array): string | null {
+function textOfUtf8(source: string | Uint8Array): string | null {
   if (typeof source === "string") return source;
   try {
     return strictUtf8.decode(source);
@@ -224,18 +213,17 @@ export function textOfUtf8(source: string | Uint8Array): string | null {
 /**
  * JSON.parse without loss: integers beyond 2^53-1 become bigint, other numbers are numbers. It differs in three things
  * only: nesting deeper than `maxDepth` and numbers beyond a double are refused, and bytes must be UTF-8. Of duplicate keys
- * the last wins, as with JSON.parse. Integers longer than 4,096 digits are refused, since BigInt is quadratic in them.
+ * the last wins, as with JSON.parse. Integers longer than 4,096 digits are refused too.
  */
 export function parseJsonExact(source: string | Uint8Array, maxDepth: number = defaultMaxDepth): ParsedJson {
   const text = textOfUtf8(source);
   if (text === null) return { ok: false, offset: 0 };
-  const numberOf = (digits: string): number | bigint | null => (digits.length > 4096 ? null : exactNumber(digits));
-  const read = new JsonReader(text, { maxDepth, refuseDuplicates: false, numberOf }).read();
+  const read = new JsonReader(text, maxDepth).read();
   return read.ok ? { ok: true, value: read.value as JsonValue } : read;
 }
 
 /** A number as JSON without loss: integers in full, never with an exponent. TypeError for what JSON cannot hold. */
-export function stringifyNumber(value: number): string {
+function stringifyNumber(value: number): string {
   if (!Number.isFinite(value)) throw new TypeError(`JSON has no ${value}`);
   if (Object.is(value, -0)) return "-0";
   return Number.isInteger(value) && Math.abs(value) >= 1e21 ? BigInt(value).toString() : String(value);

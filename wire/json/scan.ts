@@ -3,8 +3,10 @@
  * never touched. Strings are checked for escapes, control characters and UTF-8, numbers and literals for their grammar,
  * nesting is bounded. A position of -1 means that the text is not JSON.
  *
- * Long strings are passed four bytes at a time through an aligned view: on Bun 1.4.4 that measures 3 to 4 times the
- * speed of a loop over bytes (bench/wire), and unlike indexOf('"') it also sees control characters and broken UTF-8.
+ * Long strings are passed four bytes at a time through an aligned view: in paired runs on Bun 1.4.4 that is 5.6 times
+ * the speed of a loop over bytes on an account of 1 MB and 1.3 times on accounts of 165 bytes, and unlike indexOf('"') it
+ * also sees control characters and broken UTF-8. bench/wire gives the whole: 0.6 to 1.0 GB/s on blocks and account
+ * lists, 2.1 to 4.3 GB/s on long strings, 1.3 to 1.7 times the speed of JSON.parse.
  */
 
 /** serde_json refuses deeper texts, so no node writes them. */

@@ -96,7 +96,7 @@ function isVersion2(bytes: Uint8Array, start: number, end: number): boolean {
  *
  * There is no shortcut for the usual layout {"jsonrpc":"2.0","result":...,"id":1}: taking the id from the end without
  * reading what lies between would hand on a truncated or forged result as if it were whole, and reading it is all the
- * cost there is. Measured figures: see `skipString` and bench/wire.
+ * cost there is. Measured figures: see scan.ts.
  */
 export function sliceEnvelope(bytes: Uint8Array, maxDepth: number = defaultMaxDepth): EnvelopeSlice {
   const json = jsonBytes(bytes, maxDepth);

@@ -5,8 +5,9 @@ import { Message, type MessageLayout, Transaction, type TransactionVersion } fro
 
 /**
  * The strict parser: it accepts exactly the canonical encoding of a transaction that a node would sanitise successfully,
- * and it never throws. One pass over counts and offsets, no copies. Measured on Bun 1.4.4 by bench/wire on a transfer:
- * see the figure at `parseTransaction`.
+ * and it never throws. One pass over counts and offsets, no copies: offsets are kept and views are made when asked for.
+ * Measured on Bun 1.4.4 by bench/wire, with the views of all instructions: a transfer in 0.34 µs against 124 µs with
+ * @solana/kit's decoders, a swap with 20 keys and 5 instructions in 0.86 µs against 334 µs.
  * Sources: Agave's transaction-view (legacy and v0: layout and sanitisation), SIMD-0385 (v1), and for duplicate keys
  * the runtime's AccountLoadedTwice.
  */
