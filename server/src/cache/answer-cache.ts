@@ -2,7 +2,7 @@ import { type CommitmentName, commitments, type Network, networks } from "@sluic
 import { ByteLru, type Sized } from "./byte-lru.ts";
 import { Shelf, type ShelfOptions } from "./shelf.ts";
 
-export interface AnswerCacheOptions extends Partial<ShelfOptions> {}
+export type AnswerCacheOptions = Partial<ShelfOptions>;
 
 export interface AnswerCacheDependencies {
   readonly clock: { monotonic(): number };
@@ -12,7 +12,7 @@ export interface AnswerCacheDependencies {
 
 /**
  * The decided bounds (decisions: Cache classes): history for 5 minutes, what moves with the head for 5 seconds at most.
- * Slot entries live for a slot, so their part is small for each of the shelves.
+ * Bytes are for each network, and for each of its commitments.
  */
 const defaults: ShelfOptions = {
   finalBytesMax: 64 * 1024 * 1024,
@@ -21,45 +21,42 @@ const defaults: ShelfOptions = {
   slotLifetimeMs: 5_000,
 };
 
-/** Answers of every network and commitment; history shares one bound in bytes. */
-export class AnswerCache<T extends Sized> {
-  readonly #shelves: Readonly<Record<Network, Readonly<Record<CommitmentName, Shelf<T>>>>>;
-  readonly #final: ByteLru<T>;
+/**
+ * Answers of every network and commitment. The history of a network is shared by its commitments: a block that is
+ * finalized is the same block to whoever asks for a confirmed one.
+ */
+export class AnswerCache<T extends Sized, Outcome> {
+  readonly #shelves = new Map<Network, ReadonlyMap<CommitmentName, Shelf<T, Outcome>>>();
+  readonly #finals: ByteLru<T>[] = [];
 
   constructor(options: AnswerCacheOptions, dependencies: AnswerCacheDependencies) {
     const settings: ShelfOptions = { ...defaults, ...options };
-    this.#final = new ByteLru({ bytesMax: settings.finalBytesMax });
-    const shelf = (network: Network, commitment: CommitmentName): Shelf<T> =>
-      new Shelf<T>(
-        settings,
-        {
-          now: () => dependencies.clock.monotonic(),
-          isLive: () => dependencies.isLive(network, commitment),
-        },
-        this.#final,
-      );
-    const ofNetwork = (network: Network) =>
-      Object.fromEntries(commitments.map((commitment) => [commitment, shelf(network, commitment)])) as Record<
-        CommitmentName,
-        Shelf<T>
-      >;
-    this.#shelves = Object.fromEntries(networks.map((network) => [network, ofNetwork(network)])) as Record<
-      Network,
-      Record<CommitmentName, Shelf<T>>
-    >;
+    for (const network of networks) {
+      const final = new ByteLru<T>({ bytesMax: settings.finalBytesMax });
+      this.#finals.push(final);
+      const shelves = new Map<CommitmentName, Shelf<T, Outcome>>();
+      for (const commitment of commitments) {
+        const now = () => dependencies.clock.monotonic();
+        const isLive = () => dependencies.isLive(network, commitment);
+        shelves.set(commitment, new Shelf<T, Outcome>(settings, { now, isLive }, final));
+      }
+      this.#shelves.set(network, shelves);
+    }
   }
 
-  shelf(network: Network, commitment: CommitmentName): Shelf<T> {
-    return this.#shelves[network][commitment];
+  shelf(network: Network, commitment: CommitmentName): Shelf<T, Outcome> {
+    const shelf = this.#shelves.get(network)?.get(commitment);
+    if (shelf === undefined) throw new RangeError(`no shelf for ${network} ${commitment}`);
+    return shelf;
   }
 
   /** A slot notice: what was kept for that commitment until the next slot is dropped. */
   slotMoved(network: Network, commitment: CommitmentName): void {
-    this.#shelves[network][commitment].slotMoved();
+    this.shelf(network, commitment).slotMoved();
   }
 
   /** Bytes of history that are kept; for metrics. */
   get finalBytes(): number {
-    return this.#final.bytes;
+    return this.#finals.reduce((sum, final) => sum + final.bytes, 0);
   }
 }

@@ -5,4 +5,4 @@
  */
 export { AnswerCache, type AnswerCacheDependencies, type AnswerCacheOptions } from "./answer-cache.ts";
 export type { Sized } from "./byte-lru.ts";
-export type { Keeping, Shelf, ShelfOptions } from "./shelf.ts";
+export type { Kept, Shelf, ShelfOptions } from "./shelf.ts";

@@ -1,7 +1,10 @@
 import { ByteLru, type Sized } from "./byte-lru.ts";
 
-/** What is to become of an answer: kept as history, kept until the next slot, or handed out only to those who wait. */
-export type Keeping = "final" | "slot" | "nothing";
+/** An answer that may be kept: as history, or until the next slot. */
+export interface Kept<T> {
+  readonly value: T;
+  readonly until: "final" | "slot";
+}
 
 export interface ShelfOptions {
   readonly finalBytesMax: number;
@@ -21,12 +24,12 @@ export interface ShelfDependencies {
  * The answers of one network at one commitment. A slot notice empties the slot part at once by replacing its map, so the
  * notice costs the same for ten entries as for a million, and a read needs no comparison of slots.
  */
-export class Shelf<T extends Sized> {
+export class Shelf<T extends Sized, Outcome> {
   readonly #options: ShelfOptions;
   readonly #dependencies: ShelfDependencies;
   readonly #final: ByteLru<T>;
   readonly #slot: ByteLru<T>;
-  readonly #flights = new Map<string, Promise<T>>();
+  readonly #flights = new Map<string, Promise<Outcome>>();
   #generation = 0;
 
   constructor(options: ShelfOptions, dependencies: ShelfDependencies, final: ByteLru<T>) {
@@ -46,22 +49,23 @@ export class Shelf<T extends Sized> {
   }
 
   /** The call for `key` that is under way, or undefined; whoever joins it shares its outcome. */
-  underWay(key: string): Promise<T> | undefined {
+  underWay(key: string): Promise<Outcome> | undefined {
     return this.#flights.get(key);
   }
 
   /**
-   * Runs `load` for `key` and lets others join until it settles. The call belongs to nobody: a caller that goes away
-   * cancels nothing. An answer that was asked for before a slot notice and came after it is handed out but not kept,
-   * because nobody knows on which side of the notice the node read its state.
+   * Runs `load` for `key` and lets others join until it settles; `kept` says what of the outcome stays. The call belongs
+   * to nobody: a caller that goes away cancels nothing. An answer that was asked for before a slot notice and came after
+   * it is handed out but not kept, because nobody knows on which side of the notice the node read its state.
    */
-  load(key: string, load: () => Promise<T>, keeping: (value: T) => Keeping): Promise<T> {
+  load(key: string, load: () => Promise<Outcome>, kept: (outcome: Outcome) => Kept<T> | null): Promise<Outcome> {
     const generation = this.#generation;
     const flight = load().then(
-      (value) => {
+      (outcome) => {
         this.#flights.delete(key);
-        this.#keep(key, value, keeping(value), generation);
-        return value;
+        const keeping = kept(outcome);
+        if (keeping !== null) this.#keep(key, keeping, generation);
+        return outcome;
       },
       (fault: unknown) => {
         this.#flights.delete(key);
@@ -82,10 +86,11 @@ export class Shelf<T extends Sized> {
     return this.#slot.size;
   }
 
-  #keep(key: string, value: T, keeping: Keeping, generation: number): void {
+  #keep(key: string, kept: Kept<T>, generation: number): void {
     const nowMs = this.#dependencies.now();
-    if (keeping === "final") this.#final.set(key, value, nowMs + this.#options.finalLifetimeMs);
-    if (keeping !== "slot" || generation !== this.#generation || !this.#dependencies.isLive()) return;
-    this.#slot.set(key, value, nowMs + this.#options.slotLifetimeMs);
+    if (kept.until === "final") this.#final.set(key, kept.value, nowMs + this.#options.finalLifetimeMs);
+    else if (generation === this.#generation && this.#dependencies.isLive()) {
+      this.#slot.set(key, kept.value, nowMs + this.#options.slotLifetimeMs);
+    }
   }
 }

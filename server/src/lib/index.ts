@@ -7,5 +7,4 @@ export { type AddressSet, compileAddressSet, isAddressRange, normaliseAddress, p
 export { type BackoffOptions, backoffDelayMs } from "./backoff.ts";
 export { BoundedQueue } from "./bounded-queue.ts";
 export { type Clock, ManualClock, systemClock } from "./clock.ts";
-export { detached, skipSpace, skipString, skipValue } from "./json-text.ts";
 export { type Random, seededRandom, systemRandom } from "./random.ts";

@@ -1,8 +1,3 @@
-/**
- * Walking over JSON text without building values, so that a member can be taken out or replaced byte for byte. These
- * functions find where values end; they do not prove that the text between is well formed (JSON.parse does).
- */
-
 const quote = 0x22;
 const backslash = 0x5c;
 

@@ -1,0 +1,16 @@
+import { limits } from "@sluice/contract";
+import { hasSingleHost, isJsonContentType } from "../http/index.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** What the door sees of a request before anybody reads its body: host, method, type and declared length, in this order. */
+export function admissionRefusal(request: Request): Refusal | null {
+  const { headers } = request;
+  if (!hasSingleHost(headers)) {
+    return { code: "INVALID_REQUEST", message: "The request must carry exactly one Host header" };
+  }
+  if (request.method !== "POST") return { code: "METHOD_NOT_ALLOWED", details: { allow: ["POST", "OPTIONS"] } };
+  if (!isJsonContentType(headers.get("content-type"))) return { code: "UNSUPPORTED_MEDIA_TYPE" };
+  const declared = headers.get("content-length");
+  if (declared !== null && Number(declared) > limits.rpcBodyBytes) return { code: "BODY_TOO_LARGE" };
+  return null;
+}

@@ -1,0 +1,113 @@
+import { jsonRpcFailureBody } from "../http/index.ts";
+import type { EnvelopeItem } from "../rpc/index.ts";
+import { type AnswerBody, joinedBatch, spliced } from "./answer-body.ts";
+import { answerCall, type CallResult, type OpenedCall, openCall, refusedCall } from "./call.ts";
+import type { Exchange } from "./exchange.ts";
+import type { DoorGrant } from "./interfaces.ts";
+import { takeCredits, takeRequestTokens, takeSendToken } from "./metering.ts";
+import { rpcCodeOf } from "./refusal.ts";
+import { factOf } from "./served.ts";
+import { refuse } from "./single.ts";
+import type { Stages } from "./stages.ts";
+
+/** Answers of one batch together; what comes beyond is answered OVERLOADED in its place. */
+const batchAnswerBytesMax = 256 * 1024 * 1024;
+
+type BatchCall = OpenedCall | Extract<EnvelopeItem, { ok: false }>;
+
+const priceOf = (call: BatchCall): number => ("code" in call ? 0 : (call.page?.credits ?? 1));
+
+/**
+ * A batch: one token and one price for each of its calls, each answered in its place and at once beside the others. It
+ * is refused as a whole only when its tokens or its credits are not all there. sendTransaction's own bucket refuses the
+ * single call.
+ */
+export async function serveBatch(
+  stages: Stages,
+  exchange: Exchange,
+  grant: DoorGrant,
+  items: readonly EnvelopeItem[],
+): Promise<Response> {
+  exchange.decision = takeRequestTokens(stages.limits, grant, items.length);
+  if (exchange.decision?.allowed === false) {
+    return refuse(stages, exchange, grant, wholeRefused("RATE_LIMIT_EXCEEDED"), "null", "");
+  }
+  const calls = items.map((item) => openCall(stages.rpc, item));
+  const price = calls.reduce((sum, call) => sum + priceOf(call), 0);
+  if (!(await takeCredits(stages.credits, grant, price))) {
+    return refuse(stages, exchange, grant, wholeRefused("INSUFFICIENT_CREDITS"), "null", "");
+  }
+  const results = await Promise.all(calls.map((call) => answerOne(stages, exchange, grant, call)));
+  return finish(stages, exchange, grant, calls, results);
+}
+
+const wholeRefused = (code: "RATE_LIMIT_EXCEEDED" | "INSUFFICIENT_CREDITS") =>
+  ({ ok: false, code, message: null, upstream: "" }) as const;
+
+function answerOne(
+  stages: Stages,
+  exchange: Exchange,
+  grant: DoorGrant,
+  call: BatchCall,
+): CallResult | Promise<CallResult> {
+  if ("code" in call) return refusedCall(call.code, call.message);
+  if (call.page?.isSend === true && !takeSendToken(stages.limits, grant).allowed) {
+    return refusedCall("RATE_LIMIT_EXCEEDED");
+  }
+  return answerCall(stages.rpc, exchange, call);
+}
+
+function finish(
+  stages: Stages,
+  exchange: Exchange,
+  grant: DoorGrant,
+  calls: readonly BatchCall[],
+  results: readonly CallResult[],
+): Response {
+  const latencyMs = stages.clock.monotonic() - exchange.startedMs;
+  const parts: AnswerBody[] = [];
+  const labels = new Set<string>();
+  let isHit = true;
+  let upstreamMs = 0;
+  let bytes = 0;
+  let refunded = 0;
+  for (const [index, call] of calls.entries()) {
+    const known = results[index] ?? refusedCall("INTERNAL_ERROR");
+    const fits = !known.ok || bytes + known.answer.sizeBytes <= batchAnswerBytesMax;
+    const result = fits ? known : refusedCall("OVERLOADED");
+    const part = bodyOf(exchange, call.id, result);
+    parts.push(part);
+    bytes += part.length;
+    const price = priceOf(call);
+    if (!result.ok) refunded += price;
+    isHit &&= result.ok && result.hit;
+    if (result.ok) {
+      labels.add(result.answer.label);
+      upstreamMs = Math.max(upstreamMs, result.upstreamMs ?? 0);
+    }
+    stages.served(
+      factOf(exchange, grant, {
+        method: "code" in call || call.page === null ? "unknown" : call.method,
+        status: 200,
+        rpcCode: result.ok ? result.answer.errorCode : rpcCodeOf(result.code),
+        latencyMs,
+        bytesIn: index === 0 ? exchange.bytesIn : 0,
+        bytesOut: part.length,
+        credits: result.ok ? price : 0,
+        cache: result.ok ? (result.hit ? "HIT" : "MISS") : "",
+        upstream: result.ok ? result.answer.label : result.upstream,
+      }),
+    );
+  }
+  if (refunded > 0) stages.credits.refund(grant.accountId, refunded);
+  const headers = stages.headers.fill(exchange, isHit, [...labels].join(", "), isHit ? latencyMs : upstreamMs);
+  return new Response(joinedBatch(parts), { headers });
+}
+
+function bodyOf(exchange: Exchange, id: string, result: CallResult): AnswerBody {
+  if (result.ok) return spliced(result.answer, id);
+  const { requestId } = exchange;
+  const options =
+    result.message === null ? { requestId, idJson: id } : { requestId, idJson: id, message: result.message };
+  return jsonRpcFailureBody(result.code, options);
+}

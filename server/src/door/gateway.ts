@@ -1,0 +1,185 @@
+import { limits, type Network } from "@sluice/contract";
+import { hasSingleHost, preflightResponse, problemResponse } from "../http/index.ts";
+import type { AddressSet, Clock } from "../lib/index.ts";
+import type { Rpc } from "../rpc/index.ts";
+import { AnswerHeaders } from "./answer-headers.ts";
+import { BodyReads } from "./body-reads.ts";
+import type { DoorCredits, DoorEvents, DoorKeys, DoorLimits, HealthSource, RequestFact } from "./interfaces.ts";
+import { type DoorServer, Listener } from "./listener.ts";
+import { isRpcPath, pathOf } from "./network.ts";
+import { Pipeline } from "./pipeline.ts";
+import type { SocketMount } from "./socket.ts";
+
+/** A REST application under some paths of the gateway. */
+export interface AppMount {
+  /** Paths equal to it or beneath it; "/" takes whatever nobody else does. The longest one that fits wins. */
+  readonly prefix: string;
+  /** As Hono's `fetch`: the second argument becomes the handlers' bindings. */
+  readonly fetch: (request: Request, bindings: AppBindings) => Response | Promise<Response>;
+}
+
+export interface AppBindings {
+  readonly requestId: string;
+  /** The socket's address; what it says behind a trusted proxy is for http's clientAddress. */
+  readonly socketAddress: string;
+}
+
+export interface GatewayDoorOptions {
+  readonly hostname: string;
+  readonly port: number;
+  /** The port on which Solana clients look for PubSub; null opens none. */
+  readonly pubsubPort: number | null;
+  readonly networkDefault: Network;
+  readonly trustedProxies: AddressSet;
+  readonly bodyTimeoutMs?: number;
+}
+
+export interface GatewayDoorDependencies {
+  readonly clock: Clock;
+  readonly keys: DoorKeys;
+  readonly limits: DoorLimits;
+  readonly credits: DoorCredits;
+  readonly rpc: Rpc;
+  readonly requestId: () => string;
+  readonly served: (fact: RequestFact) => void;
+  readonly events: DoorEvents;
+  readonly health: HealthSource;
+  readonly apps: readonly AppMount[];
+  /** WebSocket doors of the gateway port, in order of asking; the first that serves a path has it. */
+  readonly sockets: readonly SocketMount[];
+  /** The door of the PubSub port. */
+  readonly pubsub: SocketMount;
+}
+
+/** More than any door takes, so that the door's own refusal is what a client sees. */
+const runtimeBodyBytesMax = 4 * limits.rpcBodyBytes;
+
+/** The gateway's ports: JSON-RPC, PubSub, health, and the applications that others mount. */
+export class GatewayDoor implements AsyncDisposable {
+  readonly #dependencies: GatewayDoorDependencies;
+  readonly #apps: readonly AppMount[];
+  readonly #bodies: BodyReads;
+  readonly #pipeline: Pipeline;
+  readonly #listener: Listener;
+  readonly #pubsubListener: Listener | null;
+  #draining = false;
+
+  /** Listens at once; throws when a port cannot be had. */
+  constructor(options: GatewayDoorOptions, dependencies: GatewayDoorDependencies) {
+    this.#dependencies = dependencies;
+    this.#apps = [...dependencies.apps].sort((one, other) => other.prefix.length - one.prefix.length);
+    this.#bodies = new BodyReads({ timeoutMs: options.bodyTimeoutMs ?? 10_000 }, dependencies);
+    this.#pipeline = new Pipeline(options, { ...dependencies, bodies: this.#bodies, headers: new AnswerHeaders() });
+    const listen = (port: number, answer: (request: Request, server: DoorServer) => Answer): Listener =>
+      new Listener(
+        { hostname: options.hostname, port, bodyBytesMax: runtimeBodyBytesMax },
+        { answer, events: dependencies.events },
+      );
+    this.#listener = listen(options.port, (request, server) => this.#answer(request, server));
+    try {
+      this.#pubsubListener =
+        options.pubsubPort === null
+          ? null
+          : listen(options.pubsubPort, (request, server) => this.#answerPubSub(request, server));
+    } catch (fault) {
+      void this.#listener.stop(0);
+      throw fault;
+    }
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  get pubsubPort(): number | null {
+    return this.#pubsubListener?.port ?? null;
+  }
+
+  /** Connected WebSockets of both ports. */
+  get sockets(): number {
+    return this.#listener.sockets + (this.#pubsubListener?.sockets ?? 0);
+  }
+
+  #answer(request: Request, server: DoorServer): Answer {
+    const path = pathOf(request.url);
+    const { method } = request;
+    if (method === "POST" && isRpcPath(path)) return this.#pipeline.handle(request, server);
+    if (!hasSingleHost(request.headers)) return this.#pipeline.handle(request, server);
+    if (method === "GET") {
+      if (path === "/health") return this.#health();
+      if (isUpgrade(request)) return this.#upgrade(request, server, path);
+    }
+    if (method === "OPTIONS" && isRpcPath(path)) return this.#preflight(request);
+    const app = this.#appOf(path);
+    // GET / is the console's; every other method on a JSON-RPC path is the pipeline's to refuse.
+    if (isRpcPath(path) && !(path === "/" && app !== null && (method === "GET" || method === "HEAD"))) {
+      return this.#pipeline.handle(request, server);
+    }
+    const requestId = this.#dependencies.requestId();
+    if (app === null) return problemResponse("NOT_FOUND", { requestId });
+    return app.fetch(request, { requestId, socketAddress: server.requestIP(request)?.address ?? "" });
+  }
+
+  #answerPubSub(request: Request, server: DoorServer): Answer {
+    if (request.method === "GET" && isUpgrade(request) && hasSingleHost(request.headers)) {
+      return this.#begin(request, server, this.#dependencies.pubsub);
+    }
+    const requestId = this.#dependencies.requestId();
+    return problemResponse("NOT_FOUND", { requestId, message: "This port speaks WebSocket only" });
+  }
+
+  #upgrade(request: Request, server: DoorServer, path: string): Answer {
+    const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
+    if (mount !== undefined) return this.#begin(request, server, mount);
+    return problemResponse("NOT_FOUND", { requestId: this.#dependencies.requestId() });
+  }
+
+  #begin(request: Request, server: DoorServer, mount: SocketMount): Answer {
+    if (this.#draining) return problemResponse("OVERLOADED", { requestId: this.#dependencies.requestId() });
+    const session = mount.begin(request, server);
+    const upgrade = (ready: Awaited<typeof session>): Response | undefined => {
+      if (server.upgrade(request, { data: { session: ready } })) return undefined;
+      ready.closed(1006);
+      return problemResponse("INVALID_REQUEST", { requestId: this.#dependencies.requestId() });
+    };
+    return session instanceof Promise ? session.then(upgrade) : upgrade(session);
+  }
+
+  #preflight(request: Request): Response {
+    const requested = request.headers.get("access-control-request-headers");
+    return preflightResponse(requested, ["POST", "OPTIONS"], this.#dependencies.requestId());
+  }
+
+  #health(): Response {
+    const record = this.#dependencies.health();
+    const status = this.#draining ? "down" : record.status;
+    const headers = { "X-Request-Id": this.#dependencies.requestId(), "Cache-Control": "no-store" };
+    return Response.json({ ...record, status }, { status: status === "down" ? 503 : 200, headers });
+  }
+
+  #appOf(path: string): AppMount | null {
+    return this.#apps.find(({ prefix }) => isBeneath(path, prefix)) ?? null;
+  }
+
+  /** Drains both ports: see Listener.stop. Balancers see /health say 503 from now on. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#draining = true;
+    await Promise.all([this.#listener.stop(deadlineMs), this.#pubsubListener?.stop(deadlineMs)]);
+    this.#bodies[Symbol.dispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(0);
+  }
+}
+
+type Answer = Response | undefined | Promise<Response | undefined>;
+
+function isUpgrade(request: Request): boolean {
+  return request.headers.get("upgrade")?.toLowerCase() === "websocket";
+}
+
+function isBeneath(path: string, prefix: string): boolean {
+  if (prefix === "/") return true;
+  return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/");
+}

@@ -1,0 +1,24 @@
+/**
+ * door: where requests come in. Listens on the gateway's ports, takes JSON-RPC through the pipeline (pipeline.ts is the
+ * list of its stages), passes PubSub sockets to a node under the same checks, and hands other paths to the applications
+ * that compose mounts. Fed by clients; asks keys, limits, credits and rpc; feeds the ledger with a fact for each call.
+ */
+export {
+  type AppBindings,
+  type AppMount,
+  GatewayDoor,
+  type GatewayDoorDependencies,
+  type GatewayDoorOptions,
+} from "./gateway.ts";
+export type {
+  DoorCredits,
+  DoorEvents,
+  DoorGrant,
+  DoorKeys,
+  DoorLimits,
+  HealthSource,
+  RequestFact,
+} from "./interfaces.ts";
+export { type DoorServer, Listener, type ListenerOptions } from "./listener.ts";
+export { PubSubDoor, type PubSubDoorDependencies, type PubSubDoorOptions } from "./pubsub/pubsub-door.ts";
+export { closeCodes, type DoorSocket, type SocketMount, type SocketSession } from "./socket.ts";

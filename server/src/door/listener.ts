@@ -1,0 +1,113 @@
+import type { Server, ServerWebSocket } from "bun";
+import type { DoorEvents } from "./interfaces.ts";
+import type { SocketSession } from "./socket.ts";
+
+type SocketData = { readonly session: SocketSession };
+export type DoorServer = Server<SocketData>;
+
+export interface ListenerOptions {
+  readonly hostname: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Bodies beyond this are cut off by the runtime; doors refuse sooner, with an answer of their own. */
+  readonly bodyBytesMax: number;
+}
+
+/** Seconds without a byte before a connection is closed. web3.js keeps its sockets for 19 s and expects them to live. */
+const idleSeconds = 60;
+/** The largest message of any socket door; each session has a bound of its own below it. */
+const socketMessageBytesMax = 256 * 1024;
+const socketBufferBytesMax = 64 * 1024 * 1024;
+const tickMs = 30_000;
+
+/** One listening port. Everything that listens in this process listens through here. */
+export class Listener implements AsyncDisposable {
+  readonly #server: DoorServer;
+  readonly #sessions = new Set<SocketSession>();
+  readonly #timer: ReturnType<typeof setInterval>;
+  #draining = false;
+
+  /** Throws when the port cannot be had. */
+  constructor(
+    options: ListenerOptions,
+    dependencies: {
+      readonly answer: (request: Request, server: DoorServer) => Response | undefined | Promise<Response | undefined>;
+      readonly events: Pick<DoorEvents, "faultCaught">;
+    },
+  ) {
+    this.#server = Bun.serve<SocketData>({
+      hostname: options.hostname,
+      port: options.port,
+      idleTimeout: idleSeconds,
+      maxRequestBodySize: options.bodyBytesMax,
+      development: false,
+      fetch: dependencies.answer,
+      // A fault that reaches the runtime would show as its own page; nothing of it goes out.
+      error: (fault) => {
+        dependencies.events.faultCaught("listener", fault, {});
+        return new Response(null, { status: 500 });
+      },
+      websocket: {
+        maxPayloadLength: socketMessageBytesMax,
+        backpressureLimit: socketBufferBytesMax,
+        closeOnBackpressureLimit: true,
+        idleTimeout: 120,
+        sendPings: false,
+        perMessageDeflate: false,
+        open: (socket) => this.#opened(socket),
+        message: (socket, data) => socket.data.session.received(data),
+        pong: (socket) => socket.data.session.ponged(),
+        close: (socket, code) => {
+          this.#sessions.delete(socket.data.session);
+          socket.data.session.closed(code);
+        },
+      },
+    });
+    this.#timer = setInterval(() => this.tick(), tickMs);
+    this.#timer.unref();
+  }
+
+  get port(): number {
+    return this.#server.port ?? 0;
+  }
+
+  /** Requests that have not been answered yet. */
+  get pending(): number {
+    return this.#server.pendingRequests;
+  }
+
+  get sockets(): number {
+    return this.#sessions.size;
+  }
+
+  /** What happens to every socket each 30 seconds. */
+  tick(): void {
+    for (const session of this.#sessions) session.tick();
+  }
+
+  #opened(socket: ServerWebSocket<SocketData>): void {
+    const { session } = socket.data;
+    this.#sessions.add(session);
+    session.opened(socket);
+    if (this.#draining) session.drain();
+  }
+
+  /**
+   * Takes no more connections, closes sockets with 1001, lets requests in flight finish, and after `deadlineMs` ends
+   * what is left.
+   */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#draining = true;
+    clearInterval(this.#timer);
+    for (const session of this.#sessions) session.drain();
+    const late = Promise.withResolvers<"late">();
+    const timer = setTimeout(() => late.resolve("late"), deadlineMs);
+    const drained = this.#server.stop(false).then(() => "drained" as const);
+    if ((await Promise.race([drained, late.promise])) === "late") await this.#server.stop(true);
+    clearTimeout(timer);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(0);
+  }
+}

@@ -1,0 +1,150 @@
+import { type ErrorCode, limits, type Network } from "@sluice/contract";
+import { presentedKey } from "../http/index.ts";
+import type { AddressSet } from "../lib/index.ts";
+import { readEnvelope } from "../rpc/index.ts";
+import { admissionRefusal } from "./admission.ts";
+import { serveBatch } from "./batch.ts";
+import type { BodyReads } from "./body-reads.ts";
+import { Exchange, type Peer } from "./exchange.ts";
+import type { DoorGrant } from "./interfaces.ts";
+import { takeRequestTokens } from "./metering.ts";
+import { chooseNetwork, pathOf } from "./network.ts";
+import { type Refusal, refusalResponse, rpcCodeOf } from "./refusal.ts";
+import { factOf } from "./served.ts";
+import { serveSingle } from "./single.ts";
+import type { Stages } from "./stages.ts";
+
+export interface PipelineOptions {
+  readonly networkDefault: Network;
+  readonly trustedProxies: AddressSet;
+}
+
+export interface PipelineDependencies extends Stages {
+  readonly requestId: () => string;
+  readonly bodies: BodyReads;
+}
+
+/**
+ * A JSON-RPC request's way, top to bottom. Each stage ends the request or hands it on; the order is the specification's
+ * (node platform, Authentication 3), with what the door can see before it: nobody's body is read before their key is
+ * known. While everything asked for is in memory nothing here waits but for the body.
+ *
+ *   admit       one Host, POST, JSON, declared length           admission.ts
+ *   identify    key exists, key active                          keys
+ *   place       which network                                   network.ts
+ *   restrict    network, domain, address                        keys
+ *   read        the body, in time and within its bound          body-reads.ts
+ *   open        envelope: one call or a batch                   rpc
+ *   meter       rate limit, then credits                        metering.ts
+ *   answer      defaults, validation, cache, node               call.ts
+ *   finish      id in its place, headers, the fact              single.ts, batch.ts
+ */
+export class Pipeline {
+  readonly #options: PipelineOptions;
+  readonly #stages: PipelineDependencies;
+
+  constructor(options: PipelineOptions, dependencies: PipelineDependencies) {
+    this.#options = options;
+    this.#stages = dependencies;
+  }
+
+  /** Answers one request; never throws and never rejects. */
+  handle(request: Request, peer: Peer): Response | Promise<Response> {
+    const { clock } = this.#stages;
+    const exchange = new Exchange(request, {
+      requestId: this.#stages.requestId(),
+      at: clock.now(),
+      startedMs: clock.monotonic(),
+      network: this.#options.networkDefault,
+      peer,
+      trustedProxies: this.#options.trustedProxies,
+    });
+    try {
+      const refusal = admissionRefusal(request);
+      if (refusal !== null) return this.#turnAway(exchange, refusal);
+      const identified = this.#stages.keys.authenticate(presentedKey(request.headers, request.url));
+      if (!(identified instanceof Promise)) return this.#identified(exchange, identified);
+      return identified
+        .then((outcome) => this.#identified(exchange, outcome))
+        .catch((fault) => this.#fault(exchange, fault));
+    } catch (fault) {
+      return this.#fault(exchange, fault);
+    }
+  }
+
+  #identified(exchange: Exchange, grant: DoorGrant | { readonly refused: ErrorCode }): Response | Promise<Response> {
+    if ("refused" in grant) return this.#turnAway(exchange, { code: grant.refused });
+    exchange.grant = grant;
+    const network = chooseNetwork(exchange.request, pathOf(exchange.request.url), this.#options.networkDefault);
+    if (network === null) {
+      return this.#refuse(exchange, grant, { code: "INVALID_REQUEST", message: "There is no network of that name" });
+    }
+    exchange.network = network;
+    const restriction = this.#stages.keys.checkRestrictions(grant, exchange);
+    if (restriction !== null) return this.#refuse(exchange, grant, { code: restriction });
+    return new Promise<Response>((resolve) => {
+      this.#stages.bodies.read(exchange.request, exchange.startedMs, (body) => {
+        resolve(this.#opened(exchange, grant, body));
+      });
+    });
+  }
+
+  /** From the body on. A malformed body takes a token as well, or garbage would be free of the rate limit. */
+  #opened(exchange: Exchange, grant: DoorGrant, body: string | Refusal): Response | Promise<Response> {
+    try {
+      if (typeof body !== "string") return this.#refuseMetered(exchange, grant, body);
+      exchange.bytesIn = body.length;
+      const envelope = readEnvelope(body, limits.rpcBatchItems);
+      if (envelope.kind === "refused") {
+        const { code, message } = envelope;
+        return this.#refuseMetered(exchange, grant, message === null ? { code } : { code, message });
+      }
+      if (!this.#stages.rpc.hasNodes(exchange.network)) {
+        return this.#refuseMetered(exchange, grant, { code: "NETWORK_UNAVAILABLE" });
+      }
+      const answered =
+        envelope.kind === "single"
+          ? serveSingle(this.#stages, exchange, grant, envelope.item)
+          : serveBatch(this.#stages, exchange, grant, envelope.items);
+      return answered instanceof Promise ? answered.catch((fault: unknown) => this.#fault(exchange, fault)) : answered;
+    } catch (fault) {
+      return this.#fault(exchange, fault);
+    }
+  }
+
+  /** Before anybody is known to have asked: counted, but nobody's fact. */
+  #turnAway(exchange: Exchange, refusal: Refusal): Response {
+    this.#stages.events.requestRefused("rpc", refusal.code);
+    return refusalResponse(exchange, refusal);
+  }
+
+  #refuseMetered(exchange: Exchange, grant: DoorGrant, refusal: Refusal): Response {
+    exchange.decision = takeRequestTokens(this.#stages.limits, grant, 1);
+    if (exchange.decision?.allowed !== false) return this.#refuse(exchange, grant, refusal);
+    const { retryAfterSeconds } = exchange.decision;
+    return this.#refuse(exchange, grant, { code: "RATE_LIMIT_EXCEEDED", details: { retryAfterSeconds } });
+  }
+
+  #refuse(exchange: Exchange, grant: DoorGrant, refusal: Refusal): Response {
+    const response = refusalResponse(exchange, refusal);
+    this.#stages.served(
+      factOf(exchange, grant, {
+        method: "",
+        status: response.status,
+        rpcCode: rpcCodeOf(refusal.code),
+        latencyMs: this.#stages.clock.monotonic() - exchange.startedMs,
+        bytesIn: exchange.bytesIn,
+        bytesOut: 0,
+        credits: 0,
+        cache: "",
+        upstream: "",
+      }),
+    );
+    return response;
+  }
+
+  #fault(exchange: Exchange, fault: unknown): Response {
+    this.#stages.events.faultCaught("door", fault, { requestId: exchange.requestId });
+    return refusalResponse(exchange, { code: "INTERNAL_ERROR" });
+  }
+}

@@ -1,0 +1,108 @@
+import { type ErrorCode, type Network, platformTierLimits } from "@sluice/contract";
+import { presentedKey } from "../../http/index.ts";
+import type { AddressSet, Clock } from "../../lib/index.ts";
+import { Exchange, type Peer } from "../exchange.ts";
+import type { DoorCredits, DoorEvents, DoorGrant, DoorKeys, DoorLimits, RequestFact } from "../interfaces.ts";
+import { takeRequestTokens } from "../metering.ts";
+import { chooseNetwork, isRpcPath, pathOf } from "../network.ts";
+import { closeCodes, type SocketMount, type SocketSession } from "../socket.ts";
+import { ConnectionCounts } from "./connection-counts.ts";
+import { PubSubSession, RefusedSession } from "./pubsub-session.ts";
+import type { PubSubTarget } from "./upstream-link.ts";
+
+export interface PubSubDoorOptions {
+  readonly networkDefault: Network;
+  readonly trustedProxies: AddressSet;
+}
+
+export interface PubSubDoorDependencies {
+  readonly clock: Clock;
+  readonly keys: DoorKeys;
+  readonly limits: DoorLimits;
+  readonly credits: DoorCredits;
+  readonly events: DoorEvents;
+  readonly requestId: () => string;
+  readonly served: (fact: RequestFact) => void;
+  /** The node that a new client is passed to; null when the network has none. */
+  readonly target: (network: Network) => PubSubTarget | null;
+}
+
+/** What a session works with. */
+export interface PubSubServices extends PubSubDoorDependencies {
+  readonly connections: ConnectionCounts;
+}
+
+/** The code with which a client is closed that is refused at the upgrade (decisions: Platform, close codes). */
+const refusalCloseCodes: Partial<Record<ErrorCode, number>> = {
+  INVALID_API_KEY: closeCodes.badKey,
+  KEY_INACTIVE: closeCodes.badKey,
+  NETWORK_NOT_ALLOWED: closeCodes.notAllowed,
+  DOMAIN_NOT_ALLOWED: closeCodes.notAllowed,
+  IP_NOT_ALLOWED: closeCodes.notAllowed,
+  INVALID_REQUEST: closeCodes.notAllowed,
+  RATE_LIMIT_EXCEEDED: closeCodes.rateLimited,
+};
+
+/**
+ * Solana PubSub under the same keys and restrictions as JSON-RPC: the checks of a request in the same order at the
+ * upgrade, then the tier's connection limit, then a connection of the client's own to a node.
+ */
+export class PubSubDoor implements SocketMount {
+  readonly #options: PubSubDoorOptions;
+  readonly #services: PubSubServices;
+
+  constructor(options: PubSubDoorOptions, dependencies: PubSubDoorDependencies) {
+    this.#options = options;
+    this.#services = { ...dependencies, connections: new ConnectionCounts() };
+  }
+
+  serves(path: string): boolean {
+    return isRpcPath(path);
+  }
+
+  begin(request: Request, peer: Peer): SocketSession | Promise<SocketSession> {
+    const { clock, keys, requestId } = this.#services;
+    const presented = presentedKey(request.headers, request.url);
+    const exchange = new Exchange(request, {
+      requestId: requestId(),
+      at: clock.now(),
+      startedMs: clock.monotonic(),
+      network: this.#options.networkDefault,
+      peer,
+      trustedProxies: this.#options.trustedProxies,
+    });
+    const outcome = keys.authenticate(presented);
+    return outcome instanceof Promise
+      ? outcome.then((identified) => this.#checked(exchange, presented, identified))
+      : this.#checked(exchange, presented, outcome);
+  }
+
+  #checked(
+    exchange: Exchange,
+    presented: string | null,
+    grant: DoorGrant | { readonly refused: ErrorCode },
+  ): SocketSession {
+    if ("refused" in grant) {
+      this.#services.events.requestRefused("pubsub", grant.refused);
+      return refused(exchange, grant.refused);
+    }
+    const network = chooseNetwork(exchange.request, pathOf(exchange.request.url), this.#options.networkDefault);
+    if (network === null) return refused(exchange, "INVALID_REQUEST");
+    exchange.network = network;
+    const restriction = this.#services.keys.checkRestrictions(grant, exchange);
+    if (restriction !== null) return refused(exchange, restriction);
+    if (takeRequestTokens(this.#services.limits, grant, 1)?.allowed === false) {
+      return refused(exchange, "RATE_LIMIT_EXCEEDED");
+    }
+    const target = this.#services.target(network);
+    if (target === null) return refused(exchange, "NETWORK_UNAVAILABLE");
+    if (!this.#services.connections.enter(grant.accountId, platformTierLimits[grant.tier].webSocketConnections)) {
+      return refused(exchange, "RATE_LIMIT_EXCEEDED");
+    }
+    return new PubSubSession(exchange, grant, { presented, target }, this.#services);
+  }
+}
+
+function refused(exchange: Exchange, code: ErrorCode): RefusedSession {
+  return new RefusedSession(exchange.requestId, code, refusalCloseCodes[code] ?? closeCodes.nodeLost);
+}

@@ -1,0 +1,35 @@
+import { type ErrorCode, errorTable } from "@sluice/contract";
+import { jsonRpcFailureResponse, openCorsHeaders, writeRateLimitHeaders } from "../http/index.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** Why a stage ends a request. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** The call's id as JSON text, where it was read. */
+  readonly idJson?: string;
+  readonly upstream?: string;
+}
+
+/** The answer to a refused request: JSON-RPC error body, status and X-Error-Code by the table. */
+export function refusalResponse(exchange: Exchange, refusal: Refusal): Response {
+  const headers: Record<string, string> = exchange.origin === null ? {} : { ...openCorsHeaders };
+  if (exchange.decision !== null) writeRateLimitHeaders(headers, exchange.decision);
+  if (refusal.upstream !== undefined && refusal.upstream !== "") headers["X-RPC-Endpoint"] = refusal.upstream;
+  return jsonRpcFailureResponse(
+    refusal.code,
+    {
+      requestId: exchange.requestId,
+      ...(refusal.message === undefined ? {} : { message: refusal.message }),
+      ...(refusal.details === undefined ? {} : { details: refusal.details }),
+      ...(refusal.idJson === undefined ? {} : { idJson: refusal.idJson }),
+    },
+    headers,
+  );
+}
+
+/** The code's number inside JSON-RPC. */
+export function rpcCodeOf(code: ErrorCode): number {
+  return errorTable[code].rpcCode;
+}

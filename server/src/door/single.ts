@@ -1,0 +1,125 @@
+import { errorTable } from "@sluice/contract";
+import type { EnvelopeItem } from "../rpc/index.ts";
+import { spliced } from "./answer-body.ts";
+import { answerCall, type CallResult, type OpenedCall, openCall } from "./call.ts";
+import type { Exchange } from "./exchange.ts";
+import type { DoorGrant } from "./interfaces.ts";
+import { takeCredits, takeRequestTokens, takeSendToken } from "./metering.ts";
+import { refusalResponse, rpcCodeOf } from "./refusal.ts";
+import { factOf } from "./served.ts";
+import type { Stages } from "./stages.ts";
+
+/** One call after its envelope was read: rate limit, credits, plan, cache, node, answer. */
+export function serveSingle(
+  stages: Stages,
+  exchange: Exchange,
+  grant: DoorGrant,
+  item: EnvelopeItem,
+): Response | Promise<Response> {
+  const call = openCall(stages.rpc, item);
+  exchange.decision = takeRequestTokens(stages.limits, grant, 1);
+  if (exchange.decision?.allowed === false) return limited(stages, exchange, grant, call.id);
+  if ("code" in call) {
+    const message = call.message ?? errorTable[call.code].text;
+    return refuse(stages, exchange, grant, { ok: false, code: call.code, message, upstream: "" }, call.id, "");
+  }
+  if (call.page?.isSend === true) {
+    const decision = takeSendToken(stages.limits, grant);
+    if (!decision.allowed) {
+      exchange.decision = decision;
+      return limited(stages, exchange, grant, call.id);
+    }
+  }
+  const paid = takeCredits(stages.credits, grant, call.page?.credits ?? 1);
+  return typeof paid === "boolean"
+    ? servePaid(stages, exchange, grant, call, paid)
+    : paid.then((isPaid) => servePaid(stages, exchange, grant, call, isPaid));
+}
+
+function servePaid(
+  stages: Stages,
+  exchange: Exchange,
+  grant: DoorGrant,
+  call: OpenedCall,
+  isPaid: boolean,
+): Response | Promise<Response> {
+  if (!isPaid) {
+    const result: CallResult = { ok: false, code: "INSUFFICIENT_CREDITS", message: null, upstream: "" };
+    return refuse(stages, exchange, grant, result, call.id, call.method);
+  }
+  const result = answerCall(stages.rpc, exchange, call);
+  return result instanceof Promise
+    ? result.then((settled) => finish(stages, exchange, grant, call, settled))
+    : finish(stages, exchange, grant, call, result);
+}
+
+function finish(stages: Stages, exchange: Exchange, grant: DoorGrant, call: OpenedCall, result: CallResult): Response {
+  const price = call.page?.credits ?? 1;
+  if (!result.ok) {
+    stages.credits.refund(grant.accountId, price);
+    return refuse(stages, exchange, grant, result, call.id, call.page === null ? "unknown" : call.method);
+  }
+  const { answer, hit } = result;
+  const latencyMs = stages.clock.monotonic() - exchange.startedMs;
+  const bytesOut = answer.sizeBytes + call.id.length;
+  const headers = stages.headers.fill(exchange, hit, answer.label, result.upstreamMs ?? latencyMs);
+  const response = new Response(spliced(answer, call.id), { headers });
+  stages.served(
+    factOf(exchange, grant, {
+      method: call.method,
+      status: 200,
+      rpcCode: answer.errorCode,
+      latencyMs,
+      bytesIn: exchange.bytesIn,
+      bytesOut,
+      credits: price,
+      cache: hit ? "HIT" : "MISS",
+      upstream: answer.label,
+    }),
+  );
+  return response;
+}
+
+function limited(stages: Stages, exchange: Exchange, grant: DoorGrant, id: string): Response {
+  return refuse(
+    stages,
+    exchange,
+    grant,
+    { ok: false, code: "RATE_LIMIT_EXCEEDED", message: null, upstream: "" },
+    id,
+    "",
+  );
+}
+
+/** The answer and the fact of a call that the gateway refused itself or that nobody could answer; it cost nothing. */
+export function refuse(
+  stages: Stages,
+  exchange: Exchange,
+  grant: DoorGrant,
+  result: Extract<CallResult, { ok: false }>,
+  id: string,
+  method: string,
+): Response {
+  const retryAfterSeconds = exchange.decision?.retryAfterSeconds ?? 0;
+  const response = refusalResponse(exchange, {
+    code: result.code,
+    idJson: id,
+    upstream: result.upstream,
+    ...(result.message === null ? {} : { message: result.message }),
+    ...(retryAfterSeconds > 0 ? { details: { retryAfterSeconds } } : {}),
+  });
+  stages.served(
+    factOf(exchange, grant, {
+      method,
+      status: response.status,
+      rpcCode: rpcCodeOf(result.code),
+      latencyMs: stages.clock.monotonic() - exchange.startedMs,
+      bytesIn: exchange.bytesIn,
+      bytesOut: 0,
+      credits: 0,
+      cache: "",
+      upstream: result.upstream,
+    }),
+  );
+  return response;
+}

@@ -1,0 +1,43 @@
+/** A connected WebSocket as a session sees it; Bun's server socket has this shape. */
+export interface DoorSocket {
+  send(data: string | Uint8Array): number;
+  close(code?: number, reason?: string): void;
+  /** Ends the connection without the closing exchange, for peers that no longer read. */
+  terminate(): void;
+  ping(): number;
+  getBufferedAmount(): number;
+}
+
+/** One client's life on a WebSocket, from the upgrade on. */
+export interface SocketSession {
+  opened(socket: DoorSocket): void;
+  received(data: string | Uint8Array): void;
+  ponged(): void;
+  closed(code: number): void;
+  /** Every 30 seconds: ping, and look whether the client may still be here. */
+  tick(): void;
+  /** The server is going away: close with 1001. */
+  drain(): void;
+}
+
+/** What serves the WebSocket upgrades of some paths. */
+export interface SocketMount {
+  serves(path: string): boolean;
+  /** Always gives a session: a client that is refused is told so on the socket and closed with a code. */
+  begin(
+    request: Request,
+    peer: { requestIP(request: Request): { readonly address: string } | null },
+  ): SocketSession | Promise<SocketSession>;
+}
+
+/** Close codes of all our sockets (decisions: Platform). */
+export const closeCodes = {
+  goingAway: 1001,
+  messageTooLarge: 1009,
+  badKey: 4401,
+  outOfCredits: 4402,
+  notAllowed: 4403,
+  slowConsumer: 4408,
+  rateLimited: 4429,
+  nodeLost: 4503,
+} as const;

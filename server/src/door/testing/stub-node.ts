@@ -1,0 +1,96 @@
+import type { ServerWebSocket } from "bun";
+
+/** A call as the stub node received it. */
+export interface StubCall {
+  readonly id: string;
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly text: string;
+}
+
+export type StubAnswer = string | Uint8Array<ArrayBuffer> | Response;
+
+/** A node that answers what a test tells it to, byte for byte, and speaks enough PubSub to announce slots. */
+export class StubNode implements Disposable {
+  readonly calls: StubCall[] = [];
+  /** The node's side of each PubSub connection that is open. */
+  readonly sockets = new Set<ServerWebSocket<undefined>>();
+  readonly pubsubReceived: string[] = [];
+  /** What passed-through clients said is answered by this; slot subscriptions of the gateway are handled here. */
+  onPubSub: (socket: ServerWebSocket<undefined>, text: string) => void = () => {};
+  answer: (call: StubCall) => StubAnswer | Promise<StubAnswer>;
+  slot = 100;
+  readonly #server;
+  readonly #subscribers = new Map<string, Set<ServerWebSocket<undefined>>>();
+
+  constructor(answer: (call: StubCall) => StubAnswer | Promise<StubAnswer>) {
+    this.answer = answer;
+    this.#server = Bun.serve<undefined>({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async (request, server) => {
+        if (server.upgrade(request, { data: undefined })) return undefined;
+        const text = await request.text();
+        const parsed = JSON.parse(text) as { id: unknown; method: string; params?: readonly unknown[] };
+        if (parsed.id === "sluice") return new Response(`{"jsonrpc":"2.0","result":${this.slot},"id":"sluice"}`);
+        const call = { id: JSON.stringify(parsed.id), method: parsed.method, params: parsed.params ?? [], text };
+        this.calls.push(call);
+        const answer = await this.answer(call);
+        return answer instanceof Response ? answer : new Response(answer);
+      },
+      websocket: {
+        open: (socket) => {
+          this.sockets.add(socket);
+        },
+        close: (socket) => {
+          this.sockets.delete(socket);
+          for (const subscribers of this.#subscribers.values()) subscribers.delete(socket);
+        },
+        message: (socket, data) => this.#received(socket, String(data)),
+      },
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.port}`;
+  }
+
+  get ws(): string {
+    return `ws://127.0.0.1:${this.#server.port}`;
+  }
+
+  /** Announces a slot to all three of the gateway's subscriptions, as a node whose commitments move together. */
+  announce(slot: number): void {
+    this.slot = slot;
+    const notices: Record<string, string> = {
+      slotSubscribe: `{"parent":${slot - 1},"root":${slot},"slot":${slot}}`,
+      slotsUpdatesSubscribe: `{"slot":${slot},"timestamp":1,"type":"optimisticConfirmation"}`,
+      rootSubscribe: String(slot),
+    };
+    for (const [method, result] of Object.entries(notices)) {
+      const subscription = Object.keys(notices).indexOf(method);
+      for (const socket of this.#subscribers.get(method) ?? []) {
+        socket.send(
+          `{"jsonrpc":"2.0","method":"${method}Notification","params":{"result":${result},"subscription":${subscription}}}`,
+        );
+      }
+    }
+  }
+
+  #received(socket: ServerWebSocket<undefined>, text: string): void {
+    const call = JSON.parse(text) as { id?: number; method: string };
+    const index = ["slotSubscribe", "slotsUpdatesSubscribe", "rootSubscribe"].indexOf(call.method);
+    if (index < 0) {
+      this.pubsubReceived.push(text);
+      this.onPubSub(socket, text);
+      return;
+    }
+    const subscribers = this.#subscribers.get(call.method) ?? new Set();
+    this.#subscribers.set(call.method, subscribers.add(socket));
+    socket.send(`{"jsonrpc":"2.0","result":${index},"id":${call.id}}`);
+  }
+
+  [Symbol.dispose](): void {
+    void this.#server.stop(true);
+  }
+}

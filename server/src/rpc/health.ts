@@ -1,0 +1,31 @@
+import type { NodeAnswer, UpstreamHealth } from "../upstreams/index.ts";
+
+/**
+ * getHealth from the gateway's own view (decisions: Platform): `ok` while a node is near the best known slot, else
+ * Solana's -32005 with how far behind the best one is. The answer has the form of a node's, with our name for it.
+ */
+export function healthAnswer(nodes: readonly UpstreamHealth[]): NodeAnswer {
+  if (nodes.some((node) => node.healthy)) return ownAnswer('{"jsonrpc":"2.0","result":"ok","id":', null);
+  let least: bigint | null = null;
+  for (const { slotLag } of nodes) {
+    if (slotLag !== null && (least === null || slotLag < least)) least = slotLag;
+  }
+  // A lag of zero says that the node was the best before it fell silent, not how far it is behind now.
+  const behind = least === null || least === 0n ? "null" : least.toString();
+  const message = behind === "null" ? "Node is unhealthy" : `Node is behind by ${behind} slots`;
+  return ownAnswer(
+    `{"jsonrpc":"2.0","error":{"code":-32005,"message":"${message}","data":{"numSlotsBehind":${behind}}},"id":`,
+    -32005,
+  );
+}
+
+function ownAnswer(head: string, errorCode: number | null): NodeAnswer {
+  return {
+    label: "gateway",
+    body: { kind: "text", head, tail: "}" },
+    sizeBytes: head.length + 1,
+    errorCode,
+    isNull: false,
+    contextSlot: null,
+  };
+}

@@ -1,0 +1,16 @@
+/**
+ * rpc: what a JSON-RPC body asks for and how it is answered. Reads the envelope without building values, checks and
+ * completes parameters by contract's method table, and turns each call into a plan: what a node is sent, at which
+ * commitment, and under which key the answer is kept. Fed by door; asks cache and upstreams; feeds door with answers.
+ */
+export {
+  type Envelope,
+  type EnvelopeCall,
+  type EnvelopeCode,
+  type EnvelopeItem,
+  type EnvelopeRefusal,
+  readEnvelope,
+} from "./envelope.ts";
+export type { MethodBookOptions, MethodPage } from "./method-book.ts";
+export type { Plan, Planned, PlanRefusal } from "./plan.ts";
+export { Rpc, type RpcDependencies, type RpcOptions, type RpcOutcome } from "./rpc.ts";
