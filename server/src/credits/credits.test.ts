@@ -59,6 +59,7 @@ test("the first take waits for a lease and the next ones are answered at once", 
 test("below the watermark the next lease comes before the last one is spent", async () => {
   const { clock, credits, store } = bootCredits();
   await credits.take("a", 100_000n, 1);
+  await credits.sweep();
   clock.advance(100);
   for (let index = 0; index < 20; index += 1) expect(credits.take("a", 100_000n, 1)).toBe(true);
   await credits.sweep();

@@ -229,47 +229,46 @@ class LeasedCredits implements Credits {
     this.#follow(this.#lease(account));
   }
 
+  /** Leases until nobody waits. Each round asks for all that was then waited for, so each serves or refuses them all. */
   async #lease(account: AccountCredits): Promise<void> {
     try {
-      await this.#leaseUntilServed(account);
+      do await this.#leaseRound(account);
+      while (account.waiters.length > 0);
     } catch (error) {
       // Whether the store granted before it failed is not known; what it did is lost to the account, never doubled.
       this.#log.warn({ error, accountId: account.accountId }, "credits could not be leased");
       this.#giveUp(account);
     } finally {
-      // In the same turn in which nobody waited any more: a take that comes next starts a lease of its own.
+      // In the same turn in which it is seen that nobody waits: a take that comes next starts a lease of its own.
       account.isLeasing = false;
     }
   }
 
-  /** Leases until nobody waits. Each round asks for all that was then waited for, so each serves or refuses them all. */
-  async #leaseUntilServed(account: AccountCredits): Promise<void> {
-    do {
-      const { month, allowance } = account;
-      if (allowance === null) {
-        serve(account, true);
-        break;
-      }
-      const used = await this.#store.used(account.accountId, month);
-      if (account.month !== month) continue;
-      const nowMs = this.#clock.monotonic();
-      account.block = nextBlock(account.block, nowMs - account.leasedAtMs, this.#bounds);
-      account.leasedAtMs = nowMs;
-      const remaining = allowance > used ? allowance - used : 0n;
-      const needed = waitedFor(account.waiters) - account.available;
-      const { want, isScarce } = leaseSize(account.block, needed, remaining);
-      const granted = Number(await this.#store.lease(account.accountId, month, BigInt(want), allowance));
-      if (account.month !== month) {
-        this.#return(account.accountId, month, granted);
-        continue;
-      }
-      account.isScarce = isScarce;
-      account.available += granted;
-      account.watermark = Math.floor(granted / 2);
-      if (granted < want) this.#holdOff(account, false);
-      else account.heldOffUntilMs = 0;
-      serve(account, granted < want);
-    } while (account.waiters.length > 0);
+  async #leaseRound(account: AccountCredits): Promise<void> {
+    const { month, allowance } = account;
+    if (allowance === null) {
+      serve(account, true);
+      return;
+    }
+    const used = await this.#store.used(account.accountId, month);
+    if (account.month !== month) return;
+    const nowMs = this.#clock.monotonic();
+    account.block = nextBlock(account.block, nowMs - account.leasedAtMs, this.#bounds);
+    account.leasedAtMs = nowMs;
+    const remaining = allowance > used ? allowance - used : 0n;
+    const needed = waitedFor(account.waiters) - account.available;
+    const { want, isScarce } = leaseSize(account.block, needed, remaining);
+    const granted = Number(await this.#store.lease(account.accountId, month, BigInt(want), allowance));
+    if (account.month !== month) {
+      this.#return(account.accountId, month, granted);
+      return;
+    }
+    account.isScarce = isScarce;
+    account.available += granted;
+    account.watermark = Math.floor(granted / 2);
+    if (granted < want) this.#holdOff(account, false);
+    else account.heldOffUntilMs = 0;
+    serve(account, granted < want);
   }
 
   /** Tells the store of unlimited usage; what could not be told is told with the next report. */

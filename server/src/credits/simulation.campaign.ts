@@ -158,6 +158,7 @@ class Simulation {
   /** How often the month changed, and to what. */
   #turns = 0;
   #shownMonth = monthOf(startMs);
+  #isStopping = false;
   #kills = 0;
   #nextWorker = 0;
 
@@ -235,6 +236,8 @@ class Simulation {
       const settle = (isTaken: boolean): void => {
         worker.waiting -= 1;
         record(isTaken);
+        // A caller that asks again in the turn of its answer meets whatever is still being put in order.
+        if (worker.isAlive && !this.#isStopping && this.#random.next() < 0.3) this.#take(worker);
       };
       outcome.then(settle, () => settle(false));
     }
@@ -276,6 +279,7 @@ class Simulation {
   }
 
   async #stopAll(): Promise<void> {
+    this.#isStopping = true;
     const stopping = Promise.all(this.#workers.map((worker) => worker.credits[Symbol.asyncDispose]()));
     let isStopped = false;
     void stopping.then(() => {
