@@ -9,6 +9,9 @@ export const connectionLimits = {
   waitingMax: 512,
   /** Milliseconds for one call; above the ceiling of a statement's own time limit. */
   requestMsMax: 250_000,
+  /** A refused connection never carried the call, so it is tried again: how often, and after how many milliseconds. */
+  refusedMax: 20,
+  refusedWaitMs: 25,
 } as const;
 
 /** ClickHouse settings of one call, by their own names. */
@@ -65,8 +68,9 @@ export class LedgerConnection implements AsyncDisposable {
   ): AsyncGenerator<T[]> {
     const release = await this.#enter();
     try {
-      const client = await this.#client(options.database ?? this.#database);
-      const result = await client.query({ ...request(sql, parameters, settings, options), format: "JSONEachRow" });
+      const result = await this.#reach(options, (client) =>
+        client.query({ ...request(sql, parameters, settings, options), format: "JSONEachRow" }),
+      );
       try {
         for await (const rows of result.stream<T>()) yield rows.map((row) => row.json());
       } finally {
@@ -126,11 +130,24 @@ export class LedgerConnection implements AsyncDisposable {
   async #call<T>(options: CallOptions, action: (client: ClickHouseClient) => Promise<T>): Promise<T> {
     const release = await this.#enter();
     try {
-      return await action(await this.#client(options.database ?? this.#database));
+      return await this.#reach(options, action);
     } catch (error) {
       throw fromClient(error, options.signal);
     } finally {
       release();
+    }
+  }
+
+  /** Between an engine's death and its supervisor's notice of it connections are refused: that moment is sat out. */
+  async #reach<T>(options: CallOptions, action: (client: ClickHouseClient) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await action(await this.#client(options.database ?? this.#database));
+      } catch (error) {
+        const refused = error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
+        if (!refused || attempt >= connectionLimits.refusedMax) throw error;
+      }
+      await Bun.sleep(connectionLimits.refusedWaitMs);
     }
   }
 

@@ -10,13 +10,13 @@ export function ledgerDirectory(): { readonly path: string } & Disposable {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A log that keeps its messages. */
-export function recordingLog(): LedgerLog & { readonly messages: string[] } {
-  const messages: string[] = [];
-  const record = (_fields: object, message: string): void => {
-    messages.push(message);
+/** A log that keeps what it was told. */
+export function recordingLog(): LedgerLog & { readonly entries: { fields: object; message: string }[] } {
+  const entries: { fields: object; message: string }[] = [];
+  const record = (fields: object, message: string): void => {
+    entries.push({ fields, message });
   };
-  return { messages, debug: () => undefined, info: record, warn: record, error: record };
+  return { entries, debug: () => undefined, info: record, warn: record, error: record };
 }
 
 /** Resident memory of a process in MiB; Linux only. */

@@ -1,0 +1,110 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { systemClock } from "../lib/index.ts";
+import { LedgerOpenError, LedgerUnavailableError } from "./errors.ts";
+import { run } from "./kills.campaign.ts";
+import { type Ledger, openLedger } from "./ledger.ts";
+import { fact, isAlive, ledgerDirectory, recordingLog, until } from "./testing/ledger-directory.ts";
+
+async function openIn(path: string): Promise<Ledger> {
+  const options = { directory: path, clickhouseUrl: null, cluster: null };
+  return await openLedger(options, { clock: systemClock, log: recordingLog() });
+}
+
+function startParent(path: string, mode = "idle") {
+  return Bun.spawn([process.execPath, join(import.meta.dir, "testing", "ledger-parent.ts"), path, mode], {
+    stdout: "pipe",
+    stderr: "ignore",
+    env: {},
+  });
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<{ child?: number; error?: string }> {
+  const reader = stream.getReader();
+  const { value } = await reader.read();
+  reader.releaseLock();
+  return JSON.parse(new TextDecoder().decode(value));
+}
+
+test("five SIGKILLs of the engine under inserts lose no acknowledged batch, double none and tear none", async () => {
+  const { passed, summary } = await run({ n: 5, seed: 20261120 });
+  expect(summary).toContain("no faults");
+  expect(passed).toBe(true);
+}, 30_000);
+
+test("a query in flight when the engine dies fails as unavailable and retryable, and the next one works", async () => {
+  using directory = ledgerDirectory();
+  await using ledger = await openIn(directory.path);
+  const pid = ledger.childPid();
+  const asked = ledger.query("SELECT count() FROM numbers(1e13) WHERE sipHash64(number) = 1").then(
+    () => null,
+    (error: unknown) => error,
+  );
+  await Bun.sleep(100);
+  process.kill(pid ?? 0, "SIGKILL");
+  const error = await asked;
+  expect(error).toBeInstanceOf(LedgerUnavailableError);
+  expect(error).toMatchObject({ code: "OVERLOADED" });
+  expect(await ledger.query<{ a: number }>("SELECT 1 AS a")).toEqual([{ a: 1 }]);
+  expect(ledger.childPid()).not.toBe(pid);
+});
+
+test("SIGKILL of the parent leaves no engine behind, and the directory opens again", async () => {
+  using directory = ledgerDirectory();
+  const parent = startParent(directory.path);
+  const { child } = await firstLine(parent.stdout);
+  expect(isAlive(child ?? 0)).toBe(true);
+  parent.kill("SIGKILL");
+  await parent.exited;
+  await until("the engine's end", () => !isAlive(child ?? 0));
+  await using ledger = await openIn(directory.path);
+  expect(await ledger.ping()).toBe(true);
+});
+
+test("the engine ends with its parent also while statements run", async () => {
+  using directory = ledgerDirectory();
+  const parent = startParent(directory.path, "busy");
+  const { child } = await firstLine(parent.stdout);
+  parent.kill("SIGKILL");
+  await parent.exited;
+  await until("the engine's end", () => !isAlive(child ?? 0));
+});
+
+test("a second process on the directory is refused with a clear message, and the first is not disturbed", async () => {
+  using directory = ledgerDirectory();
+  await using ledger = await openIn(directory.path);
+  const second = startParent(directory.path);
+  const { error } = await firstLine(second.stdout);
+  expect(error).toContain("Another process uses the ledger in");
+  expect(error).toContain(directory.path);
+  expect(await second.exited).toBe(1);
+  await expect(openIn(directory.path)).rejects.toBeInstanceOf(LedgerOpenError);
+  expect(await ledger.ping()).toBe(true);
+});
+
+test("closing ends the engine at once and for good, and what was appended is on disk", async () => {
+  using directory = ledgerDirectory();
+  const ledger = await openIn(directory.path);
+  const pid = ledger.childPid() ?? 0;
+  ledger.requests.append(fact({ accountId: "closing" }));
+  await ledger[Symbol.asyncDispose]();
+  expect(isAlive(pid)).toBe(false);
+  expect(ledger.childPid()).toBeNull();
+  expect(await ledger.ping()).toBe(false);
+  await expect(ledger.query("SELECT 1")).rejects.toBeInstanceOf(LedgerUnavailableError);
+  await using again = await openIn(directory.path);
+  const [row] = await again.query<{ n: string }>("SELECT count() AS n FROM requests WHERE account_id = 'closing'");
+  expect(row?.n).toBe("1");
+});
+
+test("SIGTERM to the engine exits 0 and the supervisor brings it back", async () => {
+  using directory = ledgerDirectory();
+  const log = recordingLog();
+  const options = { directory: directory.path, clickhouseUrl: null, cluster: null };
+  await using ledger = await openLedger(options, { clock: systemClock, log });
+  const pid = ledger.childPid() ?? 0;
+  process.kill(pid, "SIGTERM");
+  await until("the restart", async () => ledger.childPid() !== pid && (await ledger.ping()));
+  const died = log.entries.find((entry) => entry.message.includes("died"));
+  expect(died?.fields).toMatchObject({ pid, exitCode: 0, signal: null });
+});

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { systemClock, systemRandom } from "../lib/index.ts";
+import { type Batch, BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
+import { LedgerConnection } from "./connection.ts";
+import { LedgerUnavailableError } from "./errors.ts";
+import { type Migration, migrate, migrations } from "./migrations.ts";
+import { ChildSupervisor } from "./supervisor.ts";
+import { requestsTable } from "./tables.ts";
+import { ledgerDirectory, recordingLog } from "./testing/ledger-directory.ts";
+
+const directory = ledgerDirectory();
+const dependencies = { clock: systemClock, random: systemRandom, log: recordingLog() };
+let supervisor: ChildSupervisor;
+const connections: LedgerConnection[] = [];
+
+beforeAll(async () => {
+  supervisor = await ChildSupervisor.start({ directory: directory.path }, dependencies);
+});
+afterAll(async () => {
+  for (const connection of connections) await connection[Symbol.asyncDispose]();
+  await supervisor[Symbol.asyncDispose]();
+  directory[Symbol.dispose]();
+});
+
+/** A ledger of its own in the one engine: a database. */
+function ledgerIn(database: string): {
+  connection: LedgerConnection;
+  up: (known?: readonly Migration[]) => Promise<void>;
+} {
+  const connection = new LedgerConnection({ endpoint: supervisor, database });
+  connections.push(connection);
+  const form = { database, cluster: null };
+  return { connection, up: (known) => migrate(connection, form, dependencies, known) };
+}
+
+const withRegion: Migration = {
+  number: migrations.length + 1,
+  name: "region",
+  changes: [{ kind: "add-column", table: "requests", column: { name: "region", type: "String" }, after: "upstream" }],
+};
+
+describe("migrations", () => {
+  test("are numbered from 1 without gaps", () => {
+    expect(migrations.map((migration) => migration.number)).toEqual(migrations.map((_, index) => index + 1));
+  });
+
+  test("run once, are recorded, and later ones are added to what is there", async () => {
+    const { connection, up } = ledgerIn("a");
+    await up();
+    await up();
+    await up([...migrations, withRegion]);
+    const rows = await connection.query("SELECT number, name FROM migrations ORDER BY number");
+    expect(rows).toEqual([
+      { number: 1, name: "requests" },
+      { number: 2, name: "region" },
+    ]);
+    expect(await connection.query("SELECT region FROM requests")).toEqual([]);
+  });
+
+  test("may be repeated where a process died before recording them", async () => {
+    const { connection, up } = ledgerIn("b");
+    await up([...migrations, withRegion]);
+    await connection.command("TRUNCATE TABLE migrations");
+    await up([...migrations, withRegion]);
+    const [row] = await connection.query<{ n: string }>("SELECT count() AS n FROM migrations FINAL");
+    expect(row?.n).toBe("2");
+  });
+
+  test("of a newer version are refused by name, and so is one that was edited", async () => {
+    const { up } = ledgerIn("c");
+    await up([...migrations, withRegion]);
+    await expect(up()).rejects.toThrow("written by a newer version: it has migration 2 (region)");
+    const edited = { ...withRegion, changes: [] };
+    await expect(up([...migrations, edited])).rejects.toThrow("Migration 2 (region) of the ledger differs");
+  });
+
+  test("tables are on disk before an INSERT is answered", async () => {
+    const { connection, up } = ledgerIn("d");
+    await up();
+    const [row] = await connection.query<{ sql: string }>(
+      "SELECT create_table_query AS sql FROM system.tables WHERE database = 'd' AND name = 'requests'",
+    );
+    expect(row?.sql).toContain("fsync_after_insert = 1");
+    expect(row?.sql).toContain("fsync_part_directory = 1");
+  });
+});
+
+describe("a batch whose answer was lost", () => {
+  /** A connection whose first inserts do what `fate` says before, after or instead of the real one. */
+  function unlucky(connection: LedgerConnection, fates: readonly ("lost answer" | "token only")[]): LedgerConnection {
+    let call = 0;
+    const insertRows = connection.insertRows.bind(connection);
+    connection.insertRows = async (table, rows, token) => {
+      const fate = fates[call++];
+      if (fate === "token only") {
+        // What a kill between token and rows leaves: the token is known, the rows are not there.
+        await insertRows(table, rows, token);
+        await connection.command(`ALTER TABLE ${table} DROP PARTITION ID '202611'`);
+        throw new LedgerUnavailableError("test");
+      }
+      await insertRows(table, rows, token);
+      if (fate === "lost answer") throw new LedgerUnavailableError("test");
+    };
+    return connection;
+  }
+
+  const rows = Array.from({ length: 500 }, (_, index) => ({
+    at: Date.UTC(2026, 10, 5) + index,
+    request_id: `r${index}`,
+  }));
+
+  function oneBatch(): Batch {
+    const [batch] = batchesOf(requestsTable, rows, new BatchNumbers({ clock: systemClock, random: systemRandom }));
+    if (batch === undefined) throw new Error("no batch");
+    return batch;
+  }
+
+  const stored = async (connection: LedgerConnection): Promise<unknown> =>
+    await connection.query("SELECT count() AS n, uniqExact(request_id) AS unique FROM requests");
+
+  for (const [index, fates] of (
+    [
+      ["lost answer"],
+      ["lost answer", "lost answer", "lost answer"],
+      ["token only"],
+      ["token only", "lost answer"],
+    ] as const
+  ).entries()) {
+    test(`is there once after: ${fates.join(", ")}`, async () => {
+      const { connection, up } = ledgerIn(`lost_${index}`);
+      await up();
+      const writer = new BatchWriter(
+        { replicated: false },
+        { connection: unlucky(connection, fates), clock: systemClock },
+      );
+      await writer.write(oneBatch());
+      expect(await stored(connection)).toEqual([{ n: "500", unique: "500" }]);
+    });
+  }
+
+  test("is there once also when the retries run out and the same batch is written again later", async () => {
+    const { connection, up } = ledgerIn("lost_later");
+    await up();
+    const writer = new BatchWriter(
+      { replicated: false },
+      { connection: unlucky(connection, ["lost answer"]), clock: systemClock },
+    );
+    const batch = oneBatch();
+    await expect(writer.write(batch, 0)).rejects.toBeInstanceOf(LedgerUnavailableError);
+    await writer.write(batch);
+    expect(await stored(connection)).toEqual([{ n: "500", unique: "500" }]);
+  });
+
+  test("rows are split by month and by size, none lost", () => {
+    const numbers = new BatchNumbers({ clock: systemClock, random: systemRandom });
+    const many = Array.from({ length: 120_000 }, (_, index) => ({ at: Date.UTC(2026, index % 2, 1), n: index }));
+    const batches = batchesOf(requestsTable, many, numbers);
+    expect(batches.map((batch) => batch.rows.length)).toEqual([50_000, 10_000, 50_000, 10_000]);
+    expect(new Set(batches.map((batch) => batch.number)).size).toBe(4);
+    const long = Array.from({ length: 30 }, () => ({ at: 0, text: "x".repeat(1024 * 1024) }));
+    expect(batchesOf(requestsTable, long, numbers).length).toBe(3);
+    expect(() => batchesOf(requestsTable, [{ at: "yesterday" }], numbers)).toThrow(TypeError);
+  });
+});
