@@ -60,21 +60,19 @@ export {
   signatureOfBytes,
 } from "./identifiers.ts";
 export { canonicalJson } from "./json/canonical.ts";
-export { type JsonValue, type ParsedJson, parseJsonExact, stringifyJsonExact } from "./json/exact.ts";
+export { type EnvelopeFault, type EnvelopeSlice, sliceEnvelope, spliceId } from "./json/envelope.ts";
+export { type ParsedJson, parseJsonExact } from "./json/parse.ts";
 export { defaultMaxDepth } from "./json/scan.ts";
 export {
   type ArraySlice,
-  type EnvelopeFault,
-  type EnvelopeSlice,
   isJson,
   type JsonMember,
   type JsonRange,
   type ObjectSlice,
   sliceArray,
-  sliceEnvelope,
   sliceObject,
-  spliceId,
 } from "./json/slice.ts";
+export { type JsonValue, stringifyJsonExact } from "./json/stringify.ts";
 export { programs, sysvars, wellKnownAddresses } from "./programs.ts";
 export {
   readShortVec,
@@ -101,8 +99,8 @@ export type {
   AddressLookup,
   Instruction,
   Message,
-  Transaction,
   TransactionConfig,
   TransactionVersion,
 } from "./transaction/message.ts";
 export { type ParsedMessage, type ParsedTransaction, parseMessage, parseTransaction } from "./transaction/parse.ts";
+export type { Transaction } from "./transaction/transaction.ts";

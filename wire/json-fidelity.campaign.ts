@@ -1,8 +1,10 @@
 import { CampaignRandom, mutate } from "./campaign-random.ts";
 import { canonicalJson } from "./json/canonical.ts";
-import { parseJsonExact, stringifyJsonExact } from "./json/exact.ts";
+import { sliceEnvelope, spliceId } from "./json/envelope.ts";
+import { parseJsonExact } from "./json/parse.ts";
 import { defaultMaxDepth } from "./json/scan.ts";
-import { isJson, sliceEnvelope, spliceId } from "./json/slice.ts";
+import { isJson } from "./json/slice.ts";
+import { stringifyJsonExact } from "./json/stringify.ts";
 
 /** Bytes that mean something to JSON, to UTF-8 and to the scanner's words of four. */
 const alphabet = new TextEncoder().encode('{}[]",:\\/ \n\t0159.-+eEutrfnaldb2é\u{1f600}\u007f\u0000\u001f');

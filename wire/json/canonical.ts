@@ -1,6 +1,6 @@
-import { type JsonValue, stringifyJsonExact } from "./exact.ts";
 import { defaultMaxDepth } from "./scan.ts";
 import { isJson } from "./slice.ts";
+import { compareMembers, type JsonValue, type MemberText, stringifyJsonSorted } from "./stringify.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -70,7 +70,7 @@ class Canonicaliser {
   }
 
   #object(): string {
-    const members: [key: string, value: string][] = [];
+    const members: MemberText[] = [];
     this.#at++;
     while (this.#next() !== 0x7d) {
       if (this.#text.charCodeAt(this.#at) === 0x2c) this.#at++;
@@ -82,7 +82,7 @@ class Canonicaliser {
       members.push([key, this.value()]);
     }
     this.#at++;
-    if (members.length > 1) members.sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));
+    if (members.length > 1) members.sort(compareMembers);
     let text = "";
     let before: string | null = null;
     for (const [key, value] of members) {
@@ -103,7 +103,7 @@ class Canonicaliser {
 export function canonicalJson(source: Uint8Array, maxDepth?: number): string | null;
 export function canonicalJson(source: JsonValue, maxDepth?: number): string;
 export function canonicalJson(source: Uint8Array | JsonValue, maxDepth: number = defaultMaxDepth): string | null {
-  if (!(source instanceof Uint8Array)) return new Canonicaliser(stringifyJsonExact(source, maxDepth)).value();
+  if (!(source instanceof Uint8Array)) return stringifyJsonSorted(source, maxDepth);
   if (!isJson(source, maxDepth)) return null;
   const canonicaliser = new Canonicaliser(decoder.decode(source));
   const text = canonicaliser.value();

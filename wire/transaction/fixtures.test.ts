@@ -5,8 +5,8 @@ import { decodeAddress, decodeBase58, decodeSignature } from "../base58.ts";
 import type { MessageParts } from "./encode.ts";
 import { encodeTransaction } from "./encode.ts";
 import { disagreementWithKit } from "./kit-agreement.ts";
-import type { Transaction } from "./message.ts";
 import { parseTransaction } from "./parse.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** Real transactions lie beside the repository; they are read in place and not copied into it. */
 const directory = new URL("../../../shared/fixtures/transactions/", import.meta.url);

@@ -7,8 +7,9 @@ import {
 } from "@solana/kit";
 import { encodeTransaction } from "./encode.ts";
 import type { TransactionFault } from "./faults.ts";
-import type { Message, Transaction } from "./message.ts";
+import type { Message } from "./message.ts";
 import { parseMessage, parseTransaction } from "./parse.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** Holds our reading of a transaction against @solana/kit's, for tests and campaigns. */
 

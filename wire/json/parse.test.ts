@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { canonicalJson } from "./canonical.ts";
-import { type JsonValue, parseJsonExact, stringifyJsonExact } from "./exact.ts";
+import { parseJsonExact } from "./parse.ts";
+import { type JsonValue, stringifyJsonExact } from "./stringify.ts";
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,14 +1,5 @@
 import { defaultMaxDepth } from "./scan.ts";
-
-/** What JSON can say, with integers beyond 2^53-1 as bigint. */
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | bigint
-  | string
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue | undefined };
+import type { JsonValue } from "./stringify.ts";
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: JsonValue }
@@ -220,44 +211,4 @@ export function parseJsonExact(source: string | Uint8Array, maxDepth: number = d
   if (text === null) return { ok: false, offset: 0 };
   const read = new JsonReader(text, maxDepth).read();
   return read.ok ? { ok: true, value: read.value as JsonValue } : read;
-}
-
-/** A number as JSON without loss: integers in full, never with an exponent. TypeError for what JSON cannot hold. */
-function stringifyNumber(value: number): string {
-  if (!Number.isFinite(value)) throw new TypeError(`JSON has no ${value}`);
-  if (Object.is(value, -0)) return "-0";
-  return Number.isInteger(value) && Math.abs(value) >= 1e21 ? BigInt(value).toString() : String(value);
-}
-
-/**
- * JSON.stringify for what `parseJsonExact` gives: bigint and whole numbers are written as exact decimals, members that
- * are undefined are left out. Throws TypeError for what JSON cannot hold and RangeError for nesting deeper than
- * `maxDepth`, which also ends a cycle.
- */
-export function stringifyJsonExact(value: JsonValue, maxDepth: number = defaultMaxDepth): string {
-  if (value === null) return "null";
-  switch (typeof value) {
-    case "string":
-      return JSON.stringify(value);
-    case "number":
-      return stringifyNumber(value);
-    case "bigint":
-      return value.toString();
-    case "boolean":
-      return value ? "true" : "false";
-    case "object":
-      break;
-    default:
-      throw new TypeError(`JSON has no ${typeof value}`);
-  }
-  if (maxDepth === 0) throw new RangeError("JSON is nested too deeply");
-  let text = "";
-  if (Array.isArray(value)) {
-    for (const item of value as readonly JsonValue[]) text += `,${stringifyJsonExact(item, maxDepth - 1)}`;
-    return `[${text.slice(1)}]`;
-  }
-  for (const [key, member] of Object.entries(value)) {
-    if (member !== undefined) text += `,${JSON.stringify(key)}:${stringifyJsonExact(member, maxDepth - 1)}`;
-  }
-  return `{${text.slice(1)}}`;
 }
