@@ -149,6 +149,9 @@ describe("Token-2022", () => {
     expect(decodeTokenAccount(mint)).toBeNull();
     expect(decodeMint(mint.with(165, 2))).toBeNull();
     expect(decodeMint(mint.with(100, 1))).toBeNull();
+    // The length of a multisig is never that of an extended account.
+    const padding = (length: number): Uint8Array => extended(mintBytes, 1, [999, new Uint8Array(length)]);
+    expect([354, 355, 356].map((length) => decodeMint(padding(length - 170)) !== null)).toEqual([true, false, true]);
     const account = extended(new Uint8Array(165).with(108, 1), 2, [7, new Uint8Array(0)]);
     expect(account).toHaveLength(170);
     expect(decodeTokenAccount(account)?.state).toBe("initialized");

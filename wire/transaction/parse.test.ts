@@ -228,7 +228,7 @@ describe("what is refused", () => {
     expect(faultOf({ ...base, version: 1, instructions: instructions(65) })).toBe("TOO_MANY_INSTRUCTIONS");
     for (const heapSize of [32_768, 262_144])
       expect(faultOf({ ...base, version: 1, config: { heapSize } })).toBe("accepted");
-    for (const heapSize of [0, 31_744, 33_000, 263_168, 2 ** 32 - 1024]) {
+    for (const heapSize of [0, 31_744, 33_000, 33_280, 263_168, 2 ** 32 - 1024]) {
       expect(faultOf({ ...base, version: 1, config: { heapSize } })).toBe("INVALID_HEAP_SIZE");
     }
     const bytes = encodeTransaction({ signatures, message: { ...base, version: 1 } });
