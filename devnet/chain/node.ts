@@ -109,7 +109,14 @@ export async function startNode(options: NodeOptions, deps: { readonly now: () =
   const chain = await Chain.start(options, genesis, { svm, now: deps.now });
   const performance = new PerformanceSamples(chain.at("processed"));
   const doors = { rpc: "", pubsub: "" };
-  const node: RpcNode = { chain, performance, doors, now: deps.now };
+  let airdrops = 0;
+  const faucet = {
+    next() {
+      airdrops = (airdrops + 1) % 1_000_000;
+      return airdrops;
+    },
+  };
+  const node: RpcNode = { chain, performance, faucet, doors, now: deps.now };
   const methods = rpcMethods();
   const rpc = dispatcher(
     (name) => methods.get(name),

@@ -3,7 +3,14 @@ import { encodeBase58 } from "@sluice/wire";
 import type { AccountWrite, Svm } from "../svm/svm.ts";
 import { GenesisKeypair } from "./keypair.ts";
 import { SYSTEM_PROGRAM } from "./programs.ts";
-import { epochScheduleSysvar } from "./sysvars.ts";
+import {
+  clockSysvar,
+  epochScheduleSysvar,
+  recentBlockhashesSysvar,
+  SlotHistory,
+  slotHashesSysvar,
+  stakeHistorySysvar,
+} from "./sysvars.ts";
 import { stakeAccount, type Validator, voteAccount, voteAccountRent } from "./vote-state.ts";
 
 const NEVER = 0xffff_ffff_ffff_ffffn;
@@ -61,6 +68,12 @@ export async function createGenesis(options: GenesisOptions, svm: Svm): Promise<
     { address: vote.address, account: voteAccount(validator, standing, voteAccountRent()) },
     { address: stake.address, account: stakeAccount(validator) },
     epochScheduleSysvar(options.slotsPerEpoch),
+    // Those that move have their final size from the start, so that no later slot creates lamports for their rent.
+    clockSysvar({ slot: 0n, epochStartTimestamp: 0n, epoch: 0n, leaderScheduleEpoch: 1n, unixTimestamp: 0n }),
+    slotHashesSysvar([]),
+    recentBlockhashesSysvar([]),
+    new SlotHistory().sysvar(0n),
+    stakeHistorySysvar([]),
   ];
   await svm.write([...kept.filter(({ account }) => account === null), ...added]);
   const hash = new Uint8Array(createHash("sha256").update(`sluice devnet genesis/${options.seed}`).digest());

@@ -99,6 +99,11 @@ export class History {
     return found;
   }
 
+  /** Entries held for an address, those that are only waiting to be cut off included. */
+  addressEntries(address: string): number {
+    return this.#byAddress.get(address)?.length ?? 0;
+  }
+
   /** Transactions that name an address, newest first. */
   *ofAddress(address: string): Generator<RecordedTransaction> {
     const list = this.#byAddress.get(address) ?? [];

@@ -25,7 +25,8 @@ export function hashBytes(hash: string): Uint8Array {
 
 export interface SlotSysvarsOptions {
   readonly epochs: EpochSchedule;
-  readonly stake: bigint;
+  /** Lamports that are staked and active. */
+  readonly stake: () => bigint;
 }
 
 /** Writes the sysvars that move with every slot: clock, slot hashes, recent blockhashes, slot history, stake history. */
@@ -58,7 +59,7 @@ export class SlotSysvars {
     if (newEpoch) {
       this.#epochStart = time;
       if (epoch > 0n)
-        this.#stakeHistory.unshift({ epoch: epoch - 1n, effective: stake, activating: 0n, deactivating: 0n });
+        this.#stakeHistory.unshift({ epoch: epoch - 1n, effective: stake(), activating: 0n, deactivating: 0n });
     }
     const recent = blockhashes.newest(RECENT_BLOCKHASHES).map((hash) => hashBytes(hash));
     const writes = [

@@ -50,30 +50,42 @@ export function distributeFees(
   return { writes: [{ address: validator.identity, account: { ...account, lamports } }], rewards: [reward] };
 }
 
-/** The one validator votes for every slot in the next one; its vote account shows it. */
+/** The one validator votes for every slot as it is frozen; its vote account shows it. */
 export class ValidatorVotes {
   readonly #validator: Validator;
   readonly #epochs: EpochSchedule;
   #credits: EpochCredits[] = [];
   #standing: VoteStanding;
+  #activatedStake: bigint;
 
   constructor(validator: Validator, epochs: EpochSchedule, time: bigint) {
     this.#validator = validator;
     this.#epochs = epochs;
     this.#standing = { lastVote: 0n, rootSlot: null, epoch: 0n, epochCredits: [], timestamp: time };
+    this.#activatedStake = validator.stakeLamports;
   }
 
   get standing(): VoteStanding {
     return this.#standing;
   }
 
-  account(): AccountWrite {
-    const { vote } = this.#validator;
-    return { address: vote, account: voteAccount(this.#validator, this.#standing, voteAccountRent()) };
+  /** Credits since genesis. */
+  get credits(): bigint {
+    return this.#credits.at(-1)?.credits ?? 0n;
+  }
+
+  /** Lamports that are delegated to the validator and active in this epoch. */
+  get activatedStake(): bigint {
+    return this.#activatedStake;
+  }
+
+  /** A new epoch has begun with this much delegated. */
+  delegated(lamports: bigint): void {
+    this.#activatedStake = lamports;
   }
 
   /** Votes for a slot that is being frozen and gives the vote account as it then is. */
-  vote(slot: bigint, rootSlot: bigint, time: bigint): AccountWrite {
+  vote(slot: bigint, rootSlot: bigint, time: bigint, before: ChainAccount | null): AccountWrite {
     const epoch = this.#epochs.epochOf(slot);
     const last = this.#credits.at(-1);
     if (last?.epoch === epoch) {
@@ -84,6 +96,7 @@ export class ValidatorVotes {
       this.#credits = this.#credits.slice(-EPOCH_CREDITS_MAX);
     }
     this.#standing = { lastVote: slot, rootSlot, epoch, epochCredits: [...this.#credits], timestamp: time };
-    return this.account();
+    const lamports = before?.lamports ?? voteAccountRent();
+    return { address: this.#validator.vote, account: voteAccount(this.#validator, this.#standing, lamports) };
   }
 }

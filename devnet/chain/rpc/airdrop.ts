@@ -17,11 +17,11 @@ const FEE_LAMPORTS = 5_000n;
  * A transfer from the faucet. `distinct` asks for more compute units than are used, by a count: two airdrops of one
  * amount to one address in one slot are two transactions with names of their own.
  */
-function airdropTransaction(
+export function airdropTransaction(
   faucet: GenesisKeypair,
   recipient: Uint8Array,
   lamports: bigint,
-  blockhash: Uint8Array,
+  blockhash: string,
   distinct: number,
 ): Transaction {
   const selfTransfer = Buffer.compare(faucet.publicKey, recipient) === 0;
@@ -34,7 +34,7 @@ function airdropTransaction(
   const system = keys.length - 2;
   const message = new ByteWriter().u8(1).u8(0).u8(2).u8(keys.length);
   for (const key of keys) message.bytes(key);
-  message.bytes(blockhash).u8(2);
+  message.bytes(hashBytes(blockhash)).u8(2);
   message
     .u8(system + 1)
     .u8(0)
@@ -53,8 +53,6 @@ function airdropTransaction(
   return parsedTransaction(new ByteWriter().u8(1).bytes(faucet.sign(bytes)).bytes(bytes).finish());
 }
 
-let airdrops = 0;
-
 /** The faucet: a real transfer that can be confirmed like any other. */
 export const airdropMethods: MethodTable = {
   requestAirdrop: {
@@ -70,8 +68,7 @@ export const airdropMethods: MethodTable = {
       const { faucet } = node.chain.genesis;
       const held = node.chain.accounts.get(faucet.address, node.chain.openSlot)?.lamports ?? 0n;
       if (held < lamports + FEE_LAMPORTS) throw invalidRequest();
-      airdrops = (airdrops + 1) % 1_000_000;
-      const transaction = airdropTransaction(faucet, recipient, lamports, hashBytes(blockhash), airdrops);
+      const transaction = airdropTransaction(faucet, recipient, lamports, blockhash, node.faucet.next());
       node.chain.submit(transaction);
       return transaction.id;
     },

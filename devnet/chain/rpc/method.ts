@@ -13,6 +13,8 @@ export const FEATURE_SET = 3_640_012_085;
 export interface RpcNode {
   readonly chain: Chain;
   readonly performance: PerformanceSamples;
+  /** Numbers the airdrops, so that no two are the same transaction. */
+  readonly faucet: { next(): number };
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Addresses of this node's own doors, for getClusterNodes: "ip:port". */

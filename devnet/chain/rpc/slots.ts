@@ -74,7 +74,7 @@ export const slotMethods: MethodTable = {
     run(params, node) {
       const slot = u64Value(params[0]);
       const { chain } = node;
-      const { stakeLamports } = chain.genesis.validator;
+      const stakeLamports = chain.votes.activatedStake;
       const newest = chain.at("processed").slot;
       const known = slot <= newest && slot > chain.at("finalized").slot;
       // The validator votes for a slot in the next one, so a slot has as many confirmations as it has descendants.

@@ -37,7 +37,7 @@ function voteAccounts(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const row = {
     votePubkey: validator.vote,
     nodePubkey: validator.identity,
-    activatedStake: validator.stakeLamports,
+    activatedStake: node.chain.votes.activatedStake,
     commission: validator.commission,
     epochVoteAccount: true,
     epochCredits: epochCredits.map(({ epoch, credits, previousCredits }) => [epoch, credits, previousCredits]),

@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { call } from "./testing/boot.ts";
+
+const MAIN = new URL("./main.ts", import.meta.url).pathname;
+
+function start(...flags: string[]) {
+  const ports = ["--rpc-port", "0", "--pubsub-port", "0"];
+  return Bun.spawn([process.execPath, MAIN, ...ports, ...flags], { stdin: "pipe", stdout: "pipe", stderr: "pipe" });
+}
+
+async function readyLine(child: {
+  readonly stdout: ReadableStream<Uint8Array>;
+}): Promise<{ ready: boolean; rpc: string; ws: string }> {
+  let text = "";
+  for await (const part of child.stdout) {
+    text += new TextDecoder().decode(part);
+    if (text.includes("\n")) break;
+  }
+  return JSON.parse(text) as { ready: boolean; rpc: string; ws: string };
+}
+
+test("the process says when it is ready, answers, and ends with 0 when its standard input ends", async () => {
+  const child = start("--exit-with-parent", "--slot-ms", "50");
+  const { ready, rpc, ws } = await readyLine(child);
+  expect(ready).toBe(true);
+  expect(ws).toStartWith("ws://127.0.0.1:");
+  expect((await call(rpc, "getHealth")).result).toBe("ok");
+  await child.stdin.end();
+  expect(await child.exited).toBe(0);
+});
+
+test("SIGTERM ends the process with 0, with a socket still open", async () => {
+  const child = start("--slot-ms", "50");
+  const { ws } = await readyLine(child);
+  const socket = new WebSocket(ws);
+  await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));
+  socket.send('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}');
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+});
+
+test("faults of the command line are all told, and the process ends with 2", async () => {
+  const child = start("--slot-ms", "x", "--slots-per-epoch", "1");
+  const told = await new Response(child.stderr).text();
+  expect(told).toContain("--slot-ms must be a whole number");
+  expect(told).toContain("--slots-per-epoch must be a whole number from 32 to 432000");
+  expect(await child.exited).toBe(2);
+});

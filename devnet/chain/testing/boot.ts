@@ -1,0 +1,28 @@
+import { type ChainNode, startNode } from "../node.ts";
+import { DEFAULT_OPTIONS, type NodeOptions } from "../options.ts";
+
+/** A node on free ports with a fast clock, from one seed: what the tests talk to. */
+export function bootNode(options: Partial<NodeOptions> = {}): Promise<ChainNode> {
+  const quick = { ...DEFAULT_OPTIONS, rpcPort: 0, pubsubPort: 0, slotMs: 40, seed: "test", ...options };
+  return startNode(quick, { now: () => Date.now() });
+}
+
+interface RpcAnswer {
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+  readonly id?: unknown;
+}
+
+/** One JSON-RPC call by hand. */
+export async function call(url: string, method: string, params: readonly unknown[] = []): Promise<RpcAnswer> {
+  const response = await post(url, JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
+  return (await response.json()) as RpcAnswer;
+}
+
+export function post(
+  url: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(url, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
+}

@@ -1,0 +1,52 @@
+import { parseTransaction, type Transaction as WireTransaction } from "@sluice/wire";
+import { type Keypair, Transaction, type TransactionInstruction } from "@solana/web3.js";
+import { Chain, type ChainOptions } from "../bank/chain.ts";
+import { createGenesis } from "../bank/genesis.ts";
+import { DEFAULT_OPTIONS } from "../options.ts";
+import { airdropTransaction } from "../rpc/airdrop.ts";
+import { LiteSvmMachine } from "../svm/litesvm.ts";
+
+/** A chain without doors whose clock moves one slot time with every slot that the test closes. */
+export interface ManualChain extends AsyncDisposable {
+  readonly chain: Chain;
+  /** Closes slots, each 400 ms after the one before. */
+  closeSlots(count: number): Promise<void>;
+  /** Sends lamports from the faucet in the open slot. */
+  fund(keypair: Keypair, lamports: bigint): void;
+}
+
+export async function startManualChain(options: Partial<ChainOptions> = {}): Promise<ManualChain> {
+  const svm = new LiteSvmMachine();
+  const all = { ...DEFAULT_OPTIONS, ...options, seed: "manual" };
+  let now = 1_800_000_000_000;
+  const chain = await Chain.start(all, await createGenesis(all, svm), { svm, now: () => now });
+  return {
+    chain,
+    async closeSlots(count) {
+      for (let closed = 0; closed < count; closed += 1) {
+        await chain.settled();
+        now += all.slotMs;
+        await chain.closeSlot();
+      }
+    },
+    fund(keypair, lamports) {
+      chain.submit(faucetTransfer(chain, keypair.publicKey.toBytes(), lamports));
+    },
+    async [Symbol.asyncDispose]() {
+      await chain[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function faucetTransfer(chain: Chain, to: Uint8Array, lamports: bigint): WireTransaction {
+  return airdropTransaction(chain.genesis.faucet, to, lamports, chain.at("processed").blockhash, 0);
+}
+
+/** A signed legacy transaction as the chain takes it. */
+export function signed(payer: Keypair, blockhash: string, ...instructions: TransactionInstruction[]): WireTransaction {
+  const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: blockhash }).add(...instructions);
+  transaction.sign(payer);
+  const parsed = parseTransaction(new Uint8Array(transaction.serialize()));
+  if (!parsed.ok) throw new Error(parsed.fault);
+  return parsed.transaction;
+}
