@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { maxU64, programs } from "@sluice/wire";
-import fc from "fast-check";
 import type { ChainAccount } from "../model.ts";
 import { type AccountOptions, encodeAccount } from "./account.ts";
 import { A, B } from "./testing/keys.ts";
@@ -77,21 +76,4 @@ describe("encodings", () => {
       space: 200n,
     });
   });
-});
-
-test("no data make jsonParsed throw, whoever owns them", () => {
-  const owners = Object.values(programs);
-  const lengths = [0, 36, 56, 80, 82, 165, 170, 200, 234, 278, 355, 3731, 3762];
-  const data = fc.oneof(
-    fc.uint8Array({ maxLength: 400 }),
-    fc.constantFrom(...lengths).chain((length) => fc.uint8Array({ minLength: length, maxLength: length, max: 3 })),
-  );
-  fc.assert(
-    fc.property(data, fc.constantFrom(...owners), (bytesOfAny, owner) => {
-      const lookup = () => account(bytesOfAny, programs.token);
-      const options = { encoding: "jsonParsed" as const, lookup, clock };
-      expect(encodeAccount(A, account(bytesOfAny, owner), options)).toHaveProperty("space");
-    }),
-    { numRuns: 2000 },
-  );
 });

@@ -3,7 +3,6 @@ import { decodeBase58, encodeBase58, maxU64, programs } from "@sluice/wire";
 import fc from "fast-check";
 import { encodeBase58 as encodeLong } from "./base58.ts";
 import { encodeBlock } from "./block.ts";
-import { parseInstruction } from "./instructions/parse-instruction.ts";
 import { encodeSimulation, type SimulatedTransaction } from "./simulation.ts";
 import { block, firstVersionTransfer, legacyTransfer, SIGNATURE, versionedCall } from "./testing/executed.ts";
 import { A, B, C, D, E } from "./testing/keys.ts";
@@ -260,27 +259,6 @@ describe("simulations", () => {
     expect(encoded["innerInstructions"]).toEqual([{ index: 1, instructions: [{ ...parsedTransfer, stackHeight: 2 }] }]);
     expect(encoded["unitsConsumed"]).toBe(maxU64);
   });
-});
-
-test("no data and no accounts make the parser of instructions throw", () => {
-  const names = [A, B, C, D, E, ...Object.values(programs)];
-  const tagged = fc
-    .tuple(fc.integer({ min: 0, max: 255 }), fc.constantFrom(1, 4), fc.uint8Array({ maxLength: 300 }))
-    .map(([tag, width, rest]) => Uint8Array.from([tag, ...new Uint8Array(width - 1), ...rest]));
-  const data = fc.oneof(fc.uint8Array({ maxLength: 60 }), tagged);
-  const instruction = fc.record({
-    programId: fc.constantFrom(...Object.values(programs)),
-    accounts: fc.array(fc.constantFrom(...names), { maxLength: 9 }),
-    data,
-  });
-  let parsed = 0;
-  fc.assert(
-    fc.property(instruction, (each) => {
-      if (parseInstruction(each) !== null) parsed += 1;
-    }),
-    { numRuns: 5000 },
-  );
-  expect(parsed).toBeGreaterThan(0);
 });
 
 test("data longer than a transaction are written as base58 too", () => {

@@ -162,6 +162,10 @@ test("configurations: the stake's, and what a validator says of itself", () => {
   expect(presented(stakeConfig, programs.config, { address: programs.stakeConfig })).toEqual(
     config("stakeConfig", { warmupCooldownRate: 0.25, slashPenalty: 12 }, 10n),
   );
+  const broken = bytesOf([u8(0), f64(Number.NaN), u8(12)]);
+  expect(presented(broken, programs.config, { address: programs.stakeConfig })).toEqual(
+    config("stakeConfig", { warmupCooldownRate: null, slashPenalty: 12 }, 10n),
+  );
   const validatorInfo = "Va1idator1nfo111111111111111111111111111111";
   const said = Buffer.from('{"name":"Sluice","nested":{"n":18446744073709551615}}');
   const parts = [u8(2), raw(validatorInfo), u8(0), raw(A), u8(1), u64(BigInt(said.length)), said];
