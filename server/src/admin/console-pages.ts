@@ -20,6 +20,9 @@ const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const filesMax = 200;
 
+/** The paths that the console's one document answers; the pages find their own way. */
+export const pagePaths = ["/", "/docs/errors"] as const;
+
 /**
  * Serves the console's bundled files from memory: `null` for a path that is none of them. A path of a page is answered
  * with the one document, since the pages find their own way.

@@ -33,6 +33,8 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
 export interface ConsoleOptions {
   readonly network: Network;
   readonly version: string;
+  /** Aborted when the server drains: live streams end then, since they would never end by themselves. */
+  readonly closing: AbortSignal;
   /** Between two messages of a live stream. */
   readonly liveEveryMs?: number;
 }
@@ -73,7 +75,7 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
     const id = await sessions.accountOf(context.req.raw);
     await account(id);
     return liveStream(
-      { everyMs: options.liveEveryMs ?? 1_000 },
+      { everyMs: options.liveEveryMs ?? 1_000, closing: options.closing },
       // The account is read again each time, so that a changed tier shows and a removed account ends the stream.
       async () => await overviews.of(await account(id)),
     );

@@ -5,5 +5,6 @@
  */
 
 export { type ConsoleDependencies, type ConsoleOptions, createConsole } from "./console.ts";
+export { ConsolePages, pagePaths } from "./console-pages.ts";
 export { issueKey, type KeyRequest } from "./issue-key.ts";
 export { createManagement, type ManagementDependencies } from "./management.ts";

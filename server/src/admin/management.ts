@@ -20,6 +20,8 @@ export interface ManagementDependencies {
   readonly creditsUsed: (accountId: string) => Promise<{ month: string; used: bigint }>;
   /** Requests and credits of the last hour. */
   readonly usage: (accountId: string) => Promise<object>;
+  /** The migrations of the stores and when each was applied. */
+  readonly migrations: () => Promise<object>;
 }
 
 type Dependencies = ManagementDependencies;
@@ -37,6 +39,8 @@ export function createManagement(options: { actor: string }, dependencies: Depen
   addAccountRoutes(app, dependencies, audit);
   addAccountReports(app, dependencies);
   addKeyRoutes(app, dependencies, audit);
+  app.get("/health", (context) => context.json({ status: "ok" }));
+  app.get("/migrations", async (context) => context.json(await dependencies.migrations()));
   return app;
 }
 

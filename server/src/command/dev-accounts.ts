@@ -22,14 +22,18 @@ const everyDay: Permission[] = ["read", "bundles:write", "webhooks:write"];
 export async function ensureDevAccounts(
   known: Partial<DevKeys>,
   dependencies: { state: State; clock: Clock; random: Random },
-): Promise<DevKeys> {
+): Promise<{ keys: DevKeys; consoleAccountId: string }> {
   const { state } = dependencies;
   const present = await devAccounts(state);
   const keys: [PlatformTier, string][] = [];
+  let consoleAccountId = "";
   for (const [index, tier] of platformTiers.entries()) {
     const kept = known[tier];
-    if (kept !== undefined && (await opens(state, kept, tier))) {
+    const opened = kept === undefined ? null : await accountOf(state, kept, tier);
+    if (kept !== undefined && opened !== null) {
       keys.push([tier, kept]);
+      // The last tier's account is the one whose key is shown first.
+      consoleAccountId = opened;
       continue;
     }
     const account =
@@ -58,15 +62,18 @@ export async function ensureDevAccounts(
     );
     await state.keys.insert(record);
     keys.push([tier, key]);
+    consoleAccountId = account.id;
   }
-  return Object.fromEntries(keys) as DevKeys;
+  return { keys: Object.fromEntries(keys) as DevKeys, consoleAccountId };
 }
 
 const accountName = (tier: PlatformTier): string => `Development (${tier})`;
 
-async function opens(state: State, key: string, tier: PlatformTier): Promise<boolean> {
+/** The account that a key handed out before opens, or null when it no longer does. */
+async function accountOf(state: State, key: string, tier: PlatformTier): Promise<string | null> {
   const found = await state.keys.findByHash(createHash("sha256").update(key).digest("hex"));
-  return found !== null && found.key.status === "active" && found.account.name === accountName(tier);
+  const isGood = found !== null && found.key.status === "active" && found.account.name === accountName(tier);
+  return isGood ? found.account.id : null;
 }
 
 /** The development accounts are the first that a directory holds, so one page has them. */

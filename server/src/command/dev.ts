@@ -1,11 +1,11 @@
 import { mkdirSync } from "node:fs";
-import { compose, managementSocketPath, type Sluice, storeParts, version, withDevnetUpstream } from "../compose.ts";
+import { compose, managementSocketPath, type Sluice, storeParts, version } from "../compose.ts";
 import type { Config } from "../config/index.ts";
 import { systemClock, systemRandom } from "../lib/index.ts";
 import { createLog } from "../observe/index.ts";
 import { renderBanner } from "./banner.ts";
 import { ensureDevAccounts } from "./dev-accounts.ts";
-import { startDevChain } from "./dev-chain.ts";
+import { type ChainAddress, startDevChain } from "./dev-chain.ts";
 import { type DevDoor, devDoors, forgetEverything, readDevKeys, writeDevFile } from "./dev-file.ts";
 import { serverIsAt } from "./management-client.ts";
 import { explainStartFault } from "./start-fault.ts";
@@ -31,14 +31,18 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
     }
     forgetEverything(directory, storeParts);
   }
-  const log = createLog({ level: config.logLevel });
+  const log = createLog({ level: config.logLevel, destination: "stderr", pretty: process.stderr.isTTY === true });
   const ownChain = config.upstreams.devnet.length === 0;
   await using resources = new AsyncDisposableStack();
   const dependencies = { clock: systemClock, random: systemRandom, log };
   const chain = ownChain ? resources.use(await startDevChain({ slotMs }, dependencies)) : null;
-  const effective = chain === null ? config : withDevnetUpstream(config, chain.ready());
+  const effective = chain === null ? config : onChain(config, chain.ready());
   const sluice = resources.use(await compose(effective, { log }).catch(explainStartFault));
-  const keys = await ensureDevAccounts(readDevKeys(directory), { ...dependencies, state: sluice.state });
+  const { keys, consoleAccountId } = await ensureDevAccounts(readDevKeys(directory), {
+    ...dependencies,
+    state: sluice.state,
+  });
+  sluice.openConsoleAs(consoleAccountId);
   const file = { key: keys.enterprise, keys, doors: doorsOf(sluice), pid: process.pid };
   writeDevFile(directory, file);
   terminal.out(
@@ -52,6 +56,20 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
     }),
   );
   await stop;
+}
+
+/** The configuration with the development chain as devnet's only node. */
+function onChain(config: Config, chain: ChainAddress): Config {
+  const node = {
+    label: "devnet",
+    url: chain.rpc,
+    ws: chain.ws,
+    groups: ["read", "archive", "send"] as const,
+    weight: 1,
+    requestsPerSecond: null,
+    headers: {},
+  };
+  return { ...config, upstreams: { ...config.upstreams, devnet: [node] } };
 }
 
 function readSlotMs(text: string | undefined): number {

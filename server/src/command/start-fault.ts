@@ -1,4 +1,5 @@
 import { ListenError } from "../door/index.ts";
+import { LedgerOpenError } from "../ledger/index.ts";
 import { StateError } from "../state/index.ts";
 import { CommandFailure } from "./terminal.ts";
 
@@ -10,6 +11,6 @@ export function explainStartFault(fault: unknown): never {
         "Stop it, or move all doors with --port-offset <n>.",
     );
   }
-  if (fault instanceof StateError) throw new CommandFailure(fault.message);
+  if (fault instanceof StateError || fault instanceof LedgerOpenError) throw new CommandFailure(fault.message);
   throw fault;
 }

@@ -3,6 +3,7 @@
  * list of its stages), passes PubSub sockets to a node under the same checks, and hands other paths to the applications
  * that compose mounts. Fed by clients; asks keys, limits, credits and rpc; feeds the ledger with a fact for each call.
  */
+export { type AppAddress, AppListener, type AppListenerDependencies } from "./app-listener.ts";
 export {
   type AppBindings,
   type AppMount,
@@ -19,6 +20,7 @@ export type {
   HealthSource,
   RequestFact,
 } from "./interfaces.ts";
+export { freePorts, ListenError, listening } from "./listen-error.ts";
 export { type DoorServer, Listener, type ListenerOptions } from "./listener.ts";
 export { PubSubDoor, type PubSubDoorDependencies, type PubSubDoorOptions } from "./pubsub/pubsub-door.ts";
 export { closeCodes, type DoorSocket, type SocketMount, type SocketSession } from "./socket.ts";

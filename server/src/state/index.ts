@@ -4,7 +4,6 @@
  * remember something. Whatever a method has acknowledged is on disk; nobody outside knows which driver runs.
  */
 export { StateError, type StateFault, stateFaultOf } from "./errors.ts";
-export type { MigrationStatus } from "./migrate.ts";
 export {
   migrateState,
   openState,
@@ -26,6 +25,7 @@ export {
   type KeyStore,
   keyEnvironments,
   keyStatuses,
+  type MigrationStatus,
   type Page,
   type PageRequest,
   type SessionRecord,

@@ -1,16 +1,9 @@
 import { sql } from "kysely";
 import type { Clock } from "../lib/index.ts";
 import { StateError } from "./errors.ts";
-import type { StateDriver } from "./records.ts";
+import type { MigrationStatus, StateDriver } from "./records.ts";
 import { checksumOf, type Migration, renderStep } from "./schema.ts";
 import type { Db, MigrationRow, Tx } from "./tables.ts";
-
-export interface MigrationStatus {
-  readonly number: number;
-  readonly name: string;
-  /** Unix milliseconds; null when it is still to be applied. */
-  readonly appliedAt: number | null;
-}
 
 interface Target {
   readonly db: Db;

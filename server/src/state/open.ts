@@ -6,10 +6,10 @@ import { Connection } from "./connection.ts";
 import { Credits } from "./credits.ts";
 import { faultOfDriverError, StateError } from "./errors.ts";
 import { Keys } from "./keys.ts";
-import { applyMigrations, type MigrationStatus, readMigrationStatus } from "./migrate.ts";
+import { applyMigrations, readMigrationStatus } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { openPostgres } from "./postgres.ts";
-import type { State, StateDriver, StateLog } from "./records.ts";
+import type { MigrationStatus, State, StateDriver, StateLog } from "./records.ts";
 import { Sessions } from "./sessions.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Db } from "./tables.ts";
@@ -120,6 +120,7 @@ export function createState(opened: Opened, deps: { clock: Clock; random: Random
     credits: new Credits(connection),
     sessions: new Sessions(connection),
     audit: new Audit(connection),
+    migrations: () => readMigrationStatus(opened, migrations),
     ping: () =>
       sql`select 1`.execute(opened.db).then(
         () => true,

@@ -180,6 +180,13 @@ export interface AuditStore {
   list(page: PageRequest & { readonly subject?: string }): Promise<Page<AuditRecord>>;
 }
 
+export interface MigrationStatus {
+  readonly number: number;
+  readonly name: string;
+  /** Unix milliseconds; null when it is still to be applied. */
+  readonly appliedAt: number | null;
+}
+
 export type StateDriver = "sqlite" | "postgres";
 
 /** Records that change. A method's promise resolves only when what it wrote is on disk. */
@@ -190,6 +197,8 @@ export interface State extends AsyncDisposable {
   readonly credits: CreditStore;
   readonly sessions: SessionStore;
   readonly audit: AuditStore;
+  /** Every migration that this version knows, and when it was applied. */
+  migrations(): Promise<readonly MigrationStatus[]>;
   /** Whether the database answers now. */
   ping(): Promise<boolean>;
 }

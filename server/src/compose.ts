@@ -1,0 +1,98 @@
+/**
+ * compose: the only place where parts meet. Makes the rooms from the configuration, hands each what it declares that it
+ * needs, and binds applications to ports through door. Fed by command; feeds nothing: what it made runs by itself.
+ */
+import { join } from "node:path";
+import { ConsolePages, pagePaths } from "./admin/index.ts";
+import { buildConsoleFiles } from "./compose/console-files.ts";
+import { consoleUrl, metricsApp, type OpenDoor, openDoors, openGatewayDoor, wireConsole } from "./compose/doors.ts";
+import { followForgetting } from "./compose/forgetting.ts";
+import { knownMethods, wireGateway } from "./compose/gateway.ts";
+import { lazily } from "./compose/lazily.ts";
+import { wireManagement } from "./compose/management.ts";
+import { openStores } from "./compose/stores.ts";
+import { version } from "./compose/version.ts";
+import type { Config } from "./config/index.ts";
+import { AppListener, listening } from "./door/index.ts";
+import { type Clock, type Random, systemClock, systemRandom } from "./lib/index.ts";
+import { createEvents, createLog, createMetrics, type Log } from "./observe/index.ts";
+import type { State } from "./state/index.ts";
+
+export type { OpenDoor } from "./compose/doors.ts";
+export { composeManagement } from "./compose/offline.ts";
+export { storeParts } from "./compose/stores.ts";
+export { version } from "./compose/version.ts";
+
+/** A running server. Disposing of it drains the doors, ends the children and closes the stores. */
+export interface Sluice extends AsyncDisposable {
+  readonly doors: readonly OpenDoor[];
+  readonly consoleUrl: string;
+  readonly state: State;
+  /** Lets a browser on this machine see the console as this account without signing in; for development only. */
+  openConsoleAs(accountId: string): void;
+}
+
+export interface ComposeDependencies {
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Log;
+}
+
+/** How long requests in flight may take once the server has been asked to end. */
+const drainMs = 10_000;
+
+/** Where a running server takes the commands of the `sluice` program. */
+export const managementSocketPath = (config: Config): string => join(config.stores.directory, "sluice.sock");
+
+/** Makes and starts a server. Throws ListenError, StateError and the other stores' faults, having closed everything. */
+export async function compose(config: Config, given: ComposeDependencies): Promise<Sluice> {
+  const { clock = systemClock, random = systemRandom, log = createLog({ level: config.logLevel }) } = given;
+  const startedAt = clock.monotonic();
+  await using opening = new AsyncDisposableStack();
+  const metrics = opening.use(createMetrics({}, { clock }));
+  const events = createEvents({ log, metrics }, { methods: knownMethods });
+  const shared = { clock, random, log, events, resources: opening };
+  const stores = await openStores(config, shared);
+  const gateway = wireGateway(config, { ...shared, stores });
+  const forgetting = await followForgetting({ ...shared, hot: stores.hot, keys: gateway.keys });
+  const management = wireManagement({ ...shared, stores, credits: gateway.credits, forgetting });
+  const doors: OpenDoor[] = [];
+  const open = { account: null as string | null };
+  const closing = new AbortController();
+  const parts = { ...shared, stores, gateway };
+  const consoleApp = wireConsole(config, { ...parts, doors, openAccount: () => open.account, closing: closing.signal });
+  const pages = lazily(async () => {
+    const directory = await buildConsoleFiles(config.stores.directory);
+    return new ConsolePages({ directory, pages: pagePaths });
+  });
+  const fetchConsole = (request: Request, bindings: object) => consoleApp.fetch(request, bindings);
+  const door = openGatewayDoor(config, { ...parts, consoleApp: fetchConsole, pages });
+  opening.defer(async () => {
+    events.serverStopping("asked to end");
+    closing.abort();
+    await door.stop(drainMs);
+  });
+  const socket = { unixPath: managementSocketPath(config) };
+  opening.use(new AppListener(socket, { fetch: (request) => management.fetch(request), events }));
+  const { host, port } = config.metrics;
+  const listenMetrics = () => new AppListener({ hostname: host, port }, { fetch: metricsApp(metrics), events });
+  opening.use(listening("metrics", port, listenMetrics));
+  doors.push(...openDoors(config));
+  gateway.upstreams.start();
+  // The first visitor need not wait for the bundler; a failure shows to whoever asks.
+  void pages().catch((fault: unknown) => events.faultCaught("console", fault));
+  events.serverStarted({ version, mode: config.mode, startMs: Math.round(clock.monotonic() - startedAt) });
+  const resources = opening.move();
+  return {
+    doors,
+    consoleUrl: consoleUrl(config),
+    state: stores.state,
+    openConsoleAs: (accountId) => {
+      open.account = accountId;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await resources.disposeAsync();
+      events.serverStopped();
+    },
+  };
+}

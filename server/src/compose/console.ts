@@ -1,0 +1,51 @@
+import type { ConsoleUpstream, ConsoleUsage, Network } from "@sluice/contract";
+import { networks } from "@sluice/contract";
+import { parseJsonExact } from "@sluice/wire";
+import type { HourUsage } from "../ledger/index.ts";
+import type { Upstreams } from "../upstreams/index.ts";
+
+/** The ledger's view of the last hour in the console's form. */
+export function consoleUsage(usage: HourUsage): ConsoleUsage {
+  return {
+    requests: usage.requests,
+    errors: usage.errors,
+    credits: usage.credits,
+    byMinute: usage.byMinute.map(({ minute, requests, credits }) => ({
+      minute: new Date(minute).toISOString(),
+      requests,
+      credits,
+    })),
+  };
+}
+
+/** Every node of every network as the console shows it; latency to a tenth of a millisecond. */
+export function consoleUpstreams(upstreams: Upstreams): ConsoleUpstream[] {
+  return networks.flatMap((network) =>
+    (upstreams.pool(network)?.health() ?? []).map((node) => ({
+      label: node.label,
+      network,
+      health: node.healthy ? "healthy" : node.slot === null ? "down" : "cordoned",
+      slot: node.slot === null ? null : Number(node.slot),
+      slotLag: node.slotLag === null ? null : Number(node.slotLag),
+      latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs * 10) / 10,
+    })),
+  );
+}
+
+/** Where the network's chain stands; rejects when no node tells. */
+export async function chainPosition(
+  upstreams: Upstreams,
+  network: Network,
+): Promise<{ slot: bigint; blockHeight: bigint; transactionCount: bigint }> {
+  const call = { method: "getEpochInfo", params: '[{"commitment":"processed"}]', kind: "read" } as const;
+  const outcome = await upstreams.pool(network)?.call(call);
+  if (outcome?.ok !== true || outcome.answer.errorCode !== null)
+    throw new Error("No node tells where the chain stands");
+  const { body } = outcome.answer;
+  const text = body.kind === "text" ? `${body.head}0${body.tail}` : `${decode(body.head)}0${decode(body.tail)}`;
+  const answer = parseJsonExact(text) as { result?: Record<string, unknown> };
+  const read = (name: string): bigint => BigInt(answer.result?.[name] as number | bigint);
+  return { slot: read("absoluteSlot"), blockHeight: read("blockHeight"), transactionCount: read("transactionCount") };
+}
+
+const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

@@ -1,0 +1,130 @@
+import type { ConsoleDoor, HealthRecord } from "@sluice/contract";
+import { type ConsolePages, createConsole } from "../admin/index.ts";
+import type { Config } from "../config/index.ts";
+import { type AppMount, GatewayDoor, listening, PubSubDoor } from "../door/index.ts";
+import { problemResponse } from "../http/index.ts";
+import type { Clock } from "../lib/index.ts";
+import type { Log, Metrics } from "../observe/index.ts";
+import { chainPosition, consoleUpstreams, consoleUsage } from "./console.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Stores } from "./stores.ts";
+import { version } from "./version.ts";
+
+/** A door that listens. */
+export interface OpenDoor {
+  readonly name: string;
+  readonly url: string;
+  /** What it speaks, in a word or two. */
+  readonly protocol: string;
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly gateway: Gateway;
+  readonly stores: Stores;
+}
+
+/** Addresses that stand for every address are shown as the one that a person on this machine can open. */
+const shownHost = (host: string): string => (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host);
+
+export const consoleUrl = (config: Config): string => `http://${shownHost(config.bind)}:${config.ports.gateway}/`;
+
+export function openDoors(config: Config): OpenDoor[] {
+  const host = shownHost(config.bind);
+  return [
+    { name: "rpc", url: `http://${host}:${config.ports.gateway}/rpc`, protocol: "JSON-RPC" },
+    { name: "pubsub", url: `ws://${host}:${config.ports.pubsub}`, protocol: "Solana PubSub" },
+    {
+      name: "metrics",
+      url: `http://${shownHost(config.metrics.host)}:${config.ports.metrics}/metrics`,
+      protocol: "Prometheus",
+    },
+  ];
+}
+
+/** The console's REST over the parts that it shows. */
+export function wireConsole(
+  config: Config,
+  parts: Parts & { doors: readonly OpenDoor[]; openAccount: () => string | null; closing: AbortSignal },
+) {
+  const { clock, log, gateway, stores, openAccount, closing } = parts;
+  return createConsole(
+    { network: config.networkDefault, version, closing },
+    {
+      state: stores.state,
+      clock,
+      log,
+      requestId: gateway.requestId,
+      openAccount,
+      authenticate: async (key) => {
+        const grant = await gateway.keys.authenticate(key);
+        return "refused" in grant ? null : grant;
+      },
+      doors: (): ConsoleDoor[] =>
+        parts.doors.map(({ name, url, protocol }) => ({ name, address: url, protocol, status: "open" })),
+      upstreams: () => consoleUpstreams(gateway.upstreams),
+      chainPosition: () => chainPosition(gateway.upstreams, config.networkDefault),
+      usage: async (accountId) => consoleUsage(await stores.ledger.requests.lastHour(accountId)),
+      creditsUsed: (accountId) => gateway.credits.spent(accountId),
+    },
+  );
+}
+
+interface GatewayParts extends Parts {
+  readonly consoleApp: AppMount["fetch"];
+  readonly pages: () => Promise<ConsolePages>;
+}
+
+/** Opens the gateway's ports: JSON-RPC, PubSub, health, the console's REST and pages. */
+export function openGatewayDoor(config: Config, parts: GatewayParts): GatewayDoor {
+  const { gateway, clock, consoleApp, pages } = parts;
+  const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
+  const pubsub = new PubSubDoor(shared, {
+    ...gateway,
+    target: (network) => gateway.upstreams.pool(network)?.pubsubNode() ?? null,
+  });
+  const showPage: AppMount["fetch"] = async (request, { requestId }) =>
+    (await pages()).answer(request) ?? problemResponse("NOT_FOUND", { requestId });
+  const open = (): GatewayDoor =>
+    new GatewayDoor(
+      { ...shared, hostname: config.bind, port: config.ports.gateway, pubsubPort: config.ports.pubsub },
+      {
+        ...gateway,
+        apps: [
+          { prefix: "/api/v1/console", fetch: consoleApp },
+          { prefix: "/", fetch: showPage },
+        ],
+        sockets: [pubsub],
+        pubsub,
+        health: healthSource(config, parts, clock.monotonic()),
+      },
+    );
+  return listening("gateway", config.ports.gateway, open);
+}
+
+/** What GET /health tells balancers: degraded while a network has nodes and none of them is well. */
+function healthSource(config: Config, { gateway, clock }: Parts, startedAtMs: number): () => HealthRecord {
+  return () => {
+    const nodes = gateway.upstreams.pool(config.networkDefault)?.health() ?? [];
+    const nodesWell = nodes.some((node) => node.healthy) ? "ok" : "degraded";
+    return {
+      status: nodesWell,
+      version,
+      uptimeSeconds: Math.floor((clock.monotonic() - startedAtMs) / 1_000),
+      parts: { nodes: nodesWell },
+    };
+  };
+}
+
+/** The operator's own door: metrics, and whether the process lives. */
+export function metricsApp(metrics: Metrics): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/metrics") {
+      return new Response(await metrics.render(), { headers: { "Content-Type": metrics.contentType } });
+    }
+    if (pathname === "/health") return Response.json({ status: "ok", version });
+    return new Response("not found\n", { status: 404 });
+  };
+}

@@ -1,0 +1,73 @@
+import { rpcMethods } from "@sluice/contract";
+import { AnswerCache } from "../cache/index.ts";
+import type { Config } from "../config/index.ts";
+import { createCredits } from "../credits/index.ts";
+import type { RequestFact } from "../door/index.ts";
+import { createRequestIds } from "../http/index.ts";
+import { createKeys } from "../keys/index.ts";
+import { type Clock, compileAddressSet, type Random } from "../lib/index.ts";
+import { createLimits } from "../limits/index.ts";
+import type { Events, Log } from "../observe/index.ts";
+import { Rpc } from "../rpc/index.ts";
+import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../upstreams/index.ts";
+import type { Stores } from "./stores.ts";
+
+interface Dependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly events: Events;
+  readonly stores: Stores;
+  readonly resources: AsyncDisposableStack;
+}
+
+/** The rooms of a request's way, in its order, on the stack in the order in which they have to end. */
+export function wireGateway(config: Config, dependencies: Dependencies) {
+  const { clock, random, log, events, stores, resources } = dependencies;
+  const { state, ledger } = stores;
+  const keys = resources.use(
+    createKeys(
+      { developmentKeys: config.mode === "dev" ? "accept" : "refuse" },
+      { clock, log, findByHash: (hash) => state.keys.findByHash(hash), touch: (used) => state.keys.touch(used) },
+    ),
+  );
+  const credits = resources.use(createCredits({}, { clock, log, store: state.credits }));
+  const upstreams = resources.use(
+    createUpstreams(
+      {
+        networks: config.upstreams,
+        deadlineMs: config.upstreamTimeoutMs,
+        slotLagMax: BigInt(config.cordonSlots),
+      },
+      { clock, random, onSlot: (network, commitment) => cache.slotMoved(network, commitment) },
+    ),
+  );
+  const cache = new AnswerCache<NodeAnswer, UpstreamOutcome>(
+    { finalBytesMax: config.cacheBytes },
+    { clock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
+  );
+  const rpc = new Rpc(
+    { allowUnknownMethods: config.unknownMethods === "pass" },
+    { cache, pool: (network) => upstreams.pool(network) },
+  );
+  const served = (fact: RequestFact): void => {
+    events.requestServed(fact);
+    if (fact.cache !== "") events.cacheOutcome(fact.network, "", fact.cache === "HIT" ? "hit" : "miss");
+    ledger.requests.append(fact);
+  };
+  return {
+    clock,
+    keys,
+    limits: createLimits({}, { clock }),
+    credits,
+    rpc,
+    upstreams,
+    served,
+    events,
+    requestId: createRequestIds({ random }),
+    trustedProxies: compileAddressSet(config.trustedProxies),
+  };
+}
+
+export const knownMethods = [...rpcMethods.keys()];
+export type Gateway = ReturnType<typeof wireGateway>;

@@ -1,0 +1,37 @@
+import type { Config } from "../config/index.ts";
+import { createCredits } from "../credits/index.ts";
+import { type Clock, type Random, systemClock, systemRandom } from "../lib/index.ts";
+import { createEvents, createLog, createMetrics } from "../observe/index.ts";
+import { wireManagement } from "./management.ts";
+import { openStores } from "./stores.ts";
+
+export interface OfflineManagement extends AsyncDisposable {
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+/** The management application over stores that this process opens itself, for commands while no server runs. */
+export async function composeManagement(config: Config): Promise<OfflineManagement> {
+  const clock: Clock = systemClock;
+  const random: Random = systemRandom;
+  // A command prints its answer; what a store has to say on opening is for a server's log.
+  const log = createLog({ level: "warn", destination: "stderr" });
+  await using opening = new AsyncDisposableStack();
+  const metrics = opening.use(createMetrics({}, { clock }));
+  const events = createEvents({ log, metrics });
+  const stores = await openStores(config, { clock, random, log, events, resources: opening });
+  const credits = opening.use(createCredits({ sweepIntervalMs: null }, { clock, log, store: stores.state.credits }));
+  const management = wireManagement({
+    clock,
+    random,
+    log,
+    credits,
+    stores,
+    // No server runs, so nobody has anything to forget.
+    forgetting: { forgetKey: () => {}, forgetAccount: () => {} },
+  });
+  const resources = opening.move();
+  return {
+    fetch: (request) => management.fetch(request),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}

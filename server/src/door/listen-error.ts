@@ -1,0 +1,42 @@
+import { createServer } from "node:net";
+
+/** A port that cannot be had, nearly always because another server has it. */
+export class ListenError extends Error {
+  readonly door: string;
+  readonly port: number;
+
+  constructor(door: string, port: number, cause: unknown) {
+    super(`The ${door} door cannot listen on port ${port}`, { cause });
+    this.name = "ListenError";
+    this.door = door;
+    this.port = port;
+  }
+}
+
+/** Runs what listens, and tells which door and port it was when that fails. */
+export function listening<T>(door: string, port: number, listen: () => T): T {
+  try {
+    return listen();
+  } catch (fault) {
+    throw new ListenError(door, port, fault);
+  }
+}
+
+/** Ports that are free on loopback now, all different: for children that have to be found again after a restart. */
+export async function freePorts(count: number): Promise<number[]> {
+  const probes = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(
+    probes.map(
+      (probe) =>
+        new Promise<number>((resolve, reject) => {
+          probe.once("error", reject);
+          probe.listen(0, "127.0.0.1", () => {
+            const address = probe.address();
+            resolve(typeof address === "object" && address !== null ? address.port : 0);
+          });
+        }),
+    ),
+  );
+  await Promise.all(probes.map((probe) => new Promise((resolve) => probe.close(resolve))));
+  return ports;
+}
