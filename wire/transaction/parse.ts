@@ -7,8 +7,9 @@ import { Transaction } from "./transaction.ts";
 /**
  * The strict parser: it accepts exactly the canonical encoding of a transaction that a node would sanitise successfully,
  * and it never throws. One pass over counts and offsets, no copies: offsets are kept and views are made when asked for.
- * Measured on Bun 1.4.4 by bench/wire, with the views of all instructions: a transfer in 0.34 µs against 124 µs with
- * @solana/kit's decoders, a swap with 20 keys and 5 instructions in 0.86 µs against 334 µs.
+ * Measured on Bun 1.4.4 by bench/wire, with the views of all instructions: a transfer in 0.3 µs against 64 to 124 µs
+ * with @solana/kit's decoders (two runs, loaded machine), a swap with 20 keys and 5 instructions in 0.9 to 1.0 µs against
+ * 334 to 340 µs.
  * Sources: Agave's transaction-view (legacy and v0: layout and sanitisation), SIMD-0385 (v1), and for duplicate keys
  * the runtime's AccountLoadedTwice.
  */
