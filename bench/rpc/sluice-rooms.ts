@@ -1,0 +1,127 @@
+/**
+ * The rooms of a request's way in one process: door, keys, limits, credits, rpc, cache and upstreams as they are, over
+ * accounts in memory and without a ledger. sluice-rooms.ts <upstream port> <requests a second>; prints {"port", "key"}
+ * and ends with its standard input.
+ */
+import { formatApiKey } from "@sluice/contract";
+import { AnswerCache } from "../../server/src/cache/index.ts";
+import { createCredits } from "../../server/src/credits/index.ts";
+import { GatewayDoor, PubSubDoor } from "../../server/src/door/index.ts";
+import { createRequestIds } from "../../server/src/http/index.ts";
+import { createKeys, grantOf, isRefusal } from "../../server/src/keys/index.ts";
+import { compileAddressSet, systemClock, systemRandom } from "../../server/src/lib/index.ts";
+import { createLimits } from "../../server/src/limits/index.ts";
+import { Rpc } from "../../server/src/rpc/index.ts";
+import type { AccountRecord, KeyRecord } from "../../server/src/state/index.ts";
+import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../server/src/upstreams/index.ts";
+
+const [upstreamPort = 0, requestsPerSecond = 1] = process.argv.slice(2).map(Number);
+const presented = formatApiKey("live", (length) => systemRandom.bytes(length));
+const quiet = { warn: () => undefined };
+
+const account: AccountRecord = {
+  id: "acc_bench",
+  name: "bench",
+  createdAt: 0,
+  tiers: { platform: "business", oracle: "community", "oracle-v2": "community" },
+  requestsPerSecond,
+  creditsMonthly: 1_000_000_000_000n,
+};
+const keyOf = (hash: string): KeyRecord => ({
+  id: "key_bench",
+  accountId: account.id,
+  name: "bench",
+  hash,
+  hint: "",
+  environment: "live",
+  status: "active",
+  restrictions: { networks: [], domains: [], ipRanges: [] },
+  enhanced: true,
+  enhancedRequestsPerSecond: null,
+  permissions: ["read"],
+  requestsPerSecond: null,
+  expiresAt: null,
+  createdAt: 0,
+  lastUsedAt: null,
+});
+
+const clock = systemClock;
+const keys = createKeys(
+  { developmentKeys: "accept" },
+  { clock, findByHash: async (hash) => ({ key: keyOf(hash), account }), touch: async () => undefined, log: quiet },
+);
+const granted = await keys.authenticate(presented);
+if (isRefusal(granted)) throw new Error(granted.refused);
+let used = 0n;
+const credits = createCredits(
+  {},
+  {
+    clock,
+    log: quiet,
+    store: {
+      lease: async (_account, _month, want) => {
+        used += want;
+        return want;
+      },
+      giveBack: async (_account, _month, unspent) => {
+        used -= unspent;
+      },
+      used: async () => used,
+    },
+  },
+);
+const url = `http://127.0.0.1:${upstreamPort}`;
+const upstreams = createUpstreams(
+  {
+    networks: {
+      mainnet: [],
+      devnet: [{ url, ws: url.replace("http", "ws"), label: "stub", headers: {} }],
+      testnet: [],
+    },
+  },
+  { clock, random: systemRandom, onSlot: (network, commitment) => cache.slotMoved(network, commitment) },
+);
+const cache = new AnswerCache<NodeAnswer, UpstreamOutcome>(
+  {},
+  { clock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
+);
+const rpc = new Rpc({ allowUnknownMethods: false }, { cache, pool: (network) => upstreams.pool(network) });
+let factBytes = 0;
+const shared = {
+  clock,
+  keys: { authenticate: keys.authenticate.bind(keys), checkRestrictions: () => null },
+  limits: createLimits({}, { clock }),
+  credits,
+  requestId: createRequestIds({ random: systemRandom }),
+  served: (fact: { bytesOut: number }) => {
+    factBytes += fact.bytesOut;
+  },
+  events: {
+    requestRefused: () => undefined,
+    faultCaught: (where: string, fault: unknown) => console.error(where, fault),
+    pubsubOpened: () => undefined,
+    pubsubClosed: () => undefined,
+  },
+};
+const place = { networkDefault: "devnet", trustedProxies: compileAddressSet([]) } as const;
+const pubsub = new PubSubDoor(place, { ...shared, target: () => null });
+const door = new GatewayDoor(
+  { ...place, hostname: "127.0.0.1", port: 0, pubsubPort: null },
+  {
+    ...shared,
+    rpc,
+    pubsub,
+    sockets: [],
+    apps: [],
+    health: () => ({ status: "ok", version: "0.0.0", uptimeSeconds: factBytes, parts: {} }),
+  },
+);
+upstreams.start();
+// The tier's numbers are worked out as for any key; only the rate is out of the way.
+if (grantOf(keyOf(""), account).limits.requestsPerSecond !== requestsPerSecond)
+  throw new Error("the rate was not taken");
+console.log(JSON.stringify({ port: door.port, key: presented }));
+for await (const _ of Bun.stdin.stream()) {
+  // Nothing is ever said here; the stream ends when the parent does.
+}
+process.exit(0);

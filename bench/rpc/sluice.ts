@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { spawnChild } from "./child.ts";
+import type { Place, RunningSubject } from "./subjects.ts";
+
+const root = join(import.meta.dir, "..", "..");
+/** Far above what one machine can send, so that the limiter counts and never refuses. */
+const requestsPerSecond = 1_000_000;
+const portOffsets = { first: 21_000, last: 29_000 };
+const startMs = 60_000;
+
+/** Runs a command of `sluice` against the server of a data directory and reads its JSON. */
+async function manage<T>(directory: string, ...args: string[]): Promise<T> {
+  const child = Bun.spawn(["sh", join(root, "bin", "sluice"), ...args, "--json"], {
+    env: { ...process.env, DATA_DIR: directory },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const text = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new Error(`sluice ${args.join(" ")} failed`);
+  return JSON.parse(text) as T;
+}
+
+/**
+ * The whole server, as `npm start` runs it, with the stub as its devnet node: every part of a request's way, the ledger's
+ * facts and its engine's process included. Its CPU is that of the tree below it.
+ */
+export async function startServer(place: Place): Promise<RunningSubject> {
+  const directory = join(place.directory, "data");
+  const devFile = join(directory, "dev.json");
+  const span = portOffsets.last - portOffsets.first;
+  const offset = portOffsets.first + (process.pid % span);
+  const node = `http://127.0.0.1:${place.upstreamPort}`;
+  const child = spawnChild(["sh", join(root, "bin", "sluice"), "dev", "--port-offset", String(offset)], {
+    DATA_DIR: directory,
+    UPSTREAMS_DEVNET: `stub=${node};ws=${node.replace("http", "ws")}`,
+    NETWORK_DEFAULT: "devnet",
+  });
+  for (const until = Date.now() + startMs; !existsSync(devFile); await Bun.sleep(50)) {
+    if (child.isOver() || Date.now() > until) throw new Error("sluice dev did not start");
+  }
+  const { doors } = JSON.parse(readFileSync(devFile, "utf8")) as { doors: { rpc: string } };
+  // An account of its own whose rate never refuses; everything else about it is as for any customer.
+  const account = await manage<{ id: string }>(
+    directory,
+    "accounts",
+    "create",
+    "--name",
+    "bench",
+    "--tier",
+    "business",
+  );
+  const limits = ["--requests-per-second", String(requestsPerSecond), "--credits-monthly", "1000000000000"];
+  await manage(directory, "accounts", "set-limits", account.id, ...limits);
+  const { key } = await manage<{ key: string }>(
+    directory,
+    "keys",
+    "create",
+    "--account",
+    account.id,
+    "--environment",
+    "dev",
+  );
+  return {
+    port: Number(new URL(doors.rpc).port),
+    path: "/rpc",
+    pid: child.pid,
+    headers: { "X-API-Key": key },
+    [Symbol.asyncDispose]: () => child.stop(),
+  };
+}
+
+/** Only the rooms of a request's way, in one process, with accounts and keys in memory and no ledger. */
+export async function startRooms(place: Place): Promise<RunningSubject> {
+  const script = join(import.meta.dir, "sluice-rooms.ts");
+  const child = spawnChild([process.execPath, script, String(place.upstreamPort), String(requestsPerSecond)]);
+  const { port, key } = JSON.parse(await child.line()) as { port: number; key: string };
+  return {
+    port,
+    path: "/rpc",
+    pid: child.pid,
+    headers: { "X-API-Key": key },
+    [Symbol.asyncDispose]: () => child.stop(),
+  };
+}

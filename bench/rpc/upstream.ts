@@ -1,0 +1,27 @@
+/**
+ * The node behind every subject, a process of its own: answers each JSON-RPC call with the same result of about 500
+ * bytes under the call's id, and getSlot with a slot that stands. Prints {"port"} when it listens and ends with its
+ * standard input.
+ */
+const filler = "x".repeat(380);
+const result = `{"slot":100,"blockTime":1700000000,"meta":{"err":null,"fee":5000,"logMessages":["${filler}"]},"version":0}`;
+const slot = 1_000_000;
+
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    if (request.method !== "POST") return new Response(null, { status: 404 });
+    const text = await request.text();
+    const id = /"id":\s*("[^"]*"|[0-9]+|null)/.exec(text)?.[1] ?? "null";
+    const answer = text.includes('"getSlot"') ? slot : result;
+    return new Response(`{"jsonrpc":"2.0","result":${answer},"id":${id}}`, {
+      headers: { "content-type": "application/json" },
+    });
+  },
+});
+console.log(JSON.stringify({ port: server.port }));
+for await (const _ of Bun.stdin.stream()) {
+  // Nothing is ever said here; the stream ends when the parent does.
+}
+process.exit(0);
