@@ -8,7 +8,7 @@
  *
  * The time is the server's unless one is passed (tests do): replicas whose clocks differ would otherwise refill each
  * other's buckets. The arithmetic is `takeFromBucket`'s; %.17g keeps a double exactly. A bucket expires when it is full,
- * since a bucket that is not there is full.
+ * since a bucket that is not there is full. A refusal writes nothing.
  */
 export const takeTokens = `
 local rate, full, price = tonumber(ARGV[1]), tonumber(ARGV[2]) * 1000, tonumber(ARGV[3]) * 1000
@@ -17,19 +17,18 @@ if not now then
   local time = redis.call('TIME')
   now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
-local before = full
+local before, back = full, false
 local stored = redis.call('GET', KEYS[1])
 if stored then
   local thousandths, at = string.match(stored, '^(%S+) (%S+)$')
   before = math.min(full, tonumber(thousandths) + math.max(0, now - tonumber(at)) * rate)
+  back = now < tonumber(at)
 end
 local allowed = before >= price
 local after = before
 if allowed then after = before - price end
 local reset = math.ceil((full - after) / rate)
-if after >= full then
-  if stored then redis.call('DEL', KEYS[1]) end
-else
+if after < full and (after ~= before or back) then
   redis.call('SET', KEYS[1], string.format('%.17g %.17g', after, now), 'PX', math.max(1, reset))
 end
 local retry = 0

@@ -19,8 +19,8 @@ export function checkTokenRequest({ rate, burst, cost }: TokenRequest): void {
 
 /**
  * Takes `cost` tokens if they are there. `level` is null for a bucket that is full, which is how one begins and what one
- * becomes when it is left alone. Gives the level to keep, or null when the bucket is full again. A clock that steps back
- * refills nothing and takes nothing away. The script in `scripts.ts` is the same arithmetic inside Redis.
+ * becomes when it is left alone. Gives the level to keep, or null when the bucket is full. A refusal keeps the level as it
+ * was, so refusing costs no write. A clock that steps back refills nothing and takes nothing away. The script in `scripts.ts` is the same arithmetic inside Redis.
  */
 export function takeFromBucket(
   level: BucketLevel | null,
@@ -39,5 +39,7 @@ export function takeFromBucket(
     resetMs,
     retryMs: allowed ? 0 : Math.ceil((Math.min(price, full) - after) / rate),
   };
-  return { decision, level: after >= full ? null : { thousandths: after, atMs: nowMs } };
+  if (after >= full) return { decision, level: null };
+  const changed = level === null || after !== before || nowMs < level.atMs;
+  return { decision, level: changed ? { thousandths: after, atMs: nowMs } : level };
 }

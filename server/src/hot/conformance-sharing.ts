@@ -1,0 +1,108 @@
+import { describe, expect, test } from "bun:test";
+import type { HotSubject } from "./conformance.ts";
+import type { Hot } from "./hot.ts";
+
+/** Collects messages and lets a test wait for a number of them. */
+class Inbox {
+  readonly messages: string[] = [];
+  #waiting: { count: number; resolve: () => void } | null = null;
+
+  readonly handler = (message: string): void => {
+    this.messages.push(message);
+    if (this.#waiting !== null && this.messages.length >= this.#waiting.count) this.#waiting.resolve();
+  };
+
+  async received(count: number): Promise<readonly string[]> {
+    if (this.messages.length < count) {
+      await new Promise<void>((resolve) => {
+        this.#waiting = { count, resolve };
+      });
+    }
+    return this.messages;
+  }
+}
+
+/** A message of its own on the channel, awaited: whatever was published before it has arrived by then. */
+async function flush(hot: Hot, channel: string): Promise<void> {
+  const inbox = new Inbox();
+  await using _subscription = await hot.subscribe(channel, inbox.handler);
+  await hot.publish(channel, "flush");
+  await inbox.received(1);
+}
+
+/** Leases and messages: what replicas say to each other. */
+export function sharingConformance({ hot, other, pass, newKey }: HotSubject): void {
+  describe("leases", () => {
+    test("of many that ask at once one gets the lease, and it keeps the others out until it lets go", async () => {
+      const key = newKey();
+      const holders = Array.from({ length: 20 }, (_, index) => `holder ${index}`);
+      const got = await Promise.all(
+        holders.map((holder, index) => (index % 2 === 0 ? hot() : other()).acquire(key, holder, 60_000)),
+      );
+      expect(got.filter((each) => each).length).toBe(1);
+      const winner = holders[got.indexOf(true)] ?? "";
+      expect(await other().release(key, `not ${winner}`)).toBe(false);
+      expect(await hot().acquire(key, "late", 60_000)).toBe(false);
+      expect(await other().release(key, winner)).toBe(true);
+      expect(await other().release(key, winner)).toBe(false);
+      expect(await hot().acquire(key, "late", 60_000)).toBe(true);
+    });
+
+    test("a lease that is not renewed passes on, and its former holder cannot end the new one", async () => {
+      const key = newKey();
+      expect(await hot().acquire(key, "first", 40)).toBe(true);
+      await pass(60);
+      expect(await other().acquire(key, "second", 60_000)).toBe(true);
+      expect(await hot().release(key, "first")).toBe(false);
+      expect(await hot().acquire(key, "first", 60_000)).toBe(false);
+    });
+
+    test("its holder renews a lease by acquiring it again", async () => {
+      const key = newKey();
+      expect(await hot().acquire(key, "me", 100)).toBe(true);
+      await pass(60);
+      expect(await hot().acquire(key, "me", 60_000)).toBe(true);
+      await pass(60);
+      expect(await other().acquire(key, "you", 60_000)).toBe(false);
+    });
+  });
+
+  describe("messages", () => {
+    test("every subscriber of a channel gets each message once and in order, others get none", async () => {
+      const [channel, elsewhere] = [newKey(), newKey()];
+      const [here, there, apart] = [new Inbox(), new Inbox(), new Inbox()];
+      await using _here = await hot().subscribe(channel, here.handler);
+      await using _there = await other().subscribe(channel, there.handler);
+      await using _apart = await other().subscribe(elsewhere, apart.handler);
+      const sent = Array.from({ length: 20 }, (_, index) => `message ${index} é🦀\n`);
+      for (const message of sent) await hot().publish(channel, message);
+      expect(await here.received(20)).toEqual(sent);
+      expect(await there.received(20)).toEqual(sent);
+      await flush(other(), elsewhere);
+      expect(apart.messages).toEqual(["flush"]);
+    });
+
+    test("who has unsubscribed gets nothing more, and the other subscriptions of the channel go on", async () => {
+      const channel = newKey();
+      const [gone, stays] = [new Inbox(), new Inbox()];
+      const subscription = await hot().subscribe(channel, gone.handler);
+      await using _stays = await hot().subscribe(channel, stays.handler);
+      await subscription[Symbol.asyncDispose]();
+      await subscription[Symbol.asyncDispose]();
+      await other().publish(channel, "after");
+      expect(await stays.received(1)).toEqual(["after"]);
+      expect(gone.messages).toEqual([]);
+    });
+
+    test("a subscriber that throws does not keep the message from the others", async () => {
+      const [channel, inbox] = [newKey(), new Inbox()];
+      const failing = (): void => {
+        throw new Error("a bug of the subscriber's");
+      };
+      await using _failing = await hot().subscribe(channel, failing);
+      await using _inbox = await hot().subscribe(channel, inbox.handler);
+      await hot().publish(channel, "message");
+      expect(await inbox.received(1)).toEqual(["message"]);
+    });
+  });
+}
