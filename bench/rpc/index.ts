@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { spawnChild } from "./child.ts";
 import type { LoadPlan, LoadResult } from "./load.ts";
-import { treeCpuMicros } from "./process-cpu.ts";
+import { treeCpu } from "./process-cpu.ts";
 import {
   direct,
   fastifyProxy,
@@ -91,20 +91,23 @@ async function measure(path: Path, contestant: Contestant, running: RunningSubje
   };
   const load = spawnChild([process.execPath, join(import.meta.dir, "load.ts"), JSON.stringify(plan)]);
   await Bun.sleep(warmMs);
-  const before = treeCpuMicros(running.pid);
+  const before = treeCpu(running.pid);
   load.write("start\n");
   const result: LoadResult = JSON.parse(await load.line());
-  const after = treeCpuMicros(running.pid);
+  const after = treeCpu(running.pid);
   await load.stop();
   if (result.fault !== null) throw new Error(`${contestant.subject.name}: ${result.fault}`);
   if (path.name === "hit" && result.cacheStatus !== "HIT" && contestant.subject.name !== nginxCached.name) {
     throw new Error(`${contestant.subject.name}: the answers were ${result.cacheStatus || "not marked"}, not hits`);
   }
+  const cpuOf = (part: "total" | "root"): number | null =>
+    before === null || after === null ? null : (after[part] - before[part]) / Math.max(1, result.requests);
   return {
     requestsPerSecond: result.requests / result.seconds,
     p50Ms: result.p50Ms,
     p99Ms: result.p99Ms,
-    cpuMicros: before === null || after === null ? null : (after - before) / Math.max(1, result.requests),
+    cpuMicros: cpuOf("total"),
+    rootCpuMicros: cpuOf("root"),
     loadCpuMicros: result.cpuMicrosPerRequest,
   };
 }

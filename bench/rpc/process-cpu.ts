@@ -20,8 +20,15 @@ function readStat(pid: number): ProcessLine | null {
   }
 }
 
-/** CPU time of a process and all below it, in µs (utime + stime); null where there is no /proc. */
-export function treeCpuMicros(root: number): number | null {
+export interface TreeCpu {
+  /** µs of a process and all below it, utime + stime. */
+  readonly total: number;
+  /** µs of the process itself. */
+  readonly root: number;
+}
+
+/** CPU time of a process tree; null where there is no /proc. */
+export function treeCpu(root: number): TreeCpu | null {
   let pids: number[];
   try {
     pids = readdirSync("/proc")
@@ -44,5 +51,5 @@ export function treeCpuMicros(root: number): number | null {
     return false;
   };
   for (const [pid, line] of lines) if (isBelow(pid)) ticks += line.ticks;
-  return ticks * microsPerTick;
+  return { total: ticks * microsPerTick, root: (lines.get(root)?.ticks ?? 0) * microsPerTick };
 }

@@ -4,6 +4,8 @@ export interface Sample {
   readonly p99Ms: number;
   /** CPU µs per request of the subject's process tree; null where the system does not tell. */
   readonly cpuMicros: number | null;
+  /** The part of it that the tree's first process used itself; the rest is its children's. */
+  readonly rootCpuMicros: number | null;
   readonly loadCpuMicros: number;
 }
 
@@ -30,6 +32,7 @@ export function summarise(samples: readonly Sample[]): Omit<Row, "name" | "label
     p99Ms: median(samples.map((sample) => sample.p99Ms)),
     cpuMicros: cpu.length === 0 ? null : median(cpu),
     cpuRange: cpu.length === 0 ? null : [Math.min(...cpu), Math.max(...cpu)],
+    rootCpuMicros: cpu.length === 0 ? null : median(samples.map((sample) => sample.rootCpuMicros ?? 0)),
     loadCpuMicros: median(samples.map((sample) => sample.loadCpuMicros)),
   };
 }
@@ -39,14 +42,16 @@ export function printTable(title: string, rows: readonly Row[], peer: string): v
   const reference = rows.find((row) => row.name === peer)?.cpuMicros ?? null;
   console.log(`\n${title}\n`);
   console.log(
-    `| subject | requests/s | p50 ms | p99 ms | CPU µs/request (range) | load's own CPU µs | CPU / ${peer} |`,
+    `| subject | requests/s | p50 ms | p99 ms | CPU µs/request (range) | of it in the first process | load's own CPU µs | CPU / ${peer} |`,
   );
-  console.log("|---|---:|---:|---:|---:|---:|---:|");
+  console.log("|---|---:|---:|---:|---:|---:|---:|---:|");
   for (const row of rows) {
     const range = row.cpuRange === null ? "" : ` (${row.cpuRange.map((value) => value.toFixed(1)).join("-")})`;
     const cpu = row.cpuMicros === null ? "n/a" : `${row.cpuMicros.toFixed(1)}${range}`;
     const ratio = row.cpuMicros === null || reference === null ? "n/a" : (row.cpuMicros / reference).toFixed(2);
     const figures = [row.requestsPerSecond.toFixed(0), row.p50Ms.toFixed(2), row.p99Ms.toFixed(2)];
-    console.log(`| ${[row.label, ...figures, cpu, row.loadCpuMicros.toFixed(1), ratio].join(" | ")} |`);
+    console.log(
+      `| ${[row.label, ...figures, cpu, row.rootCpuMicros?.toFixed(1) ?? "n/a", row.loadCpuMicros.toFixed(1), ratio].join(" | ")} |`,
+    );
   }
 }
