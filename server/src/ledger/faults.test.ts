@@ -4,7 +4,7 @@ import { systemClock } from "../lib/index.ts";
 import { LedgerOpenError, LedgerUnavailableError } from "./errors.ts";
 import { run } from "./kills.campaign.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
-import { fact, isAlive, ledgerDirectory, recordingLog, until } from "./testing/ledger-directory.ts";
+import { fact, isAlive, ledgerDirectory, recordingLog, residentMiB, until } from "./testing/ledger-directory.ts";
 
 async function openIn(path: string): Promise<Ledger> {
   const options = { directory: path, clickhouseUrl: null, cluster: null };
@@ -107,4 +107,12 @@ test("SIGTERM to the engine exits 0 and the supervisor brings it back", async ()
   await until("the restart", async () => ledger.childPid() !== pid && (await ledger.ping()));
   const died = log.entries.find((entry) => entry.message.includes("died"));
   expect(died?.fields).toMatchObject({ pid, exitCode: 0, signal: null });
+});
+
+test("an idle engine stays small", async () => {
+  using directory = ledgerDirectory();
+  await using ledger = await openIn(directory.path);
+  const pid = ledger.childPid() ?? 0;
+  await until("the release of the library's pages", () => residentMiB(pid) < 180);
+  expect(await ledger.query<{ a: number }>("SELECT 1 AS a")).toEqual([{ a: 1 }]);
 });

@@ -6,6 +6,7 @@ interface Tally {
   readonly acknowledged: Map<string, number>;
   readonly sent: Map<string, number>;
   failed: number;
+  slowestInsertMs: number;
   restartMs: number[];
 }
 
@@ -23,19 +24,21 @@ async function write(
     const at = Date.UTC(2026, 10, 1) + index;
     const rows = Array.from({ length: size }, (_, row) => ({ at, account_id: id, request_id: `${id}-${row}` }));
     tally.sent.set(id, size);
+    const startedAt = performance.now();
     try {
       await ledger.insert("requests", rows);
       tally.acknowledged.set(id, size);
     } catch {
       tally.failed++;
     }
+    tally.slowestInsertMs = Math.max(tally.slowestInsertMs, performance.now() - startedAt);
   }
 }
 
 /** Kills the engine with SIGKILL at random moments while writers and readers use it. */
 async function killAgainAndAgain(ledger: Ledger, n: number, random: Random, tally: Tally): Promise<void> {
   for (let kill = 0; kill < n; kill++) {
-    await Bun.sleep(30 + random.next() * 400);
+    await Bun.sleep(30 + random.next() * 1_200);
     const pid = ledger.childPid();
     if (pid === null) throw new Error("the engine was not running");
     const killedAt = performance.now();
@@ -77,7 +80,7 @@ async function judge(ledger: Ledger, tally: Tally, kills: number): Promise<strin
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   using directory = ledgerDirectory();
   const random = seededRandom(seed);
-  const tally: Tally = { acknowledged: new Map(), sent: new Map(), failed: 0, restartMs: [] };
+  const tally: Tally = { acknowledged: new Map(), sent: new Map(), failed: 0, slowestInsertMs: 0, restartMs: [] };
   const options = { directory: directory.path, clickhouseUrl: null, cluster: null };
   await using ledger = await openLedger(options, { clock: systemClock, log: recordingLog() });
   let stop = false;
@@ -92,9 +95,10 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   const faults = await judge(ledger, tally, n);
   const slowest = Math.max(...tally.restartMs);
   if (slowest > 5_000) faults.push(`a restart took ${Math.round(slowest)} ms`);
+  if (tally.slowestInsertMs > 20_000) faults.push(`an insert took ${Math.round(tally.slowestInsertMs)} ms`);
   const figures = `${n} kills, ${tally.acknowledged.size} batches acknowledged, ${tally.failed} failed`;
   const restarts = [...tally.restartMs].sort((a, b) => a - b);
   const median = Math.round(restarts[Math.floor(restarts.length / 2)] ?? 0);
-  const summary = `${figures}, restart median ${median} ms, slowest ${Math.round(slowest)} ms; ${faults.slice(0, 5).join("; ") || "no faults"}`;
+  const summary = `${figures}, restart median ${median} ms, slowest ${Math.round(slowest)} ms, slowest insert ${Math.round(tally.slowestInsertMs)} ms; ${faults.slice(0, 5).join("; ") || "no faults"}`;
   return { passed: faults.length === 0, summary };
 }

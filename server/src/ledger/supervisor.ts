@@ -11,11 +11,11 @@ export const supervisorLimits = {
   readyMsMax: 30_000,
   /** How long a call waits for a child that is being restarted. */
   callWaitMsMax: 10_000,
-  /** Wait before restart number n: 0, then 100 doubled each time up to the maximum; it never gives up. */
+  /** Wait before a restart: none, and after each young death or failed start in a row 100, 200, 400 ... It never ends. */
   backoffMsFirst: 100,
   backoffMsMax: 5_000,
-  /** A child that lived this long restarts at once again. */
-  stableMs: 30_000,
+  /** A child that dies younger than this counts as failing; an older one is restarted at once. */
+  stableMs: 1_000,
   /** From SIGTERM to SIGKILL. */
   stopMsMax: childLimits.drainMs + 2_000,
   /** What is kept of the child's standard error, in characters. */

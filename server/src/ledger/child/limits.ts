@@ -22,6 +22,8 @@ export const childLimits = {
   engineMemoryBytesMax: 2 * 1024 * 1024 * 1024,
   /** How often a statement whose caller has gone away is told to stop, until it has. */
   killEveryMs: 100,
+  /** When, after it is ready, the process gives back what only loading has touched. */
+  releasePagesAfterMs: 1_000,
   /** Time for running statements to end when the process is told to stop. */
   drainMs: 4_000,
   /** The same when the parent has died: nobody waits for the answers any more. */

@@ -12,6 +12,7 @@ import { Front } from "./front.ts";
 import { type ChildOrders, type ChildReport, parseOrders } from "./handshake.ts";
 import { childLimits } from "./limits.ts";
 import { loadNative } from "./native.ts";
+import { releaseLibraryPages } from "./trim.ts";
 
 const freshId = (): string => Buffer.from(systemRandom.bytes(16)).toString("hex");
 
@@ -58,6 +59,7 @@ async function serve(orders: ChildOrders): Promise<{ stop: (deadlineMs: number) 
     error: () => new Response("Internal error\n", { status: 500 }),
   });
   report({ ready: true, port: server.port ?? 0, version });
+  setTimeout(releaseLibraryPages, childLimits.releasePagesAfterMs);
   return {
     async stop(deadlineMs) {
       await front.drain(deadlineMs);
