@@ -30,6 +30,7 @@ export class RedisSubscriber implements AsyncDisposable {
   readonly #log: HotLog;
   readonly #random: Random;
   readonly #channels = new Map<string, Channel>();
+  readonly #whenReady: (() => void)[] = [];
   #client: Redis | null = null;
   #attempt = 0;
   #closed = false;
@@ -47,6 +48,18 @@ export class RedisSubscriber implements AsyncDisposable {
     this.#pinger = setInterval(() => this.#ping(), options.pingMs);
     this.#pinger.unref();
     this.#connect();
+  }
+
+  /** Waits until the first connection is ready, at most `patienceMs`, and says whether it is. */
+  async connected(patienceMs: number): Promise<boolean> {
+    if (this.#client?.status === "ready") return true;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), patienceMs);
+      this.#whenReady.push(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+    });
   }
 
   /** Resolves when the server has confirmed, or, when it is away, at once: it is then asked after the next connection. */
@@ -97,6 +110,7 @@ export class RedisSubscriber implements AsyncDisposable {
 
   #onReady(client: Redis): void {
     this.#attempt = 0;
+    for (const tell of this.#whenReady.splice(0)) tell();
     const names = [...this.#channels.keys()];
     if (names.length === 0) return;
     const told = [...this.#channels.values()].flatMap(({ subscriptions }) => [...subscriptions]);

@@ -15,7 +15,7 @@ import {
 import { newScript, RedisCommands, type RedisTimes } from "./redis-commands.ts";
 import { RedisSubscriber } from "./redis-subscriber.ts";
 import type { RedisAddress } from "./redis-url.ts";
-import { acquire, increment, release, takeTokens } from "./scripts.ts";
+import { acquire, increment, publish, release, takeTokens } from "./scripts.ts";
 import { checkTokenRequest } from "./token-bucket.ts";
 
 export interface RedisHotOptions {
@@ -31,6 +31,7 @@ const takeTokensScript = newScript(takeTokens);
 const incrementScript = newScript(increment);
 const acquireScript = newScript(acquire);
 const releaseScript = newScript(release);
+const publishScript = newScript(publish);
 
 /** The hot store that replicas share, on Redis or Valkey, a single server or a cluster. */
 export class RedisHot implements Hot {
@@ -46,9 +47,10 @@ export class RedisHot implements Hot {
     this.#subscriber = new RedisSubscriber({ ...options, nodes: () => commands.nodes() }, deps);
   }
 
-  /** Whether the first connection is there within the time given; it goes on being tried either way. */
-  connected(patienceMs: number): Promise<boolean> {
-    return this.#commands.connected(patienceMs);
+  /** Whether both connections are there within the time given; they go on being tried either way. */
+  async connected(patienceMs: number): Promise<boolean> {
+    const both = [this.#commands.connected(patienceMs), this.#subscriber.connected(patienceMs)];
+    return (await Promise.all(both)).every((ready) => ready);
   }
 
   async get(key: string): Promise<Uint8Array | null> {
@@ -100,7 +102,7 @@ export class RedisHot implements Hot {
 
   async publish(channel: string, message: string): Promise<void> {
     const name = this.#name("p", channel);
-    await this.#commands.run((client) => client.publish(name, message));
+    await this.#commands.script(publishScript, name, message);
   }
 
   async subscribe(channel: string, handler: MessageHandler, options: SubscribeOptions = {}): Promise<AsyncDisposable> {

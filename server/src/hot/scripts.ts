@@ -56,3 +56,9 @@ export const release = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
 `;
+
+/**
+ * KEYS: channel. ARGV: message. A plain PUBLISH would go to any node of a cluster, and messages that take different ways
+ * overtake each other; a script goes to the node of its key, always the same for a channel.
+ */
+export const publish = `return redis.call('PUBLISH', KEYS[1], ARGV[1])`;
