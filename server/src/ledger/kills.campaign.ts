@@ -24,14 +24,14 @@ async function write(
     const at = Date.UTC(2026, 10, 1) + index;
     const rows = Array.from({ length: size }, (_, row) => ({ at, account_id: id, request_id: `${id}-${row}` }));
     tally.sent.set(id, size);
-    const startedAt = performance.now();
+    const startedAt = systemClock.monotonic();
     try {
       await ledger.insert("requests", rows);
       tally.acknowledged.set(id, size);
     } catch {
       tally.failed++;
     }
-    tally.slowestInsertMs = Math.max(tally.slowestInsertMs, performance.now() - startedAt);
+    tally.slowestInsertMs = Math.max(tally.slowestInsertMs, systemClock.monotonic() - startedAt);
   }
 }
 
@@ -41,15 +41,15 @@ async function killAgainAndAgain(ledger: Ledger, n: number, random: Random, tall
     await Bun.sleep(30 + random.next() * 1_200);
     const pid = ledger.childPid();
     if (pid === null) throw new Error("the engine was not running");
-    const killedAt = performance.now();
+    const killedAt = systemClock.monotonic();
     process.kill(pid, "SIGKILL");
     // Calls in the moment of the crash may fail; what counts is when the next one works.
     while (ledger.childPid() === pid || !(await ledger.ping())) {
-      if (performance.now() - killedAt > 30_000) throw new Error("the engine did not come back");
+      if (systemClock.monotonic() - killedAt > 30_000) throw new Error("the engine did not come back");
       await Bun.sleep(5);
     }
-    tally.restartMs.push(performance.now() - killedAt);
-    ledger.requests.append(fact({ accountId: "appended", requestId: `fact-${kill}`, at: Date.now() }));
+    tally.restartMs.push(systemClock.monotonic() - killedAt);
+    ledger.requests.append(fact({ accountId: "appended", requestId: `fact-${kill}`, at: systemClock.now() }));
   }
 }
 

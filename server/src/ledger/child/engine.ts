@@ -16,9 +16,9 @@ export interface StatementContext {
 
 export interface EngineStream {
   /** The next piece of the result, or null at its end. Throws EngineException. */
-  next(): Promise<Uint8Array | null>;
+  readonly next: () => Promise<Uint8Array | null>;
   /** Ends the statement and gives its connection back; may be called at any time, and more than once. */
-  close(): void;
+  readonly close: () => void;
 }
 
 /**
