@@ -5,6 +5,24 @@
  * @solana/kit and JSON.parse.
  */
 export {
+  decodeHandleAccount,
+  decodeNameRegistry,
+  decodeReverseName,
+  encodeHandleAccount,
+  encodeNameRegistry,
+  encodeReverseName,
+  type HandleAccount,
+  handleAccountSize,
+  handleAddress,
+  handleNameSize,
+  type NamePosition,
+  type NameRegistry,
+  nameRegistryAddress,
+  nameRegistryHeaderSize,
+  reverseRegistryAddress,
+  subdomainPrefix,
+} from "./accounts/name-registry.ts";
+export {
   type AddressLookupTable,
   decodeAddressLookupTable,
   decodeNonceAccount,
@@ -73,6 +91,8 @@ export {
   sliceObject,
 } from "./json/slice.ts";
 export { type JsonValue, stringifyJsonExact } from "./json/stringify.ts";
+export { type NameService, type NameSuffix, nameServices, nameSuffixes } from "./name-services.ts";
+export { findProgramAddress, isOnCurve, type ProgramAddress, programAddress, type Sha256 } from "./program-address.ts";
 export { programs, sysvars, wellKnownAddresses } from "./programs.ts";
 export {
   readShortVec,
