@@ -61,7 +61,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   // Web3.js has no public way to let go of its socket, and reconnects for ever when the node is gone.
-  (connection as unknown as { _rpcWebSocket: { close(): void } })._rpcWebSocket.close();
+  const { _rpcWebSocket: socket } = connection as unknown as {
+    _rpcWebSocket: { setAutoReconnect(reconnect: boolean): void; close(): void };
+  };
+  socket.setAutoReconnect(false);
+  socket.close();
   await node[Symbol.asyncDispose]();
 });
 
@@ -227,7 +231,7 @@ test("web3.js: a transfer beyond the balance fails in preflight with its logs, a
   if (!(refusal instanceof SendTransactionError)) return;
   expect(refusal.message).toContain("custom program error: 0x1");
   expect(refusal.logs?.at(-1)).toContain("failed: custom program error: 0x1");
-  const before = await connection.getBalance(payer.publicKey);
+  const before = await connection.getBalance(payer.publicKey, "processed");
   const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
   const transaction = transferTo(receiver, 1_000 * LAMPORTS_PER_SOL);
   const signature = await connection.sendTransaction(transaction, [payer], { skipPreflight: true });
@@ -238,7 +242,7 @@ test("web3.js: a transfer beyond the balance fails in preflight with its logs, a
     (error: unknown) => error,
   );
   expect(outcome).toEqual({ InstructionError: [0, { Custom: 1 }] });
-  expect(await connection.getBalance(payer.publicKey)).toBe(before - 5_000);
+  expect(await connection.getBalance(payer.publicKey, "processed")).toBe(before - 5_000);
 });
 
 test("web3.js: the priority fee is charged and shown as the price of its block", async () => {

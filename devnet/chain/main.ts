@@ -18,6 +18,9 @@ async function main(): Promise<void> {
     for (const fault of command.faults) console.error(`devnet chain: ${fault}`);
     process.exit(2);
   }
+  if (command.dataIgnored) console.error("devnet chain: the chain is kept in memory; --data has no effect");
+  // Whatever a client sent, the chain goes on: a fault of ours is told and costs no more than one answer.
+  process.on("unhandledRejection", (reason) => console.error(reason));
   const node = await startNode(command.options, { now: () => Date.now() });
   let ending = false;
   const end = async () => {

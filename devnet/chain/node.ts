@@ -3,7 +3,8 @@ import { Chain } from "./bank/chain.ts";
 import { createGenesis } from "./bank/genesis.ts";
 import { PerformanceSamples } from "./bank/performance.ts";
 import type { NodeOptions } from "./options.ts";
-import { type PubSubClient, PubSubHub } from "./pubsub/hub.ts";
+import { PubSubHub } from "./pubsub/hub.ts";
+import { SocketClient } from "./pubsub/socket-client.ts";
 import type { ChainEvent } from "./pubsub/subscription.ts";
 import { answerHttp } from "./rpc/http.ts";
 import { answerBody, type Dispatch, dispatcher } from "./rpc/json-rpc.ts";
@@ -18,7 +19,7 @@ const SOCKET_MESSAGE_BYTES_MAX = 4_096;
 const SOCKET_BACKLOG_BYTES_MAX = 64 * 1_024 * 1_024;
 
 interface SocketData {
-  client: PubSubClient | null;
+  client: SocketClient | null;
   dispatch: Dispatch | null;
 }
 
@@ -84,7 +85,7 @@ function serve(port: number, options: NodeOptions, rpc: Dispatch, hub: PubSubHub
       closeOnBackpressureLimit: true,
       idleTimeout: 0,
       open(socket) {
-        const client = { send: (text: string) => void socket.send(text) };
+        const client = new SocketClient((text) => void socket.send(text));
         socket.data.client = client;
         socket.data.dispatch = hub.dispatchFor(client);
       },
@@ -97,9 +98,18 @@ function serve(port: number, options: NodeOptions, rpc: Dispatch, hub: PubSubHub
 }
 
 async function answerSocket(socket: ServerWebSocket<SocketData>, message: string | Buffer): Promise<void> {
-  if (socket.data.dispatch === null || typeof message !== "string") return;
-  const answer = await answerBody(message, socket.data.dispatch);
-  if (answer !== null) socket.send(answer);
+  const { client, dispatch } = socket.data;
+  if (client === null || dispatch === null || typeof message !== "string") return;
+  client.hold();
+  try {
+    const answer = await answerBody(message, dispatch);
+    if (answer !== null) socket.send(answer);
+  } catch (error) {
+    console.error(error);
+    socket.close(1011);
+  } finally {
+    client.release();
+  }
 }
 
 /** Starts a chain at its genesis and opens its doors. Ports may be 0: the URLs tell which were taken. */

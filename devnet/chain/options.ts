@@ -42,6 +42,8 @@ export interface CommandLine {
   readonly options: NodeOptions;
   /** End when standard input ends: a child that must not outlive its parent. */
   readonly exitWithParent: boolean;
+  /** A directory was named, which this chain does not use. */
+  readonly dataIgnored: boolean;
 }
 
 export type ParsedCommandLine =
@@ -120,5 +122,10 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   if (options.confirmedAfter > options.finalizedAfter)
     faults.push("--confirmed-after must not exceed --finalized-after");
   if (faults.length > 0) return { ok: false, faults };
-  return { ok: true, options, exitWithParent: values["exit-with-parent"] === true };
+  return {
+    ok: true,
+    options,
+    exitWithParent: values["exit-with-parent"] === true,
+    dataIgnored: values["data"] !== undefined,
+  };
 }

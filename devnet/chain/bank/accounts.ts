@@ -44,6 +44,11 @@ export class AccountStore {
     return null;
   }
 
+  /** The account as it is now, in the open slot. */
+  newest(address: string): ChainAccount | null {
+    return this.#versions.get(address)?.[0]?.account ?? null;
+  }
+
   /** Whether the account was written after `slot`. */
   changedAfter(address: string, slot: bigint): boolean {
     return (this.#versions.get(address)?.[0]?.slot ?? slot) > slot;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { encodeBase58, type Transaction } from "@sluice/wire";
 import type { Block, ChainAccount } from "../model.ts";
-import { durableNonce } from "../svm/litesvm.ts";
+import { durableNonce } from "../svm/durable-nonce.ts";
 import type { AccountWrite, Svm } from "../svm/svm.ts";
 import { AccountStore } from "./accounts.ts";
 import { type BankSlot, type Commitment, CommitmentLadder } from "./bank-slot.ts";

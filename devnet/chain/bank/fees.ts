@@ -1,18 +1,12 @@
 import type { Message } from "@sluice/wire";
-import {
-  BUILTIN_PROGRAMS,
-  COMPUTE_BUDGET_PROGRAM,
-  ED25519_PROGRAM,
-  SECP256K1_PROGRAM,
-  SECP256R1_PROGRAM,
-} from "./programs.ts";
+import { programs } from "@sluice/wire";
+import { BUILTIN_PROGRAMS, PRECOMPILES } from "./programs.ts";
 
 export const LAMPORTS_PER_SIGNATURE = 5_000n;
 const COMPUTE_UNITS_MAX = 1_400_000n;
 const DEFAULT_UNITS_BUILTIN = 3_000n;
 const DEFAULT_UNITS_PROGRAM = 200_000n;
 const MICRO_LAMPORTS = 1_000_000n;
-const PRECOMPILES: ReadonlySet<string> = new Set([ED25519_PROGRAM, SECP256K1_PROGRAM, SECP256R1_PROGRAM]);
 
 /** Costs of the block's cost model, in cost units. Source: solana-cost-model, block_cost_limits. */
 const SIGNATURE_COST = 720n;
@@ -52,7 +46,7 @@ export function messageFees(message: Message): TransactionFees {
   let defaultUnits = 0n;
   for (const instruction of message.instructions) {
     const program = message.address(instruction.programIndex);
-    if (program === COMPUTE_BUDGET_PROGRAM) readBudgetInstruction(instruction.data, request);
+    if (program === programs.computeBudget) readBudgetInstruction(instruction.data, request);
     if (PRECOMPILES.has(program)) signatures += BigInt(instruction.data[0] ?? 0);
     defaultUnits += BUILTIN_PROGRAMS.has(program) ? DEFAULT_UNITS_BUILTIN : DEFAULT_UNITS_PROGRAM;
   }

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58, programs } from "@sluice/wire";
 import type { AccountWrite, Svm } from "../svm/svm.ts";
 import { GenesisKeypair } from "./keypair.ts";
-import { SYSTEM_PROGRAM } from "./programs.ts";
 import {
   clockSysvar,
   epochScheduleSysvar,
@@ -37,7 +36,7 @@ export interface Genesis {
 }
 
 function systemAccount(lamports: bigint): AccountWrite["account"] {
-  return { lamports, data: new Uint8Array(), owner: SYSTEM_PROGRAM, executable: false, rentEpoch: NEVER };
+  return { lamports, data: new Uint8Array(), owner: programs.system, executable: false, rentEpoch: NEVER };
 }
 
 /** Every account of the chain's first slot: what the virtual machine brings, the faucet, one validator with its stake. */
@@ -58,7 +57,7 @@ export async function createGenesis(options: GenesisOptions, svm: Svm): Promise<
   const brought = await svm.genesisAccounts();
   const kept = brought.map(({ address, account }): AccountWrite => {
     // The machine's own faucet holds a million SOL that nobody here can spend.
-    const gone = account?.owner === SYSTEM_PROGRAM && account.data.length === 0;
+    const gone = account?.owner === programs.system && account.data.length === 0;
     return { address, account: gone ? null : account };
   });
   const standing = { lastVote: 0n, rootSlot: null, epoch: 0n, epochCredits: [], timestamp: 0n };

@@ -1,6 +1,5 @@
-import { encodeBase58, type Message } from "@sluice/wire";
+import { encodeBase58, type Message, programs } from "@sluice/wire";
 import type { ChainAccount, TransactionErrorJson } from "../model.ts";
-import { LOOKUP_TABLE_PROGRAM } from "./programs.ts";
 
 export interface LoadedAddresses {
   readonly writable: readonly string[];
@@ -46,7 +45,7 @@ export function loadAddresses(message: Message, bank: LookupBank): Resolved {
   for (const lookup of message.lookups) {
     const table = bank.read(lookup.table);
     if (table === null) return refuse("AddressLookupTableNotFound");
-    if (table.owner !== LOOKUP_TABLE_PROGRAM) return refuse("InvalidAddressLookupTableOwner");
+    if (table.owner !== programs.addressLookupTable) return refuse("InvalidAddressLookupTableOwner");
     const { data } = table;
     if (data.length < HEADER_BYTES || data[0] !== TABLE_DISCRIMINATOR || (data.length - HEADER_BYTES) % 32 !== 0) {
       return refuse("InvalidAddressLookupTableData");

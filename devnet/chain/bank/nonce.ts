@@ -1,6 +1,5 @@
-import { encodeBase58, type Message } from "@sluice/wire";
+import { encodeBase58, type Message, programs } from "@sluice/wire";
 import type { ChainAccount } from "../model.ts";
-import { SYSTEM_PROGRAM } from "./programs.ts";
 
 const ADVANCE_NONCE = 4;
 const NONCE_BYTES = 80;
@@ -23,14 +22,14 @@ export function durableNonceAccount(
   nextNonce: Uint8Array,
 ): string | null {
   const first = message.instructions[0];
-  if (first === undefined || keys[first.programIndex] !== SYSTEM_PROGRAM) return null;
+  if (first === undefined || keys[first.programIndex] !== programs.system) return null;
   const { data } = first;
   if (data.length < 4 || new DataView(data.buffer, data.byteOffset).getUint32(0, true) !== ADVANCE_NONCE) return null;
   const index = first.accountIndexes[0];
   if (index === undefined || !isWritable(index) || sameBytes(message.blockhashBytes, nextNonce)) return null;
   const address = keys[index];
   const account = address === undefined ? null : read(address);
-  if (address === undefined || account === null || account.owner !== SYSTEM_PROGRAM) return null;
+  if (address === undefined || account === null || account.owner !== programs.system) return null;
   const state = account.data;
   if (state.length !== NONCE_BYTES || state[0] !== 1 || state[4] !== STATE_INITIALIZED) return null;
   if (!sameBytes(state.subarray(40, 72), message.blockhashBytes)) return null;

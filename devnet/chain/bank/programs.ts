@@ -1,32 +1,27 @@
-/** Program and sysvar addresses that the bank itself knows. */
-export const SYSTEM_PROGRAM = "11111111111111111111111111111111";
-export const COMPUTE_BUDGET_PROGRAM = "ComputeBudget111111111111111111111111111111";
-export const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
-export const VOTE_PROGRAM = "Vote111111111111111111111111111111111111111";
-export const STAKE_PROGRAM = "Stake11111111111111111111111111111111111111";
-export const ED25519_PROGRAM = "Ed25519SigVerify111111111111111111111111111";
-export const SECP256K1_PROGRAM = "KeccakSecp256k11111111111111111111111111111";
-export const SECP256R1_PROGRAM = "Secp256r1SigVerify1111111111111111111111111";
-export const UPGRADEABLE_LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";
-export const MEMO_PROGRAMS: ReadonlySet<string> = new Set([
-  "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
-  "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
-]);
-export const SYSVAR_OWNER = "Sysvar1111111111111111111111111111111111111";
-export const CLOCK_SYSVAR = "SysvarC1ock11111111111111111111111111111111";
-export const EPOCH_SCHEDULE_SYSVAR = "SysvarEpochSchedu1e111111111111111111111111";
-export const SLOT_HASHES_SYSVAR = "SysvarS1otHashes111111111111111111111111111";
-export const SLOT_HISTORY_SYSVAR = "SysvarS1otHistory11111111111111111111111111";
-export const RECENT_BLOCKHASHES_SYSVAR = "SysvarRecentB1ockHashes11111111111111111111";
-export const STAKE_HISTORY_SYSVAR = "SysvarStakeHistory1111111111111111111111111";
+import { programs, sysvars } from "@sluice/wire";
+
+/** The memo programs whose texts a node lists with a transaction's signature. */
+export const MEMO_PROGRAMS: ReadonlySet<string> = new Set([programs.memoV1, programs.memo]);
 
 /** Programs that run inside the node and reserve 3,000 compute units by default; all others reserve 200,000. */
 export const BUILTIN_PROGRAMS: ReadonlySet<string> = new Set([
-  SYSTEM_PROGRAM,
-  COMPUTE_BUDGET_PROGRAM,
-  VOTE_PROGRAM,
-  UPGRADEABLE_LOADER,
-  "BPFLoader1111111111111111111111111111111111",
-  "BPFLoader2111111111111111111111111111111111",
-  "LoaderV411111111111111111111111111111111111",
+  programs.system,
+  programs.computeBudget,
+  programs.vote,
+  programs.bpfLoaderUpgradeable,
+  programs.bpfLoaderDeprecated,
+  programs.bpfLoader,
+  programs.loaderV4,
+]);
+
+/** Programs that check signatures of their own, which the fee counts as well. */
+export const PRECOMPILES: ReadonlySet<string> = new Set([programs.ed25519, programs.secp256k1, programs.secp256r1]);
+
+/** Owners of accounts that the machine keeps in caches: sysvars and programs. */
+export const CACHED_OWNERS: ReadonlySet<string> = new Set([
+  sysvars.owner,
+  programs.nativeLoader,
+  programs.bpfLoaderUpgradeable,
+  programs.bpfLoaderDeprecated,
+  programs.bpfLoader,
 ]);

@@ -1,12 +1,13 @@
 import type { Transaction } from "@sluice/wire";
 import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../model.ts";
-import { durableNonce } from "../svm/litesvm.ts";
+import { durableNonce } from "../svm/durable-nonce.ts";
 import type { AccountWrite, Svm, SvmOutcome } from "../svm/svm.ts";
 import type { AccountStore } from "./accounts.ts";
 import type { BankSlot, Commitment } from "./bank-slot.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 import { admit, exactError, loadedBytes, type OpenBank, readAfter } from "./executor.ts";
 import type { History } from "./history.ts";
+import { CACHED_OWNERS } from "./programs.ts";
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
 import { hashBytes } from "./slot-sysvars.ts";
 import { tokenBalances } from "./token-state.ts";
@@ -45,13 +46,14 @@ interface SimulationDependencies {
 
 /** The accounts of a transaction, tables included, as they were at the bank where the machine has newer ones. */
 function overlayOf(resolved: ResolvedTransaction, bank: BankSlot, accounts: AccountStore): AccountWrite[] {
-  const addresses = new Set([...resolved.keys, ...resolved.message.lookups.map(({ table }) => table as string)]);
+  const addresses = new Set<string>([...resolved.keys, ...resolved.message.lookups.map(({ table }) => table)]);
   const overlay: AccountWrite[] = [];
   for (const address of addresses) {
     if (!accounts.changedAfter(address, bank.slot)) continue;
     const account = accounts.get(address, bank.slot);
-    const executable = account?.executable ?? false;
-    if (!executable && !address.startsWith("Sysvar")) overlay.push({ address, account });
+    // What the machine caches is simulated as it is now: it would not notice the older bytes.
+    const owners = [account?.owner, accounts.newest(address)?.owner];
+    if (owners.every((owner) => owner === undefined || !CACHED_OWNERS.has(owner))) overlay.push({ address, account });
   }
   return overlay;
 }

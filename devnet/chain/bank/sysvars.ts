@@ -1,15 +1,7 @@
+import { sysvars } from "@sluice/wire";
 import type { ChainAccount } from "../model.ts";
 import type { AccountWrite } from "../svm/svm.ts";
 import { ByteWriter } from "./bytes.ts";
-import {
-  CLOCK_SYSVAR,
-  EPOCH_SCHEDULE_SYSVAR,
-  RECENT_BLOCKHASHES_SYSVAR,
-  SLOT_HASHES_SYSVAR,
-  SLOT_HISTORY_SYSVAR,
-  STAKE_HISTORY_SYSVAR,
-  SYSVAR_OWNER,
-} from "./programs.ts";
 
 const RENT_EXEMPT_EPOCH = 0xffff_ffff_ffff_ffffn;
 const SLOT_HASHES_MAX = 512;
@@ -26,7 +18,7 @@ function sysvar(address: string, data: Uint8Array): AccountWrite {
   const account: ChainAccount = {
     lamports: rentExemptLamports(data.length),
     data,
-    owner: SYSVAR_OWNER,
+    owner: sysvars.owner,
     executable: false,
     rentEpoch: RENT_EXEMPT_EPOCH,
   };
@@ -49,12 +41,12 @@ export function clockSysvar(clock: ClockValue): AccountWrite {
     .u64(clock.leaderScheduleEpoch)
     .i64(clock.unixTimestamp)
     .finish();
-  return sysvar(CLOCK_SYSVAR, data);
+  return sysvar(sysvars.clock, data);
 }
 
 export function epochScheduleSysvar(slotsPerEpoch: bigint): AccountWrite {
   return sysvar(
-    EPOCH_SCHEDULE_SYSVAR,
+    sysvars.epochSchedule,
     new ByteWriter().u64(slotsPerEpoch).u64(slotsPerEpoch).u8(0).u64(0n).u64(0n).finish(),
   );
 }
@@ -69,7 +61,7 @@ export function slotHashesSysvar(newestFirst: readonly SlotHash[]): AccountWrite
   const kept = newestFirst.slice(0, SLOT_HASHES_MAX);
   const writer = new ByteWriter().u64(BigInt(kept.length));
   for (const { slot, hash } of kept) writer.u64(slot).bytes(hash);
-  return sysvar(SLOT_HASHES_SYSVAR, writer.finish(8 + SLOT_HASHES_MAX * 40));
+  return sysvar(sysvars.slotHashes, writer.finish(8 + SLOT_HASHES_MAX * 40));
 }
 
 /** At most the newest 150, newest first. */
@@ -77,7 +69,7 @@ export function recentBlockhashesSysvar(newestFirst: readonly Uint8Array[]): Acc
   const kept = newestFirst.slice(0, RECENT_BLOCKHASHES_MAX);
   const writer = new ByteWriter().u64(BigInt(kept.length));
   for (const hash of kept) writer.bytes(hash).u64(LAMPORTS_PER_SIGNATURE);
-  return sysvar(RECENT_BLOCKHASHES_SYSVAR, writer.finish(8 + RECENT_BLOCKHASHES_MAX * 40));
+  return sysvar(sysvars.recentBlockhashes, writer.finish(8 + RECENT_BLOCKHASHES_MAX * 40));
 }
 
 export interface StakeHistoryEntry {
@@ -91,7 +83,7 @@ export function stakeHistorySysvar(newestFirst: readonly StakeHistoryEntry[]): A
   const kept = newestFirst.slice(0, 512);
   const writer = new ByteWriter().u64(BigInt(kept.length));
   for (const entry of kept) writer.u64(entry.epoch).u64(entry.effective).u64(entry.activating).u64(entry.deactivating);
-  return sysvar(STAKE_HISTORY_SYSVAR, writer.finish(8 + 512 * 32));
+  return sysvar(sysvars.stakeHistory, writer.finish(8 + 512 * 32));
 }
 
 /** The bit vector of slots that have a block, as an account's bytes: 131,097 of them. */
@@ -107,6 +99,6 @@ export class SlotHistory {
   sysvar(nextSlot: bigint): AccountWrite {
     const words = new Uint8Array(this.#words.buffer);
     const writer = new ByteWriter().u8(1).u64(BigInt(this.#words.length)).bytes(words);
-    return sysvar(SLOT_HISTORY_SYSVAR, writer.u64(SLOT_HISTORY_BITS).u64(nextSlot).finish());
+    return sysvar(sysvars.slotHistory, writer.u64(SLOT_HISTORY_BITS).u64(nextSlot).finish());
   }
 }

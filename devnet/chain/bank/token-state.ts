@@ -1,8 +1,5 @@
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58, programs } from "@sluice/wire";
 import type { ChainAccount, TokenBalance } from "../model.ts";
-
-export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
-export const TOKEN_2022_PROGRAM = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
 
 const MINT_BYTES = 82;
 const TOKEN_ACCOUNT_BYTES = 165;
@@ -27,7 +24,7 @@ export interface TokenKeys {
 }
 
 export function isTokenProgram(program: string): boolean {
-  return program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM;
+  return program === programs.token || program === programs.token2022;
 }
 
 /** Whether the bytes are a token account that is initialised or frozen, of either token program. */

@@ -1,8 +1,8 @@
+import { programs } from "@sluice/wire";
 import type { ChainAccount, Reward } from "../model.ts";
 import type { AccountWrite } from "../svm/svm.ts";
 import type { EpochSchedule } from "./epochs.ts";
 import type { RecordedTransaction } from "./history.ts";
-import { SYSTEM_PROGRAM } from "./programs.ts";
 import {
   CREDITS_PER_SLOT,
   type EpochCredits,
@@ -35,7 +35,7 @@ export function distributeFees(
   const account = read(validator.identity) ?? {
     lamports: 0n,
     data: new Uint8Array(),
-    owner: SYSTEM_PROGRAM,
+    owner: programs.system,
     executable: false,
     rentEpoch: NEVER,
   };

@@ -1,6 +1,6 @@
+import { programs } from "@sluice/wire";
 import type { ChainAccount } from "../model.ts";
 import { ByteWriter } from "./bytes.ts";
-import { STAKE_PROGRAM, VOTE_PROGRAM } from "./programs.ts";
 import { rentExemptLamports } from "./sysvars.ts";
 
 const NEVER = 0xffff_ffff_ffff_ffffn;
@@ -70,7 +70,7 @@ export function voteAccount(validator: Validator, standing: VoteStanding, lampor
   return {
     lamports,
     data: writer.finish(VOTE_ACCOUNT_BYTES),
-    owner: VOTE_PROGRAM,
+    owner: programs.vote,
     executable: false,
     rentEpoch: NEVER,
   };
@@ -99,5 +99,5 @@ export function stakeAccount(validator: Validator): ChainAccount {
     .u64(0n)
     .u8(0)
     .finish(STAKE_ACCOUNT_BYTES);
-  return { lamports: validator.stakeLamports + rent, data, owner: STAKE_PROGRAM, executable: false, rentEpoch: NEVER };
+  return { lamports: validator.stakeLamports + rent, data, owner: programs.stake, executable: false, rentEpoch: NEVER };
 }

@@ -1,4 +1,4 @@
-import { decodeAddress, decodeSignature } from "@sluice/wire";
+import { decodeAddress, decodeSignature, programs } from "@sluice/wire";
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import {
   type AccountEncodingName,
@@ -54,7 +54,7 @@ function presented(
   const shown = account ?? {
     lamports: 0n,
     data: new Uint8Array(),
-    owner: "11111111111111111111111111111111",
+    owner: programs.system,
     executable: false,
     rentEpoch: 0n,
   };

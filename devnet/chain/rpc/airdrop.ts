@@ -1,7 +1,6 @@
-import type { Transaction } from "@sluice/wire";
+import { encodeMessage, programs, type Transaction } from "@sluice/wire";
 import { ByteWriter } from "../bank/bytes.ts";
 import type { GenesisKeypair } from "../bank/keypair.ts";
-import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from "../bank/programs.ts";
 import { hashBytes } from "../bank/slot-sysvars.ts";
 import { invalidRequest } from "./errors.ts";
 import { bankOf, type MethodTable } from "./method.ts";
@@ -24,33 +23,32 @@ export function airdropTransaction(
   blockhash: string,
   distinct: number,
 ): Transaction {
-  const selfTransfer = Buffer.compare(faucet.publicKey, recipient) === 0;
-  const keys = [
-    faucet.publicKey,
-    ...(selfTransfer ? [] : [recipient]),
-    hashBytes(SYSTEM_PROGRAM),
-    hashBytes(COMPUTE_BUDGET_PROGRAM),
-  ];
-  const system = keys.length - 2;
-  const message = new ByteWriter().u8(1).u8(0).u8(2).u8(keys.length);
-  for (const key of keys) message.bytes(key);
-  message.bytes(hashBytes(blockhash)).u8(2);
-  message
-    .u8(system + 1)
-    .u8(0)
-    .u8(5)
-    .u8(SET_UNIT_LIMIT)
-    .u32(FAUCET_UNITS + distinct);
-  message
-    .u8(system)
-    .u8(2)
-    .u8(0)
-    .u8(selfTransfer ? 0 : 1)
-    .u8(12)
-    .u32(TRANSFER)
-    .u64(lamports);
-  const bytes = message.finish();
-  return parsedTransaction(new ByteWriter().u8(1).bytes(faucet.sign(bytes)).bytes(bytes).finish());
+  const toItself = Buffer.compare(faucet.publicKey, recipient) === 0;
+  const parties = toItself ? [faucet.publicKey] : [faucet.publicKey, recipient];
+  const message = encodeMessage({
+    version: "legacy",
+    numRequiredSignatures: 1,
+    numReadonlySignedAccounts: 0,
+    numReadonlyUnsignedAccounts: 2,
+    staticKeys: [...parties, hashBytes(programs.system), hashBytes(programs.computeBudget)],
+    blockhash: hashBytes(blockhash),
+    instructions: [
+      {
+        programIndex: parties.length,
+        accountIndexes: [0, parties.length - 1],
+        data: new ByteWriter().u32(TRANSFER).u64(lamports).finish(),
+      },
+      {
+        programIndex: parties.length + 1,
+        accountIndexes: [],
+        data: new ByteWriter()
+          .u8(SET_UNIT_LIMIT)
+          .u32(FAUCET_UNITS + distinct)
+          .finish(),
+      },
+    ],
+  });
+  return parsedTransaction(new ByteWriter().u8(1).bytes(faucet.sign(message)).bytes(message).finish());
 }
 
 /** The faucet: a real transfer that can be confirmed like any other. */

@@ -1,7 +1,7 @@
 import { encodeBlock, type JsonValue } from "../encode/index.ts";
 import type { Block } from "../model.ts";
 import { blockCleanedUp, blockNotAvailable, invalidParams, slotSkipped, unsupportedVersion } from "./errors.ts";
-import { bankOf, type MethodTable, type RpcNode, reached } from "./method.ts";
+import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {
   addressValue,
   booleanMember,
@@ -58,7 +58,7 @@ function blockProduction(params: readonly JsonValue[], node: RpcNode): JsonValue
   const leaderSlots = lastSlot - firstSlot + 1n;
   const produced = BigInt(history.slots(firstSlot, lastSlot, Number(leaderSlots)).length);
   const byIdentity = wanted ? { [genesis.validator.identity]: [leaderSlots, produced] } : {};
-  return { context: { slot: bank.slot }, value: { byIdentity, range: { firstSlot, lastSlot } } };
+  return withContext(bank, { byIdentity, range: { firstSlot, lastSlot } });
 }
 
 /** Blocks of the ledger. */

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { decodeBase58, encodeBase58 } from "@sluice/wire";
+import { decodeBase58, encodeBase58, programs, sysvars } from "@sluice/wire";
 import {
   Account,
   FailedTransactionMetadata,
@@ -13,34 +12,28 @@ import {
   type TransactionMetadata,
 } from "litesvm/dist/internal.js";
 import type { ChainAccount, TransactionErrorJson } from "../model.ts";
+import { durableNonce } from "./durable-nonce.ts";
 import { instructionErrorName, transactionErrorName } from "./errors.ts";
 import type { AccountWrite, Svm, SvmOutcome, SvmTransaction } from "./svm.ts";
 
 /** What a real node writes for every account that pays no rent, which is every account today. */
 const RENT_EXEMPT_EPOCH = 0xffff_ffff_ffff_ffffn;
-const SYSTEM_PROGRAM = "11111111111111111111111111111111";
 const NONCE_BYTES = 80;
 const NONCE_OFFSET = 40;
-const NONCE_PREFIX = "DURABLE_NONCE";
 
 /** Owners whose accounts LiteSVM brings along. It can list accounts by owner only. */
 const GENESIS_OWNERS = [
-  "NativeLoader1111111111111111111111111111111",
-  "BPFLoader1111111111111111111111111111111111",
-  "BPFLoader2111111111111111111111111111111111",
-  "BPFLoaderUpgradeab1e11111111111111111111111",
-  "Sysvar1111111111111111111111111111111111111",
-  "Feature111111111111111111111111111111111111",
-  "Config1111111111111111111111111111111111111",
-  "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
-  "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
-  SYSTEM_PROGRAM,
+  programs.nativeLoader,
+  programs.bpfLoaderDeprecated,
+  programs.bpfLoader,
+  programs.bpfLoaderUpgradeable,
+  sysvars.owner,
+  programs.featureGate,
+  programs.config,
+  programs.token,
+  programs.token2022,
+  programs.system,
 ];
-
-/** The nonce value that a bank gives after the block of this hash. Source: solana-nonce, DurableNonce::from_blockhash. */
-export function durableNonce(blockhash: Uint8Array): Uint8Array {
-  return new Uint8Array(createHash("sha256").update(NONCE_PREFIX).update(blockhash).digest());
-}
 
 function keyBytes(address: string): Uint8Array {
   const bytes = decodeBase58(address);
@@ -59,7 +52,7 @@ function chainAccount(account: Account): ChainAccount {
 }
 
 function nativeAccount(account: ChainAccount | null): Account {
-  if (account === null) return new Account(0n, new Uint8Array(), keyBytes(SYSTEM_PROGRAM), false, 0n);
+  if (account === null) return new Account(0n, new Uint8Array(), keyBytes(programs.system), false, 0n);
   return new Account(account.lamports, account.data, keyBytes(account.owner), account.executable, account.rentEpoch);
 }
 
@@ -243,7 +236,7 @@ export class LiteSvmMachine implements Svm {
   ): void {
     for (const write of writes) {
       const { account } = write;
-      if (account === null || account.data.length !== NONCE_BYTES || account.owner !== SYSTEM_PROGRAM) continue;
+      if (account === null || account.data.length !== NONCE_BYTES || account.owner !== programs.system) continue;
       if (Buffer.compare(account.data.subarray(NONCE_OFFSET, NONCE_OFFSET + 32), found) !== 0) continue;
       this.#setNonce(write.address, right);
       write.account = this.#read(write.address).account;
