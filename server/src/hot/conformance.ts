@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { sharingConformance } from "./conformance-sharing.ts";
+import { sharingConformance } from "./conformance/sharing.ts";
+import type { HotSubject } from "./conformance/subject.ts";
 import type { Hot } from "./hot.ts";
 
 /** An empty store of one driver. */
@@ -9,15 +10,6 @@ export interface HotHarness extends AsyncDisposable {
   readonly other: Hot;
   /** Lets that much time pass, by the clock that the store lives on. */
   pass(durationMs: number): Promise<void>;
-}
-
-/** What the tests are given; the values are read when a test runs, after the store has been opened. */
-export interface HotSubject {
-  hot(): Hot;
-  other(): Hot;
-  pass(durationMs: number): Promise<void>;
-  /** A key that no other test has. */
-  newKey(): string;
 }
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -51,6 +51,10 @@ export function connectionOptions(address: RedisAddress, times: RedisTimes) {
   };
 }
 
+function isTcpNode(node: RedisNode): node is Extract<RedisNode, { host: string }> {
+  return "host" in node;
+}
+
 function createClient(address: RedisAddress, times: RedisTimes, random: Random): Redis | Cluster {
   const options = connectionOptions(address, times);
   const [first] = address.nodes;
@@ -74,10 +78,6 @@ function createClient(address: RedisAddress, times: RedisTimes, random: Random):
     retryDelayOnClusterDown: 50,
     retryDelayOnTryAgain: 20,
   });
-}
-
-function isTcpNode(node: RedisNode): node is Extract<RedisNode, { host: string }> {
-  return "host" in node;
 }
 
 /** Sends commands, each within a bounded time, and connects again by itself. */

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import { type Clock, ManualClock } from "../lib/index.ts";
-import { accountConformance } from "./conformance-accounts.ts";
-import { creditConformance } from "./conformance-credits.ts";
-import { keyConformance } from "./conformance-keys.ts";
-import { trailConformance } from "./conformance-trail.ts";
+import { accountConformance } from "./conformance/accounts.ts";
+import { creditConformance } from "./conformance/credits.ts";
+import { keyConformance } from "./conformance/keys.ts";
+import type { ConformanceSubject } from "./conformance/subject.ts";
+import { trailConformance } from "./conformance/trail.ts";
 import type { State } from "./records.ts";
 
 /** An empty database of one driver. */
@@ -12,15 +13,6 @@ export interface StateHarness extends AsyncDisposable {
   /** Another replica on the same database; null where the driver allows only one process. */
   readonly replica: State | null;
   /** Runs a statement past the stores, as somebody with a database shell would. */
-  execute(sql: string): Promise<void>;
-}
-
-/** What the tests of one part are given; the values are read when a test runs, after the database has been opened. */
-export interface ConformanceSubject {
-  readonly clock: ManualClock;
-  state(): State;
-  /** All replicas there are, at least one. */
-  replicas(): readonly State[];
   execute(sql: string): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { ConformanceSubject } from "./conformance.ts";
-import { hashSessionToken } from "./sessions.ts";
+import { hashSessionToken } from "../sessions.ts";
+import type { ConformanceSubject } from "./subject.ts";
 
 export function trailConformance({ state, clock, execute }: ConformanceSubject): void {
   describe("sessions", () => {

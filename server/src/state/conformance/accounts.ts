@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { ConformanceSubject } from "./conformance.ts";
-import { int64Max } from "./values.ts";
+import { int64Max } from "../values.ts";
+import type { ConformanceSubject } from "./subject.ts";
 
 export function accountConformance({ state, clock }: ConformanceSubject): void {
   describe("accounts", () => {
