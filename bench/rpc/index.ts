@@ -11,17 +11,8 @@ import { parseArgs } from "node:util";
 import { spawnChild } from "./child.ts";
 import type { LoadPlan, LoadResult } from "./load.ts";
 import { treeCpu } from "./process-cpu.ts";
-import {
-  direct,
-  fastifyProxy,
-  haproxy,
-  nginxCached,
-  nginxPass,
-  nodeHttp,
-  type RunningSubject,
-  type Subject,
-  sluiceForms,
-} from "./subjects.ts";
+import type { RunningSubject, Subject } from "./subject.ts";
+import { direct, fastifyProxy, haproxy, nginxCached, nginxPass, nodeHttp, sluiceForms } from "./subjects.ts";
 import { printTable, type Sample, summarise } from "./table.ts";
 
 interface Contestant {

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawnChild } from "./child.ts";
-import type { Place, RunningSubject } from "./subjects.ts";
+import type { Place, RunningSubject } from "./subject.ts";
 
 const root = join(import.meta.dir, "..", "..");
 /** Far above what one machine can send, so that the limiter counts and never refuses. */
 const requestsPerSecond = 1_000_000;
-const portOffsets = { first: 21_000, last: 29_000 };
+/** Below what the system gives out by itself, so that only another server can be in the way. */
+const portOffsets = { first: 11_000, last: 21_000 };
 const startMs = 60_000;
 
 /** Runs a command of `sluice` against the server of a data directory and reads its JSON. */
@@ -31,11 +32,14 @@ export async function startServer(place: Place): Promise<RunningSubject> {
   const span = portOffsets.last - portOffsets.first;
   const offset = portOffsets.first + (process.pid % span);
   const node = `http://127.0.0.1:${place.upstreamPort}`;
-  const child = spawnChild(["sh", join(root, "bin", "sluice"), "dev", "--port-offset", String(offset)], {
-    DATA_DIR: directory,
-    UPSTREAMS_DEVNET: `stub=${node};ws=${node.replace("http", "ws")}`,
-    NETWORK_DEFAULT: "devnet",
-  });
+  const child = spawnChild(
+    ["sh", join(root, "bin", "sluice"), "dev", "--port-offset", String(offset), "--log-level", "warn"],
+    {
+      DATA_DIR: directory,
+      UPSTREAMS_DEVNET: `stub=${node};ws=${node.replace("http", "ws")}`,
+      NETWORK_DEFAULT: "devnet",
+    },
+  );
   for (const until = Date.now() + startMs; !existsSync(devFile); await Bun.sleep(50)) {
     if (child.isOver() || Date.now() > until) throw new Error("sluice dev did not start");
   }

@@ -65,3 +65,37 @@ export function openAccount(accountId: string, month: string, block: number, now
     usedAtSweep: 0,
   };
 }
+
+/** The sum of what is waited for. */
+export function waitedFor(waiters: readonly Waiter[]): number {
+  let sum = 0;
+  for (const waiter of waiters) sum += waiter.cost;
+  return sum;
+}
+
+/** Serves waiting takes in their order as far as the credits go; `isFinal` refuses those that they do not cover. */
+export function serve(account: AccountCredits, isFinal: boolean): void {
+  const waiting = account.waiters.splice(0);
+  for (const waiter of waiting) {
+    if (account.allowance === null) {
+      account.unreported += waiter.cost;
+      account.taken += waiter.cost;
+      waiter.resolve(true);
+    } else if (account.available >= waiter.cost) {
+      account.available -= waiter.cost;
+      account.taken += waiter.cost;
+      waiter.resolve(true);
+    } else if (isFinal) {
+      waiter.resolve(false);
+    } else {
+      account.waiters.push(waiter);
+    }
+  }
+  if (account.waiters.length === 0) stopDeadline(account);
+}
+
+/** Nobody waits any more: the deadline of waiting is off. */
+export function stopDeadline(account: AccountCredits): void {
+  if (account.deadline !== null) clearTimeout(account.deadline);
+  account.deadline = null;
+}

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../lib/index.ts";
-import { type CreditsOptions, createCredits } from "./credits.ts";
+import { createCredits } from "./credits.ts";
+import type { CreditsOptions } from "./interfaces.ts";
 import { leaseSize, nextBlock } from "./lease-size.ts";
 import { CurrentMonth, monthOf } from "./month.ts";
 import { run } from "./simulation.campaign.ts";

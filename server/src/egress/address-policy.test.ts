@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createAddressPolicy } from "./address-policy.ts";
-import { checkTargetUrl } from "./guarded-fetch.ts";
+import { checkTargetUrl } from "./target-url.ts";
 
 const policy = createAddressPolicy([]);
 const strict = { allowHttp: true, allowedPrivateRanges: [] };

@@ -3,7 +3,8 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "../lib/index.ts";
-import { createGuardedFetch, type EgressOptions, type EgressOutcome, type ResolvedAddress } from "./guarded-fetch.ts";
+import { createGuardedFetch } from "./guarded-fetch.ts";
+import type { EgressOptions, EgressOutcome, ResolvedAddress } from "./outcome.ts";
 
 const opened: (() => void)[] = [];
 afterEach(() => {

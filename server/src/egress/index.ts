@@ -4,16 +4,16 @@
  * records the attempts.
  */
 export { type AddressPolicy, createAddressPolicy } from "./address-policy.ts";
-export {
-  checkTargetUrl,
-  createGuardedFetch,
-  type EgressAnswer,
-  type EgressDependencies,
-  type EgressFailure,
-  type EgressOptions,
-  type EgressOutcome,
-  type EgressRefusal,
-  type EgressRequest,
-  type GuardedFetch,
-  type ResolvedAddress,
-} from "./guarded-fetch.ts";
+export { createGuardedFetch } from "./guarded-fetch.ts";
+export type {
+  EgressAnswer,
+  EgressDependencies,
+  EgressFailure,
+  EgressOptions,
+  EgressOutcome,
+  EgressRefusal,
+  EgressRequest,
+  GuardedFetch,
+  ResolvedAddress,
+} from "./outcome.ts";
+export { checkTargetUrl } from "./target-url.ts";

@@ -1,0 +1,53 @@
+import type { Clock } from "../lib/index.ts";
+
+export interface CreditsOptions {
+  readonly blockMin?: number;
+  readonly blockMax?: number;
+  /** An account that the store called exhausted, or that it failed for, is not asked for again before this. */
+  readonly memoMs?: number;
+  /** How long a take waits for the store. */
+  readonly leaseTimeoutMs?: number;
+  readonly accountsMax?: number;
+  readonly waitersMax?: number;
+  /** How often unlimited usage is reported and idle leases are given back; null leaves it to `sweep`. */
+  readonly sweepIntervalMs?: number | null;
+}
+
+/** The part of state's credit store that is used. */
+export interface CreditsStore {
+  lease(accountId: string, month: string, want: bigint, allowance: bigint | null): Promise<bigint>;
+  giveBack(accountId: string, month: string, unspent: bigint): Promise<void>;
+  used(accountId: string, month: string): Promise<bigint>;
+}
+
+export interface CreditsDependencies {
+  readonly clock: Clock;
+  readonly store: CreditsStore;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/**
+ * Credits of accounts, spent from leases. Whatever this process does or however it ends, an account never gets more than
+ * its allowance; what a killed process held is charged without having been used, at most one lease and one that was
+ * being fetched.
+ */
+export interface Credits extends AsyncDisposable {
+  /**
+   * Takes `cost` credits of the calendar month (UTC), all or none: true, or false when the allowance is exhausted. Answers
+   * at once while the lease lasts; a promise only while the store is asked, rejecting with OVERLOADED when that fails or
+   * takes too long. Allowance null is unlimited: counted, never refused, never waiting.
+   */
+  take(accountId: string, allowance: bigint | null, cost: number): boolean | Promise<boolean>;
+  /**
+   * Puts back what a take took. `takenAtMs` (Unix milliseconds) says when that was, so that a refund over the turn of the
+   * month goes to the month that was charged.
+   */
+  refund(accountId: string, cost: number, takenAtMs?: number): void;
+  /**
+   * What the account has spent in the present month on all processes: what the store counts, less what this process
+   * holds and has not spent, plus what it has not told yet. Other processes' leases count as spent.
+   */
+  spent(accountId: string): Promise<{ month: string; used: bigint }>;
+  /** Reports unlimited usage, gives idle leases back, forgets idle accounts. Never rejects. */
+  sweep(): Promise<void>;
+}

@@ -1,0 +1,111 @@
+import { SluiceError } from "@sluice/contract";
+import type { Clock } from "../lib/index.ts";
+import { type AccountCredits, serve, stopDeadline, waitedFor } from "./account-credits.ts";
+import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
+import { type LeaseBounds, leaseSize, nextBlock } from "./lease-size.ts";
+import type { StoreWork } from "./store-work.ts";
+
+export interface LeasingOptions extends LeaseBounds {
+  readonly memoMs: number;
+  readonly leaseTimeoutMs: number;
+  readonly waitersMax: number;
+}
+
+/** Fetches leases: ahead of need while one is being spent, and for takes that wait when none is left. */
+export class Leasing {
+  readonly #options: LeasingOptions;
+  readonly #clock: Clock;
+  readonly #store: CreditsStore;
+  readonly #log: CreditsDependencies["log"];
+  readonly #work: StoreWork;
+
+  constructor(options: LeasingOptions, dependencies: CreditsDependencies & { work: StoreWork }) {
+    this.#options = options;
+    this.#clock = dependencies.clock;
+    this.#store = dependencies.store;
+    this.#log = dependencies.log;
+    this.#work = dependencies.work;
+  }
+
+  /** Fetches the next lease while the present one lasts. */
+  ahead(account: AccountCredits): void {
+    if (!account.isLeasing && !this.#isHeldOff(account)) this.#startLease(account);
+  }
+
+  /** The way of a take that the lease does not cover. */
+  wait(account: AccountCredits, cost: number): false | Promise<boolean> {
+    if (this.#isHeldOff(account)) return account.hasFailed ? Promise.reject(new SluiceError("OVERLOADED")) : false;
+    if (account.waiters.length >= this.#options.waitersMax) return Promise.reject(new SluiceError("OVERLOADED"));
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    account.waiters.push({ cost, resolve, reject });
+    account.deadline ??= setTimeout(() => this.#giveUp(account), this.#options.leaseTimeoutMs).unref();
+    if (!account.isLeasing) this.#startLease(account);
+    return promise;
+  }
+
+  /** True while asking the store again is pointless: it said "exhausted" under this allowance, or failed, just now. */
+  #isHeldOff(account: AccountCredits): boolean {
+    if (account.heldOffUntilMs === 0) return false;
+    return this.#clock.monotonic() < account.heldOffUntilMs && account.heldOffAllowance === account.allowance;
+  }
+
+  /** The store is silent. The lease that is under way stays so: when it comes after all, it is spent and not lost. */
+  #giveUp(account: AccountCredits): void {
+    stopDeadline(account);
+    this.#holdOff(account, true);
+    for (const waiter of account.waiters.splice(0)) waiter.reject(new SluiceError("OVERLOADED"));
+  }
+
+  #holdOff(account: AccountCredits, hasFailed: boolean): void {
+    account.heldOffUntilMs = this.#clock.monotonic() + this.#options.memoMs;
+    account.heldOffAllowance = account.allowance;
+    account.hasFailed = hasFailed;
+  }
+
+  #startLease(account: AccountCredits): void {
+    account.isLeasing = true;
+    this.#work.follow(this.#lease(account));
+  }
+
+  /** Leases until nobody waits. Each round asks for all that was then waited for, so each serves or refuses them all. */
+  async #lease(account: AccountCredits): Promise<void> {
+    try {
+      do await this.#leaseRound(account);
+      while (account.waiters.length > 0);
+    } catch (error) {
+      // Whether the store granted before it failed is not known; what it did is lost to the account, never doubled.
+      this.#log.warn({ error, accountId: account.accountId }, "credits could not be leased");
+      this.#giveUp(account);
+    } finally {
+      // In the same turn in which it is seen that nobody waits: a take that comes next starts a lease of its own.
+      account.isLeasing = false;
+    }
+  }
+
+  async #leaseRound(account: AccountCredits): Promise<void> {
+    const { month, allowance } = account;
+    if (allowance === null) {
+      serve(account, true);
+      return;
+    }
+    const used = await this.#store.used(account.accountId, month);
+    if (account.month !== month) return;
+    const nowMs = this.#clock.monotonic();
+    account.block = nextBlock(account.block, nowMs - account.leasedAtMs, this.#options);
+    account.leasedAtMs = nowMs;
+    const remaining = allowance > used ? allowance - used : 0n;
+    const needed = waitedFor(account.waiters) - account.available;
+    const { want, isScarce } = leaseSize(account.block, needed, remaining);
+    const granted = Number(await this.#store.lease(account.accountId, month, BigInt(want), allowance));
+    if (account.month !== month) {
+      this.#work.giveBack(account.accountId, month, granted);
+      return;
+    }
+    account.isScarce = isScarce;
+    account.available += granted;
+    account.watermark = Math.floor(granted / 2);
+    if (granted < want) this.#holdOff(account, false);
+    else account.heldOffUntilMs = 0;
+    serve(account, granted < want);
+  }
+}
