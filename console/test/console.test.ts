@@ -55,13 +55,14 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
   }
 
+  /** NaN while the page does not know it yet. */
   const slotOf = async (page: Page): Promise<number> =>
-    Number((await page.locator("dt:text-is('Slot') + dd").innerText()).replaceAll(",", ""));
+    Number((await page.locator("dt:text-is('Slot') + dd").textContent())?.replaceAll(",", ""));
 
   test("shows the chain's slot, and it ticks", async () => {
     await open({}, async (page) => {
       await page.getByRole("heading", { level: 1 }).getByText("at the head of devnet").waitFor();
-      const first = await slotOf(page);
+      const first = await eventually("a slot", async () => (await slotOf(page)) || null);
       await eventually("a later slot", async () => (await slotOf(page)) > first);
     });
   }, 60_000);
@@ -72,8 +73,8 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
       await page.getByText(`${network.dev.doors["rpc"]}`, { exact: true }).waitFor();
       await page.getByText(`${network.dev.doors["pubsub"]}`, { exact: true }).waitFor();
       await eventually("the requests in the figures", async () => {
-        const requests = Number(await page.locator("dt:text-is('Requests, last hour') + dd").innerText());
-        const credits = Number(await page.locator("dt:text-is('Credits, last hour') + dd").innerText());
+        const requests = Number(await page.locator("dt:text-is('Requests, last hour') + dd").textContent());
+        const credits = Number(await page.locator("dt:text-is('Credits, last hour') + dd").textContent());
         return requests >= 7 && credits >= 35;
       });
       await page.getByRole("button", { name: "as a table" }).click();

@@ -62,7 +62,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const parts = { ...shared, stores, gateway };
   const consoleApp = wireConsole(config, { ...parts, doors, openAccount: () => open.account, closing: closing.signal });
   const pages = lazily(async () => {
-    const directory = await buildConsoleFiles(config.stores.directory);
+    const directory = await buildConsoleFiles(config.stores.directory, closing.signal);
     return new ConsolePages({ directory, pages: pagePaths });
   });
   const fetchConsole = (request: Request, bindings: object) => consoleApp.fetch(request, bindings);
@@ -80,7 +80,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   doors.push(...openDoors(config));
   gateway.upstreams.start();
   // The first visitor need not wait for the bundler; a failure shows to whoever asks.
-  void pages().catch((fault: unknown) => events.faultCaught("console", fault));
+  pages().catch((fault: unknown) => closing.signal.aborted || events.faultCaught("console", fault));
   events.serverStarted({ version, mode: config.mode, startMs: Math.round(clock.monotonic() - startedAt) });
   const resources = opening.move();
   return {

@@ -2,7 +2,16 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { descendants, eventually, isAlive, post, runSluice, startNetwork } from "./testing/network.ts";
+import { descendants, eventually, isAlive, type Network, post, runSluice, startNetwork } from "./testing/network.ts";
+
+/** The processes that live as long as the server: whoever bundles the console is waited for. */
+async function lastingChildren(network: Network): Promise<number[]> {
+  expect((await fetch(`${new URL(`${network.dev.doors["rpc"]}`).origin}/`)).status).toBe(200);
+  return await eventually("two children", () => {
+    const children = descendants(network.process.pid);
+    return children.length === 2 && children;
+  });
+}
 
 const call = (method: string, params: unknown[] = []) => ({ jsonrpc: "2.0", id: 1, method, params });
 
@@ -65,8 +74,7 @@ describe("ending", () => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     test(`${signal} drains, exits with 0 and leaves no process`, async () => {
       await using network = await startNetwork();
-      const children = descendants(network.process.pid);
-      expect(children.length).toBeGreaterThanOrEqual(2);
+      const children = await lastingChildren(network);
       const inFlight = Promise.all(Array.from({ length: 50 }, () => post(network.rpcUrl, call("getSupply"))));
       await Bun.sleep(5);
       const [code, answers] = await Promise.all([network.end(signal), inFlight.catch(() => [])]);
@@ -81,7 +89,7 @@ describe("ending", () => {
     try {
       for (let round = 0; round < 2; round++) {
         const network = await startNetwork({ directory, keep: true });
-        const children = descendants(network.process.pid);
+        const children = await lastingChildren(network);
         const made = await runSluice(["accounts", "create", "--name", `round ${round}`, "--json"], { directory });
         const account = JSON.parse(made.out);
         const load = Array.from({ length: 100 }, () => post(network.rpcUrl, call("getSupply")).catch(() => null));
@@ -103,7 +111,7 @@ describe("ending", () => {
 
   test("kill -9 of each child under load: it comes back and the doors stay open", async () => {
     await using network = await startNetwork();
-    const before = descendants(network.process.pid);
+    const before = await lastingChildren(network);
     for (const child of before) {
       const load = Array.from({ length: 20 }, () => post(network.rpcUrl, call("getSupply")));
       process.kill(child, "SIGKILL");

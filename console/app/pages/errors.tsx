@@ -25,7 +25,7 @@ export function Errors() {
       {codes.map((code) => (
         <article key={code} id={anchorOf(code)} className="mt-6 scroll-mt-6 border-t border-hairline pt-3">
           <h2 className="text-base font-semibold">
-            <Copy text={code} label={`code ${code}`} />
+            <Copy text={code} />
           </h2>
           <p className="text-xs text-quiet tabular-nums">
             HTTP {errorTable[code].status} · JSON-RPC {errorTable[code].rpcCode} ·{" "}

@@ -14,7 +14,7 @@ const doorColumns: readonly Column<ConsoleDoor>[] = [
   {
     name: "Address",
     value: (door) => door.address,
-    cell: (door) => <Copy text={door.address} label={`address of ${door.name}`} />,
+    cell: (door) => <Copy text={door.address} />,
   },
   { name: "Speaks", value: (door) => door.protocol },
   {
@@ -142,7 +142,7 @@ export function Overview({ overview, receivedAt, live }: Props) {
       <footer className="mt-8 flex flex-wrap gap-x-6 gap-y-1 border-t border-hairline pt-3 text-xs text-quiet">
         <span>Sluice {overview.version}</span>
         <span>up {duration(overview.uptimeSeconds)}</span>
-        <Copy text={`curl ${location.origin}/api/v1/console/overview -H "X-API-Key: $KEY"`} label="this page as curl">
+        <Copy text={`curl ${location.origin}/api/v1/console/overview -H "X-API-Key: $KEY"`}>
           <span className="font-sans text-xs">this page as curl</span>
         </Copy>
       </footer>
@@ -198,7 +198,7 @@ function FirstCall({ overview }: { overview: ConsoleOverview }) {
         No request has been made with this account's keys in the last hour. This one will show up here within seconds:
       </p>
       <div className="mt-2 overflow-x-auto rounded-sm border border-hairline bg-raised p-3">
-        <Copy text={command} label="a first call" />
+        <Copy text={command} />
       </div>
       <p className="mt-2 text-xs">
         On a development server <code className="font-mono">$KEY</code> is in{" "}

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 
 /** A text that one click copies; the answer is said aloud to those who do not see it. */
-export function Copy({ text, children, label }: { text: string; children?: React.ReactNode; label: string }) {
+export function Copy({ text, children }: { text: string; children?: React.ReactNode }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -12,8 +12,7 @@ export function Copy({ text, children, label }: { text: string; children?: React
     <button
       type="button"
       title={text}
-      aria-label={`Copy ${label}`}
-      className="group inline-flex max-w-full items-baseline gap-2 text-left font-mono text-[13px] hover:text-accent"
+      className="group inline-flex min-h-6 max-w-full items-baseline gap-2 text-left font-mono text-[13px] hover:text-accent"
       onClick={() => navigator.clipboard.writeText(text).then(() => setCopied(true))}
     >
       <span className="truncate">{children ?? text}</span>

@@ -93,7 +93,7 @@ function Head<Row>(props: { column: Column<Row>; sorted: "ascending" | "descendi
       aria-sort={sorted}
       className={`py-1.5 pr-4 text-xs font-normal text-quiet ${column.numeric === true ? "text-right" : "text-left"}`}
     >
-      <button type="button" onClick={props.onSort} className="hover:text-ink">
+      <button type="button" onClick={props.onSort} className="min-h-6 hover:text-ink">
         {column.name}
         {sign}
       </button>

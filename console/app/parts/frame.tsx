@@ -52,7 +52,7 @@ export function Frame({ children, doors, account, onSignedOut }: Props) {
             </p>
             <button
               type="button"
-              className="text-accent hover:underline"
+              className="min-h-6 text-accent hover:underline"
               onClick={() => void client.signOut().then(onSignedOut, onSignedOut)}
             >
               Sign out
@@ -84,17 +84,17 @@ function Rail(props: { onFind: () => void; theme: string; onTheme: () => void; c
               event.preventDefault();
               navigate(page.path);
             }}
-            className={path === page.path ? "font-medium text-accent" : "text-ink hover:text-accent"}
+            className={`inline-flex min-h-6 items-center ${path === page.path ? "font-medium text-accent" : "text-ink hover:text-accent"}`}
           >
             {page.name}
           </a>
         ))}
       </nav>
       <div className="ml-auto flex items-center gap-4 md:mt-auto md:ml-0 md:flex-col md:items-start md:gap-2">
-        <button type="button" onClick={props.onFind} className="text-xs text-quiet hover:text-ink">
+        <button type="button" onClick={props.onFind} className="min-h-6 text-xs text-quiet hover:text-ink">
           Find <kbd className="rounded-sm border border-hairline px-1 font-mono">Ctrl K</kbd>
         </button>
-        <button type="button" onClick={props.onTheme} className="text-xs text-quiet hover:text-ink">
+        <button type="button" onClick={props.onTheme} className="min-h-6 text-xs text-quiet hover:text-ink">
           Theme: {props.theme}
         </button>
         {props.children}

@@ -20,7 +20,7 @@ export function Section({
 
 export function QuietButton({ onClick, children }: { onClick: () => void; children: React.ReactNode }) {
   return (
-    <button type="button" onClick={onClick} className="text-xs text-accent underline-offset-2 hover:underline">
+    <button type="button" onClick={onClick} className="min-h-6 text-xs text-accent underline-offset-2 hover:underline">
       {children}
     </button>
   );

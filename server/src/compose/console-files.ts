@@ -9,7 +9,7 @@ const buildTimeoutMs = 60_000;
  * The directory with the console's bundled files, made when it is missing or older than its sources. The bundler runs in
  * a process of its own, since it takes memory that a server would keep.
  */
-export async function buildConsoleFiles(dataDirectory: string): Promise<string> {
+export async function buildConsoleFiles(dataDirectory: string, closing: AbortSignal): Promise<string> {
   const directory = join(dataDirectory, "console");
   const stamp = sourceStamp();
   const known = join(directory, stampFile);
@@ -19,6 +19,8 @@ export async function buildConsoleFiles(dataDirectory: string): Promise<string> 
     stdout: "ignore",
     stderr: "pipe",
     timeout: buildTimeoutMs,
+    signal: closing,
+    killSignal: "SIGKILL",
   });
   const said = await new Response(child.stderr).text();
   if ((await child.exited) !== 0) throw new Error(`The console could not be bundled: ${said.slice(-1_000)}`);

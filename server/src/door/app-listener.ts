@@ -46,6 +46,8 @@ export class AppListener implements AsyncDisposable {
       this.#server = Bun.serve({
         ...shared,
         idleTimeout: idleSeconds,
+        // With `development: false` Bun shares the port with whoever asks for it too: two servers would split the calls.
+        reusePort: false,
         hostname: address.hostname,
         port: address.port,
       });

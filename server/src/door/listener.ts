@@ -41,6 +41,8 @@ export class Listener implements AsyncDisposable {
       idleTimeout: idleSeconds,
       maxRequestBodySize: options.bodyBytesMax,
       development: false,
+      // With `development: false` Bun shares the port with whoever asks for it too, and two servers would split the calls.
+      reusePort: false,
       fetch: dependencies.answer,
       // A fault that reaches the runtime would show as its own page; nothing of it goes out.
       error: (fault) => {

@@ -39,7 +39,7 @@ async function isFree(port: number): Promise<boolean> {
 /** An offset at which every door's port is free now. */
 export async function freePortOffset(): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const offset = 2_000 + Math.floor(Math.random() * 50_000);
+    const offset = 2_000 + Math.floor(Math.random() * 48_000);
     const free = await Promise.all(doorPorts.map((port) => port + offset < 65_536 && isFree(port + offset)));
     if (free.every(Boolean)) return offset;
   }
