@@ -150,7 +150,7 @@ export function Overview({ overview, receivedAt, live }: Props) {
   );
 }
 
-const known = (value: number | null): string => (value === null ? "unknown" : exact(value));
+const known = (value: number | null): string => (value === null ? "–" : exact(value));
 
 function headline(overview: ConsoleOverview): string {
   const nodes = overview.upstreams.filter((node) => node.network === overview.network);

@@ -1,6 +1,6 @@
 import type { ConsoleUpstream, ConsoleUsage, Network } from "@sluice/contract";
 import { networks } from "@sluice/contract";
-import { parseJsonExact } from "@sluice/wire";
+import { memberOf, parseChainJson } from "../chain/index.ts";
 import type { HourUsage } from "../ledger/index.ts";
 import type { Upstreams } from "../upstreams/index.ts";
 
@@ -43,8 +43,12 @@ export async function chainPosition(
     throw new Error("No node tells where the chain stands");
   const { body } = outcome.answer;
   const text = body.kind === "text" ? `${body.head}0${body.tail}` : `${decode(body.head)}0${decode(body.tail)}`;
-  const answer = parseJsonExact(text) as { result?: Record<string, unknown> };
-  const read = (name: string): bigint => BigInt(answer.result?.[name] as number | bigint);
+  const result = memberOf(parseChainJson(text), "result");
+  const read = (name: string): bigint => {
+    const value = memberOf(result, name);
+    if (typeof value !== "bigint") throw new Error(`The node does not tell ${name}`);
+    return value;
+  };
   return { slot: read("absoluteSlot"), blockHeight: read("blockHeight"), transactionCount: read("transactionCount") };
 }
 
