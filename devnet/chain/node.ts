@@ -71,6 +71,8 @@ function serve(port: number, options: NodeOptions, rpc: Dispatch, hub: PubSubHub
   return Bun.serve<SocketData>({
     port,
     hostname: options.host,
+    // Clients keep their connections for as long as they like, up to what Bun allows.
+    idleTimeout: 255,
     // Bodies are bounded while they are read, with the node's own words.
     maxRequestBodySize: 16 * 1_024 * 1_024,
     fetch(request, server) {

@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
-import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
-import { signed, startManualChain } from "../testing/chain.ts";
+import {
+  ComputeBudgetProgram,
+  Keypair,
+  NonceAccount,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+} from "@solana/web3.js";
+import { signed, signedBy, startManualChain } from "../testing/chain.ts";
 
 const SOL = 1_000_000_000n;
 
@@ -150,6 +157,41 @@ test("a transaction whose program does not exist lands as failed and pays its fe
   await manual.closeSlots(1);
   expect(chain.history.transaction(transaction.id)?.executed.error).toBe("ProgramAccountNotFound");
   expect(chain.account(payer.publicKey.toBase58(), "processed")?.lamports).toBe(SOL - 5_000n);
+});
+
+test("a failed transaction with a durable nonce pays its fee and advances the nonce, so that it cannot run again", async () => {
+  await using manual = await startManualChain();
+  const { chain } = manual;
+  const payer = Keypair.generate();
+  const nonce = Keypair.generate();
+  manual.fund(payer, SOL);
+  await manual.closeSlots(1);
+  const create = SystemProgram.createNonceAccount({
+    fromPubkey: payer.publicKey,
+    noncePubkey: nonce.publicKey,
+    authorizedPubkey: payer.publicKey,
+    lamports: 2_000_000,
+  });
+  const [allocate, initialize] = create.instructions;
+  if (allocate === undefined || initialize === undefined) throw new Error("two instructions make a nonce account");
+  chain.submit(signedBy([payer, nonce], chain.at("processed").blockhash, allocate, initialize));
+  await manual.closeSlots(200);
+  const address = nonce.publicKey.toBase58();
+  const read = () => NonceAccount.fromAccountData(chain.account(address, "processed")?.data ?? new Uint8Array()).nonce;
+  const value = read();
+  const advance = SystemProgram.nonceAdvance({ noncePubkey: nonce.publicKey, authorizedPubkey: payer.publicKey });
+  const tooMuch = pay(payer, Keypair.generate().publicKey, 100n * SOL);
+  const before = chain.account(payer.publicKey.toBase58(), "processed")?.lamports ?? 0n;
+  const transaction = signed(payer, value, advance, tooMuch);
+  chain.submit(transaction);
+  await manual.closeSlots(1);
+  expect(chain.history.transaction(transaction.id)?.executed.error).toEqual({ InstructionError: [1, { Custom: 1 }] });
+  expect(chain.account(payer.publicKey.toBase58(), "processed")?.lamports).toBe(before - 5_000n);
+  expect(read()).not.toBe(value);
+  const again = signed(payer, value, advance, pay(payer, Keypair.generate().publicKey, SOL / 100n));
+  chain.submit(again);
+  await manual.closeSlots(1);
+  expect(chain.history.transaction(again.id)).toBeNull();
 });
 
 test("transactions beyond what may wait are dropped and counted", async () => {

@@ -71,7 +71,7 @@ export class Chain implements AsyncDisposable {
   readonly #ladder: CommitmentLadder;
   readonly #sysvars: SlotSysvars;
   readonly #listeners = new Set<ChainListener>();
-  readonly #pending: Transaction[] = [];
+  readonly #pending: { readonly transaction: Transaction; readonly verified: boolean }[] = [];
   #open: OpenSlot;
   #last: Promise<unknown> = Promise.resolve();
   #draining = false;
@@ -135,13 +135,16 @@ export class Chain implements AsyncDisposable {
     return this.#sysvars.isRecentSlot(slot);
   }
 
-  /** Takes a transaction for the open slot. What becomes of it is seen in the blocks; a bad one just never lands. */
-  submit(transaction: Transaction): void {
+  /**
+   * Takes a transaction for the open slot. What becomes of it is seen in the blocks; a bad one just never lands.
+   * `verified` says that its signatures were checked already.
+   */
+  submit(transaction: Transaction, verified = false): void {
     if (this.#pending.length >= this.#options.pendingMax) {
       this.#dropped += 1;
       return;
     }
-    this.#pending.push(transaction);
+    this.#pending.push({ transaction, verified });
     for (const listener of this.#listeners) listener.received(transaction.id);
     if (!this.#draining) this.#drained = this.#drain();
   }
@@ -185,9 +188,11 @@ export class Chain implements AsyncDisposable {
     try {
       while (this.#pending.length > 0) {
         const batch = this.#pending.splice(0);
-        for (const transaction of batch) {
+        for (const { transaction, verified } of batch) {
           // A transaction on which the machine fails is lost, as it is with a leader that crashes; the others run.
-          await this.#exclusively(() => this.#run(transaction)).catch((error: unknown) => console.error(error));
+          await this.#exclusively(() => this.#run(transaction, verified)).catch((error: unknown) =>
+            console.error(error),
+          );
         }
       }
     } finally {
@@ -195,7 +200,7 @@ export class Chain implements AsyncDisposable {
     }
   }
 
-  async #run(transaction: Transaction): Promise<void> {
+  async #run(transaction: Transaction, verified: boolean): Promise<void> {
     const open = this.#open;
     const bank: OpenBank = {
       slot: open.slot,
@@ -206,7 +211,7 @@ export class Chain implements AsyncDisposable {
       wasProcessed: (signature) => this.#wasProcessed(signature),
     };
     const admission = admit(transaction, bank);
-    if (!admission.ok || !signaturesValid(transaction)) return;
+    if (!admission.ok || !(verified || signaturesValid(transaction))) return;
     const position = { slot: open.slot, index: open.recorded.length };
     const recorded = await executeTransaction(admission, position, bank, {
       svm: this.#deps.svm,

@@ -18,8 +18,9 @@ export function wrongType(value: JsonValue | undefined, expected: string): RpcEr
 }
 
 export function unknownVariant(value: string, variants: readonly string[]): RpcError {
-  const names = variants.map((name) => `\`${name}\``).join(", ");
-  return invalidParams(`Invalid params: unknown variant \`${value}\`, expected one of ${names}.`);
+  const names = variants.map((name) => `\`${name}\``);
+  const expected = names.length === 2 ? names.join(" or ") : `one of ${names.join(", ")}`;
+  return invalidParams(`Invalid params: unknown variant \`${value}\`, expected ${expected}.`);
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {

@@ -158,9 +158,10 @@ export const sendMethods: MethodTable = {
       const config = configAt(params, 1, "struct RpcSendTransactionConfig");
       const transaction = transactionInput(stringValue(params[0]), config);
       u64Member(config, "maxRetries");
-      if (!booleanMember(config, "skipPreflight", false)) await preflight(transaction, config, node);
-      else reached(node.chain.at("processed"), config);
-      node.chain.submit(transaction);
+      const skipPreflight = booleanMember(config, "skipPreflight", false);
+      if (skipPreflight) reached(node.chain.at("processed"), config);
+      else await preflight(transaction, config, node);
+      node.chain.submit(transaction, !skipPreflight);
       return transaction.id;
     },
   },

@@ -5,7 +5,7 @@ import type { ChainAccount } from "../model.ts";
 import { accountForm } from "./accounts.ts";
 import { invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, withContext } from "./method.ts";
-import { addressValue, bareCommitmentAt, configAt, objectValue } from "./params.ts";
+import { addressValue, bareCommitmentAt, configAt, objectValue, unknownVariant } from "./params.ts";
 import { byAddressBytes, presentAll } from "./programs.ts";
 
 const LARGEST_MAX = 20;
@@ -34,9 +34,7 @@ function tokenFilter(
     const mint = addressValue(filter["mint"]);
     return { program: mintOf(node, bank, mint, "mint").program, mint };
   }
-  if (filter["programId"] === undefined) {
-    throw invalidParams("Invalid params: unknown variant, expected `mint` or `programId`.");
-  }
+  if (filter["programId"] === undefined) throw unknownVariant(Object.keys(filter)[0] ?? "", ["mint", "programId"]);
   const program = addressValue(filter["programId"]);
   if (!isTokenProgram(program)) throw invalidParams("Invalid param: unrecognized Token program id");
   return { program, mint: null };

@@ -5,6 +5,7 @@ import { encodeTransaction, type JsonObject, type JsonValue } from "../encode/in
 import { filterTransactionNotFound, invalidParams, unsupportedVersion } from "./errors.ts";
 import { type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {
+  addressValue,
   booleanMember,
   configAt,
   ledgerCommitment,
@@ -68,8 +69,8 @@ function statusOf(node: RpcNode, signature: string): JsonValue {
 }
 
 function signaturesForAddress(params: readonly JsonValue[], node: RpcNode): JsonValue {
+  const address = addressValue(params[0]);
   const config = configAt(params, 1, "struct RpcSignaturesForAddressConfig");
-  const address = params[0] as string;
   const before = config?.["before"] ?? null;
   const until = config?.["until"] ?? null;
   const limit = u64Member(config, "limit") ?? SIGNATURES_MAX;

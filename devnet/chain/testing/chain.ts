@@ -44,8 +44,17 @@ function faucetTransfer(chain: Chain, to: Uint8Array, lamports: bigint): WireTra
 
 /** A signed legacy transaction as the chain takes it. */
 export function signed(payer: Keypair, blockhash: string, ...instructions: TransactionInstruction[]): WireTransaction {
-  const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: blockhash }).add(...instructions);
-  transaction.sign(payer);
+  return signedBy([payer], blockhash, ...instructions);
+}
+
+/** The same with several signers, the first of whom pays. */
+export function signedBy(
+  signers: readonly [Keypair, ...Keypair[]],
+  blockhash: string,
+  ...instructions: TransactionInstruction[]
+): WireTransaction {
+  const transaction = new Transaction({ feePayer: signers[0].publicKey, recentBlockhash: blockhash });
+  transaction.add(...instructions).sign(...signers);
   const parsed = parseTransaction(new Uint8Array(transaction.serialize()));
   if (!parsed.ok) throw new Error(parsed.fault);
   return parsed.transaction;
