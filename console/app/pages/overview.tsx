@@ -61,7 +61,6 @@ interface Props {
 export function Overview({ overview, receivedAt, live }: Props) {
   const now = useNow();
   const stale = !live || now - receivedAt > 5_000;
-  const used = Number(overview.account.creditsUsed);
   return (
     <>
       <h1 className="text-2xl leading-tight font-semibold">{headline(overview)}</h1>
@@ -75,29 +74,7 @@ export function Overview({ overview, receivedAt, live }: Props) {
       <div className="mt-3 h-px overflow-hidden bg-hairline">
         <div key={overview.slot} className="pulse h-px bg-accent" />
       </div>
-      <dl className="mt-6 grid grid-cols-2 gap-y-4 sm:grid-cols-3 lg:grid-cols-6">
-        <Figure name="Slot" value={known(overview.slot)} stale={stale} />
-        <Figure name="Height" value={known(overview.blockHeight)} unit="blocks" stale={stale} />
-        <Figure name="Transactions" value={known(overview.transactionsPerSecond)} unit="a second" stale={stale} />
-        <Figure
-          name="Requests, last hour"
-          value={compact(overview.lastHour.requests)}
-          exact={exact(overview.lastHour.requests)}
-          stale={stale}
-        />
-        <Figure
-          name="Errors, last hour"
-          value={compact(overview.lastHour.errors)}
-          exact={exact(overview.lastHour.errors)}
-          stale={stale}
-        />
-        <Figure
-          name="Credits, last hour"
-          value={compact(overview.lastHour.credits)}
-          exact={exact(overview.lastHour.credits)}
-          stale={stale}
-        />
-      </dl>
+      <Figures overview={overview} stale={stale} />
       <Section title="Requests by minute" aside={<span className="text-xs text-quiet">this account</span>}>
         {overview.lastHour.requests === 0 ? (
           <FirstCall overview={overview} />
@@ -105,40 +82,11 @@ export function Overview({ overview, receivedAt, live }: Props) {
           <MinutesChart usage={overview.lastHour} now={now} />
         )}
       </Section>
-      <Section title="Nodes">
-        {overview.upstreams.length === 0 ? (
-          <p className="mt-3 text-quiet">
-            No node is configured. Name one with <code className="font-mono">UPSTREAMS_MAINNET=label=https://…</code>{" "}
-            and start again.
-          </p>
-        ) : (
-          <DataTable
-            caption="Nodes"
-            columns={nodeColumns}
-            rows={overview.upstreams}
-            id={(node) => `${node.network} ${node.label}`}
-          />
-        )}
-      </Section>
+      <Nodes upstreams={overview.upstreams} />
       <Section title="Doors">
         <DataTable caption="Doors" columns={doorColumns} rows={overview.doors} id={(door) => door.name} />
       </Section>
-      <Section title="Account">
-        <dl className="mt-3 grid grid-cols-2 gap-y-4 sm:grid-cols-3">
-          <Figure name="Name" value={overview.account.name} />
-          <Figure name="Tier" value={overview.account.tier} />
-          <Figure
-            name="Credits this month"
-            value={compact(used)}
-            exact={overview.account.creditsUsed}
-            unit={
-              overview.account.creditsMonthly === null
-                ? "of unlimited"
-                : `of ${compact(Number(overview.account.creditsMonthly))}`
-            }
-          />
-        </dl>
-      </Section>
+      <Account account={overview.account} />
       <footer className="mt-8 flex flex-wrap gap-x-6 gap-y-1 border-t border-hairline pt-3 text-xs text-quiet">
         <span>Sluice {overview.version}</span>
         <span>up {duration(overview.uptimeSeconds)}</span>
@@ -147,6 +95,72 @@ export function Overview({ overview, receivedAt, live }: Props) {
         </Copy>
       </footer>
     </>
+  );
+}
+
+function Figures({ overview, stale }: { overview: ConsoleOverview; stale: boolean }) {
+  return (
+    <dl className="mt-6 grid grid-cols-2 gap-y-4 sm:grid-cols-3 lg:grid-cols-6">
+      <Figure name="Slot" value={known(overview.slot)} stale={stale} />
+      <Figure name="Height" value={known(overview.blockHeight)} unit="blocks" stale={stale} />
+      <Figure name="Transactions" value={known(overview.transactionsPerSecond)} unit="a second" stale={stale} />
+      <Figure
+        name="Requests, last hour"
+        value={compact(overview.lastHour.requests)}
+        exact={exact(overview.lastHour.requests)}
+        stale={stale}
+      />
+      <Figure
+        name="Errors, last hour"
+        value={compact(overview.lastHour.errors)}
+        exact={exact(overview.lastHour.errors)}
+        stale={stale}
+      />
+      <Figure
+        name="Credits, last hour"
+        value={compact(overview.lastHour.credits)}
+        exact={exact(overview.lastHour.credits)}
+        stale={stale}
+      />
+    </dl>
+  );
+}
+
+function Nodes({ upstreams }: { upstreams: ConsoleOverview["upstreams"] }) {
+  return (
+    <Section title="Nodes">
+      {upstreams.length === 0 ? (
+        <p className="mt-3 text-quiet">
+          No node is configured. Name one with <code className="font-mono">UPSTREAMS_MAINNET=label=https://…</code> and
+          start again.
+        </p>
+      ) : (
+        <DataTable
+          caption="Nodes"
+          columns={nodeColumns}
+          rows={upstreams}
+          id={(node) => `${node.network} ${node.label}`}
+        />
+      )}
+    </Section>
+  );
+}
+
+function Account({ account }: { account: ConsoleOverview["account"] }) {
+  const used = Number(account.creditsUsed);
+  return (
+    <Section title="Account">
+      <dl className="mt-3 grid grid-cols-2 gap-y-4 sm:grid-cols-3">
+        <Figure name="Name" value={account.name} />
+        <Figure name="Tier" value={account.tier} />
+        <Figure
+          name="Credits this month"
+          value={compact(used)}
+          exact={account.creditsUsed}
+          unit={account.creditsMonthly === null ? "of unlimited" : `of ${compact(Number(account.creditsMonthly))}`}
+        />
+      </dl>
+    </Section>
   );
 }
 

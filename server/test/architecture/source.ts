@@ -138,6 +138,10 @@ export function functionsOf(file: SourceFile): FunctionSpan[] {
 function opensFunction(code: string, at: number): boolean {
   const before = code.slice(Math.max(0, at - 400), at).trimEnd();
   if (before.endsWith("=>")) return true;
+  // After these a brace opens a type or a value.
+  if (/[<|&,:=([]$/.test(before)) return false;
+  // A class may follow signatures of an interface, which end in what looks like a function's head.
+  if (/\b(class|interface)\b[^;{}()]*$/.test(before)) return false;
   const closing = /\)(\s*:\s*[\w<>[\]|&,.\s"'?{}:;]+)?$/.exec(before);
   if (closing === null) return false;
   let depth = 0;

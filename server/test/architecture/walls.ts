@@ -63,6 +63,8 @@ const drivers: Readonly<Record<string, string>> = {
   ioredis: "hot",
 };
 
+/** Rooms that call out by fetch: to nodes, to exchanges, and the `sluice` command to its own server's socket. */
+const outboundRooms: ReadonlySet<string> = new Set(["upstreams", "chain", "egress", "oracle", "names", "command"]);
 const clockPattern =
   /\b(Date\.now\(|new Date\(\)|performance\.now\(|Math\.random\(|crypto\.getRandomValues\(|randomUUID\b|randomBytes\b)/;
 const forbiddenNames = /(^|[/-])(utils?|helpers?|common|manager)(\.|\/|-|$)/;
@@ -177,7 +179,7 @@ function checkCode(file: SourceFile): Violation[] {
     if (/\bBun\.serve\b/.test(text) && room !== "door" && !file.path.startsWith("server/src/ledger/child/"))
       add("serve");
     if (clockPattern.test(text) && room !== "lib" && !/\bimport\b/.test(text)) add("clock");
-    if (/(?<![.\w])fetch\(/.test(text) && !["upstreams", "chain", "egress", "oracle"].includes(room ?? "")) {
+    if (/(?<![.\w])fetch\(/.test(text) && !outboundRooms.has(room ?? "")) {
       if (!/\b(async )?fetch\([^)]*\)\s*[:{]/.test(text)) add("outbound");
     }
   });
