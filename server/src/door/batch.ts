@@ -99,7 +99,7 @@ function finish(
       }),
     );
   }
-  if (refunded > 0) stages.credits.refund(grant.accountId, refunded);
+  if (refunded > 0) stages.credits.refund(grant.accountId, refunded, exchange.at);
   const headers = stages.headers.fill(exchange, isHit, [...labels].join(", "), isHit ? latencyMs : upstreamMs);
   return new Response(joinedBatch(parts), { headers });
 }

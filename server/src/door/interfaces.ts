@@ -50,7 +50,8 @@ export interface DoorLimits {
 export interface DoorCredits {
   /** Takes the whole cost or nothing. A promise only when a new lease has to be fetched. */
   take(accountId: string, allowance: bigint | null, cost: number): boolean | Promise<boolean>;
-  refund(accountId: string, cost: number): void;
+  /** `takenAtMs` (Unix ms) says which month was charged. */
+  refund(accountId: string, cost: number, takenAtMs: number): void;
 }
 
 /** One answered call, as the ledger keeps it. */

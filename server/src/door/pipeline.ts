@@ -1,5 +1,5 @@
 import { type ErrorCode, limits, type Network } from "@sluice/contract";
-import { presentedKey } from "../http/index.ts";
+import { failureOf, presentedKey } from "../http/index.ts";
 import type { AddressSet } from "../lib/index.ts";
 import { readEnvelope } from "../rpc/index.ts";
 import { admissionRefusal } from "./admission.ts";
@@ -143,8 +143,11 @@ export class Pipeline {
     return response;
   }
 
+  /** A failure that a room threw with a code of ours is answered by it; anything else is a fault of this system. */
   #fault(exchange: Exchange, fault: unknown): Response {
+    const { code, message } = failureOf(fault);
+    if (code !== "INTERNAL_ERROR") return this.#turnAway(exchange, { code, message });
     this.#stages.events.faultCaught("door", fault, { requestId: exchange.requestId });
-    return refusalResponse(exchange, { code: "INTERNAL_ERROR" });
+    return refusalResponse(exchange, { code });
   }
 }

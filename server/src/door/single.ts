@@ -56,7 +56,7 @@ function servePaid(
 function finish(stages: Stages, exchange: Exchange, grant: DoorGrant, call: OpenedCall, result: CallResult): Response {
   const price = call.page?.credits ?? 1;
   if (!result.ok) {
-    stages.credits.refund(grant.accountId, price);
+    stages.credits.refund(grant.accountId, price, exchange.at);
     return refuse(stages, exchange, grant, result, call.id, call.page === null ? "unknown" : call.method);
   }
   const { answer, hit } = result;
