@@ -98,6 +98,24 @@ test("a transaction lands once, however often it is sent", async () => {
   expect(simulation.error).toBe("AlreadyProcessed");
 });
 
+test("a transaction lands once even when history has already forgotten it", async () => {
+  await using manual = await startManualChain({ transactionsMax: 1 });
+  const { chain } = manual;
+  const payer = Keypair.generate();
+  manual.fund(payer, SOL);
+  await manual.closeSlots(1);
+  const receiver = Keypair.generate().publicKey;
+  const transaction = signed(payer, chain.at("processed").blockhash, pay(payer, receiver, SOL / 10n));
+  chain.submit(transaction);
+  await manual.closeSlots(1);
+  manual.fund(Keypair.generate(), SOL);
+  await manual.closeSlots(1);
+  expect(chain.history.transaction(transaction.id)).toBeNull();
+  chain.submit(transaction);
+  await manual.closeSlots(1);
+  expect(chain.account(receiver.toBase58(), "processed")?.lamports).toBe(SOL / 10n);
+});
+
 test("a simulation at finalized sees the old state, leaves no trace, and the newest state goes on", async () => {
   await using manual = await startManualChain();
   const { chain } = manual;

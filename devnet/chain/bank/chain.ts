@@ -15,6 +15,7 @@ import { signaturesValid } from "./resolve.ts";
 import { type Simulation, type SimulationRequest, simulateAt } from "./simulate.ts";
 import { slotRewards } from "./slot-rewards.ts";
 import { hashBytes, SlotSysvars } from "./slot-sysvars.ts";
+import { StatusCache } from "./status-cache.ts";
 import { ValidatorVotes } from "./validator.ts";
 
 export interface ChainOptions {
@@ -51,7 +52,6 @@ interface OpenSlot {
   readonly time: bigint;
   readonly nextNonce: Uint8Array;
   readonly recorded: RecordedTransaction[];
-  readonly signatures: Set<string>;
 }
 
 /**
@@ -64,6 +64,7 @@ export class Chain implements AsyncDisposable {
   readonly accounts = new AccountStore();
   readonly history: History;
   readonly blockhashes = new BlockhashQueue();
+  readonly statuses = new StatusCache();
   readonly epochs: EpochSchedule;
   readonly votes: ValidatorVotes;
   readonly #options: ChainOptions;
@@ -208,7 +209,7 @@ export class Chain implements AsyncDisposable {
       read: (address) => this.accounts.get(address, open.slot),
       isRecentSlot: (slot) => this.isRecentSlot(slot),
       isBlockhashValid: (blockhash) => this.blockhashes.isValid(blockhash, open.parent.blockHeight),
-      wasProcessed: (signature) => this.#wasProcessed(signature),
+      wasProcessed: (signature) => this.statuses.slotOf(signature) !== null,
     };
     const admission = admit(transaction, bank);
     if (!admission.ok || !(verified || signaturesValid(transaction))) return;
@@ -219,11 +220,7 @@ export class Chain implements AsyncDisposable {
     });
     if (recorded === null) return;
     open.recorded.push(recorded);
-    open.signatures.add(recorded.executed.signature);
-  }
-
-  #wasProcessed(signature: string): boolean {
-    return this.#open.signatures.has(signature) || this.history.transaction(signature) !== null;
+    this.statuses.add(recorded.executed.signature, open.slot);
   }
 
   async #freeze(): Promise<{ bank: BankSlot; block: Block }> {
@@ -254,6 +251,7 @@ export class Chain implements AsyncDisposable {
     const block = this.#block(bank, parent.blockhash, recorded, rewards);
     this.blockhashes.register(bank.blockhash, bank.blockHeight);
     this.history.append(block, recorded);
+    this.statuses.freeze();
     return { bank, block };
   }
 
@@ -283,7 +281,6 @@ export class Chain implements AsyncDisposable {
       time: now > parent.time ? now : parent.time,
       nextNonce: durableNonce(hashBytes(parent.blockhash)),
       recorded: [],
-      signatures: new Set(),
     };
   }
 

@@ -6,10 +6,10 @@ import type { AccountStore } from "./accounts.ts";
 import type { BankSlot, Commitment } from "./bank-slot.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 import { admit, exactError, loadedBytes, type OpenBank, readAfter } from "./executor.ts";
-import type { History } from "./history.ts";
 import { CACHED_OWNERS } from "./programs.ts";
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
 import { hashBytes } from "./slot-sysvars.ts";
+import type { StatusCache } from "./status-cache.ts";
 import { tokenBalances } from "./token-state.ts";
 
 export interface SimulationRequest {
@@ -39,7 +39,7 @@ interface SimulationDependencies {
   readonly accounts: AccountStore;
   readonly chain: {
     readonly blockhashes: BlockhashQueue;
-    readonly history: History;
+    readonly statuses: StatusCache;
     isRecentSlot(slot: bigint): boolean;
   };
 }
@@ -73,8 +73,8 @@ export async function simulateAt(
     isRecentSlot: (slot) => chain.isRecentSlot(slot),
     isBlockhashValid: (blockhash) => chain.blockhashes.isValid(blockhash, bank.blockHeight),
     wasProcessed: (signature) => {
-      const recorded = chain.history.transaction(signature);
-      return recorded !== null && recorded.executed.slot <= bank.slot;
+      const slot = chain.statuses.slotOf(signature);
+      return slot !== null && slot <= bank.slot;
     },
   };
   const nothing = {

@@ -52,7 +52,9 @@ function blockTime(node: RpcNode, slot: bigint): bigint | null {
   return node.chain.history.block(slot)?.blockTime ?? null;
 }
 
-function statusOf(node: RpcNode, signature: string): JsonValue {
+/** Without a search of history only the last 300 blocks are known, as on a node. */
+function statusOf(node: RpcNode, signature: string, searchHistory: boolean): JsonValue {
+  if (!searchHistory && node.chain.statuses.slotOf(signature) === null) return null;
   const recorded = node.chain.history.transaction(signature);
   if (recorded === null) return null;
   const { slot, error } = recorded.executed;
@@ -134,10 +136,10 @@ export const transactionMethods: MethodTable = {
       if (config !== null && config["searchTransactionHistory"] === undefined) {
         throw invalidParams("Invalid params: missing field `searchTransactionHistory`.");
       }
-      booleanMember(config, "searchTransactionHistory", false);
+      const searchHistory = booleanMember(config, "searchTransactionHistory", false);
       return withContext(
         node.chain.at("processed"),
-        signatures.map((signature) => statusOf(node, signature)),
+        signatures.map((signature) => statusOf(node, signature, searchHistory)),
       );
     },
   },
