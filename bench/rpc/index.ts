@@ -128,6 +128,11 @@ async function runPath(path: Path, upstreamPort: number, directory: string): Pro
     ...summarise(samples),
   }));
   printTable(`${path.name} path (${path.method})`, rows, path.peer);
+  if (path.name === "hit") {
+    console.log(
+      "\nnginx keys its cache by the whole body: with ids that change, as clients send them, it would never hit.",
+    );
+  }
   return { path: path.name, rows };
 }
 
