@@ -42,7 +42,7 @@ export async function openStores(
         clickhouseUrl: config.stores.clickhouseUrl,
         cluster: config.stores.clickhouseCluster,
       },
-      { clock, random, log, metrics },
+      { clock, random, log, metrics, onRestart: (reason) => events.childRestarted("ledger", reason) },
     ),
     openHot({ redisUrl: config.stores.redisUrl }, { clock, log, random }),
   ]);

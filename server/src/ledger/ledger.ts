@@ -24,6 +24,8 @@ export interface LedgerDependencies {
   readonly log: LedgerLog;
   readonly metrics?: LedgerMetrics;
   readonly random?: Random;
+  /** Told each time the embedded engine had to be started again. */
+  readonly onRestart?: (reason: string) => void;
 }
 
 /** The facts that never change. The same code speaks to the embedded engine and to a cluster. */
@@ -74,8 +76,11 @@ interface Opened {
 async function open(options: LedgerOptions, dependencies: LedgerDependencies, random: Random): Promise<Opened> {
   if (options.clickhouseUrl === null) {
     if (options.cluster !== null) throw new LedgerOpenError("A cluster is named, but CLICKHOUSE_URL is not set");
-    const { clock, log } = dependencies;
-    const endpoint = await ChildSupervisor.start({ directory: resolve(options.directory) }, { clock, random, log });
+    const { clock, log, onRestart } = dependencies;
+    const endpoint = await ChildSupervisor.start(
+      { directory: resolve(options.directory) },
+      { clock, random, log, ...(onRestart === undefined ? {} : { onRestart }) },
+    );
     return { endpoint, database: "sluice" };
   }
   if (options.cluster !== null && !/^[A-Za-z_][\w-]{0,63}$/.test(options.cluster)) {

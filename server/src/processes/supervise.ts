@@ -7,6 +7,8 @@ export interface ChildOptions<Ready> {
   readonly directory?: string;
   /** The child's whole environment: nothing is inherited, so no secret travels by accident. */
   readonly env: Readonly<Record<string, string>>;
+  /** A line for the child's standard input at each start, for what no other process may see. */
+  readonly input?: () => string;
   /** Reads the one line that the child prints when it is ready; null when the line is not that. */
   readonly readReady: (line: string) => Ready | null;
   readonly readyTimeoutMs: number;
@@ -20,7 +22,7 @@ export interface ChildDependencies<Ready> {
   readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
   /** Called each time the child becomes ready, the first time included. */
   readonly onReady?: (ready: Ready, pid: number) => void;
-  /** Called each time the child ends without having been asked to. */
+  /** Called each time the child ends without having been asked to; a restart follows. */
   readonly onExit?: (exit: { code: number | null; signal: string | null }) => void;
 }
 
@@ -29,11 +31,14 @@ export interface SupervisedChild<Ready> extends AsyncDisposable {
   pid(): number | null;
   /** What the last ready line said. */
   ready(): Ready;
+  /** Resolves when a restart that is under way has ended, well or by disposal; at once when there is none. */
+  settled(): Promise<void>;
 }
 
-const restartBackoff = { baseMs: 50, maxMs: 5_000 } as const;
-/** A child that lived this long has started well: the next wait is the shortest again. */
-const settledAfterMs = 30_000;
+/** The wait before a restart: none, and after each young death or failed start in a row longer. It never ends. */
+const restartBackoff = { baseMs: 100, maxMs: 5_000 } as const;
+/** A child that dies younger than this counts as failing; an older one is restarted at once. */
+const settledAfterMs = 1_000;
 const tailCharacters = 4_000;
 
 type Child = Bun.Subprocess<"pipe", "pipe", "pipe">;
@@ -76,9 +81,12 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
     return this.#ready;
   }
 
+  settled(): Promise<void> {
+    return this.#restarting;
+  }
+
   async start(): Promise<void> {
-    const { name, command, env, directory } = this.#options;
-    const startedAt = this.#dependencies.clock.monotonic();
+    const { name, command, env, directory, input } = this.#options;
     const child = Bun.spawn([...command], {
       ...(directory === undefined ? {} : { cwd: directory }),
       env: { ...env },
@@ -87,6 +95,10 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
       stderr: "pipe",
     });
     this.#child = child;
+    if (input !== undefined) {
+      child.stdin.write(`${input()}\n`);
+      child.stdin.flush();
+    }
     const tail = new Tail();
     const draining = drainLines(child.stderr, (line) => {
       tail.add(line);
@@ -100,8 +112,9 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
       this.#child = null;
       throw fault;
     }
+    const readyAt = this.#dependencies.clock.monotonic();
     this.#dependencies.onReady?.(this.#ready, child.pid);
-    void child.exited.then(() => this.#onExit(child, startedAt));
+    void child.exited.then(() => this.#onExit(child, readyAt));
   }
 
   /** Reads stdout until the ready line, then keeps draining it so that the child never blocks on a full pipe. */
@@ -127,13 +140,14 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
     }
   }
 
-  #onExit(child: Child, startedAt: number): void {
+  #onExit(child: Child, readyAt: number): void {
     if (this.#child === child) this.#child = null;
     if (this.#stopping) return;
     const exit = { code: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode) };
-    this.#dependencies.log.warn({ child: this.#options.name, ...exit }, "a child ended and is started again");
+    const fields = { child: this.#options.name, pid: child.pid, exitCode: exit.code, signal: exit.signal };
+    this.#dependencies.log.warn(fields, "a child died and is started again");
     this.#dependencies.onExit?.(exit);
-    if (this.#dependencies.clock.monotonic() - startedAt > settledAfterMs) this.#failures = 0;
+    if (this.#dependencies.clock.monotonic() - readyAt > settledAfterMs) this.#failures = 0;
     this.#restarting = this.#restart();
   }
 
