@@ -1,0 +1,105 @@
+import type { NamesEvents } from "./events.ts";
+import { type NameShape, readName } from "./name-shape.ts";
+import type { NameOutcome } from "./outcome.ts";
+import { readRoute } from "./request-path.ts";
+
+export interface NamesHttpDependencies {
+  readonly answer: (shape: NameShape) => NameOutcome | Promise<NameOutcome>;
+  readonly version: () => Promise<object | null>;
+  readonly requestId: () => string;
+  readonly events: Pick<NamesEvents, "nameAnswered" | "faultCaught">;
+}
+
+/** On every answer, errors and refused methods too (spec: name resolver; any page may ask). */
+const sharedHeaders = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": "X-Request-Id, X-Owner-Warning, X-Handles, X-Domains",
+  "Cache-Control": "no-store",
+  "Content-Type": "application/json",
+} as const;
+
+type Headers = Readonly<Record<string, string>>;
+
+interface Reply {
+  readonly status: number;
+  readonly body: object;
+  readonly headers?: Headers;
+}
+
+/** A request handler in the order of the checks: method, route, shape, and only then the chain. It never throws. */
+export function createNamesHttp(
+  dependencies: NamesHttpDependencies,
+): (request: Request, bindings?: { readonly requestId?: string }) => Response | Promise<Response> {
+  return (request, bindings) => {
+    const id = bindings?.requestId ?? dependencies.requestId();
+    const write = ({ status, body, headers }: Reply): Response =>
+      new Response(JSON.stringify(body), { status, headers: { ...sharedHeaders, ...headers, "X-Request-Id": id } });
+    const fault = (error: unknown): Response => {
+      dependencies.events.faultCaught("names", error);
+      return write({ status: 500, body: { error: "internal error" } });
+    };
+    try {
+      const reply = replyTo(request, dependencies);
+      return reply instanceof Promise ? reply.then(write).catch(fault) : write(reply);
+    } catch (error) {
+      return fault(error);
+    }
+  };
+}
+
+function replyTo(request: Request, dependencies: NamesHttpDependencies): Reply | Promise<Reply> {
+  if (request.method !== "GET") return methodRefused(request);
+  const route = readRoute(request.url);
+  switch (route.kind) {
+    case "unknown":
+      return { status: 404, body: { error: "not found" } };
+    case "health":
+      return { status: 200, body: { ok: true } };
+    case "version":
+      return dependencies
+        .version()
+        .then((version) =>
+          version === null ? { status: 502, body: { error: "rpc unreachable" } } : { status: 200, body: version },
+        );
+    case "undecodable": {
+      const { segment } = route;
+      dependencies.events.nameAnswered("refused", "shape");
+      const error = /^(@|%40)/.test(segment) ? "invalid handle" : "invalid domain";
+      return { status: 400, body: { error, input: segment } };
+    }
+    case "resolve": {
+      const { input } = route;
+      const outcome = dependencies.answer(readName(input));
+      return outcome instanceof Promise ? outcome.then((settled) => replyOf(settled, input)) : replyOf(outcome, input);
+    }
+  }
+}
+
+/** GET and nothing else: not HEAD, and no preflight, since a simple GET needs none. */
+function methodRefused(request: Request): Reply {
+  const route = readRoute(request.url);
+  const input = route.kind === "resolve" ? route.input : route.kind === "undecodable" ? route.segment : undefined;
+  const body = { error: "method not allowed", ...(input === undefined ? {} : { input }) };
+  return { status: 405, body, headers: { Allow: "GET" } };
+}
+
+function replyOf(outcome: NameOutcome, input: string): Reply {
+  switch (outcome.kind) {
+    case "resolved": {
+      const { name, namespace, owner, ownerOnCurve } = outcome.resolution;
+      const record = { input, name, namespace, owner, verification: "owner" };
+      if (ownerOnCurve) return { status: 200, body: record };
+      const headers = { "X-Owner-Warning": "not-a-wallet" };
+      return { status: 200, body: { ...record, owner_on_curve: false }, headers };
+    }
+    case "refused":
+      return { status: outcome.error.startsWith("ambiguous") ? 409 : 400, body: { error: outcome.error, input } };
+    case "absent": {
+      const missing = outcome.of === "handle" ? { "X-Handles": "unavailable" } : { "X-Domains": "unavailable" };
+      const body = { error: `${outcome.of} not registered`, input };
+      return { status: 404, body, ...(outcome.programMissing ? { headers: missing } : {}) };
+    }
+    case "failed":
+      return { status: 502, body: { error: outcome.error, input } };
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * names: the name resolver. Reads who controls an `@handle` or a domain from a chain's registries, over plain HTTP and
+ * for other parts of the server. Fed by one node's RPC (one call for a name, whatever its depth), needs no store; feeds
+ * wallets, the console and the SDK. It never guesses: what cannot be read is an error, not a free name.
+ */
+export type { ChainReader, PostJson, SettledCommitment } from "./chain-reader.ts";
+export type { AnswerKind, AnswerSource, NamesEvents } from "./events.ts";
+export { type HandleFault, type HandleReading, readHandle } from "./handle.ts";
+export { type NameShape, readName, type ShapeError } from "./name-shape.ts";
+export {
+  createNames,
+  Names,
+  type NamesDependencies,
+  type NamesOptions,
+  type ReverseOutcome,
+  type VersionRecord,
+} from "./names.ts";
+export type { NameOutcome, Namespace, Resolution } from "./outcome.ts";
