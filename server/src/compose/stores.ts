@@ -30,6 +30,7 @@ export async function openStores(
 ): Promise<Stores> {
   const { clock, random, log, events, resources } = dependencies;
   const state = resources.use(await openState(stateOptions(config), { clock, random, log }));
+  resources.use(sweepSessions(state, log));
   const metrics = {
     appended: () => {},
     dropped: (rows: number) => events.ledgerDropped("requests", rows, "full"),
@@ -51,4 +52,18 @@ export async function openStores(
   if (ledger.status === "rejected") throw ledger.reason;
   if (hot.status === "rejected") throw hot.reason;
   return { state, ledger: ledger.value, hot: hot.value };
+}
+
+const sweepMs = 3_600_000;
+
+/** Takes expired sessions away now and then; they open nothing while they are still there. */
+function sweepSessions(state: State, log: Log): Disposable {
+  const sweep = (): void => {
+    state.sessions
+      .deleteExpired()
+      .catch((fault: unknown) => log.warn({ fault }, "expired sessions could not be removed"));
+  };
+  const timer = setInterval(sweep, sweepMs);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
