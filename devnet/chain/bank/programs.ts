@@ -12,6 +12,8 @@ export const BUILTIN_PROGRAMS: ReadonlySet<string> = new Set([
   programs.bpfLoaderDeprecated,
   programs.bpfLoader,
   programs.loaderV4,
+  programs.ed25519,
+  programs.secp256k1,
 ]);
 
 /** Programs that check signatures of their own, which the fee counts as well. */

@@ -5,17 +5,9 @@ import { invalidParams, RpcError } from "../rpc/errors.ts";
 import { type Dispatch, dispatcher } from "../rpc/json-rpc.ts";
 import type { Method, RpcNode } from "../rpc/method.ts";
 import { u64Value } from "../rpc/params.ts";
+import { rootTopic, slotsUpdatesTopic, slotTopic } from "./slot-topics.ts";
 import type { ChainEvent, Topic } from "./subscription.ts";
-import {
-  accountTopic,
-  blockTopic,
-  logsTopic,
-  programTopic,
-  rootTopic,
-  signatureTopic,
-  slotsUpdatesTopic,
-  slotTopic,
-} from "./topics.ts";
+import { accountTopic, blockTopic, logsTopic, programTopic, signatureTopic } from "./topics.ts";
 
 /** A connected client, as the hub needs it. */
 export interface PubSubClient {

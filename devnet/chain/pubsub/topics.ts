@@ -4,7 +4,6 @@ import {
   type AccountEncodingName,
   encodeAccount,
   encodeBlock,
-  type JsonObject,
   type JsonValue,
 } from "../encode/index.ts";
 import type { ChainAccount } from "../model.ts";
@@ -68,7 +67,11 @@ function presented(
   return { lamports, data: told, owner, executable, rentEpoch, space: BigInt(shown.data.length) };
 }
 
-function isReached(event: ChainEvent, commitment: Commitment): event is ChainEvent & { readonly kind: "reached" } {
+/** Whether a slot reached the commitment that a topic waits for. */
+export function isReached(
+  event: ChainEvent,
+  commitment: Commitment,
+): event is ChainEvent & { readonly kind: "reached" } {
   return event.kind === "reached" && event.commitment === commitment;
 }
 
@@ -155,60 +158,6 @@ export function signatureTopic(params: Params): Topic {
       const executed = node.chain.history.transaction(signature)?.executed;
       if (executed === undefined || executed.slot > event.bank.slot) return;
       yield { result: atSlot(event.bank.slot, { err: executed.error as JsonValue }), last: true };
-    },
-  };
-}
-
-export function slotTopic(): Topic {
-  return {
-    notification: "slotNotification",
-    key: "slot",
-    *notices(event, node) {
-      if (event.kind !== "opened") return;
-      yield { result: { slot: event.slot, parent: event.parent, root: node.chain.at("finalized").slot } };
-    },
-  };
-}
-
-export function rootTopic(): Topic {
-  return {
-    notification: "rootNotification",
-    key: "root",
-    *notices(event) {
-      if (isReached(event, "finalized")) yield { result: event.bank.slot };
-    },
-  };
-}
-
-function frozenStats(event: ChainEvent & { readonly kind: "reached" }): JsonObject {
-  const { transactions } = event.block;
-  const failed = transactions.filter(({ error }) => error !== null).length;
-  return {
-    numTransactionEntries: transactions.length,
-    numSuccessfulTransactions: transactions.length - failed,
-    numFailedTransactions: failed,
-    maxTransactionsPerEntry: transactions.length === 0 ? 0 : 1,
-  };
-}
-
-export function slotsUpdatesTopic(): Topic {
-  return {
-    notification: "slotsUpdatesNotification",
-    key: "slotsUpdates",
-    *notices(event, node) {
-      const timestamp = BigInt(Math.floor(node.now()));
-      if (event.kind === "opened") {
-        yield { result: { type: "firstShredReceived", slot: event.slot, timestamp } };
-        yield { result: { type: "createdBank", slot: event.slot, parent: event.parent, timestamp } };
-      }
-      if (event.kind !== "reached") return;
-      const { slot } = event.bank;
-      if (event.commitment === "processed") {
-        yield { result: { type: "completed", slot, timestamp } };
-        yield { result: { type: "frozen", slot, timestamp, stats: frozenStats(event) } };
-      } else if (event.commitment === "confirmed") {
-        yield { result: { type: "optimisticConfirmation", slot, timestamp } };
-      } else yield { result: { type: "root", slot, timestamp } };
     },
   };
 }
