@@ -1,11 +1,6 @@
 import { decodeAddress, decodeSignature, programs } from "@sluice/wire";
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
-import {
-  type AccountEncodingName,
-  encodeAccount,
-  encodeBlock,
-  type JsonValue,
-} from "../encode/index.ts";
+import { type AccountEncodingName, encodeAccount, encodeBlock, type JsonValue } from "../encode/index.ts";
 import type { ChainAccount } from "../model.ts";
 import { accountForm } from "../rpc/accounts.ts";
 import { invalidParams } from "../rpc/errors.ts";
