@@ -62,13 +62,19 @@ export async function runGroup(group: TestGroup, options: { quiet: boolean }): P
   return { passed, failed };
 }
 
-/** What surrounds failures, without the long list of tests that passed. */
+const headingPattern = /^\S+\.test\.tsx?:$/;
+const shownLinesMax = 400;
+
+/** The files in which something failed, without what passed there. */
 function onlyFailures(said: string): string {
-  return said
-    .split("\n")
-    .filter((line) => !line.startsWith("(pass)"))
-    .slice(-400)
-    .join("\n");
+  const sections: string[][] = [[]];
+  for (const line of said.split("\n")) {
+    if (headingPattern.test(line)) sections.push([]);
+    if (!line.startsWith("(pass)")) sections.at(-1)?.push(line);
+  }
+  const failed = sections.filter((lines) => lines.some((line) => line.startsWith("(fail)") || /error:/i.test(line)));
+  const shown = (failed.length === 0 ? sections : failed).flat();
+  return shown.slice(-shownLinesMax).join("\n");
 }
 
 export async function runGroups(groups: readonly TestGroup[], options: { quiet: boolean }): Promise<TestCount> {
