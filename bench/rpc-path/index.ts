@@ -58,7 +58,10 @@ const call = (id: number, method: string, params: string): string =>
 /** Twenty wallets' balances with changing ids, as many clients ask for them. */
 const hits = (key: string): Uint8Array[] =>
   Array.from({ length: 60 }, (_unused, index) =>
-    requestOf(key, call(index, "getBalance", `["${address}",{"commitment":"confirmed","minContextSlot":${index % 20}}]`)),
+    requestOf(
+      key,
+      call(index, "getBalance", `["${address}",{"commitment":"confirmed","minContextSlot":${index % 20}}]`),
+    ),
   );
 
 const misses = (key: string): Uint8Array[] => [requestOf(key, call(1, "getVersion", "[]"))];
@@ -87,7 +90,8 @@ const median = (values: number[]): number => [...values].sort((a, b) => a - b)[v
 
 const value = "x".repeat(380);
 using node = new StubNode(
-  (stubCall) => `{"jsonrpc":"2.0","result":{"context":{"apiVersion":"4.0.0","slot":100},"value":"${value}"},"id":${stubCall.id}}\n`,
+  (stubCall) =>
+    `{"jsonrpc":"2.0","result":{"context":{"apiVersion":"4.0.0","slot":100},"value":"${value}"},"id":${stubCall.id}}\n`,
 );
 const nodePort = Number(new URL(node.url).port);
 let slot = 100;
@@ -104,6 +108,8 @@ clearInterval(slots);
 console.log("case                 CPU µs/request   user   system   requests/s");
 for (const [name, figures] of results) {
   const at = (index: number): string => median(figures.map((row) => row[index] ?? 0)).toFixed(index === 3 ? 0 : 2);
-  console.log(`${name.padEnd(20)} ${at(0).padStart(14)} ${at(1).padStart(6)} ${at(2).padStart(8)} ${at(3).padStart(12)}`);
+  console.log(
+    `${name.padEnd(20)} ${at(0).padStart(14)} ${at(1).padStart(6)} ${at(2).padStart(8)} ${at(3).padStart(12)}`,
+  );
 }
 process.exit(0);

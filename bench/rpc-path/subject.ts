@@ -12,7 +12,7 @@ import { createKeys } from "../../server/src/keys/index.ts";
 import { compileAddressSet, systemClock, systemRandom } from "../../server/src/lib/index.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
 import { Rpc } from "../../server/src/rpc/index.ts";
-import type { KeyRecord } from "../../server/src/state/index.ts";
+import type { AccountRecord, KeyRecord } from "../../server/src/state/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../server/src/upstreams/index.ts";
 
 const [, , kind = "echo", nodePort = "0"] = process.argv;
@@ -45,7 +45,7 @@ function bare(): number {
   return server.port ?? 0;
 }
 
-function keyRecords(): { key: KeyRecord; account: Parameters<typeof accountOf>[0] } {
+function keyRecords(): { key: KeyRecord; account: AccountRecord } {
   const hash = new Bun.CryptoHasher("sha256").update(key).digest("hex");
   return {
     key: {
@@ -65,26 +65,22 @@ function keyRecords(): { key: KeyRecord; account: Parameters<typeof accountOf>[0
       createdAt: 0,
       lastUsedAt: null,
     },
-    account: accountOf({
+    account: {
       id: "acc_1",
       name: "bench",
       createdAt: 0,
       tiers: { platform: "enterprise", oracle: "community", "oracle-v2": "community" },
       requestsPerSecond: 10_000_000,
       creditsMonthly: null,
-    }),
+    },
   };
-}
-
-function accountOf<T>(account: T): T {
-  return account;
 }
 
 async function gateway(): Promise<number> {
   const records = keyRecords();
   const keys = createKeys(
     { developmentKeys: "accept" },
-    { clock: systemClock, findByHash: async () => records as never, touch: async () => {}, log },
+    { clock: systemClock, findByHash: async () => records, touch: async () => {}, log },
   );
   const credits = createCredits(
     {},
@@ -107,14 +103,16 @@ async function gateway(): Promise<number> {
     {},
     { clock: systemClock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
   );
-  let facts = 0;
+  const facts: unknown[] = [];
   const shared = {
     clock: systemClock,
-    keys: keys as never,
+    keys,
     limits: createLimits({}, { clock: systemClock }),
     credits,
     requestId: createRequestIds({ random: systemRandom }),
-    served: () => void (facts += 1),
+    served: (fact: unknown) => {
+      facts[0] = fact;
+    },
     events: { requestRefused: () => {}, faultCaught: console.error, pubsubOpened: () => {}, pubsubClosed: () => {} },
   };
   const trustedProxies = compileAddressSet([]);

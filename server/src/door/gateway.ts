@@ -100,6 +100,12 @@ export class GatewayDoor implements AsyncDisposable {
     return this.#listener.sockets + (this.#pubsubListener?.sockets ?? 0);
   }
 
+  /** What happens to every socket each 30 seconds; tests do not wait for it. */
+  tick(): void {
+    this.#listener.tick();
+    this.#pubsubListener?.tick();
+  }
+
   #answer(request: Request, server: DoorServer): Answer {
     const path = pathOf(request.url);
     const { method } = request;

@@ -1,4 +1,4 @@
-import type { ErrorCode, Network } from "@sluice/contract";
+import type { CommitmentName, ErrorCode, Network } from "@sluice/contract";
 import { AnswerCache } from "../../cache/index.ts";
 import { createRequestIds } from "../../http/index.ts";
 import { compileAddressSet, seededRandom, systemClock } from "../../lib/index.ts";
@@ -41,6 +41,8 @@ export interface BootedDoor extends AsyncDisposable {
   readonly fakes: Fakes;
   readonly facts: RequestFact[];
   readonly faults: unknown[];
+  /** The newest slot that the gateway has heard of on devnet. */
+  slotOf(commitment: CommitmentName): bigint | null;
   /** Posts a body to /rpc with the good key. */
   post(
     body: string | Uint8Array<ArrayBuffer>,
@@ -172,6 +174,7 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
     fakes,
     facts,
     faults,
+    slotOf: (commitment) => upstreams.pool("devnet")?.slotOf(commitment) ?? null,
     post: (body, init = {}) =>
       fetch(`${url}${init.path ?? "/rpc"}`, {
         method: "POST",

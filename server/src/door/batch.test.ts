@@ -1,0 +1,105 @@
+import { expect, test } from "bun:test";
+import { type BootedDoor, bootDoor } from "./testing/booted-door.ts";
+import { StubNode } from "./testing/stub-node.ts";
+
+const answerMethod = (call: { id: string; method: string }): string =>
+  `{"jsonrpc":"2.0","result":"${call.method}","id":${call.id}}`;
+
+async function withDoor(use: (booted: BootedDoor, node: StubNode) => Promise<void>): Promise<void> {
+  using node = new StubNode(answerMethod);
+  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await use(booted, node);
+  expect(booted.faults).toEqual([]);
+}
+
+interface Entry {
+  readonly id: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number };
+}
+
+test("each call of a batch is answered in its place, wrong ones beside right ones, with status 200", () =>
+  withDoor(async (booted) => {
+    const response = await booted.post(
+      '[{"jsonrpc":"2.0","id":"a","method":"getSlot"}, 5, {"jsonrpc":"2.0","method":"getSlot"},' +
+        '{"jsonrpc":"2.0","id":2,"method":"getMoon"},{"jsonrpc":"2.0","id":3,"method":"getVersion"}]',
+    );
+    expect(response.status).toBe(200);
+    const entries = (await response.json()) as Entry[];
+    expect(entries.map((entry) => [entry.id, entry.result ?? entry.error?.code])).toEqual([
+      ["a", "getSlot"],
+      [null, -32600],
+      [null, -32600],
+      [2, -32601],
+      [3, "getVersion"],
+    ]);
+    expect(booted.fakes.creditsLeft).toBe(999_998);
+    expect(booted.facts.map((fact) => fact.credits)).toEqual([1, 0, 0, 0, 1]);
+  }));
+
+test("a batch takes one token for each call and is refused whole when they are not all there", () =>
+  withDoor(async (booted, node) => {
+    const taken: number[] = [];
+    booted.fakes.take = (_bucket, cost) => {
+      taken.push(cost);
+      return cost > 2 ? { allowed: false, remaining: 0, retryAfterSeconds: 2 } : {};
+    };
+    const call = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+    expect((await booted.post(`[${call},${call}]`)).status).toBe(200);
+    const refused = await booted.post(`[${call},${call},${call}]`);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"]);
+    expect(taken).toEqual([2, 3]);
+    expect(node.calls.length).toBe(1);
+  }));
+
+test("a batch whose price is more than what is left is refused whole and costs nothing", () =>
+  withDoor(async (booted, node) => {
+    booted.fakes.creditsLeft = 9;
+    const send = '{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["AQ=="]}';
+    expect((await booted.post(`[${send}]`)).status).toBe(402);
+    expect([booted.fakes.creditsLeft, node.calls.length]).toEqual([9, 0]);
+  }));
+
+test("100 calls pass, 101 and none at all do not", () =>
+  withDoor(async (booted) => {
+    const batch = (count: number): string =>
+      `[${Array.from({ length: count }, (_unused, id) => `{"jsonrpc":"2.0","id":${id},"method":"getSlot"}`).join(",")}]`;
+    const hundred = await booted.post(batch(100));
+    const entries = (await hundred.json()) as Entry[];
+    expect(entries.map((entry) => entry.id)).toEqual(Array.from({ length: 100 }, (_unused, id) => id));
+    expect((await booted.post(batch(101))).status).toBe(400);
+    expect((await booted.post("[]")).status).toBe(400);
+    expect((await booted.post('[{"jsonrpc":"2.0","id":1,"method":"getSlot"}')).status).toBe(400);
+  }));
+
+test("a batch is a hit when all of it was", () =>
+  withDoor(async (booted) => {
+    const known = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+    await booted.post(known);
+    expect((await booted.post(`[${known},${known}]`)).headers.get("x-cache-status")).toBe("HIT");
+    const never = '{"jsonrpc":"2.0","id":1,"method":"getVersion"}';
+    expect((await booted.post(`[${known},${never}]`)).headers.get("x-cache-status")).toBe("MISS");
+  }));
+
+test("the send bucket refuses the one call that it has no token for", () =>
+  withDoor(async (booted) => {
+    let left = 1;
+    booted.fakes.take = (bucket) => (bucket.startsWith("send:") && left-- <= 0 ? { allowed: false } : {});
+    const send = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"sendTransaction","params":["AQ=="]}`;
+    const response = await booted.post(`[${send(1)},${send(2)}]`);
+    const entries = (await response.json()) as Entry[];
+    expect(response.status).toBe(200);
+    expect(entries.map((entry) => entry.result ?? entry.error?.code)).toEqual(["sendTransaction", -33429]);
+    expect(booted.fakes.creditsLeft).toBe(999_990);
+  }));
+
+test("answers with wider characters than ASCII stand in a batch byte for byte", () =>
+  withDoor(async (booted, node) => {
+    node.answer = (call) => `{"jsonrpc":"2.0","result":"${call.method} 🦀 é","id":${call.id}}`;
+    const response = await booted.post(
+      '[{"jsonrpc":"2.0","id":"🙂","method":"getVersion"},{"jsonrpc":"2.0","id":1,"method":"getMoon"}]',
+    );
+    const entries = (await response.json()) as Entry[];
+    expect(entries[0]).toEqual({ jsonrpc: "2.0", result: "getVersion 🦀 é", id: "🙂" } as Entry);
+    expect(entries[1]?.error?.code).toBe(-32601);
+  }));

@@ -1,0 +1,363 @@
+import { describe, expect, test } from "bun:test";
+import { type BootedDoor, bootDoor, testGrant, testKey } from "./testing/booted-door.ts";
+import { StubNode } from "./testing/stub-node.ts";
+
+const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
+const slotCall = '{"jsonrpc":"2.0","id":"x","method":"getSlot"}';
+const answerFive = (call: { id: string }): string => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`;
+
+interface FailureBody {
+  readonly jsonrpc: string;
+  readonly id: unknown;
+  readonly error: { readonly code: number; readonly message: string; readonly data: Record<string, unknown> };
+}
+
+async function withDoor(use: (booted: BootedDoor, node: StubNode) => Promise<void>): Promise<void> {
+  using node = new StubNode(answerFive);
+  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await use(booted, node);
+  expect(booted.faults).toEqual([]);
+}
+
+/** What each check breaks, in the order in which they are made; the last entries break everything before them too. */
+const checks: readonly {
+  readonly code: string;
+  readonly status: number;
+  readonly rpcCode: number;
+  readonly breakIt: (booted: BootedDoor) => void;
+}[] = [
+  {
+    code: "INSUFFICIENT_CREDITS",
+    status: 402,
+    rpcCode: -33402,
+    breakIt: ({ fakes }) => {
+      fakes.creditsLeft = 0;
+    },
+  },
+  {
+    code: "RATE_LIMIT_EXCEEDED",
+    status: 429,
+    rpcCode: -33429,
+    breakIt: ({ fakes }) => {
+      fakes.take = () => ({ allowed: false, remaining: 0, retryAfterSeconds: 3 });
+    },
+  },
+  ...(["IP_NOT_ALLOWED", "DOMAIN_NOT_ALLOWED", "NETWORK_NOT_ALLOWED"] as const).map((code, index) => ({
+    code,
+    status: 403,
+    rpcCode: [-33423, -33413, -33403][index] ?? 0,
+    breakIt: ({ fakes }: BootedDoor) => {
+      fakes.restriction = () => code;
+    },
+  })),
+  ...(["KEY_INACTIVE", "INVALID_API_KEY"] as const).map((code, index) => ({
+    code,
+    status: 401,
+    rpcCode: [-33411, -33401][index] ?? 0,
+    breakIt: ({ fakes }: BootedDoor) => {
+      fakes.authenticate = async () => ({ refused: code });
+    },
+  })),
+];
+
+describe("the checks", () => {
+  test("come in the specified order, each with its status, code, header and body, and none of them costs credits", () =>
+    withDoor(async (booted, node) => {
+      for (const check of checks) {
+        check.breakIt(booted);
+        const credits = booted.fakes.creditsLeft;
+        const response = await booted.post(slotCall);
+        const body = (await response.json()) as FailureBody;
+        expect([check.code, response.status, body.error.code]).toEqual([check.code, check.status, check.rpcCode]);
+        expect(body.error.data["code"]).toBe(check.code);
+        expect(body.error.data["request_id"]).toBe(response.headers.get("x-request-id"));
+        expect(response.headers.get("x-error-code")).toBe(check.code);
+        expect(booted.fakes.creditsLeft).toBe(credits);
+      }
+      expect(node.calls.length).toBe(0);
+    }));
+
+  test("a 429 says when to come back in its header and its body, and shows the bucket", () =>
+    withDoor(async (booted) => {
+      booted.fakes.take = () => ({ allowed: false, remaining: 0, retryAfterSeconds: 3 });
+      const response = await booted.post(slotCall);
+      expect(response.headers.get("retry-after")).toBe("3");
+      expect(response.headers.get("x-ratelimit-limit")).toBe("1000");
+      expect(response.headers.get("x-ratelimit-remaining")).toBe("0");
+      expect(response.headers.get("x-ratelimit-burst")).toBe("2000");
+      const body = (await response.json()) as FailureBody;
+      expect(body.id).toBe("x");
+      expect(body.error.data["retry_after"]).toBe(3);
+    }));
+
+  test("restrictions see the network, the origin, the referer and the client's address", () =>
+    withDoor(async (booted) => {
+      let seen: unknown;
+      booted.fakes.restriction = (request) => {
+        seen = [request.network, request.origin, request.referer, request.clientAddress];
+        return null;
+      };
+      await booted.post(slotCall, { headers: { origin: "https://a.example", referer: "https://b.example/x" } });
+      expect(seen).toEqual(["devnet", "https://a.example", "https://b.example/x", "127.0.0.1"]);
+    }));
+
+  test("a key is taken from X-API-Key, a bearer or the query, and nothing else", () =>
+    withDoor(async (booted) => {
+      const post = (path: string, headers: Record<string, string>): Promise<Response> =>
+        fetch(`${booted.url}${path}`, {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: slotCall,
+        });
+      expect((await post("/rpc", { authorization: `Bearer ${testKey}` })).status).toBe(200);
+      expect((await post(`/rpc?api-key=${testKey}`, {})).status).toBe(200);
+      expect((await post(`/?network=devnet&api-key=${testKey}`, {})).status).toBe(200);
+      expect((await post("/rpc", {})).status).toBe(401);
+      expect((await post("/rpc", { cookie: testKey })).status).toBe(401);
+    }));
+
+  test("sendTransaction takes from its own bucket as well", () =>
+    withDoor(async (booted, node) => {
+      const taken: string[] = [];
+      booted.fakes.take = (bucket) => {
+        taken.push(bucket);
+        return bucket.startsWith("send:") ? { allowed: false, remaining: 0, retryAfterSeconds: 1 } : {};
+      };
+      const response = await booted.post('{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["AQ=="]}');
+      expect(response.status).toBe(429);
+      expect(taken).toEqual(["requests:acc_1", "send:acc_1"]);
+      expect(node.calls.length).toBe(0);
+    }));
+});
+
+describe("networks", () => {
+  test("are chosen by header, query or path; an unknown one is 400 and one without nodes is 503", () =>
+    withDoor(async (booted, node) => {
+      expect((await booted.post(slotCall, { path: "/rpc/devnet" })).status).toBe(200);
+      expect((await booted.post(slotCall, { path: "/rpc?network=devnet" })).status).toBe(200);
+      expect((await booted.post(slotCall, { headers: { "x-network": "devnet" } })).status).toBe(200);
+      expect(node.calls.length).toBe(1);
+      for (const wrong of [
+        { path: "/rpc/moon" },
+        { path: "/rpc?network=moon" },
+        { headers: { "x-network": "moon" } },
+      ]) {
+        expect((await booted.post(slotCall, wrong)).status).toBe(400);
+      }
+      const credits = booted.fakes.creditsLeft;
+      const response = await booted.post(slotCall, { path: "/rpc/mainnet" });
+      expect(response.status).toBe(503);
+      expect(response.headers.get("retry-after")).toBe("1");
+      expect(((await response.json()) as FailureBody).error.code).toBe(-33503);
+      expect(booted.fakes.creditsLeft).toBe(credits);
+    }));
+});
+
+describe("the door", () => {
+  test("refuses wrong methods, types and sizes before it reads a key's body", () =>
+    withDoor(async (booted) => {
+      const wrongMethod = await fetch(`${booted.url}/rpc`, { method: "PUT", body: "{}" });
+      expect([wrongMethod.status, wrongMethod.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
+      expect((await fetch(`${booted.url}/rpc`)).status).toBe(405);
+      expect((await booted.post(slotCall, { headers: { "content-type": "text/plain" } })).status).toBe(415);
+      expect((await booted.post(" ".repeat(256 * 1024 + 1))).status).toBe(413);
+      const chunked = new ReadableStream({
+        start: (controller) => {
+          controller.enqueue(Buffer.alloc(300 * 1024, 32));
+          controller.close();
+        },
+      });
+      const headers = { "content-type": "application/json", "x-api-key": testKey };
+      expect((await fetch(`${booted.url}/rpc`, { method: "POST", headers, body: chunked })).status).toBe(413);
+    }));
+
+  test("answers a preflight without a key and lets any origin read the gateway's headers", () =>
+    withDoor(async (booted) => {
+      const preflight = await fetch(`${booted.url}/rpc`, {
+        method: "OPTIONS",
+        headers: { origin: "https://a.example", "access-control-request-headers": "solana-client, x-api-key" },
+      });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get("access-control-allow-headers")).toBe("solana-client, x-api-key");
+      const response = await booted.post(slotCall, { headers: { origin: "https://a.example" } });
+      expect(response.headers.get("access-control-allow-origin")).toBe("*");
+      expect(response.headers.get("access-control-expose-headers")).toContain("X-RPC-Latency-Ms");
+      const refused = await booted.post("{", { headers: { origin: "https://a.example" } });
+      expect(refused.headers.get("access-control-allow-origin")).toBe("*");
+      expect((await booted.post(slotCall)).headers.get("access-control-allow-origin")).toBeNull();
+    }));
+
+  test("gives every answer the headers of its kind", () =>
+    withDoor(async (booted) => {
+      const response = await booted.post(slotCall);
+      expect(response.headers.get("content-type")).toBe("application/json");
+      expect(response.headers.get("x-ratelimit-remaining")).toBe("1999");
+      expect(response.headers.get("x-rpc-endpoint")).toBe("devnet-1");
+      expect(response.headers.get("x-rpc-latency-ms")).toMatch(/^[0-9]+$/);
+      expect(response.headers.get("x-request-id")).toMatch(/^req_/);
+    }));
+
+  test("tells balancers that it serves, and no longer when it drains", () =>
+    withDoor(async (booted) => {
+      const healthy = await fetch(`${booted.url}/health`);
+      expect([healthy.status, ((await healthy.json()) as { status: string }).status]).toEqual([200, "ok"]);
+    }));
+});
+
+describe("calls", () => {
+  const cases: readonly (readonly [string, string, number, number, unknown])[] = [
+    ["malformed JSON", '{"jsonrpc":', 400, -32700, null],
+    ["malformed params", '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[1 2]}', 400, -32700, 1],
+    ["a missing id", '{"jsonrpc":"2.0","method":"getSlot"}', 400, -32600, null],
+    ["a null id", '{"jsonrpc":"2.0","id":null,"method":"getSlot"}', 400, -32600, null],
+    ["a wrong version", '{"jsonrpc":"1.0","id":4,"method":"getSlot"}', 400, -32600, 4],
+    ["no object", '"getSlot"', 400, -32600, null],
+    ["an unknown method", '{"jsonrpc":"2.0","id":4,"method":"getMoon"}', 200, -32601, 4],
+    ["params that are no array", '{"jsonrpc":"2.0","id":4,"method":"getSlot","params":{}}', 200, -32602, 4],
+    ["a wrong address", '{"jsonrpc":"2.0","id":"a","method":"getBalance","params":["0"]}', 200, -32602, "a"],
+    [
+      "processed where it is not supported",
+      '{"jsonrpc":"2.0","id":1,"method":"getBlock","params":[5,{"commitment":"processed"}]}',
+      200,
+      -32602,
+      1,
+    ],
+    [
+      "a limit of 1001",
+      `{"jsonrpc":"2.0","id":1,"method":"getSignaturesForAddress","params":["${address}",{"limit":1001}]}`,
+      200,
+      -32602,
+      1,
+    ],
+  ];
+  for (const [name, body, status, code, id] of cases) {
+    test(`${name}: ${status} with ${code}, no node is asked and nothing is charged`, () =>
+      withDoor(async (booted, node) => {
+        const response = await booted.post(body);
+        const failure = (await response.json()) as FailureBody;
+        expect([response.status, failure.error.code, failure.id]).toEqual([status, code, id]);
+        expect(node.calls.length).toBe(0);
+        expect(booted.fakes.creditsLeft).toBe(1_000_000);
+      }));
+  }
+
+  test("the message of -32602 names the parameter", () =>
+    withDoor(async (booted) => {
+      const response = await booted.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["0"]}');
+      expect(((await response.json()) as FailureBody).error.message).toContain("address");
+    }));
+
+  test("an account without credits is told so before its parameters are judged", () =>
+    withDoor(async (booted) => {
+      booted.fakes.creditsLeft = 0;
+      const response = await booted.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["0"]}');
+      expect(response.status).toBe(402);
+    }));
+
+  test("credits that have to be fetched first are waited for", () =>
+    withDoor(async (booted) => {
+      booted.fakes.creditsAsync = true;
+      expect((await booted.post(slotCall)).status).toBe(200);
+      expect(booted.fakes.creditsLeft).toBe(999_999);
+      booted.fakes.creditsLeft = 0;
+      expect((await booted.post(slotCall)).status).toBe(402);
+    }));
+
+  test("a tier's price is taken once for a node's answer, its error and a hit", () =>
+    withDoor(async (booted, node) => {
+      node.answer = (call) =>
+        `{"jsonrpc":"2.0","error":{"code":-32004,"message":"Block not available"},"id":${call.id}}`;
+      const block = '{"jsonrpc":"2.0","id":1,"method":"getBlock","params":[5]}';
+      const response = await booted.post(block);
+      expect(response.status).toBe(200);
+      expect(booted.fakes.creditsLeft).toBe(999_995);
+      expect(booted.facts.at(-1)).toMatchObject({
+        method: "getBlock",
+        rpcCode: -32004,
+        credits: 5,
+        cache: "MISS",
+        status: 200,
+      });
+      await booted.post(block);
+      expect(node.calls.length).toBe(2);
+    }));
+
+  test("each grant's tier decides nothing here: the same key is judged by the grant it has at that moment", () =>
+    withDoor(async (booted) => {
+      booted.fakes.authenticate = () => ({ ...testGrant, accountId: "acc_2", keyId: "key_2" });
+      await booted.post(slotCall);
+      expect(booted.facts.at(-1)).toMatchObject({ accountId: "acc_2", keyId: "key_2" });
+    }));
+});
+
+describe("defaults", () => {
+  test("a stated default is sent, unless the client is one that leaves out finalized on purpose", () =>
+    withDoor(async (booted, node) => {
+      const info = `{"jsonrpc":"2.0","id":1,"method":"getAccountInfo","params":["${address}"]}`;
+      await booted.post(info);
+      await booted.post(info, { headers: { "solana-client": "js/8.4.0" } });
+      await booted.post(info, { headers: { "solana-client": "js/1.99.0" } });
+      expect(node.calls.map((call) => call.params[1])).toEqual([
+        { commitment: "confirmed", encoding: "base64" },
+        { encoding: "base64" },
+      ]);
+    }));
+});
+
+describe("nodes", () => {
+  test("a refused connection is 503, silence 504, garbage 502, and none of them costs anything", async () => {
+    using node = new StubNode(() => "not json");
+    await using booted = await bootDoor({ upstreams: { devnet: node }, deadlineMs: 150 });
+    const garbage = await booted.post(slotCall);
+    expect([garbage.status, ((await garbage.json()) as FailureBody).error.code]).toEqual([502, -33502]);
+    node.answer = async (call) => {
+      await Bun.sleep(400);
+      return answerFive(call);
+    };
+    const late = await booted.post(slotCall);
+    expect([late.status, ((await late.json()) as FailureBody).error.code]).toEqual([504, -33504]);
+    node[Symbol.dispose]();
+    const gone = await booted.post(slotCall);
+    expect([gone.status, ((await gone.json()) as FailureBody).error.code]).toEqual([503, -33503]);
+    expect(gone.headers.get("retry-after")).toBe("1");
+    expect(booted.fakes.creditsLeft).toBe(1_000_000);
+  });
+
+  test("getHealth is answered from the gateway's own view", async () => {
+    using node = new StubNode(answerFive);
+    await using booted = await bootDoor({ upstreams: { devnet: node } });
+    const response = await booted.post('{"jsonrpc":"2.0","id":9,"method":"getHealth"}');
+    expect(await response.text()).toBe('{"jsonrpc":"2.0","result":"ok","id":9}');
+    expect(node.calls.length).toBe(0);
+  });
+
+  test("getHealth is -32005 when no node is heard of", async () => {
+    await using booted = await bootDoor({
+      upstreams: { devnet: { url: "http://127.0.0.1:1", ws: "ws://127.0.0.1:1" } },
+    });
+    const response = await booted.post('{"jsonrpc":"2.0","id":9,"method":"getHealth"}');
+    expect(await response.text()).toBe(
+      '{"jsonrpc":"2.0","error":{"code":-32005,"message":"Node is unhealthy","data":{"numSlotsBehind":null}},"id":9}',
+    );
+  });
+
+  test("sendTransaction goes out once even when its connection is cut, a read once more", async () => {
+    let received = 0;
+    using cutter = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data(socket, data) {
+          if (!data.includes('"id":"sluice"') && !data.includes("Upgrade")) received += 1;
+          socket.terminate();
+        },
+      },
+    });
+    const url = `http://127.0.0.1:${cutter.port}`;
+    await using booted = await bootDoor({ upstreams: { devnet: { url, ws: url.replace("http", "ws") } } });
+    const sent = await booted.post('{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["AQ=="]}');
+    expect([sent.status, received]).toEqual([503, 1]);
+    const read = await booted.post(slotCall);
+    expect([read.status, received]).toEqual([503, 3]);
+  });
+});

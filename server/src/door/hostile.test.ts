@@ -1,0 +1,120 @@
+import { expect, test } from "bun:test";
+import { type BootedDoor, bootDoor, testKey } from "./testing/booted-door.ts";
+import { StubNode } from "./testing/stub-node.ts";
+
+const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+const head = `Content-Type: application/json\r\nX-API-Key: ${testKey}\r\n`;
+
+/** Writes bytes to the door as they are and gives what comes back until the door or the time ends it. */
+async function raw(
+  booted: BootedDoor,
+  parts: readonly string[],
+  options: { readonly hangUp?: boolean } = {},
+): Promise<string> {
+  const received: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: booted.port,
+    socket: {
+      data(_socket, data) {
+        received.push(data.toString("latin1"));
+        if (received.join("").includes("\r\n\r\n")) ended.resolve();
+      },
+      close: () => ended.resolve(),
+      error: () => ended.resolve(),
+    },
+  });
+  for (const part of parts) socket.write(part);
+  if (options.hangUp === true) socket.terminate();
+  await Promise.race([ended.promise, Bun.sleep(500)]);
+  socket.end();
+  return received.join("");
+}
+
+async function withDoor(use: (booted: BootedDoor) => Promise<void>): Promise<void> {
+  using node = new StubNode((call) => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`);
+  await using booted = await bootDoor({ upstreams: { devnet: node }, bodyTimeoutMs: 100 });
+  await use(booted);
+  expect((await booted.post(body)).status).toBe(200);
+  expect(booted.faults).toEqual([]);
+}
+
+const statusOf = (response: string): string => response.slice(9, 12);
+
+test("two Host headers are refused", () =>
+  withDoor(async (booted) => {
+    const response = await raw(booted, [
+      `POST /rpc HTTP/1.1\r\nHost: a\r\nHost: b\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`,
+    ]);
+    expect(statusOf(response)).toBe("400");
+    expect(response).toContain("Host");
+  }));
+
+test("lengths that contradict each other and headers without bound are refused", () =>
+  withDoor(async (booted) => {
+    const start = `POST /rpc HTTP/1.1\r\nHost: a\r\n${head}`;
+    const smuggled = [
+      `${start}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      `${start}Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef`,
+      `${start}Content-Length: -1\r\n\r\n`,
+      `POST /rpc HTTP/1.1\r\n${head}Content-Length: 2\r\n\r\n{}`,
+    ];
+    for (const request of smuggled) expect(statusOf(await raw(booted, [request]))).toMatch(/^4|^$/);
+    const large = `${start}X-Large: ${"a".repeat(64 * 1024)}\r\n\r\n`;
+    expect(statusOf(await raw(booted, [large]))).toMatch(/^4|^$/);
+  }));
+
+test("garbage, half requests and clients that hang up change nothing for the next one", () =>
+  withDoor(async (booted) => {
+    await raw(booted, ["\u0000\u0001\u0002 not http at all\r\n\r\n"]);
+    await raw(booted, ["GET "], { hangUp: true });
+    const request = `POST /rpc HTTP/1.1\r\nHost: a\r\n${head}Content-Length: ${body.length}\r\n\r\n`;
+    await raw(booted, [request], { hangUp: true });
+    await raw(booted, [request, body.slice(0, 10)], { hangUp: true });
+    await raw(booted, [request, body], { hangUp: true });
+  }));
+
+test("pipelined requests are answered in order while nothing has to be waited for, else the connection is closed", () =>
+  withDoor(async (booted) => {
+    const request = `POST /rpc HTTP/1.1\r\nHost: a\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+    // The runtime closes a connection on which a request comes while an answer is waited for; nobody gets another's.
+    expect(await raw(booted, [request + request + request])).toBe("");
+    await booted.post(body);
+    const responses = await raw(booted, [request + request + request]);
+    expect(responses.match(/HTTP\/1\.1 200/g)?.length).toBe(3);
+  }));
+
+test("a body that does not come is given up", () =>
+  withDoor(async (booted) => {
+    const response = await raw(booted, [
+      `POST /rpc HTTP/1.1\r\nHost: a\r\n${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+    ]);
+    expect(statusOf(response)).toBe("400");
+    expect(response).toContain("in time");
+  }));
+
+test("a body that is no UTF-8 is refused, a replacement character that was sent is not", () =>
+  withDoor(async (booted) => {
+    const broken = Buffer.from('{"jsonrpc":"2.0","id":"\u00ff\u00fe","method":"getSlot"}', "latin1");
+    expect((await booted.post(broken)).status).toBe(400);
+    const whole = await booted.post('{"jsonrpc":"2.0","id":"\ufffd","method":"getSlot"}');
+    expect(((await whole.json()) as { id: string }).id).toBe("\ufffd");
+  }));
+
+test("nesting without end is a parse error, not a crash", () =>
+  withDoor(async (booted) => {
+    const deep = `{"jsonrpc":"2.0","id":1,"method":"getSlot","params":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    expect((await booted.post(deep)).status).toBe(400);
+    expect((await booted.post("[".repeat(200_000))).status).toBe(400);
+  }));
+
+test("names of the prototype are ordinary members", () =>
+  withDoor(async (booted) => {
+    for (const method of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
+      const response = await booted.post(`{"jsonrpc":"2.0","id":1,"method":"${method}","__proto__":{"id":2}}`);
+      expect(((await response.json()) as { error: { code: number } }).error.code).toBe(-32601);
+    }
+    const polluting = '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[{"__proto__":{"commitment":"processed"}}]}';
+    expect((await booted.post(polluting)).status).toBe(200);
+  }));

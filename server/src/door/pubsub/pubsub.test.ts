@@ -1,0 +1,203 @@
+import { expect, test } from "bun:test";
+import { type BootedDoor, bootDoor, testGrant, testKey } from "../testing/booted-door.ts";
+import { StubNode } from "../testing/stub-node.ts";
+
+/** A client whose frames and end can be waited for. */
+class Client {
+  readonly socket: WebSocket;
+  readonly received: (string | ArrayBuffer)[] = [];
+  readonly closed: Promise<number>;
+  readonly opened: Promise<void>;
+  #arrived = Promise.withResolvers<void>();
+
+  constructor(url: string, headers: Record<string, string> = {}) {
+    this.socket = new WebSocket(url, { headers } as unknown as string[]);
+    this.socket.binaryType = "arraybuffer";
+    const opened = Promise.withResolvers<void>();
+    const closed = Promise.withResolvers<number>();
+    this.opened = opened.promise;
+    this.closed = closed.promise;
+    this.socket.onopen = () => opened.resolve();
+    this.socket.onclose = (event) => closed.resolve(event.code);
+    this.socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
+      this.received.push(event.data);
+      this.#arrived.resolve();
+      this.#arrived = Promise.withResolvers<void>();
+    };
+  }
+
+  async until(count: number): Promise<void> {
+    while (this.received.length < count) await this.#arrived.promise;
+  }
+}
+
+async function withDoor(use: (booted: BootedDoor, node: StubNode) => Promise<void>): Promise<void> {
+  using node = new StubNode((call) => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`);
+  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await use(booted, node);
+  expect(booted.faults).toEqual([]);
+}
+
+const subscribe = '{ "jsonrpc":"2.0", "id": 1,\t"method":"accountSubscribe","params":["x"] }';
+
+test("frames pass both ways byte for byte, on /rpc, / and the PubSub port, with the key in header or query", () =>
+  withDoor(async (booted, node) => {
+    node.onPubSub = (socket, text) => {
+      socket.send(`{"echo":${text},"rentEpoch":18446744073709551615}\n`);
+      socket.send(new Uint8Array([0, 255, 128]));
+    };
+    const clients = [
+      new Client(`${booted.ws}/rpc?api-key=${testKey}`),
+      new Client(`${booted.ws}/`, { "x-api-key": testKey }),
+      new Client(`${booted.pubsubWs}/?api-key=${testKey}`),
+    ];
+    for (const client of clients) {
+      await client.opened;
+      client.socket.send(subscribe);
+      await client.until(2);
+      expect(client.received[0]).toBe(`{"echo":${subscribe},"rentEpoch":18446744073709551615}\n`);
+      expect(new Uint8Array(client.received[1] as ArrayBuffer)).toEqual(new Uint8Array([0, 255, 128]));
+      client.socket.close();
+      await client.closed;
+    }
+    expect(node.pubsubReceived).toEqual([subscribe, subscribe, subscribe]);
+  }));
+
+test("what a client says before the node is reached is not lost", () =>
+  withDoor(async (booted, node) => {
+    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    await client.opened;
+    for (let index = 0; index < 20; index += 1) client.socket.send(`{"method":"m${index}"}`);
+    while (node.pubsubReceived.length < 20) await Bun.sleep(1);
+    expect(node.pubsubReceived).toEqual(Array.from({ length: 20 }, (_unused, index) => `{"method":"m${index}"}`));
+    client.socket.close();
+  }));
+
+test("a bad key is told so on the socket and closed with 4401, a broken restriction with 4403", () =>
+  withDoor(async (booted) => {
+    const stranger = new Client(`${booted.ws}/rpc?api-key=nobody`);
+    expect(await stranger.closed).toBe(4401);
+    expect(JSON.parse(String(stranger.received[0])).error.data.code).toBe("INVALID_API_KEY");
+    booted.fakes.restriction = () => "DOMAIN_NOT_ALLOWED";
+    expect(await new Client(`${booted.ws}/rpc?api-key=${testKey}`).closed).toBe(4403);
+  }));
+
+test("a network without nodes closes with 4503, an exhausted bucket with 4429", () =>
+  withDoor(async (booted) => {
+    expect(await new Client(`${booted.ws}/rpc/mainnet?api-key=${testKey}`).closed).toBe(4503);
+    booted.fakes.take = () => ({ allowed: false });
+    expect(await new Client(`${booted.ws}/rpc?api-key=${testKey}`).closed).toBe(4429);
+  }));
+
+test("a tier's connections are counted for its account and given back", () =>
+  withDoor(async (booted) => {
+    const url = `${booted.ws}/rpc?api-key=${testKey}`;
+    const held = Array.from({ length: 5 }, () => new Client(url));
+    await Promise.all(held.map((client) => client.opened));
+    expect(await new Client(url).closed).toBe(4429);
+    held[0]?.socket.close();
+    await held[0]?.closed;
+    while (booted.door.sockets > 4) await Bun.sleep(1);
+    const again = new Client(url);
+    await again.opened;
+    again.socket.send("{}");
+    expect(again.socket.readyState).toBe(WebSocket.OPEN);
+    for (const client of [...held, again]) client.socket.close();
+  }));
+
+test("a message over 4 KiB closes with 1009, more than 50 in a second with 4429", () =>
+  withDoor(async (booted) => {
+    const wordy = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    await wordy.opened;
+    wordy.socket.send("x".repeat(4_097));
+    expect(await wordy.closed).toBe(1009);
+    const busy = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    await busy.opened;
+    for (let index = 0; index < 51; index += 1) busy.socket.send("{}");
+    expect(await busy.closed).toBe(4429);
+  }));
+
+test("a client is closed with 4503 when its node is lost", () =>
+  withDoor(async (booted, node) => {
+    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    await client.opened;
+    client.socket.send(subscribe);
+    while (node.pubsubReceived.length < 1) await Bun.sleep(1);
+    node[Symbol.dispose]();
+    expect(await client.closed).toBe(4503);
+  }));
+
+test("what is sent costs a credit for each started 0.1 MB, and closes with 4402 when there is none", () =>
+  withDoor(async (booted, node) => {
+    booted.fakes.creditsLeft = 2;
+    node.onPubSub = (socket) => void socket.send("x".repeat(60_000));
+    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    await client.opened;
+    client.socket.send("{}");
+    await client.until(1);
+    expect(booted.fakes.creditsLeft).toBe(1);
+    client.socket.send("{}");
+    await client.until(2);
+    expect(booted.fakes.creditsLeft).toBe(0);
+    client.socket.send("{}");
+    client.socket.send("{}");
+    expect(await client.closed).toBe(4402);
+    while (booted.facts.length < 1) await Bun.sleep(1);
+    expect(booted.facts[0]).toMatchObject({ door: "pubsub", method: "pubsub", status: 4402, upstream: "devnet-1" });
+  }));
+
+test("a client that does not read is closed with 4408 and holds only a bounded buffer", () =>
+  withDoor(async (booted, node) => {
+    booted.fakes.authenticate = () => ({ ...testGrant, accountId: "acc_slow" });
+    const handshake = `GET /rpc?api-key=${testKey} HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`;
+    const upgraded = Promise.withResolvers<void>();
+    const socket = await Bun.connect({
+      hostname: "127.0.0.1",
+      port: booted.port,
+      socket: { data: () => upgraded.resolve(), close: () => {}, error: () => {} },
+    });
+    socket.write(handshake);
+    await upgraded.promise;
+    socket.pause();
+    while (node.sockets.size < 2) await Bun.sleep(1);
+    const chunk = "x".repeat(1024 * 1024);
+    for (let sent = 0; sent < 40; sent += 1) {
+      for (const peer of node.sockets) peer.send(chunk);
+      await Bun.sleep(2);
+    }
+    // The closing frame waits behind what is not read; the next tick ends the connection.
+    booted.door.tick();
+    while (booted.facts.length < 1) await Bun.sleep(1);
+    socket.terminate();
+    expect(booted.facts[0]).toMatchObject({ status: 4408 });
+    expect(booted.facts[0]?.bytesOut).toBeLessThan(40 * 1024 * 1024);
+  }));
+
+test("a key that is revoked while its connection lasts ends it with 4401", () =>
+  withDoor(async (booted) => {
+    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    await client.opened;
+    booted.fakes.authenticate = () => ({ refused: "KEY_INACTIVE" });
+    booted.door.tick();
+    expect(await client.closed).toBe(4401);
+  }));
+
+test("draining closes sockets with 1001, lets a call in flight finish and takes no more", async () => {
+  using node = new StubNode(() => "");
+  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  const release = Promise.withResolvers<void>();
+  node.answer = async (call) => {
+    await release.promise;
+    return `{"jsonrpc":"2.0","result":5,"id":${call.id}}`;
+  };
+  const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+  await client.opened;
+  const inFlight = booted.post('{"jsonrpc":"2.0","id":1,"method":"getSlot"}');
+  while (node.calls.length < 1) await Bun.sleep(1);
+  const stopped = booted.door.stop(5_000);
+  expect(await client.closed).toBe(1001);
+  await expect(fetch(`${booted.url}/health`, { headers: { connection: "close" } })).rejects.toThrow();
+  release.resolve();
+  expect((await inFlight).status).toBe(200);
+  await stopped;
+});

@@ -1,0 +1,150 @@
+import { expect, test } from "bun:test";
+import { type BootedDoor, bootDoor } from "./testing/booted-door.ts";
+import { StubNode } from "./testing/stub-node.ts";
+
+const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
+const contextAnswer = (call: { id: string }): string =>
+  `{"jsonrpc":"2.0","result":{"context":{"slot":100},"value":1},"id":${call.id}}`;
+
+async function withDoor(use: (booted: BootedDoor, node: StubNode) => Promise<void>): Promise<void> {
+  using node = new StubNode(contextAnswer);
+  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await use(booted, node);
+  expect(booted.faults).toEqual([]);
+}
+
+/** Lets what is on its way arrive, without a clock: `until` is asked again after each turn of the event loop. */
+async function settle(until: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 2_000 && !until(); turn += 1) await Bun.sleep(1);
+  expect(until()).toBe(true);
+}
+
+test("2,000 identical calls in flight, with their own ids and white space, are one upstream call", () =>
+  withDoor(async (booted, node) => {
+    const release = Promise.withResolvers<void>();
+    node.answer = async (call) => {
+      await release.promise;
+      return contextAnswer(call);
+    };
+    const spaces = ["", " ", "\n", "\t"];
+    const call = (id: number): string => {
+      const space = spaces[id % 4] ?? "";
+      return `{${space}"jsonrpc":"2.0","id":${id},${space}"method":"getBalance","params":[${space}"${address}"${space}]}`;
+    };
+    // This process cannot hold 2,000 requests of its own open, so most of the calls come in batches.
+    const ids = (from: number, count: number): number[] =>
+      Array.from({ length: count }, (_unused, index) => from + index);
+    const batches = ids(0, 19).map((batch) => ids(batch * 100, 100));
+    const singles = ids(1_900, 100);
+    const inBatches = batches.map((batch) => booted.post(`[${batch.map(call).join(",")}]`));
+    const alone = singles.map((id) => booted.post(call(id)));
+    await settle(() => booted.fakes.creditsLeft === 998_000);
+    release.resolve();
+    for (const [index, response] of inBatches.entries()) {
+      const entries = (await (await response).json()) as { id: number }[];
+      expect(entries.map((entry) => entry.id)).toEqual(batches[index] ?? []);
+    }
+    for (const [index, response] of alone.entries()) {
+      expect(((await (await response).json()) as { id: number }).id).toBe(singles[index] ?? -1);
+    }
+    expect(node.calls.length).toBe(1);
+    expect(booted.facts.filter((fact) => fact.cache === "MISS").length).toBe(1);
+    expect(booted.facts.length).toBe(2_000);
+  }));
+
+test("a caller that leaves does not cancel the call for the others", () =>
+  withDoor(async (booted, node) => {
+    const release = Promise.withResolvers<void>();
+    node.answer = async (call) => {
+      await release.promise;
+      return contextAnswer(call);
+    };
+    const leaving = new AbortController();
+    const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+    const headers = { "content-type": "application/json", "x-api-key": "sk_dev_test" };
+    const first = fetch(`${booted.url}/rpc`, { method: "POST", headers, body, signal: leaving.signal });
+    await settle(() => node.calls.length === 1);
+    const second = booted.post(body);
+    await settle(() => booted.fakes.creditsLeft === 999_998);
+    leaving.abort();
+    await expect(first).rejects.toThrow();
+    release.resolve();
+    expect((await second).status).toBe(200);
+    expect(node.calls.length).toBe(1);
+  }));
+
+test("callers of one call that fails all hear of it, and the next call asks again", () =>
+  withDoor(async (booted, node) => {
+    node.answer = () => "garbage";
+    const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+    const statuses = (await Promise.all([booted.post(body), booted.post(body)])).map((response) => response.status);
+    expect(statuses).toEqual([502, 502]);
+    node.answer = contextAnswer;
+    expect((await booted.post(body)).status).toBe(200);
+  }));
+
+test("a slot notice drops what moves with the head, of its commitment", () =>
+  withDoor(async (booted, node) => {
+    const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+    const status = async (): Promise<string | null> => (await booted.post(body)).headers.get("x-cache-status");
+    expect([await status(), await status()]).toEqual(["MISS", "HIT"]);
+    await settle(() => node.sockets.size > 0);
+    node.announce(101);
+    await settle(() => booted.slotOf("finalized") === 101n);
+    expect([await status(), await status()]).toEqual(["MISS", "HIT"]);
+  }));
+
+test("an answer that a slot notice overtook is handed out but not kept", () =>
+  withDoor(async (booted, node) => {
+    const release = Promise.withResolvers<void>();
+    node.answer = async (call) => {
+      await release.promise;
+      return contextAnswer(call);
+    };
+    const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+    const first = booted.post(body);
+    await settle(() => node.calls.length === 1);
+    node.announce(101);
+    await settle(() => booted.slotOf("finalized") === 101n);
+    release.resolve();
+    expect((await first).status).toBe(200);
+    expect((await booted.post(body)).headers.get("x-cache-status")).toBe("MISS");
+  }));
+
+test("history is kept over slot notices, an absent block and a node's error are not kept", () =>
+  withDoor(async (booted, node) => {
+    const status = async (method: string, params: string): Promise<string | null> => {
+      const response = await booted.post(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`);
+      return response.headers.get("x-cache-status");
+    };
+    expect(await status("getBlock", "[5]")).toBe("MISS");
+    node.announce(101);
+    await settle(() => booted.slotOf("finalized") === 101n);
+    expect(await status("getBlock", '[5, {"commitment": "finalized"}]')).toBe("HIT");
+    expect([await status("getBlockTime", "[99]"), await status("getBlockTime", "[99]")]).toEqual(["MISS", "HIT"]);
+    node.answer = (call) => `{"jsonrpc":"2.0","result":null,"id":${call.id}}`;
+    expect([await status("getBlock", "[6]"), await status("getBlock", "[6]")]).toEqual(["MISS", "MISS"]);
+    node.answer = (call) => `{"jsonrpc":"2.0","error":{"code":-32004,"message":"x"},"id":${call.id}}`;
+    expect([await status("getBlock", "[7]"), await status("getBlock", "[7]")]).toEqual(["MISS", "MISS"]);
+  }));
+
+test("what must never be shared goes to the node each time", () =>
+  withDoor(async (booted, node) => {
+    const body = '{"jsonrpc":"2.0","id":1,"method":"getLatestBlockhash"}';
+    await Promise.all([booted.post(body), booted.post(body), booted.post(body)]);
+    expect(node.calls.length).toBe(3);
+  }));
+
+test("the same parameters in another spelling are the same call, another commitment is not", () =>
+  withDoor(async (booted, node) => {
+    const call = (params: string): Promise<Response> =>
+      booted.post(`{"jsonrpc":"2.0","id":1,"method":"getBalance","params":${params}}`);
+    await call(`["${address}"]`);
+    await call(`[ "${address}", {"commitment":"confirmed"} ]`);
+    await call(`["${address}",{"minContextSlot":null,"commitment":"confirmed"}]`);
+    await call(`["\\u0039${address.slice(1)}",null]`);
+    expect(node.calls.length).toBe(1);
+    await call(`["${address}",{"commitment":"finalized"}]`);
+    await call(`["${address}",{"commitment":"confirmed","minContextSlot":1}]`);
+    expect(node.calls.length).toBe(3);
+  }));
