@@ -24,6 +24,8 @@ export interface ParameterSpec {
   readonly name: string;
   readonly required: boolean;
   readonly value: ParameterKind;
+  /** The end of a range that begins at the first parameter: at most this much beyond it. */
+  readonly rangeMax?: bigint;
 }
 
 export interface ConfigSpec {
@@ -165,7 +167,10 @@ const historyMethods = [
     bareEncoding: true,
     route: "archive",
   }),
-  method("getBlocks", [required("start slot", u64), optional("end slot", u64)], { ...blocksConfig, earliestIndex: 1 }),
+  method("getBlocks", [required("start slot", u64), { ...optional("end slot", u64), rangeMax: 500_000n }], {
+    ...blocksConfig,
+    earliestIndex: 1,
+  }),
   method("getBlocksWithLimit", [required("start slot", u64), required("limit", integer(0n, 500_000n))], blocksConfig),
   method("getBlockTime", [required("slot", u64)], { cache: "final", route: "archive" }),
   method("getBlockCommitment", [required("slot", u64)], { cache: "slot" }),

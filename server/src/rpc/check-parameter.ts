@@ -18,7 +18,7 @@ export function checkParameters(spec: RpcMethodSpec, params: readonly JsonValue[
       if (parameter.required) return `parameter ${index + 1} (${parameter.name}) is missing`;
       continue;
     }
-    const fault = checkValue(parameter.value, value);
+    const fault = checkValue(parameter.value, value) ?? checkRange(parameter.rangeMax, params[0], value);
     if (fault !== null) return `parameter ${index + 1} (${parameter.name}) ${fault}`;
   }
   const config = spec.config;
@@ -95,6 +95,15 @@ function checkValue(kind: ParameterKind, value: JsonValue): ParameterFault {
 function checkInteger(value: JsonValue, min: bigint, max: bigint): ParameterFault {
   const whole = typeof value === "bigint" || (typeof value === "number" && Number.isSafeInteger(value));
   return whole && value >= min && value <= max ? null : `must be a whole number from ${min} to ${max}`;
+}
+
+function checkRange(max: bigint | undefined, start: JsonValue | undefined, end: JsonValue): ParameterFault {
+  if (max === undefined || !isNumeric(start) || !isNumeric(end)) return null;
+  return BigInt(end) - BigInt(start) > max ? `must be at most ${max} beyond the first` : null;
+}
+
+function isNumeric(value: JsonValue | undefined): value is number | bigint {
+  return typeof value === "bigint" || typeof value === "number";
 }
 
 function checkEach(value: JsonValue, max: number, test: (item: unknown) => boolean, form: string): ParameterFault {

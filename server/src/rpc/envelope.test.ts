@@ -1,0 +1,128 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { readEnvelope } from "./envelope.ts";
+
+function single(text: string): unknown {
+  const envelope = readEnvelope(text, 100);
+  return envelope.kind === "single" ? envelope.item : envelope;
+}
+
+test("a call's parts are slices of the text, whatever the order and white space", () => {
+  expect(single('{"jsonrpc":"2.0","id":1,"method":"getSlot","params":[ {"a":"}]"} ]}')).toEqual({
+    ok: true,
+    id: "1",
+    method: "getSlot",
+    params: '[ {"a":"}]"} ]',
+  });
+  expect(single(' {\n"method" : "getSlot" ,\t"id":"a" , "jsonrpc":"2.0" }\r\n')).toEqual({
+    ok: true,
+    id: '"a"',
+    method: "getSlot",
+    params: null,
+  });
+});
+
+test("params null is as good as none, other kinds are refused by name", () => {
+  expect(single('{"jsonrpc":"2.0","id":1,"method":"m","params":null}')).toMatchObject({ ok: true, params: null });
+  expect(single('{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}')).toMatchObject({
+    code: "INVALID_PARAMS",
+    id: "1",
+  });
+});
+
+test("escaped names and methods mean what they spell", () => {
+  expect(single('{"json\\u0072pc":"2.0","\\u0069d":7,"method":"get\\u0053lot"}')).toMatchObject({
+    ok: true,
+    id: "7",
+    method: "getSlot",
+  });
+});
+
+test("the last of a name counts", () => {
+  expect(single('{"jsonrpc":"2.0","id":1,"id":2,"method":"a","method":"b"}')).toMatchObject({ id: "2", method: "b" });
+});
+
+test("ids that are no number or string are refused with id null", () => {
+  for (const id of ["null", "true", "[1]", '{"a":1}']) {
+    expect(single(`{"jsonrpc":"2.0","id":${id},"method":"m"}`)).toMatchObject({ code: "INVALID_REQUEST", id: "null" });
+  }
+});
+
+test("text that is no JSON is a parse error", () => {
+  for (const text of [
+    "",
+    "{",
+    "nope",
+    '{"jsonrpc":"2.0","id":1,"method":"m"} x',
+    '{"jsonrpc":"2.0","id":01,"method":"m"}',
+    '{"jsonrpc":"2.0","id":1,"method":"m",}',
+    '{"jsonrpc":"2.0","id":1,"method":"m" "params":[]}',
+    '{"jsonrpc":"2.0","id":"a\nb","method":"m"}',
+    '{"jsonrpc":"2.0","id":1,"method":"m","x":nope}',
+    '[{"jsonrpc":"2.0"]',
+  ]) {
+    expect([text, single(text)]).toMatchObject([text, { code: "PARSE_ERROR" }]);
+  }
+});
+
+/** Values whose JSON text, in any spelling of white space, is a legal call. */
+const idText = fc.oneof(
+  fc.string({ unit: "binary" }).map((text) => JSON.stringify(text)),
+  fc.integer().map(String),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+  fc.bigInt({ min: 0n, max: 2n ** 70n }).map(String),
+);
+
+test("every legal call is read as JSON.parse reads it, with its id's own text", () => {
+  fc.assert(
+    fc.property(
+      idText,
+      fc.string(),
+      fc.array(fc.jsonValue()),
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      (id, method, params, rest) => {
+        const { jsonrpc: _j, id: _i, method: _m, params: _p, ...others } = rest;
+        const members = Object.entries(others).map(
+          ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+        );
+        members.splice(members.length >> 1, 0, `"id":${id}`, `"params": ${JSON.stringify(params, null, 1)}`);
+        const text = `{${members.join(" , ")},"method":${JSON.stringify(method)},"jsonrpc":"2.0"}`;
+        const item = single(text) as { ok: boolean; id: string; method: string; params: string };
+        expect(item.ok).toBe(true);
+        expect([item.id, item.method]).toEqual([id, method]);
+        expect(JSON.parse(item.params)).toEqual(JSON.parse(JSON.stringify(params)));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("no text at all makes it throw, and what it accepts is JSON but for the inside of params", () => {
+  const pieces = fc.constantFrom(
+    ...[
+      "{",
+      "}",
+      "[",
+      "]",
+      ",",
+      ":",
+      '"',
+      "\\",
+      " ",
+      "1",
+      "null",
+      '"jsonrpc":"2.0"',
+      '"id":1',
+      '"method":"m"',
+      '"params":[]',
+    ],
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 14 }), (parts) => {
+      const text = parts.join("");
+      const envelope = readEnvelope(text, 3);
+      if (envelope.kind === "single" && envelope.item.ok && envelope.item.params === null) JSON.parse(text);
+    }),
+    { numRuns: 3_000 },
+  );
+});

@@ -1,0 +1,116 @@
+import { expect, test } from "bun:test";
+import { creditCost, type RpcMethodSpec, rpcMethods } from "@sluice/contract";
+import { MethodBook } from "./method-book.ts";
+import { type Plan, planCall } from "./plan.ts";
+
+const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
+const signature = "5".repeat(87);
+
+function specOf(method: string): RpcMethodSpec {
+  const spec = rpcMethods.get(method);
+  if (spec === undefined) throw new RangeError(method);
+  return spec;
+}
+
+function planOf(method: string, params: string | null): Plan {
+  const { plan } = planCall(specOf(method), params);
+  if (!plan.ok) throw new Error(plan.message ?? plan.code);
+  return plan;
+}
+
+function faultOf(method: string, params: string): string | null {
+  const { plan } = planCall(specOf(method), params);
+  return plan.ok ? null : plan.message;
+}
+
+test("a stated default goes to the method's own place and no other method gets one", () => {
+  expect(planOf("getBalance", `["${address}"]`).params).toBe(`["${address}",{"commitment":"confirmed"}]`);
+  expect(planOf("getBalance", `["${address}",{"commitment":"processed"}]`).params).toBe(
+    `["${address}",{"commitment":"processed"}]`,
+  );
+  expect(planOf("getMultipleAccounts", `[["${address}"]]`).params).toBe(`[["${address}"]]`);
+  expect(planOf("getBlock", "[5]").params).toBe("[5]");
+  for (const spec of rpcMethods.values()) {
+    const names = Object.keys(spec.defaults);
+    expect(names.every((name) => spec.config?.fields[name] !== undefined)).toBe(true);
+  }
+});
+
+test("the commitment used decides the shelf and is not in the key", () => {
+  const plans = ["", ',{"commitment":"confirmed"}', ",null", ",{}"].map((config) =>
+    planOf("getAccountInfo", `["${address}"${config}]`),
+  );
+  expect(new Set(plans.map((plan) => plan.key)).size).toBe(1);
+  expect(new Set(plans.map((plan) => plan.commitment))).toEqual(new Set(["confirmed"]));
+  expect(planOf("getSlot", null).commitment).toBe("finalized");
+  expect(planOf("getSlot", '[{"commitment":"processed"}]').commitment).toBe("processed");
+});
+
+test("configurations in the places that old clients use are understood", () => {
+  expect(planOf("getBlocks", '[5,{"commitment":"confirmed"}]').commitment).toBe("confirmed");
+  expect(planOf("getBlocks", '[5,9,{"commitment":"confirmed"}]').commitment).toBe("confirmed");
+  expect(planOf("getBlock", '[5,"base64"]').params).toBe('[5,"base64"]');
+  expect(faultOf("getBlock", '[5,"base65"]')).toContain("encoding");
+  expect(planOf("getLeaderSchedule", '[{"commitment":"confirmed"}]').commitment).toBe("confirmed");
+});
+
+test("writes go as they were sent", () => {
+  const params = '[ "AQ==",{"encoding":"base64", "maxRetries":0}]';
+  expect(planOf("sendTransaction", params).params).toBe(params);
+  expect(planOf("sendTransaction", params).key).toBeNull();
+});
+
+test("wrong parameters are refused with a sentence that names them", () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    ["getBalance", "[]", "parameter 1 (address) is missing"],
+    ["getBalance", '["abc"]', "parameter 1 (address) must be 32 bytes in base58"],
+    ["getBalance", `["${address}","processed"]`, "parameter 2 (config) must be an object"],
+    ["getBalance", `["${address}",{"commitment":"max"}]`, "commitment must be one of processed, confirmed, finalized"],
+    ["getBalance", `["${address}",{},1]`, "expected at most 2 parameters, got 3"],
+    ["getBalance", `["${address}",{"minContextSlot":-1}]`, "minContextSlot must be a whole number"],
+    ["getBalance", `["${address}",{"minContextSlot":1.5}]`, "minContextSlot must be a whole number"],
+    ["getBalance", `["${address}",{"minContextSlot":18446744073709551616}]`, "minContextSlot must be a whole number"],
+    ["getTransaction", '["abc"]', "parameter 1 (signature) must be 64 bytes in base58"],
+    ["getTransaction", `["${signature}",{"commitment":"processed"}]`, "commitment must be one of confirmed, finalized"],
+    [
+      "getMultipleAccounts",
+      `[[${Array.from({ length: 101 }, () => `"${address}"`).join(",")}]]`,
+      "at most 100 entries",
+    ],
+    ["getMultipleAccounts", `[["${address}","0"]]`, "entry 2 must be 32 bytes in base58"],
+    ["getBlocksWithLimit", "[1,500001]", "parameter 2 (limit) must be a whole number from 0 to 500000"],
+    ["getSignaturesForAddress", `["${address}",{"limit":0}]`, "limit must be a whole number from 1 to 1000"],
+    ["getAccountInfo", `["${address}",{"encoding":"hex"}]`, "encoding must be one of"],
+    ["getAccountInfo", `["${address}",{"dataSlice":{"offset":0}}]`, "dataSlice length is missing"],
+    ["getHealth", "[1]", "expected at most 0 parameters"],
+  ];
+  for (const [method, params, sentence] of cases)
+    expect([method, faultOf(method, params)]).toEqual([method, expect.stringContaining(sentence)]);
+});
+
+test("a range of more than 500,000 blocks never reaches a node", () => {
+  expect(faultOf("getBlocks", "[1,500001]")).toBeNull();
+  expect(faultOf("getBlocks", "[1,500002]")).toContain("end slot");
+});
+
+test("members that nobody knows are ignored and stay in the call", () => {
+  expect(planOf("getSlot", '[{"later":1,"commitment":"confirmed"}]').params).toBe(
+    '[{"commitment":"confirmed","later":1}]',
+  );
+});
+
+test("every method has a price, and remembered plans stay within their bound", () => {
+  const book = new MethodBook({ allowUnknownMethods: false, rememberedBytesMax: 10_000 });
+  for (const name of rpcMethods.keys()) expect(book.page(name)?.credits).toBe(creditCost(name));
+  expect(book.page("getMoon")).toBeNull();
+  expect(new MethodBook({ allowUnknownMethods: true }).page("getMoon")?.plan("[1]").plan).toMatchObject({
+    ok: true,
+    params: "[1]",
+    key: null,
+  });
+  const page = book.page("getBlockTime");
+  const first = page?.plan("[1]");
+  expect(page?.plan("[1]")).toBe(first as never);
+  for (let slot = 2; slot < 100; slot += 1) page?.plan(`[${slot}]`);
+  expect(page?.plan("[1]")).not.toBe(first as never);
+});
