@@ -5,6 +5,8 @@ export interface TestGroup {
   readonly name: string;
   /** Folders or files, from the repository's root. */
   readonly paths: readonly string[];
+  /** Files of those folders that another group runs. */
+  readonly except?: readonly string[];
   readonly timeoutMs?: number;
 }
 
@@ -15,39 +17,48 @@ export interface TestCount {
 
 export const root = join(import.meta.dir, "..");
 
+const architecture = "server/test/architecture.test.ts";
+
 /** Everything that needs no booted network and no browser. */
 export const unitGroups: readonly TestGroup[] = [
-  { name: "architecture", paths: ["server/test/architecture.test.ts", "scripts"] },
+  { name: "architecture", paths: [architecture, "scripts"] },
   { name: "contract and wire", paths: ["contract", "wire", "sdk"] },
   { name: "server rooms", paths: ["server/src"] },
 ];
 
 export const systemGroups: readonly TestGroup[] = [
   { name: "devnet", paths: ["devnet"], timeoutMs: 60_000 },
-  { name: "whole system", paths: ["server/test"], timeoutMs: 120_000 },
+  { name: "whole system", paths: ["server/test"], except: [architecture], timeoutMs: 120_000 },
   { name: "console", paths: ["console"], timeoutMs: 120_000 },
 ];
 
-async function hasTests(path: string): Promise<boolean> {
-  if (path.endsWith(".test.ts")) return true;
-  for await (const file of new Bun.Glob("**/*.test.{ts,tsx}").scan({ cwd: join(root, path) })) {
-    if (!file.includes("node_modules")) return true;
+async function testFiles(group: TestGroup): Promise<string[]> {
+  const files = new Set<string>();
+  for (const path of group.paths) {
+    if (/\.test\.tsx?$/.test(path)) files.add(path);
+    else {
+      for await (const file of new Bun.Glob("**/*.test.{ts,tsx}").scan({ cwd: join(root, path) })) {
+        if (!file.includes("node_modules")) files.add(`${path}/${file}`);
+      }
+    }
   }
-  return false;
+  return [...files].filter((file) => group.except?.includes(file) !== true).toSorted();
 }
 
 /** Runs one group; a runner that ends without a count (it crashed) is a failure. */
 export async function runGroup(group: TestGroup, options: { quiet: boolean }): Promise<TestCount> {
-  const present: string[] = [];
-  for (const path of group.paths) if (await hasTests(path)) present.push(`./${path}`);
-  if (present.length === 0) return { passed: 0, failed: 0 };
+  const files = await testFiles(group);
+  if (files.length === 0) return { passed: 0, failed: 0 };
   const started = performance.now();
-  const child = Bun.spawn([process.execPath, "test", "--timeout", String(group.timeoutMs ?? 30_000), ...present], {
-    cwd: root,
-    stdout: "pipe",
-    stderr: "pipe",
-    env: { ...process.env, FORCE_COLOR: "0" },
-  });
+  const child = Bun.spawn(
+    [process.execPath, "test", "--timeout", String(group.timeoutMs ?? 30_000), ...files.map((file) => `./${file}`)],
+    {
+      cwd: root,
+      stdout: "pipe",
+      stderr: "pipe",
+      env: { ...process.env, FORCE_COLOR: "0" },
+    },
+  );
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   const code = await child.exited;
   const said = `${out}\n${err}`;

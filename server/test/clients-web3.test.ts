@@ -16,11 +16,21 @@ import { eventually, type Network, startNetwork } from "./testing/network.ts";
 
 let network: Network;
 let connection: Connection;
+const opened: Connection[] = [];
+
+/** A connection whose socket is closed at the end, or it would go on calling a server that is gone. */
+function connect(...args: ConstructorParameters<typeof Connection>): Connection {
+  const made = new Connection(...args);
+  opened.push(made);
+  return made;
+}
+
 beforeAll(async () => {
   network = await startNetwork();
-  connection = new Connection(network.rpcUrl, { commitment: "confirmed", wsEndpoint: network.webSocketUrl });
+  connection = connect(network.rpcUrl, { commitment: "confirmed", wsEndpoint: network.webSocketUrl });
 }, 60_000);
 afterAll(async () => {
+  for (const each of opened) Reflect.get(each, "_rpcWebSocket").close();
   await network?.[Symbol.asyncDispose]();
 }, 30_000);
 
@@ -51,13 +61,13 @@ describe("an unmodified @solana/web3.js 1.x through the gateway", () => {
   }, 60_000);
 
   test("the key may travel in a header and the WebSocket be found at the next port", async () => {
-    const plain = new Connection(`${network.dev.doors["rpc"]}`, {
+    const plain = connect(`${network.dev.doors["rpc"]}`, {
       commitment: "confirmed",
       wsEndpoint: network.webSocketUrl,
       httpHeaders: { "X-API-Key": network.dev.key },
     });
     expect(await plain.getSlot()).toBeGreaterThan(0);
-    const derived = new Connection(network.rpcUrl, "confirmed");
+    const derived = connect(network.rpcUrl, "confirmed");
     const slot = await new Promise<number>((resolve) => {
       const id = derived.onSlotChange((info) => {
         void derived.removeSlotChangeListener(id);
