@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { encodeBase58, programs } from "@sluice/wire";
+import { nameGenesis } from "../names/index.ts";
 import type { AccountWrite, Svm } from "../svm/svm.ts";
 import { GenesisKeypair } from "./keypair.ts";
 import {
@@ -39,7 +40,7 @@ function systemAccount(lamports: bigint): AccountWrite["account"] {
   return { lamports, data: new Uint8Array(), owner: programs.system, executable: false, rentEpoch: NEVER };
 }
 
-/** Every account of the chain's first slot: what the virtual machine brings, the faucet, one validator with its stake. */
+/** Every account of the first slot: what the virtual machine brings, the faucet, one validator with its stake, names. */
 export async function createGenesis(options: GenesisOptions, svm: Svm): Promise<Genesis> {
   const faucet = new GenesisKeypair(options.seed, "faucet");
   const identity = new GenesisKeypair(options.seed, "validator");
@@ -73,6 +74,7 @@ export async function createGenesis(options: GenesisOptions, svm: Svm): Promise<
     recentBlockhashesSysvar([]),
     new SlotHistory().sysvar(0n),
     stakeHistorySysvar([]),
+    ...nameGenesis(),
   ];
   await svm.write([...kept.filter(({ account }) => account === null), ...added]);
   const hash = new Uint8Array(createHash("sha256").update(`sluice devnet genesis/${options.seed}`).digest());
