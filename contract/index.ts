@@ -15,8 +15,8 @@ export {
   type ParameterKind,
   type ParameterSpec,
   type RpcMethodSpec,
-  rpcMethods,
-} from "./rpc-methods.ts";
+} from "./rpc-method-spec.ts";
+export { rpcMethods } from "./rpc-methods.ts";
 export type {
   AccountBody,
   AccountCreate,

@@ -22,5 +22,6 @@ export type {
 } from "./interfaces.ts";
 export { freePorts, ListenError, listening } from "./listen-error.ts";
 export { type DoorServer, Listener, type ListenerOptions } from "./listener.ts";
-export { PubSubDoor, type PubSubDoorDependencies, type PubSubDoorOptions } from "./pubsub/pubsub-door.ts";
+export { PubSubDoor, type PubSubDoorOptions } from "./pubsub/pubsub-door.ts";
+export type { PubSubDoorDependencies } from "./pubsub/services.ts";
 export { closeCodes, type DoorSocket, type SocketMount, type SocketSession } from "./socket.ts";

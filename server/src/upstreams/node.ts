@@ -31,6 +31,16 @@ export type UpstreamOutcome =
   | { readonly ok: true; readonly answer: NodeAnswer; readonly latencyMs: number }
   | { readonly ok: false; readonly refused: UpstreamFailure; readonly label: string; readonly repeatable: boolean };
 
+/** What is told about each call to a node; observe's events have this shape. */
+export interface UpstreamEvents {
+  upstreamCalled(
+    network: string,
+    upstream: string,
+    outcome: "ok" | "rpc-error" | "timeout" | "unreachable" | "invalid" | "refused",
+    latencyMs: number,
+  ): void;
+}
+
 export interface NodeLimits {
   readonly deadlineMs: number;
   readonly answerBytesMax: number;

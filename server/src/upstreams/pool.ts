@@ -3,6 +3,7 @@ import type { Clock, Random } from "../lib/index.ts";
 import {
   type NodeLimits,
   type UpstreamCall,
+  type UpstreamEvents,
   UpstreamNode,
   type UpstreamOptions,
   type UpstreamOutcome,
@@ -38,15 +39,24 @@ export class UpstreamPool implements AsyncDisposable {
   readonly #options: PoolOptions;
   readonly #nodes: readonly UpstreamNode[];
   readonly #onSlot: (commitment: CommitmentName, slot: bigint) => void;
+  readonly #clock: Clock;
+  readonly #events: UpstreamEvents | null;
   readonly #newest = new Map<CommitmentName, bigint>();
 
   constructor(
     options: PoolOptions,
-    dependencies: { clock: Clock; random: Random; onSlot: (commitment: CommitmentName, slot: bigint) => void },
+    dependencies: {
+      readonly clock: Clock;
+      readonly random: Random;
+      readonly onSlot: (commitment: CommitmentName, slot: bigint) => void;
+      readonly events: UpstreamEvents | null;
+    },
   ) {
     this.network = options.network;
     this.#options = options;
     this.#onSlot = dependencies.onSlot;
+    this.#clock = dependencies.clock;
+    this.#events = dependencies.events;
     this.#nodes = options.nodes.map(
       (node) =>
         new UpstreamNode(
@@ -64,9 +74,16 @@ export class UpstreamPool implements AsyncDisposable {
   async call(call: UpstreamCall): Promise<UpstreamOutcome> {
     const first = this.#choose(null);
     if (first === null) return { ok: false, refused: "NETWORK_UNAVAILABLE", label: "", repeatable: false };
-    const outcome = await first.call(call);
+    const outcome = await this.#attempt(first, call);
     if (outcome.ok || !outcome.repeatable) return outcome;
-    return (this.#choose(first) ?? first).call(call);
+    return this.#attempt(this.#choose(first) ?? first, call);
+  }
+
+  async #attempt(node: UpstreamNode, call: UpstreamCall): Promise<UpstreamOutcome> {
+    const startedMs = this.#clock.monotonic();
+    const outcome = await node.call(call);
+    this.#events?.upstreamCalled(this.network, node.label, outcomeName(outcome), this.#clock.monotonic() - startedMs);
+    return outcome;
   }
 
   /** The node that a PubSub client is passed to. */
@@ -133,6 +150,18 @@ export class UpstreamPool implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#nodes.map((node) => node[Symbol.asyncDispose]()));
   }
+}
+
+const failureNames = {
+  NETWORK_UNAVAILABLE: "unreachable",
+  UPSTREAM_TIMEOUT: "timeout",
+  UPSTREAM_INVALID: "invalid",
+  OVERLOADED: "refused",
+} as const;
+
+function outcomeName(outcome: UpstreamOutcome): Parameters<UpstreamEvents["upstreamCalled"]>[2] {
+  if (!outcome.ok) return failureNames[outcome.refused];
+  return outcome.answer.errorCode === null ? "ok" : "rpc-error";
 }
 
 function isBetter(one: UpstreamHealth, other: UpstreamHealth): boolean {

@@ -1,6 +1,6 @@
 import { type CommitmentName, limits, type Network, networks } from "@sluice/contract";
 import type { Clock, Random } from "../lib/index.ts";
-import type { UpstreamOptions } from "./node.ts";
+import type { UpstreamEvents, UpstreamOptions } from "./node.ts";
 import { UpstreamPool } from "./pool.ts";
 
 export interface UpstreamsOptions {
@@ -19,6 +19,8 @@ export interface UpstreamsDependencies {
   readonly random: Random;
   /** Called when the newest known slot of a commitment has moved; the cache drops what was kept until then. */
   readonly onSlot: (network: Network, commitment: CommitmentName, slot: bigint) => void;
+  /** Told of each call to a node; left out, nobody counts. */
+  readonly events?: UpstreamEvents;
 }
 
 export interface Upstreams extends AsyncDisposable {
@@ -52,6 +54,7 @@ export function createUpstreams(options: UpstreamsOptions, dependencies: Upstrea
         {
           clock: dependencies.clock,
           random: dependencies.random,
+          events: dependencies.events ?? null,
           onSlot: (commitment, slot) => dependencies.onSlot(network, commitment, slot),
         },
       ),

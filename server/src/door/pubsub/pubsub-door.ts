@@ -1,35 +1,18 @@
 import { type ErrorCode, type Network, platformTierLimits } from "@sluice/contract";
 import { presentedKey } from "../../http/index.ts";
-import type { AddressSet, Clock } from "../../lib/index.ts";
+import type { AddressSet } from "../../lib/index.ts";
 import { Exchange, type Peer } from "../exchange.ts";
-import type { DoorCredits, DoorEvents, DoorGrant, DoorKeys, DoorLimits, RequestFact } from "../interfaces.ts";
+import type { DoorGrant } from "../interfaces.ts";
 import { takeRequestTokens } from "../metering.ts";
 import { chooseNetwork, isRpcPath, pathOf } from "../network.ts";
 import { closeCodes, type SocketMount, type SocketSession } from "../socket.ts";
 import { ConnectionCounts } from "./connection-counts.ts";
 import { PubSubSession, RefusedSession } from "./pubsub-session.ts";
-import type { PubSubTarget } from "./upstream-link.ts";
+import type { PubSubDoorDependencies, PubSubServices } from "./services.ts";
 
 export interface PubSubDoorOptions {
   readonly networkDefault: Network;
   readonly trustedProxies: AddressSet;
-}
-
-export interface PubSubDoorDependencies {
-  readonly clock: Clock;
-  readonly keys: DoorKeys;
-  readonly limits: DoorLimits;
-  readonly credits: DoorCredits;
-  readonly events: DoorEvents;
-  readonly requestId: () => string;
-  readonly served: (fact: RequestFact) => void;
-  /** The node that a new client is passed to; null when the network has none. */
-  readonly target: (network: Network) => PubSubTarget | null;
-}
-
-/** What a session works with. */
-export interface PubSubServices extends PubSubDoorDependencies {
-  readonly connections: ConnectionCounts;
 }
 
 /** The code with which a client is closed that is refused at the upgrade (decisions: Platform, close codes). */

@@ -4,7 +4,7 @@ import type { Exchange } from "../exchange.ts";
 import type { DoorGrant } from "../interfaces.ts";
 import { closeCodes, type DoorSocket, type SocketSession } from "../socket.ts";
 import { MessageRate } from "./message-rate.ts";
-import type { PubSubServices } from "./pubsub-door.ts";
+import type { PubSubServices } from "./services.ts";
 import { type PubSubTarget, UpstreamLink } from "./upstream-link.ts";
 
 /** What may lie unsent towards a client before it is taken for one that does not read. */

@@ -1,0 +1,48 @@
+/** The shapes in which Solana's JSON-RPC methods are described; rpc-methods.ts is the table. */
+
+export const commitments = ["processed", "confirmed", "finalized"] as const;
+export type CommitmentName = (typeof commitments)[number];
+
+/**
+ * `final`: an answer about finalized history never changes. `slot`: valid until the next slot of its commitment.
+ * `never`: writes, simulations, and what differs by node or by moment.
+ */
+export type CacheClass = "final" | "slot" | "never";
+
+/** How a value is checked. `any` is left to the node. Text kinds are base58 of a fixed length unless said otherwise. */
+export type ParameterKind =
+  | { readonly kind: "address" | "signature" | "blockhash" | "text" | "boolean" | "dataSlice" | "any" | "object" }
+  | { readonly kind: "integer"; readonly min: bigint; readonly max: bigint }
+  | { readonly kind: "choice"; readonly values: readonly string[] }
+  | { readonly kind: "addresses" | "signatures" | "list"; readonly max: number };
+
+export interface ParameterSpec {
+  readonly name: string;
+  readonly required: boolean;
+  readonly value: ParameterKind;
+  /** The end of a range that begins at the first parameter: at most this much beyond it. */
+  readonly rangeMax?: bigint;
+}
+
+export interface ConfigSpec {
+  /** The position of the configuration object among the parameters. */
+  readonly index: number;
+  readonly fields: Readonly<Record<string, ParameterKind>>;
+  /** Old clients may send the encoding alone, as a string, in place of the object. */
+  readonly bareEncoding: boolean;
+  /** Old clients may send the object one place (or more) earlier, leaving out optional parameters before it. */
+  readonly earliestIndex: number;
+}
+
+export interface RpcMethodSpec {
+  readonly name: string;
+  readonly parameters: readonly ParameterSpec[];
+  readonly config: ConfigSpec | null;
+  readonly cache: CacheClass;
+  /** The least commitment the node accepts; null where the method knows no commitment. */
+  readonly commitment: { readonly least: CommitmentName } | null;
+  /** Values put into the configuration object when the caller gives none (the specification's row states them). */
+  readonly defaults: Readonly<Record<string, string>>;
+  /** `read` may be repeated on another node, `archive` likewise where history is kept, `send` goes out exactly once. */
+  readonly route: "read" | "archive" | "send" | "gateway";
+}
