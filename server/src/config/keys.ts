@@ -21,7 +21,7 @@ export const modes = ["dev", "serve"] as const;
 /** `dev` brings its own chain and its own stores and listens on loopback; `serve` is production. */
 export type Mode = (typeof modes)[number];
 
-export const roles = ["gateway", "ingest", "streams", "webhooks", "engine", "oracle", "resolver"] as const;
+export const roles = ["gateway", "resolver"] as const;
 /** A part of the server that can run alone, on a host of its own. */
 export type Role = (typeof roles)[number];
 

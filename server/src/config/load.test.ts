@@ -25,7 +25,7 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   ROLES: {
     good: [
       ["all", (c) => c.roles, roles],
-      [" Streams, gateway ", (c) => c.roles, ["gateway", "streams"]],
+      [" Resolver, gateway ", (c) => c.roles, ["gateway", "resolver"]],
     ],
     bad: ["gateway,rpc", ",", "gateway,"],
   },
@@ -162,9 +162,9 @@ describe("precedence", () => {
   });
 
   test("lists may be arrays in the file", () => {
-    const tomlText = '[server]\nroles = ["gateway", "oracle"]\n[upstreams]\nmainnet = ["a=http://a", "b=http://b"]\n';
+    const tomlText = '[server]\nroles = ["resolver", "gateway"]\n[upstreams]\nmainnet = ["a=http://a", "b=http://b"]\n';
     const config = load({ tomlText });
-    expect(config.roles).toEqual(["gateway", "oracle"]);
+    expect(config.roles).toEqual(["gateway", "resolver"]);
     expect(config.upstreams.mainnet.map(({ label }) => label)).toEqual(["a", "b"]);
   });
 
@@ -242,11 +242,15 @@ describe("rules", () => {
   test("some roles alone need stores that can be shared; all roles together do not", () => {
     const env = { MASTER_KEY: masterKey };
     const shared = { DATABASE_URL: "postgres://db/s", CLICKHOUSE_URL: "http://ch:8123" };
-    const faults = faultsOf({ mode: "serve", env: { ...env, ROLES: "gateway,streams" } });
+    const faults = faultsOf({ mode: "serve", env: { ...env, ROLES: "gateway" } });
     expect(faults.map(({ key }) => key)).toEqual(["DATABASE_URL", "CLICKHOUSE_URL"]);
-    expect(faultsOf({ mode: "serve", env: { ...env, ...shared, ROLES: "gateway,streams" } })).toEqual([]);
+    expect(faultsOf({ mode: "serve", env: { ...env, ...shared, ROLES: "gateway" } })).toEqual([]);
     expect(faultsOf({ mode: "serve", env: { ...env, ROLES: roles.join(",") } })).toEqual([]);
     expect(faultsOf({ mode: "dev", env: { ROLES: "gateway" } })).toEqual([]);
+  });
+
+  test("the resolver alone keeps nothing, so it needs neither stores nor a key", () => {
+    expect(faultsOf({ mode: "serve", env: { ROLES: "resolver" } })).toEqual([]);
   });
 
   test("a cluster's name needs a cluster", () => {

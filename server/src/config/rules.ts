@@ -18,7 +18,8 @@ function missing(key: KeyName, because: string): ConfigFault {
 }
 
 function checkServe(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
-  if (mode !== "serve") return [];
+  // The resolver reads the chain and keeps nothing, so alone it needs neither stores nor a key to encrypt them.
+  if (mode !== "serve" || isResolverAlone(values.ROLES)) return [];
   const faults: ConfigFault[] = [];
   if (values.MASTER_KEY === null) faults.push(missing("MASTER_KEY", "serve encrypts secrets at rest with it"));
   if (values.ROLES === undefined || values.ROLES.length === roles.length) return faults;
@@ -26,6 +27,11 @@ function checkServe(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
   if (values.DATABASE_URL === null) faults.push(missing("DATABASE_URL", because));
   if (values.CLICKHOUSE_URL === null) faults.push(missing("CLICKHOUSE_URL", because));
   return faults;
+}
+
+/** Whether a process runs the resolver and nothing else. */
+export function isResolverAlone(chosen: readonly string[] | undefined): boolean {
+  return chosen?.length === 1 && chosen[0] === "resolver";
 }
 
 function checkCluster(values: Partial<KeyValues>): ConfigFault[] {
