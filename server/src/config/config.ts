@@ -1,4 +1,5 @@
 import type { Network } from "@sluice/contract";
+import type { Address } from "@sluice/wire";
 import type { Source } from "./faults.ts";
 import type { KeyName, LogLevel, Mode, Role } from "./keys.ts";
 import type { SocketAddress } from "./parsers.ts";
@@ -42,6 +43,10 @@ export interface Config {
   readonly resolver: SocketAddress & {
     /** null leaves the choice to the development chain. */
     readonly chainRpcUrl: string | null;
+    /** null leaves the choice to what the chain carries. */
+    readonly nameProgram: Address | null;
+    readonly handleProgram: Address | null;
+    readonly commitment: "confirmed" | "finalized";
   };
   readonly metrics: SocketAddress;
   readonly upstreams: Readonly<Record<Network, readonly UpstreamConfig[]>>;

@@ -9,7 +9,7 @@ export { loadConfigFromProcess, readEnvironment } from "./environment.ts";
 export { type ConfigFault, formatFault, formatFaults } from "./faults.ts";
 export { type LogLevel, logLevels, type Mode, modes, type Role, roles } from "./keys.ts";
 export { type ConfigInput, type ConfigOutcome, loadConfig } from "./load.ts";
-export { isResolverAlone } from "./rules.ts";
 export type { SocketAddress } from "./parsers.ts";
+export { isResolverAlone } from "./rules.ts";
 export type { FlagValues } from "./sources.ts";
 export { type UpstreamConfig, type UpstreamGroup, upstreamGroups } from "./upstreams.ts";

@@ -9,6 +9,7 @@ import {
   integer,
   oneOf,
   type Parser,
+  programId,
   secretKey,
   socketAddress,
   someOf,
@@ -208,6 +209,25 @@ export const keys = {
     urlOf(http),
     "The node that names are read from. `dev` uses its own chain when none is named.",
     { secrecy: "address", defaults: { dev: null, serve: "https://rpc.testnet.x1.xyz" } },
+  ),
+  NAME_PROGRAM: optional(
+    "Resolver",
+    "resolver.name_program",
+    programId,
+    "The name service whose domains are resolved. Without it the chain is asked which of the known ones it carries.",
+  ),
+  HANDLE_PROGRAM: optional(
+    "Resolver",
+    "resolver.handle_program",
+    programId,
+    "The program that keeps handles. Without it the chain is asked for the known one.",
+  ),
+  NAME_COMMITMENT: always(
+    "Resolver",
+    "resolver.commitment",
+    "confirmed",
+    oneOf(["confirmed", "finalized"]),
+    "How settled the view of the chain is that names are read from.",
   ),
   LOG_LEVEL: always("Observation", "observe.log_level", "info", oneOf(logLevels), "The least severe lines to write."),
   METRICS_BIND: always(

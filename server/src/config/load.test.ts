@@ -7,6 +7,8 @@ import { flagName, type KeyName, keyNames, keys, modes, roles } from "./keys.ts"
 import { type ConfigInput, loadConfig } from "./load.ts";
 
 const masterKey = "0123456789abcdef".repeat(4);
+/** That of X1, which is found by itself; any id would do. */
+const nameProgram = "nameQyUhZQQgnirGbbJRR9ECWSdq1W7mMaNUZZTBvtq";
 
 function load(input: Partial<ConfigInput>): Config {
   const outcome = loadConfig({ mode: "dev", env: {}, ...input });
@@ -92,6 +94,12 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     bad: ["9000", "::1:9000", "host:0", "host:65536"],
   },
   CHAIN_RPC_URL: { good: [["http://n:8899", (c) => c.resolver.chainRpcUrl, "http://n:8899"]], bad: ["n:8899"] },
+  NAME_PROGRAM: {
+    good: [[nameProgram, (c) => c.resolver.nameProgram, nameProgram]],
+    bad: ["nameQyUh", `${nameProgram}1`, "0OIl"],
+  },
+  HANDLE_PROGRAM: { good: [[nameProgram, (c) => c.resolver.handleProgram, nameProgram]], bad: ["0", "handles"] },
+  NAME_COMMITMENT: { good: [["Finalized", (c) => c.resolver.commitment, "finalized"]], bad: ["processed", "rooted"] },
   LOG_LEVEL: { good: [["DEBUG", (c) => c.logLevel, "debug"]], bad: ["verbose"] },
   METRICS_BIND: {
     good: [["0.0.0.0:9000", (c) => c.metrics, { host: "0.0.0.0", port: 9000 }]],
@@ -137,7 +145,14 @@ describe("each key", () => {
     const serve = load({ mode: "serve", env: { MASTER_KEY: masterKey } });
     expect(serve.bind).toBe("0.0.0.0");
     expect(serve.ports.gateway).toBe(8899);
-    expect(serve.resolver).toEqual({ host: "0.0.0.0", port: 8691, chainRpcUrl: "https://rpc.testnet.x1.xyz" });
+    expect(serve.resolver).toEqual({
+      host: "0.0.0.0",
+      port: 8691,
+      chainRpcUrl: "https://rpc.testnet.x1.xyz",
+      nameProgram: null,
+      handleProgram: null,
+      commitment: "confirmed",
+    });
   });
 });
 

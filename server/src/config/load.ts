@@ -77,7 +77,14 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
     bind: values.BIND,
     ports,
     portOffset: values.PORT_OFFSET,
-    resolver: { host: values.API_BIND?.host ?? values.BIND, port: ports.resolver, chainRpcUrl: values.CHAIN_RPC_URL },
+    resolver: {
+      host: values.API_BIND?.host ?? values.BIND,
+      port: ports.resolver,
+      chainRpcUrl: values.CHAIN_RPC_URL,
+      nameProgram: values.NAME_PROGRAM,
+      handleProgram: values.HANDLE_PROGRAM,
+      commitment: values.NAME_COMMITMENT,
+    },
     metrics: { host: values.METRICS_BIND.host, port: ports.metrics },
     upstreams: {
       mainnet: values.UPSTREAMS_MAINNET ?? [],

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { type Address, parseAddress } from "@sluice/wire";
 import { isAddressRange } from "../lib/index.ts";
 
 /** The outcome of reading one text: a value, or what was expected instead (never a repetition of the text). */
@@ -135,6 +136,12 @@ export const secretKey: Parser<string> = parser(
     const bytes = Buffer.from(text, "base64");
     return bytes.length === 32 ? bytes.toString("hex") : undefined;
   },
+);
+
+/** The id of a program on the chain. */
+export const programId: Parser<Address> = parser(
+  "a program id: 32 bytes in base58",
+  (text) => parseAddress(text) ?? undefined,
 );
 
 /** A name that can stand in a statement without quotes. */
