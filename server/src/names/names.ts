@@ -128,6 +128,7 @@ export class Names {
     if (names === null) return { kind: "failed" };
     for (const name of names.slice(0, reverseTriesMax)) {
       const back = await this.resolve(name);
+      if (back.kind === "failed") return { kind: "failed" };
       if (back.kind === "resolved" && back.resolution.owner === owner) return { kind: "named", name };
     }
     return { kind: "unnamed" };
