@@ -46,3 +46,41 @@ export interface RpcMethodSpec {
   /** `read` may be repeated on another node, `archive` likewise where history is kept, `send` goes out exactly once. */
   readonly route: "read" | "archive" | "send" | "gateway";
 }
+
+/** What a method is described by beside its name and positional parameters; what is left out has the usual value. */
+export interface MethodOptions {
+  readonly cache: CacheClass;
+  readonly config?: Readonly<Record<string, ParameterKind>>;
+  readonly bareEncoding?: boolean;
+  readonly earliestIndex?: number;
+  readonly defaults?: Readonly<Record<string, string>>;
+  readonly route?: RpcMethodSpec["route"];
+}
+
+/** Completes a description: the configuration object comes after the positional parameters unless said otherwise. */
+export function describeMethod(
+  name: string,
+  parameters: readonly ParameterSpec[],
+  options: MethodOptions,
+): RpcMethodSpec {
+  const fields = options.config;
+  const commitment = fields?.["commitment"];
+  const least = commitment?.kind === "choice" && !commitment.values.includes("processed") ? "confirmed" : "processed";
+  return {
+    name,
+    parameters,
+    config:
+      fields === undefined
+        ? null
+        : {
+            index: parameters.length,
+            fields,
+            bareEncoding: options.bareEncoding ?? false,
+            earliestIndex: options.earliestIndex ?? parameters.length,
+          },
+    cache: options.cache,
+    commitment: commitment === undefined ? null : { least },
+    defaults: options.defaults ?? {},
+    route: options.route ?? "read",
+  };
+}

@@ -5,8 +5,8 @@
  */
 
 import {
-  type CacheClass,
   commitments,
+  describeMethod as method,
   type ParameterKind,
   type ParameterSpec,
   type RpcMethodSpec,
@@ -39,38 +39,6 @@ const commitmentField = { commitment: anyCommitment };
 const head = { commitment: anyCommitment, minContextSlot: u64 };
 const settledHead = { commitment: settledCommitment, minContextSlot: u64 };
 const accountFields = { ...head, encoding: accountEncoding, dataSlice: { kind: "dataSlice" } as const };
-
-interface MethodOptions {
-  readonly cache: CacheClass;
-  readonly config?: Readonly<Record<string, ParameterKind>>;
-  readonly bareEncoding?: boolean;
-  readonly earliestIndex?: number;
-  readonly defaults?: Readonly<Record<string, string>>;
-  readonly route?: RpcMethodSpec["route"];
-}
-
-function method(name: string, parameters: readonly ParameterSpec[], options: MethodOptions): RpcMethodSpec {
-  const fields = options.config;
-  const commitment = fields?.["commitment"];
-  const least = commitment?.kind === "choice" && !commitment.values.includes("processed") ? "confirmed" : "processed";
-  return {
-    name,
-    parameters,
-    config:
-      fields === undefined
-        ? null
-        : {
-            index: parameters.length,
-            fields,
-            bareEncoding: options.bareEncoding ?? false,
-            earliestIndex: options.earliestIndex ?? parameters.length,
-          },
-    cache: options.cache,
-    commitment: commitment === undefined ? null : { least },
-    defaults: options.defaults ?? {},
-    route: options.route ?? "read",
-  };
-}
 
 const byAddress = [required("address", address)];
 const filters: ParameterKind = { kind: "list", max: 4 };

@@ -54,7 +54,7 @@ function answerOne(
   if (call.page?.isSend === true && !takeSendToken(stages.limits, grant).allowed) {
     return refusedCall("RATE_LIMIT_EXCEEDED");
   }
-  return answerCall(stages.rpc, exchange, call);
+  return answerCall(stages, exchange, call);
 }
 
 function finish(

@@ -2,6 +2,7 @@ import type { ErrorCode } from "@sluice/contract";
 import type { EnvelopeItem, MethodPage, Plan, Rpc } from "../rpc/index.ts";
 import type { NodeAnswer } from "../upstreams/index.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Stages } from "./stages.ts";
 
 /** What became of one call: an answer to be passed on, or the code that stands in its place. */
 export type CallResult =
@@ -14,6 +15,8 @@ export const refusedCall = (code: ErrorCode, message: string | null = null, upst
   message,
   upstream,
 });
+
+type CallStages = Pick<Stages, "rpc" | "events">;
 
 /** A call that passed the envelope, with its method's page; null for a method that may not pass. */
 export interface OpenedCall {
@@ -34,7 +37,8 @@ export function openCall(rpc: Rpc, item: EnvelopeItem): OpenedCall | Extract<Env
  * A client that says it is one of Solana's JavaScript clients leaves out the commitment when it means the node's own
  * default, so the platform's default is not put in its place (decisions: Platform).
  */
-export function answerCall(rpc: Rpc, exchange: Exchange, call: OpenedCall): CallResult | Promise<CallResult> {
+export function answerCall(stages: CallStages, exchange: Exchange, call: OpenedCall): CallResult | Promise<CallResult> {
+  const { rpc } = stages;
   if (call.page === null) return refusedCall("METHOD_NOT_FOUND");
   const planned = call.page.plan(call.params);
   const isOwnDefault =
@@ -45,11 +49,17 @@ export function answerCall(rpc: Rpc, exchange: Exchange, call: OpenedCall): Call
   if (known !== undefined) return { ok: true, answer: known, hit: true, upstreamMs: null };
   const own = rpc.own(exchange.network, plan);
   if (own !== null) return { ok: true, answer: own, hit: false, upstreamMs: 0 };
-  return askNode(rpc, exchange, call.page, plan);
+  return askNode(stages, exchange, call.page, plan);
 }
 
-async function askNode(rpc: Rpc, exchange: Exchange, page: MethodPage, plan: Plan): Promise<CallResult> {
-  const { outcome, shared } = await rpc.ask(exchange.network, page, plan);
-  if (!outcome.ok) return refusedCall(outcome.refused, null, outcome.label);
-  return { ok: true, answer: outcome.answer, hit: shared, upstreamMs: shared ? null : outcome.latencyMs };
+/** A fault of ours on the way to a node is this call's alone: the rest of its batch is answered, and it costs nothing. */
+async function askNode(stages: CallStages, exchange: Exchange, page: MethodPage, plan: Plan): Promise<CallResult> {
+  try {
+    const { outcome, shared } = await stages.rpc.ask(exchange.network, page, plan);
+    if (!outcome.ok) return refusedCall(outcome.refused, null, outcome.label);
+    return { ok: true, answer: outcome.answer, hit: shared, upstreamMs: shared ? null : outcome.latencyMs };
+  } catch (fault) {
+    stages.events.faultCaught("rpc", fault, { requestId: exchange.requestId });
+    return refusedCall("INTERNAL_ERROR");
+  }
 }

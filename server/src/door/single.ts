@@ -47,7 +47,7 @@ function servePaid(
     const result: CallResult = { ok: false, code: "INSUFFICIENT_CREDITS", message: null, upstream: "" };
     return refuse(stages, exchange, grant, result, call.id, call.method);
   }
-  const result = answerCall(stages.rpc, exchange, call);
+  const result = answerCall(stages, exchange, call);
   return result instanceof Promise
     ? result.then((settled) => finish(stages, exchange, grant, call, settled))
     : finish(stages, exchange, grant, call, result);
