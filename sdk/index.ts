@@ -1,6 +1,6 @@
 /**
- * sdk: the typed client of Sluice. Fed by programs and by the console; speaks to a server's doors and imports only the
- * contract's types, so that it stays small in a browser.
+ * sdk: the typed client of Sluice. Fed by programs and by the console; speaks to a server's doors, and imports
+ * only the contract's types and tables and wire's pure codecs, so that it stays small in a browser.
  */
 export type {
   ConsoleDoor,
@@ -15,3 +15,13 @@ export { errorDocsPath, errorTable } from "@sluice/contract/errors.ts";
 export { errorGuide } from "@sluice/contract/errors-guide.ts";
 export { type ConsoleClient, createConsoleClient } from "./console-client.ts";
 export { ProblemError } from "./problem-error.ts";
+export {
+  createResolver,
+  type NameNamespace,
+  type NameResolution,
+  ResolveError,
+  type ResolveFailure,
+  type ResolveOptions,
+  type Resolver,
+  type ResolverOptions,
+} from "./resolve.ts";
