@@ -1,7 +1,8 @@
 import type { AccountBody, AccountCredits } from "@sluice/contract";
 import type { Command } from "commander";
+import { wholeNumberOrTier } from "./arguments.ts";
 import type { CommandContext } from "./context.ts";
-import { table } from "./terminal.ts";
+import { CommandFailure, table } from "./terminal.ts";
 
 interface Listed {
   items: AccountBody[];
@@ -59,14 +60,17 @@ function addLimits(accounts: Command, context: CommandContext): void {
     .command(accounts, "set-limits", "give an account limits of its own; 'tier' goes back to the tier's")
     .argument("<account>", "the account's id")
     .option("--credits-monthly <n>", "credits a month")
-    .option("--requests-per-second <n>", "requests a second")
+    .option("--requests-per-second <n>", "requests a second", wholeNumberOrTier)
     .action(async (id, options) => {
       const requests = options.requestsPerSecond;
+      if (requests === undefined && options.creditsMonthly === undefined) {
+        throw new CommandFailure("give --credits-monthly or --requests-per-second");
+      }
       const body = {
-        ...(options.creditsMonthly && {
+        ...(options.creditsMonthly !== undefined && {
           credits_monthly: options.creditsMonthly === "tier" ? null : options.creditsMonthly,
         }),
-        ...(requests && { requests_per_second: requests === "tier" ? null : Number(requests) }),
+        ...(requests !== undefined && { requests_per_second: requests }),
       };
       const account = await context.manage(options, "POST", `/accounts/${encodeURIComponent(id)}/limits`, body);
       context.print(options, account, () => table(head, [row(account as AccountBody)]));

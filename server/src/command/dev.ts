@@ -69,7 +69,8 @@ function onChain(config: Config, chain: ChainAddress): Config {
     requestsPerSecond: null,
     headers: {},
   };
-  return { ...config, upstreams: { ...config.upstreams, devnet: [node] } };
+  const resolver = { ...config.resolver, chainRpcUrl: config.resolver.chainRpcUrl ?? chain.rpc };
+  return { ...config, resolver, upstreams: { ...config.upstreams, devnet: [node] } };
 }
 
 function readSlotMs(text: string | undefined): number {

@@ -1,5 +1,6 @@
 import type { KeyBody, KeyCreated } from "@sluice/contract";
 import type { Command } from "commander";
+import { wholeNumber } from "./arguments.ts";
 import type { CommandContext } from "./context.ts";
 import { table } from "./terminal.ts";
 
@@ -23,7 +24,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .option("--domain <domain>", "only this domain, or *.domain (may be repeated)", collect, [])
     .option("--ip <range>", "only this address or CIDR range (may be repeated)", collect, [])
     .option("--permission <permission>", "read, bundles:write, webhooks:write, admin (may be repeated)", collect, [])
-    .option("--requests-per-second <n>", "a rate below the account's")
+    .option("--requests-per-second <n>", "a rate below the account's", wholeNumber)
     .option("--expires <time>", "ISO 8601, after which the key is inactive")
     .action(async (options) => {
       const permissions: string[] = options.permission;
@@ -33,7 +34,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
         environment: options.environment,
         restrictions: { networks: options.network, domains: options.domain, ipRanges: options.ip },
         ...(permissions.length > 0 && { permissions }),
-        ...(options.requestsPerSecond && { requests_per_second: Number(options.requestsPerSecond) }),
+        ...(options.requestsPerSecond !== undefined && { requests_per_second: options.requestsPerSecond }),
         ...(options.expires && { expires_at: isoTime(options.expires) }),
       })) as KeyCreated;
       context.print(

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { version } from "../compose.ts";
 import { describeConfig, formatFaults, loadConfigFromProcess } from "../config/index.ts";
 import { addAccountCommands } from "./accounts.ts";
@@ -28,7 +28,10 @@ export function buildProgram(terminal: Terminal): Command {
   program
     .command("version")
     .description("print the version")
-    .action(() => terminal.out(`sluice ${version} (bun ${Bun.version})`));
+    .option("--json", "print JSON")
+    .action((options) => {
+      context.print(options, { version, bun: Bun.version }, () => `sluice ${version} (bun ${Bun.version})`);
+    });
   return program;
 }
 
@@ -48,13 +51,20 @@ function addServerCommands(program: Command, context: CommandContext): void {
     .option("--bind <host>", "the address that the doors listen on")
     .option("--log-level <level>", "debug, info, warn, error, silent")
     .action(async (options) => await runServe(context.config(options, "serve"), context.terminal));
+  context
+    .command(program, "resolver", "run the name resolver alone: one door, one node (CHAIN_RPC_URL), no store")
+    .option("--port-offset <n>", "added to the port of the door")
+    .option("--log-level <level>", "debug, info, warn, error, silent")
+    .action(async (options) => {
+      await runServe(context.config({ ...options, roles: "resolver" }, "serve"), context.terminal);
+    });
 }
 
 function addConfigCommand(program: Command, context: CommandContext): void {
   const config = program.command("config").description("the configuration");
   context
     .command(config, "check", "read the configuration and tell every fault of it at once")
-    .option("--mode <mode>", "dev or serve", "dev")
+    .addOption(new Option("--mode <mode>", "what it is read for").choices(["dev", "serve"]).default("dev"))
     .action((options) => {
       const mode = options.mode === "serve" ? "serve" : "dev";
       const outcome = loadConfigFromProcess({ mode, flags: flagsOf(options) });
