@@ -10,6 +10,7 @@ import { followForgetting } from "./compose/forgetting.ts";
 import { knownMethods, wireGateway } from "./compose/gateway.ts";
 import { lazily } from "./compose/lazily.ts";
 import { wireManagement } from "./compose/management.ts";
+import { openResolver } from "./compose/resolver.ts";
 import { openStores } from "./compose/stores.ts";
 import { version } from "./compose/version.ts";
 import type { Config } from "./config/index.ts";
@@ -20,6 +21,7 @@ import type { State } from "./state/index.ts";
 
 export type { OpenDoor } from "./compose/doors.ts";
 export { composeManagement } from "./compose/offline.ts";
+export { composeResolver } from "./compose/resolver-alone.ts";
 export { storeParts } from "./compose/stores.ts";
 export { version } from "./compose/version.ts";
 
@@ -77,6 +79,8 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const { host, port } = config.metrics;
   const listenMetrics = () => new AppListener({ hostname: host, port }, { fetch: metricsApp(metrics), events });
   opening.use(listening("metrics", port, listenMetrics));
+  const chainUrl = config.resolver.chainRpcUrl;
+  if (config.roles.includes("resolver") && chainUrl !== null) openResolver(config, chainUrl, shared);
   doors.push(...openDoors(config));
   gateway.upstreams.start();
   // The first visitor need not wait for the bundler; a failure shows to whoever asks.

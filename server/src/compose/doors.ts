@@ -30,10 +30,16 @@ const shownHost = (host: string): string => (host === "0.0.0.0" || host === "::"
 
 export const consoleUrl = (config: Config): string => `http://${shownHost(config.bind)}:${config.ports.gateway}/`;
 
+export const resolverUrl = (config: Config): string =>
+  `http://${shownHost(config.resolver.host)}:${config.resolver.port}`;
+
 export function openDoors(config: Config): OpenDoor[] {
   const host = shownHost(config.bind);
   return [
     { name: "rpc", url: `http://${host}:${config.ports.gateway}/rpc`, protocol: "JSON-RPC" },
+    ...(config.roles.includes("resolver") && config.resolver.chainRpcUrl !== null
+      ? [{ name: "resolver", url: resolverUrl(config), protocol: "names, HTTP" }]
+      : []),
     { name: "pubsub", url: `ws://${host}:${config.ports.pubsub}`, protocol: "Solana PubSub" },
     {
       name: "metrics",

@@ -9,7 +9,8 @@ import { type Clock, compileAddressSet, type Random } from "../lib/index.ts";
 import { createLimits } from "../limits/index.ts";
 import type { Events, Log } from "../observe/index.ts";
 import { Rpc } from "../rpc/index.ts";
-import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../upstreams/index.ts";
+import { createUpstreams, type NodeAnswer, type UpstreamOutcome, type Upstreams } from "../upstreams/index.ts";
+import { consoleUpstreams } from "./console.ts";
 import type { Stores } from "./stores.ts";
 
 interface Dependencies {
@@ -39,9 +40,10 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
         deadlineMs: config.upstreamTimeoutMs,
         slotLagMax: BigInt(config.cordonSlots),
       },
-      { clock, random, onSlot: (network, commitment) => cache.slotMoved(network, commitment) },
+      { clock, random, events, onSlot: (network, commitment) => cache.slotMoved(network, commitment) },
     ),
   );
+  resources.use(watchNodes(upstreams, events));
   const cache = new AnswerCache<NodeAnswer, UpstreamOutcome>(
     { finalBytesMax: config.cacheBytes },
     { clock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
@@ -67,6 +69,19 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
     requestId: createRequestIds({ random }),
     trustedProxies: compileAddressSet(config.trustedProxies),
   };
+}
+
+const watchMs = 2_000;
+
+/** Tells of each node's health now and then; observe logs only what changed. */
+function watchNodes(upstreams: Upstreams, events: Events): Disposable {
+  const timer = setInterval(() => {
+    for (const { network, label, health, slotLag } of consoleUpstreams(upstreams)) {
+      events.upstreamObserved({ network, upstream: label, health, slotLag });
+    }
+  }, watchMs);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 export const knownMethods = [...rpcMethods.keys()];

@@ -48,6 +48,11 @@ export interface Events {
   childRestarted(child: string, reason: string): void;
   pubsubOpened(door: string, network: string): void;
   pubsubClosed(door: string, network: string, code: number): void;
+  nameAnswered(kind: string, source: string): void;
+  namesNodeAsked(answered: boolean, latencyMs: number): void;
+  /** Which name programs the resolver found on its chain. */
+  namesProgramsFound(found: { readonly nameProgram: string | null; readonly handleProgram: string | null }): void;
+  namesSeveralServices(labels: readonly string[]): void;
   /** A fault of ours, which a client saw as INTERNAL_ERROR: the only event that is logged as an error. */
   faultCaught(where: string, error: unknown, fields?: { readonly requestId?: string }): void;
   serverStarted(fields: { readonly version: string; readonly mode: string; readonly startMs: number }): void;
@@ -90,6 +95,9 @@ function register(metrics: Metrics) {
     pubsubOpen: gauge(eventMetrics.pubsubOpen),
     pubsubClosed: count(eventMetrics.pubsubClosed),
     faults: count(eventMetrics.faults),
+    namesAnswered: count(eventMetrics.namesAnswered),
+    namesCalls: count(eventMetrics.namesCalls),
+    namesDuration: time(eventMetrics.namesDuration),
     serverInfo: gauge(eventMetrics.serverInfo),
     serverStart: gauge(eventMetrics.serverStart),
   };
@@ -169,6 +177,24 @@ function partEvents(families: Families, log: Log) {
   };
 }
 
+function namesEvents(families: Families, log: Log) {
+  return {
+    nameAnswered: (kind: string, source: string) => families.namesAnswered.with(kind, source).add(),
+    namesNodeAsked: (answered: boolean, latencyMs: number) => {
+      families.namesCalls.with(answered ? "ok" : "failed").add();
+      families.namesDuration.with().observe(latencyMs / milliseconds);
+    },
+    namesProgramsFound: (found: { readonly nameProgram: string | null; readonly handleProgram: string | null }) => {
+      if (found.nameProgram === null) log.warn(found, "the chain carries no name program: domains do not resolve");
+      else if (found.handleProgram === null)
+        log.warn(found, "the chain carries no handle program: handles do not resolve");
+      else log.info(found, "name programs found");
+    },
+    namesSeveralServices: (labels: readonly string[]) =>
+      log.warn({ labels }, "several name services are on the chain: the first is used"),
+  };
+}
+
 function serverEvents(families: Families, log: Log) {
   return {
     serverStarted: (fields: { readonly version: string; readonly mode: string; readonly startMs: number }) => {
@@ -194,6 +220,7 @@ export function createEvents(
     ...requestEvents(families, log, options),
     ...upstreamEvents(families, log),
     ...partEvents(families, log),
+    ...namesEvents(families, log),
     ...serverEvents(families, log),
   };
 }

@@ -76,6 +76,13 @@ export const eventMetrics = {
   pubsubClosed: counter("sluice_pubsub_closed_total", "WebSocket connections closed, by close code", ["door", "code"]),
   faults: counter("sluice_faults_total", "Faults of this system, each of which is logged as an error", ["where"]),
   logDropped: counter("sluice_log_lines_dropped_total", "Lines of the log that were given up, since nobody read them"),
+  namesAnswered: counter(
+    "sluice_names_answered_total",
+    "Names asked for, by what was answered and where it was known",
+    ["kind", "source"],
+  ),
+  namesCalls: counter("sluice_names_node_calls_total", "Calls of the resolver to its node", ["outcome"]),
+  namesDuration: latency("sluice_names_node_call_duration_seconds", "Time that the resolver's node took to answer", []),
   serverInfo: gauge("sluice_server_info", "1, with the version and the mode as labels", ["version", "mode"]),
   serverStart: gauge("sluice_server_start_duration_seconds", "Time from the start to the first open door"),
 } as const satisfies Record<string, MetricDefinition>;

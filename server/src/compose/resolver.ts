@@ -1,0 +1,39 @@
+import type { Config } from "../config/index.ts";
+import { AppListener, listening } from "../door/index.ts";
+import type { Clock, Random } from "../lib/index.ts";
+import { createNames, type Names } from "../names/index.ts";
+import type { Events } from "../observe/index.ts";
+
+interface Dependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Events;
+  readonly resources: AsyncDisposableStack;
+}
+
+/** Opens the resolver's door and begins to look for its programs; it needs a node and no store. */
+export function openResolver(config: Config, rpcUrl: string, dependencies: Dependencies): Names {
+  const { clock, random, events, resources } = dependencies;
+  const { host, port, commitment, nameProgram, handleProgram } = config.resolver;
+  const names = createNames(
+    { rpcUrl, commitment, nameProgram, handleProgram },
+    {
+      clock,
+      random,
+      post: fetch,
+      events: {
+        nameAnswered: (kind, source) => events.nameAnswered(kind, source),
+        nodeAsked: (answered, latencyMs) => events.namesNodeAsked(answered, latencyMs),
+        programsFound: (found) => events.namesProgramsFound(found),
+        severalServices: (labels) => events.namesSeveralServices(labels),
+        faultCaught: (where, fault) => events.faultCaught(where, fault),
+      },
+    },
+  );
+  const listen = (): AppListener =>
+    new AppListener({ hostname: host, port }, { fetch: (request) => names.fetch(request), events });
+  resources.use(listening("resolver", port, listen));
+  // A chain that cannot be reached now is asked again with the first name.
+  names.start().catch((fault: unknown) => events.faultCaught("names", fault));
+  return names;
+}
