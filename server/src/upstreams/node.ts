@@ -2,8 +2,7 @@ import type { ErrorCode } from "@sluice/contract";
 import { type CommitmentName, SlotFeed } from "../chain/index.ts";
 import type { Clock, Random } from "../lib/index.ts";
 import { type NodeAnswer, readAnswer } from "./answer.ts";
-import { Gate } from "./gate.ts";
-import { exchange } from "./transport.ts";
+import { Transport } from "./transport.ts";
 
 /** One node as it is configured; config's upstream entries have this shape. */
 export interface UpstreamOptions {
@@ -51,6 +50,14 @@ export interface NodeLimits {
 /** The weight of a new sample in the moving averages: the last ten or so calls decide. */
 const sampleWeight = 0.2;
 
+const refusals = {
+  timeout: "UPSTREAM_TIMEOUT",
+  unreachable: "NETWORK_UNAVAILABLE",
+  "too-large": "UPSTREAM_INVALID",
+  malformed: "UPSTREAM_INVALID",
+  overloaded: "OVERLOADED",
+} as const;
+
 /** How the node does, as the console and getHealth see it. */
 export interface NodeView {
   readonly label: string;
@@ -67,11 +74,9 @@ export class UpstreamNode implements AsyncDisposable {
   readonly ws: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly feed: SlotFeed;
-  readonly #url: string;
-  readonly #callHeaders: Readonly<Record<string, string>>;
   readonly #limits: NodeLimits;
   readonly #clock: Clock;
-  readonly #gate: Gate;
+  readonly #transport: Transport;
   #nextId = 0;
   #latencyMs: number | null = null;
   #errorRate = 0;
@@ -83,11 +88,17 @@ export class UpstreamNode implements AsyncDisposable {
     this.label = options.label;
     this.ws = options.ws;
     this.headers = options.headers;
-    this.#url = options.url;
-    this.#callHeaders = { ...options.headers, "content-type": "application/json", accept: "application/json" };
     this.#limits = options.limits;
     this.#clock = dependencies.clock;
-    this.#gate = new Gate({ width: options.limits.inFlightMax, waiting: options.limits.waitingMax });
+    this.#transport = new Transport(
+      {
+        url: options.url,
+        headers: { ...options.headers, "content-type": "application/json", accept: "application/json" },
+        inFlightMax: options.limits.inFlightMax,
+        waitingMax: options.limits.waitingMax,
+      },
+      dependencies,
+    );
     this.feed = new SlotFeed({ url: options.url, ws: options.ws, headers: options.headers }, dependencies);
   }
 
@@ -97,7 +108,7 @@ export class UpstreamNode implements AsyncDisposable {
       slot: this.feed.slotOf("processed"),
       latencyMs: this.#latencyMs,
       errorRate: this.#errorRate,
-      inFlight: this.#gate.inFlight,
+      inFlight: this.#transport.inFlight,
       silentForMs: this.feed.silentForMs(),
     };
   }
@@ -105,33 +116,19 @@ export class UpstreamNode implements AsyncDisposable {
   /** Sends one call under an id of our own. The deadline covers waiting for a connection, the call and its body. */
   async call(call: UpstreamCall): Promise<UpstreamOutcome> {
     const startedMs = this.#clock.monotonic();
-    const entered = this.#gate.enter();
-    if (entered === false) return this.#failed("OVERLOADED", false);
-    if (entered !== true) await entered;
-    try {
-      const deadlineMs = this.#limits.deadlineMs - (this.#clock.monotonic() - startedMs);
-      if (deadlineMs <= 0) return this.#failed("UPSTREAM_TIMEOUT", false);
-      return await this.#exchange(call, startedMs, deadlineMs);
-    } finally {
-      this.#gate.leave();
-    }
-  }
-
-  async #exchange(call: UpstreamCall, startedMs: number, deadlineMs: number): Promise<UpstreamOutcome> {
     this.#nextId = (this.#nextId + 1) % 1_000_000_000;
     const id = String(this.#nextId);
     const params = call.params === null ? "" : `,"params":${call.params}`;
     const body = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(call.method)}${params}}`;
-    const outcome = await exchange({ url: this.#url, headers: this.#callHeaders }, body, {
-      deadlineMs,
+    const outcome = await this.#transport.exchange(body, {
+      deadlineMs: this.#limits.deadlineMs,
       answerBytesMax: this.#limits.answerBytesMax,
       ownConnection: call.kind === "send",
     });
     const latencyMs = this.#clock.monotonic() - startedMs;
     if (outcome.kind !== "answered") {
-      if (outcome.kind === "timeout") return this.#failed("UPSTREAM_TIMEOUT", false);
-      if (outcome.kind === "too-large") return this.#failed("UPSTREAM_INVALID", false);
-      return this.#failed("NETWORK_UNAVAILABLE", call.kind === "read");
+      const refused = refusals[outcome.kind];
+      return this.#failed(refused, refused === "NETWORK_UNAVAILABLE" && call.kind === "read");
     }
     const answer = readAnswer(outcome.bytes, id, this.label);
     // A balancer before the node says no in words of its own; that is not an answer of the node.
@@ -156,6 +153,7 @@ export class UpstreamNode implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#transport[Symbol.dispose]();
     await this.feed[Symbol.asyncDispose]();
   }
 }

@@ -1,11 +1,26 @@
+import type { Clock } from "../lib/index.ts";
+import type { PooledOutcome } from "./http1/connection.ts";
+import { ConnectionPool } from "./http1/connection-pool.ts";
+import { decodeBody } from "./http1/content-coding.ts";
+import { requestTarget } from "./http1/request-head.ts";
+
 /** What came of one exchange with one node, before anything is made of its bytes. */
 export type ExchangeOutcome =
   | { readonly kind: "answered"; readonly status: number; readonly bytes: Uint8Array }
-  | { readonly kind: "timeout" | "unreachable" | "too-large" };
+  /** Timeout: nothing whole by the deadline. Unreachable: not one byte of an answer came. */
+  | { readonly kind: "timeout" | "unreachable" | "too-large" }
+  /** What came is no HTTP answer, or was cut. */
+  | { readonly kind: "malformed" }
+  /** Too many calls wait for this node already; nothing was sent. */
+  | { readonly kind: "overloaded" };
 
-export interface ExchangeTarget {
+export interface TransportOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly inFlightMax: number;
+  readonly waitingMax: number;
+  /** PEM; what the node's certificate is judged by instead of the runtime's roots. */
+  readonly authorities?: readonly string[];
 }
 
 export interface ExchangeOptions {
@@ -18,52 +33,59 @@ export interface ExchangeOptions {
   readonly ownConnection: boolean;
 }
 
-/**
- * Posts `body` to a node and reads the whole answer, both within the deadline. Never throws. A body of unknown length is
- * counted while it is read, so that no node can fill the memory.
- */
-export async function exchange(
-  target: ExchangeTarget,
-  body: string,
-  options: ExchangeOptions,
-): Promise<ExchangeOutcome> {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), options.deadlineMs);
-  try {
-    const response = await fetch(target.url, {
-      method: "POST",
-      headers: target.headers,
-      body,
-      redirect: "manual",
-      signal: controller.signal,
-      keepalive: !options.ownConnection,
+/** The way to one node: HTTP/1.1 over connections of our own. Throws when the URL or a header cannot be sent. */
+export class Transport implements Disposable {
+  readonly #pool: ConnectionPool;
+  readonly #clock: Clock;
+
+  constructor(options: TransportOptions, dependencies: { clock: Clock }) {
+    this.#clock = dependencies.clock;
+    this.#pool = new ConnectionPool(
+      {
+        target: requestTarget(options.url, options.headers),
+        connectionsMax: options.inFlightMax,
+        waitingMax: options.waitingMax,
+        ...(options.authorities === undefined ? {} : { authorities: options.authorities }),
+      },
+      dependencies,
+    );
+  }
+
+  /** Calls on the wire and calls that wait for a connection. */
+  get inFlight(): number {
+    return this.#pool.inFlight;
+  }
+
+  /**
+   * Posts `body` and reads the whole answer; the deadline covers waiting for a connection, the call and its body. Never
+   * throws. The body is counted while it is read, so that no node can fill the memory.
+   */
+  exchange(body: string, options: ExchangeOptions): Promise<ExchangeOutcome> {
+    return new Promise((resolve) => {
+      this.#pool.begin({
+        body,
+        ownConnection: options.ownConnection,
+        answerBytesMax: options.answerBytesMax,
+        deadlineAt: this.#clock.monotonic() + options.deadlineMs,
+        settle: (outcome) => resolve(answerOf(outcome, options.answerBytesMax)),
+        isRepeated: false,
+      });
     });
-    const bytes = await readBounded(response, options.answerBytesMax);
-    if (bytes === null) {
-      controller.abort();
-      return { kind: "too-large" };
-    }
-    return { kind: "answered", status: response.status, bytes };
-  } catch {
-    return { kind: controller.signal.aborted ? "timeout" : "unreachable" };
-  } finally {
-    clearTimeout(timer);
+  }
+
+  [Symbol.dispose](): void {
+    this.#pool[Symbol.dispose]();
   }
 }
 
-async function readBounded(response: Response, bytesMax: number): Promise<Uint8Array | null> {
-  const stated = response.headers.get("content-length");
-  // A compressed answer states its packed length; only what arrives counts then.
-  if (stated !== null && response.headers.get("content-encoding") === null) {
-    return Number(stated) > bytesMax ? null : new Uint8Array(await response.arrayBuffer());
-  }
-  if (response.body === null) return new Uint8Array(0);
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body) {
-    length += chunk.byteLength;
-    if (length > bytesMax) return null;
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length);
+function answerOf(outcome: PooledOutcome, bytesMax: number): ExchangeOutcome | Promise<ExchangeOutcome> {
+  if (outcome.kind !== "answered" || outcome.coding === null) return outcome;
+  const { status } = outcome;
+  const decoded = decodeBody(outcome.coding, outcome.bytes, bytesMax);
+  if (decoded instanceof Promise) return decoded.then((whole) => withStatus(whole, status));
+  return withStatus(decoded, status);
+}
+
+function withStatus(decoded: Awaited<ReturnType<typeof decodeBody>>, status: number): ExchangeOutcome {
+  return decoded.kind === "bytes" ? { kind: "answered", status, bytes: decoded.bytes } : decoded;
 }

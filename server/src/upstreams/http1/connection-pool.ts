@@ -1,0 +1,258 @@
+import type { Clock } from "../../lib/index.ts";
+import {
+  Connection,
+  type ConnectionOwner,
+  type PooledCall,
+  type PooledOutcome,
+  plainHandlers,
+  tlsHandlers,
+} from "./connection.ts";
+import type { RequestTarget } from "./request-head.ts";
+import type { ReadState } from "./response-reader.ts";
+
+export interface ConnectionPoolOptions {
+  readonly target: RequestTarget;
+  /** Connections at a time, and so calls on the wire. */
+  readonly connectionsMax: number;
+  /** Calls that wait for a connection; more are refused. */
+  readonly waitingMax: number;
+  /** An idle connection is closed after this; shorter than nodes and balancers commonly keep theirs (5 s and more). */
+  readonly idleMsMax?: number;
+  /** A connection that is not there by then counts as refused, so that a read still has time for another node. */
+  readonly connectMsMax?: number;
+  /** PEM; what certificates are judged by instead of the runtime's roots. */
+  readonly authorities?: readonly string[];
+}
+
+/** Resolution of all deadlines. One timer looks at all calls: a timer a call costs more than the call's parsing. */
+const sweepMs = 50;
+
+/**
+ * The connections to one node: one call at a time on each, kept for the next. The one used last is taken first, so that
+ * what a low load does not need is closed. Calls beyond the bound wait their turn, within their deadline.
+ */
+export class ConnectionPool implements ConnectionOwner, Disposable {
+  readonly #options: ConnectionPoolOptions;
+  readonly #clock: Clock;
+  readonly #idleMsMax: number;
+  readonly #connectMsMax: number;
+  readonly #tls: Bun.TLSOptions | null;
+  readonly #connections = new Set<Connection>();
+  readonly #idle: Connection[] = [];
+  readonly #waiting = new Set<PooledCall>();
+  /** Attempts to connect that are not over, also of connections that nobody waits for any more. */
+  #attempts = 0;
+  #timer: ReturnType<typeof setInterval> | null = null;
+  /** Monotonic time of the last sweep; exact enough for what is counted in seconds. */
+  #sweptAt = 0;
+  #isOver = false;
+
+  constructor(options: ConnectionPoolOptions, dependencies: { clock: Clock }) {
+    this.#options = options;
+    this.#clock = dependencies.clock;
+    this.#idleMsMax = options.idleMsMax ?? 4_000;
+    this.#connectMsMax = options.connectMsMax ?? 5_000;
+    this.#tls = options.target.isTls
+      ? {
+          serverName: options.target.hostname,
+          rejectUnauthorized: true,
+          ...(options.authorities === undefined ? {} : { ca: [...options.authorities] }),
+        }
+      : null;
+  }
+
+  /** Calls on the wire and calls that wait. */
+  get inFlight(): number {
+    return this.#connections.size - this.#idle.length + this.#waiting.size;
+  }
+
+  /** Connections, idle ones included. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** Puts a call on a connection, in the queue, or settles it at once. */
+  begin(call: PooledCall): void {
+    if (!this.#isOver && this.#waiting.size === 0 && this.#place(call)) return;
+    if (this.#isOver) call.settle({ kind: "unreachable" });
+    else if (this.#waiting.size >= this.#options.waitingMax) call.settle({ kind: "overloaded" });
+    else this.#waiting.add(call);
+  }
+
+  /** False when every connection is busy. */
+  #place(call: PooledCall): boolean {
+    if (!call.ownConnection && !call.isRepeated) {
+      const kept = this.#idle.pop();
+      if (kept !== undefined) {
+        kept.isReused = true;
+        kept.send(call, this.#options.target.head);
+        return true;
+      }
+    }
+    if (this.#connections.size >= this.#options.connectionsMax) {
+      const oldest = this.#idle.shift();
+      if (oldest === undefined) return false;
+      this.#close(oldest, "politely");
+    }
+    this.#open(call);
+    return true;
+  }
+
+  #open(call: PooledCall): void {
+    // Attempts that were given up last until the system gives them up too, minutes later; they are bounded as well.
+    if (this.#attempts >= 2 * this.#options.connectionsMax) {
+      call.settle({ kind: "unreachable" });
+      return;
+    }
+    this.#watch();
+    const connection = new Connection({ sinceMs: this.#clock.monotonic() }, this);
+    connection.call = call;
+    this.#connections.add(connection);
+    this.#attempts += 1;
+    const { hostname, port } = this.#options.target;
+    const socket = this.#tls === null ? plainHandlers : tlsHandlers;
+    try {
+      const opening = Bun.connect<Connection>({
+        hostname,
+        port,
+        socket,
+        data: connection,
+        ...(this.#tls === null ? {} : { tls: this.#tls }),
+      });
+      // The handlers have heard of it; the promise says it a second time.
+      opening.catch(() => connection.wasClosed());
+    } catch {
+      // Not at once: whoever waits would be tried next from within this call, and after him the next.
+      queueMicrotask(() => connection.wasClosed());
+    }
+  }
+
+  attempted(): void {
+    this.#attempts -= 1;
+  }
+
+  opened(connection: Connection): void {
+    if (connection.call !== null) connection.send(connection.call, this.#options.target.head);
+  }
+
+  ended(connection: Connection, state: Exclude<ReadState, "more">): void {
+    const { call, reader } = connection;
+    // Bytes on an idle connection answer nothing that was asked.
+    if (call === null) {
+      this.#idle.splice(this.#idle.indexOf(connection), 1);
+      this.#close(connection, "now");
+      return;
+    }
+    connection.call = null;
+    const outcome: PooledOutcome =
+      state === "done"
+        ? { kind: "answered", status: reader.head.status, bytes: reader.body(), coding: reader.head.contentEncoding }
+        : { kind: state };
+    const seconds = reader.head.keepAliveSeconds;
+    if (connection.isReusable && seconds !== 0) this.#keep(connection);
+    else this.#close(connection, state === "done" ? "politely" : "now");
+    this.#admit();
+    call.settle(outcome);
+  }
+
+  lost(connection: Connection): void {
+    this.#connections.delete(connection);
+    const { call, reader } = connection;
+    if (call === null) {
+      const at = this.#idle.indexOf(connection);
+      if (at >= 0) this.#idle.splice(at, 1);
+    } else if (!connection.isOpening && reader.isStarted) {
+      const isWhole = reader.end() === "done";
+      call.settle(
+        isWhole
+          ? { kind: "answered", status: reader.head.status, bytes: reader.body(), coding: reader.head.contentEncoding }
+          : { kind: "malformed" },
+      );
+    } else if (connection.isReused && !call.ownConnection && !call.isRepeated) {
+      // The node closed the kept connection as the call was written. Nothing came back, so a read is asked afresh.
+      call.isRepeated = true;
+      this.#open(call);
+    } else call.settle({ kind: "unreachable" });
+    this.#admit();
+  }
+
+  #keep(connection: Connection): void {
+    connection.sinceMs = this.#sweptAt;
+    this.#idle.push(connection);
+  }
+
+  /** Gives what is free to those who wait longest. */
+  #admit(): void {
+    for (const call of this.#waiting) {
+      if (this.#idle.length === 0 && this.#connections.size >= this.#options.connectionsMax) return;
+      this.#waiting.delete(call);
+      this.#place(call);
+    }
+  }
+
+  #close(connection: Connection, how: "now" | "politely"): void {
+    this.#connections.delete(connection);
+    connection.close(how);
+  }
+
+  #watch(): void {
+    if (this.#timer !== null) return;
+    this.#sweptAt = this.#clock.monotonic();
+    this.#timer = setInterval(() => this.sweep(), sweepMs);
+  }
+
+  /** Ends what is past its time; runs by itself while there is a connection. */
+  sweep(): void {
+    const nowMs = this.#clock.monotonic();
+    this.#sweptAt = nowMs;
+    for (const call of this.#waiting) {
+      if (call.deadlineAt > nowMs) continue;
+      this.#waiting.delete(call);
+      call.settle({ kind: "timeout" });
+    }
+    for (const connection of this.#connections) this.#judge(connection, nowMs);
+    this.#admit();
+    if (this.#connections.size === 0 && this.#waiting.size === 0) this.#unwatch();
+  }
+
+  #judge(connection: Connection, nowMs: number): void {
+    const { call } = connection;
+    if (call === null) {
+      const seconds = connection.reader.head.keepAliveSeconds;
+      // A second before the node's own time, so that the two do not cross on the wire.
+      const idleMsMax = Math.min(
+        this.#idleMsMax,
+        seconds === null ? Number.POSITIVE_INFINITY : seconds * 1_000 - 1_000,
+      );
+      if (nowMs - connection.sinceMs < idleMsMax) return;
+      this.#idle.splice(this.#idle.indexOf(connection), 1);
+      this.#close(connection, "politely");
+      return;
+    }
+    const isLate = call.deadlineAt <= nowMs;
+    if (!isLate && !(connection.isOpening && nowMs - connection.sinceMs >= this.#connectMsMax)) return;
+    connection.call = null;
+    this.#close(connection, "now");
+    call.settle({ kind: isLate ? "timeout" : "unreachable" });
+  }
+
+  #unwatch(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Closes every connection; calls under way are over as unreachable. */
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    this.#unwatch();
+    const left = [...this.#waiting];
+    this.#waiting.clear();
+    this.#idle.length = 0;
+    for (const connection of this.#connections) {
+      if (connection.call !== null) left.push(connection.call);
+      connection.call = null;
+      this.#close(connection, "now");
+    }
+    for (const call of left) call.settle({ kind: "unreachable" });
+  }
+}

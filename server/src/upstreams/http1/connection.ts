@@ -1,0 +1,146 @@
+import { type ReadState, ResponseReader } from "./response-reader.ts";
+
+/** One call while it is in the pool's hands. */
+export interface PooledCall {
+  /** JSON text. */
+  readonly body: string;
+  readonly ownConnection: boolean;
+  readonly answerBytesMax: number;
+  /** Monotonic milliseconds. */
+  readonly deadlineAt: number;
+  readonly settle: (outcome: PooledOutcome) => void;
+  /** Whether it has been written to a kept connection that turned out to be closed. */
+  isRepeated: boolean;
+}
+
+export type PooledOutcome =
+  | { readonly kind: "answered"; readonly status: number; readonly bytes: Uint8Array; readonly coding: string | null }
+  | { readonly kind: "timeout" | "unreachable" | "too-large" | "malformed" | "overloaded" };
+
+export interface ConnectionOwner {
+  /** The attempt to open it is over, with or without success; told once for every connection, also after `close`. */
+  attempted(): void;
+  opened(connection: Connection): void;
+  /** The answer has ended in one way or another, or unasked bytes came; the owner keeps or closes the connection. */
+  ended(connection: Connection, state: Exclude<ReadState, "more">): void;
+  /** The connection is gone or could not be had; told once, and never for what the owner closed itself. */
+  lost(connection: Connection): void;
+}
+
+type Socket = Bun.Socket<Connection>;
+
+/** A node's socket and the one call that it carries at a time. */
+export class Connection {
+  readonly reader = new ResponseReader();
+  /** The call under way; null on an idle connection. */
+  call: PooledCall | null = null;
+  /** Whether it has carried a call before the present one. */
+  isReused = false;
+  /** Monotonic milliseconds when it began to open, later when it became idle. */
+  sinceMs: number;
+  readonly #owner: ConnectionOwner;
+  #socket: Socket | null = null;
+  #isOpen = false;
+  #isOver = false;
+  #isAttempted = false;
+  #unsent: Uint8Array | null = null;
+
+  constructor(options: { sinceMs: number }, owner: ConnectionOwner) {
+    this.sinceMs = options.sinceMs;
+    this.#owner = owner;
+  }
+
+  get isOpening(): boolean {
+    return !this.#isOpen;
+  }
+
+  /** Whether nothing of this answer or of a request is left on the wire. */
+  get isReusable(): boolean {
+    return !this.#isOver && this.#unsent === null && this.reader.isReusable;
+  }
+
+  /** Writes a call in one piece. What the socket does not take at once follows when it has drained. */
+  send(call: PooledCall, head: string): void {
+    this.call = call;
+    this.reader.begin(call.answerBytesMax);
+    const bodyBytes = Buffer.byteLength(call.body);
+    const length = String(bodyBytes);
+    const request = `${head}${length}\r\n\r\n${call.body}`;
+    const written = this.#socket?.write(request) ?? -1;
+    if (written === head.length + length.length + 4 + bodyBytes) return;
+    if (written < 0) this.wasClosed();
+    else this.#unsent = Buffer.from(request).subarray(written);
+  }
+
+  /** Ends it from this side, `now` without waiting for what is under way; the owner is not told. */
+  close(how: "now" | "politely"): void {
+    this.#isOver = true;
+    this.#unsent = null;
+    if (how === "now") this.#socket?.terminate();
+    else this.#socket?.end();
+    this.#socket = null;
+  }
+
+  /** The node has taken the connection; over TLS its handshake is still to come. */
+  wasReached(socket: Socket): void {
+    if (this.#isOver) socket.terminate();
+    else this.#socket = socket;
+  }
+
+  wasOpened(): void {
+    this.#conclude();
+    if (this.#isOver) return;
+    this.#isOpen = true;
+    this.#owner.opened(this);
+  }
+
+  received(bytes: Uint8Array): void {
+    if (this.#isOver) return;
+    const state = this.reader.feed(bytes);
+    if (state !== "more") this.#owner.ended(this, state);
+  }
+
+  drained(socket: Socket): void {
+    if (this.#unsent === null || this.#isOver) return;
+    const written = socket.write(this.#unsent);
+    if (written < 0) this.wasClosed();
+    else this.#unsent = written >= this.#unsent.length ? null : this.#unsent.subarray(written);
+  }
+
+  wasClosed(): void {
+    this.#conclude();
+    if (this.#isOver) return;
+    this.close("now");
+    this.#owner.lost(this);
+  }
+
+  #conclude(): void {
+    if (this.#isAttempted) return;
+    this.#isAttempted = true;
+    this.#owner.attempted();
+  }
+}
+
+/** What every connection of a pool does on its socket's events; a fault in a handler ends the connection. */
+export const plainHandlers: Bun.SocketHandler<Connection> = {
+  open: (socket) => {
+    socket.data.wasReached(socket);
+    socket.data.wasOpened();
+  },
+  data: (socket, bytes) => socket.data.received(bytes),
+  drain: (socket) => socket.data.drained(socket),
+  close: (socket) => socket.data.wasClosed(),
+  error: (socket) => socket.data.wasClosed(),
+  connectError: (socket) => socket.data.wasClosed(),
+};
+
+/** Over TLS a connection is there only when the node has proved its name. */
+export const tlsHandlers: Bun.SocketHandler<Connection> = {
+  ...plainHandlers,
+  open: (socket) => socket.data.wasReached(socket),
+  handshake: (socket, isTrusted, fault) => {
+    // The fault of a good handshake is undefined, whatever its type says.
+    if (isTrusted && !fault && socket.authorized) socket.data.wasOpened();
+    else socket.data.wasClosed();
+  },
+};

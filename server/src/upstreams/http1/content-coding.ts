@@ -1,0 +1,53 @@
+import { promisify } from "node:util";
+import {
+  brotliDecompress,
+  brotliDecompressSync,
+  gunzip,
+  gunzipSync,
+  zstdDecompress,
+  zstdDecompressSync,
+} from "node:zlib";
+
+type Bound = { readonly maxOutputLength: number };
+interface Decoder {
+  readonly now: (bytes: Uint8Array, bound: Bound) => Uint8Array;
+  readonly aside: (bytes: Uint8Array, bound: Bound) => Promise<Uint8Array>;
+}
+
+const gzip: Decoder = { now: gunzipSync, aside: promisify<Uint8Array, Bound, Buffer>(gunzip) };
+const decoders: Readonly<Record<string, Decoder>> = Object.assign(Object.create(null), {
+  gzip,
+  "x-gzip": gzip,
+  br: { now: brotliDecompressSync, aside: promisify<Uint8Array, Bound, Buffer>(brotliDecompress) },
+  zstd: { now: zstdDecompressSync, aside: promisify<Uint8Array, Bound, Buffer>(zstdDecompress) },
+});
+
+/** Packed bytes from which on unpacking is left to another thread: 200 KB of gzip take 2 ms, 64 KB well under one. */
+const asideBytesMin = 64 * 1024;
+
+export type Decoded =
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  | { readonly kind: "malformed" | "too-large" };
+
+/**
+ * Unpacks a body to at most `bytesMax` bytes; a promise where it takes long. node:zlib is used since it bounds what it
+ * gives out, which Bun.gunzipSync does not (it is the faster one: 3 µs for 500 bytes beside 15).
+ */
+export function decodeBody(coding: string, bytes: Uint8Array, bytesMax: number): Decoded | Promise<Decoded> {
+  const decoder = decoders[coding];
+  if (decoder === undefined) return { kind: "malformed" };
+  const bound = { maxOutputLength: Math.max(1, bytesMax) };
+  if (bytes.length >= asideBytesMin) return decoder.aside(bytes, bound).then(decoded, refused);
+  try {
+    return decoded(decoder.now(bytes, bound));
+  } catch (fault) {
+    return refused(fault);
+  }
+}
+
+const decoded = (bytes: Uint8Array): Decoded => ({ kind: "bytes", bytes });
+
+function refused(fault: unknown): Decoded {
+  const isTooLarge = fault instanceof Error && "code" in fault && fault.code === "ERR_BUFFER_TOO_LARGE";
+  return { kind: isTooLarge ? "too-large" : "malformed" };
+}

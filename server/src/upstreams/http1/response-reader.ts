@@ -1,0 +1,226 @@
+import { GatheredBody } from "./gathered-body.ts";
+import { areValueBytes, maybeStatusLine, ResponseHead, readFieldLine, readStatusLine } from "./response-head.ts";
+
+/** Where an answer stands after what has been fed: more has to come, it is whole, or it is none. */
+export type ReadState = "more" | "done" | "malformed" | "too-large";
+
+/** For everything that is not body: status lines, fields, interim answers, chunk extensions and trailers together. */
+const headBytesMax = 32 * 1024;
+const fieldsMax = 200;
+const interimMax = 8;
+/** Hexadecimal digits of a chunk's size: 2^48 is more than any bound on a body. */
+const chunkDigitsMax = 12;
+
+const atStatus = 0;
+const atField = 1;
+const atTrailer = 2;
+const atChunkSize = 3;
+const atChunkEnd = 4;
+/** From here on what comes is body. */
+const inLength = 5;
+const inChunk = 6;
+const untilClose = 7;
+const isWhole = 8;
+
+/**
+ * Reads one HTTP/1.1 answer to a POST from bytes that arrive in any pieces (RFC 9112): strictly, so that whatever leaves
+ * the length of the body in doubt is malformed, and within bounds on all parts. One reader serves all answers of a
+ * connection, one after the other.
+ */
+export class ResponseReader {
+  readonly head = new ResponseHead();
+  readonly #body = new GatheredBody();
+  #bodyBytesMax = 0;
+  #phase = atStatus;
+  /** A line that has begun and not ended. */
+  #carry: Uint8Array | null = null;
+  #budget = headBytesMax;
+  #fields = 0;
+  #interim = 0;
+  /** Bytes that are missing of the body or of the chunk. */
+  #left = 0;
+  #state: ReadState = "more";
+  #isStarted = false;
+  #hasSurplus = false;
+
+  /** Whether any byte has come since `begin`. */
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  /** Whether the connection can carry another call: the node keeps it, and nothing came that nobody asked for. */
+  get isReusable(): boolean {
+    return this.#state === "done" && !this.head.isLast && this.head.minor === 1 && !this.#hasSurplus;
+  }
+
+  begin(bodyBytesMax: number): void {
+    this.#bodyBytesMax = bodyBytesMax;
+    this.head.clear();
+    this.#body.clear();
+    this.#phase = atStatus;
+    this.#carry = null;
+    this.#budget = headBytesMax;
+    this.#fields = 0;
+    this.#interim = 0;
+    this.#left = 0;
+    this.#state = "more";
+    this.#isStarted = false;
+    this.#hasSurplus = false;
+  }
+
+  /** Takes the bytes of one read. They are kept, not copied, when they are all of the body. */
+  feed(received: Uint8Array): ReadState {
+    if (this.#state !== "more") {
+      this.#hasSurplus = true;
+      return this.#state;
+    }
+    this.#isStarted = true;
+    this.#state = this.#read(received);
+    return this.#state;
+  }
+
+  /** The node has closed: the end of a body without a stated length, a cut answer otherwise. */
+  end(): ReadState {
+    if (this.#state === "more") this.#state = this.#phase === untilClose ? "done" : "malformed";
+    this.head.isLast = true;
+    return this.#state;
+  }
+
+  body(): Uint8Array {
+    return this.#body.take();
+  }
+
+  #read(received: Uint8Array): ReadState {
+    let bytes = received;
+    let at = 0;
+    let scanFrom = 0;
+    if (this.#carry !== null) {
+      scanFrom = this.#carry.length;
+      bytes = Buffer.concat([this.#carry, received]);
+      this.#carry = null;
+    }
+    while (this.#phase !== isWhole) {
+      if (this.#phase >= inLength) {
+        if (at === bytes.length) return "more";
+        at = this.#takeBody(bytes, at);
+        if (at < 0) return "too-large";
+        continue;
+      }
+      const lineFeed = lineFeedIn(bytes, Math.max(at, scanFrom));
+      if (lineFeed < 0) return this.#keepLine(bytes, at);
+      // Some take a bare line feed for a line's end; those who differ on it read different answers from the same bytes.
+      if (lineFeed === at || bytes[lineFeed - 1] !== 0x0d) return "malformed";
+      const state = this.#takeLine(bytes, at, lineFeed - 1);
+      if (state !== "more") return state;
+      at = lineFeed + 1;
+    }
+    this.#hasSurplus = at < bytes.length;
+    return "done";
+  }
+
+  #keepLine(bytes: Uint8Array, at: number): ReadState {
+    const length = bytes.length - at;
+    if (length > this.#budget || (this.#phase === atChunkEnd && length > 1)) return "malformed";
+    if (this.#phase === atStatus && !maybeStatusLine(bytes, at, bytes.length)) return "malformed";
+    if (length > 0) this.#carry = at === 0 ? bytes : bytes.subarray(at);
+    return "more";
+  }
+
+  #takeLine(bytes: Uint8Array, start: number, end: number): ReadState {
+    if (this.#phase === atChunkSize) return this.#takeChunkSize(bytes, start, end) ? "more" : "malformed";
+    if (this.#phase === atChunkEnd) {
+      this.#phase = atChunkSize;
+      return end === start ? "more" : "malformed";
+    }
+    this.#budget -= end - start + 2;
+    if (this.#budget < 0) return "malformed";
+    if (this.#phase === atStatus) {
+      this.#phase = atField;
+      return readStatusLine(this.head, bytes, start, end) ? "more" : "malformed";
+    }
+    if (end === start) return this.#endFields();
+    this.#fields += 1;
+    if (this.#fields > fieldsMax) return "malformed";
+    // A trailer is checked like a field and means nothing: what it says of lengths would come too late.
+    const into = this.#phase === atTrailer ? new ResponseHead() : this.head;
+    return readFieldLine(into, bytes, start, end) ? "more" : "malformed";
+  }
+
+  #endFields(): ReadState {
+    const { head } = this;
+    if (this.#phase === atTrailer) {
+      this.#phase = isWhole;
+      return "more";
+    }
+    if (head.status < 200) {
+      this.#interim += 1;
+      // Nobody asked for another protocol.
+      if (head.status === 101 || this.#interim > interimMax) return "malformed";
+      head.clear();
+      this.#phase = atStatus;
+      return "more";
+    }
+    if (head.isChunked && (head.contentLength !== null || head.minor === 0)) return "malformed";
+    if (head.status === 204 || head.status === 304) this.#phase = isWhole;
+    else if (head.isChunked) this.#phase = atChunkSize;
+    else if (head.contentLength === null) this.#phase = untilClose;
+    else {
+      if (head.contentLength > this.#bodyBytesMax) return "too-large";
+      this.#left = head.contentLength;
+      this.#phase = this.#left === 0 ? isWhole : inLength;
+    }
+    if (this.#phase === untilClose) head.isLast = true;
+    return "more";
+  }
+
+  /** `1f`, `1f;name=value`: hexadecimal, then perhaps extensions, which count as head. */
+  #takeChunkSize(bytes: Uint8Array, start: number, end: number): boolean {
+    let at = start;
+    let size = 0;
+    for (; at < end; at += 1) {
+      const digit = hexDigit(bytes[at] ?? 0);
+      if (digit < 0) break;
+      size = size * 16 + digit;
+    }
+    if (at === start || at - start > chunkDigitsMax) return false;
+    this.#budget -= end - at;
+    if (this.#budget < 0 || !isExtension(bytes, at, end)) return false;
+    this.#left = size;
+    this.#phase = size === 0 ? atTrailer : inChunk;
+    return true;
+  }
+
+  /** Takes what belongs to the body; the place after it, or -1 when the body has grown beyond its bound. */
+  #takeBody(bytes: Uint8Array, at: number): number {
+    const available = bytes.length - at;
+    const isBounded = this.#phase !== untilClose;
+    const taken = isBounded ? Math.min(available, this.#left) : available;
+    const needed = this.#phase === inChunk ? this.#left : taken;
+    if (this.#body.length + needed > this.#bodyBytesMax) return -1;
+    this.#body.add(bytes, at, at + taken, this.#phase === inLength ? this.head.contentLength : null);
+    if (isBounded) {
+      this.#left -= taken;
+      if (this.#left === 0) this.#phase = this.#phase === inChunk ? atChunkEnd : isWhole;
+    }
+    return at + taken;
+  }
+}
+
+function lineFeedIn(bytes: Uint8Array, from: number): number {
+  const { length } = bytes;
+  for (let at = from; at < length; at += 1) if (bytes[at] === 0x0a) return at;
+  return -1;
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+function isExtension(bytes: Uint8Array, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && (bytes[at] === 0x20 || bytes[at] === 0x09)) at += 1;
+  // White space that nothing follows is padding, which old servers write.
+  return at === end || (bytes[at] === 0x3b && areValueBytes(bytes, at, end));
+}
