@@ -1,5 +1,5 @@
 import type { Clock, Random } from "../lib/index.ts";
-import type { LedgerConnection } from "./connection.ts";
+import type { InsertBody, LedgerConnection } from "./connection.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 import type { TableDefinition } from "./tables.ts";
 
@@ -20,7 +20,8 @@ export interface Batch {
   readonly table: TableDefinition;
   readonly number: bigint;
   /** Rows of one month, with their `batch` column. */
-  readonly rows: readonly object[];
+  readonly body: InsertBody;
+  readonly rows: number;
   readonly fromMs: number;
   readonly toMs: number;
   /** Times it has been sent with an outcome that is not known. */
@@ -100,7 +101,17 @@ function oneBatch(table: TableDefinition, rows: readonly object[], number: bigin
     if (at > toMs) toMs = at;
   }
   const numbered = rows.map((row) => ({ ...row, batch: number }));
-  return { table, number, rows: numbered, fromMs, toMs, unknownOutcomes: 0, token: `batch-${number}` };
+  return newBatch(table, number, { kind: "rows", rows: numbered }, { rows: rows.length, fromMs, toMs });
+}
+
+/** A batch that has not been sent. */
+export function newBatch(
+  table: TableDefinition,
+  number: bigint,
+  body: InsertBody,
+  held: { readonly rows: number; readonly fromMs: number; readonly toMs: number },
+): Batch {
+  return { table, number, body, ...held, unknownOutcomes: 0, token: `batch-${number}` };
 }
 
 export interface BatchWriterOptions {
@@ -155,11 +166,11 @@ export class BatchWriter {
   }
 
   async #once(batch: Batch): Promise<void> {
-    await this.#connection.insertRows(batch.table.name, batch.rows, batch.token);
+    await this.#connection.insertRows(batch.table.name, batch.body, batch.token);
     if (batch.unknownOutcomes === 0 || this.#replicated) return;
     if (await this.#isWhole(batch)) return;
     batch.token = `batch-${batch.number}-${batch.unknownOutcomes}`;
-    await this.#connection.insertRows(batch.table.name, batch.rows, batch.token);
+    await this.#connection.insertRows(batch.table.name, batch.body, batch.token);
     if (!(await this.#isWhole(batch))) throw new LedgerUnavailableError("an insert left no rows");
   }
 
@@ -172,9 +183,9 @@ export class BatchWriter {
     const parameters = { batch: batch.number, from: batch.fromMs, to: batch.toMs };
     const [found] = await this.#connection.query<{ rows: string }>(sql, parameters);
     const rows = Number(found?.rows ?? 0);
-    if (rows === batch.rows.length) return true;
+    if (rows === batch.rows) return true;
     if (rows === 0) return false;
-    const text = `batch ${batch.number} of ${name} has ${rows} of ${batch.rows.length} rows`;
+    const text = `batch ${batch.number} of ${name} has ${rows} of ${batch.rows} rows`;
     throw new LedgerQueryError(0, text);
   }
 }

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from "@clickhouse/client";
 import type { Address, Endpoint } from "./endpoint.ts";
 import { fromClient, LedgerUnavailableError } from "./errors.ts";
@@ -22,6 +23,11 @@ export interface CallOptions {
   /** Database for unqualified names, when it is not the ledger's own. */
   readonly database?: string;
 }
+
+/** What one INSERT brings: rows as objects, or one block in Native format with the columns it has, in their order. */
+export type InsertBody =
+  | { readonly kind: "rows"; readonly rows: readonly object[] }
+  | { readonly kind: "native"; readonly columns: readonly string[]; readonly bytes: Uint8Array };
 
 /** JSON of rows in which u64 stays exact: bigint is written as a quoted decimal, which ClickHouse reads as a number. */
 function stringifyRow(value: unknown): string {
@@ -91,20 +97,24 @@ export class LedgerConnection implements AsyncDisposable {
   }
 
   /** One INSERT. `token` names it: the table takes an INSERT of the same token once. */
-  async insertRows(table: string, rows: readonly object[], token: string): Promise<void> {
+  async insertRows(table: string, body: InsertBody, token: string): Promise<void> {
+    const clickhouse_settings: ClickHouseSettings = {
+      insert_deduplicate: 1,
+      insert_deduplication_token: token,
+      // In a cluster: answered when the shards have the rows, not when this node has queued them.
+      distributed_foreground_insert: 1,
+      async_insert: 0,
+    };
     await this.#call({}, async (client) => {
-      await client.insert({
-        table,
-        values: [...rows],
-        format: "JSONEachRow",
-        clickhouse_settings: {
-          insert_deduplicate: 1,
-          insert_deduplication_token: token,
-          // In a cluster: answered when the shards have the rows, not when this node has queued them.
-          distributed_foreground_insert: 1,
-          async_insert: 0,
-        },
-      });
+      if (body.kind === "rows") {
+        await client.insert({ table, values: [...body.rows], format: "JSONEachRow", clickhouse_settings });
+        return;
+      }
+      const query = `INSERT INTO ${table} (${body.columns.join(", ")}) FORMAT Native`;
+      const values = Readable.from([body.bytes], { objectMode: false });
+      const { stream } = await client.exec({ query, values, clickhouse_settings });
+      // Read to its end, so that the connection is kept.
+      for await (const _ of stream);
     });
   }
 

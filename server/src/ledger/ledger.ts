@@ -63,6 +63,8 @@ export interface Ledger extends AsyncDisposable {
     flush(): Promise<void>;
     /** Facts dropped since the start. */
     dropped(): number;
+    /** Facts that wait or are being written. */
+    waiting(): number;
     lastHour(accountId: string | null): Promise<HourUsage>;
     recent(count: number, accountId?: string | null): Promise<RequestFact[]>;
   };
@@ -125,6 +127,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       append: (fact) => requestLog.append(fact),
       flush: () => requestLog.flush(),
       dropped: () => requestLog.dropped,
+      waiting: () => requestLog.size,
       lastHour: (accountId) => lastHour(connection, clock, accountId),
       recent: (count, accountId = null) => recent(connection, clock, count, accountId),
     },

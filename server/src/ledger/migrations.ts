@@ -68,7 +68,7 @@ export async function migrate(
     }
     const { number, name } = migration;
     const row = { number, name, checksum: checksum(migration), applied_at: dependencies.clock.now() };
-    await connection.insertRows("migrations", [row], `migration-${number}`);
+    await connection.insertRows("migrations", { kind: "rows", rows: [row] }, `migration-${number}`);
     dependencies.log.info({ number, name }, "ledger migration applied");
   }
 }

@@ -1,13 +1,15 @@
 import type { Clock } from "../lib/index.ts";
-import { type Batch, type BatchNumbers, type BatchWriter, batchesOf } from "./batches.ts";
+import { type Batch, type BatchNumbers, type BatchWriter, newBatch } from "./batches.ts";
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
+import { RequestBlock } from "./request-block.ts";
 import { requestsTable } from "./tables.ts";
 
 /** One served request, as the gateway knows it when it has answered. */
 export interface RequestFact {
   /** Unix milliseconds. */
   readonly at: number;
+  /** Of this and every other string the first 128 characters are kept. */
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
@@ -37,10 +39,21 @@ export interface LedgerMetrics {
 /** Bounds of the request log. */
 export const requestLogLimits = {
   /** Facts that wait or are being written. When full the newest is dropped and counted: what waits is older history. */
-  queueMax: 100_000,
-  /** Facts of one batch, and how long the first of a batch waits for others, in milliseconds. */
-  batchRows: 10_000,
+  queueMax: 200_000,
+  /** The same in bytes, as they are kept; a fact of usual strings takes 140. */
+  queueBytesMax: 64 * 1024 * 1024,
+  /** Facts and bytes of one batch. */
+  batchRows: 50_000,
+  batchBytes: 12 * 1024 * 1024,
+  /**
+   * How long the first fact of a batch waits for others, in milliseconds: a second, so that the console shows requests
+   * soon, and two once a batch had `busyRows`, since each batch costs the engine 15 ms whatever its size.
+   */
   batchMs: 1_000,
+  batchBusyMs: 2_000,
+  busyRows: 5_000,
+  /** Months that are kept apart at one time; facts come in the order of their answers, not of their times. */
+  openMax: 3,
   /** Wait after a flush that failed. */
   retryMs: 1_000,
   /** How long `flush` waits by default, and closing. */
@@ -48,26 +61,8 @@ export const requestLogLimits = {
   closeMsMax: 5_000,
 } as const;
 
-/** A column row of a fact. */
-export function requestRow(fact: RequestFact): object {
-  return {
-    at: Math.trunc(fact.at),
-    request_id: fact.requestId,
-    account_id: fact.accountId,
-    key_id: fact.keyId,
-    network: fact.network,
-    door: fact.door,
-    method: fact.method,
-    status: fact.status,
-    rpc_code: fact.rpcCode,
-    latency_ms: fact.latencyMs,
-    bytes_in: fact.bytesIn,
-    bytes_out: fact.bytesOut,
-    credits: fact.credits,
-    cache: fact.cache,
-    upstream: fact.upstream,
-  };
-}
+/** The last millisecond of the years that DateTime64 knows. */
+const latestMs = Date.UTC(2300, 0, 1) - 1;
 
 export interface RequestLogDependencies {
   readonly writer: Pick<BatchWriter, "write">;
@@ -77,19 +72,32 @@ export interface RequestLogDependencies {
   readonly metrics?: LedgerMetrics;
 }
 
+/** A batch that waits to be written, and what it takes of the queue's bytes. */
+interface Sealed {
+  readonly batch: Batch;
+  readonly bytes: number;
+}
+
 /**
- * Takes facts off the hot path and writes them in batches. `append` only pushes onto an array. A batch keeps its number
- * and rows until it is written, however often that is tried; one that the ledger refuses for good is dropped, counted
- * and logged, so that it cannot hold up the rest.
+ * Takes facts off the hot path and writes them in batches. `append` encodes a fact into the open block of its month; a
+ * block that is full, or has waited long enough, is sealed under a number. A sealed batch keeps number and bytes until
+ * it is written, however often that is tried; one that the ledger refuses for good is dropped, counted and logged, so
+ * that it cannot hold up the rest.
  */
 export class RequestLog implements AsyncDisposable {
   readonly #dependencies: RequestLogDependencies;
-  #queue: RequestFact[] = [];
-  /** Batches cut from the queue and not yet written; at most those of one cut. */
-  #cut: Batch[] = [];
-  #cutRows = 0;
+  /** Blocks that still take facts, one a month; the last used is the first. */
+  #open: RequestBlock[] = [];
+  readonly #sealed: Sealed[] = [];
+  #rows = 0;
+  #bytes = 0;
+  /** Batches sealed and batches done with since the start. */
+  #sealedCount = 0;
+  #doneCount = 0;
+  #lastRows = 0;
   #writing: Promise<void> | null = null;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #sealTimer: ReturnType<typeof setTimeout> | null = null;
+  #retryTimer: ReturnType<typeof setTimeout> | null = null;
   #dropped = 0;
   #closed = false;
 
@@ -99,7 +107,12 @@ export class RequestLog implements AsyncDisposable {
 
   /** Facts that wait or are being written. */
   get size(): number {
-    return this.#queue.length + this.#cutRows;
+    return this.#rows;
+  }
+
+  /** Bytes that they take. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Facts dropped since the start. */
@@ -107,16 +120,21 @@ export class RequestLog implements AsyncDisposable {
     return this.#dropped;
   }
 
-  /** Takes one fact; never waits and never throws. A full or closed log drops it and counts it. */
+  /**
+   * Takes one fact; never waits and never throws. A full or closed log drops it and counts it. A time that is none, or
+   * lies before 1970 or after 2299, becomes the present.
+   */
   append(fact: RequestFact): void {
-    if (this.#closed || this.size >= requestLogLimits.queueMax) {
+    if (this.#closed || this.#rows >= requestLogLimits.queueMax || this.#bytes >= requestLogLimits.queueBytesMax) {
       this.#drop(1);
       return;
     }
-    this.#queue.push(fact);
-    this.#dependencies.metrics?.appended(1);
-    if (this.#queue.length >= requestLogLimits.batchRows) this.#write();
-    else this.#schedule(requestLogLimits.batchMs);
+    try {
+      this.#take(fact);
+    } catch {
+      // A fact that is not what its type says must not end the request that it tells of.
+      this.#drop(1);
+    }
   }
 
   /**
@@ -125,7 +143,9 @@ export class RequestLog implements AsyncDisposable {
    */
   async flush(deadlineMs: number = requestLogLimits.flushMsMax): Promise<void> {
     const until = this.#dependencies.clock.monotonic() + deadlineMs;
-    while (this.size > 0) {
+    this.#sealAll();
+    const last = this.#sealedCount;
+    while (this.#doneCount < last) {
       const leftMs = until - this.#dependencies.clock.monotonic();
       if (leftMs <= 0) throw new LedgerUnavailableError(`${this.size} facts could not be written in time`);
       let timer: ReturnType<typeof setTimeout> | null = null;
@@ -141,13 +161,14 @@ export class RequestLog implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     await this.flush(requestLogLimits.closeMsMax).catch(() => undefined);
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
+    this.#retryTimer = null;
     if (this.size === 0) return;
     const lost = this.size;
-    this.#queue = [];
-    this.#cut = [];
-    this.#cutRows = 0;
+    this.#doneCount += this.#sealed.length;
+    this.#sealed.length = 0;
+    this.#rows = 0;
+    this.#bytes = 0;
     this.#drop(lost);
     this.#dependencies.log.error(
       { facts: lost },
@@ -160,39 +181,91 @@ export class RequestLog implements AsyncDisposable {
     this.#dependencies.metrics?.dropped(facts);
   }
 
-  #schedule(waitMs: number): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = null;
+  #take(fact: RequestFact): void {
+    const at = fact.at >= 0 && fact.at <= latestMs ? Math.trunc(fact.at) : Math.trunc(this.#dependencies.clock.now());
+    const first = this.#open[0];
+    const block = first?.holds(at) ? first : this.#blockFor(at);
+    const before = block.bytes;
+    block.append(fact, at);
+    this.#rows++;
+    this.#bytes += block.bytes - before;
+    this.#dependencies.metrics?.appended(1);
+    if (block.rows >= requestLogLimits.batchRows || block.bytes >= requestLogLimits.batchBytes) {
+      this.#seal(block);
       this.#write();
-    }, waitMs);
+    } else if (this.#sealTimer === null) this.#scheduleSeal();
+  }
+
+  /** The open block of a month, made when there is none, as the first of the open ones. */
+  #blockFor(at: number): RequestBlock {
+    const known = this.#open.find((block) => block.holds(at));
+    if (known === undefined && this.#open.length >= requestLogLimits.openMax) {
+      this.#sealAll();
+      this.#write();
+    }
+    const block = known ?? new RequestBlock(at, Math.min(this.#lastRows * 1.25, requestLogLimits.batchRows));
+    this.#open = [block, ...this.#open.filter((other) => other !== block)];
+    return block;
+  }
+
+  #scheduleSeal(): void {
+    const { batchMs, batchBusyMs, busyRows } = requestLogLimits;
+    this.#sealTimer = setTimeout(
+      () => {
+        this.#sealAll();
+        this.#write();
+      },
+      this.#lastRows >= busyRows ? batchBusyMs : batchMs,
+    );
+  }
+
+  #sealAll(): void {
+    for (const block of [...this.#open]) this.#seal(block);
+  }
+
+  #seal(block: RequestBlock): void {
+    this.#open = this.#open.filter((other) => other !== block);
+    if (this.#open.length === 0 && this.#sealTimer !== null) {
+      clearTimeout(this.#sealTimer);
+      this.#sealTimer = null;
+    }
+    if (block.rows === 0) return;
+    this.#lastRows = block.rows;
+    const number = this.#dependencies.numbers.next();
+    const { columns, bytes } = block.encode(number);
+    const held = { rows: block.rows, ...block.span };
+    this.#bytes += bytes.byteLength - block.bytes;
+    this.#sealed.push({
+      batch: newBatch(requestsTable, number, { kind: "native", columns, bytes }, held),
+      bytes: bytes.byteLength,
+    });
+    this.#sealedCount++;
   }
 
   /** One writer at a time; joins the one under way. Never rejects. */
   #write(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = null;
-      if (this.size > 0) this.#schedule(requestLogLimits.retryMs);
+      if (this.#sealed.length === 0 || this.#closed) return;
+      this.#retryTimer ??= setTimeout(() => {
+        this.#retryTimer = null;
+        this.#write();
+      }, requestLogLimits.retryMs);
     });
     return this.#writing;
   }
 
+  /** Writes what is sealed, oldest first. What is open stays open, so that a batch never is the rest of the one before. */
   async #writeAll(): Promise<void> {
-    while (this.#queue.length > 0 || this.#cut.length > 0) {
-      if (this.#cut.length === 0) this.#cutBatch();
-      const batch = this.#cut[0];
-      if (batch === undefined) continue;
-      if (!(await this.#writeOne(batch))) return;
+    for (let first = this.#sealed[0]; first !== undefined; first = this.#sealed[0]) {
+      if (!(await this.#writeOne(first.batch))) return;
       // Closing may have given the batches up while this one was being written.
-      if (this.#cut[0] !== batch) return;
-      this.#cut.shift();
-      this.#cutRows -= batch.rows.length;
+      if (this.#sealed[0] !== first) return;
+      this.#sealed.shift();
+      this.#doneCount++;
+      this.#rows -= first.batch.rows;
+      this.#bytes -= first.bytes;
     }
-  }
-
-  #cutBatch(): void {
-    const facts = this.#queue.splice(0, requestLogLimits.batchRows);
-    this.#cut = batchesOf(requestsTable, facts.map(requestRow), this.#dependencies.numbers);
-    this.#cutRows = facts.length;
   }
 
   /** True when the batch is done with: written, or refused for good. */
@@ -201,13 +274,13 @@ export class RequestLog implements AsyncDisposable {
     const startedAt = clock.monotonic();
     try {
       await writer.write(batch);
-      metrics?.flushed(batch.rows.length, clock.monotonic() - startedAt);
+      metrics?.flushed(batch.rows, clock.monotonic() - startedAt);
       return true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       if (error instanceof LedgerQueryError) {
-        this.#drop(batch.rows.length);
-        log.error({ facts: batch.rows.length, reason }, "request facts were refused by the ledger");
+        this.#drop(batch.rows);
+        log.error({ facts: batch.rows, reason }, "request facts were refused by the ledger");
         return true;
       }
       log.warn({ waiting: this.size, reason }, "request facts wait: the ledger does not take them");

@@ -1,15 +1,7 @@
-import { open, rm } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { raise } from "./exceptions.ts";
 import { childLimits } from "./limits.ts";
-
-/** The data of an INSERT: in memory when it is small, else in a file that `dispose` removes. */
-export interface InsertData {
-  readonly bytes: Buffer | null;
-  readonly file: string | null;
-  readonly length: number;
-  dispose(): Promise<void>;
-}
 
 /** The body of a request after its Content-Encoding. Throws EngineException for an encoding that is not known. */
 export function decodedBody(request: Request): ReadableStream<Uint8Array> | null {
@@ -52,38 +44,37 @@ export async function readText(stream: ReadableStream<Uint8Array> | null, bytesM
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Takes in INSERT data with bounded memory. `spoolPath` names a file that does not exist yet. */
-export async function readInsertData(
+/**
+ * Takes INSERT data into a file, with bounded memory. `path` names a file that does not exist yet; the caller removes it,
+ * also when this throws. Short data is written at once: it never leaves the page cache before it is read.
+ */
+export async function spoolInsertData(
   head: string,
   stream: ReadableStream<Uint8Array> | null,
-  spoolPath: string,
-): Promise<InsertData> {
+  path: string,
+): Promise<{ readonly length: number }> {
   let held: Uint8Array[] = head === "" ? [] : [Buffer.from(head)];
-  let length = Buffer.byteLength(head);
-  let file: Awaited<ReturnType<typeof open>> | null = null;
-  const dispose = async (): Promise<void> => {
-    await file?.close().catch(() => undefined);
-    if (file !== null) await rm(spoolPath, { force: true });
-    file = null;
-  };
+  let heldBytes = Buffer.byteLength(head);
+  let length = heldBytes;
+  const file = await open(path, "wx", 0o600);
   try {
     for await (const piece of pieces(stream)) {
       length += piece.byteLength;
+      heldBytes += piece.byteLength;
       if (length > childLimits.insertBytesMax) {
         throw raise("TOO_MANY_BYTES", `The data of one INSERT exceeds ${childLimits.insertBytesMax} bytes`);
       }
       held.push(piece);
-      if (file === null && length <= childLimits.insertInMemoryBytes) continue;
-      file ??= await open(spoolPath, "wx", 0o600);
+      if (heldBytes < childLimits.spoolWriteBytes) continue;
       await file.writeFile(Buffer.concat(held));
       held = [];
+      heldBytes = 0;
     }
-  } catch (error) {
-    await dispose();
-    throw error;
+    if (heldBytes > 0) await file.writeFile(Buffer.concat(held));
+  } finally {
+    await file.close();
   }
-  if (file === null) return { bytes: Buffer.concat(held), file: null, length, dispose };
-  return { bytes: null, file: spoolPath, length, dispose };
+  return { length };
 }
 
 export function spoolPath(directory: string, id: number): string {

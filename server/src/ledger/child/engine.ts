@@ -51,14 +51,15 @@ export class Engine {
     }
   }
 
-  /** INSERT whose data is at hand: `prefix` ends in `FORMAT name` or VALUES. Written as one block. */
-  async insert(prefix: string, data: Buffer, context: StatementContext): Promise<NativeInsert> {
+  /** INSERT whose data stands in a file that it names (FROM INFILE), `length` bytes of it. */
+  async insert(sql: string, length: number, context: StatementContext): Promise<NativeInsert> {
     const connection = this.#connect();
     try {
       const id = await this.#prepare(connection, context);
-      // The engine takes empty data for a missing clause and would fail; no rows are no work.
-      if (data.length === 0) return { elapsed: 0, rowsWritten: 0, bytesWritten: 0 };
-      const written = this.#native.InsertRawAsyncConnection(connection, prefix, data, false);
+      // Some formats refuse an empty file; no rows are no work.
+      if (length === 0) return { elapsed: 0, rowsWritten: 0, bytesWritten: 0 };
+      // This call, other than a query's, tells how many rows were written.
+      const written = this.#native.InsertRawAsyncConnection(connection, sql, Buffer.alloc(0), false);
       return await this.#killable(id, context.signal, written);
     } catch (error) {
       throw fromEngine(error);

@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { rm } from "node:fs/promises";
 import type { Clock } from "../../lib/index.ts";
 import { failedAnswer, streamedAnswer, wholeAnswer } from "./answer.ts";
-import { decodedBody, readInsertData, readText, spoolPath } from "./body.ts";
+import { decodedBody, readText, spoolInsertData, spoolPath } from "./body.ts";
 import { type Call, readCall } from "./call.ts";
 import { type Engine, isResultTooLarge, type StatementContext } from "./engine.ts";
 import { type EngineException, fromEngine, raise } from "./exceptions.ts";
@@ -151,23 +152,15 @@ export class Front {
     const at = statement.dataAt ?? text.length;
     this.#spooled++;
     const path = spoolPath(this.#options.spoolDirectory, this.#spooled);
-    const data = await readInsertData(text.slice(at), body, path);
     try {
+      const { length } = await spoolInsertData(text.slice(at), body, path);
+      const sql = insertFromFile(text.slice(0, at), statement, path);
+      const written = await this.#engine.insert(sql, length, context);
+      const { rowsWritten: writtenRows, bytesWritten: writtenBytes, elapsed } = written;
       const format = statement.format ?? "Values";
-      if (data.bytes !== null) {
-        const written = await this.#engine.insert(text.slice(0, at).trimEnd(), data.bytes, context);
-        const { rowsWritten: writtenRows, bytesWritten: writtenBytes, elapsed } = written;
-        return wholeAnswer(call, format, new Uint8Array(0), { writtenRows, writtenBytes, elapsed });
-      }
-      if (statement.infileAt === null) {
-        throw raise("TOO_MANY_BYTES", `INSERT ... VALUES takes at most ${childLimits.insertInMemoryBytes} bytes`);
-      }
-      const from = ` FROM INFILE ${stringLiteral(path)} COMPRESSION 'none' `;
-      const sql = `${text.slice(0, statement.infileAt)}${from}${text.slice(statement.infileAt, at)}`;
-      const { elapsed } = await this.#engine.run(sql, "Null", context);
-      return wholeAnswer(call, format, new Uint8Array(0), { elapsed });
+      return wholeAnswer(call, format, new Uint8Array(0), { writtenRows, writtenBytes, elapsed });
     } finally {
-      await data.dispose();
+      await rm(path, { force: true });
     }
   }
 
@@ -204,6 +197,18 @@ export class Front {
       throw error;
     }
   }
+}
+
+/**
+ * The INSERT with its data in a file. Never in the statement's own text: there the engine takes what follows an empty
+ * line for the next statement, so that data could be run, and binary data could not be told from it.
+ */
+function insertFromFile(text: string, statement: Statement, path: string): string {
+  const from = ` FROM INFILE ${stringLiteral(path)} COMPRESSION 'none' `;
+  if (statement.infileAt === null) throw raise("SYNTAX_ERROR", "Syntax error: no place for the data of the INSERT");
+  const clauses = text.slice(statement.infileAt).trimEnd();
+  const named = /\bFORMAT\s+\w+$/i.test(clauses) ? clauses : clauses.replace(/VALUES$/i, "FORMAT Values");
+  return `${text.slice(0, statement.infileAt)}${from}${named}`;
 }
 
 /** What ClickHouse's HTTP interface refuses before it runs anything. */

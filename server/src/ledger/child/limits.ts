@@ -6,8 +6,8 @@ export const childLimits = {
   workerThreads: 16,
   /** Text of a statement, parameters not counted. */
   statementBytesMax: 4 * 1024 * 1024,
-  /** Data of an INSERT that is kept in memory and written at once; longer data goes through a spool file. */
-  insertInMemoryBytes: 16 * 1024 * 1024,
+  /** Data of an INSERT that is gathered before it is written to its spool file. */
+  spoolWriteBytes: 4 * 1024 * 1024,
   /** Data of one INSERT after decompression. */
   insertBytesMax: 1024 * 1024 * 1024,
   /** Result that is built in memory, in a format that could also be streamed; larger ones are streamed. */

@@ -4,7 +4,7 @@ export interface Statement {
   readonly takesData: boolean;
   /** Offset where inline data begins in an INSERT that takes data, else null. */
   readonly dataAt: number | null;
-  /** Offset where `FROM INFILE '...'` may be put in an INSERT that takes data in a named format, else null. */
+  /** Offset where `FROM INFILE '...'` may be put in an INSERT that takes data, else null. */
   readonly infileAt: number | null;
   /** The name after the closing FORMAT clause, or null. */
   readonly format: string | null;
@@ -152,6 +152,7 @@ class StatementReader {
     if (!this.#insert) return true;
     if (word === "VALUES" && this.#previous !== "INTO" && this.#previous !== "TABLE") {
       this.takesData = true;
+      this.infileAt = this.#settingsAt ?? token.start;
       this.format = "Values";
       this.dataAt = token.end;
       return false;
