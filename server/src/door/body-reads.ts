@@ -1,4 +1,5 @@
-import { limits } from "@sluice/contract";
+import { limits, SluiceError } from "@sluice/contract";
+import { readBody } from "../http/index.ts";
 import type { Clock } from "../lib/index.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -41,10 +42,24 @@ export class BodyReads implements Disposable {
       },
     };
     this.#pending.add(read);
-    request.text().then(
-      (text) => read.settle(checked(request, text)),
-      () => read.settle(broken),
-    );
+    if (request.headers.has("content-length")) {
+      request.text().then(
+        (text) => read.settle(checked(request, text)),
+        () => read.settle(broken),
+      );
+    } else {
+      void this.#readUndeclared(request).then((body) => read.settle(body));
+    }
+  }
+
+  /** A body of undeclared length is counted as it comes: nothing beyond the bound is ever held. */
+  async #readUndeclared(request: Request): Promise<string | Refusal> {
+    try {
+      const bytes = await readBody(request, { limitBytes: limits.rpcBodyBytes, timeoutMs: this.#timeoutMs });
+      return decoded(bytes);
+    } catch (fault) {
+      return fault instanceof SluiceError && fault.code === "BODY_TOO_LARGE" ? tooLarge : broken;
+    }
   }
 
   /** Ends the reads that have lasted too long. The set is in order of arrival, so the first young one ends the walk. */
@@ -61,6 +76,14 @@ export class BodyReads implements Disposable {
   }
 }
 
+function decoded(bytes: Uint8Array): string | Refusal {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return notUtf8;
+  }
+}
+
 function checked(request: Request, text: string): string | Refusal {
   if (text.length * 3 > limits.rpcBodyBytes && Buffer.byteLength(text) > limits.rpcBodyBytes) return tooLarge;
   if (text.includes(replacement) && !wasUtf8(request, text)) return notUtf8;
@@ -69,6 +92,5 @@ function checked(request: Request, text: string): string | Refusal {
 
 /** Bytes that are no UTF-8 were replaced on reading, which changes the length; a replacement character itself was not. */
 function wasUtf8(request: Request, text: string): boolean {
-  const declared = request.headers.get("content-length");
-  return declared === null || Number(declared) === Buffer.byteLength(text);
+  return Number(request.headers.get("content-length")) === Buffer.byteLength(text);
 }

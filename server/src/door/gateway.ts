@@ -1,4 +1,4 @@
-import { limits, type Network } from "@sluice/contract";
+import type { Network } from "@sluice/contract";
 import { hasSingleHost, preflightResponse, problemResponse } from "../http/index.ts";
 import type { AddressSet, Clock } from "../lib/index.ts";
 import type { Rpc } from "../rpc/index.ts";
@@ -51,8 +51,12 @@ export interface GatewayDoorDependencies {
   readonly pubsub: SocketMount;
 }
 
-/** More than any door takes, so that the door's own refusal is what a client sees. */
-const runtimeBodyBytesMax = 4 * limits.rpcBodyBytes;
+/**
+ * More than any client sends, so that the door's own refusal is what a client sees: the runtime's has neither a body nor
+ * a request id. What bounds memory is that nobody here reads a body without a bound of his own; the runtime drops what
+ * nobody reads.
+ */
+const runtimeBodyBytesMax = 64 * 1024 ** 3;
 
 /** The gateway's ports: JSON-RPC, PubSub, health, and the applications that others mount. */
 export class GatewayDoor implements AsyncDisposable {
@@ -111,10 +115,8 @@ export class GatewayDoor implements AsyncDisposable {
     const { method } = request;
     if (method === "POST" && isRpcPath(path)) return this.#pipeline.handle(request, server);
     if (!hasSingleHost(request.headers)) return this.#pipeline.handle(request, server);
-    if (method === "GET") {
-      if (path === "/health") return this.#health();
-      if (isUpgrade(request)) return this.#upgrade(request, server, path);
-    }
+    if (path === "/health") return this.#health(method);
+    if (method === "GET" && isUpgrade(request)) return this.#upgrade(request, server, path);
     if (method === "OPTIONS" && isRpcPath(path)) return this.#preflight(request);
     const app = this.#appOf(path);
     // GET / is the console's; every other method on a JSON-RPC path is the pipeline's to refuse.
@@ -123,7 +125,10 @@ export class GatewayDoor implements AsyncDisposable {
     }
     const requestId = this.#dependencies.requestId();
     if (app === null) return problemResponse("NOT_FOUND", { requestId });
-    return app.fetch(request, { requestId, socketAddress: server.requestIP(request)?.address ?? "" });
+    const answer = app.fetch(request, { requestId, socketAddress: server.requestIP(request)?.address ?? "" });
+    return answer instanceof Promise
+      ? answer.then((response) => identified(response, requestId))
+      : identified(answer, requestId);
   }
 
   #answerPubSub(request: Request, server: DoorServer): Answer {
@@ -144,9 +149,10 @@ export class GatewayDoor implements AsyncDisposable {
     if (this.#draining) return problemResponse("OVERLOADED", { requestId: this.#dependencies.requestId() });
     const session = mount.begin(request, server);
     const upgrade = (ready: Awaited<typeof session>): Response | undefined => {
-      if (server.upgrade(request, { data: { session: ready } })) return undefined;
+      const headers = { "X-Request-Id": ready.requestId };
+      if (server.upgrade(request, { data: { session: ready }, headers })) return undefined;
       ready.closed(1006);
-      return problemResponse("INVALID_REQUEST", { requestId: this.#dependencies.requestId() });
+      return problemResponse("INVALID_REQUEST", { requestId: ready.requestId });
     };
     return session instanceof Promise ? session.then(upgrade) : upgrade(session);
   }
@@ -156,11 +162,17 @@ export class GatewayDoor implements AsyncDisposable {
     return preflightResponse(requested, ["POST", "OPTIONS"], this.#dependencies.requestId());
   }
 
-  #health(): Response {
+  #health(method: string): Response {
+    const requestId = this.#dependencies.requestId();
+    if (method !== "GET" && method !== "HEAD") {
+      return problemResponse("METHOD_NOT_ALLOWED", { requestId, details: { allow: ["GET", "HEAD"] } });
+    }
     const record = this.#dependencies.health();
     const status = this.#draining ? "down" : record.status;
-    const headers = { "X-Request-Id": this.#dependencies.requestId(), "Cache-Control": "no-store" };
-    return Response.json({ ...record, status }, { status: status === "down" ? 503 : 200, headers });
+    const headers = { "X-Request-Id": requestId, "Cache-Control": "no-store" };
+    return status === "down"
+      ? Response.json({ ...record, status }, { status: 503, headers: { ...headers, "Retry-After": "1" } })
+      : Response.json({ ...record, status }, { headers });
   }
 
   #appOf(path: string): AppMount | null {
@@ -180,6 +192,12 @@ export class GatewayDoor implements AsyncDisposable {
 }
 
 type Answer = Response | undefined | Promise<Response | undefined>;
+
+/** Pages and files know nothing of request ids; every answer carries one. */
+function identified(response: Response, requestId: string): Response {
+  if (!response.headers.has("x-request-id")) response.headers.set("X-Request-Id", requestId);
+  return response;
+}
 
 function isUpgrade(request: Request): boolean {
   return request.headers.get("upgrade")?.toLowerCase() === "websocket";

@@ -94,15 +94,20 @@ export class Pipeline {
   /** From the body on. A malformed body takes a token as well, or garbage would be free of the rate limit. */
   #opened(exchange: Exchange, grant: DoorGrant, body: string | Refusal): Response | Promise<Response> {
     try {
-      if (typeof body !== "string") return this.#refuseMetered(exchange, grant, body);
+      if (typeof body !== "string") return this.#refuseMetered(exchange, grant, unreadable(exchange, body));
       exchange.bytesIn = body.length;
       const envelope = readEnvelope(body, limits.rpcBatchItems);
       if (envelope.kind === "refused") {
         const { code, message } = envelope;
-        return this.#refuseMetered(exchange, grant, message === null ? { code } : { code, message });
+        return this.#refuseMetered(
+          exchange,
+          grant,
+          unreadable(exchange, message === null ? { code } : { code, message }),
+        );
       }
       if (!this.#stages.rpc.hasNodes(exchange.network)) {
-        return this.#refuseMetered(exchange, grant, { code: "NETWORK_UNAVAILABLE" });
+        const idJson = envelope.kind === "single" ? envelope.item.id : "null";
+        return this.#refuseMetered(exchange, grant, { code: "NETWORK_UNAVAILABLE", idJson });
       }
       const answered =
         envelope.kind === "single"
@@ -124,7 +129,11 @@ export class Pipeline {
     exchange.decision = takeRequestTokens(this.#stages.limits, grant, 1);
     if (exchange.decision?.allowed !== false) return this.#refuse(exchange, grant, refusal);
     const { retryAfterSeconds } = exchange.decision;
-    return this.#refuse(exchange, grant, { code: "RATE_LIMIT_EXCEEDED", details: { retryAfterSeconds } });
+    const limited: Refusal = { code: "RATE_LIMIT_EXCEEDED", details: { retryAfterSeconds } };
+    return this.#refuse(exchange, grant, {
+      ...limited,
+      ...(refusal.idJson === undefined ? {} : { idJson: refusal.idJson }),
+    });
   }
 
   #refuse(exchange: Exchange, grant: DoorGrant, refusal: Refusal): Response {
@@ -152,4 +161,14 @@ export class Pipeline {
     this.#stages.events.faultCaught("door", fault, { requestId: exchange.requestId });
     return refusalResponse(exchange, { code });
   }
+}
+
+/** A body that was compressed is no JSON to us; its sender is told what is wrong rather than what it looks like. */
+function unreadable(exchange: Exchange, refusal: Refusal): Refusal {
+  const encoding = exchange.request.headers.get("content-encoding");
+  if (refusal.code !== "PARSE_ERROR" || encoding === null || encoding.toLowerCase() === "identity") return refusal;
+  return {
+    code: "UNSUPPORTED_MEDIA_TYPE",
+    message: "The body must not be compressed: no Content-Encoding is understood",
+  };
 }

@@ -10,6 +10,8 @@ export interface DoorSocket {
 
 /** One client's life on a WebSocket, from the upgrade on. */
 export interface SocketSession {
+  /** Sent with the upgrade's answer. */
+  readonly requestId: string;
   opened(socket: DoorSocket): void;
   received(data: string | Uint8Array): void;
   ponged(): void;

@@ -16,18 +16,18 @@ const missedPongsMax = 2;
 
 /** A client that was refused at the upgrade: it is told why and closed. */
 export class RefusedSession implements SocketSession {
-  readonly #requestId: string;
+  readonly requestId: string;
   readonly #code: ErrorCode;
   readonly #closeCode: number;
 
   constructor(requestId: string, code: ErrorCode, closeCode: number) {
-    this.#requestId = requestId;
+    this.requestId = requestId;
     this.#code = code;
     this.#closeCode = closeCode;
   }
 
   opened(socket: DoorSocket): void {
-    socket.send(jsonRpcFailureBody(this.#code, { requestId: this.#requestId }));
+    socket.send(jsonRpcFailureBody(this.#code, { requestId: this.requestId }));
     socket.close(this.#closeCode, errorTable[this.#code].text);
   }
 
@@ -67,6 +67,10 @@ export class PubSubSession implements SocketSession {
     this.#presented = options.presented;
     this.#target = options.target;
     this.#services = services;
+  }
+
+  get requestId(): string {
+    return this.#exchange.requestId;
   }
 
   opened(socket: DoorSocket): void {

@@ -30,6 +30,7 @@ export interface Fakes {
   /** Credits left; what was taken and refunded moves it. */
   creditsLeft: number;
   creditsAsync: boolean;
+  health: "ok" | "down";
 }
 
 export interface BootedDoor extends AsyncDisposable {
@@ -65,6 +66,7 @@ function makeFakes(): Fakes {
     take: () => ({}),
     creditsLeft: 1_000_000,
     creditsAsync: false,
+    health: "ok",
   };
 }
 
@@ -156,7 +158,7 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
       pubsub,
       sockets: [pubsub],
       apps: options.apps ?? [],
-      health: () => ({ status: "ok", version: "0.0.0", uptimeSeconds: 1, parts: {} }),
+      health: () => ({ status: fakes.health, version: "0.0.0", uptimeSeconds: 1, parts: {} }),
     },
   );
   upstreams.start();

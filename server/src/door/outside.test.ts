@@ -1,0 +1,125 @@
+import { expect, test } from "bun:test";
+import { gzipSync } from "node:zlib";
+import { type BootedDoor, type BootOptions, bootDoor, testKey } from "./testing/booted-door.ts";
+import { StubNode } from "./testing/stub-node.ts";
+
+const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
+
+async function withDoor(use: (booted: BootedDoor) => Promise<void>, options: BootOptions = {}): Promise<void> {
+  using node = new StubNode((call) => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`);
+  await using booted = await bootDoor({ upstreams: { devnet: node }, ...options });
+  await use(booted);
+  expect(booted.faults).toEqual([]);
+}
+
+/** A body whose length is not declared beforehand. */
+function streamed(...chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+}
+
+const postTo = (booted: BootedDoor, content: BodyInit, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${booted.url}/rpc`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": testKey, ...headers },
+    body: content,
+  });
+
+test("a body far beyond the limit is refused by the door, declared or not, with a code and a request id", () =>
+  withDoor(async (booted) => {
+    const large = new Uint8Array(3 * 1024 * 1024).fill(0x20);
+    for (const response of [await postTo(booted, large), await postTo(booted, streamed(large))]) {
+      expect(response.status).toBe(413);
+      expect(response.headers.get("x-error-code")).toBe("BODY_TOO_LARGE");
+      expect(response.headers.get("x-request-id")).toMatch(/^req_/);
+      expect((await response.json()).error.data.code).toBe("BODY_TOO_LARGE");
+    }
+  }));
+
+test("a body of undeclared length is read as any other, and must be UTF-8 as any other", () =>
+  withDoor(async (booted) => {
+    const bytes = Buffer.from(body);
+    const whole = await postTo(booted, streamed(bytes.subarray(0, 9), bytes.subarray(9)));
+    expect(await whole.json()).toEqual({ jsonrpc: "2.0", id: 1, result: 5 });
+    const cut = Buffer.from('{"jsonrpc":"2.0","id":"\xf0\x9f\x98","method":"getSlot"}', "latin1");
+    const refused = await postTo(booted, streamed(cut));
+    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([400, "PARSE_ERROR"]);
+  }));
+
+test("a compressed body is refused for what it is", () =>
+  withDoor(async (booted) => {
+    const response = await postTo(booted, gzipSync(body), { "content-encoding": "gzip" });
+    expect([response.status, response.headers.get("x-error-code")]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
+    expect((await response.json()).error.message).toContain("Content-Encoding");
+    expect((await postTo(booted, body, { "content-encoding": "identity" })).status).toBe(200);
+  }));
+
+test("health answers GET and HEAD, tells other methods which it takes, and says when to come back", () =>
+  withDoor(async (booted) => {
+    const answer = async (method: string) => await fetch(`${booted.url}/health`, { method });
+    expect((await answer("GET")).status).toBe(200);
+    expect((await answer("HEAD")).status).toBe(200);
+    for (const method of ["POST", "PUT", "OPTIONS"]) {
+      const refused = await answer(method);
+      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    }
+    booted.fakes.health = "down";
+    const down = await answer("GET");
+    expect([down.status, down.headers.get("retry-after")]).toEqual([503, "1"]);
+  }));
+
+test("an answer of a mounted application carries the request id, whether the application knew it or not", () =>
+  withDoor(
+    async (booted) => {
+      expect((await fetch(`${booted.url}/page`)).headers.get("x-request-id")).toMatch(/^req_/);
+      expect((await fetch(`${booted.url}/later`)).headers.get("x-request-id")).toMatch(/^req_/);
+      expect((await fetch(`${booted.url}/own`)).headers.get("x-request-id")).toBe("own");
+    },
+    {
+      apps: [
+        { prefix: "/page", fetch: () => new Response("page") },
+        { prefix: "/later", fetch: async () => new Response("later") },
+        { prefix: "/own", fetch: () => new Response("own", { headers: { "X-Request-Id": "own" } }) },
+      ],
+    },
+  ));
+
+test("an upgrade carries the request id", () =>
+  withDoor(async (booted) => {
+    const upgraded = await handshake(booted);
+    expect(upgraded).toStartWith("HTTP/1.1 101");
+    expect(upgraded).toMatch(/\r\nx-request-id: req_/i);
+  }));
+
+test("a call to a network without nodes is refused under its own id", () =>
+  withDoor(async (booted) => {
+    const refusal = async (content: string) => {
+      const response = await booted.post(content, { path: "/rpc/mainnet" });
+      return [response.status, (await response.json()).id];
+    };
+    expect(await refusal('{"jsonrpc":"2.0","id":"mine","method":"getSlot"}')).toEqual([503, "mine"]);
+    expect(await refusal(`[${body}]`)).toEqual([503, null]);
+    booted.fakes.take = () => ({ allowed: false });
+    expect(await refusal('{"jsonrpc":"2.0","id":"mine","method":"getSlot"}')).toEqual([429, "mine"]);
+  }));
+
+/** The head of the answer to a WebSocket's handshake. */
+async function handshake(booted: BootedDoor): Promise<string> {
+  const answered = Promise.withResolvers<string>();
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: booted.port,
+    socket: { data: (_socket, data) => answered.resolve(data.toString("latin1")), close: () => answered.resolve("") },
+  });
+  socket.write(
+    `GET /rpc?api-key=${testKey} HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+      "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+  );
+  const head = await answered.promise;
+  socket.terminate();
+  return head;
+}
