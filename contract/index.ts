@@ -24,6 +24,7 @@ export type {
   AccountLimits,
   AccountTierChange,
   ConsoleDoor,
+  ConsoleName,
   ConsoleOverview,
   ConsoleSession,
   ConsoleSessionCreate,

@@ -1,4 +1,4 @@
-import type { ConsoleOverview, ConsoleSession } from "@sluice/contract";
+import type { ConsoleName, ConsoleOverview, ConsoleSession } from "@sluice/contract";
 import { readAnswer } from "./problem-error.ts";
 
 /** The console's view of a server, for a page of the same origin: a cookie says who is signed in. */
@@ -7,6 +7,8 @@ export interface ConsoleClient {
   overview(): Promise<ConsoleOverview>;
   /** Calls `onOverview` about once a second until the returned function is called; reconnects by itself. */
   live(onOverview: (overview: ConsoleOverview) => void, onLost: () => void): () => void;
+  /** What the resolver says of a name or of an address. */
+  name(input: string): Promise<ConsoleName>;
   signIn(key: string): Promise<ConsoleSession>;
   signOut(): Promise<void>;
 }
@@ -27,6 +29,7 @@ export function createConsoleClient(baseUrl = ""): ConsoleClient {
       source.onerror = () => onLost();
       return () => source.close();
     },
+    name: (input) => read<ConsoleName>(`names?${new URLSearchParams({ input })}`, {}),
     signIn: (key) =>
       read<ConsoleSession>("session", {
         method: "POST",

@@ -4,6 +4,7 @@
  */
 export type {
   ConsoleDoor,
+  ConsoleName,
   ConsoleOverview,
   ConsoleSession,
   ConsoleUpstream,

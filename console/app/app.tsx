@@ -1,4 +1,5 @@
 import { Errors } from "./pages/errors.tsx";
+import { Names } from "./pages/names.tsx";
 import { Overview } from "./pages/overview.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 import { Frame } from "./parts/frame.tsx";
@@ -12,9 +13,15 @@ export function App() {
   const open = session.state === "open" ? session.overview : null;
   return (
     <Frame doors={open?.doors ?? []} account={open?.account.name ?? null} onSignedOut={retry}>
-      {path === "/docs/errors" ? <Errors /> : path === "/" ? <Home session={session} retry={retry} /> : <Lost />}
+      {pageOf(path, session, retry)}
     </Frame>
   );
+}
+
+function pageOf(path: string, session: Session, retry: () => void) {
+  if (path === "/docs/errors") return <Errors />;
+  if (path === "/names") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Names />;
+  return path === "/" ? <Home session={session} retry={retry} /> : <Lost />;
 }
 
 function Home({ session, retry }: { session: Session; retry: () => void }) {

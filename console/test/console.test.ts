@@ -128,6 +128,26 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     });
   }, 60_000);
 
+  test("a name is looked up, and its owner leads back to it", async () => {
+    await open(
+      {},
+      async (page) => {
+        await page.getByLabel("Name or address").fill("alice.x1");
+        await page.getByRole("button", { name: "Look up" }).click();
+        await page.getByRole("heading", { name: /alice\.x1 is controlled by/ }).waitFor();
+        await picture(page, "names");
+        const owner = await page.locator("dt:text-is('Owner') + dd button").getAttribute("title");
+        await page.getByLabel("Name or address").fill(owner ?? "");
+        await page.getByRole("button", { name: "Look up" }).click();
+        await page.getByRole("heading", { name: / is .+\.(x1|xnt|xen)$/ }).waitFor();
+        await page.getByLabel("Name or address").fill("no such name");
+        await page.getByRole("button", { name: "Look up" }).click();
+        await page.getByRole("heading", { name: "This is no name" }).waitFor();
+      },
+      "/names",
+    );
+  }, 60_000);
+
   test("the type of a problem leads to its explanation", async () => {
     const response = await fetch(`${origin}/api/v1/console/nothing`);
     const problem = (await response.json()) as { type: string; code: string };

@@ -57,6 +57,23 @@ export const consoleOverview = z
   })
   .meta({ id: "ConsoleOverview" });
 
+export const nameFindings = ["owner", "domain", "absent", "refused", "unavailable"] as const;
+
+/** What the resolver says of a name, or of an address, for people to read. */
+export const consoleName = z
+  .object({
+    input: z.string(),
+    finding: z.enum(nameFindings).meta({ description: "`domain` is the answer to an address" }),
+    name: z.string().nullable().meta({ description: "The canonical name, or the domain that leads to the address" }),
+    namespace: z.string().nullable(),
+    owner: z.string().nullable(),
+    ownerOnCurve: z.boolean().nullable().meta({ description: "false when nobody can sign for the owner" }),
+    error: z.string().nullable().meta({ description: "The resolver's own words where there is no owner" }),
+  })
+  .meta({ id: "ConsoleName" });
+
+export const consoleNameQuery = z.object({ input: z.string().min(1).max(512) });
+
 /** Signing in to the console with an API key; the answer sets a cookie that scripts cannot read. */
 export const consoleSessionCreate = z
   .strictObject({ key: z.string().min(1).max(200) })
@@ -69,6 +86,7 @@ export const consoleSession = z
 export type ConsoleDoor = z.infer<typeof consoleDoor>;
 export type ConsoleUpstream = z.infer<typeof consoleUpstream>;
 export type ConsoleUsage = z.infer<typeof consoleUsage>;
+export type ConsoleName = z.infer<typeof consoleName>;
 export type ConsoleOverview = z.infer<typeof consoleOverview>;
 export type ConsoleSessionCreate = z.infer<typeof consoleSessionCreate>;
 export type ConsoleSession = z.infer<typeof consoleSession>;

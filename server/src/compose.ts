@@ -58,11 +58,18 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const gateway = wireGateway(config, { ...shared, stores });
   const forgetting = await followForgetting({ ...shared, hot: stores.hot, keys: gateway.keys });
   const management = wireManagement({ ...shared, stores, credits: gateway.credits, forgetting });
+  const names = openResolver(config, shared);
   const doors: OpenDoor[] = [];
   const open = { account: null as string | null };
   const closing = new AbortController();
   const parts = { ...shared, stores, gateway };
-  const consoleApp = wireConsole(config, { ...parts, doors, openAccount: () => open.account, closing: closing.signal });
+  const consoleApp = wireConsole(config, {
+    ...parts,
+    doors,
+    openAccount: () => open.account,
+    closing: closing.signal,
+    names,
+  });
   const pages = lazily(async () => {
     const directory = await buildConsoleFiles(config.stores.directory, closing.signal);
     return new ConsolePages({ directory, pages: pagePaths });
@@ -79,8 +86,6 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const { host, port } = config.metrics;
   const listenMetrics = () => new AppListener({ hostname: host, port }, { fetch: metricsApp(metrics), events });
   opening.use(listening("metrics", port, listenMetrics));
-  const chainUrl = config.resolver.chainRpcUrl;
-  if (config.roles.includes("resolver") && chainUrl !== null) openResolver(config, chainUrl, shared);
   doors.push(...openDoors(config));
   gateway.upstreams.start();
   // The first visitor need not wait for the bundler; a failure shows to whoever asks.

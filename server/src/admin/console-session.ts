@@ -1,4 +1,5 @@
 import { SluiceError } from "@sluice/contract";
+import { bearerToken } from "../http/index.ts";
 import type { Clock } from "../lib/index.ts";
 import { hashSessionToken, type State } from "../state/index.ts";
 
@@ -26,8 +27,17 @@ export class ConsoleSessions {
     this.#dependencies = dependencies;
   }
 
-  /** The account of this request. Throws INVALID_API_KEY when nobody is signed in. */
+  /**
+   * The account of this request: by a key in a header, as a program sends it, else by the session's cookie. Throws
+   * INVALID_API_KEY when neither opens an account.
+   */
   async accountOf(request: Request): Promise<string> {
+    const key = request.headers.get("x-api-key") ?? bearerToken(request.headers.get("authorization"));
+    if (key !== null && key !== "") {
+      const owner = await this.#dependencies.authenticate(key);
+      if (owner === null) throw new SluiceError("INVALID_API_KEY");
+      return owner.accountId;
+    }
     const token = cookieOf(request.headers.get("cookie"));
     if (token !== null) {
       const session = await this.#dependencies.state.sessions.find(hashSessionToken(token));

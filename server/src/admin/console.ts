@@ -12,6 +12,7 @@ import type { Hono } from "hono";
 import { createRestApp, type RestEnvironment, readInput } from "../http/index.ts";
 import type { Clock } from "../lib/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
+import { addNamesRoute, type ConsoleResolver } from "./console-names.ts";
 import { type ConsoleSessionDependencies, ConsoleSessions } from "./console-session.ts";
 import { liveStream } from "./live-stream.ts";
 import { type ChainPosition, ChainPulse } from "./pulse.ts";
@@ -28,6 +29,8 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   readonly chainPosition: () => Promise<ChainPosition>;
   readonly usage: (accountId: string) => Promise<ConsoleUsage>;
   readonly creditsUsed: (accountId: string) => Promise<{ used: bigint }>;
+  /** Null where this process runs no resolver. */
+  readonly names: ConsoleResolver | null;
 }
 
 export interface ConsoleOptions {
@@ -80,6 +83,7 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
       async () => await overviews.of(await account(id)),
     );
   });
+  addNamesRoute(app, { names: dependencies.names, signedIn: (request) => sessions.accountOf(request) });
   return app;
 }
 

@@ -4,6 +4,7 @@ import type { Config } from "../config/index.ts";
 import { type AppMount, GatewayDoor, listening, PubSubDoor } from "../door/index.ts";
 import { problemResponse } from "../http/index.ts";
 import type { Clock } from "../lib/index.ts";
+import type { Names } from "../names/index.ts";
 import type { Log, Metrics } from "../observe/index.ts";
 import { chainPosition, consoleUpstreams, consoleUsage } from "./console.ts";
 import type { Gateway } from "./gateway.ts";
@@ -52,9 +53,14 @@ export function openDoors(config: Config): OpenDoor[] {
 /** The console's REST over the parts that it shows. */
 export function wireConsole(
   config: Config,
-  parts: Parts & { doors: readonly OpenDoor[]; openAccount: () => string | null; closing: AbortSignal },
+  parts: Parts & {
+    doors: readonly OpenDoor[];
+    openAccount: () => string | null;
+    closing: AbortSignal;
+    names: Names | null;
+  },
 ) {
-  const { clock, log, gateway, stores, openAccount, closing } = parts;
+  const { clock, log, gateway, stores, openAccount, closing, names } = parts;
   return createConsole(
     { network: config.networkDefault, version, closing },
     {
@@ -63,6 +69,7 @@ export function wireConsole(
       log,
       requestId: gateway.requestId,
       openAccount,
+      names,
       authenticate: async (key) => {
         const grant = await gateway.keys.authenticate(key);
         return "refused" in grant ? null : grant;

@@ -12,7 +12,7 @@ export async function composeResolver(
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock: systemClock }));
   const events = createEvents({ log, metrics });
-  openResolver(config, config.resolver.chainRpcUrl, {
+  openResolver(config, {
     clock: systemClock,
     random: systemRandom,
     events,

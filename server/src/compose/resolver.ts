@@ -11,10 +11,14 @@ interface Dependencies {
   readonly resources: AsyncDisposableStack;
 }
 
-/** Opens the resolver's door and begins to look for its programs; it needs a node and no store. */
-export function openResolver(config: Config, rpcUrl: string, dependencies: Dependencies): Names {
+/**
+ * Opens the resolver's door and begins to look for its programs; it needs a node and no store. Null where this process
+ * has not the role, or no node to ask.
+ */
+export function openResolver(config: Config, dependencies: Dependencies): Names | null {
   const { clock, random, events, resources } = dependencies;
-  const { host, port, commitment, nameProgram, handleProgram } = config.resolver;
+  const { host, port, chainRpcUrl: rpcUrl, commitment, nameProgram, handleProgram } = config.resolver;
+  if (rpcUrl === null || !config.roles.includes("resolver")) return null;
   const names = createNames(
     { rpcUrl, commitment, nameProgram, handleProgram },
     {

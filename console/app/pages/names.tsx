@@ -1,0 +1,124 @@
+import { type ConsoleName, ProblemError } from "@sluice/sdk";
+import { useEffect, useId, useState } from "react";
+import { Copy } from "../parts/copy.tsx";
+import { navigate, usePath } from "../route.ts";
+import { client } from "../use-overview.ts";
+
+const asked = (): string => new URLSearchParams(location.search).get("input") ?? "";
+
+/** Who controls a name, or which domain leads to an address: one question, answered in the first line. */
+export function Names() {
+  usePath();
+  const input = asked();
+  const [typed, setTyped] = useState(input);
+  const [answer, setAnswer] = useState<ConsoleName | string | null>(null);
+  const id = useId();
+  useEffect(() => {
+    let stale = false;
+    setAnswer(null);
+    if (input === "") return;
+    client.name(input).then(
+      (found) => stale || setAnswer(found),
+      (fault: unknown) => stale || setAnswer(explain(fault)),
+    );
+    return () => {
+      stale = true;
+    };
+  }, [input]);
+  return (
+    <>
+      <h1 className="text-2xl font-semibold">{headline(input, answer)}</h1>
+      <form
+        className="mt-4 flex max-w-xl gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (typed.trim() !== "") navigate(`/names?${new URLSearchParams({ input: typed })}`);
+        }}
+      >
+        <label htmlFor={id} className="sr-only">
+          Name or address
+        </label>
+        <input
+          id={id}
+          value={typed}
+          maxLength={512}
+          spellCheck={false}
+          autoCapitalize="none"
+          placeholder="@alice, alice.x1, or an address"
+          onChange={(event) => setTyped(event.target.value)}
+          className="min-w-0 flex-1 rounded-sm border border-hairline bg-raised px-3 py-2 font-mono"
+        />
+        <button type="submit" className="rounded-sm bg-accent px-4 py-2 font-medium text-accent-ink">
+          Look up
+        </button>
+      </form>
+      <div aria-live="polite" className="mt-6">
+        {typeof answer === "string" ? (
+          <p className="text-bad">{answer}</p>
+        ) : (
+          answer !== null && <Answer answer={answer} />
+        )}
+      </div>
+      {input === "" && (
+        <p className="mt-2 max-w-xl text-quiet">
+          A handle begins with <code className="font-mono">@</code>; a domain ends in .x1, .xnt or .xen. The same label
+          may have different owners in different namespaces, so look at both before anything is sent.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Answer({ answer }: { answer: ConsoleName }) {
+  if (answer.finding === "refused" || answer.finding === "unavailable" || answer.finding === "absent") {
+    return <p className={answer.finding === "unavailable" ? "text-warn" : "text-quiet"}>{answer.error}</p>;
+  }
+  const rows: [string, React.ReactNode][] = [
+    ["Name", <Copy key="name" text={answer.name ?? ""} />],
+    ...(answer.namespace === null ? [] : ([["Namespace", answer.namespace]] as [string, string][])),
+    ["Owner", <Copy key="owner" text={answer.owner ?? ""} />],
+  ];
+  return (
+    <>
+      <dl className="grid grid-cols-[96px_1fr] gap-y-1">
+        {rows.map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt className="text-quiet">{name}</dt>
+            <dd className="min-w-0">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {answer.ownerOnCurve === false && (
+        <p role="alert" className="mt-3 text-warn">
+          Nobody can sign for this owner: it is no wallet, and what is sent to it does not come back.
+        </p>
+      )}
+    </>
+  );
+}
+
+function headline(input: string, answer: ConsoleName | string | null): string {
+  if (input === "") return "Who controls a name?";
+  if (answer === null) return "Asking the chain…";
+  if (typeof answer === "string") return "The resolver cannot be asked";
+  switch (answer.finding) {
+    case "owner":
+      return `${answer.input} is controlled by ${shorten(answer.owner ?? "")}`;
+    case "domain":
+      return `${shorten(answer.owner ?? "")} is ${answer.name}`;
+    case "absent":
+      return answer.owner === null ? "Nobody has registered this name" : "No domain leads to this address";
+    case "refused":
+      return "This is no name";
+    case "unavailable":
+      return "The chain did not say";
+  }
+}
+
+const shorten = (address: string): string =>
+  address.length <= 12 ? address : `${address.slice(0, 4)}…${address.slice(-4)}`;
+
+function explain(fault: unknown): string {
+  if (fault instanceof ProblemError) return `${fault.message} (request ${fault.requestId ?? "unknown"})`;
+  return fault instanceof Error ? fault.message : String(fault);
+}
