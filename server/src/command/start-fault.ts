@@ -5,12 +5,24 @@ import { CommandFailure } from "./terminal.ts";
 
 /** Turns what an operator can mend into one sentence; anything else is a fault of ours and goes on as it is. */
 export function explainStartFault(fault: unknown): never {
-  if (fault instanceof ListenError) {
-    throw new CommandFailure(
-      `port ${fault.port} (${fault.door}) is taken: another server runs there. ` +
-        "Stop it, or move all doors with --port-offset <n>.",
-    );
-  }
+  if (fault instanceof ListenError) throw new CommandFailure(explainListening(fault));
   if (fault instanceof StateError || fault instanceof LedgerOpenError) throw new CommandFailure(fault.message);
   throw fault;
+}
+
+function explainListening({ door, port, cause }: ListenError): string {
+  const code = cause instanceof Error && "code" in cause ? cause.code : null;
+  switch (code) {
+    case "EINVAL":
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return `the ${door} door cannot listen: its address is none of this machine's. See BIND and --bind.`;
+    case "EACCES":
+      return `port ${port} (${door}) needs more rights than this user has. Move all doors with --port-offset <n>.`;
+    default:
+      return (
+        `port ${port} (${door}) is taken: another server runs there. ` +
+        "Stop it, or move all doors with --port-offset <n>."
+      );
+  }
 }

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { ListenError } from "../door/index.ts";
+import { explainStartFault } from "./start-fault.ts";
+
+function explained(code: string): string {
+  try {
+    explainStartFault(new ListenError("gateway", 8899, Object.assign(new Error("listen"), { code })));
+  } catch (fault) {
+    return String(fault);
+  }
+}
+
+test("a door that cannot listen says why: a taken port, an address of another machine, a port of the system", () => {
+  expect(explained("EADDRINUSE")).toContain("port 8899 (gateway) is taken");
+  expect(explained("EADDRINUSE")).toContain("--port-offset");
+  for (const code of ["EINVAL", "EADDRNOTAVAIL", "ENOTFOUND"]) {
+    expect(explained(code)).not.toContain("taken");
+    expect(explained(code)).toContain("--bind");
+  }
+  expect(explained("EACCES")).toContain("rights");
+});
+
+test("a fault of ours goes on as it is", () => {
+  const fault = new TypeError("x");
+  expect(() => explainStartFault(fault)).toThrow(fault);
+});
