@@ -104,12 +104,21 @@ function splitCredentials(rpcUrl: string): { url: string; headers: Record<string
   const parsed = new URL(rpcUrl);
   const headers: Record<string, string> = { "content-type": "application/json", accept: "application/json" };
   if (parsed.username !== "" || parsed.password !== "") {
-    const pair = `${decodeURIComponent(parsed.username)}:${decodeURIComponent(parsed.password)}`;
+    const pair = `${decoded(parsed.username)}:${decoded(parsed.password)}`;
     headers["authorization"] = `Basic ${Buffer.from(pair).toString("base64")}`;
     parsed.username = "";
     parsed.password = "";
   }
   return { url: parsed.href, headers };
+}
+
+/** User info that is no percent-encoding is taken as it was typed. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** A node may close an idle connection just as it is used again; fetch repeats a GET then, and not a POST. */

@@ -143,6 +143,14 @@ describe("version", () => {
     expect(Buffer.from(sent.replace("Basic ", ""), "base64").toString()).toBe("user:p@ss");
   });
 
+  test("a password that is no percent-encoding is sent as it was typed", async () => {
+    await using world = new World();
+    await using odd = new World({ rpcUrl: world.node.url.replace("http://", "http://u:100%@") });
+    expect((await odd.get("/version")).status).toBe(200);
+    const sent = world.node.headers[0]?.get("authorization") ?? "";
+    expect(Buffer.from(sent.replace("Basic ", ""), "base64").toString()).toBe("u:100%");
+  });
+
   test("is 502 when the node does not answer, and is asked anew each time", async () => {
     await using world = new World();
     expect((await world.get("/version")).status).toBe(200);

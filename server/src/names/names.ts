@@ -45,7 +45,8 @@ export type ReverseOutcome =
   | { readonly kind: "unnamed" }
   | { readonly kind: "failed" };
 
-const defaults = { callTimeoutMs: 5_000, entriesMax: 65_536 } as const;
+/** Absent names live for 2 s, so that 5,000 new ones a second fill a shelf to two thirds. */
+const defaults = { callTimeoutMs: 5_000, entriesMax: 16_384 } as const;
 /** An answer to the resolver's calls is some kilobytes; a list of registries may be longer. */
 const answerBytesMax = 1024 * 1024;
 /** Bun keeps 256 connections in all; half of them leaves the rest of the process its own. */
