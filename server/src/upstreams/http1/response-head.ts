@@ -104,7 +104,7 @@ function readTransfer(head: ResponseHead, value: string): boolean {
 }
 
 function readConnection(head: ResponseHead, value: string): void {
-  if (value.length === 10) return;
+  if (value === "keep-alive") return;
   for (const option of value.toLowerCase().split(",")) if (option.trim() === "close") head.isLast = true;
 }
 

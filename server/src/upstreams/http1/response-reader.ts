@@ -127,7 +127,7 @@ export class ResponseReader {
   }
 
   #takeLine(bytes: Uint8Array, start: number, end: number): ReadState {
-    if (this.#phase === atChunkSize) return this.#takeChunkSize(bytes, start, end) ? "more" : "malformed";
+    if (this.#phase === atChunkSize) return this.#takeChunkSize(bytes, start, end);
     if (this.#phase === atChunkEnd) {
       this.#phase = atChunkSize;
       return end === start ? "more" : "malformed";
@@ -174,7 +174,7 @@ export class ResponseReader {
   }
 
   /** `1f`, `1f;name=value`: hexadecimal, then perhaps extensions, which count as head. */
-  #takeChunkSize(bytes: Uint8Array, start: number, end: number): boolean {
+  #takeChunkSize(bytes: Uint8Array, start: number, end: number): ReadState {
     let at = start;
     let size = 0;
     for (; at < end; at += 1) {
@@ -182,12 +182,13 @@ export class ResponseReader {
       if (digit < 0) break;
       size = size * 16 + digit;
     }
-    if (at === start || at - start > chunkDigitsMax) return false;
+    if (at === start || at - start > chunkDigitsMax) return "malformed";
     this.#budget -= end - at;
-    if (this.#budget < 0 || !isExtension(bytes, at, end)) return false;
+    if (this.#budget < 0 || !isExtension(bytes, at, end)) return "malformed";
+    if (this.#body.length + size > this.#bodyBytesMax) return "too-large";
     this.#left = size;
     this.#phase = size === 0 ? atTrailer : inChunk;
-    return true;
+    return "more";
   }
 
   /** Takes what belongs to the body; the place after it, or -1 when the body has grown beyond its bound. */
@@ -195,8 +196,8 @@ export class ResponseReader {
     const available = bytes.length - at;
     const isBounded = this.#phase !== untilClose;
     const taken = isBounded ? Math.min(available, this.#left) : available;
-    const needed = this.#phase === inChunk ? this.#left : taken;
-    if (this.#body.length + needed > this.#bodyBytesMax) return -1;
+    // A length that was stated has been judged already.
+    if (!isBounded && this.#body.length + taken > this.#bodyBytesMax) return -1;
     this.#body.add(bytes, at, at + taken, this.#phase === inLength ? this.head.contentLength : null);
     if (isBounded) {
       this.#left -= taken;
