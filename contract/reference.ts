@@ -63,6 +63,8 @@ function kindOf(value: ParameterKind): string {
     case "signatures":
     case "list":
       return `${value.kind}, at most ${value.max}`;
+    case "tokenFilter":
+      return "object with `mint` or `programId`";
     case "any":
       return "any value";
     default:

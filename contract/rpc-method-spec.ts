@@ -11,7 +11,18 @@ export type CacheClass = "final" | "slot" | "never";
 
 /** How a value is checked. `any` is left to the node. Text kinds are base58 of a fixed length unless said otherwise. */
 export type ParameterKind =
-  | { readonly kind: "address" | "signature" | "blockhash" | "text" | "boolean" | "dataSlice" | "any" | "object" }
+  | {
+      readonly kind:
+        | "address"
+        | "signature"
+        | "blockhash"
+        | "text"
+        | "boolean"
+        | "dataSlice"
+        | "any"
+        | "object"
+        | "tokenFilter";
+    }
   | { readonly kind: "integer"; readonly min: bigint; readonly max: bigint }
   | { readonly kind: "choice"; readonly values: readonly string[] }
   | { readonly kind: "addresses" | "signatures" | "list"; readonly max: number };

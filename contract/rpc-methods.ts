@@ -42,6 +42,7 @@ const accountFields = { ...head, encoding: accountEncoding, dataSlice: { kind: "
 
 const byAddress = [required("address", address)];
 const filters: ParameterKind = { kind: "list", max: 4 };
+const tokenFilter: ParameterKind = { kind: "tokenFilter" };
 
 const accountMethods = [
   method("getAccountInfo", byAddress, {
@@ -69,11 +70,11 @@ const accountMethods = [
   method("getTokenAccountBalance", [required("token account", address)], { cache: "slot", config: commitmentField }),
   method("getTokenSupply", [required("mint", address)], { cache: "slot", config: commitmentField }),
   method("getTokenLargestAccounts", [required("mint", address)], { cache: "slot", config: commitmentField }),
-  method("getTokenAccountsByOwner", [required("owner", address), required("filter", object)], {
+  method("getTokenAccountsByOwner", [required("owner", address), required("filter", tokenFilter)], {
     cache: "slot",
     config: accountFields,
   }),
-  method("getTokenAccountsByDelegate", [required("delegate", address), required("filter", object)], {
+  method("getTokenAccountsByDelegate", [required("delegate", address), required("filter", tokenFilter)], {
     cache: "slot",
     config: accountFields,
   }),

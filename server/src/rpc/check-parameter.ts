@@ -87,6 +87,8 @@ function checkValue(kind: ParameterKind, value: JsonValue): ParameterFault {
       return asObject(value) === null ? "must be an object" : null;
     case "dataSlice":
       return checkDataSlice(value);
+    case "tokenFilter":
+      return checkTokenFilter(value);
     case "any":
       return null;
   }
@@ -124,4 +126,12 @@ function checkDataSlice(value: JsonValue): ParameterFault {
     if (fault !== null) return `${name} ${fault}`;
   }
   return null;
+}
+
+/** Token accounts are asked for by their mint or by the program that owns them. */
+function checkTokenFilter(value: JsonValue): ParameterFault {
+  const filter = asObject(value);
+  const name = (["mint", "programId"] as const).find((each) => filter !== null && Object.hasOwn(filter, each));
+  if (filter === null || name === undefined) return "must be an object with mint or programId";
+  return isAddress(filter[name]) ? null : `${name} must be 32 bytes in base58`;
 }

@@ -82,6 +82,9 @@ test("wrong parameters are refused with a sentence that names them", () => {
     ["getSignaturesForAddress", `["${address}",{"limit":0}]`, "limit must be a whole number from 1 to 1000"],
     ["getAccountInfo", `["${address}",{"encoding":"hex"}]`, "encoding must be one of"],
     ["getAccountInfo", `["${address}",{"dataSlice":{"offset":0}}]`, "dataSlice length is missing"],
+    ["getTokenAccountsByOwner", `["${address}",{"mint":"x"}]`, "parameter 2 (filter) mint must be"],
+    ["getTokenAccountsByDelegate", `["${address}",{"programId":5}]`, "parameter 2 (filter) programId must be"],
+    ["getTokenAccountsByOwner", `["${address}",{}]`, "parameter 2 (filter) must be an object with mint or programId"],
     ["getHealth", "[1]", "expected at most 0 parameters"],
   ];
   for (const [method, params, sentence] of cases)
