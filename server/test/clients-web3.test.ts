@@ -166,10 +166,24 @@ describe("an unmodified @solana/web3.js 1.x through the gateway", () => {
   test("account and log listeners hear of a transfer", async () => {
     const [alice, bob] = [await funded(), Keypair.generate()];
     const heard = new Promise<number>((resolve) => {
-      connection.onAccountChange(bob.publicKey, (account) => resolve(account.lamports), { commitment: "confirmed" });
+      const id = connection.onAccountChange(
+        bob.publicKey,
+        (account) => {
+          resolve(account.lamports);
+          void connection.removeAccountChangeListener(id);
+        },
+        { commitment: "confirmed" },
+      );
     });
     const logged = new Promise<string>((resolve) => {
-      connection.onLogs(bob.publicKey, (entry) => resolve(entry.signature), "confirmed");
+      const id = connection.onLogs(
+        bob.publicKey,
+        (entry) => {
+          resolve(entry.signature);
+          void connection.removeOnLogsListener(id);
+        },
+        "confirmed",
+      );
     });
     await eventually("the listeners to be set", async () => {
       const transfer = SystemProgram.transfer({
