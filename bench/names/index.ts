@@ -8,6 +8,7 @@ import { Connections } from "./connections.ts";
 import { coldEach, coldName, hotNames, rounds } from "./workload.ts";
 
 const perSecond = 5_000;
+const settleMs = 500;
 const loadMs = 3_000;
 
 interface Part extends Disposable {
@@ -52,23 +53,29 @@ interface Load {
   readonly cpu: number;
 }
 
-/** Sends at a fixed rate whatever comes back; each latency is from the send to the last byte, as this process sees it. */
-async function load(url: string): Promise<Load> {
-  using connections = new Connections(url);
-  await connections.open(32);
-  // Every name is known when the clock starts, and stays so: answers are kept for longer than a round takes.
-  for (const name of hotNames) connections.send(`/resolve/${name}`);
-  await connections.settled();
-  connections.latenciesMs.length = 0;
-  const cpuBefore = await cpuMicros(url);
+/** Sends at a fixed rate for a while, whatever comes back; gives how many were sent. */
+async function pace(connections: Connections, durationMs: number): Promise<number> {
   const start = performance.now();
   let sent = 0;
-  for (let elapsed = 0; elapsed < loadMs; elapsed = performance.now() - start) {
+  for (let elapsed = 0; elapsed < durationMs; elapsed = performance.now() - start) {
     const due = Math.floor((elapsed / 1_000) * perSecond);
     for (; sent < due; sent++) connections.send(`/resolve/${hotNames[sent % hotNames.length]}`);
     await Bun.sleep(1);
   }
   await connections.settled();
+  return sent;
+}
+
+/** Each latency is from the send to the last byte, as this process sees it. */
+async function load(url: string): Promise<Load> {
+  using connections = new Connections(url);
+  await connections.open(32);
+  // Every name is known when the clock starts, and stays so: answers are kept for longer than a round takes.
+  await pace(connections, settleMs);
+  connections.latenciesMs.length = 0;
+  const cpuBefore = await cpuMicros(url);
+  const start = performance.now();
+  const sent = await pace(connections, loadMs);
   const took = performance.now() - start;
   const latencies = Float64Array.from(connections.latenciesMs).sort();
   return {

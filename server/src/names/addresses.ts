@@ -9,6 +9,7 @@ import {
   reverseRegistryAddress,
   subdomainPrefix,
 } from "@sluice/wire";
+import { Remembered } from "./remembered.ts";
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest();
 
@@ -26,11 +27,15 @@ export interface DomainPath {
   readonly levels: readonly Address[];
 }
 
+/** Names whose places are remembered, for each program. */
+const namesRemembered = 8_192;
+
 /** Derives where names of one program lie; roots are remembered, since every name begins at one. */
 export class NameTree {
   readonly program: Address;
   readonly #program: Uint8Array;
   readonly #roots = new Map<NameSuffix, Uint8Array>();
+  readonly #paths = new Remembered<DomainPath>({ max: namesRemembered });
 
   constructor(program: Address) {
     this.program = program;
@@ -50,7 +55,12 @@ export class NameTree {
     return root;
   }
 
+  /** Labels hold no dot, so that no two names share what they are joined to. */
   path(suffix: NameSuffix, labels: readonly string[]): DomainPath {
+    return this.#paths.get(`${labels.join(".")}.${suffix}`, () => this.#derive(suffix, labels));
+  }
+
+  #derive(suffix: NameSuffix, labels: readonly string[]): DomainPath {
     let parent = this.#root(suffix);
     const levels: Address[] = [];
     for (const label of labels) {

@@ -5,9 +5,13 @@ import { judgeDomain, judgeHandle, type Verdict } from "./judge.ts";
 import type { NameShape } from "./name-shape.ts";
 import type { NameOutcome, Namespace } from "./outcome.ts";
 import type { ProgramsFound } from "./programs-found.ts";
+import { Remembered } from "./remembered.ts";
 
 type WellFormed = Exclude<NameShape, { kind: "refused" }>;
 type AccountAt = (address: Address) => AccountView | null | undefined;
+
+/** Owners and handles of which something is remembered. */
+const remembered = 8_192;
 
 /** Where a name would lie under one program, and how its accounts there are judged. */
 interface Candidate {
@@ -24,6 +28,8 @@ export class NameLookup {
   readonly #reader: Pick<ChainReader, "getMultipleAccounts">;
   readonly #programs: ProgramsFound;
   readonly #trees = new Map<Address, NameTree>();
+  readonly #handles = new Remembered<Address>({ max: remembered });
+  readonly #wallets = new Remembered<boolean>({ max: remembered });
 
   constructor(dependencies: {
     readonly reader: Pick<ChainReader, "getMultipleAccounts">;
@@ -62,8 +68,9 @@ export class NameLookup {
     if (verdict.kind === "absent") return { kind: "absent", of: name.kind, programMissing: false };
     if (verdict.kind === "malformed") return { kind: "failed", error: "malformed account" };
     const namespace: Namespace = name.kind === "handle" ? "handle" : name.suffix;
-    const ownerOnCurve = isOnCurve(bytesOfAddress(verdict.owner));
-    return { kind: "resolved", resolution: { name: name.name, namespace, owner: verdict.owner, ownerOnCurve } };
+    const { owner } = verdict;
+    const ownerOnCurve = this.#wallets.get(owner, () => isOnCurve(bytesOfAddress(owner)));
+    return { kind: "resolved", resolution: { name: name.name, namespace, owner, ownerOnCurve } };
   }
 
   async #ask(questions: readonly Address[], others: readonly Address[]): Promise<AccountAt | null> {
@@ -81,7 +88,7 @@ export class NameLookup {
       return this.#programs.namePrograms.map((program) => this.#domainCandidate(program, name.suffix, name.labels));
     }
     return this.#programs.handlePrograms.map((program) => {
-      const address = addressOfHandle(name.name, program);
+      const address = this.#handles.get(`${name.name}@${program}`, () => addressOfHandle(name.name, program));
       const judge = (accountAt: AccountAt): Verdict => judgeHandle(name.name, program, accountAt(address));
       return { program, addresses: [address], judge };
     });
