@@ -110,15 +110,12 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
     this.#connections.add(connection);
     this.#attempts += 1;
     const { hostname, port } = this.#options.target;
-    const socket = this.#tls === null ? plainHandlers : tlsHandlers;
+    const place = { hostname, port, data: connection };
     try {
-      const opening = Bun.connect<Connection>({
-        hostname,
-        port,
-        socket,
-        data: connection,
-        ...(this.#tls === null ? {} : { tls: this.#tls }),
-      });
+      const opening =
+        this.#tls === null
+          ? Bun.connect<Connection>({ ...place, socket: plainHandlers })
+          : Bun.connect<Connection>({ ...place, socket: tlsHandlers, tls: this.#tls });
       // The handlers have heard of it; the promise says it a second time.
       opening.catch(() => connection.wasClosed());
     } catch {
@@ -139,7 +136,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
     const { call, reader } = connection;
     // Bytes on an idle connection answer nothing that was asked.
     if (call === null) {
-      this.#idle.splice(this.#idle.indexOf(connection), 1);
+      this.#forget(connection);
       this.#close(connection, "now");
       return;
     }
@@ -155,10 +152,8 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
   lost(connection: Connection): void {
     this.#connections.delete(connection);
     const { call, reader } = connection;
-    if (call === null) {
-      const at = this.#idle.indexOf(connection);
-      if (at >= 0) this.#idle.splice(at, 1);
-    } else if (!connection.isOpening && reader.isStarted) {
+    if (call === null) this.#forget(connection);
+    else if (!connection.isOpening && reader.isStarted) {
       call.settle(reader.end() === "done" ? answerIn(reader) : { kind: "malformed" });
     } else if (connection.isReused && !call.ownConnection && !call.isRepeated) {
       // The node closed the kept connection as the call was written. Nothing came back, so a read is asked afresh.
@@ -171,6 +166,11 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
   #keep(connection: Connection): void {
     connection.sinceMs = this.#sweptAt;
     this.#idle.push(connection);
+  }
+
+  #forget(idle: Connection): void {
+    const at = this.#idle.indexOf(idle);
+    if (at >= 0) this.#idle.splice(at, 1);
   }
 
   /** Gives what is free to those who wait longest. */
@@ -217,7 +217,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
         seconds === null ? Number.POSITIVE_INFINITY : seconds * 1_000 - 1_000,
       );
       if (nowMs - connection.sinceMs < idleMsMax) return;
-      this.#idle.splice(this.#idle.indexOf(connection), 1);
+      this.#forget(connection);
       this.#close(connection, "politely");
       return;
     }
