@@ -120,5 +120,7 @@ async function end(): Promise<void> {
 
 process.on("SIGTERM", end);
 console.log(JSON.stringify({ ready: true }));
-for await (const line of console) console.log(JSON.stringify(await obey(JSON.parse(line) as Order)));
+for await (const line of console) {
+  if (line !== "") console.log(JSON.stringify(await obey(JSON.parse(line) as Order)));
+}
 await end();

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock, systemRandom } from "../lib/index.ts";
-import { type Batch, BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
+import { type Batch, BatchNumbers, BatchWriter, batchesOf, newBatch } from "./batches.ts";
 import { LedgerConnection } from "./connection.ts";
 import { LedgerUnavailableError } from "./errors.ts";
 import { type Migration, migrate, migrations } from "./migrations.ts";
+import { RequestBlock } from "./request-block.ts";
 import { ChildSupervisor } from "./supervisor.ts";
 import { requestsTable } from "./tables.ts";
-import { ledgerDirectory, recordingLog } from "./testing/ledger-directory.ts";
+import { fact, ledgerDirectory, recordingLog } from "./testing/ledger-directory.ts";
 
 const directory = ledgerDirectory();
 const dependencies = { clock: systemClock, random: systemRandom, log: recordingLog() };
@@ -115,6 +116,16 @@ describe("a batch whose answer was lost", () => {
     return batch;
   }
 
+  /** The same rows as the request log writes them. */
+  function encodedBatch(): Batch {
+    const first = Date.UTC(2026, 10, 5);
+    const block = new RequestBlock(first, 0);
+    for (let index = 0; index < 500; index++) block.append(fact({ requestId: `r${index}` }), first + index);
+    const number = new BatchNumbers({ clock: systemClock, random: systemRandom }).next();
+    const held = { rows: block.rows, ...block.span };
+    return newBatch(requestsTable, number, { kind: "native", ...block.encode(number) }, held);
+  }
+
   const stored = async (connection: LedgerConnection): Promise<unknown> =>
     await connection.query("SELECT count() AS n, uniqExact(request_id) AS unique FROM requests");
 
@@ -126,16 +137,18 @@ describe("a batch whose answer was lost", () => {
       ["token only", "lost answer"],
     ] as const
   ).entries()) {
-    test(`is there once after: ${fates.join(", ")}`, async () => {
-      const { connection, up } = ledgerIn(`lost_${index}`);
-      await up();
-      const writer = new BatchWriter(
-        { replicated: false },
-        { connection: unlucky(connection, fates), clock: systemClock },
-      );
-      await writer.write(oneBatch());
-      expect(await stored(connection)).toEqual([{ n: "500", unique: "500" }]);
-    });
+    for (const kind of ["rows", "facts"] as const) {
+      test(`of ${kind} is there once after: ${fates.join(", ")}`, async () => {
+        const { connection, up } = ledgerIn(`lost_${kind}_${index}`);
+        await up();
+        const writer = new BatchWriter(
+          { replicated: false },
+          { connection: unlucky(connection, fates), clock: systemClock },
+        );
+        await writer.write(kind === "rows" ? oneBatch() : encodedBatch());
+        expect(await stored(connection)).toEqual([{ n: "500", unique: "500" }]);
+      });
+    }
   }
 
   test("is there once also when the retries run out and the same batch is written again later", async () => {

@@ -25,6 +25,7 @@ export class TextColumn {
 
   /** Appends a text, cut to `textLengthMax` characters; a lone surrogate becomes U+FFFD. */
   append(whole: string): void {
+    if (typeof whole !== "string") throw new TypeError("a text column takes texts");
     const text = whole.length > textLengthMax ? whole.slice(0, textLengthMax) : whole;
     const start = this.#length;
     if (start + textBytesMax > this.#bytes.length) this.#grow();

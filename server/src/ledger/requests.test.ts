@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ManualClock, seededRandom } from "../lib/index.ts";
 import { type Batch, BatchNumbers } from "./batches.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
-import { RequestLog, requestLogLimits } from "./requests.ts";
+import { type RequestFact, RequestLog, requestLogLimits } from "./requests.ts";
 import { fact, recordingLog, until } from "./testing/ledger-directory.ts";
 
 interface Figures {
@@ -80,6 +80,87 @@ test("a full queue drops the newest, counts it, and append stays without effect 
   await log.flush();
   expect(idsOf(written.at(-1)).at(-1)).toBe(`r${requestLogLimits.queueMax - 1}`);
   await log[Symbol.asyncDispose]();
+});
+
+test("long strings fill the queue by their bytes, and it stays bounded", async () => {
+  const { log, figures } = setUp(() => new Promise(() => undefined));
+  const facts = 150_000;
+  for (let index = 0; index < facts; index++) {
+    const long = `${index}${"☃".repeat(300)}`;
+    log.append(fact({ requestId: long, method: long }));
+  }
+  expect(log.size).toBeLessThan(facts);
+  expect(log.size + figures.dropped).toBe(facts);
+  expect(log.bytes).toBeLessThan(requestLogLimits.queueBytesMax + 1_000);
+});
+
+test("a fact that is not what its type says is dropped and counted, and never throws", async () => {
+  const written: Batch[] = [];
+  const { log, figures } = setUp(async (batch) => {
+    written.push(batch);
+  });
+  const broken: unknown[] = [null, undefined, {}, { ...fact(), method: undefined }, { ...fact(), requestId: 7n }];
+  for (const one of broken) log.append(one as RequestFact);
+  log.append(fact({ requestId: "r1" }));
+  await log.flush();
+  expect(figures.dropped).toBe(broken.length);
+  expect(written.flatMap(idsOf)).toEqual(["r1"]);
+  await log[Symbol.asyncDispose]();
+});
+
+test("facts of two months become two batches, and a time that is none becomes the present", async () => {
+  const written: Batch[] = [];
+  const { log, clock } = setUp(async (batch) => {
+    written.push(batch);
+  });
+  const turn = Date.UTC(2026, 11, 1);
+  for (let index = 0; index < 100; index++) log.append(fact({ at: turn - (index % 2), requestId: `r${index}` }));
+  await log.flush();
+  const odd = [Number.NaN, Number.POSITIVE_INFINITY, -1, Date.UTC(2300, 0, 1), clock.now() + 0.5];
+  for (const at of odd) log.append(fact({ at }));
+  await log.flush();
+  const spans = written.map((batch) => [batch.rows, batch.fromMs, batch.toMs]);
+  expect(spans).toContainEqual([50, turn, turn]);
+  expect(spans).toContainEqual([50, turn - 1, turn - 1]);
+  expect(spans[2]).toEqual([odd.length, clock.now(), clock.now()]);
+  await log[Symbol.asyncDispose]();
+});
+
+test("facts of many months at once do not open a block each", async () => {
+  const written: Batch[] = [];
+  const { log } = setUp(async (batch) => {
+    written.push(batch);
+  });
+  for (let index = 0; index < 120; index++) log.append(fact({ at: Date.UTC(2020, index % 60, 5) }));
+  await log.flush();
+  expect(written.reduce((sum, batch) => sum + batch.rows, 0)).toBe(120);
+  for (const batch of written) expect(batch.toMs - batch.fromMs).toBeLessThan(31 * 86_400_000);
+  await log[Symbol.asyncDispose]();
+});
+
+test("flush waits for what was appended before it, not for what comes while it writes", async () => {
+  const { log } = setUp(async () => {
+    for (let index = 0; index < 10; index++) log.append(fact({ requestId: "later" }));
+    await Bun.sleep(1);
+  });
+  log.append(fact());
+  await log.flush(1_000);
+  expect(log.size).toBe(10);
+});
+
+test("facts that come while a batch is written wait for their own second, so that batches stay large", async () => {
+  const written: number[] = [];
+  const { log } = setUp(async (batch) => {
+    written.push(batch.rows);
+    await Bun.sleep(20);
+  });
+  for (let index = 0; index < requestLogLimits.batchRows; index++) log.append(fact());
+  log.append(fact());
+  await Bun.sleep(100);
+  expect(written).toEqual([requestLogLimits.batchRows]);
+  expect(log.size).toBe(1);
+  await log[Symbol.asyncDispose]();
+  expect(written).toEqual([requestLogLimits.batchRows, 1]);
 });
 
 test("a batch that the ledger could not take is tried again as the same batch, before newer ones", async () => {

@@ -262,6 +262,38 @@ describe("inserts", () => {
     expect(await inserted({ query })).toBe("0\t0");
   });
 
+  test("data is never run as a statement, whatever stands behind an empty line or a semicolon", async () => {
+    const evil = "CREATE TABLE default.evil (x UInt8) ENGINE = Memory";
+    const attempts: readonly (readonly [string, string])[] = [
+      ["INSERT INTO t FORMAT JSONEachRow", `{"a":1}\n\n${evil}`],
+      ["INSERT INTO t FORMAT CSV", `1,"x"\n\n${evil}`],
+      ["INSERT INTO t FORMAT TSV", `1\tx\n\n${evil}`],
+      ["INSERT INTO t VALUES", `(1,'x'); ${evil}`],
+      ["INSERT INTO t FORMAT Values", `(1,'x')\n\n${evil}`],
+    ];
+    for (const [query, body] of attempts) {
+      await (await ask(null, { query: { query }, body })).text();
+      await (await ask(`${query} ${body}`)).text();
+    }
+    expect((await text("SELECT count() FROM system.tables WHERE name = 'evil'")).trim()).toBe("0");
+  });
+
+  test("rows apart by an empty line, SETTINGS before VALUES, and binary data with line ends are taken", async () => {
+    const apart = { query: { query: "INSERT INTO t FORMAT JSONEachRow" }, body: '{"a":1,"s":"x"}\n\n{"a":2,"s":"y"}' };
+    expect(await inserted(apart)).toBe("2\t3");
+    const settings = {
+      query: { query: "INSERT INTO t SETTINGS insert_null_as_default = 1 VALUES" },
+      body: "(4,'x'),(5,'y')",
+    };
+    expect(await inserted(settings)).toBe("2\t9");
+    const binary = new Uint8Array(40 * 9).map((_, index) =>
+      index % 9 === 8 ? 0 : index % 9 > 0 && index % 9 < 3 ? 10 : 0,
+    );
+    expect((await inserted({ query: { query: "INSERT INTO t FORMAT RowBinary" }, body: binary })).split("\t")[0]).toBe(
+      "40",
+    );
+  });
+
   test("the summary tells how many rows were written", async () => {
     const answer = await ask(null, { query, body: lines });
     expect(JSON.parse(answer.headers.get("x-clickhouse-summary") ?? "{}")).toMatchObject({ written_rows: "1000" });
