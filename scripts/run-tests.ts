@@ -88,13 +88,14 @@ function onlyFailures(said: string): string {
   return shown.slice(-shownLinesMax).join("\n");
 }
 
-export async function runGroups(groups: readonly TestGroup[], options: { quiet: boolean }): Promise<TestCount> {
-  let passed = 0;
-  let failed = 0;
-  for (const group of groups) {
-    const count = await runGroup(group, options);
-    passed += count.passed;
-    failed += count.failed;
-  }
-  return { passed, failed };
+/** Runs groups one after the other, or side by side where only the verdict counts. */
+export async function runGroups(
+  groups: readonly TestGroup[],
+  options: { quiet: boolean; sideBySide?: boolean },
+): Promise<TestCount> {
+  const counts: TestCount[] = [];
+  if (options.sideBySide === true) counts.push(...(await Promise.all(groups.map((group) => runGroup(group, options)))));
+  else for (const group of groups) counts.push(await runGroup(group, options));
+  const sum = (of: (count: TestCount) => number): number => counts.reduce((total, count) => total + of(count), 0);
+  return { passed: sum((count) => count.passed), failed: sum((count) => count.failed) };
 }
