@@ -30,7 +30,11 @@ export async function serveBatch(
 ): Promise<Response> {
   exchange.decision = takeRequestTokens(stages.limits, grant, items.length);
   if (exchange.decision?.allowed === false) {
-    return refuse(stages, exchange, grant, wholeRefused("RATE_LIMIT_EXCEEDED"), "null", "");
+    const { burst } = exchange.decision;
+    // Waiting does not help who asks for more at once than the bucket ever holds; it is said how many would pass.
+    const message =
+      items.length > burst ? `A batch of ${items.length} calls is over this key's burst of ${burst}` : null;
+    return refuse(stages, exchange, grant, wholeRefused("RATE_LIMIT_EXCEEDED", message), "null", "");
   }
   const calls = items.map((item) => openCall(stages.rpc, item));
   const price = calls.reduce((sum, call) => sum + priceOf(call), 0);
@@ -41,8 +45,8 @@ export async function serveBatch(
   return finish(stages, exchange, grant, calls, results);
 }
 
-const wholeRefused = (code: "RATE_LIMIT_EXCEEDED" | "INSUFFICIENT_CREDITS") =>
-  ({ ok: false, code, message: null, upstream: "" }) as const;
+const wholeRefused = (code: "RATE_LIMIT_EXCEEDED" | "INSUFFICIENT_CREDITS", message: string | null = null) =>
+  ({ ok: false, code, message, upstream: "" }) as const;
 
 function answerOne(
   stages: Stages,

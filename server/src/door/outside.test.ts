@@ -107,6 +107,26 @@ test("a call to a network without nodes is refused under its own id", () =>
     expect(await refusal('{"jsonrpc":"2.0","id":"mine","method":"getSlot"}')).toEqual([429, "mine"]);
   }));
 
+test("a batch over the burst is told that waiting does not help", () =>
+  withDoor(async (booted) => {
+    booted.fakes.take = () => ({ allowed: false, burst: 2, retryAfterSeconds: 1 });
+    const messageOf = async (content: string) => (await (await booted.post(content)).json()).error.message;
+    expect(await messageOf(`[${body},${body},${body}]`)).toContain("burst of 2");
+    expect(await messageOf(`[${body},${body}]`)).not.toContain("burst");
+  }));
+
+test("a method that nobody knows has no name of its own in the ledger, whatever it was refused for", () =>
+  withDoor(async (booted) => {
+    const invented = '{"jsonrpc":"2.0","id":1,"method":"invented"}';
+    await booted.post(invented);
+    booted.fakes.creditsLeft = 0;
+    await booted.post(invented);
+    expect(booted.facts.map((fact) => [fact.method, fact.rpcCode])).toEqual([
+      ["unknown", -32601],
+      ["unknown", -33402],
+    ]);
+  }));
+
 /** The head of the answer to a WebSocket's handshake. */
 async function handshake(booted: BootedDoor): Promise<string> {
   const answered = Promise.withResolvers<string>();

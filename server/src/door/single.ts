@@ -45,7 +45,7 @@ function servePaid(
 ): Response | Promise<Response> {
   if (!isPaid) {
     const result: CallResult = { ok: false, code: "INSUFFICIENT_CREDITS", message: null, upstream: "" };
-    return refuse(stages, exchange, grant, result, call.id, call.method);
+    return refuse(stages, exchange, grant, result, call.id, recordedMethod(call));
   }
   const result = answerCall(stages, exchange, call);
   return result instanceof Promise
@@ -57,7 +57,7 @@ function finish(stages: Stages, exchange: Exchange, grant: DoorGrant, call: Open
   const price = call.page?.credits ?? 1;
   if (!result.ok) {
     stages.credits.refund(grant.accountId, price, exchange.at);
-    return refuse(stages, exchange, grant, result, call.id, call.page === null ? "unknown" : call.method);
+    return refuse(stages, exchange, grant, result, call.id, recordedMethod(call));
   }
   const { answer, hit } = result;
   const latencyMs = stages.clock.monotonic() - exchange.startedMs;
@@ -78,6 +78,11 @@ function finish(stages: Stages, exchange: Exchange, grant: DoorGrant, call: Open
     }),
   );
   return response;
+}
+
+/** A name that no table knows is the caller's invention; the ledger's methods are a bounded set. */
+function recordedMethod(call: OpenedCall): string {
+  return call.page === null ? "unknown" : call.method;
 }
 
 function limited(stages: Stages, exchange: Exchange, grant: DoorGrant, id: string): Response {
