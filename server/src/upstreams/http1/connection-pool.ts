@@ -36,6 +36,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
   readonly #clock: Clock;
   readonly #idleMsMax: number;
   readonly #connectMsMax: number;
+  readonly #address: { readonly hostname: string; readonly port: number };
   readonly #tls: Bun.TLSOptions | null;
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
@@ -52,23 +53,20 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
     this.#clock = dependencies.clock;
     this.#idleMsMax = options.idleMsMax ?? 4_000;
     this.#connectMsMax = options.connectMsMax ?? 5_000;
-    this.#tls = options.target.isTls
-      ? {
-          serverName: options.target.hostname,
-          rejectUnauthorized: true,
-          ...(options.authorities === undefined ? {} : { ca: [...options.authorities] }),
-        }
-      : null;
-  }
-
-  /** Calls on the wire and calls that wait. */
-  get inFlight(): number {
-    return this.#connections.size - this.#idle.length + this.#waiting.size;
+    const { hostname, port, isTls } = options.target;
+    this.#address = { hostname, port };
+    const authorities = options.authorities === undefined ? {} : { ca: [...options.authorities] };
+    this.#tls = isTls ? { serverName: hostname, rejectUnauthorized: true, ...authorities } : null;
   }
 
   /** Connections, idle ones included. */
   get connections(): number {
     return this.#connections.size;
+  }
+
+  /** Calls on the wire and calls that wait. */
+  get inFlight(): number {
+    return this.connections - this.#idle.length + this.#waiting.size;
   }
 
   /** Puts a call on a connection, in the queue, or settles it at once. */
@@ -104,13 +102,13 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
       call.settle({ kind: "unreachable" });
       return;
     }
-    this.#watch();
-    const connection = new Connection({ sinceMs: this.#clock.monotonic() }, this);
+    const nowMs = this.#clock.monotonic();
+    this.#watch(nowMs);
+    const connection = new Connection({ sinceMs: nowMs }, this);
     connection.call = call;
     this.#connections.add(connection);
     this.#attempts += 1;
-    const { hostname, port } = this.#options.target;
-    const place = { hostname, port, data: connection };
+    const place = { ...this.#address, data: connection };
     try {
       const opening =
         this.#tls === null
@@ -136,15 +134,16 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
     const { call, reader } = connection;
     // Bytes on an idle connection answer nothing that was asked.
     if (call === null) {
-      this.#forget(connection);
-      this.#close(connection, "now");
+      this.#forget(connection, "now");
       return;
     }
     connection.call = null;
     const outcome: PooledOutcome = state === "done" ? answerIn(reader) : { kind: state };
     const seconds = reader.head.keepAliveSeconds;
-    if (connection.isReusable && seconds !== 0) this.#keep(connection);
-    else this.#close(connection, state === "done" ? "politely" : "now");
+    if (connection.isReusable && seconds !== 0) {
+      connection.sinceMs = this.#sweptAt;
+      this.#idle.push(connection);
+    } else this.#close(connection, state === "done" ? "politely" : "now");
     this.#admit();
     call.settle(outcome);
   }
@@ -152,7 +151,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
   lost(connection: Connection): void {
     this.#connections.delete(connection);
     const { call, reader } = connection;
-    if (call === null) this.#forget(connection);
+    if (call === null) this.#forget(connection, "now");
     else if (!connection.isOpening && reader.isStarted) {
       call.settle(reader.end() === "done" ? answerIn(reader) : { kind: "malformed" });
     } else if (connection.isReused && !call.ownConnection && !call.isRepeated) {
@@ -163,14 +162,10 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
     this.#admit();
   }
 
-  #keep(connection: Connection): void {
-    connection.sinceMs = this.#sweptAt;
-    this.#idle.push(connection);
-  }
-
-  #forget(idle: Connection): void {
+  #forget(idle: Connection, how: "now" | "politely"): void {
     const at = this.#idle.indexOf(idle);
     if (at >= 0) this.#idle.splice(at, 1);
+    this.#close(idle, how);
   }
 
   /** Gives what is free to those who wait longest. */
@@ -187,10 +182,15 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
     connection.close(how);
   }
 
-  #watch(): void {
+  #watch(nowMs: number): void {
     if (this.#timer !== null) return;
-    this.#sweptAt = this.#clock.monotonic();
+    this.#sweptAt = nowMs;
     this.#timer = setInterval(() => this.sweep(), sweepMs);
+  }
+
+  #rest(): void {
+    clearInterval(this.#timer ?? undefined);
+    this.#timer = null;
   }
 
   /** Ends what is past its time; runs by itself while there is a connection. */
@@ -204,7 +204,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
     }
     for (const connection of this.#connections) this.#judge(connection, nowMs);
     this.#admit();
-    if (this.#connections.size === 0 && this.#waiting.size === 0) this.#unwatch();
+    if (this.#connections.size === 0 && this.#waiting.size === 0) this.#rest();
   }
 
   #judge(connection: Connection, nowMs: number): void {
@@ -217,8 +217,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
         seconds === null ? Number.POSITIVE_INFINITY : seconds * 1_000 - 1_000,
       );
       if (nowMs - connection.sinceMs < idleMsMax) return;
-      this.#forget(connection);
-      this.#close(connection, "politely");
+      this.#forget(connection, "politely");
       return;
     }
     const isLate = call.deadlineAt <= nowMs;
@@ -228,15 +227,10 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
     call.settle({ kind: isLate ? "timeout" : "unreachable" });
   }
 
-  #unwatch(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.#timer = null;
-  }
-
   /** Closes every connection; calls under way are over as unreachable. */
   [Symbol.dispose](): void {
     this.#isOver = true;
-    this.#unwatch();
+    this.#rest();
     const left = [...this.#waiting];
     this.#waiting.clear();
     this.#idle.length = 0;
