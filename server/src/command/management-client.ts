@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { composeManagement, managementSocketPath } from "../compose.ts";
 import type { Config } from "../config/index.ts";
+import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure } from "./terminal.ts";
 
 /** The management API, whoever answers it: the running server, or the stores opened by this command. */
@@ -17,7 +18,7 @@ export async function openManagement(config: Config): Promise<ManagementClient> 
     const send: Send = (path, init) => fetch(`http://sluice${path}`, { ...init, unix: socket });
     return { call: (method, path, body) => call(send, method, path, body), [Symbol.asyncDispose]: async () => {} };
   }
-  const management = await composeManagement(config);
+  const management = await composeManagement(config).catch(explainStartFault);
   const send: Send = async (path, init) => await management.fetch(new Request(`http://sluice${path}`, init));
   return {
     call: (method, path, body) => call(send, method, path, body),
