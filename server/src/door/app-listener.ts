@@ -7,7 +7,7 @@ export type AppAddress =
   | { readonly unixPath: string };
 
 export interface AppListenerDependencies {
-  readonly fetch: (request: Request, bindings: { socketAddress: string }) => Response | Promise<Response>;
+  readonly fetch: (request: Request) => Response | Promise<Response>;
   readonly events: Pick<DoorEvents, "faultCaught">;
 }
 
@@ -27,8 +27,7 @@ export class AppListener implements AsyncDisposable {
         dependencies.events.faultCaught("listener", fault, {});
         return new Response(null, { status: 500 });
       },
-      fetch: (request: Request, server: Bun.Server<undefined>) =>
-        dependencies.fetch(request, { socketAddress: server.requestIP(request)?.address ?? "" }),
+      fetch: (request: Request) => dependencies.fetch(request),
     };
     if ("unixPath" in address) {
       this.#unixPath = address.unixPath;
