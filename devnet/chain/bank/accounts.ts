@@ -1,4 +1,5 @@
 import type { ChainAccount } from "../model.ts";
+import type { AccountWrite } from "../svm/svm.ts";
 import { AccountIndex } from "./account-index.ts";
 
 interface Version {
@@ -78,6 +79,37 @@ export class AccountStore {
       dropped.push(...versions.splice(0));
       this.#versions.delete(address);
     }
+    this.#unindex(address, dropped, versions);
+  }
+
+  /**
+   * Forgets everything that was written after `slot`, which must not lie below the root, and gives those accounts as
+   * they were then.
+   */
+  rollback(slot: bigint): AccountWrite[] {
+    const restored = new Map<string, ChainAccount | null>();
+    for (const [writtenSlot, addresses] of [...this.#written]) {
+      if (writtenSlot <= slot) continue;
+      for (const address of addresses) {
+        if (!restored.has(address)) restored.set(address, this.#restore(address, slot));
+      }
+      this.#written.delete(writtenSlot);
+    }
+    return [...restored].map(([address, account]) => ({ address, account }));
+  }
+
+  #restore(address: string, slot: bigint): ChainAccount | null {
+    const versions = this.#versions.get(address) ?? [];
+    const kept = versions.findIndex((version) => version.slot <= slot);
+    const dropped = versions.splice(0, kept < 0 ? versions.length : kept);
+    const account = versions[0]?.account ?? null;
+    this.#lamports += (account?.lamports ?? 0n) - (dropped[0]?.account?.lamports ?? 0n);
+    if (versions.length === 0) this.#versions.delete(address);
+    this.#unindex(address, dropped, versions);
+    return account;
+  }
+
+  #unindex(address: string, dropped: readonly Version[], versions: readonly Version[]): void {
     for (const { account } of dropped) {
       if (account === null) continue;
       this.#index.remove(address, account, (key) =>

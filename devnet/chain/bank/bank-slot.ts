@@ -12,6 +12,10 @@ export interface BankSlot {
   readonly capitalization: bigint;
 }
 
+function later(one: BankSlot, other: BankSlot): BankSlot {
+  return other.slot > one.slot ? other : one;
+}
+
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 /**
@@ -23,11 +27,16 @@ export class CommitmentLadder {
   readonly #confirmedAfter: bigint;
   readonly #finalizedAfter: bigint;
   #slots: BankSlot[];
+  /** What was confirmed and finalized stays so when newer slots are abandoned. */
+  #confirmed: BankSlot;
+  #finalized: BankSlot;
 
   constructor(options: { readonly confirmedAfter: number; readonly finalizedAfter: number }, genesis: BankSlot) {
     this.#confirmedAfter = BigInt(options.confirmedAfter);
     this.#finalizedAfter = BigInt(options.finalizedAfter);
     this.#slots = [genesis];
+    this.#confirmed = genesis;
+    this.#finalized = genesis;
   }
 
   #behind(slots: bigint): BankSlot {
@@ -39,16 +48,31 @@ export class CommitmentLadder {
 
   at(commitment: Commitment): BankSlot {
     if (commitment === "processed") return this.#behind(0n);
-    return this.#behind(commitment === "confirmed" ? this.#confirmedAfter : this.#finalizedAfter);
+    return commitment === "confirmed" ? this.#confirmed : this.#finalized;
+  }
+
+  /** Slots that can be abandoned: those above the confirmed one, newest first. */
+  unconfirmed(): BankSlot[] {
+    return this.#slots.filter(({ slot }) => slot > this.#confirmed.slot).toReversed();
+  }
+
+  /** Abandons the newest `depth` slots, none of them confirmed, and gives the slot that is the newest now. */
+  abandon(depth: number): BankSlot {
+    const most = this.unconfirmed().length;
+    if (depth > most) throw new RangeError(`only ${most} slots are not yet confirmed`);
+    this.#slots.length -= depth;
+    return this.#behind(0n);
   }
 
   /** Adds a frozen slot and says which slots it confirms and finalizes, oldest first. */
   push(bank: BankSlot): { readonly confirmed: readonly BankSlot[]; readonly finalized: readonly BankSlot[] } {
-    const confirmedBefore = this.at("confirmed").slot;
-    const finalizedBefore = this.at("finalized").slot;
+    const confirmedBefore = this.#confirmed.slot;
+    const finalizedBefore = this.#finalized.slot;
     this.#slots.push(bank);
-    const confirmedNow = this.at("confirmed").slot;
-    const finalizedNow = this.at("finalized").slot;
+    this.#confirmed = later(this.#confirmed, this.#behind(this.#confirmedAfter));
+    this.#finalized = later(this.#finalized, this.#behind(this.#finalizedAfter));
+    const confirmedNow = this.#confirmed.slot;
+    const finalizedNow = this.#finalized.slot;
     const between = (after: bigint, upTo: bigint) => this.#slots.filter(({ slot }) => slot > after && slot <= upTo);
     const result = {
       confirmed: between(confirmedBefore, confirmedNow),

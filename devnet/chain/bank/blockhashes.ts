@@ -26,6 +26,11 @@ export class BlockhashQueue {
     return registered !== undefined && registered <= height && height - registered <= BLOCKHASH_LIFE_BLOCKS;
   }
 
+  /** Forgets the hashes of blocks above a height, as if they had not been. */
+  rollback(height: bigint): void {
+    for (const [blockhash, registered] of [...this.#heights]) if (registered > height) this.#heights.delete(blockhash);
+  }
+
   /** The newest hashes up to a height, newest first: the content of the RecentBlockhashes sysvar. */
   newest(count: number): string[] {
     return [...this.#heights.keys()].slice(-count).reverse();

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { encodeBase58, type Transaction } from "@sluice/wire";
+import { encodeBase58, parseTransaction, type Transaction } from "@sluice/wire";
 import type { Block, ChainAccount } from "../model.ts";
 import { durableNonce } from "../svm/durable-nonce.ts";
 import type { AccountWrite, Svm } from "../svm/svm.ts";
@@ -44,6 +44,8 @@ export interface ChainListener {
   frozen(bank: BankSlot, block: Block): void;
   confirmed(bank: BankSlot): void;
   finalized(bank: BankSlot): void;
+  /** Slots after `parent`, oldest first, the open one last, are no longer part of the chain. */
+  abandoned?(parent: BankSlot, slots: readonly bigint[]): void;
 }
 
 interface OpenSlot {
@@ -72,6 +74,8 @@ export class Chain implements AsyncDisposable {
   readonly #ladder: CommitmentLadder;
   readonly #sysvars: SlotSysvars;
   readonly #listeners = new Set<ChainListener>();
+  /** A slot not above the finalized one from which account versions are kept, while somebody reads behind it. */
+  oldestRead: (() => bigint) | null = null;
   readonly #pending: { readonly transaction: Transaction; readonly verified: boolean }[] = [];
   #open: OpenSlot;
   #last: Promise<unknown> = Promise.resolve();
@@ -155,15 +159,22 @@ export class Chain implements AsyncDisposable {
     await this.#drained;
   }
 
-  /** Runs a transaction over the state of a commitment, keeping nothing. */
-  simulate(request: SimulationRequest): Promise<Simulation> {
+  /** Runs a transaction over the state of a commitment, or of the bank that `at` gives, keeping nothing. */
+  simulate(request: SimulationRequest, at?: () => BankSlot): Promise<Simulation> {
     return this.#exclusively(() =>
-      simulateAt(request, this.at(request.commitment), { ...this.#deps, chain: this, accounts: this.accounts }),
+      simulateAt(request, at?.() ?? this.at(request.commitment), {
+        ...this.#deps,
+        chain: this,
+        accounts: this.accounts,
+      }),
     );
   }
 
-  /** Freezes the open slot, moves the commitments on and opens the next slot. */
-  closeSlot(): Promise<void> {
+  /**
+   * Freezes the open slot, moves the commitments on and opens the next slot, `skip` slots after the usual one: those
+   * never have a block. With `silent` nobody is told of the opening until `announceOpen`.
+   */
+  closeSlot(skip = 0n, silent = false): Promise<void> {
     return this.#exclusively(async () => {
       const { bank, block } = await this.#freeze();
       const moved = this.#ladder.push(bank);
@@ -172,10 +183,53 @@ export class Chain implements AsyncDisposable {
         for (const confirmed of moved.confirmed) listener.confirmed(confirmed);
         for (const finalized of moved.finalized) listener.finalized(finalized);
       }
-      for (const finalized of moved.finalized) this.accounts.root(finalized.slot);
-      this.#open = this.#nextSlot(bank);
-      await this.#openSlot();
+      this.accounts.root(this.oldestRead?.() ?? this.at("finalized").slot);
+      this.#open = this.#nextSlot(bank, bank.slot + 1n + skip);
+      await this.#openSlot(silent);
     });
+  }
+
+  /** Tells the listeners of the open slot, after a silent `closeSlot`. */
+  announceOpen(): void {
+    for (const listener of this.#listeners) listener.opened(this.#open.slot, this.#open.parent.slot);
+  }
+
+  /** How many slots `fork` can abandon now. */
+  get forkDepthMax(): number {
+    return this.#ladder.unconfirmed().length;
+  }
+
+  /**
+   * Abandons the newest `depth` frozen slots, none of them confirmed, and the open one: state, history, statuses,
+   * blockhashes, votes and sysvars are as before them. The next slot opens on the last one that stays, with its number
+   * above all that were used. With `landAgain` the abandoned transactions are run again there, in their order; those
+   * whose blockhash was abandoned too are lost. Throws RangeError when a slot is confirmed already.
+   */
+  fork(depth: number, landAgain: boolean): Promise<{ parent: bigint; abandoned: readonly bigint[] }> {
+    return this.#exclusively(async () => {
+      const open = this.#open;
+      const gone = this.#ladder.unconfirmed().slice(0, depth);
+      const parent = this.#ladder.abandon(depth);
+      const abandoned = [...gone.map(({ slot }) => slot).toReversed(), open.slot];
+      const transactions = [...this.history.rollback(parent.slot), ...open.recorded];
+      this.statuses.rollback(depth);
+      this.blockhashes.rollback(parent.blockHeight);
+      this.votes.rollback(parent.slot);
+      this.#sysvars.rollback(parent);
+      await this.#deps.svm.write(this.accounts.rollback(parent.slot));
+      for (const listener of this.#listeners) listener.abandoned?.(parent, abandoned);
+      this.#open = this.#nextSlot(parent, open.slot + 1n);
+      await this.#openSlot();
+      if (landAgain) await this.#landAgain(transactions);
+      return { parent: parent.slot, abandoned };
+    });
+  }
+
+  async #landAgain(transactions: readonly RecordedTransaction[]): Promise<void> {
+    for (const { executed } of transactions) {
+      const parsed = parseTransaction(executed.bytes);
+      if (parsed.ok) await this.#run(parsed.transaction, true);
+    }
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
@@ -238,6 +292,8 @@ export class Chain implements AsyncDisposable {
     );
     await this.#write(slot, writes);
     const hash = createHash("sha256").update(hashBytes(parent.blockhash));
+    // Blocks on two forks must not share a hash, as they do not on a real chain, where skipped slots have ticks too.
+    if (slot !== parent.slot + 1n) hash.update(`slot ${slot}`);
     for (const { executed } of recorded) hash.update(executed.signature);
     const bank: BankSlot = {
       slot,
@@ -273,10 +329,10 @@ export class Chain implements AsyncDisposable {
     };
   }
 
-  #nextSlot(parent: BankSlot): OpenSlot {
+  #nextSlot(parent: BankSlot, slot = parent.slot + 1n): OpenSlot {
     const now = BigInt(Math.floor(this.#deps.now() / 1_000));
     return {
-      slot: parent.slot + 1n,
+      slot,
       parent,
       time: now > parent.time ? now : parent.time,
       nextNonce: durableNonce(hashBytes(parent.blockhash)),
@@ -284,10 +340,10 @@ export class Chain implements AsyncDisposable {
     };
   }
 
-  async #openSlot(): Promise<void> {
+  async #openSlot(silent = false): Promise<void> {
     const { slot, time, parent } = this.#open;
     await this.#write(slot, this.#sysvars.open(slot, time, parent, this.blockhashes));
-    for (const listener of this.#listeners) listener.opened(slot, parent.slot);
+    if (!silent) this.announceOpen();
   }
 
   async #write(slot: bigint, writes: readonly AccountWrite[]): Promise<void> {

@@ -76,6 +76,29 @@ export class History {
     }
   }
 
+  /** Forgets the blocks above `slot` with their transactions and gives these, oldest first. */
+  rollback(slot: bigint): RecordedTransaction[] {
+    const gone = [...this.#blocks.values()].filter((block) => block.slot > slot);
+    const dropped = gone
+      .flatMap(({ transactions }) => transactions)
+      .flatMap(({ signature }) => this.#transactions.get(signature) ?? []);
+    for (const block of gone) this.#blocks.delete(block.slot);
+    for (const { executed, keys } of dropped.toReversed()) {
+      this.#transactions.delete(executed.signature);
+      for (const key of keys) {
+        const list = this.#byAddress.get(key);
+        if (list?.at(-1) === executed.signature) list.pop();
+        if (list?.length === 0) this.#byAddress.delete(key);
+      }
+    }
+    return dropped;
+  }
+
+  /** Drops the blocks below `slot`; the newest block always stays. */
+  dropBefore(slot: bigint): void {
+    while (this.#blocks.size > 1 && this.#firstSlot < slot) this.#dropOldest();
+  }
+
   block(slot: bigint): Block | null {
     return this.#blocks.get(slot) ?? null;
   }

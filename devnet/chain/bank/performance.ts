@@ -33,6 +33,12 @@ export class PerformanceSamples {
     this.#start = bank;
   }
 
+  /** Slots after `parent` are abandoned: nothing is counted from them. */
+  abandoned(parent: BankSlot): void {
+    if (this.#start.slot > parent.slot) this.#start = parent;
+    this.#samples = this.#samples.filter(({ slot }) => slot <= parent.slot);
+  }
+
   /** Newest first. */
   newest(limit: number): readonly PerformanceSample[] {
     return this.#samples.slice(0, limit);

@@ -15,6 +15,8 @@ import {
 
 const RECENT_BLOCKHASHES = 150;
 const SLOT_HASHES = 512;
+/** Hashes kept beyond those that the sysvar shows, so that it is full again when the newest slots are abandoned. */
+const SPARE_SLOT_HASHES = 128;
 
 /** The 32 bytes of a hash that this chain made itself. */
 export function hashBytes(hash: string): Uint8Array {
@@ -37,6 +39,10 @@ export class SlotSysvars {
   #recent = new Set<bigint>();
   #epochStart = 0n;
   #stakeHistory: StakeHistoryEntry[] = [];
+  /** Newest first: what fell out of the sysvar last. */
+  #spare: SlotHash[] = [];
+  /** What an epoch's first slot replaced. */
+  #before: { slot: bigint; epochStart: bigint; stakeHistory: StakeHistoryEntry[] } | null = null;
 
   constructor(options: SlotSysvarsOptions) {
     this.#options = options;
@@ -47,16 +53,37 @@ export class SlotSysvars {
     return this.#recent.has(slot);
   }
 
+  /** Takes back what was opened after `parent`, at most one epoch's start, so that another slot may open after it. */
+  rollback(parent: BankSlot): void {
+    const kept = this.#hashes.findIndex(({ slot }) => slot < parent.slot);
+    const dropped = this.#hashes.splice(0, kept < 0 ? this.#hashes.length : kept);
+    for (const { slot } of dropped) this.#recent.delete(slot);
+    for (const hash of this.#spare.splice(0, SLOT_HASHES - this.#hashes.length)) {
+      this.#hashes.push(hash);
+      this.#recent.add(hash.slot);
+    }
+    this.#history.rollback(parent.slot);
+    if (this.#before === null || this.#before.slot <= parent.slot) return;
+    this.#epochStart = this.#before.epochStart;
+    this.#stakeHistory = this.#before.stakeHistory;
+    this.#before = null;
+  }
+
   /** The sysvars of a slot that opens after `parent`, at a time in Unix seconds. */
   open(slot: bigint, time: bigint, parent: BankSlot, blockhashes: BlockhashQueue): AccountWrite[] {
     const { epochs, stake } = this.#options;
     this.#hashes.unshift({ slot: parent.slot, hash: hashBytes(parent.blockhash) });
     this.#recent.add(parent.slot);
-    for (const dropped of this.#hashes.splice(SLOT_HASHES)) this.#recent.delete(dropped.slot);
+    for (const dropped of this.#hashes.splice(SLOT_HASHES)) {
+      this.#recent.delete(dropped.slot);
+      this.#spare.unshift(dropped);
+    }
+    this.#spare.splice(SPARE_SLOT_HASHES);
     this.#history.add(parent.slot);
     const epoch = epochs.epochOf(slot);
     const newEpoch = parent.slot === 0n || epochs.epochOf(parent.slot) !== epoch;
     if (newEpoch) {
+      this.#before = { slot, epochStart: this.#epochStart, stakeHistory: [...this.#stakeHistory] };
       this.#epochStart = time;
       if (epoch > 0n)
         this.#stakeHistory.unshift({ epoch: epoch - 1n, effective: stake(), activating: 0n, deactivating: 0n });

@@ -24,6 +24,13 @@ export class StatusCache {
     for (const signature of this.#blocks.shift() ?? []) this.#slots.delete(signature);
   }
 
+  /** Forgets the open slot's transactions and those of the newest `blocks` frozen ones. */
+  rollback(blocks: number): void {
+    const gone = [this.#open, ...(blocks === 0 ? [] : this.#blocks.splice(-blocks))];
+    this.#open = [];
+    for (const signature of gone.flat()) this.#slots.delete(signature);
+  }
+
   /** The slot in which a transaction was processed, or null when it was not, or longer ago. */
   slotOf(signature: string): bigint | null {
     return this.#slots.get(signature) ?? null;

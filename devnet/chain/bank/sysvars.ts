@@ -89,11 +89,27 @@ export function stakeHistorySysvar(newestFirst: readonly StakeHistoryEntry[]): A
 /** The bit vector of slots that have a block, as an account's bytes: 131,097 of them. */
 export class SlotHistory {
   readonly #words = new BigUint64Array(Number(SLOT_HISTORY_BITS / 64n));
+  #next = 0n;
 
+  /** Slots between the one added before and this one had no block; their bits may be old ones that came round. */
   add(slot: bigint): void {
+    if (slot >= this.#next + SLOT_HISTORY_BITS) this.#words.fill(0n);
+    else for (let skipped = this.#next; skipped < slot; skipped += 1n) this.#set(skipped, 0n);
+    this.#set(slot, 1n);
+    this.#next = slot + 1n;
+  }
+
+  /** Forgets the slots from `slot` on, which must not be so far back that their bits have come round. */
+  rollback(slot: bigint): void {
+    for (let gone = slot; gone < this.#next; gone += 1n) this.#set(gone, 0n);
+    if (slot < this.#next) this.#next = slot;
+  }
+
+  #set(slot: bigint, value: 0n | 1n): void {
     const bit = slot % SLOT_HISTORY_BITS;
     const word = Number(bit / 64n);
-    this.#words[word] = (this.#words[word] ?? 0n) | (1n << (bit % 64n));
+    const cleared = (this.#words[word] ?? 0n) & ~(1n << (bit % 64n));
+    this.#words[word] = cleared | (value << (bit % 64n));
   }
 
   sysvar(nextSlot: bigint): AccountWrite {

@@ -14,6 +14,8 @@ import {
 
 const EPOCH_CREDITS_MAX = 64;
 const NEVER = 0xffff_ffff_ffff_ffffn;
+/** Votes that can be taken back: as many slots as can be unrooted. */
+const PAST_VOTES_MAX = 128;
 
 export interface FeeDistribution {
   readonly writes: readonly AccountWrite[];
@@ -57,6 +59,9 @@ export class ValidatorVotes {
   #credits: EpochCredits[] = [];
   #standing: VoteStanding;
   #activatedStake: bigint;
+  /** Before each of the last votes, oldest first. */
+  readonly #past: { readonly standing: VoteStanding; readonly activatedStake: bigint }[] = [];
+  #stakeBefore: bigint | null = null;
 
   constructor(validator: Validator, epochs: EpochSchedule, time: bigint) {
     this.#validator = validator;
@@ -81,11 +86,26 @@ export class ValidatorVotes {
 
   /** A new epoch has begun with this much delegated. */
   delegated(lamports: bigint): void {
+    this.#stakeBefore = this.#activatedStake;
     this.#activatedStake = lamports;
+  }
+
+  /** Takes back the votes for slots after `slot`, as a validator does that leaves its fork. */
+  rollback(slot: bigint): void {
+    while (this.#standing.lastVote > slot) {
+      const before = this.#past.pop();
+      if (before === undefined) throw new Error(`votes after slot ${slot} are not kept any more`);
+      this.#standing = before.standing;
+      this.#activatedStake = before.activatedStake;
+      this.#credits = [...before.standing.epochCredits];
+    }
   }
 
   /** Votes for a slot that is being frozen and gives the vote account as it then is. */
   vote(slot: bigint, rootSlot: bigint, time: bigint, before: ChainAccount | null): AccountWrite {
+    this.#past.push({ standing: this.#standing, activatedStake: this.#stakeBefore ?? this.#activatedStake });
+    this.#stakeBefore = null;
+    if (this.#past.length > PAST_VOTES_MAX) this.#past.shift();
     const epoch = this.#epochs.epochOf(slot);
     const last = this.#credits.at(-1);
     if (last?.epoch === epoch) {

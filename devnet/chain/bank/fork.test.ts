@@ -1,0 +1,120 @@
+import { expect, test } from "bun:test";
+import { Keypair, SystemProgram } from "@solana/web3.js";
+import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
+import type { Chain } from "./chain.ts";
+
+const SOL = 1_000_000_000n;
+/**
+ * One second holds all slots, so that two chains that close different numbers of them have the same clock; none is
+ * finalized, since the abandoned ones would have helped to finalize more.
+ */
+const options = { slotMs: 1, confirmedAfter: 10, finalizedAfter: 60, slotsPerEpoch: 32n };
+
+function everything(chain: Chain): unknown {
+  const { slot } = chain.at("processed");
+  return {
+    bank: chain.at("processed"),
+    accounts: new Map([...chain.accounts.all(slot)].sort(([one], [other]) => (one < other ? -1 : 1))),
+    lamports: chain.accounts.lamports,
+    standing: chain.votes.standing,
+    stake: chain.votes.activatedStake,
+    credits: chain.votes.credits,
+    blocks: chain.history.slots(0n, slot, 1_000),
+    hashes: chain.blockhashes.newest(300),
+  };
+}
+
+function transfer(chain: Chain, payer: Keypair, to: Keypair) {
+  const { publicKey: toPubkey } = to;
+  const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports: SOL });
+  return signed(payer, chain.at("processed").blockhash, pay);
+}
+
+async function fundedChain(payer: Keypair, slots: number): Promise<ManualChain> {
+  const manual = await startManualChain(options);
+  manual.fund(payer, 100n * SOL);
+  await manual.closeSlots(slots);
+  return manual;
+}
+
+for (const parent of [12, 30, 31, 40]) {
+  test(`a fork on slot ${parent} leaves the chain as if the abandoned slots had been skipped, an epoch's start included`, async () => {
+    const payer = Keypair.fromSeed(new Uint8Array(32).fill(1));
+    await using forked = await fundedChain(payer, parent);
+    await using skipped = await fundedChain(payer, parent - 1);
+    for (let index = 0; index < 3; index += 1) {
+      forked.chain.submit(transfer(forked.chain, payer, Keypair.generate()));
+      await forked.closeSlots(1);
+    }
+    forked.chain.submit(transfer(forked.chain, payer, Keypair.generate()));
+    await forked.chain.settled();
+    const outcome = await forked.chain.fork(3, false);
+    expect(outcome).toEqual({
+      parent: BigInt(parent),
+      abandoned: [1n, 2n, 3n, 4n].map((after) => BigInt(parent) + after),
+    });
+    await skipped.chain.closeSlot(4n);
+    expect(forked.chain.openSlot).toBe(skipped.chain.openSlot);
+    await forked.closeSlots(3);
+    await skipped.closeSlots(3);
+    expect(everything(forked.chain)).toEqual(everything(skipped.chain));
+  });
+}
+
+test("with landAgain what was abandoned runs again on the new branch, but for what carries an abandoned blockhash", async () => {
+  const payer = Keypair.generate();
+  await using manual = await fundedChain(payer, 12);
+  const { chain } = manual;
+  const [kept, lost] = [Keypair.generate(), Keypair.generate()];
+  const lands = transfer(chain, payer, kept);
+  chain.submit(lands);
+  await manual.closeSlots(1);
+  const dies = transfer(chain, payer, lost);
+  chain.submit(dies);
+  await manual.closeSlots(1);
+  const before = chain.history.transaction(lands.id)?.executed;
+  await chain.fork(2, true);
+  expect(chain.history.transaction(lands.id)).toBeNull();
+  await manual.closeSlots(1);
+  const after = chain.history.transaction(lands.id)?.executed;
+  expect(after).toEqual({ ...before, slot: 16n } as typeof after);
+  expect(chain.history.transaction(dies.id)).toBeNull();
+  expect(chain.account(kept.publicKey.toBase58(), "processed")?.lamports).toBe(SOL);
+  expect(chain.account(lost.publicKey.toBase58(), "processed")).toBeNull();
+  const addressed = [...chain.history.ofAddress(payer.publicKey.toBase58())].map(({ executed }) => executed.signature);
+  expect(addressed.slice(0, 1)).toEqual([lands.id]);
+});
+
+test("a fork never takes back what is confirmed, and commitments never move back", async () => {
+  await using manual = await startManualChain(options);
+  const { chain } = manual;
+  await manual.closeSlots(25);
+  const before = { confirmed: chain.at("confirmed"), finalized: chain.at("finalized") };
+  expect(chain.forkDepthMax).toBe(10);
+  expect(chain.fork(11, false)).rejects.toThrow("only 10 slots are not yet confirmed");
+  await chain.fork(10, false);
+  const confirmed: bigint[] = [];
+  chain.watch({
+    received() {},
+    opened() {},
+    frozen() {},
+    confirmed: (bank) => void confirmed.push(bank.slot),
+    finalized() {},
+  });
+  expect(chain.at("processed").slot).toBe(15n);
+  expect({ confirmed: chain.at("confirmed"), finalized: chain.at("finalized") }).toEqual(before);
+  expect(chain.forkDepthMax).toBe(0);
+  await manual.closeSlots(12);
+  expect(confirmed).toEqual([27n, 28n]);
+});
+
+test("skipped slots have no block, heights go on by one, and parents link over them", async () => {
+  await using manual = await startManualChain(options);
+  const { chain } = manual;
+  await manual.closeSlots(3);
+  await chain.closeSlot(5n);
+  await manual.closeSlots(1);
+  const { slot, parent, blockHeight } = chain.at("processed");
+  expect({ slot, parent, blockHeight }).toEqual({ slot: 10n, parent: 4n, blockHeight: 5n });
+  expect(chain.history.slots(0n, 10n, 100)).toEqual([0n, 1n, 2n, 3n, 4n, 10n]);
+});
