@@ -63,14 +63,15 @@ async function rowsStored(): Promise<number> {
 }
 
 const engineCpu = (): number => treeCpu(ledger.childPid() ?? 0)?.root ?? 0;
-let sink = 0;
+/** Every fact is kept for a moment, so that making it costs the same whether it is appended or not. */
+const kept: RequestFact[] = [];
 
 function make(from: number, to: number, append: boolean): void {
   const at = Date.now();
   for (let index = from; index < to; index++) {
     const fact = factOf(index, at);
+    kept[index % 1_024] = fact;
     if (append) ledger.requests.append(fact);
-    else sink += fact.status;
   }
 }
 
@@ -115,7 +116,7 @@ async function obey(order: Order): Promise<Answer> {
 
 async function end(): Promise<void> {
   await ledger[Symbol.asyncDispose]();
-  process.exit(sink >= 0 ? 0 : 1);
+  process.exit(0);
 }
 
 process.on("SIGTERM", end);
