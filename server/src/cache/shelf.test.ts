@@ -80,6 +80,31 @@ test("history is shared by the commitments of its network and outlives slots, fo
   expect(shelf.get("a", clock.monotonic())).toBeUndefined();
 });
 
+test("a call from before a notice is not joined after it, and its end takes nothing from the call that came after", async () => {
+  const { cache, shelf } = makeCache();
+  const [before, after] = [Promise.withResolvers<Value>(), Promise.withResolvers<Value>()];
+  const early = shelf.load(
+    "a",
+    () => before.promise,
+    () => null,
+  );
+  cache.slotMoved("devnet", "processed");
+  expect(shelf.underWay("a")).toBe(early);
+  cache.slotMoved("devnet", "confirmed");
+  expect(shelf.underWay("a")).toBeUndefined();
+  const late = shelf.load(
+    "a",
+    () => after.promise,
+    () => null,
+  );
+  before.resolve(value("before"));
+  expect((await early).name).toBe("before");
+  expect(shelf.underWay("a")).toBe(late);
+  after.resolve(value("after"));
+  expect((await late).name).toBe("after");
+  expect(shelf.underWay("a")).toBeUndefined();
+});
+
 test("a call under way is shared, and gone when it has failed", async () => {
   const { shelf } = makeCache();
   const answer = Promise.withResolvers<Value>();

@@ -29,7 +29,8 @@ export class Shelf<T extends Sized, Outcome> {
   readonly #dependencies: ShelfDependencies;
   readonly #final: ByteLru<T>;
   readonly #slot: ByteLru<T>;
-  readonly #flights = new Map<string, Promise<Outcome>>();
+  /** The calls that may be joined: those of this generation. */
+  #flights = new Map<string, Promise<Outcome>>();
   #generation = 0;
 
   constructor(options: ShelfOptions, dependencies: ShelfDependencies, final: ByteLru<T>) {
@@ -48,7 +49,10 @@ export class Shelf<T extends Sized, Outcome> {
     return settled;
   }
 
-  /** The call for `key` that is under way, or undefined; whoever joins it shares its outcome. */
+  /**
+   * The call for `key` that is under way, or undefined; whoever joins it shares its outcome. A call from before the last
+   * slot notice is not given: who asks now may know of that slot, and the node may have read its state before it.
+   */
   underWay(key: string): Promise<Outcome> | undefined {
     return this.#flights.get(key);
   }
@@ -60,25 +64,27 @@ export class Shelf<T extends Sized, Outcome> {
    */
   load(key: string, load: () => Promise<Outcome>, kept: (outcome: Outcome) => Kept<T> | null): Promise<Outcome> {
     const generation = this.#generation;
+    const flights = this.#flights;
     const flight = load().then(
       (outcome) => {
-        this.#flights.delete(key);
+        flights.delete(key);
         const keeping = kept(outcome);
         if (keeping !== null) this.#keep(key, keeping, generation);
         return outcome;
       },
       (fault: unknown) => {
-        this.#flights.delete(key);
+        flights.delete(key);
         throw fault;
       },
     );
-    this.#flights.set(key, flight);
+    flights.set(key, flight);
     return flight;
   }
 
   /** The head of this commitment has moved: everything that moves with it is gone. */
   slotMoved(): void {
     this.#generation += 1;
+    this.#flights = new Map();
     this.#slot.clear();
   }
 
