@@ -7,7 +7,7 @@ import { createRequestIds } from "../http/index.ts";
 import { createKeys } from "../keys/index.ts";
 import { type Clock, compileAddressSet, type Random } from "../lib/index.ts";
 import { createLimits } from "../limits/index.ts";
-import type { Events, Log } from "../observe/index.ts";
+import { createTracing, type Events, type Log } from "../observe/index.ts";
 import { Rpc } from "../rpc/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome, type Upstreams } from "../upstreams/index.ts";
 import { consoleUpstreams } from "./console.ts";
@@ -26,6 +26,8 @@ interface Dependencies {
 export function wireGateway(config: Config, dependencies: Dependencies) {
   const { clock, random, log, events, stores, resources } = dependencies;
   const { state, ledger } = stores;
+  const made = createTracing();
+  const tracing = made.enabled ? made : null;
   const keys = resources.use(
     createKeys(
       { developmentKeys: config.mode === "dev" ? "accept" : "refuse" },
@@ -40,7 +42,7 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
         deadlineMs: config.upstreamTimeoutMs,
         slotLagMax: BigInt(config.cordonSlots),
       },
-      { clock, random, events, onSlot: (network, commitment) => cache.slotMoved(network, commitment) },
+      { clock, random, events, tracing, onSlot: (network, commitment) => cache.slotMoved(network, commitment) },
     ),
   );
   resources.use(watchNodes(upstreams, events));
@@ -66,6 +68,7 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
     upstreams,
     served,
     events,
+    tracing,
     requestId: createRequestIds({ random }),
     trustedProxies: compileAddressSet(config.trustedProxies),
   };

@@ -4,7 +4,15 @@ import type { AddressSet, Clock } from "../lib/index.ts";
 import type { Rpc } from "../rpc/index.ts";
 import { AnswerHeaders } from "./answer-headers.ts";
 import { BodyReads } from "./body-reads.ts";
-import type { DoorCredits, DoorEvents, DoorKeys, DoorLimits, HealthSource, RequestFact } from "./interfaces.ts";
+import type {
+  DoorCredits,
+  DoorEvents,
+  DoorKeys,
+  DoorLimits,
+  DoorTracing,
+  HealthSource,
+  RequestFact,
+} from "./interfaces.ts";
 import { type DoorServer, Listener } from "./listener.ts";
 import { isRpcPath, pathOf } from "./network.ts";
 import { Pipeline } from "./pipeline.ts";
@@ -44,6 +52,8 @@ export interface GatewayDoorDependencies {
   readonly served: (fact: RequestFact) => void;
   readonly events: DoorEvents;
   readonly health: HealthSource;
+  /** Null, or absent, where no spans are kept. */
+  readonly tracing?: DoorTracing | null;
   readonly apps: readonly AppMount[];
   /** WebSocket doors of the gateway port, in order of asking; the first that serves a path has it. */
   readonly sockets: readonly SocketMount[];
@@ -113,7 +123,7 @@ export class GatewayDoor implements AsyncDisposable {
   #answer(request: Request, server: DoorServer): Answer {
     const path = pathOf(request.url);
     const { method } = request;
-    if (method === "POST" && isRpcPath(path)) return this.#pipeline.handle(request, server);
+    if (method === "POST" && isRpcPath(path)) return this.#serve(request, server);
     if (!hasSingleHost(request.headers)) return this.#pipeline.handle(request, server);
     if (path === "/health") return this.#health(method);
     if (method === "GET" && isUpgrade(request)) return this.#upgrade(request, server, path);
@@ -129,6 +139,19 @@ export class GatewayDoor implements AsyncDisposable {
     return answer instanceof Promise
       ? answer.then((response) => identified(response, requestId))
       : identified(answer, requestId);
+  }
+
+  /** A JSON-RPC request; in a span where spans are kept, with what was answered on it. */
+  #serve(request: Request, server: DoorServer): Answer {
+    const { tracing } = this.#dependencies;
+    if (tracing === null || tracing === undefined) return this.#pipeline.handle(request, server);
+    return tracing.span("rpc request", { "http.request.method": "POST" }, async (span) => {
+      const response = await this.#pipeline.handle(request, server);
+      span.note("http.response.status_code", response.status);
+      span.note("sluice.request_id", response.headers.get("x-request-id") ?? "");
+      span.note("sluice.cache", response.headers.get("x-cache-status") ?? "");
+      return response;
+    });
   }
 
   #answerPubSub(request: Request, server: DoorServer): Answer {

@@ -17,6 +17,7 @@ export type {
   DoorGrant,
   DoorKeys,
   DoorLimits,
+  DoorTracing,
   HealthSource,
   RequestFact,
 } from "./interfaces.ts";

@@ -82,5 +82,14 @@ export interface DoorEvents {
   pubsubClosed(door: string, network: string, code: number): void;
 }
 
+/** Spans of requests, where an operator has loaded an OpenTelemetry SDK; observe's Tracing has this shape. */
+export interface DoorTracing {
+  span<T>(
+    name: string,
+    attributes: Record<string, string>,
+    work: (span: { note(name: string, value: string | number | boolean): void }) => T,
+  ): T;
+}
+
 /** What GET /health tells; the door itself turns it to `down` while it drains. */
 export type HealthSource = () => HealthRecord;

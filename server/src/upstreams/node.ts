@@ -30,6 +30,11 @@ export type UpstreamOutcome =
   | { readonly ok: true; readonly answer: NodeAnswer; readonly latencyMs: number }
   | { readonly ok: false; readonly refused: UpstreamFailure; readonly label: string; readonly repeatable: boolean };
 
+/** Spans of calls, where an operator has loaded an OpenTelemetry SDK; observe's Tracing has this shape. */
+export interface UpstreamTracing {
+  span<T>(name: string, attributes: Record<string, string>, work: () => T): T;
+}
+
 /** What is told about each call to a node; observe's events have this shape. */
 export interface UpstreamEvents {
   upstreamCalled(

@@ -7,6 +7,7 @@ import {
   UpstreamNode,
   type UpstreamOptions,
   type UpstreamOutcome,
+  type UpstreamTracing,
 } from "./node.ts";
 
 /** How one node stands among the others of its network. */
@@ -41,6 +42,7 @@ export class UpstreamPool implements AsyncDisposable {
   readonly #onSlot: (commitment: CommitmentName, slot: bigint) => void;
   readonly #clock: Clock;
   readonly #events: UpstreamEvents | null;
+  readonly #tracing: UpstreamTracing | null;
   readonly #newest = new Map<CommitmentName, bigint>();
 
   constructor(
@@ -50,6 +52,7 @@ export class UpstreamPool implements AsyncDisposable {
       readonly random: Random;
       readonly onSlot: (commitment: CommitmentName, slot: bigint) => void;
       readonly events: UpstreamEvents | null;
+      readonly tracing: UpstreamTracing | null;
     },
   ) {
     this.network = options.network;
@@ -57,6 +60,7 @@ export class UpstreamPool implements AsyncDisposable {
     this.#onSlot = dependencies.onSlot;
     this.#clock = dependencies.clock;
     this.#events = dependencies.events;
+    this.#tracing = dependencies.tracing;
     this.#nodes = options.nodes.map(
       (node) =>
         new UpstreamNode(
@@ -81,9 +85,14 @@ export class UpstreamPool implements AsyncDisposable {
 
   async #attempt(node: UpstreamNode, call: UpstreamCall): Promise<UpstreamOutcome> {
     const startedMs = this.#clock.monotonic();
-    const outcome = await node.call(call);
+    const outcome = await (this.#tracing === null ? node.call(call) : this.#traced(this.#tracing, node, call));
     this.#events?.upstreamCalled(this.network, node.label, outcomeName(outcome), this.#clock.monotonic() - startedMs);
     return outcome;
+  }
+
+  #traced(tracing: UpstreamTracing, node: UpstreamNode, call: UpstreamCall): Promise<UpstreamOutcome> {
+    const attributes = { "sluice.network": this.network, "sluice.upstream": node.label, "rpc.method": call.method };
+    return tracing.span("upstream call", attributes, () => node.call(call));
   }
 
   /** The node that a PubSub client is passed to. */

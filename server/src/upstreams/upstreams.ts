@@ -1,6 +1,6 @@
 import { type CommitmentName, limits, type Network, networks } from "@sluice/contract";
 import type { Clock, Random } from "../lib/index.ts";
-import type { UpstreamEvents, UpstreamOptions } from "./node.ts";
+import type { UpstreamEvents, UpstreamOptions, UpstreamTracing } from "./node.ts";
 import { UpstreamPool } from "./pool.ts";
 
 export interface UpstreamsOptions {
@@ -21,6 +21,8 @@ export interface UpstreamsDependencies {
   readonly onSlot: (network: Network, commitment: CommitmentName, slot: bigint) => void;
   /** Told of each call to a node; left out, nobody counts. */
   readonly events?: UpstreamEvents;
+  /** Null, or absent, where no spans are kept. */
+  readonly tracing?: UpstreamTracing | null;
 }
 
 export interface Upstreams extends AsyncDisposable {
@@ -55,6 +57,7 @@ export function createUpstreams(options: UpstreamsOptions, dependencies: Upstrea
           clock: dependencies.clock,
           random: dependencies.random,
           events: dependencies.events ?? null,
+          tracing: dependencies.tracing ?? null,
           onSlot: (commitment, slot) => dependencies.onSlot(network, commitment, slot),
         },
       ),

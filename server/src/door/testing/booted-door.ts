@@ -5,7 +5,7 @@ import { compileAddressSet, seededRandom, systemClock } from "../../lib/index.ts
 import { Rpc } from "../../rpc/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../upstreams/index.ts";
 import { GatewayDoor, type GatewayDoorDependencies } from "../gateway.ts";
-import type { DoorGrant, LimitDecision, RequestFact, RestrictedRequest } from "../interfaces.ts";
+import type { DoorGrant, DoorTracing, LimitDecision, RequestFact, RestrictedRequest } from "../interfaces.ts";
 import { PubSubDoor } from "../pubsub/pubsub-door.ts";
 
 export const testKey = "sk_dev_test";
@@ -57,6 +57,7 @@ export interface BootOptions {
   readonly deadlineMs?: number;
   readonly bodyTimeoutMs?: number;
   readonly apps?: GatewayDoorDependencies["apps"];
+  readonly tracing?: DoorTracing;
 }
 
 function makeFakes(): Fakes {
@@ -126,6 +127,7 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
     {
       clock: systemClock,
       random: seededRandom(2),
+      tracing: options.tracing ?? null,
       onSlot: (network, commitment) => cache.slotMoved(network, commitment),
     },
   );
@@ -158,6 +160,7 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
       pubsub,
       sockets: [pubsub],
       apps: options.apps ?? [],
+      tracing: options.tracing ?? null,
       health: () => ({ status: fakes.health, version: "0.0.0", uptimeSeconds: 1, parts: {} }),
     },
   );
