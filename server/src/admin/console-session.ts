@@ -4,7 +4,7 @@ import type { Clock } from "../lib/index.ts";
 import { hashSessionToken, type State } from "../state/index.ts";
 
 export interface ConsoleSessionDependencies {
-  readonly state: Pick<State, "sessions">;
+  readonly state: { readonly sessions: State["sessions"]; readonly keys: Pick<State["keys"], "get"> };
   readonly clock: Clock;
   /** The account and key that a presented API key opens, or null. */
   readonly authenticate: (key: string) => Promise<{ accountId: string; keyId: string } | null>;
@@ -41,11 +41,19 @@ export class ConsoleSessions {
     const token = cookieOf(request.headers.get("cookie"));
     if (token !== null) {
       const session = await this.#dependencies.state.sessions.find(hashSessionToken(token));
-      if (session !== null) return session.accountId;
+      if (session !== null && (await this.#isKeyInUse(session.keyId))) return session.accountId;
     }
     const open = this.#dependencies.openAccount();
     if (open !== null && isLocalBrowser(request)) return open;
     throw new SluiceError("INVALID_API_KEY", { message: "Sign in with an API key" });
+  }
+
+  /** A session lives no longer than the key that opened it. */
+  async #isKeyInUse(keyId: string | null): Promise<boolean> {
+    if (keyId === null) return true;
+    const key = await this.#dependencies.state.keys.get(keyId);
+    if (key === null || key.status !== "active") return false;
+    return key.expiresAt === null || key.expiresAt > this.#dependencies.clock.now();
   }
 
   /** Opens a session for whoever presents a valid key. Throws INVALID_API_KEY. */

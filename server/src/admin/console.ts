@@ -19,7 +19,7 @@ import { type ChainPosition, ChainPulse } from "./pulse.ts";
 import { isoTime } from "./records.ts";
 
 export interface ConsoleDependencies extends ConsoleSessionDependencies {
-  readonly state: Pick<State, "sessions" | "accounts">;
+  readonly state: ConsoleSessionDependencies["state"] & Pick<State, "accounts">;
   readonly clock: Clock;
   readonly requestId: () => string;
   readonly log: { error(fields: object, message: string): void };
@@ -75,12 +75,12 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
     return context.json(await overviews.of(await account(id)), 200, { "Cache-Control": "no-store" });
   });
   app.get("/api/v1/console/live", async (context) => {
-    const id = await sessions.accountOf(context.req.raw);
-    await account(id);
+    const request = context.req.raw;
+    await account(await sessions.accountOf(request));
     return liveStream(
       { everyMs: options.liveEveryMs ?? 1_000, closing: options.closing },
-      // The account is read again each time, so that a changed tier shows and a removed account ends the stream.
-      async () => await overviews.of(await account(id)),
+      // Who looks is asked again each time: a changed tier shows, and a revoked key or a removed account ends the stream.
+      async () => await overviews.of(await account(await sessions.accountOf(request))),
     );
   });
   addNamesRoute(app, { names: dependencies.names, signedIn: (request) => sessions.accountOf(request) });
