@@ -42,7 +42,8 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
     ...dependencies,
     state: sluice.state,
   });
-  sluice.openConsoleAs(consoleAccountId);
+  // A browser is known to be on this machine only where nobody else can reach the door; else it signs in with a key.
+  if (isLoopback(effective.bind)) sluice.openConsoleAs(consoleAccountId);
   const file = { key: keys.enterprise, keys, doors: doorsOf(sluice), pid: process.pid };
   writeDevFile(directory, file);
   terminal.out(
@@ -71,6 +72,11 @@ function onChain(config: Config, chain: ChainAddress): Config {
   };
   const resolver = { ...config.resolver, chainRpcUrl: config.resolver.chainRpcUrl ?? chain.rpc };
   return { ...config, resolver, upstreams: { ...config.upstreams, devnet: [node] } };
+}
+
+/** Whether an address that doors listen on is of this machine alone. */
+export function isLoopback(bind: string): boolean {
+  return bind === "localhost" || bind === "::1" || /^127\.\d+\.\d+\.\d+$/.test(bind);
 }
 
 function readSlotMs(text: string | undefined): number {
