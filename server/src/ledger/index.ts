@@ -7,5 +7,7 @@ export { type CallOptions, connectionLimits, type LedgerSettings } from "./conne
 export type { LedgerLog } from "./endpoint.ts";
 export { LedgerAbortedError, LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 export { type Ledger, type LedgerDependencies, type LedgerOptions, openLedger } from "./ledger.ts";
+export type { RequestFact } from "./request-fact.ts";
+export { requestLogLimits } from "./request-limits.ts";
 export type { HourUsage, MethodUsage, MinuteUsage } from "./request-queries.ts";
-export { type LedgerMetrics, type RequestFact, requestLogLimits } from "./requests.ts";
+export type { LedgerMetrics } from "./requests.ts";

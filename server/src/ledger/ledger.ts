@@ -5,8 +5,9 @@ import { type CallOptions, LedgerConnection, type LedgerSettings } from "./conne
 import { type Endpoint, type LedgerLog, parseClickhouseUrl, remoteEndpoint } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
 import { migrate } from "./migrations.ts";
+import type { RequestFact } from "./request-fact.ts";
 import { type HourUsage, lastHour, recent } from "./request-queries.ts";
-import { type LedgerMetrics, type RequestFact, RequestLog } from "./requests.ts";
+import { type LedgerMetrics, RequestLog } from "./requests.ts";
 import { ChildSupervisor } from "./supervisor.ts";
 import { tables } from "./tables.ts";
 

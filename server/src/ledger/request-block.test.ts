@@ -4,7 +4,7 @@ import { systemClock, systemRandom } from "../lib/index.ts";
 import { LedgerConnection } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { RequestBlock } from "./request-block.ts";
-import type { RequestFact } from "./requests.ts";
+import type { RequestFact } from "./request-fact.ts";
 import { ChildSupervisor } from "./supervisor.ts";
 import { batchColumn, requestsTable } from "./tables.ts";
 import { fact, ledgerDirectory, recordingLog } from "./testing/ledger-directory.ts";

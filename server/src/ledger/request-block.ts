@@ -6,7 +6,7 @@ import {
   nativeBlock,
   TextColumn,
 } from "./native-columns.ts";
-import type { RequestFact } from "./requests.ts";
+import type { RequestFact } from "./request-fact.ts";
 import { batchColumn, requestsTable } from "./tables.ts";
 
 const capacityMin = 256;

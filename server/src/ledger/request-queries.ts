@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/index.ts";
 import type { LedgerConnection } from "./connection.ts";
-import type { RequestFact } from "./requests.ts";
+import type { RequestFact } from "./request-fact.ts";
 
 export interface MinuteUsage {
   /** Start of the minute, Unix milliseconds. */

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { ManualClock, seededRandom } from "../lib/index.ts";
 import { type Batch, BatchNumbers } from "./batches.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
-import { type RequestFact, RequestLog, requestLogLimits } from "./requests.ts";
+import type { RequestFact } from "./request-fact.ts";
+import { requestLogLimits } from "./request-limits.ts";
+import { RequestLog } from "./requests.ts";
 import { fact, recordingLog, until } from "./testing/ledger-directory.ts";
 
 interface Figures {

@@ -3,31 +3,9 @@ import { type Batch, type BatchNumbers, type BatchWriter, newBatch } from "./bat
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 import { RequestBlock } from "./request-block.ts";
+import type { RequestFact } from "./request-fact.ts";
+import { requestLogLimits } from "./request-limits.ts";
 import { requestsTable } from "./tables.ts";
-
-/** One served request, as the gateway knows it when it has answered. */
-export interface RequestFact {
-  /** Unix milliseconds. */
-  readonly at: number;
-  /** Of this and every other string the first 128 characters are kept. */
-  readonly requestId: string;
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly network: string;
-  readonly door: "rpc" | "rest" | "ws" | "pubsub";
-  readonly method: string;
-  /** HTTP status. */
-  readonly status: number;
-  /** JSON-RPC error code, null for a result. */
-  readonly rpcCode: number | null;
-  readonly latencyMs: number;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-  readonly credits: number;
-  readonly cache: "HIT" | "MISS" | "";
-  /** The upstream's label, "" when none was asked. */
-  readonly upstream: string;
-}
 
 /** What the process's metrics want to hear; every call is cheap and must not throw. */
 export interface LedgerMetrics {
@@ -35,31 +13,6 @@ export interface LedgerMetrics {
   dropped(facts: number): void;
   flushed(rows: number, ms: number): void;
 }
-
-/** Bounds of the request log. */
-export const requestLogLimits = {
-  /** Facts that wait or are being written. When full the newest is dropped and counted: what waits is older history. */
-  queueMax: 200_000,
-  /** The same in bytes, as they are kept; a fact of usual strings takes 140. */
-  queueBytesMax: 64 * 1024 * 1024,
-  /** Facts and bytes of one batch. */
-  batchRows: 50_000,
-  batchBytes: 12 * 1024 * 1024,
-  /**
-   * How long the first fact of a batch waits for others, in milliseconds: a second, so that the console shows requests
-   * soon, and two once a batch had `busyRows`, since each batch costs the engine 15 ms whatever its size.
-   */
-  batchMs: 1_000,
-  batchBusyMs: 2_000,
-  busyRows: 5_000,
-  /** Months that are kept apart at one time; facts come in the order of their answers, not of their times. */
-  openMax: 3,
-  /** Wait after a flush that failed. */
-  retryMs: 1_000,
-  /** How long `flush` waits by default, and closing. */
-  flushMsMax: 10_000,
-  closeMsMax: 5_000,
-} as const;
 
 /** The last millisecond of the years that DateTime64 knows. */
 const latestMs = Date.UTC(2300, 0, 1) - 1;

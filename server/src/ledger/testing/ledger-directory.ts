@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LedgerLog } from "../endpoint.ts";
-import type { RequestFact } from "../requests.ts";
+import type { RequestFact } from "../request-fact.ts";
 
 /** A directory of its own for one ledger, removed when disposed. */
 export function ledgerDirectory(): { readonly path: string } & Disposable {
