@@ -1,0 +1,132 @@
+import { decodeMint, decodeTokenAccount } from "@sluice/wire";
+import type { ChainAccount } from "../model.ts";
+import type { Cast, CastMint, Holding, Wallet } from "./cast.ts";
+import type { Draw } from "./draw.ts";
+import type { UsableTable } from "./message.ts";
+
+const SOL = 1_000_000_000n;
+/** What a wallet is given by the faucet, unless the faucet holds too little for everybody. */
+const ALLOWANCE = 100n * SOL;
+/** With less than this a wallet could not open an account and pay fees; a faucet that poor gives nothing. */
+const ALLOWANCE_MIN = SOL / 10n;
+const FLOOR_MIN = SOL / 100n;
+/** Slots for which what a transaction touched is left alone: by then the transaction has landed or never will. */
+const HELD_SLOTS = 2n;
+
+/** What the traffic must know of the chain, in its newest state. */
+export interface SceneChain {
+  read(address: string): ChainAccount | null;
+  readonly faucet: string;
+}
+
+/** Accounts that a transaction under way will change, so that no other transaction counts on how they are now. */
+export class Holds {
+  readonly #until = new Map<string, bigint>();
+
+  /** Forgets what is no longer held in this slot. The rest is bounded by the cast. */
+  open(slot: bigint): void {
+    for (const [address, until] of this.#until) if (until <= slot) this.#until.delete(address);
+  }
+
+  has(address: string): boolean {
+    return this.#until.has(address);
+  }
+
+  hold(slot: bigint, ...addresses: readonly string[]): void {
+    for (const address of addresses) this.#until.set(address, slot + HELD_SLOTS);
+  }
+}
+
+/** A token account that is open and free to be used. */
+export interface OpenHolding {
+  readonly holding: Holding;
+  readonly amount: bigint;
+}
+
+export interface SceneParts {
+  readonly cast: Cast;
+  readonly chain: SceneChain;
+  readonly draw: Draw;
+  readonly holds: Holds;
+  readonly table: UsableTable | null;
+  readonly slot: bigint;
+  readonly epoch: bigint;
+  readonly vote: string;
+}
+
+/** The cast as it stands when a slot opens, and the numbers that are drawn for that slot. */
+export class Scene {
+  readonly cast: Cast;
+  readonly chain: SceneChain;
+  readonly draw: Draw;
+  readonly holds: Holds;
+  readonly table: UsableTable | null;
+  readonly slot: bigint;
+  readonly epoch: bigint;
+  readonly vote: string;
+  /** What a wallet is given at once; 0 when the faucet is too poor. */
+  readonly allowance: bigint;
+  /** Wallets that can pay. */
+  readonly payers: readonly Wallet[];
+
+  constructor(parts: SceneParts) {
+    this.cast = parts.cast;
+    this.chain = parts.chain;
+    this.draw = parts.draw;
+    this.holds = parts.holds;
+    this.table = parts.table;
+    this.slot = parts.slot;
+    this.epoch = parts.epoch;
+    this.vote = parts.vote;
+    const faucet = this.lamports(parts.chain.faucet);
+    const share = faucet / 1_000n;
+    this.allowance = share > ALLOWANCE ? ALLOWANCE : share < ALLOWANCE_MIN ? 0n : share;
+    this.payers = parts.cast.wallets.filter((wallet) => this.lamports(wallet.address) >= this.floor);
+  }
+
+  /** Below this a wallet is given more. */
+  get floor(): bigint {
+    const tenth = this.allowance / 10n;
+    return tenth > FLOOR_MIN ? tenth : FLOOR_MIN;
+  }
+
+  lamports(address: string): bigint {
+    return this.chain.read(address)?.lamports ?? 0n;
+  }
+
+  hold(...addresses: readonly string[]): void {
+    this.holds.hold(this.slot, ...addresses);
+  }
+
+  payer(): Wallet | null {
+    return this.draw.pick(this.payers);
+  }
+
+  /** Another wallet than this one. */
+  other(wallet: Wallet): Wallet {
+    const { wallets } = this.cast;
+    const at = wallets.indexOf(wallet);
+    return wallets[(at + 1 + this.draw.below(wallets.length - 1)) % wallets.length] ?? this.cast.treasury;
+  }
+
+  supply(mint: CastMint): bigint | null {
+    const account = this.chain.read(mint.address);
+    return account === null ? null : (decodeMint(account.data)?.supply ?? null);
+  }
+
+  #free(holdings: readonly Holding[]): Holding[] {
+    return holdings.filter(({ address, owner }) => !this.holds.has(address) && this.payers.includes(owner));
+  }
+
+  open(mint: CastMint): OpenHolding[] {
+    return this.#free(mint.holdings).flatMap((holding) => {
+      const account = this.chain.read(holding.address);
+      const token = account === null ? null : decodeTokenAccount(account.data);
+      return token === null ? [] : [{ holding, amount: token.amount }];
+    });
+  }
+
+  closed(mint: CastMint): Holding[] {
+    return this.#free(mint.holdings).filter(({ address }) => this.chain.read(address) === null);
+  }
+}

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { programs, type Transaction } from "@sluice/wire";
+import type { Chain } from "../bank/chain.ts";
+import { signaturesValid } from "../bank/resolve.ts";
+import { type ManualChain, startManualChain } from "../testing/chain.ts";
+import { type TrafficKind, trafficKinds } from "./kinds.ts";
+import { Traffic } from "./traffic.ts";
+
+interface Sent {
+  readonly kind: TrafficKind | "errand";
+  readonly transaction: Transaction;
+}
+
+interface Running extends Disposable {
+  readonly sent: Sent[];
+}
+
+function startTraffic(chain: Chain, seed = "test", transactionsPerSecond = 20): Running {
+  const sent: Sent[] = [];
+  const submitted = (kind: Sent["kind"], transaction: Transaction) => void sent.push({ kind, transaction });
+  const traffic = new Traffic({ transactionsPerSecond, seed, slotMs: 0 }, { chain, submitted });
+  return { sent, [Symbol.dispose]: () => traffic[Symbol.dispose]() };
+}
+
+function sum(values: readonly bigint[]): bigint {
+  return values.reduce((total, value) => total + value, 0n);
+}
+
+function lamportsOfAll(chain: Chain): bigint {
+  return sum([...chain.accounts.all(chain.at("processed").slot)].map(([, account]) => account.lamports));
+}
+
+/** Beyond what a loaded machine needs. */
+const PATIENCE_MS = 60_000;
+const SLOTS = 300n;
+
+describe("over several hundred slots", () => {
+  let manual: ManualChain;
+  let traffic: Running;
+  const genesis = { lamports: 0n };
+  /** Lamports that each slot's block accounts for: the burn of half its base fees, and the rewards that it issued. */
+  const changes: { readonly burned: bigint; readonly issued: bigint; readonly capitalization: bigint }[] = [];
+
+  beforeAll(async () => {
+    manual = await startManualChain({ slotsPerEpoch: 64n });
+    const { chain } = manual;
+    genesis.lamports = lamportsOfAll(chain);
+    traffic = startTraffic(chain);
+    for (let slot = 1n; slot <= SLOTS; slot += 1n) {
+      await manual.closeSlots(1);
+      const block = chain.history.block(slot);
+      if (block === null) throw new Error(`slot ${slot} has no block`);
+      const burned = block.transactions.map(({ signature, fee }) => {
+        return (fee - (chain.history.transaction(signature)?.priorityFee ?? 0n)) / 2n;
+      });
+      const issued = block.rewards.flatMap(({ rewardType, lamports }) => (rewardType === "Fee" ? [] : [lamports]));
+      changes.push({ burned: sum(burned), issued: sum(issued), capitalization: chain.at("processed").capitalization });
+    }
+  }, PATIENCE_MS);
+
+  afterAll(async () => {
+    traffic[Symbol.dispose]();
+    await manual[Symbol.asyncDispose]();
+  });
+
+  test("every kind lands: failures as failed, everything else as done", () => {
+    const { history, openSlot } = manual.chain;
+    expect(openSlot).toBe(SLOTS + 1n);
+    const landed = traffic.sent.slice(0, -8).map(({ kind, transaction }) => {
+      const executed = history.transaction(transaction.id)?.executed;
+      return { kind, error: executed === undefined ? "missing" : executed.error };
+    });
+    expect(landed.filter(({ error }) => error === "missing")).toEqual([]);
+    expect(landed.filter(({ kind, error }) => (kind === "failure") !== (error !== null))).toEqual([]);
+    const kinds = new Set(landed.map(({ kind }) => kind));
+    expect(trafficKinds.filter((kind) => !kinds.has(kind))).toEqual([]);
+    const errors = new Set(landed.map(({ error }) => JSON.stringify(error)));
+    expect(errors.size).toBeGreaterThanOrEqual(4);
+  });
+
+  test("stakes are delegated, deactivated and withdrawn", () => {
+    const steps = new Map<string, number>();
+    for (const { kind, transaction } of traffic.sent) {
+      const program = transaction.message.staticAddresses.indexOf(programs.stake);
+      const last = transaction.message.instructions.at(-1);
+      if (kind !== "stake" || last?.programIndex !== program) continue;
+      const name = { 2: "delegated", 5: "deactivated", 4: "withdrawn" }[last.data[0] ?? 0] ?? "unknown";
+      steps.set(name, (steps.get(name) ?? 0) + 1);
+    }
+    expect([...steps.keys()].sort()).toEqual(["deactivated", "delegated", "withdrawn"]);
+  });
+
+  test("no lamport comes or goes but by the burn of base fees and the rewards of an epoch", () => {
+    let expected = genesis.lamports;
+    for (const { burned, issued, capitalization } of changes) {
+      expected += issued - burned;
+      expect(capitalization).toBe(expected);
+    }
+    expect(lamportsOfAll(manual.chain)).toBe(expected);
+    expect(changes.filter(({ issued }) => issued > 0n)).toHaveLength(4);
+  });
+
+  test("what a transaction takes from its accounts is its fee", () => {
+    for (let slot = 1n; slot <= SLOTS; slot += 1n) {
+      for (const { preBalances, postBalances, fee } of manual.chain.history.block(slot)?.transactions ?? []) {
+        expect(sum(preBalances) - sum(postBalances)).toBe(fee);
+      }
+    }
+  });
+});
+
+test(
+  "one seed gives one traffic, byte for byte, and another seed another",
+  async () => {
+    const run = async (seed: string) => {
+      await using manual = await startManualChain({ slotsPerEpoch: 32n });
+      using traffic = startTraffic(manual.chain, seed);
+      await manual.closeSlots(80);
+      return traffic.sent.map(({ transaction }) => transaction.id);
+    };
+    const first = await run("one");
+    expect(await run("one")).toEqual(first);
+    const other = new Set(await run("two"));
+    expect(first.filter((id) => other.has(id))).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "signatures are real, versions and bids vary, and a lookup table is used",
+  async () => {
+    await using manual = await startManualChain();
+    using traffic = startTraffic(manual.chain);
+    await manual.closeSlots(120);
+    const transactions = traffic.sent.map(({ transaction }) => transaction);
+    expect(transactions.filter((transaction, at) => at % 10 === 0 && !signaturesValid(transaction))).toEqual([]);
+    expect(transactions.some(({ message }) => message.version === 0 && message.lookups.length === 1)).toBe(true);
+    const prices = transactions.map(({ id }) => manual.chain.history.transaction(id)?.unitPrice ?? 0n);
+    expect(new Set(prices).size).toBeGreaterThan(20);
+    expect(prices.filter((price) => price === 0n).length).toBeGreaterThan(prices.length / 3);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "the rate is kept to the transaction, and accounts do not grow with time",
+  async () => {
+    await using manual = await startManualChain({ slotsPerEpoch: 32n, transactionsMax: 1_000 });
+    const { chain } = manual;
+    using traffic = startTraffic(chain, "rate", 33);
+    await manual.closeSlots(100);
+    const atFirst = traffic.sent.length;
+    await manual.closeSlots(100);
+    expect(traffic.sent.length - atFirst).toBe(1_320);
+    // What genesis holds, 50 wallets, 3 mints with 50 accounts each, 12 stakes, a table.
+    await using idle = await startManualChain({ slotsPerEpoch: 32n });
+    expect(chain.accounts.size).toBeLessThanOrEqual(idle.chain.accounts.size + 50 + 3 + 150 + 12 + 1);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a chain that loses unconfirmed transactions gets what is missing again",
+  async () => {
+    await using manual = await startManualChain({ pendingMax: 3 });
+    const { chain } = manual;
+    using traffic = startTraffic(chain);
+    await manual.closeSlots(200);
+    expect(chain.dropped).toBeGreaterThan(10);
+    const kinds = new Set(traffic.sent.map(({ kind }) => kind));
+    expect(trafficKinds.filter((kind) => !kinds.has(kind))).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "nothing is sent after the traffic was stopped",
+  async () => {
+    await using manual = await startManualChain();
+    const traffic = startTraffic(manual.chain);
+    await manual.closeSlots(30);
+    traffic[Symbol.dispose]();
+    const { length } = traffic.sent;
+    expect(length).toBeGreaterThan(0);
+    await manual.closeSlots(10);
+    expect(traffic.sent.length).toBe(length);
+  },
+  PATIENCE_MS,
+);

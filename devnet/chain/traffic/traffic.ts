@@ -1,0 +1,172 @@
+import { parseTransaction, type Transaction } from "@sluice/wire";
+import type { Chain } from "../bank/chain.ts";
+import { hashBytes } from "../bank/slot-sysvars.ts";
+import { airdropTransaction } from "../rpc/airdrop.ts";
+import { type Cast, createCast } from "./cast.ts";
+import { Draw } from "./draw.ts";
+import { setUnitLimit, setUnitPrice } from "./instructions.ts";
+import { drawPlan, type Plan, type TrafficKind } from "./kinds.ts";
+import { type Draft, signedBytes } from "./message.ts";
+import { Holds, Scene, type SceneChain } from "./scene.ts";
+import { type Errand, errands, LookupTables } from "./upkeep.ts";
+
+/** Transactions that prepare or repair the traffic in one slot. */
+const ERRANDS_PER_SLOT = 8;
+/** The shortest time between two submissions of one slot; those that would come closer go together. */
+const GAP_MS_MIN = 10;
+/** What a slot counts for when its clock is stopped. */
+const NOMINAL_SLOT_MS = 400;
+
+export interface TrafficOptions {
+  readonly transactionsPerSecond: number;
+  /** Any text: wallets, mints and all that is drawn follow from it. */
+  readonly seed: string;
+  /** Nominal length of a slot; 0 when slots are closed by hand, and then each gets its transactions at once. */
+  readonly slotMs: number;
+}
+
+export interface TrafficDependencies {
+  readonly chain: Chain;
+  /** Is told of every transaction as it is submitted. */
+  readonly submitted?: (kind: TrafficKind | "errand", transaction: Transaction) => void;
+}
+
+interface Ready {
+  readonly kind: TrafficKind | "errand";
+  readonly transaction: Transaction;
+}
+
+/**
+ * Traffic of a seed. When a slot opens, its share of the rate is drawn and signed from the state that the chain then has,
+ * and submitted over the slot like anybody's transactions. The same seed gives the same transactions as long as the
+ * chain gives the same slots. Nothing is remembered but which accounts are in use, so that a lost transaction, a fork or
+ * an empty wallet costs nothing but itself.
+ */
+export class Traffic implements Disposable {
+  readonly #options: TrafficOptions;
+  readonly #deps: TrafficDependencies;
+  readonly #cast: Cast;
+  readonly #holds = new Holds();
+  readonly #tables = new LookupTables();
+  readonly #view: SceneChain;
+  #waiting: Ready[] = [];
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #stopped = false;
+
+  constructor(options: TrafficOptions, deps: TrafficDependencies) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#cast = createCast(options.seed);
+    const { chain } = deps;
+    this.#view = { read: (address) => chain.accounts.newest(address), faucet: chain.genesis.faucet.address };
+    chain.watch({
+      received() {},
+      opened: (slot) => this.#opened(slot),
+      frozen() {},
+      confirmed() {},
+      finalized() {},
+    });
+  }
+
+  #opened(slot: bigint): void {
+    if (this.#stopped) return;
+    try {
+      this.#submit(this.#waiting.length);
+      this.#waiting = this.#draw(slot);
+      if (this.#options.slotMs === 0) this.#submit(this.#waiting.length);
+      else this.#spread();
+    } catch (error) {
+      // A fault of the traffic costs a slot's share of it, and nobody else anything.
+      console.error(error);
+    }
+  }
+
+  /** How many transactions this slot gets: over many slots exactly the rate. */
+  #share(slot: bigint): number {
+    const rate = (this.#options.transactionsPerSecond * (this.#options.slotMs || NOMINAL_SLOT_MS)) / 1_000;
+    const number = Number(slot);
+    return Math.floor((number + 1) * rate) - Math.floor(number * rate);
+  }
+
+  #draw(slot: bigint): Ready[] {
+    const { chain } = this.#deps;
+    this.#holds.open(slot);
+    const scene = new Scene({
+      cast: this.#cast,
+      chain: this.#view,
+      draw: new Draw(`${this.#options.seed}/${slot}`),
+      holds: this.#holds,
+      table: this.#tables.usable(this.#view, slot),
+      slot,
+      epoch: chain.epochs.epochOf(slot),
+      vote: chain.genesis.validator.vote,
+    });
+    const { blockhash } = chain.at("confirmed");
+    const hash = hashBytes(blockhash);
+    const ready: Ready[] = errands(scene, this.#tables, ERRANDS_PER_SLOT).map((errand) => ({
+      kind: "errand",
+      transaction: this.#errand(errand, blockhash),
+    }));
+    const share = this.#share(slot) - ready.length;
+    for (let count = 0; count < share; count += 1) {
+      const drawn = drawPlan(scene);
+      if (drawn === null) break;
+      ready.push({ kind: drawn.kind, transaction: parsed(withBid(drawn.plan, scene.draw), hash) });
+    }
+    return ready;
+  }
+
+  #errand(errand: Errand, blockhash: string): Transaction {
+    if (errand.kind === "draft") return parsed(errand.draft, hashBytes(blockhash));
+    const { faucet } = this.#deps.chain.genesis;
+    return airdropTransaction(faucet, errand.to.bytes, errand.lamports, blockhash, 0);
+  }
+
+  #spread(): void {
+    const { slotMs } = this.#options;
+    const count = this.#waiting.length;
+    if (count === 0) return;
+    const gap = Math.max(GAP_MS_MIN, slotMs / (count + 1));
+    const each = Math.ceil(count / Math.max(1, Math.floor(slotMs / gap)));
+    const next = () => {
+      this.#timer = null;
+      this.#submit(each);
+      if (this.#waiting.length > 0) this.#timer = setTimeout(next, gap);
+    };
+    this.#timer = setTimeout(next, gap);
+  }
+
+  #submit(count: number): void {
+    if (this.#timer !== null && count >= this.#waiting.length) {
+      clearTimeout(this.#timer);
+      this.#timer = null;
+    }
+    for (const { kind, transaction } of this.#waiting.splice(0, count)) {
+      this.#deps.submitted?.(kind, transaction);
+      // Its signatures were made here a moment ago.
+      this.#deps.chain.submit(transaction, true);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#stopped = true;
+    this.#waiting = [];
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
+
+function parsed(draft: Draft, blockhash: Uint8Array): Transaction {
+  const result = parseTransaction(signedBytes(draft, blockhash));
+  if (!result.ok) throw new Error(`the traffic made a transaction with a fault: ${result.fault}`);
+  return result.transaction;
+}
+
+/** Two in five bid for their place: most a little, a few a lot. */
+function withBid(plan: Plan, draw: Draw): Draft {
+  const tier = draw.fraction();
+  if (tier < 0.6) return plan;
+  const [fewest, most] = tier < 0.88 ? [0, 4] : tier < 0.98 ? [4, 5.7] : [5.7, 6.7];
+  const bid = [setUnitLimit(plan.units), setUnitPrice(BigInt(draw.magnitude(fewest, most)))];
+  return { ...plan, instructions: [...bid, ...plan.instructions] };
+}
