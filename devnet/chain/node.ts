@@ -12,6 +12,7 @@ import type { RpcNode } from "./rpc/method.ts";
 import { rpcMethods } from "./rpc/table.ts";
 import { SlotTimer } from "./slot-timer.ts";
 import { LiteSvmMachine } from "./svm/litesvm.ts";
+import { startTraffic } from "./traffic/traffic.ts";
 
 /** Longest text that a client may send over a socket. Source: Solana JSON-RPC, limits. */
 const SOCKET_MESSAGE_BYTES_MAX = 4_096;
@@ -140,6 +141,10 @@ export async function startNode(options: NodeOptions, deps: { readonly now: () =
   const pubsubServer = serve(options.pubsubPort, options, rpc, hub, node);
   doors.rpc = `${address(options.host)}:${rpcServer.port}`;
   doors.pubsub = `${address(options.host)}:${pubsubServer.port}`;
+  const traffic = startTraffic(
+    { transactionsPerSecond: options.traffic, seed: options.trafficSeed, slotMs: options.slotMs },
+    { chain },
+  );
   const timer = options.slotMs > 0 ? new SlotTimer(options.slotMs, () => chain.closeSlot()) : null;
   return {
     chain,
@@ -147,6 +152,7 @@ export async function startNode(options: NodeOptions, deps: { readonly now: () =
     wsUrl: `ws://${doors.pubsub}`,
     closeSlot: () => chain.closeSlot(),
     async [Symbol.asyncDispose]() {
+      traffic?.[Symbol.dispose]();
       timer?.stop();
       await Promise.all([rpcServer.stop(true), pubsubServer.stop(true)]);
       await chain[Symbol.asyncDispose]();

@@ -19,6 +19,10 @@ export interface NodeOptions {
   readonly pendingMax: number;
   readonly subscriptionsMax: number;
   readonly bodyBytesMax: number;
+  /** Transactions a second that the chain makes itself, so that it looks alive; 0 makes none. */
+  readonly traffic: number;
+  /** Any text: what the traffic does follows from it. */
+  readonly trafficSeed: string;
 }
 
 export const DEFAULT_OPTIONS: NodeOptions = {
@@ -36,6 +40,8 @@ export const DEFAULT_OPTIONS: NodeOptions = {
   pendingMax: 10_000,
   subscriptionsMax: 1_000_000,
   bodyBytesMax: DEFAULT_BODY_BYTES_MAX,
+  traffic: 0,
+  trafficSeed: "sluice",
 };
 
 export interface CommandLine {
@@ -65,6 +71,8 @@ const FLAGS = {
   "pending-transactions": "pendingMax",
   "max-subscriptions": "subscriptionsMax",
   "max-body-bytes": "bodyBytesMax",
+  traffic: "traffic",
+  "traffic-seed": "trafficSeed",
 } as const satisfies { readonly [flag: string]: keyof NodeOptions };
 
 /** Lowest and highest value of each number; a faucet keeps below what all lamports together may be. */
@@ -81,6 +89,7 @@ const RANGES: { readonly [flag: string]: readonly [bigint, bigint] } = {
   "pending-transactions": [1n, 1_000_000n],
   "max-subscriptions": [1n, 10_000_000n],
   "max-body-bytes": [1_024n, 16_777_216n],
+  traffic: [0n, 1_000n],
 };
 
 function readFlag(

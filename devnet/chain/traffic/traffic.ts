@@ -156,6 +156,11 @@ export class Traffic implements Disposable {
   }
 }
 
+/** Starts the traffic of a chain; null for a rate of 0. It goes on until it is disposed of. */
+export function startTraffic(options: TrafficOptions, deps: TrafficDependencies): Traffic | null {
+  return options.transactionsPerSecond > 0 ? new Traffic(options, deps) : null;
+}
+
 function parsed(draft: Draft, blockhash: Uint8Array): Transaction {
   const result = parseTransaction(signedBytes(draft, blockhash));
   if (!result.ok) throw new Error(`the traffic made a transaction with a fault: ${result.fault}`);
