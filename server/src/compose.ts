@@ -22,7 +22,7 @@ import type { State } from "./state/index.ts";
 export type { OpenDoor } from "./compose/doors.ts";
 export { composeManagement } from "./compose/offline.ts";
 export { composeResolver } from "./compose/resolver-alone.ts";
-export { storeParts } from "./compose/stores.ts";
+export { stateOptions, storeParts } from "./compose/stores.ts";
 export { version } from "./compose/version.ts";
 
 /** A running server. Disposing of it drains the doors, ends the children and closes the stores. */

@@ -1,8 +1,9 @@
 import { mkdirSync } from "node:fs";
-import { compose, managementSocketPath, type Sluice, storeParts, version } from "../compose.ts";
+import { compose, managementSocketPath, type Sluice, stateOptions, storeParts, version } from "../compose.ts";
 import type { Config } from "../config/index.ts";
 import { systemClock, systemRandom } from "../lib/index.ts";
 import { createLog } from "../observe/index.ts";
+import { requireUnusedState } from "../state/index.ts";
 import { renderBanner } from "./banner.ts";
 import { ensureDevAccounts } from "./dev-accounts.ts";
 import { type ChainAddress, startDevChain } from "./dev-chain.ts";
@@ -25,10 +26,7 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
   const { directory } = config.stores;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   if (options.fresh === true) {
-    // What a living server uses is not taken away under it.
-    if (await serverIsAt(managementSocketPath(config))) {
-      throw new CommandFailure(`a server uses ${directory}: stop it before you start over`);
-    }
+    await requireUnused(config);
     forgetEverything(directory, storeParts);
   }
   const log = createLog({ level: config.logLevel, destination: "stderr", pretty: process.stderr.isTTY === true });
@@ -57,6 +55,22 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
     }),
   );
   await stop;
+}
+
+/**
+ * What a living server uses is not taken away under it. One that is still starting or draining answers no commands, but
+ * holds the directory.
+ */
+async function requireUnused(config: Config): Promise<void> {
+  const { directory } = config.stores;
+  if (await serverIsAt(managementSocketPath(config))) {
+    throw new CommandFailure(`a server uses ${directory}: stop it before you start over`);
+  }
+  try {
+    requireUnusedState(stateOptions(config).directory);
+  } catch (fault) {
+    explainStartFault(fault);
+  }
 }
 
 /** The configuration with the development chain as devnet's only node. */

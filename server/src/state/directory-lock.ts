@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { faultOfDriverError, StateError } from "./errors.ts";
 
@@ -39,6 +39,14 @@ export class DirectoryLock implements Disposable {
   [Symbol.dispose](): void {
     this.#database.close();
   }
+}
+
+/**
+ * Throws StateError LOCKED while a process holds the directory, be it one that is only just starting or still ending;
+ * for who is about to take its content away. A directory that is not there is held by nobody.
+ */
+export function requireUnusedState(directory: string): void {
+  if (existsSync(directory)) DirectoryLock.take(directory)[Symbol.dispose]();
 }
 
 function holder(directory: string): string {

@@ -3,6 +3,7 @@
  * or on PostgreSQL. Config says which; compose opens it. It feeds keys, credits, admin and every room that has to
  * remember something. Whatever a method has acknowledged is on disk; nobody outside knows which driver runs.
  */
+export { requireUnusedState } from "./directory-lock.ts";
 export { StateError, type StateFault, stateFaultOf } from "./errors.ts";
 export {
   migrateState,

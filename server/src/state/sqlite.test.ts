@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock, systemRandom } from "../lib/index.ts";
+import { requireUnusedState } from "./directory-lock.ts";
 import { run as durabilityCampaign } from "./durability.campaign.ts";
 import { stateFaultOf } from "./errors.ts";
 import { applyMigrations } from "./migrate.ts";
@@ -51,6 +52,17 @@ describe("the data directory", () => {
     expect(fault).toBe("LOCKED");
     expect(message).toBe(`The data directory ${directory} is in use by process ${process.pid}.`);
     expect(Number(tookMs)).toBeLessThan(1_000);
+  });
+
+  test("it is held from the opening to the closing and not before or after", async () => {
+    const directory = temporaryDirectory();
+    requireUnusedState(join(directory, "absent"));
+    const state = await openState({ directory, databaseUrl: null }, deps);
+    expect(() => requireUnusedState(directory)).toThrow("is in use by");
+    await state[Symbol.asyncDispose]();
+    requireUnusedState(directory);
+    await using again = await openState({ directory, databaseUrl: null }, deps);
+    expect(await again.ping()).toBe(true);
   });
 
   test("a second opening in the same process is refused too, and does not loosen the first one's hold", async () => {
