@@ -36,7 +36,8 @@ async function main(): Promise<void> {
     process.stdin.on("close", end);
     process.stdin.resume();
   }
-  process.stdout.write(`${JSON.stringify({ ready: true, rpc: node.rpcUrl, ws: node.wsUrl })}\n`);
+  const admin = node.adminUrl === null ? {} : { admin: node.adminUrl };
+  process.stdout.write(`${JSON.stringify({ ready: true, rpc: node.rpcUrl, ws: node.wsUrl, ...admin })}\n`);
 }
 
 await main();

@@ -2,13 +2,20 @@ import type { Server, ServerWebSocket } from "bun";
 import { Chain } from "./bank/chain.ts";
 import { createGenesis } from "./bank/genesis.ts";
 import { PerformanceSamples } from "./bank/performance.ts";
+import { Door } from "./faults/door.ts";
+import { EdgeFaults, methodsOf } from "./faults/edge.ts";
+import { Faults } from "./faults/faults.ts";
+import { LaggingView } from "./faults/lag.ts";
+import { adminMethods, healthMethod } from "./faults/methods.ts";
+import { SlotClock } from "./faults/slot-clock.ts";
+import { SocketFaults } from "./faults/sockets.ts";
 import type { NodeOptions } from "./options.ts";
 import { PubSubHub } from "./pubsub/hub.ts";
 import { SocketClient } from "./pubsub/socket-client.ts";
 import type { ChainEvent } from "./pubsub/subscription.ts";
 import { answerHttp } from "./rpc/http.ts";
 import { answerBody, type Dispatch, dispatcher } from "./rpc/json-rpc.ts";
-import type { RpcNode } from "./rpc/method.ts";
+import type { Method, RpcNode } from "./rpc/method.ts";
 import { rpcMethods } from "./rpc/table.ts";
 import { SlotTimer } from "./slot-timer.ts";
 import { LiteSvmMachine } from "./svm/litesvm.ts";
@@ -29,6 +36,8 @@ export interface ChainNode extends AsyncDisposable {
   readonly chain: Chain;
   readonly rpcUrl: string;
   readonly wsUrl: string;
+  /** Where nothing but devnet_* is answered, whatever goes wrong elsewhere; null without `admin`. */
+  readonly adminUrl: string | null;
   /** Closes the open slot now, beside what the timer does; tests that own the time use it. */
   closeSlot(): Promise<void>;
 }
@@ -37,15 +46,16 @@ function address(hostname: string): string {
   return hostname.includes(":") ? `[${hostname}]` : hostname;
 }
 
-function watch(chain: Chain, hub: PubSubHub, performance: PerformanceSamples): void {
-  const publish = (event: ChainEvent) => {
-    try {
-      hub.publish(event);
-    } catch (error) {
-      // A subscriber's faulty encoding must not stop the chain for everybody.
-      console.error(error);
-    }
-  };
+function publishSafely(hub: PubSubHub, event: ChainEvent): void {
+  try {
+    hub.publish(event);
+  } catch (error) {
+    // A subscriber's faulty encoding must not stop the chain for everybody.
+    console.error(error);
+  }
+}
+
+function watch(chain: Chain, publish: (event: ChainEvent) => void, performance: PerformanceSamples): void {
   const reached = (commitment: "confirmed" | "finalized") => (bank: ReturnType<Chain["at"]>) => {
     const block = chain.history.block(bank.slot);
     if (block !== null) publish({ kind: "reached", commitment, bank, block });
@@ -59,12 +69,26 @@ function watch(chain: Chain, hub: PubSubHub, performance: PerformanceSamples): v
     },
     confirmed: reached("confirmed"),
     finalized: reached("finalized"),
+    abandoned(parent, slots) {
+      performance.abandoned(parent);
+      publish({ kind: "abandoned", slots });
+    },
   });
 }
 
-function serve(port: number, options: NodeOptions, rpc: Dispatch, hub: PubSubHub, node: RpcNode): Server<SocketData> {
+interface Behind {
+  readonly rpc: Dispatch;
+  readonly hub: PubSubHub;
+  readonly node: RpcNode;
+  readonly edge: EdgeFaults;
+  readonly sockets: SocketFaults;
+  readonly isHealthy: () => boolean;
+}
+
+function serve(port: number, options: NodeOptions, behind: Behind): Server<SocketData> {
+  const { rpc, hub, node, edge, sockets } = behind;
   const text = (path: string): string | null => {
-    if (path === "/health") return "ok";
+    if (path === "/health") return behind.isHealthy() ? "ok" : "behind";
     if (path !== "/v0/circulating-supply" && path !== "/v0/total-supply") return null;
     const total = node.chain.at("finalized").capitalization;
     return `${total / 1_000_000_000n}.${(total % 1_000_000_000n).toString().padStart(9, "0")}`;
@@ -79,7 +103,7 @@ function serve(port: number, options: NodeOptions, rpc: Dispatch, hub: PubSubHub
     fetch(request, server) {
       const upgrade = request.headers.get("upgrade")?.toLowerCase() === "websocket";
       if (upgrade && server.upgrade(request, { data: { client: null, dispatch: null } })) return undefined;
-      return answerHttp(request, rpc, text, options);
+      return edge.answer(request, (asked) => answerHttp(asked, rpc, text, options));
     },
     error: () => new Response("Internal error", { status: 500 }),
     websocket: {
@@ -88,12 +112,19 @@ function serve(port: number, options: NodeOptions, rpc: Dispatch, hub: PubSubHub
       closeOnBackpressureLimit: true,
       idleTimeout: 0,
       open(socket) {
-        const client = new SocketClient((text) => void socket.send(text));
+        const client = new SocketClient((text) => {
+          if (!sockets.loses()) socket.send(text);
+        });
+        sockets.opened(socket);
         socket.data.client = client;
         socket.data.dispatch = hub.dispatchFor(client);
       },
-      message: answerSocket,
+      async message(socket, message) {
+        if (!edge.isQuiet && typeof message === "string") await edge.delay(methodsOf(message));
+        await answerSocket(socket, message);
+      },
       close(socket) {
+        sockets.closed(socket);
         if (socket.data.client !== null) hub.closed(socket.data.client);
       },
     },
@@ -115,13 +146,31 @@ async function answerSocket(socket: ServerWebSocket<SocketData>, message: string
   }
 }
 
+/** A door that answers devnet_* alone and that no fault reaches. */
+function serveAdmin(options: NodeOptions, methods: ReadonlyMap<string, Method>, node: RpcNode): Server<undefined> {
+  const admin = dispatcher(
+    (name) => methods.get(name),
+    (method, params) => method.run(params, node),
+  );
+  const { host: hostname, adminPort: port } = options;
+  return Bun.serve({
+    port,
+    hostname,
+    idleTimeout: 255,
+    fetch: (asked) => answerHttp(asked, admin, () => null, options),
+  });
+}
+
 /** Starts a chain at its genesis and opens its doors. Ports may be 0: the URLs tell which were taken. */
 export async function startNode(options: NodeOptions, deps: { readonly now: () => number }): Promise<ChainNode> {
   const svm = new LiteSvmMachine();
   const genesis = await createGenesis(options, svm);
-  const chain = await Chain.start(options, genesis, { svm, now: deps.now });
+  const edge = new EdgeFaults();
+  const sockets = new SocketFaults();
+  const clock = new SlotClock(options, { now: deps.now, isStopped: () => edge.frozen.isShut });
+  const chain = await Chain.start(options, genesis, { svm, now: clock.now });
   const performance = new PerformanceSamples(chain.at("processed"));
-  const doors = { rpc: "", pubsub: "" };
+  const addresses = { rpc: "", pubsub: "" };
   let airdrops = 0;
   const faucet = {
     next() {
@@ -129,32 +178,43 @@ export async function startNode(options: NodeOptions, deps: { readonly now: () =
       return airdrops;
     },
   };
-  const node: RpcNode = { chain, performance, faucet, doors, now: deps.now };
-  const methods = rpcMethods();
+  const view = new LaggingView(chain, (event) => publishSafely(hub, event));
+  const node: RpcNode = { chain: view, performance, faucet, doors: addresses, now: clock.now };
+  const methods = new Map(rpcMethods());
   const rpc = dispatcher(
     (name) => methods.get(name),
     (method, params) => method.run(params, node),
   );
   const hub = new PubSubHub({ subscriptionsMax: options.subscriptionsMax }, { node });
-  watch(chain, hub, performance);
-  const rpcServer = serve(options.rpcPort, options, rpc, hub, node);
-  const pubsubServer = serve(options.pubsubPort, options, rpc, hub, node);
-  doors.rpc = `${address(options.host)}:${rpcServer.port}`;
-  doors.pubsub = `${address(options.host)}:${pubsubServer.port}`;
+  watch(chain, (event) => view.tell(event), performance);
+  const isHealthy = () => faults.slotsBehind === null;
+  const behind = { rpc: edge.failing(rpc), hub, node, edge, sockets, isHealthy };
+  const doorAt = (port: number) => new Door({ hostname: options.host, port }, (taken) => serve(taken, options, behind));
+  const doors = [doorAt(options.rpcPort), doorAt(options.pubsubPort)] as const;
+  const faults = new Faults(options, { chain, clock, edge, sockets, view, doors });
+  addresses.rpc = `${address(options.host)}:${doors[0].port}`;
+  addresses.pubsub = `${address(options.host)}:${doors[1].port}`;
+  const added = options.admin ? adminMethods(faults) : new Map<string, Method>();
+  for (const [name, method] of added) methods.set(name, method);
+  if (options.admin) methods.set("getHealth", healthMethod(faults));
+  const admin = options.admin ? serveAdmin(options, added, node) : null;
+  const closeSlot = () => clock.tick(chain);
   const traffic = startTraffic(
     { transactionsPerSecond: options.traffic, seed: options.trafficSeed, slotMs: options.slotMs },
     { chain },
   );
-  const timer = options.slotMs > 0 ? new SlotTimer(options.slotMs, () => chain.closeSlot()) : null;
+  const timer = options.slotMs > 0 ? new SlotTimer(options.slotMs, closeSlot) : null;
   return {
     chain,
-    rpcUrl: `http://${doors.rpc}`,
-    wsUrl: `ws://${doors.pubsub}`,
-    closeSlot: () => chain.closeSlot(),
+    rpcUrl: `http://${addresses.rpc}`,
+    wsUrl: `ws://${addresses.pubsub}`,
+    adminUrl: admin === null ? null : `http://${address(options.host)}:${admin.port}`,
+    closeSlot,
     async [Symbol.asyncDispose]() {
       traffic?.[Symbol.dispose]();
       timer?.stop();
-      await Promise.all([rpcServer.stop(true), pubsubServer.stop(true)]);
+      edge.clear();
+      await Promise.all([...doors.map((door) => door.stop()), admin?.stop(true)]);
       await chain[Symbol.asyncDispose]();
     },
   };

@@ -23,6 +23,9 @@ export interface NodeOptions {
   readonly traffic: number;
   /** Any text: what the traffic does follows from it. */
   readonly trafficSeed: string;
+  /** Whether the devnet_* methods exist, on every door and on one of their own. */
+  readonly admin: boolean;
+  readonly adminPort: number;
 }
 
 export const DEFAULT_OPTIONS: NodeOptions = {
@@ -42,6 +45,8 @@ export const DEFAULT_OPTIONS: NodeOptions = {
   bodyBytesMax: DEFAULT_BODY_BYTES_MAX,
   traffic: 0,
   trafficSeed: "sluice",
+  admin: false,
+  adminPort: 0,
 };
 
 export interface CommandLine {
@@ -73,12 +78,14 @@ const FLAGS = {
   "max-body-bytes": "bodyBytesMax",
   traffic: "traffic",
   "traffic-seed": "trafficSeed",
-} as const satisfies { readonly [flag: string]: keyof NodeOptions };
+  "admin-port": "adminPort",
+} as const satisfies { readonly [flag: string]: Exclude<keyof NodeOptions, "admin"> };
 
 /** Lowest and highest value of each number; a faucet keeps below what all lamports together may be. */
 const RANGES: { readonly [flag: string]: readonly [bigint, bigint] } = {
   "rpc-port": [0n, 65_535n],
   "pubsub-port": [0n, 65_535n],
+  "admin-port": [0n, 65_535n],
   "slot-ms": [0n, 60_000n],
   "genesis-lamports": [1_000_000_000n, 10_000_000_000_000_000_000n],
   "slots-per-epoch": [32n, 432_000n],
@@ -112,14 +119,22 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   try {
     values = parseArgs({
       args: [...argv],
-      options: { ...flags, data: { type: "string" }, "exit-with-parent": { type: "boolean" } },
+      options: {
+        ...flags,
+        data: { type: "string" },
+        "exit-with-parent": { type: "boolean" },
+        admin: { type: "boolean" },
+      },
       strict: true,
     }).values;
   } catch (error) {
     return { ok: false, faults: [error instanceof Error ? error.message : String(error)] };
   }
   const faults: string[] = [];
-  const read: Record<string, string | number | bigint> = { ...DEFAULT_OPTIONS };
+  const read: Record<string, string | number | bigint | boolean> = {
+    ...DEFAULT_OPTIONS,
+    admin: values["admin"] === true,
+  };
   for (const [flag, name] of Object.entries(FLAGS)) {
     const text = values[flag];
     if (typeof text !== "string") continue;

@@ -44,6 +44,9 @@ export function slotsUpdatesTopic(): Topic {
         yield { result: { type: "firstShredReceived", slot: event.slot, timestamp } };
         yield { result: { type: "createdBank", slot: event.slot, parent: event.parent, timestamp } };
       }
+      if (event.kind === "abandoned") {
+        for (const slot of event.slots) yield { result: { type: "dead", slot, timestamp, err: "abandoned fork" } };
+      }
       if (event.kind !== "reached") return;
       const { slot } = event.bank;
       if (event.commitment === "processed") {

@@ -34,6 +34,10 @@ export function preflightFailure(sentence: string, simulation: JsonValue): RpcEr
   return new RpcError(-32002, `Transaction simulation failed: ${sentence}`, simulation);
 }
 
+export function nodeBehind(slots: bigint): RpcError {
+  return new RpcError(-32005, `Node is behind by ${slots} slots`, { numSlotsBehind: slots });
+}
+
 export function blockNotAvailable(slot: bigint): RpcError {
   return new RpcError(-32004, `Block not available for slot ${slot}`);
 }

@@ -1,6 +1,9 @@
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import type { Chain } from "../bank/chain.ts";
+import type { History, RecordedTransaction } from "../bank/history.ts";
 import type { PerformanceSamples } from "../bank/performance.ts";
+import type { StatusCache } from "../bank/status-cache.ts";
+import type { ValidatorVotes } from "../bank/validator.ts";
 import type { EncodeClock, JsonObject, JsonValue } from "../encode/index.ts";
 import { minContextSlotNotReached } from "./errors.ts";
 import { commitmentMember, u64Member } from "./params.ts";
@@ -9,9 +12,22 @@ import { commitmentMember, u64Member } from "./params.ts";
 export const NODE_VERSION = "4.0.0";
 export const FEATURE_SET = 3_640_012_085;
 
+/** The chain as a node shows it, which may be an older state than the chain's own. */
+export interface ChainView
+  extends Pick<
+    Chain,
+    "genesis" | "accounts" | "blockhashes" | "epochs" | "at" | "openSlot" | "submit" | "simulate" | "yearsAt"
+  > {
+  readonly history: Pick<History, "firstSlot" | "block" | "slots" | "transaction"> & {
+    ofAddress(address: string): Iterable<RecordedTransaction>;
+  };
+  readonly statuses: Pick<StatusCache, "slotOf">;
+  readonly votes: Pick<ValidatorVotes, "standing" | "activatedStake">;
+}
+
 /** What the methods answer from. */
 export interface RpcNode {
-  readonly chain: Chain;
+  readonly chain: ChainView;
   readonly performance: PerformanceSamples;
   /** Numbers the airdrops, so that no two are the same transaction. */
   readonly faucet: { next(): number };

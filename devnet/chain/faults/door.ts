@@ -1,0 +1,60 @@
+const ATTEMPTS_MAX = 50;
+const ATTEMPT_MS = 20;
+
+/** What listens on a port. */
+export interface Listening {
+  readonly port: number | undefined;
+  stop(closeConnections: boolean): Promise<void> | void;
+}
+
+/** A port that answers, or that resets every connection at once and keeps its number meanwhile. */
+export class Door {
+  readonly port: number;
+  readonly #hostname: string;
+  readonly #answer: (port: number) => Listening;
+  #listening: Listening;
+  #resets = false;
+
+  constructor(options: { readonly hostname: string; readonly port: number }, answer: (port: number) => Listening) {
+    this.#hostname = options.hostname;
+    this.#answer = answer;
+    this.#listening = answer(options.port);
+    this.port = this.#listening.port ?? options.port;
+  }
+
+  /** Closes every connection; new ones are reset. */
+  async refuse(): Promise<void> {
+    if (this.#resets) return;
+    this.#resets = true;
+    await this.#exchange(() => {
+      const { hostname, port } = { hostname: this.#hostname, port: this.port };
+      const reset = { open: (socket: { terminate(): void }) => socket.terminate(), data() {} };
+      return Bun.listen({ hostname, port, socket: reset });
+    });
+  }
+
+  /** Answers again. */
+  async accept(): Promise<void> {
+    if (!this.#resets) return;
+    this.#resets = false;
+    await this.#exchange(() => this.#answer(this.port));
+  }
+
+  /** The port is free for a moment between two listeners; somebody else may just then hold it. */
+  async #exchange(listen: () => Listening): Promise<void> {
+    await this.#listening.stop(true);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        this.#listening = listen();
+        return;
+      } catch (error) {
+        if (attempt === ATTEMPTS_MAX) throw error;
+        await Bun.sleep(ATTEMPT_MS);
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#listening.stop(true);
+  }
+}

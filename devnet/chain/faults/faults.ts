@@ -1,0 +1,76 @@
+import type { Chain } from "../bank/chain.ts";
+import type { JsonObject } from "../encode/index.ts";
+import type { Door } from "./door.ts";
+import type { EdgeFaults } from "./edge.ts";
+import type { LaggingView } from "./lag.ts";
+import { SeededRandom } from "./random.ts";
+import type { SlotClock } from "./slot-clock.ts";
+import type { SocketFaults } from "./sockets.ts";
+
+/** The parts of a node in which something can be made to go wrong. */
+export interface FaultyParts {
+  readonly chain: Chain;
+  readonly clock: SlotClock;
+  readonly edge: EdgeFaults;
+  readonly sockets: SocketFaults;
+  readonly view: LaggingView;
+  readonly doors: readonly Door[];
+}
+
+/** Everything that can be made to go wrong with a node, and how it is mended. */
+export class Faults {
+  readonly parts: FaultyParts;
+  readonly seed: string;
+  /** A lagging node says that it is well. */
+  zombie = false;
+  refusing = false;
+
+  constructor(options: { readonly seed: string }, parts: FaultyParts) {
+    this.seed = options.seed;
+    this.parts = parts;
+  }
+
+  /** Draws for one fault. They begin anew whenever it is set, so that the same calls meet the same fate. */
+  random(fault: string, seed?: string): SeededRandom {
+    return new SeededRandom(`${seed ?? this.seed}/${fault}`);
+  }
+
+  /** What getHealth and /health tell: slots behind, or null when the node is well or says so. */
+  get slotsBehind(): bigint | null {
+    const behind = this.parts.view.slotsBehind;
+    return behind === 0n || this.zombie ? null : behind;
+  }
+
+  /** The faults that are on, each with what it was set to. */
+  active(): JsonObject {
+    const { clock, edge, sockets, view } = this.parts;
+    const { slow, corrupt, error } = edge;
+    return {
+      ...(clock.skipping > 0n && { skipSlots: clock.skipping }),
+      ...(view.behind > 0 && { [this.zombie ? "zombie" : "lag"]: { slots: view.behind, now: view.slotsBehind } }),
+      ...(sockets.drop !== null && { dropPubsub: { share: sockets.drop.share, dropped: sockets.dropped } }),
+      ...(slow !== null && { slow: { ms: slow.ms, share: slow.share, methods: slow.methods } }),
+      ...((this.refusing || edge.unavailable) && { refuse: { connections: this.refusing } }),
+      ...(edge.frozen.isShut && { freeze: true }),
+      ...(corrupt !== null && { corrupt: { share: corrupt.share, kind: corrupt.kind } }),
+      ...(error !== null && { error: { share: error.share, code: error.code } }),
+    };
+  }
+
+  async refuseConnections(): Promise<void> {
+    this.refusing = true;
+    await Promise.all(this.parts.doors.map((door) => door.refuse()));
+  }
+
+  /** Ends every fault. What happened meanwhile stays: forks, skipped slots, dropped history, time that moved on. */
+  async clear(): Promise<void> {
+    const { chain, clock, edge, sockets, view, doors } = this.parts;
+    this.zombie = false;
+    this.refusing = false;
+    edge.clear();
+    sockets.drop = null;
+    clock.clear(chain);
+    view.clear();
+    await Promise.all(doors.map((door) => door.accept()));
+  }
+}

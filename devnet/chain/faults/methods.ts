@@ -1,0 +1,201 @@
+import type { JsonObject, JsonValue } from "../encode/index.ts";
+import { nameGenesis } from "../names/index.ts";
+import { invalidParams, nodeBehind } from "../rpc/errors.ts";
+import type { Method, MethodTable } from "../rpc/method.ts";
+import { booleanMember, listValue, stringValue, variantValue } from "../rpc/params.ts";
+import { CORRUPTIONS } from "./corrupt.ts";
+import type { Faults } from "./faults.ts";
+import { codeMember, settings, shareMember, wholeNumber } from "./params.ts";
+import type { Advance } from "./slot-clock.ts";
+
+/** Bounds, so that no call asks for more than minutes of work or much memory. */
+const SKIP_SLOTS_MAX = 10_000;
+const LAG_SLOTS_MAX = 512;
+const WAIT_MS_MAX = 600_000;
+const ADVANCE_SLOTS_MAX = 5_000;
+const ADVANCE_EPOCHS_MAX = 1_000;
+const ADVANCE_SECONDS_MAX = 31_536_000;
+const METHODS_MAX = 64;
+const FIRST_PARAMETER = { required: 1, optional: 0 } as const;
+const NO_PARAMETER = { required: 0, optional: 0 } as const;
+
+/** Whether the programs of genesis run: those that the machine brings do, those of the names only stand there. */
+function programsOf(faults: Faults): JsonObject {
+  const standIns = new Set<string>(nameGenesis().map(({ address }) => address));
+  const executable = faults.parts.chain.genesis.accounts.filter(({ account }) => account?.executable === true);
+  const kind = (address: string) => (standIns.has(address) ? "stand-in" : "real");
+  return Object.fromEntries(executable.map(({ address }) => [address, kind(address)]));
+}
+
+function info(faults: Faults): JsonObject {
+  const { chain, clock, view } = faults.parts;
+  const { slot } = chain.at("processed");
+  return {
+    seed: faults.seed,
+    slot,
+    shownSlot: view.at("processed").slot,
+    confirmedSlot: chain.at("confirmed").slot,
+    finalizedSlot: chain.at("finalized").slot,
+    epoch: chain.epochs.epochOf(slot),
+    unixTimestampMs: Math.floor(clock.now()),
+    faults: faults.active(),
+    programs: programsOf(faults),
+  };
+}
+
+function lag(faults: Faults, slots: JsonValue | undefined, zombie: boolean): JsonObject {
+  faults.parts.view.lag(wholeNumber(slots, "slots", 1, LAG_SLOTS_MAX));
+  faults.zombie = zombie;
+  return faults.active();
+}
+
+function advanceOf(value: JsonValue | undefined): Advance {
+  const object = settings(value, ["slots", "epochs", "seconds"]);
+  const [name, ...others] = Object.keys(object);
+  if (name === undefined || others.length > 0) {
+    throw invalidParams("Invalid params: name one of slots, epochs and seconds.");
+  }
+  const whole = (highest: number) => BigInt(wholeNumber(object[name], name, 1, highest));
+  if (name === "slots") return { slots: whole(ADVANCE_SLOTS_MAX) };
+  return name === "epochs" ? { epochs: whole(ADVANCE_EPOCHS_MAX) } : { seconds: whole(ADVANCE_SECONDS_MAX) };
+}
+
+/** Methods that change the chain itself; what they do stays. */
+function chainMethods(faults: Faults): MethodTable {
+  const { chain, clock, view } = faults.parts;
+  return {
+    devnet_skipSlots: {
+      ...FIRST_PARAMETER,
+      run(params) {
+        clock.skip(BigInt(wholeNumber(params[0], "slots", 1, SKIP_SLOTS_MAX)));
+        return { openSlot: chain.openSlot, skipping: clock.skipping };
+      },
+    },
+    devnet_fork: {
+      ...FIRST_PARAMETER,
+      async run(params) {
+        const object = settings(params[0], ["depth", "landAgain"]);
+        const landAgain = booleanMember(object, "landAgain", false);
+        if (view.behind > 0) throw invalidParams("Invalid params: a node that lags cannot fork.");
+        await chain.settled();
+        const depth = wholeNumber(object["depth"], "depth", 1, chain.forkDepthMax);
+        const { parent, abandoned } = await chain.fork(depth, landAgain);
+        clock.forked();
+        return { parent, abandoned, openSlot: chain.openSlot };
+      },
+    },
+    devnet_prune: {
+      ...FIRST_PARAMETER,
+      run(params) {
+        const finalized = Number(view.at("finalized").slot);
+        chain.history.dropBefore(BigInt(wholeNumber(params[0], "slot", 0, finalized)));
+        return { firstAvailableBlock: chain.history.firstSlot };
+      },
+    },
+    devnet_advance: {
+      ...FIRST_PARAMETER,
+      async run(params) {
+        await clock.advance(advanceOf(params[0]), chain);
+        const { slot } = chain.at("processed");
+        const unixTimestampMs = Math.floor(clock.now());
+        return { slot, epoch: chain.epochs.epochOf(slot), unixTimestampMs };
+      },
+    },
+  };
+}
+
+/** Methods that make the node behind its doors go wrong, until they are cleared. */
+function nodeMethods(faults: Faults): MethodTable {
+  const { edge, sockets } = faults.parts;
+  return {
+    devnet_lag: { ...FIRST_PARAMETER, run: (params) => lag(faults, params[0], false) },
+    devnet_zombie: { ...FIRST_PARAMETER, run: (params) => lag(faults, params[0], true) },
+    devnet_dropPubsub: {
+      ...FIRST_PARAMETER,
+      run(params) {
+        const object = settings(params[0], ["share", "seed"]);
+        const seed = object["seed"] === undefined ? undefined : String(object["seed"]);
+        sockets.drop = { share: shareMember(object), random: faults.random("dropPubsub", seed) };
+        return faults.active();
+      },
+    },
+    devnet_closePubsub: { ...NO_PARAMETER, run: () => ({ closed: sockets.closeAll() }) },
+    devnet_slow: {
+      ...FIRST_PARAMETER,
+      run(params) {
+        const object = settings(params[0], ["ms", "share", "methods"]);
+        const given = object["methods"] ?? null;
+        const methods = given === null ? null : listValue(given).map((entry) => stringValue(entry));
+        if (methods !== null && methods.length > METHODS_MAX) {
+          throw invalidParams(`Invalid params: at most ${METHODS_MAX} methods.`);
+        }
+        const ms = wholeNumber(object["ms"], "ms", 0, WAIT_MS_MAX);
+        edge.slow = { ms, methods, share: shareMember(object), random: faults.random("slow") };
+        return faults.active();
+      },
+    },
+    devnet_refuse: {
+      ...FIRST_PARAMETER,
+      async run(params) {
+        const connections = booleanMember(settings(params[0], ["connections"]), "connections", true);
+        if (connections) await faults.refuseConnections();
+        else edge.unavailable = true;
+        return faults.active();
+      },
+    },
+    devnet_freeze: {
+      ...FIRST_PARAMETER,
+      run(params) {
+        edge.frozen.shut(wholeNumber(params[0], "ms", 1, WAIT_MS_MAX));
+        return faults.active();
+      },
+    },
+    devnet_corrupt: {
+      ...FIRST_PARAMETER,
+      run(params) {
+        const object = settings(params[0], ["share", "kind"]);
+        const kind = variantValue(object["kind"], CORRUPTIONS);
+        edge.corrupt = { share: shareMember(object), kind, random: faults.random("corrupt") };
+        return faults.active();
+      },
+    },
+    devnet_error: {
+      ...FIRST_PARAMETER,
+      run(params) {
+        const object = settings(params[0], ["share", "code"]);
+        edge.error = { share: shareMember(object), code: codeMember(object), random: faults.random("error") };
+        return faults.active();
+      },
+    },
+  };
+}
+
+/** The devnet_* methods by name. */
+export function adminMethods(faults: Faults): ReadonlyMap<string, Method> {
+  return new Map(
+    Object.entries({
+      devnet_info: { ...NO_PARAMETER, run: () => info(faults) },
+      ...chainMethods(faults),
+      ...nodeMethods(faults),
+      devnet_clear: {
+        ...NO_PARAMETER,
+        async run() {
+          await faults.clear();
+          return faults.active();
+        },
+      },
+    }),
+  );
+}
+
+/** getHealth of a node that may lag. */
+export function healthMethod(faults: Faults): Method {
+  return {
+    ...NO_PARAMETER,
+    run() {
+      const behind = faults.slotsBehind;
+      if (behind !== null) throw nodeBehind(behind);
+      return "ok";
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type { Chain } from "../bank/chain.ts";
+
+const NOMINAL_SLOT_MS = 400;
+/** Slots closed at a stretch before others get their turn. */
+const STRETCH = 16;
+
+export interface SlotClockOptions {
+  readonly slotMs: number;
+  readonly finalizedAfter: number;
+}
+
+/** How far `advance` goes: so many slots with a block each, or to an epoch, or by a time. */
+export type Advance = { readonly slots: bigint } | { readonly epochs: bigint } | { readonly seconds: bigint };
+
+/** The chain's time: what it reads as now, and what becomes of each tick of its slots. */
+export class SlotClock {
+  readonly #options: SlotClockOptions;
+  readonly #now: () => number;
+  readonly #isStopped: () => boolean;
+  #aheadMs = 0;
+  /** Slots to leave out after the one that is open. */
+  #skip = 0n;
+  /** Ticks until the open slot begins, after slots that were left out. */
+  #waits = 0n;
+  #advancing = false;
+
+  constructor(options: SlotClockOptions, deps: { readonly now: () => number; readonly isStopped: () => boolean }) {
+    this.#options = options;
+    this.#now = deps.now;
+    this.#isStopped = deps.isStopped;
+  }
+
+  /** Unix milliseconds. */
+  readonly now = (): number => this.#now() + this.#aheadMs;
+
+  get skipping(): bigint {
+    return this.#skip + this.#waits;
+  }
+
+  /** The next slots after the open one have no block. */
+  skip(slots: bigint): void {
+    this.#skip += slots;
+  }
+
+  /** A slot's time is over. */
+  async tick(chain: Chain): Promise<void> {
+    if (this.#advancing || this.#isStopped()) return;
+    if (this.#waits > 0n) {
+      this.#waits -= 1n;
+      if (this.#waits === 0n) chain.announceOpen();
+      return;
+    }
+    const skip = this.#skip;
+    this.#skip = 0n;
+    this.#waits = skip;
+    await chain.closeSlot(skip, skip > 0n);
+  }
+
+  /** Slots are left out no longer; one that waited for its turn begins now. */
+  clear(chain: Chain): void {
+    this.#skip = 0n;
+    if (this.#waits > 0n) chain.announceOpen();
+    this.#waits = 0n;
+  }
+
+  /** The open slot was abandoned, and another one has begun. */
+  forked(): void {
+    this.#waits = 0n;
+  }
+
+  /**
+   * Moves time and slots on at once. Toward an epoch or by a time, slots are left out but for the first one of each epoch
+   * and as many at the end as it takes that all of this is finalized.
+   */
+  async advance(by: Advance, chain: Chain): Promise<void> {
+    this.clear(chain);
+    this.#advancing = true;
+    try {
+      const slotMs = this.#options.slotMs === 0 ? NOMINAL_SLOT_MS : this.#options.slotMs;
+      const target = this.#target(by, chain, slotMs);
+      const blocks = BigInt(this.#options.finalizedAfter) + 1n;
+      const lastBlocks = "slots" in by ? 0n : target - blocks;
+      for (let closed = 1; chain.openSlot < target; closed += 1) {
+        const open = chain.openSlot;
+        const next = open < lastBlocks ? lower(this.#nextEpoch(chain), lastBlocks) : open + 1n;
+        this.#aheadMs += Number(next - open) * slotMs;
+        await chain.closeSlot(next - open - 1n);
+        if (closed % STRETCH === 0) await Bun.sleep(0);
+      }
+    } finally {
+      this.#advancing = false;
+    }
+  }
+
+  #target(by: Advance, chain: Chain, slotMs: number): bigint {
+    if ("slots" in by) return chain.openSlot + by.slots;
+    if ("seconds" in by) return chain.openSlot + (by.seconds * 1_000n) / BigInt(slotMs);
+    const epoch = chain.epochs.epochOf(chain.openSlot) + by.epochs;
+    return chain.epochs.firstSlot(epoch) + BigInt(this.#options.finalizedAfter) + 1n;
+  }
+
+  #nextEpoch(chain: Chain): bigint {
+    return chain.epochs.firstSlot(chain.epochs.epochOf(chain.openSlot) + 1n);
+  }
+}
+
+function lower(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
