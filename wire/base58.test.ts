@@ -70,6 +70,22 @@ describe("base58", () => {
     expect(decodeAddress(`1${"2".repeat(32)}`)).toBeNull();
   });
 
+  test("encodes what is longer than a transaction to the text that kit gives, up to its bound", () => {
+    const long = fc.integer({ min: 400, max: 3_000 }).chain(bytesOf);
+    fc.assert(
+      fc.property(long, (bytes) => {
+        expect(encodeBase58(bytes)).toBe(kit.decode(bytes));
+      }),
+      { seed: 20261120, numRuns: 25 },
+    );
+    for (const length of [maxBase58Bytes - 1, maxBase58Bytes]) {
+      for (const fill of [0, 1, 255]) {
+        const bytes = new Uint8Array(length).fill(fill);
+        expect(decodeBase58(encodeBase58(bytes), maxBase58Bytes)).toEqual(bytes);
+      }
+    }
+  });
+
   test("refuses text beyond the bound before it does quadratic work", () => {
     expect(decodeBase58("2".repeat(10_000_000))).toBeNull();
     expect(decodeBase58(encodeBase58(new Uint8Array(1232).fill(255)))).toHaveLength(1232);

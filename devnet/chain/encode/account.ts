@@ -1,7 +1,7 @@
+import { encodeBase58 } from "@sluice/wire";
 import type { ChainAccount } from "../model.ts";
 import type { AccountLookup, EncodeClock } from "./accounts/account-parser.ts";
 import { parseAccount } from "./accounts/parse-account.ts";
-import { encodeBase58 } from "./base58.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 export type AccountEncodingName = "binary" | "base58" | "base64" | "base64+zstd" | "jsonParsed";

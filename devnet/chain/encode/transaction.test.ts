@@ -1,7 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { decodeBase58, encodeBase58, maxU64, programs } from "@sluice/wire";
-import fc from "fast-check";
-import { encodeBase58 as encodeLong } from "./base58.ts";
 import { encodeBlock } from "./block.ts";
 import { encodeSimulation, type SimulatedTransaction } from "./simulation.ts";
 import { block, firstVersionTransfer, legacyTransfer, SIGNATURE, versionedCall } from "./testing/executed.ts";
@@ -259,19 +257,4 @@ describe("simulations", () => {
     expect(encoded["innerInstructions"]).toEqual([{ index: 1, instructions: [{ ...parsedTransfer, stackHeight: 2 }] }]);
     expect(encoded["unitsConsumed"]).toBe(maxU64);
   });
-});
-
-test("data longer than a transaction are written as base58 too", () => {
-  fc.assert(
-    fc.property(
-      fc.uint8Array({ minLength: 4097, maxLength: 4200 }),
-      fc.integer({ min: 0, max: 40 }),
-      (bytes, zeros) => {
-        bytes.fill(0, 0, zeros);
-        expect(decodeBase58(encodeLong(bytes), 10_240)).toEqual(bytes);
-      },
-    ),
-    { numRuns: 20 },
-  );
-  expect(encodeLong(new Uint8Array(5000))).toBe("1".repeat(5000));
 });

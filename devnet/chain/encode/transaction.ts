@@ -1,7 +1,7 @@
 import type { Message, Transaction } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire";
 import type { ExecutedTransaction } from "../model.ts";
 import { accountKeyJson, accountKeys, keyNames } from "./account-keys.ts";
-import { encodeBase58 } from "./base58.ts";
 import { compiledInstruction, namedInstruction } from "./instruction.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { accountsMeta, transactionMeta } from "./meta.ts";

@@ -1,5 +1,5 @@
+import { encodeBase58 } from "@sluice/wire";
 import type { ChainAccount } from "../../model.ts";
-import { encodeBase58 } from "../base58.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 
