@@ -152,7 +152,7 @@ function tokenClosing(scene: Scene): Plan | null {
 /** The next step in the life of a stake account: created and delegated, deactivated an epoch later, withdrawn and gone. */
 function stake(scene: Scene): Plan | null {
   const free = scene.cast.stakes.filter(({ party, owner }) => {
-    return !scene.holds.has(party.address) && scene.payers.includes(owner);
+    return !scene.holds.has(party.address) && scene.canPay(owner);
   });
   const start = scene.draw.below(Math.max(1, free.length));
   for (let step = 0; step < free.length; step += 1) {

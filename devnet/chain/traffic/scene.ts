@@ -1,4 +1,4 @@
-import { decodeMint, decodeTokenAccount } from "@sluice/wire";
+import { isTokenAccount, mintState, tokenAmount } from "../bank/token-state.ts";
 import type { ChainAccount } from "../model.ts";
 import type { Cast, CastMint, Holding, Wallet } from "./cast.ts";
 import type { Draw } from "./draw.ts";
@@ -68,6 +68,7 @@ export class Scene {
   readonly allowance: bigint;
   /** Wallets that can pay. */
   readonly payers: readonly Wallet[];
+  readonly #payers: ReadonlySet<Wallet>;
 
   constructor(parts: SceneParts) {
     this.cast = parts.cast;
@@ -82,6 +83,7 @@ export class Scene {
     const share = faucet / 1_000n;
     this.allowance = share > ALLOWANCE ? ALLOWANCE : share < ALLOWANCE_MIN ? 0n : share;
     this.payers = parts.cast.wallets.filter((wallet) => this.lamports(wallet.address) >= this.floor);
+    this.#payers = new Set(this.payers);
   }
 
   /** Below this a wallet is given more. */
@@ -98,6 +100,10 @@ export class Scene {
     this.holds.hold(this.slot, ...addresses);
   }
 
+  canPay(wallet: Wallet): boolean {
+    return this.#payers.has(wallet);
+  }
+
   payer(): Wallet | null {
     return this.draw.pick(this.payers);
   }
@@ -111,18 +117,17 @@ export class Scene {
 
   supply(mint: CastMint): bigint | null {
     const account = this.chain.read(mint.address);
-    return account === null ? null : (decodeMint(account.data)?.supply ?? null);
+    return account === null ? null : (mintState(account)?.supply ?? null);
   }
 
   #free(holdings: readonly Holding[]): Holding[] {
-    return holdings.filter(({ address, owner }) => !this.holds.has(address) && this.payers.includes(owner));
+    return holdings.filter(({ address, owner }) => !this.holds.has(address) && this.canPay(owner));
   }
 
   open(mint: CastMint): OpenHolding[] {
     return this.#free(mint.holdings).flatMap((holding) => {
       const account = this.chain.read(holding.address);
-      const token = account === null ? null : decodeTokenAccount(account.data);
-      return token === null ? [] : [{ holding, amount: token.amount }];
+      return account === null || !isTokenAccount(account) ? [] : [{ holding, amount: tokenAmount(account) }];
     });
   }
 

@@ -17,7 +17,7 @@ export type Errand =
 function allowances(scene: Scene): Errand[] {
   if (scene.allowance === 0n) return [];
   return scene.cast.wallets
-    .filter((wallet) => !scene.payers.includes(wallet) && !scene.holds.has(wallet.address))
+    .filter((wallet) => !scene.canPay(wallet) && !scene.holds.has(wallet.address))
     .map((to) => ({ kind: "allowance", to, lamports: scene.allowance }));
 }
 
@@ -46,7 +46,7 @@ function mintErrand(scene: Scene, mint: CastMint): Errand | null {
 export function errands(scene: Scene, tables: LookupTables, most: number): Errand[] {
   const found = allowances(scene).slice(0, most);
   for (const errand of found) if (errand.kind === "allowance") scene.hold(errand.to.address);
-  if (!scene.payers.includes(scene.cast.treasury)) return found;
+  if (!scene.canPay(scene.cast.treasury)) return found;
   for (const mint of scene.cast.mints) {
     for (let step = 0; step < HOLDERS_MIN && found.length < most; step += 1) {
       const errand = mintErrand(scene, mint);
