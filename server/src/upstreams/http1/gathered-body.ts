@@ -35,11 +35,15 @@ export class GatheredBody {
     this.#length = length;
   }
 
-  /** The whole; memory that is more than a quarter empty is given back by a copy. */
+  /**
+   * Hands out the whole and keeps nothing, so that an idle connection holds no answer. Memory that is more than a quarter
+   * empty is given back by a copy.
+   */
   take(): Uint8Array {
-    if (this.#owned === null) return this.#view ?? nothing;
-    const taken = this.#owned.subarray(0, this.#length);
-    return this.#length * 4 < this.#owned.length * 3 ? Buffer.from(taken) : taken;
+    const taken = this.#owned === null ? (this.#view ?? nothing) : this.#owned.subarray(0, this.#length);
+    const isWasteful = this.#owned !== null && this.#length * 4 < this.#owned.length * 3;
+    this.clear();
+    return isWasteful ? Buffer.from(taken) : taken;
   }
 
   #room(length: number, expected: number | null): Buffer {

@@ -86,6 +86,7 @@ export class ResponseReader {
     return this.#state;
   }
 
+  /** The body of an answer that is whole; it is handed out once. */
   body(): Uint8Array {
     return this.#body.take();
   }
