@@ -5,7 +5,7 @@ import { answerCall, type CallResult, type OpenedCall, openCall, refusedCall } f
 import type { Exchange } from "./exchange.ts";
 import type { DoorGrant } from "./interfaces.ts";
 import { takeCredits, takeRequestTokens, takeSendToken } from "./metering.ts";
-import { rpcCodeOf } from "./refusal.ts";
+import { ownLabel, rpcCodeOf } from "./refusal.ts";
 import { factOf } from "./served.ts";
 import { refuse } from "./single.ts";
 import type { Stages } from "./stages.ts";
@@ -104,7 +104,8 @@ function finish(
     );
   }
   if (refunded > 0) stages.credits.refund(grant.accountId, refunded, exchange.at);
-  const headers = stages.headers.fill(exchange, isHit, [...labels].join(", "), isHit ? latencyMs : upstreamMs);
+  const endpoint = labels.size === 0 ? ownLabel : [...labels].join(", ");
+  const headers = stages.headers.fill(exchange, isHit, endpoint, isHit ? latencyMs : upstreamMs);
   return new Response(joinedBatch(parts), { headers });
 }
 

@@ -127,6 +127,29 @@ test("a method that nobody knows has no name of its own in the ledger, whatever 
     ]);
   }));
 
+test("every answer with status 200 says whether it was cached, whose it is and how long it took", () =>
+  withDoor(async (booted) => {
+    const bodies = [
+      body,
+      '{"jsonrpc":"2.0","id":1,"method":"invented"}',
+      '{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["x"]}',
+      '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":{}}',
+      "[1]",
+    ];
+    const answers = await Promise.all(bodies.map((content) => booted.post(content)));
+    expect(answers.map(({ status, headers }) => [status, headers.get("x-rpc-endpoint")])).toEqual([
+      [200, "devnet-1"],
+      [200, "gateway"],
+      [200, "gateway"],
+      [200, "gateway"],
+      [200, "gateway"],
+    ]);
+    for (const { headers } of answers) {
+      expect(headers.get("x-cache-status")).toBe("MISS");
+      expect(headers.get("x-rpc-latency-ms")).toMatch(/^\d+$/);
+    }
+  }));
+
 /** The head of the answer to a WebSocket's handshake. */
 async function handshake(booted: BootedDoor): Promise<string> {
   const answered = Promise.withResolvers<string>();

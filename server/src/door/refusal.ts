@@ -2,6 +2,9 @@ import { type ErrorCode, errorTable } from "@sluice/contract";
 import { jsonRpcFailureResponse, openCorsHeaders, writeRateLimitHeaders } from "../http/index.ts";
 import type { Exchange } from "./exchange.ts";
 
+/** What X-RPC-Endpoint says of an answer that no node gave; getHealth's says the same. */
+export const ownLabel = "gateway";
+
 /** Why a stage ends a request. */
 export interface Refusal {
   readonly code: ErrorCode;
@@ -17,6 +20,12 @@ export function refusalResponse(exchange: Exchange, refusal: Refusal): Response 
   const headers: Record<string, string> = exchange.origin === null ? {} : { ...openCorsHeaders };
   if (exchange.decision !== null) writeRateLimitHeaders(headers, exchange.decision);
   if (refusal.upstream !== undefined && refusal.upstream !== "") headers["X-RPC-Endpoint"] = refusal.upstream;
+  // An answer with status 200 reads as any other one, whoever gave it.
+  if (errorTable[refusal.code].status === 200) {
+    headers["X-Cache-Status"] = "MISS";
+    headers["X-RPC-Endpoint"] ??= ownLabel;
+    headers["X-RPC-Latency-Ms"] = "0";
+  }
   return jsonRpcFailureResponse(
     refusal.code,
     {
