@@ -1,6 +1,12 @@
 import type { BankSlot } from "../bank/bank-slot.ts";
 import { isTokenAccount, isTokenProgram, mintState, tokenAmount, tokenKeys } from "../bank/token-state.ts";
-import { type JsonObject, type JsonValue, uiTokenAmount } from "../encode/index.ts";
+import {
+  type JsonObject,
+  type JsonValue,
+  mintTokenAmount,
+  type UiTokenAmount,
+  uiTokenAmount,
+} from "../encode/index.ts";
 import type { ChainAccount } from "../model.ts";
 import { accountForm } from "./accounts.ts";
 import { invalidParams } from "./errors.ts";
@@ -15,12 +21,16 @@ function mintOf(
   bank: BankSlot,
   address: string,
   missing: string,
-): { program: string; decimals: number; supply: bigint } {
+): { program: string; supply: bigint; shown: (amount: bigint) => UiTokenAmount } {
   const account = node.chain.accounts.get(address, bank.slot);
   if (account === null) throw invalidParams(`Invalid param: could not find ${missing}`);
   const mint = mintState(account);
   if (mint === null) throw invalidParams("Invalid param: not a Token mint");
-  return { program: account.owner, ...mint };
+  // Interest and scales go by the time of the slot that is read, as a node's do.
+  const shown = (amount: bigint): UiTokenAmount => {
+    return mintTokenAmount(amount, account, bank.time) ?? uiTokenAmount(amount, mint.decimals);
+  };
+  return { program: account.owner, supply: mint.supply, shown };
 }
 
 /** The program whose accounts are asked for, and the mint when one was named. */
@@ -77,8 +87,8 @@ export const tokenMethods: MethodTable = {
       if (account === null) throw invalidParams("Invalid param: could not find account");
       const token = isTokenAccount(account) ? tokenKeys(account) : null;
       if (token === null) throw invalidParams("Invalid param: not a Token account");
-      const { decimals } = mintOf(node, bank, token.mint, "mint");
-      return withContext(bank, uiTokenAmount(tokenAmount(account), decimals));
+      const { shown } = mintOf(node, bank, token.mint, "mint");
+      return withContext(bank, shown(tokenAmount(account)));
     },
   },
   getTokenSupply: {
@@ -87,8 +97,8 @@ export const tokenMethods: MethodTable = {
     run(params, node) {
       const address = addressValue(params[0]);
       const bank = node.chain.at(bareCommitmentAt(params, 1));
-      const { supply, decimals } = mintOf(node, bank, address, "account");
-      return withContext(bank, uiTokenAmount(supply, decimals));
+      const { supply, shown } = mintOf(node, bank, address, "account");
+      return withContext(bank, shown(supply));
     },
   },
   getTokenLargestAccounts: {
@@ -97,7 +107,7 @@ export const tokenMethods: MethodTable = {
     run(params, node) {
       const mint = addressValue(params[0]);
       const bank = node.chain.at(bareCommitmentAt(params, 1));
-      const { decimals, program } = mintOf(node, bank, mint, "mint");
+      const { program, shown } = mintOf(node, bank, mint, "mint");
       const held: { address: string; amount: bigint }[] = [];
       for (const [address, account] of node.chain.accounts.tokenAccounts("mint", mint, bank.slot)) {
         if (account.owner !== program || tokenKeys(account)?.mint !== mint) continue;
@@ -105,9 +115,7 @@ export const tokenMethods: MethodTable = {
         if (amount > 0n) held.push({ address, amount });
       }
       held.sort((left, right) => (left.amount < right.amount ? 1 : left.amount > right.amount ? -1 : 0));
-      const rows = held
-        .slice(0, LARGEST_MAX)
-        .map(({ address, amount }) => ({ address, ...uiTokenAmount(amount, decimals) }));
+      const rows = held.slice(0, LARGEST_MAX).map(({ address, amount }) => ({ address, ...shown(amount) }));
       return withContext(bank, rows);
     },
   },
