@@ -119,14 +119,14 @@ export class UpstreamNode implements AsyncDisposable {
   }
 
   /** Sends one call under an id of our own. The deadline covers waiting for a connection, the call and its body. */
-  async call(call: UpstreamCall): Promise<UpstreamOutcome> {
+  async call(call: UpstreamCall, deadlineMs = this.#limits.deadlineMs): Promise<UpstreamOutcome> {
     const startedMs = this.#clock.monotonic();
     this.#nextId = (this.#nextId + 1) % 1_000_000_000;
     const id = String(this.#nextId);
     const params = call.params === null ? "" : `,"params":${call.params}`;
     const body = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(call.method)}${params}}`;
     const outcome = await this.#transport.exchange(body, {
-      deadlineMs: this.#limits.deadlineMs,
+      deadlineMs,
       answerBytesMax: this.#limits.answerBytesMax,
       ownConnection: call.kind === "send",
     });

@@ -78,21 +78,33 @@ export class UpstreamPool implements AsyncDisposable {
   async call(call: UpstreamCall): Promise<UpstreamOutcome> {
     const first = this.#choose(null);
     if (first === null) return { ok: false, refused: "NETWORK_UNAVAILABLE", label: "", repeatable: false };
-    const outcome = await this.#attempt(first, call);
+    const startedMs = this.#clock.monotonic();
+    const { deadlineMs } = this.#options.limits;
+    const outcome = await this.#attempt(first, call, deadlineMs);
     if (outcome.ok || !outcome.repeatable) return outcome;
-    return this.#attempt(this.#choose(first) ?? first, call);
+    // One deadline covers both tries: a client waits for the answer, not for our policy.
+    const leftMs = deadlineMs - (this.#clock.monotonic() - startedMs);
+    if (leftMs <= 0) return outcome;
+    return this.#attempt(this.#choose(first) ?? first, call, leftMs);
   }
 
-  async #attempt(node: UpstreamNode, call: UpstreamCall): Promise<UpstreamOutcome> {
+  async #attempt(node: UpstreamNode, call: UpstreamCall, deadlineMs: number): Promise<UpstreamOutcome> {
     const startedMs = this.#clock.monotonic();
-    const outcome = await (this.#tracing === null ? node.call(call) : this.#traced(this.#tracing, node, call));
+    const outcome = await (this.#tracing === null
+      ? node.call(call, deadlineMs)
+      : this.#traced(this.#tracing, node, call, deadlineMs));
     this.#events?.upstreamCalled(this.network, node.label, outcomeName(outcome), this.#clock.monotonic() - startedMs);
     return outcome;
   }
 
-  #traced(tracing: UpstreamTracing, node: UpstreamNode, call: UpstreamCall): Promise<UpstreamOutcome> {
+  #traced(
+    tracing: UpstreamTracing,
+    node: UpstreamNode,
+    call: UpstreamCall,
+    deadlineMs: number,
+  ): Promise<UpstreamOutcome> {
     const attributes = { "sluice.network": this.network, "sluice.upstream": node.label, "rpc.method": call.method };
-    return tracing.span("upstream call", attributes, () => node.call(call));
+    return tracing.span("upstream call", attributes, () => node.call(call, deadlineMs));
   }
 
   /** The node that a PubSub client is passed to. */
