@@ -91,7 +91,7 @@ test("a fork never takes back what is confirmed, and commitments never move back
   await manual.closeSlots(25);
   const before = { confirmed: chain.at("confirmed"), finalized: chain.at("finalized") };
   expect(chain.forkDepthMax).toBe(10);
-  expect(chain.fork(11, false)).rejects.toThrow("only 10 slots are not yet confirmed");
+  await expect(chain.fork(11, false)).rejects.toThrow("only 10 slots are not yet confirmed");
   await chain.fork(10, false);
   const confirmed: bigint[] = [];
   chain.watch({
