@@ -12,11 +12,11 @@ export interface ChainAddress {
 const entry = fileURLToPath(new URL("../../../devnet/chain/main.ts", import.meta.url));
 
 /**
- * Starts the development chain as a child. Its ports are chosen once, so that a chain that is started again is found
+ * Starts the development chain as a child, with slots of `slotMs` and `traffic` transactions a second of its own. Its ports are chosen once, so that a chain that is started again is found
  * where the one before was.
  */
 export async function startDevChain(
-  options: { slotMs: number },
+  options: { slotMs: number /** Transactions a second that the chain makes itself. */; traffic: number },
   dependencies: {
     clock: Clock;
     random: Random;
@@ -25,10 +25,11 @@ export async function startDevChain(
 ): Promise<SupervisedChild<ChainAddress>> {
   const [rpcPort, pubsubPort] = await freePorts(2);
   const ports = ["--rpc-port", String(rpcPort), "--pubsub-port", String(pubsubPort)];
+  const pace = ["--slot-ms", String(options.slotMs), "--traffic", String(options.traffic)];
   return await superviseChild<ChainAddress>(
     {
       name: "chain",
-      command: [process.execPath, entry, "--exit-with-parent", ...ports, "--slot-ms", String(options.slotMs)],
+      command: [process.execPath, entry, "--exit-with-parent", "--admin", ...ports, ...pace],
       env: {},
       readReady: readChainReady,
       readyTimeoutMs: 30_000,

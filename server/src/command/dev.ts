@@ -16,6 +16,7 @@ import { untilSignal } from "./until-signal.ts";
 interface DevOptions {
   readonly fresh?: boolean;
   readonly slotMs?: string;
+  readonly traffic?: string;
 }
 
 /** Runs the server with its own chain until SIGINT or SIGTERM: what `npm start` does. */
@@ -23,6 +24,7 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
   const startedAt = systemClock.monotonic();
   const stop = untilSignal();
   const slotMs = readSlotMs(options.slotMs);
+  const traffic = readTraffic(options.traffic);
   const { directory } = config.stores;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   if (options.fresh === true) {
@@ -33,7 +35,7 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
   const ownChain = config.upstreams.devnet.length === 0;
   await using resources = new AsyncDisposableStack();
   const dependencies = { clock: systemClock, random: systemRandom, log };
-  const chain = ownChain ? resources.use(await startDevChain({ slotMs }, dependencies)) : null;
+  const chain = ownChain ? resources.use(await startDevChain({ slotMs, traffic }, dependencies)) : null;
   const effective = chain === null ? config : onChain(config, chain.ready());
   const sluice = resources.use(await compose(effective, { log }).catch(explainStartFault));
   const { keys, consoleAccountId } = await ensureDevAccounts(readDevKeys(directory), {
@@ -50,7 +52,7 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
       directory,
       version,
       consoleUrl: sluice.consoleUrl,
-      chain: chain === null ? "as configured" : `development chain, a slot every ${slotMs} ms`,
+      chain: chain === null ? "as configured" : describeChain(slotMs, traffic),
       startedInMs: systemClock.monotonic() - startedAt,
     }),
   );
@@ -97,6 +99,17 @@ function readSlotMs(text: string | undefined): number {
   const slotMs = Number(text ?? "400");
   if (Number.isInteger(slotMs) && slotMs >= 10 && slotMs <= 60_000) return slotMs;
   throw new CommandFailure("--slot-ms expects whole milliseconds from 10 to 60000");
+}
+
+function readTraffic(text: string | undefined): number {
+  const traffic = Number(text ?? "5");
+  if (Number.isInteger(traffic) && traffic >= 0 && traffic <= 1_000) return traffic;
+  throw new CommandFailure("--traffic expects whole transactions a second from 0 to 1000");
+}
+
+function describeChain(slotMs: number, traffic: number): string {
+  const made = traffic === 0 ? "" : `, ${traffic} transactions a second of its own (--traffic 0 for none)`;
+  return `development chain, a slot every ${slotMs} ms${made}`;
 }
 
 function doorsOf(sluice: Sluice): Record<DevDoor, string | null> {

@@ -81,7 +81,9 @@ export async function runSluice(
 export async function startNetwork(options: StartOptions = {}): Promise<Network> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "sluice-test-"));
   const portOffset = options.portOffset ?? (await freePortOffset());
-  const child = Bun.spawn(["sh", sluice, "dev", "--port-offset", String(portOffset), ...(options.args ?? [])], {
+  // Nothing happens on the chain but what a test does; one that wants traffic says so in its own arguments.
+  const args = ["--port-offset", String(portOffset), "--traffic", "0", ...(options.args ?? [])];
+  const child = Bun.spawn(["sh", sluice, "dev", ...args], {
     cwd: root,
     env: plainEnvironment({ DATA_DIR: directory, ...options.env }),
     stdout: "pipe",
