@@ -12,11 +12,11 @@ export interface ChainAddress {
 const entry = fileURLToPath(new URL("../../../devnet/chain/main.ts", import.meta.url));
 
 /**
- * Starts the development chain as a child, with slots of `slotMs` and `traffic` transactions a second of its own. Its ports are chosen once, so that a chain that is started again is found
- * where the one before was.
+ * Starts the development chain as a child, with slots of `slotMs` and `traffic` transactions a second of its own. Its
+ * ports are chosen once, so that a chain that is started again is found where the one before was.
  */
 export async function startDevChain(
-  options: { slotMs: number /** Transactions a second that the chain makes itself. */; traffic: number },
+  options: { slotMs: number; traffic: number },
   dependencies: {
     clock: Clock;
     random: Random;
