@@ -27,6 +27,9 @@ const heavyMethods = [
   "getBlockProduction",
   "getVoteAccounts",
   "simulateTransaction",
+  // Not named by the specification: each does what one of those above does.
+  "simulateBundle",
+  "getTransactionsForAddress",
 ] as const;
 
 /** Methods over digital assets are priced as in the enhanced API; the lists among them alike. */

@@ -2,6 +2,7 @@ import { type ConsoleName, SluiceError, schemas } from "@sluice/contract";
 import { isAddress } from "@sluice/wire";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
+import { type ConsoleCaller, callerOf } from "./console-session.ts";
 
 /** What the console needs of the resolver; names has this shape. */
 export interface ConsoleResolver {
@@ -29,10 +30,10 @@ const nothing = { name: null, namespace: null, owner: null, ownerOnCurve: null, 
 /** Adds the look-up of names and addresses for people who are signed in. */
 export function addNamesRoute(
   app: Hono<RestEnvironment>,
-  dependencies: { names: ConsoleResolver | null; signedIn: (request: Request) => Promise<unknown> },
+  dependencies: { names: ConsoleResolver | null; signedIn: (caller: ConsoleCaller) => Promise<unknown> },
 ): void {
   app.get("/api/v1/console/names", async (context) => {
-    await dependencies.signedIn(context.req.raw);
+    await dependencies.signedIn(callerOf(context));
     const { input } = parseInput(schemas.consoleNameQuery, context.req.query());
     const { names } = dependencies;
     if (names === null) throw new SluiceError("NOT_FOUND", { message: "This server runs no name resolver" });

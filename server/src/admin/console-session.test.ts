@@ -49,8 +49,9 @@ async function signedIn(expiresAt: number | null) {
   });
   const request = (headers: Record<string, string>) =>
     new Request(`http://${host}/api/v1/console/session`, { headers: { host, ...headers } });
-  const { cookie } = await sessions.signIn(request({ origin: `http://${host}` }), key);
-  return { sessions, account, keyId: record.id, looking: request({ cookie: cookie.split(";")[0] ?? "" }) };
+  const from = (made: Request) => ({ request: made, socketAddress: "127.0.0.1" });
+  const { cookie } = await sessions.signIn(from(request({ origin: `http://${host}` })), key);
+  return { sessions, account, keyId: record.id, looking: from(request({ cookie: cookie.split(";")[0] ?? "" })) };
 }
 
 test("a session ends with the key that opened it: revoked, disabled", async () => {

@@ -1,13 +1,23 @@
 import { SluiceError } from "@sluice/contract";
-import { bearerToken } from "../http/index.ts";
+import type { Context } from "hono";
+import { bearerToken, type RestEnvironment } from "../http/index.ts";
 import type { Clock } from "../lib/index.ts";
 import { hashSessionToken, type State } from "../state/index.ts";
+
+/** A request and the socket that it came over. */
+export interface ConsoleCaller {
+  readonly request: Request;
+  readonly socketAddress: string;
+}
 
 export interface ConsoleSessionDependencies {
   readonly state: { readonly sessions: State["sessions"]; readonly keys: Pick<State["keys"], "get"> };
   readonly clock: Clock;
-  /** The account and key that a presented API key opens, or null. */
-  readonly authenticate: (key: string) => Promise<{ accountId: string; keyId: string } | null>;
+  /**
+   * The account and key that a presented API key opens. Throws the code that refuses it, its restrictions included, as
+   * at every other door.
+   */
+  readonly authenticate: (key: string, from: ConsoleCaller) => Promise<{ accountId: string; keyId: string }>;
   /**
    * The account that a browser on this machine sees without signing in; null where there is none. Only a development
    * server has one.
@@ -31,12 +41,11 @@ export class ConsoleSessions {
    * The account of this request: by a key in a header, as a program sends it, else by the session's cookie. Throws
    * INVALID_API_KEY when neither opens an account.
    */
-  async accountOf(request: Request): Promise<string> {
+  async accountOf(caller: ConsoleCaller): Promise<string> {
+    const { request } = caller;
     const key = request.headers.get("x-api-key") ?? bearerToken(request.headers.get("authorization"));
     if (key !== null && key !== "") {
-      const owner = await this.#dependencies.authenticate(key);
-      if (owner === null) throw new SluiceError("INVALID_API_KEY");
-      return owner.accountId;
+      return (await this.#dependencies.authenticate(key, caller)).accountId;
     }
     const token = cookieOf(request.headers.get("cookie"));
     if (token !== null) {
@@ -56,14 +65,14 @@ export class ConsoleSessions {
     return key.expiresAt === null || key.expiresAt > this.#dependencies.clock.now();
   }
 
-  /** Opens a session for whoever presents a valid key. Throws INVALID_API_KEY. */
-  async signIn(request: Request, key: string): Promise<{ accountId: string; expiresAt: number; cookie: string }> {
+  /** Opens a session for whoever presents a valid key. Throws as `authenticate` does. */
+  async signIn(caller: ConsoleCaller, key: string): Promise<{ accountId: string; expiresAt: number; cookie: string }> {
+    const { request } = caller;
     requireSameOrigin(request);
-    const owner = await this.#dependencies.authenticate(key);
-    if (owner === null) throw new SluiceError("INVALID_API_KEY");
+    const { accountId, keyId } = await this.#dependencies.authenticate(key, caller);
     const expiresAt = this.#dependencies.clock.now() + lifeMs;
-    const { token } = await this.#dependencies.state.sessions.create({ ...owner, expiresAt });
-    return { accountId: owner.accountId, expiresAt, cookie: cookieText(request, token, lifeMs / 1_000) };
+    const { token } = await this.#dependencies.state.sessions.create({ accountId, keyId, expiresAt });
+    return { accountId, expiresAt, cookie: cookieText(request, token, lifeMs / 1_000) };
   }
 
   /** Ends the session, wherever else its cookie was copied to. */
@@ -73,6 +82,13 @@ export class ConsoleSessions {
     if (token !== null) await this.#dependencies.state.sessions.delete(hashSessionToken(token));
     return { cookie: cookieText(request, "", 0) };
   }
+}
+
+/** Who asks, as a route's handler finds it. */
+export function callerOf(context: Context<RestEnvironment>): ConsoleCaller {
+  // Without a second argument to fetch there is no env at all, whatever its type says.
+  const env = context.env as RestEnvironment["Bindings"] | undefined;
+  return { request: context.req.raw, socketAddress: env?.socketAddress ?? "" };
 }
 
 function cookieOf(header: string | null): string | null {

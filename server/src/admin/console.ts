@@ -13,7 +13,7 @@ import { createRestApp, type RestEnvironment, readInput } from "../http/index.ts
 import type { Clock } from "../lib/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
 import { addNamesRoute, type ConsoleResolver } from "./console-names.ts";
-import { type ConsoleSessionDependencies, ConsoleSessions } from "./console-session.ts";
+import { type ConsoleSessionDependencies, ConsoleSessions, callerOf } from "./console-session.ts";
 import { liveStream } from "./live-stream.ts";
 import { type ChainPosition, ChainPulse } from "./pulse.ts";
 import { isoTime } from "./records.ts";
@@ -60,7 +60,7 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
 
   app.post("/api/v1/console/session", async (context) => {
     const { key } = await readInput(context.req.raw, schemas.consoleSessionCreate, bodyBounds);
-    const { accountId, expiresAt, cookie } = await sessions.signIn(context.req.raw, key);
+    const { accountId, expiresAt, cookie } = await sessions.signIn(callerOf(context), key);
     const { name, tiers } = await account(accountId);
     context.header("Set-Cookie", cookie);
     return context.json({ account: { name, tier: tiers.platform }, expires_at: isoTime(expiresAt) });
@@ -71,19 +71,19 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
     return context.body(null, 204);
   });
   app.get("/api/v1/console/overview", async (context) => {
-    const id = await sessions.accountOf(context.req.raw);
+    const id = await sessions.accountOf(callerOf(context));
     return context.json(await overviews.of(await account(id)), 200, { "Cache-Control": "no-store" });
   });
   app.get("/api/v1/console/live", async (context) => {
-    const request = context.req.raw;
-    await account(await sessions.accountOf(request));
+    const caller = callerOf(context);
+    await account(await sessions.accountOf(caller));
     return liveStream(
       { everyMs: options.liveEveryMs ?? 1_000, closing: options.closing },
       // Who looks is asked again each time: a changed tier shows, and a revoked key or a removed account ends the stream.
-      async () => await overviews.of(await account(await sessions.accountOf(request))),
+      async () => await overviews.of(await account(await sessions.accountOf(caller))),
     );
   });
-  addNamesRoute(app, { names: dependencies.names, signedIn: (request) => sessions.accountOf(request) });
+  addNamesRoute(app, { names: dependencies.names, signedIn: (caller) => sessions.accountOf(caller) });
   return app;
 }
 

@@ -1,8 +1,8 @@
-import type { ConsoleDoor, HealthRecord } from "@sluice/contract";
+import { type ConsoleDoor, type HealthRecord, SluiceError } from "@sluice/contract";
 import { type ConsolePages, createConsole } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import { type AppMount, GatewayDoor, listening, PubSubDoor } from "../door/index.ts";
-import { problemResponse } from "../http/index.ts";
+import { clientAddress, problemResponse } from "../http/index.ts";
 import type { Clock } from "../lib/index.ts";
 import type { Names } from "../names/index.ts";
 import type { Log, Metrics } from "../observe/index.ts";
@@ -70,9 +70,17 @@ export function wireConsole(
       requestId: gateway.requestId,
       openAccount,
       names,
-      authenticate: async (key) => {
+      authenticate: async (key, { request, socketAddress }) => {
         const grant = await gateway.keys.authenticate(key);
-        return "refused" in grant ? null : grant;
+        if ("refused" in grant) throw new SluiceError(grant.refused);
+        const broken = gateway.keys.checkRestrictions(grant, {
+          network: config.networkDefault,
+          origin: request.headers.get("origin"),
+          referer: request.headers.get("referer"),
+          clientAddress: clientAddress(socketAddress, request.headers.get("x-forwarded-for"), gateway.trustedProxies),
+        });
+        if (broken !== null) throw new SluiceError(broken);
+        return grant;
       },
       doors: (): ConsoleDoor[] =>
         parts.doors.map(({ name, url, protocol }) => ({ name, address: url, protocol, status: "open" })),

@@ -1,4 +1,4 @@
-import { openCorsHeaders } from "../http/index.ts";
+import { anyOrigin, openCorsHeaders } from "../http/index.ts";
 import type { Exchange } from "./exchange.ts";
 import type { LimitDecision } from "./interfaces.ts";
 
@@ -63,7 +63,7 @@ class Template {
  * answer and only what changed is written: 0.5 µs against 1.1 µs for a fresh record of nine (Bun 1.4.4).
  */
 export class AnswerHeaders {
-  readonly #plain = new Template({});
+  readonly #plain = new Template(anyOrigin);
   readonly #open = new Template(openCorsHeaders);
 
   /** Valid until the next call; to be handed to a Response at once. Every exchange here has passed the rate limit. */

@@ -43,3 +43,14 @@ test("nothing that moves with the head is kept while nobody tells of slots", asy
   expect((await booted.post(slotCall)).headers.get("x-cache-status")).toBe("MISS");
   expect(await (await booted.post('{"jsonrpc":"2.0","id":1,"method":"getHealth"}')).text()).toContain("-32005");
 });
+
+test("a node that nobody answers at is not well from the first call that found that out", async () => {
+  const node = new StubNode(answerFive);
+  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  const health = async () => await (await booted.post('{"jsonrpc":"2.0","id":1,"method":"getHealth"}')).text();
+  expect(await health()).toContain('"ok"');
+  node[Symbol.dispose]();
+  const dead = await booted.post('{"jsonrpc":"2.0","id":1,"method":"getTransactionCount"}');
+  expect(dead.status).toBe(503);
+  expect(await health()).toContain("-32005");
+});

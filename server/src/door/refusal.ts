@@ -1,5 +1,5 @@
 import { type ErrorCode, errorTable } from "@sluice/contract";
-import { jsonRpcFailureResponse, openCorsHeaders, writeRateLimitHeaders } from "../http/index.ts";
+import { anyOrigin, jsonRpcFailureResponse, openCorsHeaders, writeRateLimitHeaders } from "../http/index.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** What X-RPC-Endpoint says of an answer that no node gave; getHealth's says the same. */
@@ -17,7 +17,7 @@ export interface Refusal {
 
 /** The answer to a refused request: JSON-RPC error body, status and X-Error-Code by the table. */
 export function refusalResponse(exchange: Exchange, refusal: Refusal): Response {
-  const headers: Record<string, string> = exchange.origin === null ? {} : { ...openCorsHeaders };
+  const headers: Record<string, string> = exchange.origin === null ? { ...anyOrigin } : { ...openCorsHeaders };
   if (exchange.decision !== null) writeRateLimitHeaders(headers, exchange.decision);
   if (refusal.upstream !== undefined && refusal.upstream !== "") headers["X-RPC-Endpoint"] = refusal.upstream;
   // An answer with status 200 reads as any other one, whoever gave it.

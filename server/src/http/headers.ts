@@ -38,6 +38,9 @@ const exposedHeaders = [
 /** How long a browser may keep the answer of a preflight, in seconds; browsers cut it to two hours or less. */
 const preflightSeconds = 7_200;
 
+/** What an answer carries whose request names no origin: enough for a proxy that keeps it to hand it to a page. */
+export const anyOrigin = { "Access-Control-Allow-Origin": "*" } as const;
+
 /** The CORS headers of every response on an open path. Without credentials: keys travel in headers of their own. */
 export const openCorsHeaders = {
   "Access-Control-Allow-Origin": "*",

@@ -7,6 +7,7 @@ export { type BodyLimits, isJsonContentType, readBody, requireJson } from "./bod
 export { clientAddress } from "./client-address.ts";
 export { type FailureOptions, failureOf, type InputFault, writeFailureHeaders } from "./failure.ts";
 export {
+  anyOrigin,
   hasSingleHost,
   openCorsHeaders,
   preflightResponse,

@@ -10,7 +10,7 @@ import { redactQuery } from "./redact.ts";
 /** The variables that every REST handler finds: `c.get("requestId")`. */
 export interface RestEnvironment {
   /** What a door in front hands to `fetch` as its second argument: the id that it gave the request already. */
-  Bindings: { requestId?: string };
+  Bindings: { requestId?: string; socketAddress?: string };
   Variables: { requestId: string };
 }
 

@@ -70,7 +70,10 @@ export interface NodeView {
   readonly latencyMs: number | null;
   readonly errorRate: number;
   readonly inFlight: number;
+  /** Since the node was last heard of on any of its ways. */
   readonly silentForMs: number;
+  /** Whether it could not be reached since it was last heard of. */
+  readonly isUnreachable: boolean;
 }
 
 /** One upstream node: its connection, its averages and how far it is. */
@@ -85,6 +88,8 @@ export class UpstreamNode implements AsyncDisposable {
   #nextId = 0;
   #latencyMs: number | null = null;
   #errorRate = 0;
+  /** When the last call found nobody there; monotonic, long ago when it never happened. */
+  #unreachableAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     options: UpstreamOptions & { readonly limits: NodeLimits },
@@ -115,6 +120,7 @@ export class UpstreamNode implements AsyncDisposable {
       errorRate: this.#errorRate,
       inFlight: this.#transport.inFlight,
       silentForMs: this.feed.silentForMs(),
+      isUnreachable: this.#clock.monotonic() - this.#unreachableAtMs < this.feed.silentForMs(),
     };
   }
 
@@ -133,6 +139,7 @@ export class UpstreamNode implements AsyncDisposable {
     const latencyMs = this.#clock.monotonic() - startedMs;
     if (outcome.kind !== "answered") {
       const refused = refusals[outcome.kind];
+      if (outcome.kind === "unreachable") this.#unreachableAtMs = this.#clock.monotonic();
       return this.#failed(refused, refused === "NETWORK_UNAVAILABLE" && call.kind === "read");
     }
     const answer = readAnswer(outcome.bytes, id, this.label);
@@ -142,6 +149,7 @@ export class UpstreamNode implements AsyncDisposable {
     }
     if (answer === null) return this.#failed("UPSTREAM_INVALID", false);
     this.#sample(latencyMs, 0);
+    this.#unreachableAtMs = Number.NEGATIVE_INFINITY;
     return { ok: true, answer, latencyMs };
   }
 

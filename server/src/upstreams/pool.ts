@@ -141,7 +141,10 @@ export class UpstreamPool implements AsyncDisposable {
       errorRate: view.errorRate,
       inFlight: view.inFlight,
       healthy:
-        slotLag !== null && slotLag <= this.#options.slotLagMax && view.silentForMs <= this.#options.silenceMsMax,
+        !view.isUnreachable &&
+        slotLag !== null &&
+        slotLag <= this.#options.slotLagMax &&
+        view.silentForMs <= this.#options.silenceMsMax,
     };
   }
 
