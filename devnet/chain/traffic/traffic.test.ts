@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { programs, type Transaction } from "@sluice/wire";
 import type { Chain } from "../bank/chain.ts";
 import { signaturesValid } from "../bank/resolve.ts";
+import { bootNode } from "../testing/boot.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
 import { type TrafficKind, trafficKinds } from "./kinds.ts";
 import { Traffic } from "./traffic.ts";
@@ -187,3 +188,62 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  "traffic goes on over forks and skipped slots, and no lamport is lost on the way",
+  async () => {
+    await using manual = await startManualChain({ confirmedAfter: 5, slotsPerEpoch: 64n });
+    const { chain } = manual;
+    let expected = lamportsOfAll(chain);
+    using traffic = startTraffic(chain);
+    for (let round = 0; round < 30; round += 1) {
+      await manual.closeSlots(6);
+      if (round % 3 === 0) await chain.closeSlot(4n);
+      await chain.settled();
+      await chain.fork(Math.min(3, chain.forkDepthMax), round % 2 === 0);
+    }
+    await manual.closeSlots(6);
+    for (const slot of chain.history.slots(1n, chain.at("processed").slot, 1_000)) {
+      for (const { signature, fee } of chain.history.block(slot)?.transactions ?? []) {
+        expected -= (fee - (chain.history.transaction(signature)?.priorityFee ?? 0n)) / 2n;
+      }
+      for (const { rewardType, lamports } of chain.history.block(slot)?.rewards ?? []) {
+        if (rewardType !== "Fee") expected += lamports;
+      }
+    }
+    expect(lamportsOfAll(chain)).toBe(expected);
+    const late = traffic.sent
+      .slice(-100)
+      .filter(({ transaction }) => chain.history.transaction(transaction.id) !== null);
+    expect(late.length).toBeGreaterThan(40);
+    const kinds = new Set(traffic.sent.map(({ kind }) => kind));
+    expect(trafficKinds.filter((kind) => !kinds.has(kind))).toEqual([]);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a node that was asked for traffic spreads it over its slots by its own clock, and ends with it",
+  async () => {
+    let landed = 0n;
+    let slots = 0n;
+    {
+      await using node = await bootNode({ slotMs: 50, traffic: 100 });
+      for (let waited = 0; waited < 400 && landed < 150n; waited += 1) {
+        await Bun.sleep(25);
+        landed = node.chain.at("processed").transactionCount;
+      }
+      slots = node.chain.at("processed").slot;
+    }
+    expect(landed).toBeGreaterThanOrEqual(150n);
+    // Five a slot, and up to eight while it prepares.
+    expect(landed).toBeLessThanOrEqual(slots * 8n);
+  },
+  PATIENCE_MS,
+);
+
+test("without being asked a node makes no traffic", async () => {
+  await using node = await bootNode({ slotMs: 0 });
+  for (let slot = 0; slot < 5; slot += 1) await node.closeSlot();
+  expect(node.chain.at("processed").transactionCount).toBe(0n);
+});
