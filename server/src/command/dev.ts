@@ -22,7 +22,7 @@ interface DevOptions {
 /** Runs the server with its own chain until SIGINT or SIGTERM: what `npm start` does. */
 export async function runDev(config: Config, options: DevOptions, terminal: Terminal): Promise<void> {
   const startedAt = systemClock.monotonic();
-  const stop = untilSignal();
+  const stop = untilSignal(systemClock);
   const slotMs = readSlotMs(options.slotMs);
   const traffic = readTraffic(options.traffic);
   const { directory } = config.stores;

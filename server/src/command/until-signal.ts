@@ -1,14 +1,19 @@
+import type { Clock } from "../lib/index.ts";
+
+/** A terminal's Ctrl-C reaches the server itself, and npm passes it on as well: both are one wish. */
+const sameWishMs = 1_000;
+
 /**
- * Resolves at the first SIGINT or SIGTERM. A second one ends the process at once: whoever sends it has waited enough,
- * and nothing that was acknowledged depends on a clean end.
+ * Resolves at the first SIGINT or SIGTERM. One that comes more than a second later ends the process at once: whoever
+ * sends it has waited enough, and nothing that was acknowledged depends on a clean end.
  */
-export async function untilSignal(): Promise<void> {
+export async function untilSignal(clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  let seen = 0;
+  let firstAtMs: number | null = null;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      seen++;
-      if (seen > 1) process.exit(1);
+      firstAtMs ??= clock.monotonic();
+      if (clock.monotonic() - firstAtMs > sameWishMs) process.exit(1);
       resolve();
     });
   }

@@ -90,6 +90,8 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
     const child = Bun.spawn([...command], {
       ...(directory === undefined ? {} : { cwd: directory }),
       env: { ...env },
+      // A session of its own: the terminal's Ctrl-C is for the server, which ends its children in its own order.
+      detached: true,
       stdin: "pipe",
       stdout: "pipe",
       stderr: "pipe",
