@@ -1,40 +1,20 @@
-import { decodeStakeAccount, maxU64 } from "@sluice/wire";
-import type { GenesisKeypair } from "../bank/keypair.ts";
-import { rentExemptLamports } from "../bank/sysvars.ts";
-import type { CastStake, Wallet } from "./cast.ts";
+import type { Wallet } from "./cast.ts";
 import {
   burnTokens,
   closeTokenAccount,
-  createStake,
   deactivateStake,
-  delegateStake,
   memo,
   mintTokens,
   openTokenAccount,
   transfer,
   transferTokens,
-  withdrawStake,
 } from "./instructions.ts";
-import { type Draft, partyOf, type TrafficInstruction } from "./message.ts";
+import { type Plan, plan } from "./plan.ts";
 import type { OpenHolding, Scene } from "./scene.ts";
+import { stake } from "./stakes.ts";
 
-const SOL = 1_000_000_000n;
-const STAKE_BYTES = 200;
 const UNITS_MINTED_MAX = 1_000_000n;
 const PAYMENTS_MAX = 8;
-
-/** A transaction that is not yet signed, and the compute units that it asks for when it bids for its place. */
-export interface Plan extends Draft {
-  readonly units: number;
-}
-
-function plan(
-  signers: readonly [GenesisKeypair, ...GenesisKeypair[]],
-  units: number,
-  instructions: readonly TrafficInstruction[],
-): Plan {
-  return { signers, units, instructions };
-}
 
 function payment(scene: Scene): Plan | null {
   const from = scene.payer();
@@ -147,45 +127,6 @@ function tokenClosing(scene: Scene): Plan | null {
     transferTokens(mint, { from: holding, to, authority: owner }, amount),
     closeTokenAccount(mint, holding, owner),
   ]);
-}
-
-/** The next step in the life of a stake account: created and delegated, deactivated an epoch later, withdrawn and gone. */
-function stake(scene: Scene): Plan | null {
-  const free = scene.cast.stakes.filter(({ party, owner }) => {
-    return !scene.holds.has(party.address) && scene.canPay(owner);
-  });
-  const start = scene.draw.below(Math.max(1, free.length));
-  for (let step = 0; step < free.length; step += 1) {
-    const candidate = free[(start + step) % free.length];
-    const found = candidate === undefined ? null : stakeStep(scene, candidate);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-function stakeStep(scene: Scene, candidate: CastStake): Plan | null {
-  const { party, owner } = candidate;
-  const account = scene.chain.read(party.address);
-  const step = (...instructions: TrafficInstruction[]) => {
-    scene.hold(party.address);
-    return plan([owner.keypair], 30_000, instructions);
-  };
-  if (account === null) {
-    const lamports = SOL + BigInt(scene.draw.below(4_000)) * (SOL / 1_000n);
-    if (scene.lamports(owner.address) < lamports * 2n) return null;
-    const created = createStake(candidate, rentExemptLamports(STAKE_BYTES) + lamports, STAKE_BYTES);
-    return step(...created, delegateStake(party, partyOf(scene.vote), owner));
-  }
-  const held = decodeStakeAccount(account.data);
-  if (held === null) return null;
-  if (held.state === "delegated") {
-    const { activationEpoch, deactivationEpoch } = held.delegation;
-    if (deactivationEpoch === maxU64) {
-      return activationEpoch < scene.epoch ? step(deactivateStake(party, owner)) : null;
-    }
-    if (deactivationEpoch >= scene.epoch) return null;
-  }
-  return step(withdrawStake(party, owner, account.lamports));
 }
 
 function overdraft(scene: Scene, from: Wallet): Plan {

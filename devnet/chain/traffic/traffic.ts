@@ -5,8 +5,9 @@ import { airdropTransaction } from "../rpc/airdrop.ts";
 import { type Cast, createCast } from "./cast.ts";
 import { Draw } from "./draw.ts";
 import { setUnitLimit, setUnitPrice } from "./instructions.ts";
-import { drawPlan, type Plan, type TrafficKind } from "./kinds.ts";
+import { drawPlan, type TrafficKind } from "./kinds.ts";
 import { type Draft, signedBytes } from "./message.ts";
+import type { Plan } from "./plan.ts";
 import { Holds, Scene, type SceneChain } from "./scene.ts";
 import { type Errand, errands, LookupTables } from "./upkeep.ts";
 

@@ -1,0 +1,16 @@
+import type { GenesisKeypair } from "../bank/keypair.ts";
+import type { Draft, TrafficInstruction } from "./message.ts";
+
+/** A transaction that is not yet signed, and the compute units that it asks for when it bids for its place. */
+export interface Plan extends Draft {
+  readonly units: number;
+}
+
+/** `units` is what the whole transaction may use at most. */
+export function plan(
+  signers: readonly [GenesisKeypair, ...GenesisKeypair[]],
+  units: number,
+  instructions: readonly TrafficInstruction[],
+): Plan {
+  return { signers, units, instructions };
+}
