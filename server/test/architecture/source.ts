@@ -6,6 +6,9 @@ export interface SourceFile {
   readonly text: string;
 }
 
+/** Lines of a file; the end of the last one begins no other. */
+export const linesOf = (file: SourceFile): number => file.text.trimEnd().split("\n").length;
+
 export interface ImportStatement {
   readonly specifier: string;
   readonly line: number;

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { blank, functionsOf, importsOf, type SourceFile } from "./source.ts";
+import { blank, functionsOf, importsOf, linesOf, type SourceFile } from "./source.ts";
 
 /** A breach of the house's plan: which rule, where, and what was found. */
 export interface Violation {
@@ -189,7 +189,7 @@ function checkCode(file: SourceFile): Violation[] {
 function checkSizes(file: SourceFile): Violation[] {
   if (isTest(file.path)) return [];
   const found: Violation[] = [];
-  const lines = file.text.split("\n").length;
+  const lines = linesOf(file);
   if (lines > sizeLimits.fileLines) {
     found.push({ rule: "file-size", path: file.path, line: lines, found: `${lines} lines` });
   }
