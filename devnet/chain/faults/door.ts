@@ -14,6 +14,7 @@ export class Door {
   readonly #answer: (port: number) => Listening;
   #listening: Listening;
   #resets = false;
+  #last: Promise<void> = Promise.resolve();
 
   constructor(options: { readonly hostname: string; readonly port: number }, answer: (port: number) => Listening) {
     this.#hostname = options.hostname;
@@ -23,21 +24,27 @@ export class Door {
   }
 
   /** Closes every connection; new ones are reset. */
-  async refuse(): Promise<void> {
-    if (this.#resets) return;
-    this.#resets = true;
-    await this.#exchange(() => {
-      const { hostname, port } = { hostname: this.#hostname, port: this.port };
+  refuse(): Promise<void> {
+    return this.#become(true, () => {
       const reset = { open: (socket: { terminate(): void }) => socket.terminate(), data() {} };
-      return Bun.listen({ hostname, port, socket: reset });
+      return Bun.listen({ hostname: this.#hostname, port: this.port, socket: reset });
     });
   }
 
   /** Answers again. */
-  async accept(): Promise<void> {
-    if (!this.#resets) return;
-    this.#resets = false;
-    await this.#exchange(() => this.#answer(this.port));
+  accept(): Promise<void> {
+    return this.#become(false, () => this.#answer(this.port));
+  }
+
+  /** One after the other, in the order in which they were asked for. */
+  #become(resets: boolean, listen: () => Listening): Promise<void> {
+    const done = this.#last.then(async () => {
+      if (this.#resets === resets) return;
+      await this.#exchange(listen);
+      this.#resets = resets;
+    });
+    this.#last = done.catch(() => undefined);
+    return done;
   }
 
   /** The port is free for a moment between two listeners; somebody else may just then hold it. */
@@ -55,6 +62,7 @@ export class Door {
   }
 
   async stop(): Promise<void> {
+    await this.#last;
     await this.#listening.stop(true);
   }
 }

@@ -79,7 +79,10 @@ function chainMethods(faults: Faults): MethodTable {
         if (view.behind > 0) throw invalidParams("Invalid params: a node that lags cannot fork.");
         await chain.settled();
         const depth = wholeNumber(object["depth"], "depth", 1, chain.forkDepthMax);
-        const { parent, abandoned } = await chain.fork(depth, landAgain);
+        const { parent, abandoned } = await chain.fork(depth, landAgain).catch((fault: unknown) => {
+          // A slot was confirmed between the check and the fork.
+          throw fault instanceof RangeError ? invalidParams(`Invalid params: ${fault.message}.`) : fault;
+        });
         clock.forked();
         return { parent, abandoned, openSlot: chain.openSlot };
       },

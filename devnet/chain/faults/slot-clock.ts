@@ -23,6 +23,7 @@ export class SlotClock {
   /** Ticks until the open slot begins, after slots that were left out. */
   #waits = 0n;
   #advancing = false;
+  #lastAdvance: Promise<void> = Promise.resolve();
 
   constructor(options: SlotClockOptions, deps: { readonly now: () => number; readonly isStopped: () => boolean }) {
     this.#options = options;
@@ -72,7 +73,13 @@ export class SlotClock {
    * Moves time and slots on at once. Toward an epoch or by a time, slots are left out but for the first one of each epoch
    * and as many at the end as it takes that all of this is finalized.
    */
-  async advance(by: Advance, chain: Chain): Promise<void> {
+  advance(by: Advance, chain: Chain): Promise<void> {
+    const done = this.#lastAdvance.then(() => this.#advance(by, chain));
+    this.#lastAdvance = done.catch(() => undefined);
+    return done;
+  }
+
+  async #advance(by: Advance, chain: Chain): Promise<void> {
     this.clear(chain);
     this.#advancing = true;
     try {
