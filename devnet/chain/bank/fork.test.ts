@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { Keypair, SystemProgram } from "@solana/web3.js";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
+import type { BankSlot } from "./bank-slot.ts";
 import type { Chain } from "./chain.ts";
+import { PerformanceSamples } from "./performance.ts";
 
 const SOL = 1_000_000_000n;
 /**
@@ -117,4 +119,23 @@ test("skipped slots have no block, heights go on by one, and parents link over t
   const { slot, parent, blockHeight } = chain.at("processed");
   expect({ slot, parent, blockHeight }).toEqual({ slot: 10n, parent: 4n, blockHeight: 5n });
   expect(chain.history.slots(0n, 10n, 100)).toEqual([0n, 1n, 2n, 3n, 4n, 10n]);
+});
+
+test("performance samples count nothing of abandoned slots", () => {
+  const bank = (slot: bigint, seconds: bigint): BankSlot => ({
+    slot,
+    parent: slot - 1n,
+    blockhash: "",
+    blockHeight: slot,
+    time: seconds,
+    transactionCount: slot * 10n,
+    capitalization: 0n,
+  });
+  const samples = new PerformanceSamples(bank(0n, 0n));
+  samples.frozen(bank(100n, 60n));
+  samples.frozen(bank(200n, 120n));
+  samples.abandoned(bank(198n, 119n));
+  expect(samples.newest(10).map(({ slot }) => slot)).toEqual([100n]);
+  samples.frozen(bank(298n, 179n));
+  expect(samples.newest(1)).toEqual([{ slot: 298n, numTransactions: 1_000n, numSlots: 100n, samplePeriodSecs: 60 }]);
 });
