@@ -7,11 +7,10 @@ import type { NodeAnswer, UpstreamHealth } from "../upstreams/index.ts";
 export function healthAnswer(nodes: readonly UpstreamHealth[]): NodeAnswer {
   if (nodes.some((node) => node.healthy)) return ownAnswer('{"jsonrpc":"2.0","result":"ok","id":', null);
   let least: bigint | null = null;
-  for (const { slotLag } of nodes) {
-    if (slotLag !== null && (least === null || slotLag < least)) least = slotLag;
+  for (const { slotLag, speaks } of nodes) {
+    if (speaks && slotLag !== null && (least === null || slotLag < least)) least = slotLag;
   }
-  // A lag of zero says that the node was the best before it fell silent, not how far it is behind now.
-  const behind = least === null || least === 0n ? "null" : least.toString();
+  const behind = least === null ? "null" : least.toString();
   const message = behind === "null" ? "Node is unhealthy" : `Node is behind by ${behind} slots`;
   return ownAnswer(
     `{"jsonrpc":"2.0","error":{"code":-32005,"message":"${message}","data":{"numSlotsBehind":${behind}}},"id":`,

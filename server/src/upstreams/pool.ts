@@ -21,6 +21,8 @@ export interface UpstreamHealth {
   /** Moving average, 0..1. */
   readonly errorRate: number;
   readonly inFlight: number;
+  /** Whether it is heard of now: what a silent node's last slot says of its lag is worth nothing. */
+  readonly speaks: boolean;
   readonly healthy: boolean;
 }
 
@@ -133,6 +135,7 @@ export class UpstreamPool implements AsyncDisposable {
     const view = node.view();
     const newest = this.#newest.get("processed") ?? null;
     const slotLag = view.slot === null || newest === null ? null : newest - view.slot;
+    const speaks = !view.isUnreachable && view.silentForMs <= this.#options.silenceMsMax;
     return {
       label: view.label,
       slot: view.slot,
@@ -140,11 +143,8 @@ export class UpstreamPool implements AsyncDisposable {
       latencyMs: view.latencyMs,
       errorRate: view.errorRate,
       inFlight: view.inFlight,
-      healthy:
-        !view.isUnreachable &&
-        slotLag !== null &&
-        slotLag <= this.#options.slotLagMax &&
-        view.silentForMs <= this.#options.silenceMsMax,
+      speaks,
+      healthy: speaks && slotLag !== null && slotLag <= this.#options.slotLagMax,
     };
   }
 
