@@ -25,7 +25,14 @@ export async function startDevChain(
 ): Promise<SupervisedChild<ChainAddress>> {
   const [rpcPort, pubsubPort] = await freePorts(2);
   const ports = ["--rpc-port", String(rpcPort), "--pubsub-port", String(pubsubPort)];
-  const pace = ["--slot-ms", String(options.slotMs), "--traffic", String(options.traffic)];
+  const pace = [
+    "--slot-ms",
+    String(options.slotMs),
+    "--retain-transactions",
+    "50000",
+    "--traffic",
+    String(options.traffic),
+  ];
   return await superviseChild<ChainAddress>(
     {
       name: "chain",
