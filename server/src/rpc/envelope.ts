@@ -40,7 +40,7 @@ const quote = 0x22;
 
 /**
  * Reads a request body: one call, or a batch of at most `itemsMax`. One pass over the text; no value is built but the
- * slices that the answer and the cache key need. Measured on Bun 1.4.4: 0.25 µs for a getBalance call.
+ * slices that the answer and the cache key need. Measured on Bun 1.4.4: about 0.4 µs for a getBalance call.
  */
 export function readEnvelope(text: string, itemsMax: number): Envelope {
   const start = skipSpace(text, 0);
