@@ -5,7 +5,7 @@ export interface TestGroup {
   readonly name: string;
   /** Folders or files, from the repository's root. */
   readonly paths: readonly string[];
-  /** Files of those folders that another group runs. */
+  /** Files and folders below those that another group runs. */
   readonly except?: readonly string[];
   readonly timeoutMs?: number;
 }
@@ -18,12 +18,15 @@ export interface TestCount {
 export const root = join(import.meta.dir, "..");
 
 const architecture = "server/test/architecture.test.ts";
+/** The rooms whose tests start databases and processes of their own. */
+const stores = ["server/src/state", "server/src/hot", "server/src/ledger"];
 
 /** Everything that needs no booted network and no browser. */
 export const unitGroups: readonly TestGroup[] = [
   { name: "architecture", paths: [architecture, "scripts"] },
   { name: "contract and wire", paths: ["contract", "wire", "sdk"] },
-  { name: "server rooms", paths: ["server/src"] },
+  { name: "stores", paths: stores },
+  { name: "server rooms", paths: ["server/src"], except: stores },
 ];
 
 export const systemGroups: readonly TestGroup[] = [
@@ -42,7 +45,9 @@ async function testFiles(group: TestGroup): Promise<string[]> {
       }
     }
   }
-  return [...files].filter((file) => group.except?.includes(file) !== true).toSorted();
+  const isElsewhere = (file: string): boolean =>
+    group.except?.some((path) => file === path || file.startsWith(`${path}/`)) === true;
+  return [...files].filter((file) => !isElsewhere(file)).toSorted();
 }
 
 /** Runs one group; a runner that ends without a count (it crashed) is a failure. */
