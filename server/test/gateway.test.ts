@@ -92,6 +92,25 @@ describe("each check, in the specified order", () => {
     expect(answer.status).toBe(200);
   });
 
+  test("a key's restrictions hold at the console as at every other door", async () => {
+    const { accountId, key } = await freshAccount("business");
+    const elsewhere = ["--account", accountId, "--name", "r", "--environment", "dev", "--ip", "203.0.113.0/24"];
+    const restricted = await sluice("keys", "create", ...elsewhere);
+    const origin = new URL(url).origin;
+    const overview = (presented: string) =>
+      fetch(`${origin}/api/v1/console/overview`, { headers: { "x-api-key": presented } });
+    const signIn = (presented: string) =>
+      fetch(`${origin}/api/v1/console/session`, {
+        method: "POST",
+        headers: { "content-type": "application/json", origin },
+        body: JSON.stringify({ key: presented }),
+      });
+    for (const refused of [await overview(restricted.key), await signIn(restricted.key)]) {
+      expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([403, "IP_NOT_ALLOWED"]);
+    }
+    expect([(await overview(key)).status, (await signIn(key)).status]).toEqual([200, 200]);
+  });
+
   test("a rate over twice the tier's is 429 with its headers, and what was answered keeps to the bucket", async () => {
     const { key } = await freshAccount("free");
     const startedMs = performance.now();
