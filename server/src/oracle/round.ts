@@ -1,0 +1,48 @@
+import type { Decimal } from "./decimal.ts";
+import type { SourceId } from "./tick.ts";
+
+/** One source's part in a round. */
+export interface RoundSource {
+  readonly source: SourceId;
+  /** In US dollars, converted by the previous round's own index where the source quotes in USDT or USDC. */
+  readonly price: Decimal;
+  /** Share of the whole, 0 to 1, after the cap of its origin. */
+  readonly weight: Decimal;
+  readonly asOfMs: number;
+}
+
+/** A price that the sources agree on. */
+export interface PricedRound {
+  readonly kind: "price";
+  readonly symbol: string;
+  /** Unix milliseconds of the input that made it. */
+  readonly atMs: number;
+  /** US dollars. */
+  readonly price: Decimal;
+  /** 0 to 100. */
+  readonly confidence: Decimal;
+  /** Half width in US dollars of the band in which the price lies in two rounds of three. */
+  readonly band: Decimal;
+  /** Those that were counted, in the order of their ids. */
+  readonly sources: readonly RoundSource[];
+  /** US dollars in 24 hours over all counted sources. */
+  readonly volume24h: Decimal;
+  /** Percent; null while nothing is known of a day ago. */
+  readonly change24h: Decimal | null;
+  readonly high24h: Decimal | null;
+  readonly low24h: Decimal | null;
+}
+
+export type RefusalReason = "too-few-sources" | "disagreement" | "breaker" | "depeg";
+
+/** No price, and why: a symbol without enough fresh, agreeing sources is never guessed. */
+export interface RefusedRound {
+  readonly kind: "refused";
+  readonly symbol: string;
+  readonly atMs: number;
+  readonly reason: RefusalReason;
+  /** Fresh sources that were there. */
+  readonly sources: readonly SourceId[];
+}
+
+export type Round = PricedRound | RefusedRound;
