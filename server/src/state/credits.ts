@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Connection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
 import type { CreditStore, StateDriver } from "./records.ts";
-import type { CreditRow, Tx } from "./tables.ts";
+import type { CreditRow, MeterTable, Tx } from "./tables.ts";
 import { checkAmount, checkIdentifier, checkMonth, int64Max, isIdentifier } from "./values.ts";
 
 /** One change of one account's month. A give-back has a negative `want`; its result is 0. */
@@ -19,11 +19,14 @@ interface CreditChange {
  */
 export class Credits implements CreditStore {
   readonly #connection: Connection;
+  readonly #table: MeterTable;
   readonly #changes: GroupKind<CreditChange, bigint, Tx>;
 
-  constructor(connection: Connection) {
+  /** Each metered product counts in a table of its own, all of one form. */
+  constructor(connection: Connection, table: MeterTable) {
     this.#connection = connection;
-    this.#changes = { apply: (tx, items) => applyChanges(tx, connection.driver, items) };
+    this.#table = table;
+    this.#changes = { apply: (tx, items) => applyChanges(tx, { driver: connection.driver, table }, items) };
   }
 
   async lease(accountId: string, month: string, want: bigint, allowance: bigint | null): Promise<bigint> {
@@ -49,7 +52,7 @@ export class Credits implements CreditStore {
     if (!isIdentifier(accountId)) return 0n;
     return this.#connection.run(async (db) => {
       const row = await db
-        .selectFrom("credits")
+        .selectFrom(this.#table)
         .select("used")
         .where("account_id", "=", accountId)
         .where("month", "=", month)
@@ -59,18 +62,23 @@ export class Credits implements CreditStore {
   }
 }
 
+interface Meter {
+  readonly driver: StateDriver;
+  readonly table: MeterTable;
+}
+
 const keyOf = (change: { accountId: string; month: string }): string => `${change.month} ${change.accountId}`;
 
 /**
  * Applies the changes in the order they came, on rows locked for it. Rows are made and locked in one sorted order, so
  * that replicas that lease for the same accounts wait for each other instead of deadlocking.
  */
-async function applyChanges(tx: Tx, driver: StateDriver, changes: readonly CreditChange[]): Promise<readonly bigint[]> {
+async function applyChanges(tx: Tx, meter: Meter, changes: readonly CreditChange[]): Promise<readonly bigint[]> {
   const sorted = [...new Map(changes.map((change) => [keyOf(change), change])).entries()]
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([, change]) => change);
-  await makeRows(tx, sorted, new Set(changes.filter(({ want }) => want > 0n).map(keyOf)));
-  const rows = await lockRows(tx, driver, sorted);
+  await makeRows(tx, meter.table, sorted, new Set(changes.filter(({ want }) => want > 0n).map(keyOf)));
+  const rows = await lockRows(tx, meter, sorted);
   const before = new Map(rows.map((row) => [keyOf({ accountId: row.account_id, month: row.month }), row.used]));
   const after = new Map(before);
   const results = changes.map((change) => {
@@ -86,6 +94,7 @@ async function applyChanges(tx: Tx, driver: StateDriver, changes: readonly Credi
   });
   await writeRows(
     tx,
+    meter.table,
     changed.map((row) => ({ ...row, used: after.get(keyOf({ accountId: row.account_id, month: row.month })) ?? 0n })),
   );
   return results;
@@ -102,22 +111,27 @@ function most(left: bigint, right: bigint): bigint {
 }
 
 /** Only a lease makes a row; giving back to a month that was never leased from changes nothing. */
-async function makeRows(tx: Tx, sorted: readonly CreditChange[], leased: ReadonlySet<string>): Promise<void> {
+async function makeRows(
+  tx: Tx,
+  table: MeterTable,
+  sorted: readonly CreditChange[],
+  leased: ReadonlySet<string>,
+): Promise<void> {
   const rows = sorted
     .filter((change) => leased.has(keyOf(change)))
     .map(({ accountId, month }): CreditRow => ({ account_id: accountId, month, used: 0n }));
   if (rows.length === 0) return;
   await tx
-    .insertInto("credits")
+    .insertInto(table)
     .values(rows)
     .onConflict((conflict) => conflict.columns(["account_id", "month"]).doNothing())
     .execute();
 }
 
-async function lockRows(tx: Tx, driver: StateDriver, sorted: readonly CreditChange[]): Promise<CreditRow[]> {
+async function lockRows(tx: Tx, { driver, table }: Meter, sorted: readonly CreditChange[]): Promise<CreditRow[]> {
   const pairs = sql.join(sorted.map(({ accountId, month }) => sql`(${accountId}, ${month})`));
   const query = tx
-    .selectFrom("credits")
+    .selectFrom(table)
     .selectAll()
     .where(sql<boolean>`(account_id, month) in (values ${pairs})`)
     .orderBy("month")
@@ -125,11 +139,11 @@ async function lockRows(tx: Tx, driver: StateDriver, sorted: readonly CreditChan
   return driver === "postgres" ? query.forUpdate().execute() : query.execute();
 }
 
-async function writeRows(tx: Tx, rows: readonly CreditRow[]): Promise<void> {
+async function writeRows(tx: Tx, table: MeterTable, rows: readonly CreditRow[]): Promise<void> {
   if (rows.length === 0) return;
   const values = sql.join(
     rows.map((row) => sql`(cast(${row.account_id} as text), cast(${row.month} as text), cast(${row.used} as bigint))`),
   );
-  await sql`update credits set used = v.column3 from (values ${values}) as v
+  await sql`update ${sql.table(table)} set used = v.column3 from (values ${values}) as v
     where account_id = v.column1 and month = v.column2`.execute(tx);
 }

@@ -85,4 +85,17 @@ export const migrations: readonly Migration[] = [
       { appendOnly: "audit" },
     ],
   },
+  {
+    number: 2,
+    name: "monthly requests of the oracle's subscriptions",
+    steps: ["oracle_requests", "oracle_v2_requests"].map((table) => ({
+      create: table,
+      primaryKey: ["account_id", "month"],
+      columns: {
+        account_id: { type: "id", references: "accounts.id" },
+        month: { type: "id" },
+        used: { type: "int" },
+      },
+    })),
+  },
 ];

@@ -117,7 +117,11 @@ export function createState(opened: Opened, deps: { clock: Clock; random: Random
     driver: opened.driver,
     accounts: new Accounts(connection),
     keys: new Keys(connection),
-    credits: new Credits(connection),
+    credits: new Credits(connection, "credits"),
+    requests: {
+      oracle: new Credits(connection, "oracle_requests"),
+      "oracle-v2": new Credits(connection, "oracle_v2_requests"),
+    },
     sessions: new Sessions(connection),
     audit: new Audit(connection),
     migrations: () => readMigrationStatus(opened, migrations),

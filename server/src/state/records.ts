@@ -139,6 +139,9 @@ export interface KeyStore {
   touch(lastUsed: ReadonlyMap<string, number>): Promise<void>;
 }
 
+/** Products whose subscription allows a number of requests a month. */
+export type MeteredProduct = Exclude<Product, "platform">;
+
 /** Credits of one account in one calendar month (UTC), written as "2026-11". */
 export interface CreditStore {
   /**
@@ -195,6 +198,8 @@ export interface State extends AsyncDisposable {
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly credits: CreditStore;
+  /** Requests a month of the products that are sold by the request, leased and counted as credits are. */
+  readonly requests: Readonly<Record<MeteredProduct, CreditStore>>;
   readonly sessions: SessionStore;
   readonly audit: AuditStore;
   /** Every migration that this version knows, and when it was applied. */

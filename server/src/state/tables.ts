@@ -64,10 +64,15 @@ export interface Tables {
   accounts: AccountRow;
   api_keys: KeyRow;
   credits: CreditRow;
+  oracle_requests: CreditRow;
+  oracle_v2_requests: CreditRow;
   sessions: SessionRow;
   audit: AuditRow;
   sluice_migrations: MigrationRow;
 }
+
+/** What is counted by account and month, a table for each product: all have the rows of `credits`. */
+export type MeterTable = "credits" | "oracle_requests" | "oracle_v2_requests";
 
 export type Db = Kysely<Tables>;
 export type Tx = Transaction<Tables>;
