@@ -1,7 +1,7 @@
 import type { Clock, Random } from "../lib/index.ts";
 import type { InsertBody, LedgerConnection } from "./connection.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
-import type { TableDefinition } from "./tables.ts";
+import type { TableDefinition } from "./table-definition.ts";
 
 /** Bounds of one INSERT and of its repetitions. */
 export const batchLimits = {

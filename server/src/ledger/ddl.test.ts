@@ -49,6 +49,11 @@ ENGINE = Distributed('main', 'sluice', 'requests_local', cityHash64(account_id))
   ]);
 });
 
+test("golden: a table that forgets says so before its settings", () => {
+  const [text] = statementsOf({ kind: "create-table", table: { ...requestsTable, keptDays: 8 } }, single);
+  expect(text).toContain("ORDER BY (account_id, at)\nTTL toDateTime(at) + INTERVAL 8 DAY\nSETTINGS fsync_after_insert");
+});
+
 test("golden: an index is part of the local table", () => {
   const table = {
     ...requestsTable,

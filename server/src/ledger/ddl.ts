@@ -1,4 +1,5 @@
-import { batchColumn, type ColumnDefinition, type TableDefinition } from "./tables.ts";
+import type { ColumnDefinition, TableDefinition } from "./table-definition.ts";
+import { batchColumn } from "./tables.ts";
 
 /** Where the tables are made: one server (or the embedded engine), or every node of a cluster. */
 export interface Form {
@@ -41,6 +42,7 @@ function createTable(table: TableDefinition, form: Form): string[] {
     `ENGINE = ${engine}${form.cluster === null ? "" : `(${path})`}`,
     `PARTITION BY toYYYYMM(${table.timeColumn})`,
     `ORDER BY (${table.orderBy.join(", ")})`,
+    ...(table.keptDays === undefined ? [] : [`TTL toDateTime(${table.timeColumn}) + INTERVAL ${table.keptDays} DAY`]),
     `SETTINGS ${durable}, ${remembered} = ${rememberedInserts}`,
   ].join("\n");
   if (form.cluster === null) return [local];

@@ -51,10 +51,7 @@ describe("migrations", () => {
     await up();
     await up([...migrations, withRegion]);
     const rows = await connection.query("SELECT number, name FROM migrations ORDER BY number");
-    expect(rows).toEqual([
-      { number: 1, name: "requests" },
-      { number: 2, name: "region" },
-    ]);
+    expect(rows).toEqual([...migrations, withRegion].map(({ number, name }) => ({ number, name })));
     expect(await connection.query("SELECT region FROM requests")).toEqual([]);
   });
 
@@ -64,15 +61,17 @@ describe("migrations", () => {
     await connection.command("TRUNCATE TABLE migrations");
     await up([...migrations, withRegion]);
     const [row] = await connection.query<{ n: string }>("SELECT count() AS n FROM migrations FINAL");
-    expect(row?.n).toBe("2");
+    expect(row?.n).toBe(String(withRegion.number));
   });
 
   test("of a newer version are refused by name, and so is one that was edited", async () => {
     const { up } = ledgerIn("c");
     await up([...migrations, withRegion]);
-    await expect(up()).rejects.toThrow("written by a newer version: it has migration 2 (region)");
+    await expect(up()).rejects.toThrow(`it has migration ${withRegion.number} (region)`);
     const edited = { ...withRegion, changes: [] };
-    await expect(up([...migrations, edited])).rejects.toThrow("Migration 2 (region) of the ledger differs");
+    await expect(up([...migrations, edited])).rejects.toThrow(
+      `Migration ${withRegion.number} (region) of the ledger differs`,
+    );
   });
 
   test("tables are on disk before an INSERT is answered", async () => {

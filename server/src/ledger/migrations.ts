@@ -4,6 +4,7 @@ import type { LedgerConnection } from "./connection.ts";
 import { bookkeepingStatements, type Change, type Form, statementsOf } from "./ddl.ts";
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
+import { oracleTables } from "./oracle-tables.ts";
 import { requestsTable } from "./tables.ts";
 
 export interface Migration {
@@ -15,6 +16,7 @@ export interface Migration {
 /** Append-only and numbered from 1 without gaps. An entry that has been released is never edited. */
 export const migrations: readonly Migration[] = [
   { number: 1, name: "requests", changes: [{ kind: "create-table", table: requestsTable }] },
+  { number: 2, name: "prices", changes: oracleTables.map((table) => ({ kind: "create-table", table })) },
 ];
 
 /** Of the definition, not of the generated text: both forms of a ledger record the same. */

@@ -1,23 +1,5 @@
-/** A column of a ledger table, in ClickHouse's own words. */
-export interface ColumnDefinition {
-  readonly name: string;
-  readonly type: string;
-  readonly codec?: string;
-}
-
-/**
- * One table, from which both forms are generated. Every table is partitioned by the month of its DateTime64(3) column
- * `timeColumn`; rows carry that column as Unix milliseconds.
- */
-export interface TableDefinition {
-  readonly name: string;
-  readonly columns: readonly ColumnDefinition[];
-  readonly timeColumn: string;
-  readonly orderBy: readonly string[];
-  /** Where a row lives in a cluster. It must depend on the row alone, so that a repeated batch meets its first copy. */
-  readonly shardBy: string;
-  readonly indexes?: readonly { readonly name: string; readonly expression: string; readonly type: string }[];
-}
+import { oracleTables } from "./oracle-tables.ts";
+import type { ColumnDefinition, TableDefinition } from "./table-definition.ts";
 
 /** Added to every table: the number of the INSERT that brought the row, by which a repeated INSERT finds itself. */
 export const batchColumn: ColumnDefinition = { name: "batch", type: "UInt64", codec: "Delta, ZSTD" };
@@ -48,4 +30,6 @@ export const requestsTable: TableDefinition = {
 };
 
 /** Tables that `insert` knows, by name. */
-export const tables: Readonly<Record<string, TableDefinition>> = { requests: requestsTable };
+export const tables: Readonly<Record<string, TableDefinition>> = Object.fromEntries(
+  [requestsTable, ...oracleTables].map((table) => [table.name, table]),
+);

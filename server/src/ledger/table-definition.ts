@@ -1,0 +1,22 @@
+/** A column of a ledger table, in ClickHouse's own words. */
+export interface ColumnDefinition {
+  readonly name: string;
+  readonly type: string;
+  readonly codec?: string;
+}
+
+/**
+ * One table, from which both forms are generated. Every table is partitioned by the month of its DateTime64(3) column
+ * `timeColumn`; rows carry that column as Unix milliseconds.
+ */
+export interface TableDefinition {
+  readonly name: string;
+  readonly columns: readonly ColumnDefinition[];
+  readonly timeColumn: string;
+  readonly orderBy: readonly string[];
+  /** Where a row lives in a cluster. It must depend on the row alone, so that a repeated batch meets its first copy. */
+  readonly shardBy: string;
+  /** Rows older than this are deleted by the engine; absent keeps them for ever. */
+  readonly keptDays?: number;
+  readonly indexes?: readonly { readonly name: string; readonly expression: string; readonly type: string }[];
+}
