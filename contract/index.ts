@@ -8,6 +8,36 @@ export { type ErrorCode, type ErrorDefinition, errorDocsPath, errorTable, Sluice
 export { type ErrorGuide, errorGuide } from "./errors-guide.ts";
 export { limits } from "./limits.ts";
 export {
+  type OracleInterval,
+  type OraclePeriod,
+  type OracleSourceId,
+  type OracleSourceInfo,
+  type OracleSourceStatus,
+  type OracleSymbol,
+  type OracleTierTerms,
+  oracleBounds,
+  oracleDeprecatedSince,
+  oracleIntervalDefault,
+  oracleIntervals,
+  oracleLabel,
+  oracleMajors,
+  oraclePair,
+  oraclePeriodDefault,
+  oraclePeriods,
+  oracleQuote,
+  oracleSourceStatuses,
+  oracleSources,
+  oracleSymbols,
+  oracleTierTerms,
+  oracleV2TierTerms,
+} from "./oracle.ts";
+export {
+  type OracleErrorCode,
+  type OracleErrorDefinition,
+  oracleErrorCodes,
+  oracleErrorTable,
+} from "./oracle-errors.ts";
+export {
   type CacheClass,
   type CommitmentName,
   type ConfigSpec,

@@ -1,0 +1,161 @@
+import type { OracleTier, OracleV2Tier } from "./tiers.ts";
+
+/**
+ * The price oracle as outsiders know it: symbols, sources, bounds and tiers. The doors enforce these tables, and the
+ * `resources` paths show them.
+ */
+export const oracleSymbols = [
+  "BTC",
+  "ETH",
+  "SOL",
+  "ADA",
+  "DOT",
+  "USDC",
+  "USDT",
+  "UNI",
+  "LINK",
+  "AAVE",
+  "COMP",
+  "BNB",
+  "CRO",
+  "FTT",
+] as const;
+export type OracleSymbol = (typeof oracleSymbols)[number];
+
+/** A price of these needs at least three sources; of any other two. */
+export const oracleMajors: readonly OracleSymbol[] = ["BTC", "ETH", "SOL", "USDC", "USDT", "BNB"];
+
+/** The second variant names a symbol by its pair, as in BTC-USD. */
+export const oracleQuote = "USD";
+export const oraclePair = (symbol: string): string => `${symbol}-${oracleQuote}`;
+
+export interface OracleSourceInfo {
+  readonly name: string;
+  readonly provider: string;
+  readonly category: "cex" | "dex";
+  readonly type: "api" | "chain";
+}
+
+const exchange = (name: string): OracleSourceInfo => ({ name, provider: name, category: "cex", type: "api" });
+
+/** By the ids of the sources; the order is the one in which they are listed. */
+export const oracleSources = {
+  binance: exchange("Binance"),
+  coinbase: exchange("Coinbase Exchange"),
+  kraken: exchange("Kraken"),
+  okx: exchange("OKX"),
+  bybit: exchange("Bybit"),
+  kucoin: exchange("KuCoin"),
+  bitstamp: exchange("Bitstamp"),
+  gate: exchange("Gate"),
+  chain: { name: "Chain pools", provider: "Sluice", category: "dex", type: "chain" },
+} as const satisfies Record<string, OracleSourceInfo>;
+export type OracleSourceId = keyof typeof oracleSources;
+
+export const oracleSourceStatuses = ["active", "degraded", "down", "disabled"] as const;
+export type OracleSourceStatus = (typeof oracleSourceStatuses)[number];
+
+/** What stands in the member `source` of every price record. */
+export const oracleLabel = "Sluice Oracle";
+
+/** Bounds of parameters and of sockets; times in milliseconds, sizes in bytes, where the name says nothing else. */
+export const oracleBounds = {
+  symbolsMax: 50,
+  hoursDefault: 24,
+  hoursMax: 168,
+  limitDefault: 100,
+  limitMax: 1_000,
+  /** Gainers and losers shown, each. */
+  moversMax: 5,
+  /** A round older than this, beside what the tier's update frequency allows, is no price any more. */
+  roundAgeMs: 60_000,
+  socketAuthMs: 10_000,
+  socketMessageBytes: 16 * 1024,
+  socketMessagesPerSecond: 50,
+  /** Sockets of the whole process that have not said who they are. */
+  socketsUnknownMax: 1_000,
+} as const;
+
+export const oraclePeriods = { "1h": 1, "24h": 24, "7d": 168, "30d": 720 } as const;
+export type OraclePeriod = keyof typeof oraclePeriods;
+export const oraclePeriodDefault: OraclePeriod = "24h";
+
+/** Minutes of each interval. */
+export const oracleIntervals = { "1m": 1, "5m": 5, "15m": 15, "1h": 60, "4h": 240, "1d": 1_440 } as const;
+export type OracleInterval = keyof typeof oracleIntervals;
+export const oracleIntervalDefault: OracleInterval = "1h";
+
+/** What both variants' tiers have; the rate differs by its unit. */
+export interface OracleTierTerms {
+  readonly name: string;
+  /** US dollars; null is negotiated. */
+  readonly priceMonthlyUsd: number | null;
+  /** Answered requests a calendar month (UTC); null is unlimited. */
+  readonly requestsMonthly: number | null;
+  /** Rate and burst of the token bucket. */
+  readonly rate: number;
+  readonly burst: number;
+  readonly support: string;
+  /** A price that is served was agreed at most this long before, as long as there is one. */
+  readonly updateFrequencySeconds: number;
+  /** How far history reaches back; null is to the beginning. */
+  readonly historyRetentionDays: number | null;
+  /** Sockets of the account at one time; 0 is none. */
+  readonly webSocketConnections: number;
+  readonly note: string | null;
+}
+
+const terms = (
+  name: string,
+  priceMonthlyUsd: number | null,
+  requestsMonthly: number | null,
+  rate: { readonly rate: number; readonly burst: number },
+  freshness: { readonly updateFrequencySeconds: number; readonly historyRetentionDays: number | null },
+  rest: { readonly support: string; readonly webSocketConnections?: number; readonly note?: string },
+): OracleTierTerms => ({
+  name,
+  priceMonthlyUsd,
+  requestsMonthly,
+  ...rate,
+  ...freshness,
+  support: rest.support,
+  webSocketConnections: rest.webSocketConnections ?? 0,
+  note: rest.note ?? null,
+});
+
+/** Bursts of the first variant are two seconds' worth, as everywhere; those of the second one minute's. */
+const perSecond = (rate: number) => ({ rate, burst: rate * 2 });
+const perMinute = (rate: number) => ({ rate, burst: rate });
+const fresh = (updateFrequencySeconds: number, historyRetentionDays: number | null) => ({
+  updateFrequencySeconds,
+  historyRetentionDays,
+});
+
+/** The first variant; rates are requests a second. */
+export const oracleTierTerms: Readonly<Record<OracleTier, OracleTierTerms>> = {
+  community: terms("Community Access", 0, 1_000, perSecond(1), fresh(60, 1), { support: "community" }),
+  builders: terms("Builders", 0, 50_000, perSecond(30), fresh(30, 90), {
+    support: "community",
+    note: "Free for verified builders",
+  }),
+  professional: terms("Professional", 29, 100_000, perSecond(10), fresh(15, 180), { support: "email" }),
+  enterprise: terms("Enterprise", 199, 1_000_000, perSecond(100), fresh(1, 730), {
+    support: "priority",
+    webSocketConnections: 100,
+  }),
+  ultra: terms("Ultra Access", 999, null, perSecond(1_000), fresh(1, null), {
+    support: "dedicated",
+    webSocketConnections: 1_000,
+  }),
+};
+
+/** The second variant; rates are requests a minute. */
+export const oracleV2TierTerms: Readonly<Record<OracleV2Tier, OracleTierTerms>> = {
+  community: terms("Community", 0, 1_000, perMinute(10), fresh(60, 1), { support: "community" }),
+  developer: terms("Developer", 9, 10_000, perMinute(60), fresh(30, 90), { support: "email" }),
+  professional: terms("Professional", 29, 100_000, perMinute(300), fresh(15, 180), { support: "priority" }),
+  enterprise: terms("Enterprise", null, null, perMinute(1_000), fresh(1, null), { support: "dedicated" }),
+};
+
+/** The product is deprecated since this moment (RFC 9745): it is served as documented and gets nothing new. */
+export const oracleDeprecatedSince = "2026-01-01T00:00:00Z";
