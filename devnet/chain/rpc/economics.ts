@@ -46,6 +46,8 @@ export const economicsMethods: MethodTable = {
     run(params, node) {
       const config = configAt(params, 0, "struct RpcLargestAccountsConfig");
       const filter = variantMember(config, "filter", ["circulating", "nonCirculating"] as const, null);
+      // The rows are sorted whatever it says; a wrong value is still refused.
+      booleanMember(config, "sortResults", true);
       const bank = bankOf(node, config);
       if (filter === "nonCirculating") return withContext(bank, []);
       const largest: { address: string; lamports: bigint }[] = [];

@@ -114,7 +114,7 @@ export function listValue(value: JsonValue | undefined): readonly JsonValue[] {
   return value;
 }
 
-const COMMITMENTS: readonly Commitment[] = ["processed", "confirmed", "finalized"];
+export const COMMITMENTS: readonly Commitment[] = ["processed", "confirmed", "finalized"];
 
 /**
  * The commitment of a config that holds more than it. An unknown string counts as absent, since the node flattens the

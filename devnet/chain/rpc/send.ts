@@ -11,6 +11,7 @@ import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./
 import {
   addressValue,
   booleanMember,
+  COMMITMENTS,
   commitmentMember,
   configAt,
   listValue,
@@ -59,7 +60,7 @@ function ranPart(simulation: Simulation) {
 }
 
 async function preflight(transaction: Transaction, config: JsonObject | null, node: RpcNode): Promise<void> {
-  const commitment = commitmentMember({ commitment: config?.["preflightCommitment"] });
+  const commitment = variantMember(config, "preflightCommitment", COMMITMENTS, "finalized");
   reached(node.chain.at(commitment), config);
   if (!signaturesValid(transaction)) {
     const error = "SignatureFailure";
