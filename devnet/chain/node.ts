@@ -40,6 +40,8 @@ export interface ChainNode extends AsyncDisposable {
   readonly adminUrl: string | null;
   /** Closes the open slot now, beside what the timer does; tests that own the time use it. */
   closeSlot(): Promise<void>;
+  /** Answers a body as the HTTP door does, without a door; null when nothing is to be said. */
+  answer(body: string): Promise<string | null>;
 }
 
 function address(hostname: string): string {
@@ -210,6 +212,7 @@ export async function startNode(options: NodeOptions, deps: { readonly now: () =
     wsUrl: `ws://${addresses.pubsub}`,
     adminUrl: admin === null ? null : `http://${address(options.host)}:${admin.port}`,
     closeSlot,
+    answer: (body) => answerBody(body, rpc),
     async [Symbol.asyncDispose]() {
       traffic?.[Symbol.dispose]();
       timer?.stop();

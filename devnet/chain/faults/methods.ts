@@ -43,6 +43,19 @@ function info(faults: Faults): JsonObject {
   };
 }
 
+/** Walks every account as of the finalized slot: what they hold together must be what the chain says that there is. */
+function audit(faults: Faults): JsonObject {
+  const { chain } = faults.parts;
+  const { slot, capitalization } = chain.at("finalized");
+  let lamports = 0n;
+  let accounts = 0n;
+  for (const [, account] of chain.accounts.all(slot)) {
+    lamports += account.lamports;
+    accounts += 1n;
+  }
+  return { slot, accounts, lamports, capitalization };
+}
+
 function lag(faults: Faults, slots: JsonValue | undefined, zombie: boolean): JsonObject {
   faults.parts.view.lag(wholeNumber(slots, "slots", 1, LAG_SLOTS_MAX));
   faults.zombie = zombie;
@@ -178,6 +191,7 @@ export function adminMethods(faults: Faults): ReadonlyMap<string, Method> {
   return new Map(
     Object.entries({
       devnet_info: { ...NO_PARAMETER, run: () => info(faults) },
+      devnet_audit: { ...NO_PARAMETER, run: () => audit(faults) },
       ...chainMethods(faults),
       ...nodeMethods(faults),
       devnet_clear: {
