@@ -58,3 +58,15 @@ export const divide = (left: Decimal, right: Decimal): Decimal => ((left * one) 
 export const add = (left: Decimal, right: Decimal): Decimal => (left + right) as Decimal;
 export const subtract = (left: Decimal, right: Decimal): Decimal => (left - right) as Decimal;
 export const absolute = (value: Decimal): Decimal => (value < 0n ? -value : value) as Decimal;
+
+/** Square root, cut off; throws RangeError below zero. */
+export function squareRoot(value: Decimal): Decimal {
+  if (value < 0n) throw new RangeError("a negative number has no root");
+  const square = value * one;
+  // The double's root is right to some 16 digits on every machine (IEEE 754); Newton's steps make it exact.
+  let root = BigInt(Math.floor(Math.sqrt(Number(square))));
+  for (;;) {
+    if (root * root <= square && (root + 1n) * (root + 1n) > square) return root as Decimal;
+    root = (root + square / (root === 0n ? 1n : root)) >> 1n;
+  }
+}

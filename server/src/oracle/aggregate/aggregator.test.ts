@@ -1,0 +1,207 @@
+import { describe, expect, test } from "bun:test";
+import { decimal, formatDecimal } from "../decimal.ts";
+import type { Round } from "../round.ts";
+import { startMs, Table, tickOf, ticksOf, toNumber } from "./testing/ticks.ts";
+
+const priceOf = (round: Round): string => (round.kind === "price" ? formatDecimal(round.price) : round.reason);
+const sourcesOf = (round: Round): readonly string[] =>
+  round.kind === "price" ? round.sources.map(({ source }) => source) : round.sources;
+const second = 1_000;
+
+describe("what is counted", () => {
+  test("a price is the weighted median of its sources, told with their shares", () => {
+    const round = new Table().hear(...ticksOf(["100.1", "100", "100.2"])).round();
+    if (round.kind !== "price") throw new Error(round.reason);
+    expect(formatDecimal(round.price)).toBe("100.1");
+    expect(round.sources.map(({ source, price }) => [source, formatDecimal(price)])).toEqual([
+      ["binance", "100.1"],
+      ["coinbase", "100"],
+      ["kraken", "100.2"],
+    ]);
+    expect(round.sources.reduce((sum, { weight }) => sum + toNumber(weight), 0)).toBeCloseTo(1, 12);
+    expect(formatDecimal(round.volume24h)).toBe("3000000");
+    expect([round.change24h, round.high24h, round.low24h]).toEqual([null, null, null]);
+  });
+
+  test("a source is out when its own time is older than three cadences, and a mark alone notices it", () => {
+    const table = new Table({ cadenceMs: { binance: 2 * second } }).hear(...ticksOf(["100", "100", "100", "100"]));
+    expect(sourcesOf(table.round())).toEqual(["binance", "coinbase", "kraken", "okx"]);
+    expect(table.mark(startMs + 6 * second)).toEqual([]);
+    expect(sourcesOf(table.round(startMs + 6 * second + 1))).toEqual(["coinbase", "kraken", "okx"]);
+    expect(priceOf(table.round(startMs + 61 * second))).toBe("too-few-sources");
+    expect(table.mark(startMs + 99 * second)).toEqual([]);
+    expect(table.aggregator.lastGood("BTC")?.atMs).toBe(startMs + 6 * second + 1);
+  });
+
+  test("patience ends at a minute, whatever the cadence", () => {
+    const table = new Table({ cadenceMs: { binance: 3_600 * second } }).hear(...ticksOf(["100", "100", "100"]));
+    table.mark();
+    expect(priceOf(table.round(startMs + 60 * second + 1))).toBe("too-few-sources");
+  });
+
+  test("a message that goes on with a standing time does not keep a source fresh", () => {
+    const table = new Table({ cadenceMs: { binance: 1_000 } }).hear(...ticksOf(["100", "100", "100", "100"]));
+    for (let s = 1; s <= 10; s += 1) {
+      table.hear(tickOf("binance", "100", { asOfMs: startMs, receivedAtMs: startMs + s * second }));
+    }
+    expect(sourcesOf(table.round(startMs + 10 * second))).toEqual(["coinbase", "kraken", "okx"]);
+  });
+
+  test("a clock that runs ahead buys no freshness, and what is older than what is known changes nothing", () => {
+    const table = new Table({ cadenceMs: { binance: 1_000 } });
+    table.hear(...ticksOf(["100", "100", "100", "100"]));
+    table.hear(tickOf("binance", "101", { asOfMs: startMs + 3_600 * second, receivedAtMs: startMs }));
+    table.hear(tickOf("binance", "55", { asOfMs: startMs - 1, receivedAtMs: startMs + 1 }));
+    const round = table.round();
+    expect(round.kind === "price" && formatDecimal(round.sources[0]?.price ?? decimal("0"))).toBe("101");
+    expect(sourcesOf(table.round(startMs + 3 * second + 1))).not.toContain("binance");
+  });
+
+  test("a source whose clock runs while it stands still is out once the price has left it", () => {
+    const table = new Table({ cadenceMs: { binance: 1_000 } });
+    const at = (ms: number, others: string): Round => {
+      const when = { asOfMs: startMs + ms };
+      table.hear(tickOf("binance", "100", when));
+      table.hear(tickOf("coinbase", others, when), tickOf("kraken", others, when), tickOf("okx", others, when));
+      return table.round(startMs + ms);
+    };
+    at(0, "100");
+    // Standing still is no fault while the price does too.
+    expect(sourcesOf(at(30 * second, "100.1"))).toContain("binance");
+    at(31 * second, "100.4");
+    expect(sourcesOf(at(32 * second, "100.4"))).not.toContain("binance");
+  });
+
+  test("majors need three origins, others two", () => {
+    const table = new Table();
+    expect(priceOf(table.hear(...ticksOf(["100", "100"])).round())).toBe("too-few-sources");
+    expect(priceOf(table.hear(...ticksOf(["2", "2"], { base: "FTT" })).round(startMs, "FTT"))).toBe("2");
+  });
+
+  test("several markets of one exchange are one origin, and so are hosts of one engine", () => {
+    const markets = new Table().hear(
+      tickOf("coinbase", "100"),
+      tickOf("coinbase", "100", { quote: "USDT" }),
+      tickOf("coinbase", "100", { quote: "USDC" }),
+    );
+    expect(priceOf(markets.round())).toBe("too-few-sources");
+    const hosts = new Table({ origins: { binance: "one", okx: "one" } }).hear(
+      tickOf("binance", "100"),
+      tickOf("okx", "101", { asOfMs: startMs + 1 }),
+      tickOf("kraken", "100"),
+      tickOf("coinbase", "100"),
+    );
+    expect(sourcesOf(hosts.round(startMs + 1))).toEqual(["okx", "coinbase", "kraken"]);
+  });
+
+  test("ticks of symbols that are not priced, without a price or with no time are not kept", () => {
+    const table = new Table().hear(
+      tickOf("binance", "1", { base: "DOGE" }),
+      tickOf("binance", "0"),
+      tickOf("binance", "1", { asOfMs: Number.NaN, receivedAtMs: startMs }),
+    );
+    expect(table.mark()).toEqual([]);
+  });
+});
+
+describe("the day's figures", () => {
+  const day = (open: string, high: string, low: string) => ({
+    open24h: decimal(open),
+    high24h: decimal(high),
+    low24h: decimal(low),
+  });
+
+  test("change, high and low are medians, so that one source's nonsense does not show", () => {
+    const round = new Table()
+      .hear(
+        tickOf("binance", "110", day("100", "112", "99")),
+        tickOf("coinbase", "110", day("100", "112", "99")),
+        tickOf("kraken", "110", day("1", "900000", "0.1")),
+      )
+      .round();
+    if (round.kind !== "price") throw new Error(round.reason);
+    const text = [round.change24h, round.high24h, round.low24h].map((value) => value && formatDecimal(value));
+    expect(text).toEqual(["10", "112", "99"]);
+  });
+
+  test("high and low hold the price, and a volume in wrong units counts for a hundred medians at most", () => {
+    const round = new Table()
+      .hear(
+        tickOf("binance", "110", day("100", "105", "99")),
+        tickOf("coinbase", "110", day("100", "105", "99")),
+        tickOf("kraken", "110", { ...day("100", "105", "99"), quoteVolume24h: decimal("1e20") }),
+      )
+      .round();
+    if (round.kind !== "price") throw new Error(round.reason);
+    expect(formatDecimal(round.high24h ?? decimal("0"))).toBe("110");
+    expect(formatDecimal(round.volume24h)).toBe("102000000");
+  });
+});
+
+describe("jumps", () => {
+  const all = (price: string, atMs: number) => ticksOf([price, price, price], { asOfMs: atMs });
+
+  test("a jump beyond the breaker is refused until the sources have agreed for three rounds, a second apart", () => {
+    const table = new Table();
+    expect(priceOf(table.hear(...all("100", startMs)).round())).toBe("100");
+    const seen = [0, 10, 500, 1_000, 1_500, 2_000, 2_500].map((ms) => {
+      const atMs = startMs + 5 * second + ms;
+      return priceOf(table.hear(...all("120", atMs)).round(atMs));
+    });
+    expect(seen).toEqual(["breaker", "breaker", "breaker", "breaker", "breaker", "120", "120"]);
+  });
+
+  test("a jump that does not hold begins anew, and one within the limit passes at once", () => {
+    const table = new Table().hear(...all("100", startMs));
+    table.mark();
+    const seen = ["120", "122", "150", "122", "114"].map((price, index) => {
+      const atMs = startMs + (index + 1) * second;
+      return priceOf(table.hear(...all(price, atMs)).round(atMs));
+    });
+    expect(seen).toEqual(["breaker", "breaker", "breaker", "breaker", "114"]);
+  });
+
+  test("the last good price stays to be told while there is none", () => {
+    const table = new Table().hear(...all("100", startMs));
+    table.mark();
+    table.hear(...all("200", startMs + second)).mark(startMs + second);
+    expect(table.aggregator.latest("BTC")?.kind).toBe("refused");
+    expect(table.aggregator.lastGood("BTC")?.atMs).toBe(startMs);
+  });
+});
+
+describe("sides", () => {
+  test("an even split is refused", () => {
+    expect(priceOf(new Table().hear(...ticksOf(["100", "100", "103", "103"])).round())).toBe("disagreement");
+    expect(priceOf(new Table().hear(...ticksOf(["2", "2.1"], { base: "FTT" })).round(startMs, "FTT"))).toBe(
+      "disagreement",
+    );
+  });
+
+  test("one source far away decides nothing", () => {
+    expect(priceOf(new Table().hear(...ticksOf(["100", "100", "900"])).round())).toBe("100");
+    expect(priceOf(new Table().hear(...ticksOf(["100", "100.1", "100.2", "0.0001"])).round())).toBe("100.05");
+  });
+
+  test("five of nine that jump away together are refused, five of nine that stay are not", () => {
+    const nine = (low: number): string[] => [...Array<string>(low).fill("100"), ...Array<string>(9 - low).fill("104")];
+    for (const [staying, expected] of [
+      [4, "disagreement"],
+      [5, "100"],
+    ] as const) {
+      const table = new Table().hear(...ticksOf(nine(9)));
+      table.mark();
+      expect(priceOf(table.hear(...ticksOf(nine(staying), { asOfMs: startMs + 1 })).round(startMs + 1))).toBe(expected);
+    }
+  });
+
+  test("prices scattered beyond each other's reach are no price", () => {
+    expect(priceOf(new Table().hear(...ticksOf(["100", "102", "104", "106", "108"])).round())).toBe("disagreement");
+  });
+
+  test("books with wide spreads reach further", () => {
+    const wide = { base: "FTT", bid: decimal("1.99"), ask: decimal("2.01") };
+    const round = new Table().hear(...ticksOf(["1.99", "2.03"], wide)).round(startMs, "FTT");
+    expect(priceOf(round)).toBe("2.01");
+  });
+});

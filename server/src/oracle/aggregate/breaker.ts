@@ -1,0 +1,51 @@
+import { absolute, type Decimal, decimal, divide, multiply, squareRoot, subtract, unit } from "../decimal.ts";
+
+const jumpBase = decimal("0.15");
+const jumpMax = decimal("0.25");
+/** Of the square of the growth with time, per minute. */
+const growthPerMinute = decimal("0.0075");
+const agreeingRounds = 3;
+/** Rounds nearer to each other than this count as one, since a burst of ticks makes many rounds of one opinion. */
+const roundMsMin = 1_000;
+
+/** The largest jump that passes at once, so long after the last good price; it grows as a price's own spread does. */
+export function jumpLimit(sinceMs: number): Decimal {
+  const minutes = ((BigInt(Math.max(0, sinceMs)) * unit) / 60_000n) as Decimal;
+  const limit = multiply(jumpBase, (unit + squareRoot(multiply(growthPerMinute, minutes))) as Decimal);
+  if (limit > jumpMax) return jumpMax;
+  return limit;
+}
+
+export interface LastGood {
+  readonly price: Decimal;
+  readonly atMs: number;
+}
+
+/** Refuses a jump until the sources have agreed on it for three rounds. One for each symbol. */
+export class Breaker {
+  #held: { price: Decimal; rounds: number; countedAtMs: number } | null = null;
+
+  /** Whether `price` passes. `reach` is the share within which two rounds say the same. */
+  passes(price: Decimal, atMs: number, last: LastGood | null, reach: Decimal): boolean {
+    if (last === null || share(price, last.price) <= jumpLimit(atMs - last.atMs)) {
+      this.#held = null;
+      return true;
+    }
+    const held = this.#held;
+    if (held === null || share(price, held.price) > reach) {
+      this.#held = { price, rounds: 1, countedAtMs: atMs };
+      return false;
+    }
+    if (atMs - held.countedAtMs < roundMsMin) return false;
+    const rounds = held.rounds + 1;
+    this.#held = rounds < agreeingRounds ? { price, rounds, countedAtMs: atMs } : null;
+    return rounds >= agreeingRounds;
+  }
+
+  /** A round that is refused for another reason ends the agreement. */
+  interrupt(): void {
+    this.#held = null;
+  }
+}
+
+const share = (price: Decimal, from: Decimal): Decimal => divide(absolute(subtract(price, from)), from);
