@@ -1,85 +1,159 @@
+import { decodeAddress } from "@sluice/wire";
 import type { ChainAccount } from "../model.ts";
 import type { AccountWrite } from "../svm/svm.ts";
-import { AccountIndex } from "./account-index.ts";
+import type { AccountFilter } from "./accounts/account-filter.ts";
+import { INDEX_OPTIONS, type IndexOptions } from "./accounts/account-indexes.ts";
+import { AccountRows } from "./accounts/account-rows.ts";
+import { AccountSearch } from "./accounts/account-search.ts";
+import { AddressTable } from "./accounts/address-table.ts";
+import { type Hash64, hashBytes } from "./accounts/byte-hash.ts";
+import { HotAccounts } from "./accounts/hot-accounts.ts";
+import { SlotOrdinals } from "./accounts/slot-ordinals.ts";
 
-interface Version {
-  readonly slot: bigint;
-  readonly account: ChainAccount | null;
+export type { AccountFilter } from "./accounts/account-filter.ts";
+export { passesFilters } from "./accounts/account-filter.ts";
+
+/** What was written in a slot that is not yet rooted. */
+interface SlotWrites {
+  readonly rows: number[];
+  readonly addresses: Set<string>;
 }
 
 /**
  * Accounts as they were at every slot that is not yet rooted, and at the root. Each account keeps its versions newest
  * first; `root` drops those that no commitment can ask for any more, so memory is one version per account plus one for
- * each write of the unrooted slots. An index finds accounts by program, and token accounts by mint, owner and delegate.
+ * each write of the unrooted slots. Versions are rows of bytes, which `AccountIndexes` finds: about 330 bytes for a token
+ * account with all that leads to it.
  */
 export class AccountStore {
-  readonly #versions = new Map<string, Version[]>();
-  readonly #written = new Map<bigint, Set<string>>();
-  readonly #index = new AccountIndex();
+  readonly #rows = new AccountRows();
+  readonly #addresses = new AddressTable(this.#rows);
+  readonly #search: AccountSearch;
+  readonly #ordinals = new SlotOrdinals();
+  readonly #written = new Map<bigint, SlotWrites>();
+  readonly #hot = new HotAccounts();
   #lamports = 0n;
+  readonly #key = new Uint32Array(8);
+  readonly #keyBytes = new Uint8Array(this.#key.buffer);
+  readonly #hash: Hash64 = { a: 0, b: 0 };
+
+  constructor(options: IndexOptions = INDEX_OPTIONS) {
+    this.#search = new AccountSearch(options, this.#rows);
+  }
 
   /** Records an account as of `slot`, which must not be below the newest slot written. */
   write(slot: bigint, address: string, account: ChainAccount | null): void {
-    const versions = this.#versions.get(address);
-    const version = { slot, account };
-    this.#lamports += (account?.lamports ?? 0n) - (versions?.[0]?.account?.lamports ?? 0n);
-    if (versions === undefined) this.#versions.set(address, [version]);
-    else if (versions[0]?.slot === slot) versions[0] = version;
-    else versions.unshift(version);
-    if (account !== null) this.#index.add(address, account);
+    const ordinal = this.#ordinals.writing(slot);
     let written = this.#written.get(slot);
     if (written === undefined) {
-      written = new Set();
+      written = { rows: [], addresses: new Set() };
       this.#written.set(slot, written);
     }
-    written.add(address);
+    const known = this.#hot.get(address)?.row ?? this.#find(address);
+    if (known === null) throw new TypeError(`not an address: ${address}`);
+    const rows = this.#rows;
+    let row = known;
+    if (known !== 0) this.#lamports -= rows.lamports(known);
+    if (known !== 0 && rows.ordinal(known) === ordinal) this.#search.remove(known);
+    else {
+      row = this.#addVersion(known, ordinal);
+      written.rows.push(row);
+    }
+    rows.fill(row, account);
+    if (account !== null) {
+      this.#lamports += account.lamports;
+      this.#search.add(row);
+    }
+    written.addresses.add(address);
+    this.#hot.set(address, { row, ordinal, account });
+  }
+
+  /** A row above the newest version of an address; with none, of the address that was looked for last. */
+  #addVersion(newest: number, ordinal: number): number {
+    const rows = this.#rows;
+    if (newest === 0) {
+      const row = rows.take(this.#keyBytes, this.#hash.a, ordinal);
+      this.#addresses.add(row);
+      return row;
+    }
+    const row = rows.take(rows.addressBytes(newest), rows.hash(newest), ordinal);
+    rows.link(row, "older", newest);
+    rows.link(newest, "newer", row);
+    this.#addresses.replace(newest, row);
+    return row;
+  }
+
+  /** The newest row of an address, 0 when there is none; null for what is no address. */
+  #find(address: string): number | null {
+    const bytes = decodeAddress(address);
+    if (bytes === null) return null;
+    this.#keyBytes.set(bytes);
+    hashBytes(bytes, 0, bytes.length, this.#hash);
+    return this.#addresses.find(this.#key, this.#hash.a);
   }
 
   /** The account as of `slot`, or null. Slots below the root answer as the root does. */
   get(address: string, slot: bigint): ChainAccount | null {
-    const versions = this.#versions.get(address);
-    if (versions === undefined) return null;
-    for (const version of versions) {
-      if (version.slot <= slot) return version.account;
-    }
-    return null;
+    return this.#read(address, this.#ordinals.limit(slot));
+  }
+
+  #read(address: string, limit: number): ChainAccount | null {
+    const hot = this.#hot.get(address);
+    if (hot !== undefined && hot.ordinal <= limit) return hot.account;
+    const newest = hot?.row ?? this.#find(address) ?? 0;
+    let row = newest;
+    while (row !== 0 && this.#rows.ordinal(row) > limit) row = this.#rows.older(row);
+    if (row === 0) return null;
+    const account = this.#rows.account(row);
+    if (row === newest) this.#hot.set(address, { row, ordinal: this.#rows.ordinal(row), account });
+    return account;
   }
 
   /** The account as it is now, in the open slot. */
   newest(address: string): ChainAccount | null {
-    return this.#versions.get(address)?.[0]?.account ?? null;
+    return this.#read(address, this.#ordinals.newest);
   }
 
   /** Whether the account was written after `slot`. */
   changedAfter(address: string, slot: bigint): boolean {
-    return (this.#versions.get(address)?.[0]?.slot ?? slot) > slot;
+    const row = this.#hot.get(address)?.row ?? this.#find(address) ?? 0;
+    return row !== 0 && this.#rows.ordinal(row) > this.#ordinals.limit(slot);
   }
 
   /** The addresses written in a slot that is not yet rooted. */
   written(slot: bigint): ReadonlySet<string> {
-    return this.#written.get(slot) ?? new Set();
+    return this.#written.get(slot)?.addresses ?? new Set();
   }
 
   /** Forgets versions that lie below the newest one of `slot` or before, for accounts written up to `slot`. */
   root(slot: bigint): void {
-    for (const [writtenSlot, addresses] of this.#written) {
+    for (const [writtenSlot, { rows }] of this.#written) {
       if (writtenSlot > slot) break;
-      for (const address of addresses) this.#prune(address, slot);
+      for (const row of rows) this.#rootRow(row);
       this.#written.delete(writtenSlot);
+      this.#ordinals.rootOldest();
     }
   }
 
-  #prune(address: string, root: bigint): void {
-    const versions = this.#versions.get(address);
-    if (versions === undefined) return;
-    const newestRooted = versions.findIndex((version) => version.slot <= root);
-    if (newestRooted < 0) return;
-    const dropped = versions.splice(newestRooted + 1);
-    if (versions.length === 1 && versions[0]?.account === null) {
-      dropped.push(...versions.splice(0));
-      this.#versions.delete(address);
+  /** Drops the version below one that is now rooted, and a deletion that has nothing below it to hide. */
+  #rootRow(row: number): void {
+    const rows = this.#rows;
+    const older = rows.older(row);
+    if (older !== 0) this.#release(older);
+    rows.link(row, "older", 0);
+    if (rows.isLive(row)) return;
+    const newer = rows.newer(row);
+    if (newer !== 0) rows.link(newer, "older", 0);
+    else {
+      this.#hot.delete(rows.address(row));
+      this.#addresses.remove(row);
     }
-    this.#unindex(address, dropped, versions);
+    rows.release(row);
+  }
+
+  #release(row: number): void {
+    this.#search.remove(row);
+    this.#rows.release(row);
   }
 
   /**
@@ -87,63 +161,61 @@ export class AccountStore {
    * they were then.
    */
   rollback(slot: bigint): AccountWrite[] {
-    const restored = new Map<string, ChainAccount | null>();
-    for (const [writtenSlot, addresses] of [...this.#written]) {
-      if (writtenSlot <= slot) continue;
-      for (const address of addresses) {
-        if (!restored.has(address)) restored.set(address, this.#restore(address, slot));
-      }
+    const gone = [...this.#written].filter(([writtenSlot]) => writtenSlot > slot);
+    const restored = new Set<string>();
+    for (const [writtenSlot, { rows, addresses }] of gone.toReversed()) {
+      for (const row of rows) this.#takeBack(row);
+      for (const address of addresses) restored.add(address);
       this.#written.delete(writtenSlot);
     }
-    return [...restored].map(([address, account]) => ({ address, account }));
+    this.#ordinals.rollback(slot);
+    return [...restored].map((address) => {
+      this.#hot.delete(address);
+      return { address, account: this.newest(address) };
+    });
   }
 
-  #restore(address: string, slot: bigint): ChainAccount | null {
-    const versions = this.#versions.get(address) ?? [];
-    const kept = versions.findIndex((version) => version.slot <= slot);
-    const dropped = versions.splice(0, kept < 0 ? versions.length : kept);
-    const account = versions[0]?.account ?? null;
-    this.#lamports += (account?.lamports ?? 0n) - (dropped[0]?.account?.lamports ?? 0n);
-    if (versions.length === 0) this.#versions.delete(address);
-    this.#unindex(address, dropped, versions);
-    return account;
-  }
-
-  #unindex(address: string, dropped: readonly Version[], versions: readonly Version[]): void {
-    for (const { account } of dropped) {
-      if (account === null) continue;
-      this.#index.remove(address, account, (key) =>
-        versions.some((kept) => kept.account !== null && AccountIndex.has(kept.account, key)),
-      );
+  #takeBack(row: number): void {
+    const rows = this.#rows;
+    const older = rows.older(row);
+    this.#lamports -= rows.lamports(row);
+    if (older === 0) this.#addresses.remove(row);
+    else {
+      this.#lamports += rows.lamports(older);
+      rows.link(older, "newer", 0);
+      this.#addresses.replace(row, older);
     }
+    this.#release(row);
   }
 
-  /** Accounts of a program as of `slot`, in no order. */
-  *ofProgram(program: string, slot: bigint): Generator<[string, ChainAccount]> {
-    for (const address of this.#index.find({ by: "program", value: program })) {
-      const account = this.get(address, slot);
-      if (account !== null && account.owner === program) yield [address, account];
-    }
+  /** Accounts of a program as of `slot`, in no order; to be read before the next write, as every listing here. */
+  ofProgram(program: string, slot: bigint): Generator<[string, ChainAccount]> {
+    return this.#search.find(program, [], this.#ordinals.limit(slot), false);
   }
 
-  /** Token accounts as of `slot` that may match; the caller checks, since the index also knows newer and older versions. */
-  *tokenAccounts(
-    by: "mint" | "tokenOwner" | "delegate",
-    value: string,
+  /** Accounts of a program as of `slot` that pass all filters, in the order of their addresses' bytes unless `sorted` is false. */
+  find(
+    program: string,
+    filters: readonly AccountFilter[],
     slot: bigint,
+    sorted = true,
   ): Generator<[string, ChainAccount]> {
-    for (const address of this.#index.find({ by, value })) {
-      const account = this.get(address, slot);
-      if (account !== null) yield [address, account];
-    }
+    return this.#search.find(program, filters, this.#ordinals.limit(slot), sorted);
   }
 
-  /** Every account as of `slot`. Linear: for supply and largest accounts. */
-  *all(slot: bigint): Generator<[string, ChainAccount]> {
-    for (const address of this.#versions.keys()) {
-      const account = this.get(address, slot);
-      if (account !== null) yield [address, account];
-    }
+  /** The token accounts of a mint of a program that hold most as of `slot`, at most `count`; of equal ones the larger address. */
+  largestHolders(program: string, mint: string, count: number, slot: bigint): [string, ChainAccount][] {
+    return this.#search.largestHolders(program, mint, count, this.#ordinals.limit(slot));
+  }
+
+  /** The accounts that hold most lamports as of `slot`, at most `count`; of equal ones the larger address. */
+  richest(count: number, slot: bigint): [string, ChainAccount][] {
+    return this.#search.richest(count, this.#ordinals.limit(slot));
+  }
+
+  /** Every account as of `slot`, in no order. Linear. */
+  all(slot: bigint): Generator<[string, ChainAccount]> {
+    return this.#search.all(this.#ordinals.limit(slot));
   }
 
   /** Lamports in all accounts as they are now: the chain's capitalization. */
@@ -151,7 +223,8 @@ export class AccountStore {
     return this.#lamports;
   }
 
+  /** Addresses that have a version. */
   get size(): number {
-    return this.#versions.size;
+    return this.#addresses.size;
   }
 }

@@ -10,7 +10,7 @@ const ACCOUNT_TYPE_ACCOUNT = 2;
 
 /** Byte offsets of the token layouts. Source: SPL Token state, Account and Mint. */
 const OWNER = 32;
-const AMOUNT = 64;
+export const TOKEN_AMOUNT_OFFSET = 64;
 const DELEGATE_TAG = 72;
 const STATE = 108;
 const MINT_SUPPLY = 36;
@@ -30,14 +30,14 @@ export function isTokenProgram(program: string): boolean {
 /** Whether the bytes are a token account that is initialised or frozen, of either token program. */
 export function isTokenAccount(account: ChainAccount): boolean {
   if (!isTokenProgram(account.owner)) return false;
-  return isTokenAccountData(account.data);
+  return isTokenAccountAt(account.data, 0, account.data.length);
 }
 
-/** The same by bytes alone: the filter `tokenAccountState` asks for no more. */
-export function isTokenAccountData(data: Uint8Array): boolean {
-  if (data.length < TOKEN_ACCOUNT_BYTES || data.length === MULTISIG_BYTES) return false;
-  if (data.length > TOKEN_ACCOUNT_BYTES && data[ACCOUNT_TYPE_OFFSET] !== ACCOUNT_TYPE_ACCOUNT) return false;
-  return data[STATE] === 1 || data[STATE] === 2;
+/** The same of `length` bytes from `start` on, whoever owns them: the filter `tokenAccountState` asks for no more. */
+export function isTokenAccountAt(bytes: Uint8Array, start: number, length: number): boolean {
+  if (length < TOKEN_ACCOUNT_BYTES || length === MULTISIG_BYTES) return false;
+  if (length > TOKEN_ACCOUNT_BYTES && bytes[start + ACCOUNT_TYPE_OFFSET] !== ACCOUNT_TYPE_ACCOUNT) return false;
+  return bytes[start + STATE] === 1 || bytes[start + STATE] === 2;
 }
 
 /** Mint, owner and delegate of a token account; null for anything else. */
@@ -56,7 +56,7 @@ function u64(data: Uint8Array, offset: number): bigint {
 }
 
 export function tokenAmount(account: ChainAccount): bigint {
-  return u64(account.data, AMOUNT);
+  return u64(account.data, TOKEN_AMOUNT_OFFSET);
 }
 
 /** Supply and decimals of an initialised mint; null for anything else. */

@@ -1,10 +1,11 @@
 import { decodeAddress, decodeSignature, programs } from "@sluice/wire";
+import { passesFilters } from "../bank/accounts.ts";
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import { type AccountEncodingName, encodeAccount, encodeBlock, type JsonValue } from "../encode/index.ts";
 import type { ChainAccount } from "../model.ts";
 import { accountForm } from "../rpc/accounts.ts";
 import { invalidParams } from "../rpc/errors.ts";
-import { accountFilters, passesFilters } from "../rpc/filters.ts";
+import { accountFilters } from "../rpc/filters.ts";
 import { clockOf, type RpcNode } from "../rpc/method.ts";
 import {
   booleanMember,

@@ -50,14 +50,8 @@ export const economicsMethods: MethodTable = {
       booleanMember(config, "sortResults", true);
       const bank = bankOf(node, config);
       if (filter === "nonCirculating") return withContext(bank, []);
-      const largest: { address: string; lamports: bigint }[] = [];
-      for (const [address, { lamports }] of node.chain.accounts.all(bank.slot)) {
-        const smallest = largest[LARGEST_MAX - 1];
-        if (smallest !== undefined && smallest.lamports >= lamports) continue;
-        largest.push({ address, lamports });
-        largest.sort((left, right) => (left.lamports < right.lamports ? 1 : left.lamports > right.lamports ? -1 : 0));
-        largest.length = Math.min(largest.length, LARGEST_MAX);
-      }
+      const richest = node.chain.accounts.richest(LARGEST_MAX, bank.slot);
+      const largest = richest.map(([address, { lamports }]) => ({ address, lamports }));
       return withContext(bank, largest);
     },
   },

@@ -46,6 +46,13 @@ export function slotSkipped(slot: bigint): RpcError {
   return new RpcError(-32007, `Slot ${slot} was skipped, or missing due to ledger jump to recent snapshot`);
 }
 
+export function answerTooLarge(bytesMax: number): RpcError {
+  return new RpcError(
+    -32012,
+    `Scan aborted: the answer is larger than ${bytesMax} bytes; narrow it by filters or dataSlice`,
+  );
+}
+
 export function unsupportedVersion(version: number): RpcError {
   return new RpcError(
     -32015,

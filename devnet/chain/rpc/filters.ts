@@ -1,5 +1,5 @@
 import { decodeBase58 } from "@sluice/wire";
-import { isTokenAccountData } from "../bank/token-state.ts";
+import type { AccountFilter } from "../bank/accounts.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { invalidParams } from "./errors.ts";
 import { listValue, objectValue, stringValue, u64Value, unknownVariant, wrongType } from "./params.ts";
@@ -8,12 +8,6 @@ export const FILTERS_MAX = 4;
 const MEMCMP_BYTES_MAX = 128;
 const MEMCMP_BASE58_MAX = 175;
 const MEMCMP_BASE64_MAX = 172;
-
-/** A condition on an account's data. */
-export type AccountFilter =
-  | { readonly kind: "dataSize"; readonly size: bigint }
-  | { readonly kind: "memcmp"; readonly offset: bigint; readonly bytes: Uint8Array }
-  | { readonly kind: "tokenAccountState" };
 
 function tooMuch(): Error {
   return invalidParams("Invalid param: DataTooLarge");
@@ -74,16 +68,4 @@ export function accountFilters(config: JsonObject | null): readonly AccountFilte
   const list = listValue(given);
   if (list.length > FILTERS_MAX) throw invalidParams(`Too many filters provided; max ${FILTERS_MAX}`);
   return list.map(accountFilter);
-}
-
-function holds(filter: AccountFilter, data: Uint8Array): boolean {
-  if (filter.kind === "dataSize") return BigInt(data.length) === filter.size;
-  if (filter.kind === "tokenAccountState") return isTokenAccountData(data);
-  const end = filter.offset + BigInt(filter.bytes.length);
-  if (end > BigInt(data.length)) return false;
-  return Buffer.compare(data.subarray(Number(filter.offset), Number(end)), filter.bytes) === 0;
-}
-
-export function passesFilters(filters: readonly AccountFilter[], data: Uint8Array): boolean {
-  return filters.every((filter) => holds(filter, data));
 }

@@ -1,56 +1,62 @@
-import { decodeAddress, encodeBase58 } from "@sluice/wire";
+import type { AccountFilter } from "../bank/accounts.ts";
 import type { BankSlot } from "../bank/bank-slot.ts";
 import { isTokenProgram } from "../bank/token-state.ts";
-import type { JsonObject } from "../encode/index.ts";
+import type { AccountJson, JsonObject } from "../encode/index.ts";
 import type { ChainAccount } from "../model.ts";
 import { type AccountForm, accountForm, presentAccount } from "./accounts.ts";
-import { invalidParams } from "./errors.ts";
-import { type AccountFilter, accountFilters, passesFilters } from "./filters.ts";
+import { answerTooLarge, invalidParams } from "./errors.ts";
+import { accountFilters } from "./filters.ts";
 import { bankOf, type MethodTable, type RpcNode, withContext } from "./method.ts";
 import { addressValue, booleanMember, configAt } from "./params.ts";
 
-type Found = readonly [string, ChainAccount];
+/** Text of one answer that lists accounts: a million token accounts in base64 are 420 MB. */
+export const LISTING_BYTES_MAX = 512 * 1_024 * 1_024;
+/** What a row takes beside its data, at most: names, address, owner, lamports and rent epoch. */
+const ROW_BYTES = 270;
+/** Parsed data are not written to be measured: each byte of the account counts as so many of text, and a row as so many. */
+const PARSED_BYTES_PER_BYTE = 4;
+const PARSED_ROW_BYTES = 600;
 
-/** Orders by the bytes of the addresses, as the node's own index does. */
-export function byAddressBytes(found: Iterable<Found>): Found[] {
-  const keyed = [...found].map((entry) => ({ entry, key: decodeAddress(entry[0]) ?? new Uint8Array(32) }));
-  keyed.sort((left, right) => Buffer.compare(left.key, right.key));
-  return keyed.map(({ entry }) => entry);
+function textBytes({ data, space }: AccountJson): number {
+  if (typeof data === "string") return ROW_BYTES + data.length;
+  if (Array.isArray(data)) return ROW_BYTES + String(data[0]).length;
+  return ROW_BYTES + PARSED_ROW_BYTES + Number(space) * PARSED_BYTES_PER_BYTE;
 }
 
-export function presentAll(node: RpcNode, bank: BankSlot, found: readonly Found[], form: AccountForm): JsonObject[] {
-  return found.map(([pubkey, account]) => ({ pubkey, account: presentAccount(node, bank, pubkey, account, form) }));
-}
-
-function memcmpAt(filters: readonly AccountFilter[], offset: bigint): Uint8Array | undefined {
-  for (const filter of filters) if (filter.kind === "memcmp" && filter.offset === offset) return filter.bytes;
-  return undefined;
-}
-
-/** Token accounts by owner or mint come from an index where the filters name one; everything else from the program's. */
-function candidates(
+/** Presents accounts up to LISTING_BYTES_MAX of text. */
+export function presentAll(
   node: RpcNode,
   bank: BankSlot,
-  program: string,
-  filters: readonly AccountFilter[],
-): Iterable<Found> {
-  const { accounts } = node.chain;
+  found: Iterable<readonly [string, ChainAccount]>,
+  form: AccountForm,
+): JsonObject[] {
+  const rows: JsonObject[] = [];
+  let bytes = 0;
+  for (const [pubkey, account] of found) {
+    const shown = presentAccount(node, bank, pubkey, account, form);
+    bytes += textBytes(shown);
+    if (bytes > LISTING_BYTES_MAX) throw answerTooLarge(LISTING_BYTES_MAX);
+    rows.push({ pubkey, account: shown });
+  }
+  return rows;
+}
+
+/** A node that finds token accounts by owner and mint refuses filters on a part of these keys. */
+function refusePartialKeys(program: string, filters: readonly AccountFilter[]): void {
   const asksTokenAccounts = filters.some(
     (filter) => filter.kind === "tokenAccountState" || (filter.kind === "dataSize" && filter.size === 165n),
   );
-  if (!isTokenProgram(program) || !asksTokenAccounts) return accounts.ofProgram(program, bank.slot);
-  for (const [offset, by, name] of [
-    [32n, "tokenOwner", "owner"],
-    [0n, "mint", "mint"],
+  if (!isTokenProgram(program) || !asksTokenAccounts) return;
+  for (const [offset, name] of [
+    [32n, "owner"],
+    [0n, "mint"],
   ] as const) {
-    const bytes = memcmpAt(filters, offset);
-    if (bytes === undefined) continue;
-    if (bytes.length !== 32) {
-      throw invalidParams(`Incorrect byte length ${bytes.length} for SPL token ${name} filter, expected 32`);
+    for (const filter of filters) {
+      if (filter.kind !== "memcmp" || filter.offset !== offset) continue;
+      if (filter.bytes.length === 32) return;
+      throw invalidParams(`Incorrect byte length ${filter.bytes.length} for SPL token ${name} filter, expected 32`);
     }
-    return accounts.tokenAccounts(by, encodeBase58(bytes), bank.slot);
   }
-  return accounts.ofProgram(program, bank.slot);
 }
 
 /** Accounts of a program. */
@@ -62,15 +68,12 @@ export const programMethods: MethodTable = {
       const program = addressValue(params[0]);
       const config = configAt(params, 1, "struct RpcProgramAccountsConfig");
       const filters = accountFilters(config);
+      refusePartialKeys(program, filters);
       const form = accountForm(config, "binary");
       const contextWanted = booleanMember(config, "withContext", false);
       const sorted = booleanMember(config, "sortResults", true);
       const bank = bankOf(node, config);
-      const found: Found[] = [];
-      for (const entry of candidates(node, bank, program, filters)) {
-        if (entry[1].owner === program && passesFilters(filters, entry[1].data)) found.push(entry);
-      }
-      const rows = presentAll(node, bank, sorted ? byAddressBytes(found) : found, form);
+      const rows = presentAll(node, bank, node.chain.accounts.find(program, filters, bank.slot, sorted), form);
       return contextWanted ? withContext(bank, rows) : rows;
     },
   },

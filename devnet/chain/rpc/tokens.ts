@@ -1,3 +1,5 @@
+import { decodeAddress } from "@sluice/wire";
+import type { AccountFilter } from "../bank/accounts.ts";
 import type { BankSlot } from "../bank/bank-slot.ts";
 import { isTokenAccount, isTokenProgram, mintState, tokenAmount, tokenKeys } from "../bank/token-state.ts";
 import {
@@ -7,12 +9,11 @@ import {
   type UiTokenAmount,
   uiTokenAmount,
 } from "../encode/index.ts";
-import type { ChainAccount } from "../model.ts";
 import { accountForm } from "./accounts.ts";
 import { invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, withContext } from "./method.ts";
 import { addressValue, bareCommitmentAt, configAt, objectValue, unknownVariant } from "./params.ts";
-import { byAddressBytes, presentAll } from "./programs.ts";
+import { presentAll } from "./programs.ts";
 
 const LARGEST_MAX = 20;
 
@@ -56,13 +57,22 @@ function tokenAccountsBy(by: "tokenOwner" | "delegate", params: readonly JsonVal
   const form = accountForm(config, "binary");
   const bank = bankOf(node, config);
   const { program, mint } = tokenFilter(node, bank, params[1]);
-  const found: [string, ChainAccount][] = [];
-  for (const [address, account] of node.chain.accounts.tokenAccounts(by, holder, bank.slot)) {
-    const token = tokenKeys(account);
-    if (token === null || account.owner !== program || (mint !== null && token.mint !== mint)) continue;
-    if ((by === "tokenOwner" ? token.owner : token.delegate) === holder) found.push([address, account]);
-  }
-  return withContext(bank, presentAll(node, bank, byAddressBytes(found), form));
+  const filters: AccountFilter[] = [{ kind: "tokenAccountState" }, heldBy(by, holder)];
+  if (mint !== null) filters.push({ kind: "memcmp", offset: 0n, bytes: addressBytes(mint) });
+  return withContext(bank, presentAll(node, bank, node.chain.accounts.find(program, filters, bank.slot), form));
+}
+
+function addressBytes(address: string): Uint8Array {
+  const bytes = decodeAddress(address);
+  if (bytes === null) throw invalidParams("Invalid param: Invalid");
+  return bytes;
+}
+
+/** A delegate counts when the tag before it says that there is one. Source: SPL Token state, Account. */
+function heldBy(by: "tokenOwner" | "delegate", holder: string): AccountFilter {
+  const bytes = addressBytes(holder);
+  if (by === "tokenOwner") return { kind: "memcmp", offset: 32n, bytes };
+  return { kind: "memcmp", offset: 72n, bytes: Uint8Array.of(1, 0, 0, 0, ...bytes) };
 }
 
 /** Token balances, supplies and holders. */
@@ -108,14 +118,8 @@ export const tokenMethods: MethodTable = {
       const mint = addressValue(params[0]);
       const bank = node.chain.at(bareCommitmentAt(params, 1));
       const { program, shown } = mintOf(node, bank, mint, "mint");
-      const held: { address: string; amount: bigint }[] = [];
-      for (const [address, account] of node.chain.accounts.tokenAccounts("mint", mint, bank.slot)) {
-        if (account.owner !== program || tokenKeys(account)?.mint !== mint) continue;
-        const amount = tokenAmount(account);
-        if (amount > 0n) held.push({ address, amount });
-      }
-      held.sort((left, right) => (left.amount < right.amount ? 1 : left.amount > right.amount ? -1 : 0));
-      const rows = held.slice(0, LARGEST_MAX).map(({ address, amount }) => ({ address, ...shown(amount) }));
+      const holders = node.chain.accounts.largestHolders(program, mint, LARGEST_MAX, bank.slot);
+      const rows = holders.map(([address, account]) => ({ address, ...shown(tokenAmount(account)) }));
       return withContext(bank, rows);
     },
   },

@@ -1,0 +1,97 @@
+import type { AccountRows } from "./account-rows.ts";
+
+/** An amount by which rows are put in order, in two halves, and which rows count. */
+export interface Ranking {
+  counts(row: number): boolean;
+  high(row: number): number;
+  low(row: number): number;
+}
+
+interface Floor {
+  readonly high: number;
+  readonly low: number;
+  readonly address: Uint8Array;
+}
+
+/** The largest amount first, and of equal ones the larger address, as a node orders them. */
+function inOrder(rows: AccountRows, ranking: Ranking): (left: number, right: number) => number {
+  return (left, right) =>
+    ranking.high(right) - ranking.high(left) ||
+    ranking.low(right) - ranking.low(left) ||
+    Buffer.compare(rows.addressBytes(right), rows.addressBytes(left));
+}
+
+/** The `count` largest of some rows, in order. */
+export function largestOf(found: Iterable<number>, count: number, rows: AccountRows, ranking: Ranking): number[] {
+  const compare = inOrder(rows, ranking);
+  const largest: number[] = [];
+  for (const row of found) {
+    const last = largest[count - 1];
+    if (last !== undefined && compare(last, row) < 0) continue;
+    let place = largest.length;
+    while (place > 0 && compare(largest[place - 1] ?? row, row) > 0) place -= 1;
+    largest.splice(place, 0, row);
+    if (largest.length > count) largest.pop();
+  }
+  return largest;
+}
+
+/**
+ * The rows with the largest amounts, kept up to date: all rows at or above a floor are candidates, none below it is. When
+ * they are too many the floor rises; when too few of them are seen the owner builds them anew from all rows.
+ */
+export class LargestRows {
+  /** Half of them stay when there are more. */
+  readonly #candidatesMax: number;
+  readonly #rows: AccountRows;
+  readonly #ranking: Ranking;
+  readonly #candidates = new Set<number>();
+  /** Null while every row is a candidate. */
+  #floor: Floor | null = null;
+
+  constructor(options: { readonly candidatesMax: number }, rows: AccountRows, ranking: Ranking) {
+    this.#candidatesMax = options.candidatesMax;
+    this.#rows = rows;
+    this.#ranking = ranking;
+  }
+
+  add(row: number): void {
+    if (!this.#ranking.counts(row) || this.#isBelow(row)) return;
+    this.#candidates.add(row);
+    if (this.#candidates.size > this.#candidatesMax) this.#cut();
+  }
+
+  remove(row: number): void {
+    this.#candidates.delete(row);
+  }
+
+  /** Starts over from all rows. */
+  build(all: Iterable<number>): void {
+    this.#candidates.clear();
+    this.#floor = null;
+    for (const row of all) this.add(row);
+  }
+
+  /** The `count` largest rows of those that `isSeen`; null when there may be more of them below the floor. */
+  top(count: number, isSeen: (row: number) => boolean): number[] | null {
+    const seen = [...this.#candidates].filter(isSeen);
+    if (seen.length < count && this.#floor !== null) return null;
+    return largestOf(seen, count, this.#rows, this.#ranking);
+  }
+
+  #isBelow(row: number): boolean {
+    const floor = this.#floor;
+    if (floor === null) return false;
+    const apart = this.#ranking.high(row) - floor.high || this.#ranking.low(row) - floor.low;
+    return apart < 0 || (apart === 0 && Buffer.compare(this.#rows.addressBytes(row), floor.address) < 0);
+  }
+
+  #cut(): void {
+    const sorted = [...this.#candidates].sort(inOrder(this.#rows, this.#ranking));
+    const last = sorted[Math.ceil(this.#candidatesMax / 2) - 1] ?? 0;
+    const address = this.#rows.addressBytes(last).slice();
+    this.#floor = { high: this.#ranking.high(last), low: this.#ranking.low(last), address };
+    // Versions of one account may be equal in all that is compared: those at the floor stay.
+    for (const row of sorted) if (this.#isBelow(row)) this.#candidates.delete(row);
+  }
+}
