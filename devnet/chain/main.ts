@@ -1,11 +1,24 @@
 import { fstatSync } from "node:fs";
-import { startNode } from "./node.ts";
-import { parseCommandLine } from "./options.ts";
+import { GenesisFaults } from "./genesis/load.ts";
+import { type ChainNode, startNode } from "./node.ts";
+import { type NodeOptions, parseCommandLine } from "./options.ts";
 
 /** Whether standard input is a pipe that somebody holds open; the end of it then means that he is gone. */
 function inputIsPipe(): boolean {
   const input = fstatSync(0);
   return input.isFIFO() || input.isSocket();
+}
+
+function endWithFaults(faults: readonly string[]): never {
+  for (const fault of faults) console.error(`devnet chain: ${fault}`);
+  process.exit(2);
+}
+
+function start(options: NodeOptions): Promise<ChainNode> {
+  return startNode(options, { now: () => Date.now() }).catch((error: unknown) => {
+    if (error instanceof GenesisFaults) endWithFaults(error.faults);
+    throw error;
+  });
 }
 
 /**
@@ -14,14 +27,11 @@ function inputIsPipe(): boolean {
  */
 async function main(): Promise<void> {
   const command = parseCommandLine(Bun.argv.slice(2));
-  if (!command.ok) {
-    for (const fault of command.faults) console.error(`devnet chain: ${fault}`);
-    process.exit(2);
-  }
+  if (!command.ok) return endWithFaults(command.faults);
   if (command.dataIgnored) console.error("devnet chain: the chain is kept in memory; --data has no effect");
   // Whatever a client sent, the chain goes on: a fault of ours is told and costs no more than one answer.
   process.on("unhandledRejection", (reason) => console.error(reason));
-  const node = await startNode(command.options, { now: () => Date.now() });
+  const node = await start(command.options);
   let ending = false;
   const end = async () => {
     if (ending) return;

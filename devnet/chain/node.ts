@@ -9,6 +9,7 @@ import { LaggingView } from "./faults/lag.ts";
 import { adminMethods, healthMethod } from "./faults/methods.ts";
 import { SlotClock } from "./faults/slot-clock.ts";
 import { SocketFaults } from "./faults/sockets.ts";
+import { loadGenesis } from "./genesis/load.ts";
 import type { NodeOptions } from "./options.ts";
 import { PubSubHub } from "./pubsub/hub.ts";
 import { SocketClient } from "./pubsub/socket-client.ts";
@@ -163,10 +164,14 @@ function serveAdmin(options: NodeOptions, methods: ReadonlyMap<string, Method>, 
   });
 }
 
-/** Starts a chain at its genesis and opens its doors. Ports may be 0: the URLs tell which were taken. */
+/**
+ * Starts a chain at its genesis and opens its doors. Ports may be 0: the URLs tell which were taken. Throws GenesisFaults
+ * when what it is to begin with is wrong.
+ */
 export async function startNode(options: NodeOptions, deps: { readonly now: () => number }): Promise<ChainNode> {
+  const description = await loadGenesis(options, fetch);
   const svm = new LiteSvmMachine();
-  const genesis = await createGenesis(options, svm);
+  const genesis = await createGenesis(options, svm, description);
   const edge = new EdgeFaults();
   const sockets = new SocketFaults();
   const clock = new SlotClock(options, { now: deps.now, isStopped: () => edge.frozen.isShut });

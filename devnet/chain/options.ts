@@ -1,8 +1,11 @@
 import { parseArgs } from "node:util";
+import { isAddress } from "@sluice/wire";
+import type { CloneRequest } from "./genesis/clone.ts";
+import type { GenesisSources, ProgramRequest } from "./genesis/load.ts";
 import { DEFAULT_BODY_BYTES_MAX } from "./rpc/http.ts";
 
 /** Everything that a chain can be told at its start. */
-export interface NodeOptions {
+export interface NodeOptions extends GenesisSources {
   readonly host: string;
   /** 0 takes a free port. */
   readonly rpcPort: number;
@@ -47,6 +50,9 @@ export const DEFAULT_OPTIONS: NodeOptions = {
   trafficSeed: "sluice",
   admin: false,
   adminPort: 0,
+  genesisPath: null,
+  clones: [],
+  programs: [],
 };
 
 export interface CommandLine {
@@ -79,7 +85,9 @@ const FLAGS = {
   traffic: "traffic",
   "traffic-seed": "trafficSeed",
   "admin-port": "adminPort",
-} as const satisfies { readonly [flag: string]: Exclude<keyof NodeOptions, "admin"> };
+} as const satisfies {
+  readonly [flag: string]: Exclude<keyof NodeOptions, "admin" | keyof GenesisSources>;
+};
 
 /** Lowest and highest value of each number; a faucet keeps below what all lamports together may be. */
 const RANGES: { readonly [flag: string]: readonly [bigint, bigint] } = {
@@ -112,18 +120,80 @@ function readFlag(
   return { value: typeof like === "bigint" ? number : Number(number) };
 }
 
+/** Flags that take two arguments, or both in one with `=` between them. */
+const TWO_PART_FLAGS: ReadonlySet<string> = new Set(["--clone", "--program"]);
+
+/** Makes `--flag one two` into `--flag one=two`, which the parser knows. */
+function joinTwoParts(argv: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (let at = 0; at < argv.length; at += 1) {
+    const [flag = "", first, second] = [argv[at], argv[at + 1], argv[at + 2]];
+    joined.push(flag);
+    if (!TWO_PART_FLAGS.has(flag) || first === undefined || second === undefined || second.startsWith("--")) continue;
+    // A second argument is another part only when the first is not whole already.
+    if (endsInAddresses(first) || (flag === "--program" && first.includes("="))) continue;
+    joined.push(`${first}=${second}`);
+    at += 2;
+  }
+  return joined;
+}
+
+function endsInAddresses(text: string): boolean {
+  const after = text.slice(text.lastIndexOf("=") + 1);
+  return text.includes("=") && after.split(",").every(isAddress);
+}
+
+/** `<url>=<address>,...`: a URL may have equals signs of its own, addresses have none. */
+function readClone(text: string): CloneRequest | { readonly fault: string } {
+  const at = text.lastIndexOf("=");
+  const url = text.slice(0, Math.max(at, 0));
+  const addresses = text.slice(at + 1).split(",");
+  const http = URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol);
+  if (http && addresses.every(isAddress)) return { url, addresses };
+  return { fault: "--clone must be <http url> <address>, or <http url>=<address>,<address>" };
+}
+
+/** `<address>=<file>` */
+function readProgram(text: string): ProgramRequest | { readonly fault: string } {
+  const at = text.indexOf("=");
+  const [address, path] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
+  return isAddress(address) && path !== "" ? { address, path } : { fault: "--program must be <address> <file.so>" };
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function readSources(values: { readonly [flag: string]: unknown }, faults: string[]): GenesisSources {
+  const sound = <T extends object>(parts: readonly (T | { readonly fault: string })[]): T[] =>
+    parts.flatMap((part) => {
+      if (!("fault" in part)) return [part];
+      faults.push(part.fault);
+      return [];
+    });
+  const genesis = values["genesis"];
+  return {
+    genesisPath: typeof genesis === "string" ? genesis : null,
+    clones: sound<CloneRequest>(texts(values["clone"]).map(readClone)),
+    programs: sound<ProgramRequest>(texts(values["program"]).map(readProgram)),
+  };
+}
+
 /** Reads the command line; all faults are told at once. */
 export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   const flags = Object.fromEntries(Object.keys(FLAGS).map((flag) => [flag, { type: "string" as const }]));
   let values: Record<string, unknown>;
   try {
     values = parseArgs({
-      args: [...argv],
+      args: joinTwoParts(argv),
       options: {
         ...flags,
         data: { type: "string" },
         "exit-with-parent": { type: "boolean" },
         admin: { type: "boolean" },
+        genesis: { type: "string" },
+        clone: { type: "string", multiple: true },
+        program: { type: "string", multiple: true },
       },
       strict: true,
     }).values;
@@ -131,8 +201,9 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
     return { ok: false, faults: [error instanceof Error ? error.message : String(error)] };
   }
   const faults: string[] = [];
-  const read: Record<string, string | number | bigint | boolean> = {
+  const read: Record<string, unknown> = {
     ...DEFAULT_OPTIONS,
+    ...readSources(values, faults),
     admin: values["admin"] === true,
   };
   for (const [flag, name] of Object.entries(FLAGS)) {

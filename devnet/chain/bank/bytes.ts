@@ -7,6 +7,13 @@ export class ByteWriter {
     return this;
   }
 
+  u16(value: number): this {
+    const part = new Uint8Array(2);
+    new DataView(part.buffer).setUint16(0, value, true);
+    this.#parts.push(part);
+    return this;
+  }
+
   u32(value: number): this {
     const part = new Uint8Array(4);
     new DataView(part.buffer).setUint32(0, value, true);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { encodeBase58, programs } from "@sluice/wire";
-import { nameGenesis } from "../names/index.ts";
+import { type GenesisDescription, GenesisFaults, isLoaded, standardGenesis } from "../genesis/load.ts";
 import type { AccountWrite, Svm } from "../svm/svm.ts";
 import { GenesisKeypair } from "./keypair.ts";
 import {
@@ -34,14 +34,35 @@ export interface Genesis {
   readonly faucet: GenesisKeypair;
   readonly validator: Validator;
   readonly accounts: readonly AccountWrite[];
+  /** What was described of it: pools, wallets, mints and programs by name. */
+  readonly description: GenesisDescription;
 }
 
 function systemAccount(lamports: bigint): AccountWrite["account"] {
   return { lamports, data: new Uint8Array(), owner: programs.system, executable: false, rentEpoch: NEVER };
 }
 
-/** Every account of the first slot: what the virtual machine brings, the faucet, one validator with its stake, names. */
-export async function createGenesis(options: GenesisOptions, svm: Svm): Promise<Genesis> {
+/** Writes programs one by one, so that one that the machine cannot load is named. Throws GenesisFaults. */
+async function writePrograms(programs: readonly AccountWrite[], svm: Svm): Promise<void> {
+  const faults: string[] = [];
+  for (const write of programs) {
+    await svm.write([write]).catch((error: unknown) => {
+      const said = error instanceof Error ? error.message : String(error);
+      faults.push(`the machine cannot load the program ${write.address}: ${said}`);
+    });
+  }
+  if (faults.length > 0) throw new GenesisFaults(faults);
+}
+
+/**
+ * Every account of the first slot: what the virtual machine brings, the faucet, one validator with its stake, and what is
+ * described beside them, which stands in place of all of these. Throws GenesisFaults.
+ */
+export async function createGenesis(
+  options: GenesisOptions,
+  svm: Svm,
+  description: GenesisDescription = standardGenesis(),
+): Promise<Genesis> {
   const faucet = new GenesisKeypair(options.seed, "faucet");
   const identity = new GenesisKeypair(options.seed, "validator");
   const vote = new GenesisKeypair(options.seed, "vote");
@@ -74,9 +95,12 @@ export async function createGenesis(options: GenesisOptions, svm: Svm): Promise<
     recentBlockhashesSysvar([]),
     new SlotHistory().sysvar(0n),
     stakeHistorySysvar([]),
-    ...nameGenesis(),
+    ...description.accounts,
   ];
-  await svm.write([...kept.filter(({ account }) => account === null), ...added]);
+  const gone = kept.filter(({ account }) => account === null);
+  await svm.write([...gone, ...added.filter((write) => !isLoaded(write))]);
+  await writePrograms(added.filter(isLoaded), svm);
   const hash = new Uint8Array(createHash("sha256").update(`sluice devnet genesis/${options.seed}`).digest());
-  return { hash, hashText: encodeBase58(hash), faucet, validator, accounts: [...kept, ...added] };
+  const accounts = [...kept, ...added];
+  return { hash, hashText: encodeBase58(hash), faucet, validator, accounts, description };
 }

@@ -19,7 +19,8 @@ test("devnet_* exist only under admin, there on every door, and the admin door a
   expect(result).toMatchObject({ seed: "faults", slot: 0, finalizedSlot: 0, epoch: 0, faults: {} });
   const { programs } = result as { readonly programs: Record<string, string> };
   expect(programs["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"]).toBe("real");
-  expect(Object.values(programs)).toContain("stand-in");
+  expect(Object.values(programs)).toContain("effect");
+  expect(Object.values(programs)).toContain("assembled");
   expect(await call(faulty.node.rpcUrl, "devnet_clear")).toMatchObject({ result: {} });
 });
 

@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from "../encode/index.ts";
-import { nameGenesis } from "../names/index.ts";
 import { invalidParams, nodeBehind } from "../rpc/errors.ts";
 import type { Method, MethodTable } from "../rpc/method.ts";
 import { booleanMember, listValue, stringValue, variantValue } from "../rpc/params.ts";
@@ -19,17 +18,35 @@ const METHODS_MAX = 64;
 const FIRST_PARAMETER = { required: 1, optional: 0 } as const;
 const NO_PARAMETER = { required: 0, optional: 0 } as const;
 
-/** Whether the programs of genesis run: those that the machine brings do, those of the names only stand there. */
+/** Each program of genesis, and whether it is the real one, assembled for this chain, only seen by its effect, or given. */
 function programsOf(faults: Faults): JsonObject {
-  const standIns = new Set<string>(nameGenesis().map(({ address }) => address));
-  const executable = faults.parts.chain.genesis.accounts.filter(({ account }) => account?.executable === true);
-  const kind = (address: string) => (standIns.has(address) ? "stand-in" : "real");
-  return Object.fromEntries(executable.map(({ address }) => [address, kind(address)]));
+  const { accounts, description } = faults.parts.chain.genesis;
+  const executable = accounts.filter(({ account }) => account?.executable === true);
+  return Object.fromEntries(
+    executable.map(({ address }) => [address, description.programKinds.get(address) ?? "real"]),
+  );
+}
+
+/** Pools by name, with all that a swap must name and where their prices are read. */
+function poolsOf(faults: Faults): JsonObject {
+  const { pools } = faults.parts.chain.genesis.description;
+  return Object.fromEntries(
+    pools.map(({ name, sides, ...addresses }) => {
+      const shown = sides.map(({ mint, vault }) => ({
+        mint: mint.address,
+        tokenProgram: mint.program,
+        decimals: mint.decimals,
+        vault,
+      }));
+      return [name, { ...addresses, layout: "cpmm", sides: shown }];
+    }),
+  );
 }
 
 function info(faults: Faults): JsonObject {
   const { chain, clock, view } = faults.parts;
   const { slot } = chain.at("processed");
+  const { description } = chain.genesis;
   return {
     seed: faults.seed,
     slot,
@@ -40,6 +57,9 @@ function info(faults: Faults): JsonObject {
     unixTimestampMs: Math.floor(clock.now()),
     faults: faults.active(),
     programs: programsOf(faults),
+    wallets: Object.fromEntries(description.wallets),
+    mints: Object.fromEntries(description.mints),
+    pools: poolsOf(faults),
   };
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { nameServices } from "@sluice/wire";
 import { Keypair, PublicKey, TransactionInstruction } from "@solana/web3.js";
+import { defaultGenesisFile } from "../genesis/default.ts";
 import { signed, startManualChain } from "../testing/chain.ts";
 import { nameGenesis } from "./index.ts";
 
@@ -8,7 +9,7 @@ test("a chain carries its names from the first slot, through the machine and its
   await using started = await startManualChain();
   await started.closeSlots(3);
   const { accounts } = started.chain;
-  for (const { address, account } of nameGenesis()) {
+  for (const { address, account } of nameGenesis(defaultGenesisFile().names)) {
     const held = accounts.get(address, 3n);
     expect(held).toMatchObject({ owner: account.owner, executable: account.executable, lamports: account.lamports });
     expect(Buffer.compare(held?.data ?? new Uint8Array(), account.data)).toBe(0);

@@ -18,12 +18,12 @@ import {
 } from "@sluice/wire";
 import { GenesisKeypair } from "../bank/keypair.ts";
 import type { ChainAccount } from "../model.ts";
-import { type DomainEntry, domains, type Flaw, type HandleEntry, handles } from "./names.ts";
+import type { DomainEntry, Flaw, HandleEntry, NameEntries } from "./names.ts";
 
 /**
- * The names that a development chain is born with: roots, domains, sub-domains and handles, with the programs that keep
- * them, and accounts that are wrong in each way that a resolver has to notice. Nothing here runs: the programs exist so
- * that it can be seen which name service the chain carries.
+ * The accounts of names that a genesis file describes: roots, domains, sub-domains and handles, with the programs that
+ * keep them, and accounts that are wrong in each way that a resolver has to notice. Nothing here runs: the programs exist
+ * so that it can be seen which name service the chain carries.
  */
 
 export interface NameGenesisEntry {
@@ -51,9 +51,14 @@ function devnetService(): NameService & { readonly handleProgram: Address; reado
   return { ...service, handleProgram: service.handleProgram, reverseClass: service.reverseClass };
 }
 
-/** The key pair of somebody who owns names; whoever has this program can sign for it. */
+/** The key pair of a name in a genesis file; whoever has this program can sign for it. */
 export function nameOwner(role: string): GenesisKeypair {
   return new GenesisKeypair("sluice devnet names", role);
+}
+
+/** An owner is named or given by its address. */
+function ownerBytes(owner: string): Uint8Array {
+  return decodeAddress(owner) ?? nameOwner(owner).publicKey;
 }
 
 class Registrar {
@@ -95,7 +100,7 @@ class Registrar {
     const registry = this.#derive(name, parent);
     const data = encodeNameRegistry({
       parent: entry.flaw === "parent" ? this.#derive("xnt") : parent,
-      owner: entry.token === true ? this.#tokenRecord(registry) : nameOwner(entry.owner).publicKey,
+      owner: entry.token === true ? this.#tokenRecord(registry) : ownerBytes(entry.owner),
     });
     const address = addressOfBytes(registry);
     const account = this.#flawed(this.account(this.#service.nameProgram, data), entry.flaw);
@@ -106,7 +111,7 @@ class Registrar {
   handle(entry: HandleEntry): NameGenesisEntry {
     const data = encodeHandleAccount({
       tag: sha256(utf8.encode("account:Handle")).subarray(0, 8),
-      owner: nameOwner(entry.owner).publicKey,
+      owner: ownerBytes(entry.owner),
       name: entry.flaw === "name" ? "alice" : entry.handle,
     });
     const address = addressOfBytes(handleAddress(entry.handle, this.#handles, sha256));
@@ -149,8 +154,8 @@ class Registrar {
   }
 }
 
-/** Every account of the name service and of handles that a development chain begins with. */
-export function nameGenesis(): readonly NameGenesisEntry[] {
+/** Every account of the name service and of handles that these names need. */
+export function nameGenesis({ domains, handles }: NameEntries): readonly NameGenesisEntry[] {
   const registrar = new Registrar();
   return [
     ...registrar.programs(),

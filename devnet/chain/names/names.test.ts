@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { decodeHandleAccount, decodeNameRegistry, isAddress, nameServices } from "@sluice/wire";
+import { defaultGenesisFile } from "../genesis/default.ts";
 import { nameGenesis, nameOwner } from "./index.ts";
-import { domains, handles } from "./names.ts";
 
 const service = nameServices.find(({ label }) => label === "devnet");
-const genesis = nameGenesis();
+const { names } = defaultGenesisFile();
+const { domains, handles } = names;
+const genesis = nameGenesis(names);
 
 test("every account has an address of its own, pays its rent and lies where an address can", () => {
   expect(new Set(genesis.map(({ address }) => address)).size).toBe(genesis.length);
@@ -20,7 +22,7 @@ test("both programs are there and executable, and nothing else is", () => {
 });
 
 test("the same accounts come out every time, so that a name's owner is the same on every development chain", () => {
-  expect(nameGenesis()).toEqual(genesis);
+  expect(nameGenesis(names)).toEqual(genesis);
   expect(nameOwner("alice").address).toBe(nameOwner("alice").address);
 });
 

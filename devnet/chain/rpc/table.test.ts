@@ -53,7 +53,11 @@ const CALLS: readonly (readonly [string, readonly unknown[], unknown])[] = [
   ["getSupply", [], { value: { nonCirculating: 0, nonCirculatingAccounts: [] } }],
   ["getTokenAccountsByDelegate", ["vote", { programId: "token" }], { value: [] }],
   ["getTokenAccountsByOwner", ["vote", { mint: "native" }], { value: [] }],
-  ["getTokenLargestAccounts", ["native"], { value: [] }],
+  [
+    "getTokenLargestAccounts",
+    ["native"],
+    { value: [{ amount: "20000000000000", decimals: 9 }, { amount: "2500000000" }] },
+  ],
   ["getTokenSupply", ["native"], { value: { amount: "0", decimals: 9, uiAmount: 0, uiAmountString: "0" } }],
   ["getTransaction", ["signature"], null],
   ["getTransactionCount", [], 0],

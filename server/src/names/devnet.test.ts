@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { defaultGenesisFile } from "../../../devnet/chain/genesis/default.ts";
 import { nameOwner } from "../../../devnet/chain/names/index.ts";
-import { domains, handles } from "../../../devnet/chain/names/names.ts";
 import { bootNode } from "../../../devnet/chain/testing/boot.ts";
 import { ManualClock, seededRandom } from "../lib/index.ts";
 import { createNames, type Names } from "./names.ts";
+
+const { domains, handles } = defaultGenesisFile().names;
 
 /** The resolver on the development chain itself: the same RPC as any node's, the names of its genesis. */
 let node: Awaited<ReturnType<typeof bootNode>>;

@@ -1,0 +1,119 @@
+import { encodeBase58, isAddress, parseJsonExact, parseU64, programs } from "@sluice/wire";
+import type { ChainAccount } from "../model.ts";
+import type { AccountWrite } from "../svm/svm.ts";
+import { programDataOf } from "./elf-accounts.ts";
+
+/** Accounts to copy from a running chain. */
+export interface CloneRequest {
+  readonly url: string;
+  readonly addresses: readonly string[];
+}
+
+export type Cloned =
+  | { readonly ok: true; readonly accounts: readonly AccountWrite[] }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/** Asks a node, as fetch does. */
+export type Ask = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Accounts of one getMultipleAccounts, as every node allows. */
+const ADDRESSES_PER_CALL = 100;
+const CALL_TIMEOUT_MS = 30_000;
+/** A program's file is 10 MiB at most; a hundred accounts together may be no more than this, as base64. */
+const ANSWER_BYTES_MAX = 256 * 1_024 * 1_024;
+
+function members(value: unknown): { readonly [name: string]: unknown } | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as { readonly [name: string]: unknown })
+    : null;
+}
+
+/** One account of an answer; undefined when it is none, null when there is no such account. */
+function accountOf(value: unknown): ChainAccount | null | undefined {
+  if (value === null) return null;
+  const account = members(value);
+  const data = Array.isArray(account?.["data"]) ? (account["data"] as readonly unknown[]) : [];
+  const lamports = parseU64(account?.["lamports"]);
+  const owner = account?.["owner"];
+  const executable = account?.["executable"];
+  if (lamports === null || !isAddress(owner) || typeof executable !== "boolean") return undefined;
+  if (typeof data[0] !== "string" || data[1] !== "base64") return undefined;
+  const rentEpoch = parseU64(account?.["rentEpoch"]) ?? 0xffff_ffff_ffff_ffffn;
+  return { lamports, data: new Uint8Array(Buffer.from(data[0], "base64")), owner, executable, rentEpoch };
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > ANSWER_BYTES_MAX) throw new Error("the answer is too long");
+    text += decoder.decode(part, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** The accounts at these addresses, in their order. Throws Error when the node does not give them. */
+async function fetchAccounts(url: string, addresses: readonly string[], ask: Ask): Promise<(ChainAccount | null)[]> {
+  const params = [addresses, { encoding: "base64", commitment: "confirmed" }];
+  const response = await ask(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getMultipleAccounts", params }),
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+  });
+  const parsed = parseJsonExact(await boundedText(response));
+  const body = parsed.ok ? members(parsed.value) : null;
+  if (body === null) throw new Error(`it answered ${response.status} and no JSON-RPC`);
+  const error = members(body["error"]);
+  if (error !== null) throw new Error(`it answered error ${String(error["code"])}: ${String(error["message"])}`);
+  const value = members(body["result"])?.["value"];
+  if (!Array.isArray(value) || value.length !== addresses.length) throw new Error("its answer has not those accounts");
+  return value.map((each: unknown) => {
+    const account = accountOf(each);
+    if (account === undefined) throw new Error("its answer has an account that cannot be read");
+    return account;
+  });
+}
+
+async function fetchAll(url: string, addresses: readonly string[], ask: Ask): Promise<(ChainAccount | null)[]> {
+  const found: (ChainAccount | null)[] = [];
+  for (let start = 0; start < addresses.length; start += ADDRESSES_PER_CALL) {
+    found.push(...(await fetchAccounts(url, addresses.slice(start, start + ADDRESSES_PER_CALL), ask)));
+  }
+  return found;
+}
+
+/** Where a node stands, without what a URL may keep secret. */
+function shown(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : "the node";
+}
+
+/** Copies accounts, and for each program the account that holds its file. Nothing is copied when anything is missing. */
+export async function cloneAccounts({ url, addresses }: CloneRequest, ask: Ask): Promise<Cloned> {
+  try {
+    const unique = [...new Set(addresses)];
+    const found = await fetchAll(url, unique, ask);
+    const missing = unique.filter((_, index) => found[index] === null);
+    if (missing.length > 0) {
+      return { ok: false, faults: missing.map((address) => `--clone: ${shown(url)} has no account at ${address}`) };
+    }
+    const accounts = unique.map((address, index) => ({ address, account: found[index] ?? null }));
+    const files = accounts.flatMap(({ account }) => {
+      const file = account === null ? null : programDataOf(account);
+      return file === null ? [] : [encodeBase58(file)];
+    });
+    const others = files.filter((address) => !unique.includes(address));
+    const data = await fetchAll(url, others, ask);
+    const copied = others.map((address, index) => ({ address, account: data[index] ?? null }));
+    const closed = copied.filter(({ account }) => account?.owner !== programs.bpfLoaderUpgradeable);
+    if (closed.length > 0) {
+      return { ok: false, faults: closed.map(({ address }) => `--clone: the program file at ${address} is gone`) };
+    }
+    return { ok: true, accounts: [...copied, ...accounts] };
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    return { ok: false, faults: [`--clone: ${shown(url)} did not give the accounts: ${said}`] };
+  }
+}

@@ -1,0 +1,230 @@
+import { type JsonValue, nameSuffixes, parseJsonExact } from "@sluice/wire";
+import type { DomainEntry, Flaw, HandleEntry } from "../names/names.ts";
+import { NAME_BYTES, SYMBOL_BYTES, URI_BYTES } from "../programs/metaplex/layout.ts";
+import {
+  address,
+  base64,
+  declares,
+  type Fault,
+  flag,
+  list,
+  mapOf,
+  named,
+  type Of,
+  oneOf,
+  optional,
+  Reading,
+  record,
+  refersTo,
+  type Shape,
+  text,
+  u64,
+  whole,
+} from "./shapes.ts";
+
+/**
+ * The form of a genesis file: accounts of the first slot in the words of those who use them. Wherever an address is
+ * expected an entry's name may stand; docs/guides/devnet.md tells every member.
+ */
+
+/** Bounds of one file, so that a wrong one does not fill the memory. */
+const ENTRIES_MAX = 100_000;
+const ACCOUNT_BYTES_MAX = 10 * 1_024 * 1_024;
+export const GENESIS_FILE_BYTES_MAX = 64 * 1_024 * 1_024;
+const CREATORS_MAX = 5;
+/** Longest base64 text is bounded by the file; what it stands for by what the chain allows an account. */
+const data: Shape<Uint8Array> = {
+  read(value, path, reading) {
+    const bytes = base64.read(value, path, reading);
+    if (bytes === undefined || bytes.length <= ACCOUNT_BYTES_MAX) return bytes;
+    return reading.fault(path, `expected at most ${ACCOUNT_BYTES_MAX} bytes`);
+  },
+};
+
+/** The mint of the wrapped native currency, which every chain has. */
+export const NATIVE = "native";
+const builtIn = new Map([[NATIVE, "mint"]]);
+
+const key = refersTo("wallet");
+const mint = refersTo("mint");
+const tokenProgram = optional(oneOf("token", "token-2022"), "token" as const);
+
+const wallet = record({ name: declares("wallet"), lamports: u64(1n), address: optional(address, null) });
+
+const metadata = record({
+  name: text(NAME_BYTES),
+  symbol: text(SYMBOL_BYTES),
+  uri: optional(text(URI_BYTES), ""),
+  additional: optional(mapOf(text(64), text(256), 32), new Map<string, string>()),
+});
+
+const mintEntry = record({
+  name: declares("mint"),
+  program: tokenProgram,
+  decimals: whole(0, 18),
+  authority: optional(key, null),
+  freezeAuthority: optional(key, null),
+  metadata: optional(metadata, null),
+  address: optional(address, null),
+});
+
+const token = record({ mint, owner: key, amount: u64() });
+
+const creator = record({ address: key, share: whole(0, 100) });
+
+const collection = record({
+  name: declares("collection"),
+  authority: key,
+  title: text(NAME_BYTES),
+  symbol: optional(text(SYMBOL_BYTES), ""),
+  uri: optional(text(URI_BYTES), ""),
+});
+
+const nft = record({
+  name: declares("nft"),
+  owner: key,
+  authority: optional(key, null),
+  collection: optional(named("collection"), null),
+  program: tokenProgram,
+  title: text(NAME_BYTES),
+  symbol: optional(text(SYMBOL_BYTES), ""),
+  uri: optional(text(URI_BYTES), ""),
+  royaltyBasisPoints: optional(whole(0, 10_000), 0),
+  creators: optional(list(creator, CREATORS_MAX), []),
+});
+
+const pool = record({
+  name: declares("pool"),
+  owner: key,
+  amounts: mapOf(mint, u64(1n), 2),
+});
+
+const listing = record({ nft: named("nft"), price: u64(1n) });
+
+const suffix = oneOf(...nameSuffixes);
+const domainFlaws = ["parent", "program", "truncated", "closed", "unowned"] as const;
+const flaw = oneOf<Flaw>(...domainFlaws, "name");
+
+/** A domain as it is written, such as `blog.alice.x1`. Spelling is not judged: what is on chain must resolve. */
+const domain: Shape<DomainEntry> = {
+  read(value, path, reading) {
+    const entry = domainMembers.read(value, path, reading);
+    if (entry === undefined) return undefined;
+    const labels = entry.name.split(".").toReversed();
+    const found = suffix.read(labels.shift(), `${path}.name`, reading);
+    if (found === undefined) return undefined;
+    if (labels.length === 0 || labels.includes(""))
+      return reading.fault(`${path}.name`, "expected labels before the suffix");
+    const parts = { suffix: found, labels, owner: entry.owner };
+    return { ...parts, ...(entry.token ? { token: true } : {}), ...(entry.flaw === null ? {} : { flaw: entry.flaw }) };
+  },
+};
+const domainMembers = record({
+  name: text(256),
+  owner: key,
+  token: optional(flag, false),
+  flaw: optional(flaw, null),
+});
+
+const handle: Shape<HandleEntry> = {
+  read(value, path, reading) {
+    const entry = handleMembers.read(value, path, reading);
+    if (entry === undefined) return undefined;
+    const parts = { handle: entry.handle, owner: entry.owner };
+    return entry.flaw === null ? parts : { ...parts, flaw: entry.flaw };
+  },
+};
+const handleMembers = record({ handle: text(32), owner: key, flaw: optional(flaw, null) });
+
+const names = record({
+  domains: optional(list(domain, ENTRIES_MAX), []),
+  handles: optional(list(handle, ENTRIES_MAX), []),
+});
+
+const account = record({
+  address,
+  lamports: u64(1n),
+  owner: address,
+  data: optional(data, new Uint8Array()),
+});
+
+const program = record({
+  address,
+  file: text(4_096),
+  loader: optional(oneOf("upgradeable", "loader-2"), "upgradeable" as const),
+  authority: optional(key, null),
+});
+
+function entries<T>(shape: Shape<T>): Shape<readonly T[]> {
+  return optional(list(shape, ENTRIES_MAX), []);
+}
+
+const file = record({
+  $schema: optional(text(256), ""),
+  wallets: entries(wallet),
+  mints: entries(mintEntry),
+  tokens: entries(token),
+  collections: entries(collection),
+  nfts: entries(nft),
+  pools: entries(pool),
+  listings: entries(listing),
+  names: optional(names, { domains: [], handles: [] }),
+  accounts: entries(account),
+  programs: entries(program),
+});
+
+export type GenesisFile = Of<typeof file>;
+export type WalletEntry = Of<typeof wallet>;
+export type MintEntry = Of<typeof mintEntry>;
+export type TokenEntry = Of<typeof token>;
+export type CollectionEntry = Of<typeof collection>;
+export type NftEntry = Of<typeof nft>;
+export type PoolEntry = Of<typeof pool>;
+export type ListingEntry = Of<typeof listing>;
+export type ProgramEntry = Of<typeof program>;
+
+export type ParsedGenesis =
+  | { readonly ok: true; readonly file: GenesisFile }
+  | { readonly ok: false; readonly faults: readonly Fault[] };
+
+/** What shapes alone cannot say. */
+function checkTogether(found: GenesisFile, reading: Reading): void {
+  const nfts = new Map(found.nfts.map((each) => [each.name, each]));
+  const listed = new Set<string>();
+  for (const [index, { nft: name }] of found.listings.entries()) {
+    const path = `listings[${index}].nft`;
+    if (listed.has(name)) reading.fault(path, `${name} is listed twice`);
+    listed.add(name);
+    if (nfts.get(name)?.program === "token-2022") reading.fault(path, "only tokens of the Token program can be listed");
+  }
+  for (const [index, { amounts }] of found.pools.entries()) {
+    if (amounts.size !== 2) reading.fault(`pools[${index}].amounts`, "expected two mints");
+  }
+  const held = new Set<string>();
+  for (const [index, { mint: of, owner }] of found.tokens.entries()) {
+    if (held.has(`${of}/${owner}`)) reading.fault(`tokens[${index}]`, `${owner} holds ${of} twice`);
+    held.add(`${of}/${owner}`);
+  }
+  for (const [index, { creators }] of found.nfts.entries()) {
+    const shares = creators.reduce((sum, { share }) => sum + share, 0);
+    if (creators.length > 0 && shares !== 100)
+      reading.fault(`nfts[${index}].creators`, `shares add up to ${shares}, not 100`);
+  }
+}
+
+/** Reads the text of a genesis file; all faults are told at once. */
+export function parseGenesisFile(source: string): ParsedGenesis {
+  const json = parseJsonExact(source);
+  if (!json.ok) return { ok: false, faults: [{ path: "", message: `is no JSON from character ${json.offset} on` }] };
+  return readGenesisFile(json.value);
+}
+
+export function readGenesisFile(value: JsonValue): ParsedGenesis {
+  const reading = new Reading();
+  const found = file.read(value, "", reading);
+  reading.checkReferences(builtIn);
+  if (found !== undefined) checkTogether(found, reading);
+  return found === undefined || reading.faults.length > 0
+    ? { ok: false, faults: reading.faults }
+    : { ok: true, file: found };
+}

@@ -1,0 +1,149 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { nameServices, programs } from "@sluice/wire";
+import { assembledPrograms } from "../programs/assembled.ts";
+import type { AccountWrite } from "../svm/svm.ts";
+import { type BuiltGenesis, buildGenesis } from "./build.ts";
+import { type Ask, type CloneRequest, cloneAccounts } from "./clone.ts";
+import { defaultGenesis } from "./default.ts";
+import { mergeAccounts, programAccounts } from "./elf-accounts.ts";
+import { GENESIS_FILE_BYTES_MAX, type GenesisFile, parseGenesisFile } from "./file.ts";
+import { GenesisLedger } from "./ledger.ts";
+import type { Fault } from "./shapes.ts";
+
+/** A program's file is at most as long as an account. */
+const PROGRAM_FILE_BYTES_MAX = 10 * 1_024 * 1_024;
+const ELF_MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
+
+/** A program to load at the start. */
+export interface ProgramRequest {
+  readonly address: string;
+  readonly path: string;
+}
+
+export interface GenesisSources {
+  /** Path of a genesis file; null takes the one that ships with the chain. */
+  readonly genesisPath: string | null;
+  readonly clones: readonly CloneRequest[];
+  readonly programs: readonly ProgramRequest[];
+}
+
+/** How a program that the chain begins with does what it does. */
+export type ProgramKind =
+  /** The real program. */
+  | "real"
+  /** Written for this chain; it runs, and does what its layouts say. */
+  | "assembled"
+  /** Its accounts are there as if it had run; it cannot be called. */
+  | "effect"
+  /** Handed in: by a genesis file, --clone or --program. */
+  | "given";
+
+/** What a chain begins with beside what the machine and the validator bring. */
+export interface GenesisDescription extends Omit<BuiltGenesis, "accounts"> {
+  /** Programs last, behind their files. */
+  readonly accounts: readonly AccountWrite[];
+  /** Kinds of the programs among the accounts. */
+  readonly programKinds: ReadonlyMap<string, ProgramKind>;
+}
+
+/** The faults of what a chain was to begin with, all that were found. */
+export class GenesisFaults extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join("; "));
+    this.faults = faults;
+  }
+}
+
+function readElf(path: string): Uint8Array | string {
+  try {
+    if (statSync(path).size > PROGRAM_FILE_BYTES_MAX) return `${path} has more than ${PROGRAM_FILE_BYTES_MAX} bytes`;
+    const elf = new Uint8Array(readFileSync(path));
+    return ELF_MAGIC.equals(elf.subarray(0, 4)) ? elf : `${path} is no ELF file`;
+  } catch (error) {
+    return `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function readGenesis(path: string): { file: GenesisFile; built: BuiltGenesis } | readonly string[] {
+  const told = (faults: readonly Fault[]) =>
+    faults.map(({ path: at, message }) => `${path}: ${at === "" ? "the file" : at}: ${message}`);
+  let text: string;
+  try {
+    if (statSync(path).size > GENESIS_FILE_BYTES_MAX) return [`${path} has more than ${GENESIS_FILE_BYTES_MAX} bytes`];
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    return [`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`];
+  }
+  const parsed = parseGenesisFile(text);
+  if (!parsed.ok) return told(parsed.faults);
+  const build = buildGenesis(parsed.file);
+  return build.ok ? { file: parsed.file, built: build.built } : told(build.faults);
+}
+
+/** The programs that a genesis file names, from files beside it. */
+function filePrograms(file: GenesisFile, path: string, faults: string[]): AccountWrite[] {
+  const ledger = new GenesisLedger(file);
+  return file.programs.flatMap(({ address, file: elfPath, loader, authority }, index) => {
+    const elf = readElf(resolve(dirname(path), elfPath));
+    if (typeof elf !== "string")
+      return programAccounts(address, elf, { loader, authority: ledger.keyOrNull(authority) });
+    faults.push(`${path}: programs[${index}].file: ${elf}`);
+    return [];
+  });
+}
+
+function describe(built: BuiltGenesis, given: readonly AccountWrite[]): GenesisDescription {
+  const own = assembledPrograms();
+  const assembled = own.flatMap(({ address, elf }) => programAccounts(address, elf));
+  const accounts = mergeAccounts(assembled, built.accounts, given);
+  const programKinds = new Map<string, ProgramKind>(own.map(({ address }) => [address, "assembled"]));
+  const names = nameServices.find(({ label }) => label === "devnet");
+  for (const address of [names?.nameProgram, names?.handleProgram]) {
+    if (address !== undefined && address !== null) programKinds.set(address, "effect");
+  }
+  for (const { address, account } of given) if (account?.executable === true) programKinds.set(address, "given");
+  return { ...built, accounts, programKinds };
+}
+
+let standard: GenesisDescription | null = null;
+
+/** What a chain begins with when it is told nothing else; the same every time. */
+export function standardGenesis(): GenesisDescription {
+  standard ??= describe(defaultGenesis(), []);
+  return standard;
+}
+
+/**
+ * Reads everything that a chain is to begin with: the genesis file, then what is cloned, then programs, each in place of
+ * what was there before. Throws GenesisFaults that tells all that is wrong.
+ */
+export async function loadGenesis(sources: GenesisSources, ask: Ask): Promise<GenesisDescription> {
+  const faults: string[] = [];
+  const { genesisPath } = sources;
+  const read = genesisPath === null ? null : readGenesis(genesisPath);
+  if (read !== null && !("built" in read)) faults.push(...read);
+  const own =
+    read !== null && "built" in read && genesisPath !== null ? filePrograms(read.file, genesisPath, faults) : [];
+  const clones = await Promise.all(sources.clones.map((request) => cloneAccounts(request, ask)));
+  for (const clone of clones) if (!clone.ok) faults.push(...clone.faults);
+  const loaded = sources.programs.flatMap(({ address, path }) => {
+    const elf = readElf(path);
+    if (typeof elf !== "string") return programAccounts(address, elf);
+    faults.push(`--program ${address}: ${elf}`);
+    return [];
+  });
+  if (faults.length > 0) throw new GenesisFaults(faults);
+  const given = [...own, ...clones.flatMap((clone) => (clone.ok ? clone.accounts : [])), ...loaded];
+  const built = read !== null && "built" in read ? read.built : null;
+  if (built === null && given.length === 0) return standardGenesis();
+  return describe(built ?? defaultGenesis(), given);
+}
+
+/** Loaders whose programs the machine reads from their accounts. */
+export function isLoaded(write: AccountWrite): boolean {
+  const { account } = write;
+  return account?.executable === true && account.owner !== programs.nativeLoader;
+}

@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import { findProgramAddress, type ProgramAddress } from "@sluice/wire";
+import { ByteWriter } from "../../bank/bytes.ts";
+import { accountTag } from "../tags.ts";
+
+/** A listing as the marketplace program keeps it, in the form of Tensor's marketplace, whose id it stands under. */
+
+export const MARKETPLACE_PROGRAM = "TCMPhJdwDryooaGtiocG1u3xcYbRpiJzb283XfCZsDp";
+export const LISTING_SEED = "list_state";
+export const LISTING_BYTES = 317;
+
+/** Offsets of a listing without currency, private taker and maker broker, as all of this program are. */
+export const LISTING = { version: 8, bump: 9, owner: 10, mint: 42, amount: 74, expiry: 83, rentPayer: 93 } as const;
+
+export const MARKETPLACE_ERRORS = {
+  /** The listing asks for more than the buyer allows. */
+  priceMismatch: 6_001n,
+  /** The account is not the listing of this mint and owner. */
+  wrongListing: 6_002n,
+} as const;
+
+const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
+
+export function listingAddress(mint: Uint8Array, program: Uint8Array): ProgramAddress {
+  const found = findProgramAddress([new TextEncoder().encode(LISTING_SEED), mint], program, sha256);
+  if (found === null) throw new RangeError("no bump gives an address off the curve");
+  return found;
+}
+
+export function encodeListing(listing: {
+  readonly bump: number;
+  readonly owner: Uint8Array;
+  readonly mint: Uint8Array;
+  readonly amount: bigint;
+}): Uint8Array {
+  return new ByteWriter()
+    .bytes(accountTag("ListState"))
+    .u8(1)
+    .u8(listing.bump)
+    .bytes(listing.owner)
+    .bytes(listing.mint)
+    .u64(listing.amount)
+    .u8(0)
+    .i64(0x7fff_ffff_ffff_ffffn)
+    .u8(0)
+    .u8(0)
+    .bytes(listing.owner)
+    .finish(LISTING_BYTES);
+}

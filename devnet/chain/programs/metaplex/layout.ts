@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { findProgramAddress, type ProgramAddress } from "@sluice/wire";
+import { ByteWriter } from "../../bank/bytes.ts";
+
+/** Accounts of the Token Metadata program as it writes them: texts padded to their longest, options borsh. */
+
+export const METADATA_PROGRAM = "metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s";
+export const METADATA_BYTES = 607;
+export const MASTER_EDITION_BYTES = 20;
+/** Longest texts in bytes, and what creators there may be. */
+export const NAME_BYTES = 32;
+export const SYMBOL_BYTES = 10;
+export const URI_BYTES = 200;
+export const CREATORS_MAX = 5;
+
+export const METADATA_KEY = 4;
+export const MASTER_EDITION_KEY = 6;
+export const TOKEN_STANDARD = { nonFungible: 0, fungibleAsset: 1, fungible: 2 } as const;
+
+export interface Creator {
+  readonly address: Uint8Array;
+  readonly verified: boolean;
+  /** Percent. */
+  readonly share: number;
+}
+
+export interface MetadataParts {
+  readonly updateAuthority: Uint8Array;
+  readonly mint: Uint8Array;
+  readonly name: string;
+  readonly symbol: string;
+  readonly uri: string;
+  readonly sellerFeeBasisPoints: number;
+  readonly creators: readonly Creator[];
+  readonly editionBump: number | null;
+  readonly tokenStandard: number;
+  readonly collection: { readonly mint: Uint8Array; readonly verified: boolean } | null;
+  /** How many items a collection has; null for what is none. */
+  readonly collectionSize: bigint | null;
+}
+
+const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
+const utf8 = new TextEncoder();
+
+function derive(seeds: readonly Uint8Array[], program: Uint8Array): ProgramAddress {
+  const found = findProgramAddress(seeds, program, sha256);
+  if (found === null) throw new RangeError("no bump gives an address off the curve");
+  return found;
+}
+
+/** Where a mint's metadata lies. */
+export function metadataAddress(mint: Uint8Array, program: Uint8Array): ProgramAddress {
+  return derive([utf8.encode("metadata"), program, mint], program);
+}
+
+/** Where a mint's master edition lies, which is also its mint authority. */
+export function editionAddress(mint: Uint8Array, program: Uint8Array): ProgramAddress {
+  return derive([utf8.encode("metadata"), program, mint, utf8.encode("edition")], program);
+}
+
+function padded(writer: ByteWriter, text: string, bytes: number): void {
+  const encoded = utf8.encode(text);
+  if (encoded.length > bytes) throw new RangeError(`"${text}" has more than ${bytes} bytes`);
+  writer
+    .u32(bytes)
+    .bytes(encoded)
+    .bytes(new Uint8Array(bytes - encoded.length));
+}
+
+export function encodeMetadata(parts: MetadataParts): Uint8Array {
+  const writer = new ByteWriter().u8(METADATA_KEY).bytes(parts.updateAuthority).bytes(parts.mint);
+  padded(writer, parts.name, NAME_BYTES);
+  padded(writer, parts.symbol, SYMBOL_BYTES);
+  padded(writer, parts.uri, URI_BYTES);
+  writer.u16(parts.sellerFeeBasisPoints).u8(parts.creators.length > 0 ? 1 : 0);
+  if (parts.creators.length > 0) writer.u32(parts.creators.length);
+  for (const { address, verified, share } of parts.creators) {
+    writer
+      .bytes(address)
+      .u8(verified ? 1 : 0)
+      .u8(share);
+  }
+  // Not sold yet, and mutable.
+  writer.u8(0).u8(1);
+  if (parts.editionBump === null) writer.u8(0);
+  else writer.u8(1).u8(parts.editionBump);
+  writer.u8(1).u8(parts.tokenStandard);
+  if (parts.collection === null) writer.u8(0);
+  else
+    writer
+      .u8(1)
+      .u8(parts.collection.verified ? 1 : 0)
+      .bytes(parts.collection.mint);
+  // No uses.
+  writer.u8(0);
+  if (parts.collectionSize === null) writer.u8(0);
+  else writer.u8(1).u8(0).u64(parts.collectionSize);
+  return writer.finish(METADATA_BYTES);
+}
+
+/** A master edition of which no prints may be made. */
+export function encodeMasterEdition(): Uint8Array {
+  return new ByteWriter().u8(MASTER_EDITION_KEY).u64(0n).u8(1).u64(0n).finish(MASTER_EDITION_BYTES);
+}
