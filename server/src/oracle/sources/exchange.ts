@@ -1,0 +1,110 @@
+import type { Quote, SourceId } from "../tick.ts";
+import type { DropReason, Heartbeat, Row } from "./row.ts";
+
+/** One market of one exchange. */
+export interface Market {
+  readonly base: string;
+  readonly quote: Quote;
+  /** What requests call it. */
+  readonly name: string;
+  /** What the stream calls it. */
+  readonly streamName: string;
+  /** Further names under which answers may hold it. */
+  readonly aliases: readonly string[];
+}
+
+/** Where an exchange is: two addresses in front of its exact paths. */
+export interface SourceEndpoint {
+  readonly rest: string;
+  readonly ws: string;
+}
+
+/** What one frame of a stream means. */
+export type StreamMessage =
+  | { readonly kind: "rows"; readonly rows: readonly Row[]; readonly drops?: readonly DropReason[] }
+  | { readonly kind: "heartbeat"; readonly heartbeat: Heartbeat }
+  /** Acknowledgements, pongs, notices: a sign of life and nothing else. */
+  | { readonly kind: "control" }
+  /** The exchange takes subscriptions from now on, where it does not do so at once. */
+  | { readonly kind: "welcome" }
+  /** The exchange will cut this connection soon. */
+  | { readonly kind: "reconnect" }
+  /** A subscription or a frame of ours was refused; `name` is the market's where the exchange says it. */
+  | { readonly kind: "refused"; readonly name: string | null; readonly message: string }
+  | { readonly kind: "malformed"; readonly reason: DropReason };
+
+export interface RestRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  /** The markets that the answer must hold. */
+  readonly markets: readonly Market[];
+  /** `price` names bid, ask and last; `day` only figures of 24 hours, which are asked for less often. */
+  readonly part: "price" | "day";
+}
+
+export interface RestAnswer {
+  readonly status: number;
+  readonly header: (name: string) => string | null;
+  readonly text: string;
+  /** Unix milliseconds by our clock. */
+  readonly receivedAtMs: number;
+}
+
+export type RestOutcome = { readonly kind: "rows"; readonly rows: readonly Row[] } | RestFault;
+
+export type RestFault =
+  /** Asked too often: nothing more before `waitMs` have passed; null where the exchange does not say how long. */
+  | { readonly kind: "limited"; readonly waitMs: number | null; readonly banned: boolean }
+  /** The exchange does not know a market of this request. */
+  | { readonly kind: "unknown-market"; readonly message: string }
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "unavailable" }
+  | { readonly kind: "malformed" };
+
+/** What a session needs that must be asked for first. */
+export type TicketOutcome =
+  | { readonly kind: "ticket"; readonly url: string; readonly pingEveryMs: number; readonly silenceMs: number }
+  | RestFault;
+
+export interface StreamRules {
+  /** Path after the endpoint's WebSocket address. */
+  readonly path: string;
+  readonly subscribeAfter: "open" | "welcome";
+  /** Frames that subscribe to these markets; `nowMs` is Unix time for those that want it in the frame. */
+  readonly subscribe: (markets: readonly Market[], nowMs: number) => readonly string[];
+  readonly read: (text: string) => StreamMessage;
+  /** A frame that the exchange answers; null where it speaks by itself each second. */
+  readonly ping: { readonly everyMs: number; readonly frame: (id: number, nowMs: number) => string } | null;
+  /** A connection on which nothing at all came for this long is dead. */
+  readonly silenceMs: number;
+  /** How long the exchange lets a connection live; null where it names no end. */
+  readonly sessionMs: number | null;
+  /** Connections that need a token first. */
+  readonly ticket?: {
+    readonly path: string;
+    readonly read: (answer: RestAnswer, endpoint: SourceEndpoint, connectionId: string) => TicketOutcome;
+  };
+}
+
+export interface RestRules {
+  /** Requests that together ask for all of these markets. */
+  readonly requests: (markets: readonly Market[]) => readonly RestRequest[];
+  readonly read: (request: RestRequest, answer: RestAnswer) => RestOutcome;
+  /** Least time between two requests on average, within the exchange's published limits. */
+  readonly gapMs: number;
+  /** How often markets are asked for that the stream is silent about. */
+  readonly pollMs: number;
+  /** How often markets are asked for besides a healthy stream, for what it leaves out; null for never. */
+  readonly besideStreamMs: number | null;
+}
+
+/** Everything that is particular to one exchange, as pure functions and figures. */
+export interface Exchange {
+  readonly id: Exclude<SourceId, "chain">;
+  readonly endpoint: SourceEndpoint;
+  readonly markets: readonly Market[];
+  /** How often a liquid market says something new; ticks older than three of these, at most a minute, are stale. */
+  readonly cadenceMs: number;
+  readonly stream: StreamRules;
+  readonly rest: RestRules;
+}

@@ -1,0 +1,112 @@
+import type { Exchange, Market, RestAnswer, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
+import type { Row } from "../row.ts";
+import { listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
+import { listMarkets } from "./listing.ts";
+import { limitedBy, refusalOf, waitUntilHeader } from "./outcomes.ts";
+
+const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO", "FTT"];
+
+/** The same in answers, which tell no time, and on the stream, whose time is that of sending. */
+const tickerRow = (row: SourceValue, time: Row["time"]): Row => ({
+  name: textOf(memberOf(row, "currency_pair")),
+  part: "ticker",
+  last: memberOf(row, "last"),
+  bid: memberOf(row, "highest_bid"),
+  ask: memberOf(row, "lowest_ask"),
+  high: memberOf(row, "high_24h"),
+  low: memberOf(row, "low_24h"),
+  baseVolume: memberOf(row, "base_volume"),
+  quoteVolume: memberOf(row, "quote_volume"),
+  changePercent: memberOf(row, "change_percentage"),
+  ...(time === undefined ? {} : { time }),
+  witness: ["last", "highest_bid", "lowest_ask", "quote_volume"].map((column) => memberOf(row, column)),
+});
+
+function timeOf(frame: SourceValue): Row["time"] {
+  const ms = memberOf(frame, "time_ms");
+  return ms === undefined
+    ? { value: memberOf(frame, "time"), unit: "s", means: "generated" }
+    : { value: ms, unit: "ms", means: "generated" };
+}
+
+function readFrame(text: string): StreamMessage {
+  const frame = readSourceJson(text);
+  if (frame === undefined) return { kind: "malformed", reason: "not-json" };
+  if (textOf(memberOf(frame, "type")) === "upgrade") return { kind: "reconnect" };
+  const fault = memberOf(frame, "error");
+  if (fault !== undefined && fault !== null) {
+    // Pairs are subscribed one by one, so the payload that comes back is the one refused.
+    const name = textOf(listOf(memberOf(frame, "payload"))?.[0]);
+    return { kind: "refused", name: name === "" ? null : name, message: textOf(memberOf(fault, "message")) };
+  }
+  if (textOf(memberOf(frame, "event")) !== "update")
+    return memberOf(frame, "channel") === undefined
+      ? { kind: "malformed", reason: "unknown-frame" }
+      : { kind: "control" };
+  const row = memberOf(frame, "result");
+  if (row === undefined || textOf(memberOf(frame, "channel")) !== "spot.tickers")
+    return { kind: "malformed", reason: "unknown-frame" };
+  return { kind: "rows", rows: [tickerRow(row, timeOf(frame))] };
+}
+
+function readAnswer(answer: RestAnswer): RestOutcome {
+  const body = readSourceJson(answer.text);
+  const label = textOf(memberOf(body, "label"));
+  if (answer.status === 429 || label === "TOO_MANY_REQUESTS")
+    return limitedBy(answer, {
+      waitMs: waitUntilHeader(answer, "x-gate-ratelimit-reset-timestamp", 1_000),
+      banned: false,
+    });
+  const message = textOf(memberOf(body, "message"));
+  if (label === "INVALID_CURRENCY" || label === "INVALID_CURRENCY_PAIR") return { kind: "unknown-market", message };
+  if (answer.status !== 200 || label !== "") return refusalOf(answer, message);
+  // An array also for one pair.
+  const rows = listOf(body);
+  return rows === null || rows.length === 0
+    ? { kind: "malformed" }
+    : { kind: "rows", rows: rows.map((row) => tickerRow(row, undefined)) };
+}
+
+const requestOf = (market: Market): RestRequest => ({
+  method: "GET",
+  path: `/api/v4/spot/tickers?currency_pair=${market.name}`,
+  markets: [market],
+  part: "price",
+});
+
+/** Gate, spot of version 4. */
+export const gate: Exchange = {
+  id: "gate",
+  endpoint: { rest: "https://api.gateio.ws", ws: "wss://api.gateio.ws" },
+  markets: listMarkets("USDT", bases, { name: (base, quote) => `${base}_${quote}` }),
+  cadenceMs: 15_000,
+  stream: {
+    path: "/ws/v4/",
+    subscribeAfter: "open",
+    // One frame for each pair: an unknown one refuses its whole frame.
+    subscribe: (markets, nowMs) =>
+      markets.map((market, index) =>
+        JSON.stringify({
+          time: Math.floor(nowMs / 1_000),
+          id: index + 1,
+          channel: "spot.tickers",
+          event: "subscribe",
+          payload: [market.streamName],
+        }),
+      ),
+    read: readFrame,
+    ping: {
+      everyMs: 15_000,
+      frame: (_id, nowMs) => JSON.stringify({ time: Math.floor(nowMs / 1_000), channel: "spot.ping" }),
+    },
+    silenceMs: 40_000,
+    sessionMs: null,
+  },
+  rest: {
+    requests: (markets) => markets.map(requestOf),
+    read: (_request, answer) => readAnswer(answer),
+    gapMs: 100,
+    pollMs: 5_000,
+    besideStreamMs: null,
+  },
+};

@@ -1,0 +1,202 @@
+import { backoffDelayMs, type Clock, type Random } from "../../lib/index.ts";
+import type { Exchange, Market, RestAnswer, RestFault, RestRequest, SourceEndpoint } from "./exchange.ts";
+import { callExchange } from "./http-call.ts";
+import { PollPlan } from "./poll-plan.ts";
+import type { Row } from "./row.ts";
+import type { RequestEnd } from "./source-events.ts";
+
+export interface RestPollerDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Rows of one answer, and the request, which names the markets that it had to hold. */
+  readonly onRows: (rows: readonly Row[], request: RestRequest, receivedAtMs: number) => void;
+  readonly onEnded: (end: RequestEnd, durationMs: number) => void;
+  /** A fault of our own while an answer was read. */
+  readonly onFault: (fault: unknown) => void;
+}
+
+/** For the whole call, body included. */
+const callMs = 10_000;
+const inFlightMax = 4;
+/** Requests may come together up to this much ahead of the average that an exchange allows. */
+const burstMs = 1_000;
+/** The pause after an exchange said "too often" without saying how long. */
+const limitBackoff = { baseMs: 15_000, maxMs: 300_000 };
+const failureBackoff = { baseMs: 5_000, maxMs: 60_000 };
+/** A second more than an exchange asked for: its clock and ours differ. */
+const pauseMarginMs = 1_000;
+
+interface Call {
+  readonly request: RestRequest;
+  readonly startedAtMs: number;
+  readonly abort: AbortController;
+  hasTimedOut: boolean;
+}
+
+/**
+ * Asks an exchange for markets within its limits: an average gap between requests, few at a time, the pauses that it asks
+ * for, and longer ones after failures. It has no timers: its owner steps it.
+ */
+export class RestPoller implements AsyncDisposable {
+  readonly #exchange: Exchange;
+  readonly #endpoint: SourceEndpoint;
+  readonly #dependencies: RestPollerDependencies;
+  readonly #plan: PollPlan;
+  readonly #calls = new Map<Call, Promise<void>>();
+  /** At most two requests for each market, since a market is claimed by one turn at a time. */
+  #queue: RestRequest[] = [];
+  /** When the average gap allows the next request. */
+  #allowedAtMs: number;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #limits = 0;
+  #isClosed = false;
+
+  constructor(
+    options: { readonly exchange: Exchange; readonly endpoint: SourceEndpoint; readonly markets: readonly Market[] },
+    dependencies: RestPollerDependencies,
+  ) {
+    this.#exchange = options.exchange;
+    this.#endpoint = options.endpoint;
+    this.#dependencies = dependencies;
+    this.#plan = new PollPlan(options.markets);
+    this.#allowedAtMs = dependencies.clock.monotonic();
+  }
+
+  /** Milliseconds until the exchange may be asked again; 0 when it may be now. */
+  pausedForMs(): number {
+    return Math.max(0, this.#pausedUntilMs - this.#now());
+  }
+
+  isAbsent(market: Market): boolean {
+    return this.#plan.isAbsent(market, this.#now());
+  }
+
+  /** The stream carries this market after all. */
+  markPresent(market: Market): void {
+    this.#plan.markPresent(market);
+  }
+
+  /** Has these markets asked for one by one, and soon. */
+  askAlone(markets: readonly Market[]): void {
+    this.#plan.askAlone(markets, this.#now());
+  }
+
+  /** Ends what took too long, and asks for those of `wanted` that are due, each at its own pace. */
+  step(wanted: readonly { readonly market: Market; readonly everyMs: number }[]): void {
+    const now = this.#now();
+    for (const call of this.#calls.keys()) {
+      if (now - call.startedAtMs <= callMs) continue;
+      call.hasTimedOut = true;
+      call.abort.abort();
+    }
+    if (this.pausedForMs() > 0) return;
+    const due = wanted.filter(({ market, everyMs }) => this.#plan.claim(market, everyMs, now));
+    this.#queue.push(
+      ...this.#requestsFor(
+        due.map(({ market }) => market),
+        now,
+      ),
+    );
+    this.#start();
+  }
+
+  #now(): number {
+    return this.#dependencies.clock.monotonic();
+  }
+
+  #requestsFor(due: readonly Market[], now: number): readonly RestRequest[] {
+    const alone = due.filter((market) => this.#plan.isAlone(market, now));
+    const together = due.filter((market) => !alone.includes(market));
+    const groups = [...(together.length === 0 ? [] : [together]), ...alone.map((market) => [market])];
+    return groups
+      .flatMap((group) => this.#exchange.rest.requests(group))
+      .filter((request) => this.#plan.claimPart(request, now));
+  }
+
+  #start(): void {
+    const now = this.#now();
+    while (this.#calls.size < inFlightMax && this.#allowedAtMs <= now && !this.#isClosed) {
+      const request = this.#queue.shift();
+      if (request === undefined) return;
+      this.#allowedAtMs = Math.max(this.#allowedAtMs, now - burstMs) + this.#exchange.rest.gapMs;
+      const call: Call = { request, startedAtMs: now, abort: new AbortController(), hasTimedOut: false };
+      this.#calls.set(call, this.#call(call));
+    }
+  }
+
+  async #call(call: Call): Promise<void> {
+    const { clock, onFault } = this.#dependencies;
+    const { method, path } = call.request;
+    const url = this.#endpoint.rest + path;
+    const outcome = await callExchange({ method, url, signal: call.abort.signal }, () => clock.now());
+    this.#calls.delete(call);
+    if (this.#isClosed) return;
+    this.#plan.release(call.request);
+    const durationMs = this.#now() - call.startedAtMs;
+    try {
+      if (outcome.kind === "answer") this.#judge(call.request, outcome.answer, durationMs);
+      else if (outcome.kind === "oversized") this.#faulty(call.request, { kind: "malformed" }, durationMs);
+      else this.#failed(call.hasTimedOut ? "timeout" : "unreachable", durationMs);
+    } catch (fault) {
+      onFault(fault);
+    }
+    this.#start();
+  }
+
+  #judge(request: RestRequest, answer: RestAnswer, durationMs: number): void {
+    const outcome = this.#exchange.rest.read(request, answer);
+    if (outcome.kind !== "rows") {
+      this.#faulty(request, outcome, durationMs);
+      return;
+    }
+    this.#failures = 0;
+    this.#limits = 0;
+    this.#dependencies.onEnded("rows", durationMs);
+    this.#dependencies.onRows(outcome.rows, request, answer.receivedAtMs);
+  }
+
+  #faulty(request: RestRequest, fault: RestFault, durationMs: number): void {
+    const now = this.#now();
+    const { onEnded, random } = this.#dependencies;
+    switch (fault.kind) {
+      case "limited": {
+        onEnded(fault.banned ? "banned" : "limited", durationMs);
+        const waitMs = fault.waitMs ?? backoffDelayMs(this.#limits, limitBackoff, random);
+        this.#limits += 1;
+        this.#pause(waitMs + pauseMarginMs);
+        return;
+      }
+      case "unavailable":
+        this.#failed("unavailable", durationMs);
+        return;
+      default:
+        onEnded(fault.kind, durationMs);
+        // One market can fail a request for several: asked for one by one, it is found.
+        if (request.markets.length > 1) this.#plan.askAlone(request.markets, now);
+        else if (fault.kind === "unknown-market") this.#plan.markAbsent(request.markets, now);
+        else this.#plan.postpone(request.markets, now);
+    }
+  }
+
+  /** The exchange cannot be reached or is not at work: all of it rests. */
+  #failed(end: RequestEnd, durationMs: number): void {
+    this.#dependencies.onEnded(end, durationMs);
+    const waitMs = backoffDelayMs(this.#failures, failureBackoff, this.#dependencies.random);
+    this.#failures += 1;
+    this.#pause(waitMs);
+  }
+
+  #pause(waitMs: number): void {
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#now() + waitMs);
+    for (const request of this.#queue) this.#plan.release(request);
+    this.#queue = [];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#queue = [];
+    for (const call of this.#calls.keys()) call.abort.abort();
+    await Promise.all(this.#calls.values());
+  }
+}

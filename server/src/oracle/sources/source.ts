@@ -1,0 +1,246 @@
+import type { Clock, Random } from "../../lib/index.ts";
+import type { Tick } from "../tick.ts";
+import type { Exchange, Market, RestRequest, SourceEndpoint, StreamMessage } from "./exchange.ts";
+import { MarketState, type Way } from "./market-state.ts";
+import { readHeartbeat, readRow } from "./read-row.ts";
+import { RestPoller } from "./rest-poller.ts";
+import type { Heartbeat, Row } from "./row.ts";
+import type { SourceEvents } from "./source-events.ts";
+import type { SourceHealth } from "./source-health.ts";
+import { SourceRecord } from "./source-record.ts";
+import { StreamKeeper } from "./stream-keeper.ts";
+
+export interface SourceOptions {
+  readonly exchange: Exchange;
+  readonly endpoint: SourceEndpoint;
+  /** Those of the exchange's markets that are wanted; at least one. */
+  readonly markets: readonly Market[];
+}
+
+export interface SourceDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: SourceEvents;
+  readonly onTick: (tick: Tick) => void;
+}
+
+/** A market of which the stream has told nothing new for this long is asked for. */
+const quietMs = 10_000;
+/** No market of a stream tells anything new for this long while answers tell of trades: the connection is taken anew. */
+const noRowsMs = 60_000;
+/** Between two ticks of one market; what comes faster is put together. */
+const tickGapMs = 100;
+
+interface Tracked {
+  readonly market: Market;
+  readonly state: MarketState;
+  /** Monotonic; when the stream last told something new. */
+  streamNewsAtMs: number;
+  /** Monotonic; when an answer last told of a trade that the stream had not. */
+  untoldTradeAtMs: number;
+  tickedAtMs: number;
+}
+
+/**
+ * One exchange, read by its stream, and by requests for whatever the stream is silent about: at the start, while it is
+ * down, when one market stays out, and for what it never tells. Fed by the exchange; feeds ticks to `onTick`. It has no
+ * timers: its owner steps it a few times a second.
+ */
+export class Source implements AsyncDisposable {
+  readonly #exchange: Exchange;
+  readonly #dependencies: SourceDependencies;
+  readonly #tracked: readonly Tracked[];
+  readonly #byName: ReadonlyMap<string, Tracked>;
+  readonly #record: SourceRecord;
+  readonly #poller: RestPoller;
+  readonly #streams: StreamKeeper;
+  #isClosed = false;
+
+  constructor(options: SourceOptions, dependencies: SourceDependencies) {
+    const { exchange, endpoint, markets } = options;
+    const { clock, events } = dependencies;
+    this.#exchange = exchange;
+    this.#dependencies = dependencies;
+    const never = Number.NEGATIVE_INFINITY;
+    this.#tracked = markets.map((market) => ({
+      market,
+      state: new MarketState(market, exchange.id),
+      streamNewsAtMs: never,
+      untoldTradeAtMs: never,
+      tickedAtMs: never,
+    }));
+    this.#byName = new Map(
+      this.#tracked.flatMap((each) =>
+        [each.market.name, each.market.streamName, ...each.market.aliases].map((name) => [name, each] as const),
+      ),
+    );
+    this.#record = new SourceRecord(
+      { source: exchange.id, cadenceMs: exchange.cadenceMs, hasStream: true },
+      { clock, events },
+    );
+    this.#poller = new RestPoller(
+      { exchange, endpoint, markets },
+      {
+        ...dependencies,
+        onRows: (rows, request, receivedAtMs) => this.#answered(rows, request, receivedAtMs),
+        onEnded: (end, durationMs) => this.#record.requestEnded(end, durationMs),
+        onFault: (fault) => events.sourceFault(exchange.id, fault),
+      },
+    );
+    this.#streams = new StreamKeeper(
+      { exchange, endpoint, markets },
+      {
+        ...dependencies,
+        onMessage: (message) => this.#heard(message),
+        onDropped: (reason) => this.#record.dropped(reason),
+        onStarted: () => this.#streamStarted(),
+        onOpened: () => events.sourceStreamOpened(exchange.id),
+        onEnded: (reason) => this.#record.streamEnded(reason),
+        onTicketAsked: (end, durationMs) => this.#record.requestEnded(end, durationMs),
+      },
+    );
+  }
+
+  /** Looks at the clock: deadlines, reconnects, polls, ticks that waited. Never throws. */
+  step(): void {
+    if (this.#isClosed) return;
+    try {
+      const now = this.#dependencies.clock.monotonic();
+      this.#streams.step();
+      this.#poller.step(this.#wanted(now));
+      for (const each of this.#tracked) this.#publish(each, now);
+      this.#checkStream(now);
+      this.#record.observe(this.#summary());
+    } catch (fault) {
+      this.#dependencies.events.sourceFault(this.#exchange.id, fault);
+    }
+  }
+
+  health(): SourceHealth {
+    return this.#record.health(this.#summary(), this.#poller.pausedForMs());
+  }
+
+  #summary() {
+    return {
+      isStreaming: this.#streams.isSubscribed,
+      markets: this.#tracked.map(({ market, state }) => ({
+        market,
+        asOfMs: state.published?.asOfMs ?? null,
+        isAbsent: this.#poller.isAbsent(market),
+      })),
+    };
+  }
+
+  /** What is to be asked for now, and how often. */
+  #wanted(now: number): { market: Market; everyMs: number }[] {
+    const { pollMs, besideStreamMs } = this.#exchange.rest;
+    return this.#tracked.flatMap(({ market, streamNewsAtMs }) => {
+      if (now - streamNewsAtMs > quietMs) return [{ market, everyMs: pollMs }];
+      return besideStreamMs === null ? [] : [{ market, everyMs: besideStreamMs }];
+    });
+  }
+
+  /** A connection that lives and tells nothing, of markets that do move, is replaced. */
+  #checkStream(now: number): void {
+    const since = this.#streams.subscribedAtMs;
+    if (since === null || now - since <= noRowsMs) return;
+    const toldAtMs = Math.max(...this.#tracked.map((each) => each.streamNewsAtMs));
+    const untoldAtMs = Math.max(...this.#tracked.map((each) => each.untoldTradeAtMs));
+    if (now - toldAtMs > noRowsMs && now - untoldAtMs <= noRowsMs) this.#streams.restart("no-rows");
+  }
+
+  #streamStarted(): void {
+    for (const { state } of this.#tracked) state.startSession();
+  }
+
+  #heard(message: StreamMessage): void {
+    if (this.#isClosed) return;
+    this.#record.messageHeard();
+    try {
+      this.#hear(message);
+    } catch (fault) {
+      this.#dependencies.events.sourceFault(this.#exchange.id, fault);
+    }
+  }
+
+  #hear(message: StreamMessage): void {
+    const receivedAtMs = this.#dependencies.clock.now();
+    switch (message.kind) {
+      case "rows":
+        for (const reason of message.drops ?? []) this.#record.dropped(reason);
+        for (const row of message.rows) this.#observe("stream", row, receivedAtMs);
+        return;
+      case "heartbeat":
+        this.#beat(message.heartbeat, receivedAtMs);
+        return;
+      case "reconnect":
+        this.#streams.replaceSoon();
+        return;
+      case "malformed":
+        this.#record.dropped(message.reason);
+        return;
+      case "refused":
+        this.#record.refused();
+        return;
+      case "control":
+      case "welcome":
+    }
+  }
+
+  #answered(rows: readonly Row[], request: RestRequest, receivedAtMs: number): void {
+    const named = new Set(rows.map((row) => this.#observe("rest", row, receivedAtMs)));
+    const missing = request.markets.filter((market) => !named.has(market));
+    // An answer may leave out a market or call it by a name that only it uses: alone it can be told.
+    if (missing.length > 0 && request.markets.length > 1) this.#poller.askAlone(missing);
+  }
+
+  /** Takes one row to its market, which is returned; null for a market that nobody asked for. */
+  #observe(way: Way, row: Row, receivedAtMs: number): Market | null {
+    const tracked = this.#byName.get(row.name);
+    if (tracked === undefined) {
+      this.#record.dropped("unknown-market");
+      return null;
+    }
+    const reading = readRow(row, receivedAtMs);
+    if (!reading.ok) {
+      this.#record.dropped(reading.reason);
+      return tracked.market;
+    }
+    const now = this.#dependencies.clock.monotonic();
+    const verdict = tracked.state.observe(way, reading.value, receivedAtMs);
+    if (verdict.kind === "dropped") this.#record.dropped(verdict.reason);
+    if (verdict.kind !== "news") return tracked.market;
+    if (way === "stream") {
+      tracked.streamNewsAtMs = now;
+      this.#poller.markPresent(tracked.market);
+    } else if (verdict.isTrade) tracked.untoldTradeAtMs = now;
+    this.#publish(tracked, now);
+    return tracked.market;
+  }
+
+  #beat(heartbeat: Heartbeat, receivedAtMs: number): void {
+    const tracked = this.#byName.get(heartbeat.name);
+    const reading = readHeartbeat(heartbeat, receivedAtMs);
+    if (tracked === undefined || !reading.ok) {
+      this.#record.dropped(reading.ok ? "unknown-market" : reading.reason);
+      return;
+    }
+    const verdict = tracked.state.heartbeat(reading.value, receivedAtMs);
+    if (verdict.kind === "frozen") this.#streams.restart("frozen");
+    if (verdict.kind === "news") this.#publish(tracked, this.#dependencies.clock.monotonic());
+  }
+
+  #publish(tracked: Tracked, now: number): void {
+    if (now - tracked.tickedAtMs < tickGapMs) return;
+    const tick = tracked.state.take();
+    if (tick === null) return;
+    tracked.tickedAtMs = now;
+    this.#record.ticked(tick);
+    this.#dependencies.onTick(tick);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([this.#streams[Symbol.asyncDispose](), this.#poller[Symbol.asyncDispose]()]);
+  }
+}

@@ -1,0 +1,204 @@
+import { backoffDelayMs, type Clock, type Random } from "../../lib/index.ts";
+import type { Exchange, Market, SourceEndpoint, StreamMessage } from "./exchange.ts";
+import { callExchange } from "./http-call.ts";
+import type { DropReason } from "./row.ts";
+import type { RequestEnd, StreamEnd } from "./source-events.ts";
+import { StreamSession } from "./stream-session.ts";
+
+export interface StreamKeeperDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onMessage: (message: StreamMessage) => void;
+  readonly onDropped: (reason: DropReason) => void;
+  /** A connection becomes the one that is relied upon: what it counts may begin anywhere. */
+  readonly onStarted: () => void;
+  readonly onOpened: () => void;
+  readonly onEnded: (reason: StreamEnd) => void;
+  readonly onTicketAsked: (end: RequestEnd, durationMs: number) => void;
+}
+
+/** The first retry comes at once, give or take; the ones after it wait ever longer. */
+const firstRetryMsMax = 500;
+const backoff = { baseMs: 1_000, maxMs: 60_000 };
+/** A connection that carried rows for this long was a good one: the next loss is a first one again. */
+const healthyMs = 60_000;
+/** How long before its end a connection is replaced, and over how long the replacements are spread. */
+const overlapMs = 15 * 60_000;
+const overlapSpreadMs = 5 * 60_000;
+const ticketMsMax = 10_000;
+
+/**
+ * Keeps one connection of an exchange up. Lost ones are taken anew after a wait; one that the exchange will cut is replaced
+ * before: the next is opened beside it, and the old one closed when the first row came by the new one.
+ */
+export class StreamKeeper implements AsyncDisposable {
+  readonly #exchange: Exchange;
+  readonly #endpoint: SourceEndpoint;
+  readonly #markets: readonly Market[];
+  readonly #dependencies: StreamKeeperDependencies;
+  #current: StreamSession | null = null;
+  #next: StreamSession | null = null;
+  #ticket: { readonly abort: AbortController; readonly done: Promise<void> } | null = null;
+  #ticketAtMs = 0;
+  #attempts = 0;
+  #attemptAtMs: number;
+  #replaceAtMs = Number.POSITIVE_INFINITY;
+  #flowingSinceMs: number | null = null;
+  #subscribedAtMs: number | null = null;
+  #isClosed = false;
+
+  constructor(
+    options: { readonly exchange: Exchange; readonly endpoint: SourceEndpoint; readonly markets: readonly Market[] },
+    dependencies: StreamKeeperDependencies,
+  ) {
+    this.#exchange = options.exchange;
+    this.#endpoint = options.endpoint;
+    this.#markets = options.markets;
+    this.#dependencies = dependencies;
+    this.#attemptAtMs = dependencies.clock.monotonic();
+  }
+
+  get isSubscribed(): boolean {
+    return this.#current?.isSubscribed ?? false;
+  }
+
+  /** Monotonic; null while there is no subscribed connection. */
+  get subscribedAtMs(): number | null {
+    return this.isSubscribed ? this.#subscribedAtMs : null;
+  }
+
+  step(): void {
+    const now = this.#dependencies.clock.monotonic();
+    this.#current?.step();
+    this.#next?.step();
+    if (this.#ticket !== null && now - this.#ticketAtMs > ticketMsMax) this.#ticket.abort.abort();
+    if (this.#flowingSinceMs !== null && now - this.#flowingSinceMs > healthyMs) this.#attempts = 0;
+    const isWanted = this.#current === null || now >= this.#replaceAtMs;
+    if (isWanted && this.#next === null && this.#ticket === null && now >= this.#attemptAtMs) this.#open();
+  }
+
+  /** The exchange announced that it will cut the connection. */
+  replaceSoon(): void {
+    this.#replaceAtMs = Math.min(this.#replaceAtMs, this.#dependencies.clock.monotonic());
+  }
+
+  /** Gives the connection up, since what it carries is no use. */
+  restart(reason: StreamEnd): void {
+    this.#current?.end(reason);
+  }
+
+  #open(): void {
+    const { clock, random } = this.#dependencies;
+    // Every attempt is followed by a wait, whatever becomes of it, so that no fault can make this a busy loop.
+    const waitMs =
+      this.#attempts === 0 ? firstRetryMsMax * random.next() : backoffDelayMs(this.#attempts - 1, backoff, random);
+    this.#attemptAtMs = clock.monotonic() + waitMs;
+    this.#attempts += 1;
+    const { ticket, path, ping, silenceMs } = this.#exchange.stream;
+    if (ticket !== undefined) {
+      const abort = new AbortController();
+      this.#ticketAtMs = clock.monotonic();
+      this.#ticket = { abort, done: this.#openWithTicket(abort.signal) };
+      return;
+    }
+    this.#connect({ url: this.#endpoint.ws + path, pingEveryMs: ping?.everyMs ?? null, silenceMs });
+  }
+
+  async #openWithTicket(signal: AbortSignal): Promise<void> {
+    const { clock, random, onEnded, onTicketAsked } = this.#dependencies;
+    const ticket = this.#exchange.stream.ticket;
+    if (ticket === undefined) return;
+    const url = this.#endpoint.rest + ticket.path;
+    const outcome = await callExchange({ method: "POST", url, signal }, () => clock.now());
+    this.#ticket = null;
+    if (this.#isClosed) return;
+    const durationMs = clock.monotonic() - this.#ticketAtMs;
+    const connectionId = Buffer.from(random.bytes(8)).toString("hex");
+    const read = outcome.kind === "answer" ? ticket.read(outcome.answer, this.#endpoint, connectionId) : null;
+    if (read?.kind === "ticket") {
+      onTicketAsked("rows", durationMs);
+      this.#connect(read);
+      return;
+    }
+    onTicketAsked(read?.kind ?? "unreachable", durationMs);
+    // The exchange knows better than our backoff how long it wants to be left alone.
+    if (read?.kind === "limited")
+      this.#attemptAtMs = Math.max(this.#attemptAtMs, clock.monotonic() + (read.waitMs ?? 0));
+    onEnded("no-ticket");
+  }
+
+  #connect(target: { url: string; pingEveryMs: number | null; silenceMs: number }): void {
+    const { onDropped } = this.#dependencies;
+    try {
+      const session: StreamSession = new StreamSession(
+        { ...target, rules: this.#exchange.stream, markets: this.#markets },
+        {
+          clock: this.#dependencies.clock,
+          onMessage: (message) => this.#heard(session, message),
+          onDropped,
+          onSubscribed: () => this.#subscribed(session),
+          onEnded: (reason) => this.#lost(session, reason),
+        },
+      );
+      if (this.#current === null) this.#current = session;
+      else this.#next = session;
+    } catch {
+      this.#dependencies.onEnded("connect-failed");
+    }
+  }
+
+  #heard(session: StreamSession, message: StreamMessage): void {
+    if (message.kind === "rows") this.#flowing(session);
+    this.#dependencies.onMessage(message);
+  }
+
+  /** The first row by the next connection ends the old one. */
+  #flowing(session: StreamSession): void {
+    this.#flowingSinceMs ??= this.#dependencies.clock.monotonic();
+    if (session !== this.#next) return;
+    const old = this.#current;
+    this.#next = null;
+    this.#adopt(session);
+    old?.end("replaced");
+  }
+
+  #subscribed(session: StreamSession): void {
+    this.#dependencies.onOpened();
+    if (this.#current === session) this.#adopt(session);
+  }
+
+  /** From now on this is the connection that counts. */
+  #adopt(session: StreamSession): void {
+    const { clock, random, onStarted } = this.#dependencies;
+    this.#current = session;
+    this.#subscribedAtMs = clock.monotonic();
+    const { sessionMs } = this.#exchange.stream;
+    const leadMs = overlapMs + overlapSpreadMs * random.next();
+    this.#replaceAtMs = sessionMs === null ? Number.POSITIVE_INFINITY : session.startedAtMs + sessionMs - leadMs;
+    onStarted();
+  }
+
+  #lost(session: StreamSession, reason: StreamEnd): void {
+    if (session === this.#next) this.#next = null;
+    if (session === this.#current) {
+      this.#flowingSinceMs = null;
+      this.#subscribedAtMs = null;
+      this.#replaceAtMs = Number.POSITIVE_INFINITY;
+      // Everything that lost the same network does not come back in step.
+      const soonMs = firstRetryMsMax * this.#dependencies.random.next();
+      this.#attemptAtMs = Math.max(this.#attemptAtMs, this.#dependencies.clock.monotonic() + soonMs);
+      this.#current = this.#next;
+      this.#next = null;
+      if (this.#current?.isSubscribed === true) this.#adopt(this.#current);
+    }
+    this.#dependencies.onEnded(reason);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#ticket?.abort.abort();
+    await this.#ticket?.done;
+    this.#next?.end("stopped");
+    this.#current?.end("stopped");
+  }
+}
