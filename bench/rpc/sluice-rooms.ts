@@ -75,7 +75,17 @@ const upstreams = createUpstreams(
   {
     networks: {
       mainnet: [],
-      devnet: [{ url, ws: url.replace("http", "ws"), label: "stub", headers: {} }],
+      devnet: [
+        {
+          url,
+          ws: url.replace("http", "ws"),
+          label: "stub",
+          headers: {},
+          groups: ["read", "archive", "send"],
+          weight: 1,
+          requestsPerSecond: null,
+        },
+      ],
       testnet: [],
     },
   },
@@ -85,7 +95,7 @@ const cache = new AnswerCache<NodeAnswer, UpstreamOutcome>(
   {},
   { clock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
 );
-const rpc = new Rpc({ allowUnknownMethods: false }, { cache, pool: (network) => upstreams.pool(network) });
+const rpc = new Rpc({ allowUnknownMethods: false }, { clock, cache, pool: (network) => upstreams.pool(network) });
 let factBytes = 0;
 const shared = {
   clock,

@@ -37,7 +37,13 @@ export async function chainPosition(
   upstreams: Upstreams,
   network: Network,
 ): Promise<{ slot: bigint; blockHeight: bigint; transactionCount: bigint }> {
-  const call = { method: "getEpochInfo", params: '[{"commitment":"processed"}]', kind: "read" } as const;
+  const call = {
+    method: "getEpochInfo",
+    params: '[{"commitment":"processed"}]',
+    kind: "read",
+    commitment: "processed",
+    minimumSlot: null,
+  } as const;
   const outcome = await upstreams.pool(network)?.call(call);
   if (outcome?.ok !== true || outcome.answer.errorCode !== null)
     throw new Error("No node tells where the chain stands");

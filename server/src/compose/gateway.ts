@@ -52,7 +52,7 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
   );
   const rpc = new Rpc(
     { allowUnknownMethods: config.unknownMethods === "pass" },
-    { cache, pool: (network) => upstreams.pool(network) },
+    { clock, cache, pool: (network) => upstreams.pool(network) },
   );
   const served = (fact: RequestFact): void => {
     events.requestServed(fact);

@@ -45,7 +45,8 @@ export function answerCall(stages: CallStages, exchange: Exchange, call: OpenedC
     planned.withNodeDefault !== null && exchange.request.headers.get("solana-client")?.startsWith("js/") === true;
   const plan = isOwnDefault && planned.withNodeDefault !== null ? planned.withNodeDefault : planned.plan;
   if (!plan.ok) return refusedCall(plan.code, plan.message);
-  const known = rpc.known(exchange.network, plan, exchange.startedMs);
+  const keyId = exchange.grant?.keyId ?? "";
+  const known = rpc.known(exchange.network, plan, keyId, exchange.startedMs);
   if (known !== undefined) return { ok: true, answer: known, hit: true, upstreamMs: null };
   const own = rpc.own(exchange.network, plan);
   if (own !== null) return { ok: true, answer: own, hit: false, upstreamMs: 0 };
@@ -55,7 +56,7 @@ export function answerCall(stages: CallStages, exchange: Exchange, call: OpenedC
 /** A fault of ours on the way to a node is this call's alone: the rest of its batch is answered, and it costs nothing. */
 async function askNode(stages: CallStages, exchange: Exchange, page: MethodPage, plan: Plan): Promise<CallResult> {
   try {
-    const { outcome, shared } = await stages.rpc.ask(exchange.network, page, plan);
+    const { outcome, shared } = await stages.rpc.ask(exchange.network, page, plan, exchange.grant?.keyId ?? "");
     if (!outcome.ok) return refusedCall(outcome.refused, null, outcome.label);
     return { ok: true, answer: outcome.answer, hit: shared, upstreamMs: shared ? null : outcome.latencyMs };
   } catch (fault) {

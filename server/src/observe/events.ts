@@ -37,6 +37,10 @@ export interface Events {
   requestServed(fact: RequestServed): void;
   requestRefused(door: string, code: ErrorCode): void;
   upstreamCalled(network: string, upstream: string, outcome: UpstreamOutcome, latencyMs: number): void;
+  /** A call beyond the client's own: a hedge, a repeat elsewhere, or a trial of a node that is out. */
+  extraCall(network: string, upstream: string, reason: string): void;
+  /** No node had reached the slot that a key had seen before; the best one answered. */
+  floorMissed(network: string): void;
   /** Told on every probe; logged only when the health changes. */
   upstreamObserved(state: UpstreamState): void;
   cacheOutcome(network: string, cacheClass: string, outcome: CacheOutcome): void;
@@ -83,6 +87,8 @@ function register(metrics: Metrics) {
     refusals: count(eventMetrics.refusals),
     upstreamCalls: count(eventMetrics.upstreamCalls),
     upstreamDuration: time(eventMetrics.upstreamDuration),
+    upstreamExtra: count(eventMetrics.upstreamExtra),
+    floorMissed: count(eventMetrics.floorMissed),
     upstreamSlotLag: gauge(eventMetrics.upstreamSlotLag),
     upstreamHealthy: gauge(eventMetrics.upstreamHealthy),
     cache: count(eventMetrics.cache),
@@ -136,6 +142,9 @@ function upstreamEvents(families: Families, log: Log) {
       families.upstreamCalls.with(network, upstream, outcome).add();
       families.upstreamDuration.with(network, upstream).observe(latencyMs / milliseconds);
     },
+    extraCall: (network: string, upstream: string, reason: string) =>
+      families.upstreamExtra.with(network, upstream, reason).add(),
+    floorMissed: (network: string) => families.floorMissed.with(network).add(),
     upstreamObserved: ({ network, upstream, health, slotLag }: UpstreamState) => {
       families.upstreamHealthy.with(network, upstream).set(health === "healthy" ? 1 : 0);
       if (slotLag !== null) families.upstreamSlotLag.with(network, upstream).set(slotLag);

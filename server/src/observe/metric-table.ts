@@ -54,6 +54,14 @@ export const eventMetrics = {
     "network",
     "upstream",
   ]),
+  upstreamExtra: counter("sluice_upstream_extra_calls_total", "Calls to nodes beyond the clients' own, by reason", [
+    "network",
+    "upstream",
+    "reason",
+  ]),
+  floorMissed: counter("sluice_slot_floor_missed_total", "Calls for which no node had reached the slot seen before", [
+    "network",
+  ]),
   upstreamSlotLag: gauge("sluice_upstream_slot_lag", "Slots behind the best node of the network", [
     "network",
     "upstream",

@@ -139,6 +139,8 @@ describe("events", () => {
     const { events, metrics, lines } = observed();
     events.requestRefused("rpc", "RATE_LIMIT_EXCEEDED");
     events.upstreamCalled("devnet", "a", "timeout", 30_000);
+    events.extraCall("devnet", "a", "hedge");
+    events.floorMissed("devnet");
     events.cacheOutcome("devnet", "slot", "hit");
     events.cacheSized(10);
     events.keyCacheOutcome("negative");

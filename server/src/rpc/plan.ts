@@ -11,6 +11,8 @@ export interface Plan {
   readonly commitment: CommitmentName;
   /** The cache key within its network and commitment; null for what is never kept nor shared. */
   readonly key: string | null;
+  /** The caller's own minContextSlot: no node behind it may answer. */
+  readonly minContextSlot: bigint | null;
   /** The slot that the answer is about, where that decides whether it is history. */
   readonly slot: bigint | null;
 }
@@ -48,7 +50,15 @@ export function planCall(spec: RpcMethodSpec, text: string | null): Planned {
 export function planUnknown(text: string | null): Planned {
   const valid = text === null || parseJsonExact(text).ok;
   if (!valid) return refused("PARSE_ERROR", null);
-  const plan: Plan = { ok: true, spec: null, params: text, commitment: nodeDefaultCommitment, key: null, slot: null };
+  const plan: Plan = {
+    ok: true,
+    spec: null,
+    params: text,
+    commitment: nodeDefaultCommitment,
+    key: null,
+    minContextSlot: null,
+    slot: null,
+  };
   return { plan, withNodeDefault: null };
 }
 
@@ -64,7 +74,9 @@ function makePlan(
 ): Plan {
   const params = withDefaults(spec, given, defaults);
   const commitment = spec.commitment === null ? "processed" : (statedCommitment(spec, params) ?? nodeDefaultCommitment);
-  if (spec.cache === "never") return { ok: true, spec, params: text, commitment, key: null, slot: null };
+  const minContextSlot = statedMinimum(spec, params);
+  if (spec.cache === "never")
+    return { ok: true, spec, params: text, commitment, key: null, minContextSlot, slot: null };
   return {
     ok: true,
     spec,
@@ -72,6 +84,7 @@ function makePlan(
     params: params.length === 0 ? null : canonicalJson(params),
     commitment,
     key: `${spec.name}${canonicalJson(withoutCommitment(spec, params))}`,
+    minContextSlot,
     slot: spec.parameters[0]?.name === "slot" ? asSlot(params[0]) : null,
   };
 }
@@ -84,6 +97,11 @@ function statedCommitment(spec: RpcMethodSpec, params: readonly JsonValue[]): Co
   const at = configIndex(spec.config, params);
   const value = at === null ? null : asObject(params[at])?.["commitment"];
   return value === "processed" || value === "confirmed" || value === "finalized" ? value : null;
+}
+
+function statedMinimum(spec: RpcMethodSpec, params: readonly JsonValue[]): bigint | null {
+  const at = configIndex(spec.config, params);
+  return at === null ? null : asSlot(asObject(params[at])?.["minContextSlot"]);
 }
 
 /** Adds stated defaults where the caller gave nothing, at the method's own place for the configuration object. */

@@ -1,6 +1,7 @@
 import type { Network } from "@sluice/contract";
 import type { AnswerCache } from "../cache/index.ts";
-import type { NodeAnswer, UpstreamOutcome, UpstreamPool } from "../upstreams/index.ts";
+import type { NodeAnswer, UpstreamCall, UpstreamOutcome, UpstreamPool } from "../upstreams/index.ts";
+import { Floors } from "./floors.ts";
 import { healthAnswer } from "./health.ts";
 import { keepingOf } from "./keeping.ts";
 import { MethodBook, type MethodBookOptions, type MethodPage } from "./method-book.ts";
@@ -9,6 +10,7 @@ import type { Plan } from "./plan.ts";
 export type RpcOptions = MethodBookOptions;
 
 export interface RpcDependencies {
+  readonly clock: { monotonic(): number };
   readonly cache: AnswerCache<NodeAnswer, UpstreamOutcome>;
   /** The pool of a network; null for a network without upstreams. */
   readonly pool: (network: Network) => UpstreamPool | null;
@@ -24,6 +26,7 @@ export interface RpcOutcome {
 export class Rpc {
   readonly #book: MethodBook;
   readonly #dependencies: RpcDependencies;
+  readonly #floors = new Floors();
 
   constructor(options: RpcOptions, dependencies: RpcDependencies) {
     this.#book = new MethodBook(options);
@@ -39,10 +42,16 @@ export class Rpc {
     return this.#dependencies.pool(network) !== null;
   }
 
-  /** What is known without asking a node: a kept answer, or the gateway's own. `nowMs` is monotonic. */
-  known(network: Network, plan: Plan, nowMs: number): NodeAnswer | undefined {
+  /**
+   * What is known without asking a node: a kept answer that is not behind what this key has seen. `nowMs` is monotonic.
+   */
+  known(network: Network, plan: Plan, keyId: string, nowMs: number): NodeAnswer | undefined {
     if (plan.key === null) return undefined;
-    return this.#dependencies.cache.shelf(network, plan.commitment).get(plan.key, nowMs);
+    const kept = this.#dependencies.cache.shelf(network, plan.commitment).get(plan.key, nowMs);
+    if (kept === undefined || kept.contextSlot === null) return kept;
+    return this.#floors.passes({ keyId, network, commitment: plan.commitment }, kept.contextSlot, nowMs)
+      ? kept
+      : undefined;
   }
 
   /** The answer of the gateway itself to what is not forwarded (getHealth); null for every other call. */
@@ -51,17 +60,26 @@ export class Rpc {
     return healthAnswer(this.#dependencies.pool(network)?.health() ?? []);
   }
 
-  /** Asks a node, or joins the identical call that is under way. Never rejects for a fault of a node. */
-  async ask(network: Network, page: MethodPage, plan: Plan): Promise<RpcOutcome> {
+  /**
+   * Asks a node, or joins the identical call that is under way. Never rejects for a fault of a node. What a key has seen of
+   * a commitment is a floor: a later answer is not from before it while some node has reached it.
+   */
+  async ask(network: Network, page: MethodPage, plan: Plan, keyId: string): Promise<RpcOutcome> {
     const pool = this.#dependencies.pool(network);
     if (pool === null) return { outcome: noNodes, shared: false };
-    const call = {
-      method: page.name,
-      params: plan.params,
-      kind: plan.spec?.route === "send" ? "send" : "read",
-    } as const;
-    // An unknown method may be a write of some kind: it goes out once, like one.
-    if (plan.spec === null) return { outcome: await pool.call({ ...call, kind: "send" }), shared: false };
+    const { clock } = this.#dependencies;
+    const view = { keyId, network, commitment: plan.commitment };
+    const floor = this.#floors.of(view, clock.monotonic());
+    const call = callOf(page.name, plan, floor);
+    const asked = await this.#answered(pool, network, plan, call);
+    const { outcome } = asked;
+    if (!outcome.ok || outcome.answer.contextSlot === null) return asked;
+    if (this.#floors.passes(view, outcome.answer.contextSlot, clock.monotonic()) || !asked.shared) return asked;
+    // Somebody else's call was joined, and what came is older than what this key has seen: it asks for itself.
+    return { outcome: await pool.call(call), shared: false };
+  }
+
+  async #answered(pool: UpstreamPool, network: Network, plan: Plan, call: UpstreamCall): Promise<RpcOutcome> {
     if (plan.key === null) return { outcome: await pool.call(call), shared: false };
     const shelf = this.#dependencies.cache.shelf(network, plan.commitment);
     const underWay = shelf.underWay(plan.key);
@@ -70,6 +88,22 @@ export class Rpc {
     const kept = (outcome: UpstreamOutcome) => keepingOf(plan, outcome, pool.slotOf("finalized"));
     return { outcome: await shelf.load(plan.key, load, kept), shared: false };
   }
+}
+
+/** The call as the pool takes it. An unknown method may be a write of some kind: it goes out once, like one. */
+function callOf(method: string, plan: Plan, floor: bigint | null): UpstreamCall {
+  const { params, commitment, minContextSlot } = plan;
+  const route = plan.spec?.route;
+  const kind =
+    method === "sendTransaction"
+      ? "send"
+      : route === "send" || route === undefined
+        ? "once"
+        : route === "archive"
+          ? "archive"
+          : "read";
+  const minimumSlot = floor === null || (minContextSlot !== null && minContextSlot > floor) ? minContextSlot : floor;
+  return { method, params, kind, commitment, minimumSlot };
 }
 
 const noNodes: UpstreamOutcome = { ok: false, refused: "NETWORK_UNAVAILABLE", label: "", repeatable: false };

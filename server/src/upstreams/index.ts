@@ -4,6 +4,15 @@
  * answers, the cache with slot notices, and getHealth and the console with the state of each node.
  */
 export type { NodeAnswer } from "./answer.ts";
-export type { UpstreamCall, UpstreamEvents, UpstreamFailure, UpstreamOptions, UpstreamOutcome } from "./node.ts";
-export type { UpstreamHealth, UpstreamPool } from "./pool.ts";
+export type { NodeOrder } from "./node.ts";
+export type { UpstreamPool } from "./pool.ts";
+export type { OutReason, UpstreamHealth } from "./standing.ts";
+export type {
+  ExtraCall,
+  UpstreamCall,
+  UpstreamEvents,
+  UpstreamFailure,
+  UpstreamOptions,
+  UpstreamOutcome,
+} from "./upstream-call.ts";
 export { createUpstreams, type Upstreams, type UpstreamsDependencies, type UpstreamsOptions } from "./upstreams.ts";

@@ -1,49 +1,16 @@
-import type { ErrorCode } from "@sluice/contract";
 import { type CommitmentName, SlotFeed } from "../chain/index.ts";
 import type { Clock, Random } from "../lib/index.ts";
-import { type NodeAnswer, readAnswer } from "./answer.ts";
+import { readAnswer } from "./answer.ts";
+import { Breaker, breakerDefaults } from "./breaker.ts";
+import { RateGate } from "./rate-gate.ts";
 import { Transport } from "./transport.ts";
-
-/** One node as it is configured; config's upstream entries have this shape. */
-export interface UpstreamOptions {
-  readonly label: string;
-  readonly url: string;
-  readonly ws: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** A call as a node is sent it. */
-export interface UpstreamCall {
-  readonly method: string;
-  /** JSON text of the parameters, an array; null leaves the member out. */
-  readonly params: string | null;
-  /** `send` goes out exactly once, on a connection of its own. */
-  readonly kind: "read" | "send";
-}
-
-export type UpstreamFailure = Extract<
-  ErrorCode,
-  "NETWORK_UNAVAILABLE" | "UPSTREAM_TIMEOUT" | "UPSTREAM_INVALID" | "OVERLOADED"
->;
-
-export type UpstreamOutcome =
-  | { readonly ok: true; readonly answer: NodeAnswer; readonly latencyMs: number }
-  | { readonly ok: false; readonly refused: UpstreamFailure; readonly label: string; readonly repeatable: boolean };
-
-/** Spans of calls, where an operator has loaded an OpenTelemetry SDK; observe's Tracing has this shape. */
-export interface UpstreamTracing {
-  span<T>(name: string, attributes: Record<string, string>, work: () => T): T;
-}
-
-/** What is told about each call to a node; observe's events have this shape. */
-export interface UpstreamEvents {
-  upstreamCalled(
-    network: string,
-    upstream: string,
-    outcome: "ok" | "rpc-error" | "timeout" | "unreachable" | "invalid" | "refused",
-    latencyMs: number,
-  ): void;
-}
+import type {
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamGroup,
+  UpstreamOptions,
+  UpstreamOutcome,
+} from "./upstream-call.ts";
 
 export interface NodeLimits {
   readonly deadlineMs: number;
@@ -63,28 +30,25 @@ const refusals = {
   overloaded: "OVERLOADED",
 } as const;
 
-/** How the node does, as the console and getHealth see it. */
-export interface NodeView {
-  readonly label: string;
-  readonly slot: bigint | null;
-  readonly latencyMs: number | null;
-  readonly errorRate: number;
-  readonly inFlight: number;
-  /** Since the node was last heard of on any of its ways. */
-  readonly silentForMs: number;
-  /** Whether it could not be reached since it was last heard of. */
-  readonly isUnreachable: boolean;
-}
+/** What an operator has said of a node: `cordoned` gets no calls until he takes it back, `drained` is on its way out. */
+export type NodeOrder = "open" | "cordoned" | "drained";
 
-/** One upstream node: its connection, its averages and how far it is. */
+/** One upstream node: its connections, its averages, its breaker and how far it is. */
 export class UpstreamNode implements AsyncDisposable {
   readonly label: string;
-  readonly ws: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly options: UpstreamOptions;
   readonly feed: SlotFeed;
+  readonly breaker: Breaker;
+  order: NodeOrder = "open";
+  /** The pool's judgement at the last look; see standing.ts. */
+  isIn = false;
+  /** Trials that went well since it was taken out; what brings it back. */
+  trialsPassed = 0;
+  isOnTrial = false;
   readonly #limits: NodeLimits;
   readonly #clock: Clock;
   readonly #transport: Transport;
+  readonly #gate: RateGate | null;
   #nextId = 0;
   #latencyMs: number | null = null;
   #errorRate = 0;
@@ -96,10 +60,11 @@ export class UpstreamNode implements AsyncDisposable {
     dependencies: { clock: Clock; random: Random; onSlot: (commitment: CommitmentName, slot: bigint) => void },
   ) {
     this.label = options.label;
-    this.ws = options.ws;
-    this.headers = options.headers;
+    this.options = options;
     this.#limits = options.limits;
     this.#clock = dependencies.clock;
+    this.breaker = new Breaker(breakerDefaults, dependencies);
+    this.#gate = options.requestsPerSecond === null ? null : new RateGate(options.requestsPerSecond, dependencies);
     this.#transport = new Transport(
       {
         url: options.url,
@@ -112,21 +77,42 @@ export class UpstreamNode implements AsyncDisposable {
     this.feed = new SlotFeed({ url: options.url, ws: options.ws, headers: options.headers }, dependencies);
   }
 
-  view(): NodeView {
-    return {
-      label: this.label,
-      slot: this.feed.slotOf("processed"),
-      latencyMs: this.#latencyMs,
-      errorRate: this.#errorRate,
-      inFlight: this.#transport.inFlight,
-      silentForMs: this.feed.silentForMs(),
-      isUnreachable: this.#clock.monotonic() - this.#unreachableAtMs < this.feed.silentForMs(),
-    };
+  get latencyMs(): number | null {
+    return this.#latencyMs;
+  }
+
+  get errorRate(): number {
+    return this.#errorRate;
+  }
+
+  get inFlight(): number {
+    return this.#transport.inFlight;
+  }
+
+  /** Whether it could not be reached since it was last heard of. */
+  get isUnreachable(): boolean {
+    return this.#clock.monotonic() - this.#unreachableAtMs < this.feed.silentForMs();
+  }
+
+  serves(group: UpstreamGroup): boolean {
+    return this.options.groups.includes(group);
+  }
+
+  /** What the next call is expected to take, for choosing among nodes: latency, made worse by load and by errors. */
+  get cost(): number {
+    const load = 1 + this.inFlight / this.options.weight;
+    return (this.#latencyMs ?? 1) * load * (1 + 4 * this.#errorRate);
+  }
+
+  /** Takes one of the calls that its provider allows in this second. */
+  takeTurn(): boolean {
+    return this.#gate?.take() ?? true;
   }
 
   /** Sends one call under an id of our own. The deadline covers waiting for a connection, the call and its body. */
   async call(call: UpstreamCall, deadlineMs = this.#limits.deadlineMs): Promise<UpstreamOutcome> {
     const startedMs = this.#clock.monotonic();
+    const isRead = call.kind === "read" || call.kind === "archive";
     this.#nextId = (this.#nextId + 1) % 1_000_000_000;
     const id = String(this.#nextId);
     const params = call.params === null ? "" : `,"params":${call.params}`;
@@ -134,20 +120,24 @@ export class UpstreamNode implements AsyncDisposable {
     const outcome = await this.#transport.exchange(body, {
       deadlineMs,
       answerBytesMax: this.#limits.answerBytesMax,
-      ownConnection: call.kind === "send",
+      ownConnection: !isRead,
     });
     const latencyMs = this.#clock.monotonic() - startedMs;
     if (outcome.kind !== "answered") {
       const refused = refusals[outcome.kind];
       if (outcome.kind === "unreachable") this.#unreachableAtMs = this.#clock.monotonic();
-      return this.#failed(refused, refused === "NETWORK_UNAVAILABLE" && call.kind === "read");
+      // A full queue is ours; an answer that is too large is the question's.
+      if (outcome.kind !== "overloaded" && outcome.kind !== "too-large") this.breaker.failed();
+      return this.#failed(refused, isRead && outcome.kind !== "too-large");
     }
     const answer = readAnswer(outcome.bytes, id, this.label);
-    // A balancer before the node says no in words of its own; that is not an answer of the node.
-    if (answer === null && (outcome.status === 429 || outcome.status === 503)) {
-      return this.#failed("NETWORK_UNAVAILABLE", false);
+    if (answer === null) {
+      this.breaker.failed();
+      // A balancer before the node says no in words of its own; that is not an answer of the node.
+      const isRefusal = outcome.status === 429 || outcome.status >= 500;
+      return this.#failed(isRefusal ? "NETWORK_UNAVAILABLE" : "UPSTREAM_INVALID", isRead);
     }
-    if (answer === null) return this.#failed("UPSTREAM_INVALID", false);
+    this.breaker.passed();
     this.#sample(latencyMs, 0);
     this.#unreachableAtMs = Number.NEGATIVE_INFINITY;
     return { ok: true, answer, latencyMs };

@@ -1,125 +1,197 @@
 import type { CommitmentName, Network } from "@sluice/contract";
-import type { Clock, Random } from "../lib/index.ts";
-import {
-  type NodeLimits,
-  type UpstreamCall,
-  type UpstreamEvents,
-  UpstreamNode,
-  type UpstreamOptions,
-  type UpstreamOutcome,
-  type UpstreamTracing,
-} from "./node.ts";
-
-/** How one node stands among the others of its network. */
-export interface UpstreamHealth {
-  readonly label: string;
-  readonly slot: bigint | null;
-  /** Slots behind the newest slot that any node of the network has shown; null before it showed one itself. */
-  readonly slotLag: bigint | null;
-  /** Moving average over the last calls, milliseconds; null before the first. */
-  readonly latencyMs: number | null;
-  /** Moving average, 0..1. */
-  readonly errorRate: number;
-  readonly inFlight: number;
-  /** Whether it is heard of now: what a silent node's last slot says of its lag is worth nothing. */
-  readonly speaks: boolean;
-  readonly healthy: boolean;
-}
+import { type Clock, type Random, seededRandom } from "../lib/index.ts";
+import { chooseOfTwo } from "./choice.ts";
+import { HedgeBudget } from "./hedge-budget.ts";
+import { LatencyBook } from "./latency-book.ts";
+import { type NodeLimits, type NodeOrder, UpstreamNode } from "./node.ts";
+import { Reads } from "./reads.ts";
+import { sendersWithoutGroup, sendToEach } from "./sends.ts";
+import { Shadows } from "./shadows.ts";
+import { SlotBoard } from "./slot-board.ts";
+import { byPlace, healthOf, judge, type StandingRules, type UpstreamHealth } from "./standing.ts";
+import type {
+  ExtraCall,
+  UpstreamCall,
+  UpstreamEvents,
+  UpstreamFailure,
+  UpstreamGroup,
+  UpstreamOptions,
+  UpstreamOutcome,
+  UpstreamTracing,
+} from "./upstream-call.ts";
 
 export interface PoolOptions {
   readonly network: Network;
   readonly nodes: readonly UpstreamOptions[];
   readonly limits: NodeLimits;
-  /** A node further behind than this is not healthy (decisions: Upstream choice). */
-  readonly slotLagMax: bigint;
-  /** A node that said nothing about slots for this long is not healthy. */
-  readonly silenceMsMax: number;
+  readonly rules: StandingRules;
+  /** How long a call waits for some node to reach a slot that its key has seen. */
+  readonly floorWaitMs: number;
 }
+
+export interface PoolDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onSlot: (commitment: CommitmentName, slot: bigint) => void;
+  readonly events: UpstreamEvents | null;
+  readonly tracing: UpstreamTracing | null;
+}
+
+/** How often standings are looked at beside each notice of a slot: silence and rests end without one. */
+const lookMs = 250;
 
 /** The nodes of one network and the policy that spreads calls over them. */
 export class UpstreamPool implements AsyncDisposable {
   readonly network: Network;
   readonly #options: PoolOptions;
-  readonly #nodes: readonly UpstreamNode[];
-  readonly #onSlot: (commitment: CommitmentName, slot: bigint) => void;
-  readonly #clock: Clock;
-  readonly #events: UpstreamEvents | null;
-  readonly #tracing: UpstreamTracing | null;
-  readonly #newest = new Map<CommitmentName, bigint>();
+  readonly #deps: PoolDependencies;
+  readonly #draw: Random;
+  readonly #board: SlotBoard;
+  readonly #reads: Reads;
+  readonly #shadows: Shadows;
+  #nodes: readonly UpstreamNode[] = [];
+  #isStarted = false;
+  #timer: ReturnType<typeof setInterval> | null = null;
 
-  constructor(
-    options: PoolOptions,
-    dependencies: {
-      readonly clock: Clock;
-      readonly random: Random;
-      readonly onSlot: (commitment: CommitmentName, slot: bigint) => void;
-      readonly events: UpstreamEvents | null;
-      readonly tracing: UpstreamTracing | null;
-    },
-  ) {
+  constructor(options: PoolOptions, dependencies: PoolDependencies) {
     this.network = options.network;
     this.#options = options;
-    this.#onSlot = dependencies.onSlot;
-    this.#clock = dependencies.clock;
-    this.#events = dependencies.events;
-    this.#tracing = dependencies.tracing;
-    this.#nodes = options.nodes.map(
-      (node) =>
-        new UpstreamNode(
-          { ...node, limits: options.limits },
-          { ...dependencies, onSlot: (commitment) => this.#heard(commitment) },
-        ),
+    this.#deps = dependencies;
+    // Choosing needs no secret, and the system's randomness costs more than the choice.
+    this.#draw = seededRandom(Math.floor(dependencies.random.next() * 2 ** 32));
+    this.#board = new SlotBoard({ onSlot: dependencies.onSlot });
+    const attempt = this.#attempt.bind(this);
+    const { clock } = dependencies;
+    this.#reads = new Reads(
+      { deadlineMs: options.limits.deadlineMs },
+      {
+        clock,
+        book: new LatencyBook(),
+        budget: new HedgeBudget(),
+        choose: (call, asked) => this.#choose(call, asked),
+        attempt,
+        extra: (node, why) => this.#extra(node, why),
+      },
     );
+    this.#shadows = new Shadows(
+      { slotLagMax: options.rules.slotLagMax },
+      {
+        clock,
+        attempt: (node, call, deadlineMs) => {
+          this.#extra(node, "shadow");
+          return attempt(node, call, deadlineMs);
+        },
+        slotOf: (commitment) => this.slotOf(commitment),
+        passed: () => this.#look(),
+      },
+    );
+    for (const node of options.nodes) this.add(node);
   }
 
   start(): void {
+    this.#isStarted = true;
     for (const node of this.#nodes) node.feed.start();
+    this.#timer ??= setInterval(() => {
+      this.#look();
+      this.#shadows.probe(this.#nodes);
+    }, lookMs);
   }
 
-  /** The policy, in one sentence: deadline(repeatReadOnce(choose(healthy first, then least lag, then least latency))). */
+  /** Adds a node at run time. Throws RangeError for a label that is taken, and what the transport cannot send to. */
+  add(options: UpstreamOptions): void {
+    if (this.#find(options.label) !== null) throw new RangeError(`there is a node ${options.label} already`);
+    const node: UpstreamNode = new UpstreamNode(
+      { ...options, limits: this.#options.limits },
+      { ...this.#deps, onSlot: (commitment) => this.#heard(node, commitment) },
+    );
+    this.#nodes = [...this.#nodes, node];
+    if (this.#isStarted) node.feed.start();
+    this.#look();
+  }
+
+  /** What an operator orders; false when no node has this label. */
+  order(label: string, order: NodeOrder): boolean {
+    const node = this.#find(label);
+    if (node === null) return false;
+    node.order = order;
+    // A person vouches for it: it need not prove itself first.
+    if (order === "open") node.isOnTrial = false;
+    this.#look();
+    return true;
+  }
+
+  /** Takes a node away; calls under way on it end as unreachable, so it is drained before. */
+  async remove(label: string): Promise<boolean> {
+    const node = this.#find(label);
+    if (node === null) return false;
+    this.#nodes = this.#nodes.filter((other) => other !== node);
+    this.#board.forget(node);
+    this.#shadows.forget(node);
+    this.#look();
+    await node[Symbol.asyncDispose]();
+    return true;
+  }
+
+  #find(label: string): UpstreamNode | null {
+    return this.#nodes.find((node) => node.label === label) ?? null;
+  }
+
+  /** Sends a call by the policy of its kind. */
   async call(call: UpstreamCall): Promise<UpstreamOutcome> {
-    const first = this.#choose(null);
-    if (first === null) return { ok: false, refused: "NETWORK_UNAVAILABLE", label: "", repeatable: false };
-    const startedMs = this.#clock.monotonic();
+    if (call.kind === "send") return await this.#send(call);
+    if (call.minimumSlot !== null) await this.#awaitSlot(call);
+    const node = this.#choose(call, none);
+    if (node === null) return this.#nobody();
+    if (call.kind === "once") return await this.#attempt(node, call, this.#options.limits.deadlineMs);
+    this.#shadows.mirror(this.#nodes, call);
+    return this.#nodes.length === 1 ? await this.#onlyNode(node, call) : await this.#reads.run(call, node);
+  }
+
+  /** With one node there is nobody else to ask; what found nobody there is tried once more within the same deadline. */
+  async #onlyNode(node: UpstreamNode, call: UpstreamCall): Promise<UpstreamOutcome> {
+    const startedMs = this.#deps.clock.monotonic();
     const { deadlineMs } = this.#options.limits;
-    const outcome = await this.#attempt(first, call, deadlineMs);
-    if (outcome.ok || !outcome.repeatable) return outcome;
-    // One deadline covers both tries: a client waits for the answer, not for our policy.
-    const leftMs = deadlineMs - (this.#clock.monotonic() - startedMs);
-    if (leftMs <= 0) return outcome;
-    return this.#attempt(this.#choose(first) ?? first, call, leftMs);
+    const outcome = await this.#attempt(node, call, deadlineMs);
+    if (outcome.ok || !outcome.repeatable || outcome.refused !== "NETWORK_UNAVAILABLE") return outcome;
+    const leftMs = deadlineMs - (this.#deps.clock.monotonic() - startedMs);
+    return leftMs <= 0 ? outcome : await this.#attempt(node, call, leftMs);
   }
 
-  async #attempt(node: UpstreamNode, call: UpstreamCall, deadlineMs: number): Promise<UpstreamOutcome> {
-    const startedMs = this.#clock.monotonic();
-    const outcome = await (this.#tracing === null
-      ? node.call(call, deadlineMs)
-      : this.#traced(this.#tracing, node, call, deadlineMs));
-    this.#events?.upstreamCalled(this.network, node.label, outcomeName(outcome), this.#clock.monotonic() - startedMs);
-    return outcome;
+  async #send(call: UpstreamCall): Promise<UpstreamOutcome> {
+    const senders = this.#senders().filter((node) => node.takeTurn());
+    const { clock } = this.#deps;
+    const attempt = this.#attempt.bind(this);
+    const outcome = await sendToEach(senders, call, this.#options.limits.deadlineMs, { clock, attempt });
+    return outcome ?? this.#nobody();
   }
 
-  #traced(
-    tracing: UpstreamTracing,
-    node: UpstreamNode,
-    call: UpstreamCall,
-    deadlineMs: number,
-  ): Promise<UpstreamOutcome> {
-    const attributes = { "sluice.network": this.network, "sluice.upstream": node.label, "rpc.method": call.method };
-    return tracing.span("upstream call", attributes, () => node.call(call, deadlineMs));
+  /** The nodes that a transaction goes to, best placed first. */
+  #senders(): readonly UpstreamNode[] {
+    const group = this.#nodes.filter((node) => node.serves("send") && node.order === "open");
+    const ranked = (nodes: readonly UpstreamNode[]) =>
+      nodes.toSorted(byPlace(this.slotOf("processed"), this.#options.rules));
+    if (group.length === 0) {
+      const others = ranked(this.#nodes.filter((node) => node.order === "open"));
+      const inside = others.filter((node) => node.isIn);
+      return (inside.length > 0 ? inside : others.slice(0, 1)).slice(0, sendersWithoutGroup);
+    }
+    const inside = group.filter((node) => node.isIn);
+    return inside.length > 0 ? ranked(inside) : ranked(group).slice(0, 1);
   }
 
   /** The node that a PubSub client is passed to. */
-  pubsubNode(): {
+  pubsubNode(except: ReadonlySet<string> = new Set()): {
     readonly label: string;
     readonly ws: string;
     readonly headers: Readonly<Record<string, string>>;
   } | null {
-    return this.#choose(null);
+    const asked = new Set(this.#nodes.filter((node) => except.has(node.label)));
+    const node = this.#pick("read", asked, null, "processed");
+    return node === null ? null : { label: node.label, ws: node.options.ws, headers: node.options.headers };
   }
 
   slotOf(commitment: CommitmentName): bigint | null {
-    return this.#newest.get(commitment) ?? null;
+    return this.#board.newest(commitment);
   }
 
   /** True while a node tells of new slots of this commitment, so that what is kept until the next slot may be kept. */
@@ -128,53 +200,105 @@ export class UpstreamPool implements AsyncDisposable {
   }
 
   health(): UpstreamHealth[] {
-    return this.#nodes.map((node) => this.#healthOf(node));
+    const newest = this.slotOf("processed");
+    return this.#nodes.map((node) => healthOf(node, newest, this.#options.rules));
   }
 
-  #healthOf(node: UpstreamNode): UpstreamHealth {
-    const view = node.view();
-    const newest = this.#newest.get("processed") ?? null;
-    const slotLag = view.slot === null || newest === null ? null : newest - view.slot;
-    const speaks = !view.isUnreachable && view.silentForMs <= this.#options.silenceMsMax;
-    return {
-      label: view.label,
-      slot: view.slot,
-      slotLag,
-      latencyMs: view.latencyMs,
-      errorRate: view.errorRate,
-      inFlight: view.inFlight,
-      speaks,
-      healthy: speaks && slotLag !== null && slotLag <= this.#options.slotLagMax,
-    };
+  async #attempt(node: UpstreamNode, call: UpstreamCall, deadlineMs: number): Promise<UpstreamOutcome> {
+    const startedMs = this.#deps.clock.monotonic();
+    const { tracing, events } = this.#deps;
+    const attributes = { "sluice.network": this.network, "sluice.upstream": node.label, "rpc.method": call.method };
+    const outcome = await (tracing === null
+      ? node.call(call, deadlineMs)
+      : tracing.span("upstream call", attributes, () => node.call(call, deadlineMs)));
+    events?.upstreamCalled(this.network, node.label, outcomeName(outcome), this.#deps.clock.monotonic() - startedMs);
+    if (!outcome.ok && node.isIn && node.breaker.state !== "closed") this.#look();
+    return outcome;
   }
 
-  /** If none is healthy the least bad serves: a gateway that refuses because it is unsure is worse than a slow answer. */
-  #choose(except: UpstreamNode | null): UpstreamNode | null {
-    if (this.#nodes.length <= 1) return this.#nodes[0] === except ? null : (this.#nodes[0] ?? null);
-    let best: { readonly node: UpstreamNode; readonly health: UpstreamHealth } | null = null;
-    for (const node of this.#nodes) {
-      if (node === except) continue;
-      const health = this.#healthOf(node);
-      if (best === null || isBetter(health, best.health)) best = { node, health };
+  #extra(node: UpstreamNode, why: ExtraCall): void {
+    this.#deps.events?.extraCall(this.network, node.label, why);
+  }
+
+  #choose(call: UpstreamCall, asked: ReadonlySet<UpstreamNode>): UpstreamNode | null {
+    const group = call.kind === "archive" ? "archive" : "read";
+    return this.#pick(group, asked, call.minimumSlot, call.commitment);
+  }
+
+  /**
+   * In the group first, else any; in rather than out; those that have reached the slot rather than those that have not; then
+   * by two choices. If none is in the least bad serves: a gateway that refuses because it is unsure is worse than a slow
+   * answer.
+   */
+  #pick(
+    group: UpstreamGroup,
+    asked: ReadonlySet<UpstreamNode>,
+    minimumSlot: bigint | null,
+    commitment: CommitmentName,
+  ): UpstreamNode | null {
+    const others = this.#nodes.filter((node) => !asked.has(node) && node.order !== "drained");
+    const ofGroup = others.filter((node) => node.serves(group));
+    for (const nodes of [ofGroup, others]) {
+      const inside = nodes.filter((node) => node.isIn);
+      const reached =
+        minimumSlot === null ? inside : inside.filter((node) => (node.feed.slotOf(commitment) ?? 0n) >= minimumSlot);
+      const node = this.#withTurn(reached.length > 0 ? reached : inside);
+      if (node !== null) return node;
     }
-    return best?.node ?? null;
+    const rest = others.filter((node) => node.order === "open");
+    return (
+      rest.toSorted(byPlace(this.slotOf("processed"), this.#options.rules)).find((node) => node.takeTurn()) ?? null
+    );
   }
 
-  #heard(commitment: CommitmentName): void {
-    let newest: bigint | null = null;
-    for (const node of this.#nodes) {
-      const slot = node.feed.slotOf(commitment);
-      if (slot !== null && (newest === null || slot > newest)) newest = slot;
+  /** One of these whose provider allows another call now. */
+  #withTurn(nodes: readonly UpstreamNode[]): UpstreamNode | null {
+    let left = nodes;
+    while (left.length > 0) {
+      const node = chooseOfTwo(left, this.#draw);
+      if (node === null || node.takeTurn()) return node;
+      left = left.filter((other) => other !== node);
     }
-    if (newest === null || newest === this.#newest.get(commitment)) return;
-    this.#newest.set(commitment, newest);
-    this.#onSlot(commitment, newest);
+    return null;
+  }
+
+  /** Waits until some node in the pool has reached the slot that the call must not fall behind. */
+  async #awaitSlot({ commitment, minimumSlot }: UpstreamCall): Promise<void> {
+    if (minimumSlot === null || this.#hasReached(commitment, minimumSlot)) return;
+    if (await this.#board.reached(commitment, minimumSlot, this.#options.floorWaitMs)) return;
+    this.#deps.events?.floorMissed(this.network);
+  }
+
+  #hasReached(commitment: CommitmentName, slot: bigint): boolean {
+    return this.#nodes.some((node) => node.isIn && (node.feed.slotOf(commitment) ?? 0n) >= slot);
+  }
+
+  #nobody(): UpstreamOutcome {
+    const isOutOfTurns = this.#nodes.some((node) => node.isIn);
+    const refused: UpstreamFailure = isOutOfTurns ? "OVERLOADED" : "NETWORK_UNAVAILABLE";
+    return { ok: false, refused, label: "", repeatable: false };
+  }
+
+  #heard(node: UpstreamNode, commitment: CommitmentName): void {
+    const slot = node.feed.slotOf(commitment);
+    if (slot !== null) this.#board.heard(node, commitment, slot);
+    if (commitment === "processed") this.#look();
+  }
+
+  #look(): void {
+    const newest = this.slotOf("processed");
+    for (const node of this.#nodes) judge(node, newest, this.#options.rules);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer ?? undefined);
+    this.#reads[Symbol.dispose]();
+    this.#board[Symbol.dispose]();
     await Promise.all(this.#nodes.map((node) => node[Symbol.asyncDispose]()));
   }
 }
+
+const none: ReadonlySet<UpstreamNode> = new Set();
 
 const failureNames = {
   NETWORK_UNAVAILABLE: "unreachable",
@@ -186,11 +310,4 @@ const failureNames = {
 function outcomeName(outcome: UpstreamOutcome): Parameters<UpstreamEvents["upstreamCalled"]>[2] {
   if (!outcome.ok) return failureNames[outcome.refused];
   return outcome.answer.errorCode === null ? "ok" : "rpc-error";
-}
-
-function isBetter(one: UpstreamHealth, other: UpstreamHealth): boolean {
-  if (one.healthy !== other.healthy) return one.healthy;
-  if (one.slotLag !== other.slotLag)
-    return one.slotLag !== null && (other.slotLag === null || one.slotLag < other.slotLag);
-  return (one.latencyMs ?? 0) < (other.latencyMs ?? 0);
 }

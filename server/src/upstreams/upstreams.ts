@@ -1,7 +1,7 @@
 import { type CommitmentName, limits, type Network, networks } from "@sluice/contract";
 import type { Clock, Random } from "../lib/index.ts";
-import type { UpstreamEvents, UpstreamOptions, UpstreamTracing } from "./node.ts";
 import { UpstreamPool } from "./pool.ts";
+import type { UpstreamEvents, UpstreamOptions, UpstreamTracing } from "./upstream-call.ts";
 
 export interface UpstreamsOptions {
   readonly networks: Readonly<Record<Network, readonly UpstreamOptions[]>>;
@@ -50,8 +50,12 @@ export function createUpstreams(options: UpstreamsOptions, dependencies: Upstrea
             inFlightMax: options.inFlightMax ?? 256,
             waitingMax: options.waitingMax ?? 16_384,
           },
-          slotLagMax: options.slotLagMax ?? 50n,
-          silenceMsMax: options.silenceMsMax ?? 10_000,
+          rules: {
+            slotLagMax: options.slotLagMax ?? 50n,
+            silenceMsMax: options.silenceMsMax ?? 10_000,
+            trials: 3,
+          },
+          floorWaitMs: 400,
         },
         {
           clock: dependencies.clock,

@@ -110,6 +110,15 @@ function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
   };
 }
 
+/** A node of every group without a limit of its own. */
+const plainNode = (address: { url: string; ws: string; label: string }) => ({
+  ...address,
+  headers: {},
+  groups: ["read", "archive", "send"] as const,
+  weight: 1,
+  requestsPerSecond: null,
+});
+
 /** A whole gateway in this process on free ports: real door, rpc, cache and upstreams, fakes for the rest. */
 export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
   const fakes = makeFakes();
@@ -117,7 +126,7 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
   const faults: unknown[] = [];
   const node = (network: Network) => {
     const upstream = options.upstreams?.[network];
-    return upstream === undefined ? [] : [{ url: upstream.url, ws: upstream.ws, label: `${network}-1`, headers: {} }];
+    return upstream === undefined ? [] : [plainNode({ url: upstream.url, ws: upstream.ws, label: `${network}-1` })];
   };
   const upstreams = createUpstreams(
     {
@@ -137,7 +146,7 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
   );
   const rpc = new Rpc(
     { allowUnknownMethods: options.allowUnknownMethods ?? false },
-    { cache, pool: (network) => upstreams.pool(network) },
+    { clock: systemClock, cache, pool: (network) => upstreams.pool(network) },
   );
   const shared = dependenciesOf(fakes, facts, faults);
   const trustedProxies = compileAddressSet([]);

@@ -1,0 +1,90 @@
+import type { Clock } from "../lib/index.ts";
+
+export interface BreakerOptions {
+  /** Failures within the window below which nothing is concluded. */
+  readonly failuresMin: number;
+  /** Share of the window's calls that fail, from which on the node is left alone. */
+  readonly failureShare: number;
+  readonly windowMs: number;
+  /** The first rest; each that follows without a success between is twice as long, up to the longest. */
+  readonly restMs: number;
+  readonly restMsMax: number;
+}
+
+/** Five failures that are half of the last ten seconds' calls; rests of 1 s to 30 s. */
+export const breakerDefaults: BreakerOptions = {
+  failuresMin: 5,
+  failureShare: 0.5,
+  windowMs: 10_000,
+  restMs: 1_000,
+  restMsMax: 30_000,
+};
+
+const slots = 10;
+
+/**
+ * A circuit breaker. Closed, calls pass and are counted over a sliding window; open, the node rests; after its rest it is
+ * half-open: only calls whose answer nobody needs go there, and `trusted` closes it again or a failure opens it for longer.
+ */
+export class Breaker {
+  readonly #options: BreakerOptions;
+  readonly #clock: Clock;
+  readonly #passed = new Uint32Array(slots);
+  readonly #failed = new Uint32Array(slots);
+  /** The window's slot that is being counted, by number since the clock's zero. */
+  #current = 0;
+  #openedAtMs: number | null = null;
+  #restMs: number;
+
+  constructor(options: BreakerOptions, dependencies: { readonly clock: Clock }) {
+    this.#options = options;
+    this.#clock = dependencies.clock;
+    this.#restMs = options.restMs;
+  }
+
+  get state(): "closed" | "open" | "half-open" {
+    if (this.#openedAtMs === null) return "closed";
+    return this.#clock.monotonic() - this.#openedAtMs < this.#restMs ? "open" : "half-open";
+  }
+
+  passed(): void {
+    this.#turn();
+    this.#passed[this.#current % slots] = (this.#passed[this.#current % slots] ?? 0) + 1;
+  }
+
+  failed(): void {
+    this.#turn();
+    this.#failed[this.#current % slots] = (this.#failed[this.#current % slots] ?? 0) + 1;
+    if (this.#openedAtMs !== null) {
+      // What was under way when it opened says nothing new; a failed trial does.
+      if (this.state === "half-open") this.#open(Math.min(this.#restMs * 2, this.#options.restMsMax));
+      return;
+    }
+    const failed = this.#failed.reduce((sum, count) => sum + count, 0);
+    const all = failed + this.#passed.reduce((sum, count) => sum + count, 0);
+    if (failed >= this.#options.failuresMin && failed >= all * this.#options.failureShare) this.#open(this.#restMs);
+  }
+
+  /** The trials went well: calls pass again, and what was before is forgotten. */
+  trusted(): void {
+    this.#openedAtMs = null;
+    this.#restMs = this.#options.restMs;
+    this.#passed.fill(0);
+    this.#failed.fill(0);
+  }
+
+  #open(restMs: number): void {
+    this.#restMs = restMs;
+    this.#openedAtMs = this.#clock.monotonic();
+  }
+
+  /** Moves the window on to now. */
+  #turn(): void {
+    const current = Math.floor(this.#clock.monotonic() / (this.#options.windowMs / slots));
+    for (let slot = Math.max(this.#current + 1, current - slots + 1); slot <= current; slot += 1) {
+      this.#passed[slot % slots] = 0;
+      this.#failed[slot % slots] = 0;
+    }
+    this.#current = Math.max(this.#current, current);
+  }
+}
