@@ -21,6 +21,8 @@ export interface NodeLimits {
 
 /** The weight of a new sample in the moving averages: the last ten or so calls decide. */
 const sampleWeight = 0.2;
+/** What a latency is worth when so long has passed since it was measured: half. */
+const latencyHalfLifeMs = 5_000;
 
 const refusals = {
   timeout: "UPSTREAM_TIMEOUT",
@@ -52,6 +54,7 @@ export class UpstreamNode implements AsyncDisposable {
   #nextId = 0;
   #latencyMs: number | null = null;
   #errorRate = 0;
+  #sampledAtMs = 0;
   /** When the last call found nobody there; monotonic, long ago when it never happened. */
   #unreachableAtMs = Number.NEGATIVE_INFINITY;
 
@@ -98,10 +101,14 @@ export class UpstreamNode implements AsyncDisposable {
     return this.options.groups.includes(group);
   }
 
-  /** What the next call is expected to take, for choosing among nodes: latency, made worse by load and by errors. */
+  /**
+   * What the next call is expected to take, for choosing among nodes: latency, made worse by load and by errors. What is
+   * known of a node that was not asked for a while counts less and less, so that one slow answer does not shut it out.
+   */
   get cost(): number {
     const load = 1 + this.inFlight / this.options.weight;
-    return (this.#latencyMs ?? 1) * load * (1 + 4 * this.#errorRate);
+    const ageMs = this.#clock.monotonic() - this.#sampledAtMs;
+    return (this.#latencyMs ?? 1) * 2 ** (-ageMs / latencyHalfLifeMs) * load * (1 + 4 * this.#errorRate);
   }
 
   /** Takes one of the calls that its provider allows in this second. */
@@ -151,6 +158,7 @@ export class UpstreamNode implements AsyncDisposable {
   #sample(latencyMs: number | null, error: 0 | 1): void {
     this.#errorRate += sampleWeight * (error - this.#errorRate);
     if (latencyMs === null) return;
+    this.#sampledAtMs = this.#clock.monotonic();
     this.#latencyMs =
       this.#latencyMs === null ? latencyMs : this.#latencyMs + sampleWeight * (latencyMs - this.#latencyMs);
   }

@@ -1,0 +1,117 @@
+import { seededRandom, systemClock } from "../../lib/index.ts";
+import {
+  createUpstreams,
+  type UpstreamCall,
+  type UpstreamOptions,
+  type UpstreamPool,
+  type Upstreams,
+} from "../index.ts";
+import { StubNode } from "./stub-node.ts";
+
+/** What the pool told about calls beyond the clients' own, in order. */
+export interface Told {
+  readonly extras: { readonly upstream: string; readonly why: string }[];
+  floorsMissed: number;
+}
+
+/** Some stub nodes named a, b, c … behind a pool of the network devnet, all heard of. */
+export interface Cluster extends AsyncDisposable {
+  readonly nodes: readonly StubNode[];
+  readonly upstreams: Upstreams;
+  readonly pool: UpstreamPool;
+  readonly told: Told;
+  /** Every node that is not named announces the slot. */
+  announce(slot: number, ...except: readonly StubNode[]): Promise<void>;
+  /** Labels of the nodes that get calls. */
+  inside(): string[];
+  until(holds: () => boolean): Promise<void>;
+}
+
+export const read = (method = "getBalance", minimumSlot: bigint | null = null): UpstreamCall => ({
+  method,
+  params: "[]",
+  kind: "read",
+  commitment: "processed",
+  minimumSlot,
+});
+
+export const answerOf = (result: string) => (call: { readonly id: string }) =>
+  `{"jsonrpc":"2.0","result":${result},"id":${call.id}}`;
+
+export const errorOf = (code: number) => (call: { readonly id: string }) =>
+  `{"jsonrpc":"2.0","error":{"code":${code},"message":"no"},"id":${call.id}}`;
+
+/** Boots so many nodes. `each` changes what is configured of a node. */
+export async function bootCluster(
+  count: number,
+  each: (index: number) => Partial<UpstreamOptions> = () => ({}),
+  options: { readonly silenceMsMax?: number; readonly deadlineMs?: number } = {},
+): Promise<Cluster> {
+  const nodes = Array.from({ length: count }, (_, index) => new StubNode(answerOf(`${index}`)));
+  const told: Told = { extras: [], floorsMissed: 0 };
+  const upstreams = createUpstreams(
+    {
+      networks: {
+        mainnet: [],
+        testnet: [],
+        devnet: nodes.map(({ url, ws }, index) => ({
+          label: String.fromCharCode(97 + index),
+          url,
+          ws,
+          headers: {},
+          groups: ["read", "archive"],
+          weight: 1,
+          requestsPerSecond: null,
+          ...each(index),
+        })),
+      },
+      ...options,
+    },
+    {
+      clock: systemClock,
+      random: seededRandom(4),
+      onSlot: () => {},
+      events: {
+        upstreamCalled: () => {},
+        extraCall: (_network, upstream, why) => void told.extras.push({ upstream, why }),
+        floorMissed: () => {
+          told.floorsMissed += 1;
+        },
+      },
+    },
+  );
+  const pool = upstreams.pool("devnet");
+  if (pool === null) throw new Error("there is no pool");
+  const until = async (holds: () => boolean): Promise<void> => {
+    for (let turn = 0; turn < 6_000 && !holds(); turn += 1) await Bun.sleep(1);
+    if (!holds()) throw new Error("it did not come about");
+  };
+  upstreams.start();
+  await until(() => pool.health().every(({ healthy }) => healthy) && nodes.every(({ sockets }) => sockets.size === 1));
+  // The answers to the three subscriptions are on their way; the first notice proves that they have arrived.
+  await until(() => {
+    for (const node of nodes) node.announce(101);
+    return pool.health().every(({ slot }) => slot === 101n);
+  });
+  const slotOf = (index: number) => pool.health()[index]?.slot;
+  return {
+    nodes,
+    upstreams,
+    pool,
+    told,
+    async announce(slot, ...except) {
+      for (const node of nodes) if (!except.includes(node)) node.announce(slot);
+      await until(() => nodes.every((node, index) => except.includes(node) || slotOf(index) === BigInt(slot)));
+    },
+    inside: () =>
+      pool
+        .health()
+        .filter(({ out }) => out === null)
+        .map(({ label }) => label),
+    until,
+    async [Symbol.asyncDispose]() {
+      await upstreams[Symbol.asyncDispose]();
+      for (const node of nodes) node[Symbol.dispose]();
+    },
+  };
+}
