@@ -24,7 +24,7 @@ export function consoleUpstreams(upstreams: Upstreams): ConsoleUpstream[] {
     (upstreams.pool(network)?.health() ?? []).map((node) => ({
       label: node.label,
       network,
-      health: node.healthy ? "healthy" : node.slot === null ? "down" : "cordoned",
+      health: node.out === null ? "healthy" : node.slot === null ? "down" : "cordoned",
       slot: node.slot === null ? null : Number(node.slot),
       slotLag: node.slotLag === null ? null : Number(node.slotLag),
       latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs * 10) / 10,

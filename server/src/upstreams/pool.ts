@@ -1,23 +1,23 @@
 import type { CommitmentName, Network } from "@sluice/contract";
 import { type Clock, type Random, seededRandom } from "../lib/index.ts";
-import { chooseOfTwo } from "./choice.ts";
+import { chooseNode, chooseSenders } from "./choice.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
 import { LatencyBook } from "./latency-book.ts";
 import { type NodeLimits, type NodeOrder, UpstreamNode } from "./node.ts";
 import { Reads } from "./reads.ts";
-import { sendersWithoutGroup, sendToEach } from "./sends.ts";
+import { sendToEach } from "./sends.ts";
 import { Shadows } from "./shadows.ts";
 import { SlotBoard } from "./slot-board.ts";
-import { byPlace, healthOf, judge, type StandingRules, type UpstreamHealth } from "./standing.ts";
-import type {
-  ExtraCall,
-  UpstreamCall,
-  UpstreamEvents,
-  UpstreamFailure,
-  UpstreamGroup,
-  UpstreamOptions,
-  UpstreamOutcome,
-  UpstreamTracing,
+import { healthOf, judge, type StandingRules, type UpstreamHealth } from "./standing.ts";
+import {
+  type ExtraCall,
+  outcomeName,
+  type UpstreamCall,
+  type UpstreamEvents,
+  type UpstreamFailure,
+  type UpstreamOptions,
+  type UpstreamOutcome,
+  type UpstreamTracing,
 } from "./upstream-call.ts";
 
 export interface PoolOptions {
@@ -158,25 +158,15 @@ export class UpstreamPool implements AsyncDisposable {
   }
 
   async #send(call: UpstreamCall): Promise<UpstreamOutcome> {
-    const senders = this.#senders().filter((node) => node.takeTurn());
+    const senders = chooseSenders(this.#nodes, this.#place());
     const { clock } = this.#deps;
     const attempt = this.#attempt.bind(this);
     const outcome = await sendToEach(senders, call, this.#options.limits.deadlineMs, { clock, attempt });
     return outcome ?? this.#nobody();
   }
 
-  /** The nodes that a transaction goes to, best placed first. */
-  #senders(): readonly UpstreamNode[] {
-    const group = this.#nodes.filter((node) => node.serves("send") && node.order === "open");
-    const ranked = (nodes: readonly UpstreamNode[]) =>
-      nodes.toSorted(byPlace(this.slotOf("processed"), this.#options.rules));
-    if (group.length === 0) {
-      const others = ranked(this.#nodes.filter((node) => node.order === "open"));
-      const inside = others.filter((node) => node.isIn);
-      return (inside.length > 0 ? inside : others.slice(0, 1)).slice(0, sendersWithoutGroup);
-    }
-    const inside = group.filter((node) => node.isIn);
-    return inside.length > 0 ? ranked(inside) : ranked(group).slice(0, 1);
+  #place() {
+    return { newest: this.slotOf("processed"), rules: this.#options.rules, random: this.#draw };
   }
 
   /** The node that a PubSub client is passed to. */
@@ -186,7 +176,8 @@ export class UpstreamPool implements AsyncDisposable {
     readonly headers: Readonly<Record<string, string>>;
   } | null {
     const asked = new Set(this.#nodes.filter((node) => except.has(node.label)));
-    const node = this.#pick("read", asked, null, "processed");
+    const wanted = { group: "read", commitment: "processed", minimumSlot: null, asked } as const;
+    const node = chooseNode(this.#nodes, wanted, this.#place());
     return node === null ? null : { label: node.label, ws: node.options.ws, headers: node.options.headers };
   }
 
@@ -220,46 +211,9 @@ export class UpstreamPool implements AsyncDisposable {
     this.#deps.events?.extraCall(this.network, node.label, why);
   }
 
-  #choose(call: UpstreamCall, asked: ReadonlySet<UpstreamNode>): UpstreamNode | null {
-    const group = call.kind === "archive" ? "archive" : "read";
-    return this.#pick(group, asked, call.minimumSlot, call.commitment);
-  }
-
-  /**
-   * In the group first, else any; in rather than out; those that have reached the slot rather than those that have not; then
-   * by two choices. If none is in the least bad serves: a gateway that refuses because it is unsure is worse than a slow
-   * answer.
-   */
-  #pick(
-    group: UpstreamGroup,
-    asked: ReadonlySet<UpstreamNode>,
-    minimumSlot: bigint | null,
-    commitment: CommitmentName,
-  ): UpstreamNode | null {
-    const others = this.#nodes.filter((node) => !asked.has(node) && node.order !== "drained");
-    const ofGroup = others.filter((node) => node.serves(group));
-    for (const nodes of [ofGroup, others]) {
-      const inside = nodes.filter((node) => node.isIn);
-      const reached =
-        minimumSlot === null ? inside : inside.filter((node) => (node.feed.slotOf(commitment) ?? 0n) >= minimumSlot);
-      const node = this.#withTurn(reached.length > 0 ? reached : inside);
-      if (node !== null) return node;
-    }
-    const rest = others.filter((node) => node.order === "open");
-    return (
-      rest.toSorted(byPlace(this.slotOf("processed"), this.#options.rules)).find((node) => node.takeTurn()) ?? null
-    );
-  }
-
-  /** One of these whose provider allows another call now. */
-  #withTurn(nodes: readonly UpstreamNode[]): UpstreamNode | null {
-    let left = nodes;
-    while (left.length > 0) {
-      const node = chooseOfTwo(left, this.#draw);
-      if (node === null || node.takeTurn()) return node;
-      left = left.filter((other) => other !== node);
-    }
-    return null;
+  #choose({ kind, commitment, minimumSlot }: UpstreamCall, asked: ReadonlySet<UpstreamNode>): UpstreamNode | null {
+    const group = kind === "archive" ? "archive" : "read";
+    return chooseNode(this.#nodes, { group, commitment, minimumSlot, asked }, this.#place());
   }
 
   /** Waits until some node in the pool has reached the slot that the call must not fall behind. */
@@ -299,15 +253,3 @@ export class UpstreamPool implements AsyncDisposable {
 }
 
 const none: ReadonlySet<UpstreamNode> = new Set();
-
-const failureNames = {
-  NETWORK_UNAVAILABLE: "unreachable",
-  UPSTREAM_TIMEOUT: "timeout",
-  UPSTREAM_INVALID: "invalid",
-  OVERLOADED: "refused",
-} as const;
-
-function outcomeName(outcome: UpstreamOutcome): Parameters<UpstreamEvents["upstreamCalled"]>[2] {
-  if (!outcome.ok) return failureNames[outcome.refused];
-  return outcome.answer.errorCode === null ? "ok" : "rpc-error";
-}

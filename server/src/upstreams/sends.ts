@@ -2,8 +2,6 @@ import type { Clock } from "../lib/index.ts";
 import type { UpstreamNode } from "./node.ts";
 import type { UpstreamCall, UpstreamOutcome } from "./upstream-call.ts";
 
-/** Where no node is of the send group: so many of the best placed. Source: decisions, Upstream choice. */
-export const sendersWithoutGroup = 2;
 /** How long the others are waited for once the best placed node has said no. */
 const graceMs = 1_000;
 

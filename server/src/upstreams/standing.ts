@@ -24,6 +24,7 @@ export interface UpstreamHealth {
   readonly inFlight: number;
   /** Whether it is heard of now: what a silent node's last slot says of its lag is worth nothing. */
   readonly speaks: boolean;
+  /** Whether it is heard of and near the newest slot, whatever its answers are like. */
   readonly healthy: boolean;
   /** Why it gets no calls; null while it does. */
   readonly out: OutReason | null;
@@ -68,15 +69,16 @@ export function judge(node: UpstreamNode, newest: bigint | null, rules: Standing
 
 export function healthOf(node: UpstreamNode, newest: bigint | null, rules: StandingRules): UpstreamHealth {
   const out = faultOf(node, newest, rules) ?? (node.isIn ? null : "on-trial");
+  const slotLag = lagOf(node, newest);
   return {
     label: node.label,
     slot: node.feed.slotOf("processed"),
-    slotLag: lagOf(node, newest),
+    slotLag,
     latencyMs: node.latencyMs,
     errorRate: node.errorRate,
     inFlight: node.inFlight,
     speaks: speaks(node, rules),
-    healthy: out === null,
+    healthy: speaks(node, rules) && slotLag !== null && slotLag <= rules.slotLagMax,
     out,
   };
 }

@@ -75,3 +75,16 @@ export interface UpstreamEvents {
   /** No node had reached the slot that a key has already seen; the best one answered. */
   floorMissed(network: string): void;
 }
+
+const failureNames = {
+  NETWORK_UNAVAILABLE: "unreachable",
+  UPSTREAM_TIMEOUT: "timeout",
+  UPSTREAM_INVALID: "invalid",
+  OVERLOADED: "refused",
+} as const;
+
+/** What metrics call an outcome. */
+export function outcomeName(outcome: UpstreamOutcome): Parameters<UpstreamEvents["upstreamCalled"]>[2] {
+  if (!outcome.ok) return failureNames[outcome.refused];
+  return outcome.answer.errorCode === null ? "ok" : "rpc-error";
+}
