@@ -1,8 +1,8 @@
 import type { Server, ServerWebSocket } from "bun";
+import { Door } from "../door.ts";
 import { Chain } from "./bank/chain.ts";
 import { createGenesis } from "./bank/genesis.ts";
 import { PerformanceSamples } from "./bank/performance.ts";
-import { Door } from "./faults/door.ts";
 import { EdgeFaults, methodsOf } from "./faults/edge.ts";
 import { Faults } from "./faults/faults.ts";
 import { LaggingView } from "./faults/lag.ts";

@@ -1,6 +1,6 @@
+import type { Door } from "../../door.ts";
 import type { Chain } from "../bank/chain.ts";
 import type { JsonObject } from "../encode/index.ts";
-import type { Door } from "./door.ts";
 import type { EdgeFaults } from "./edge.ts";
 import type { LaggingView } from "./lag.ts";
 import { SeededRandom } from "./random.ts";

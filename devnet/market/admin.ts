@@ -1,0 +1,123 @@
+import type { Server } from "bun";
+import { isObject } from "./exchanges/exchange.ts";
+import type { Faults } from "./faults/faults.ts";
+import { parseWish, WishError } from "./faults/parse.ts";
+import type { Front } from "./front.ts";
+import { EXCHANGES, type ExchangeId, LISTINGS } from "./listings.ts";
+import { ASSETS } from "./process/assets.ts";
+import type { Truth } from "./process/truth.ts";
+
+const BODY_BYTES_MAX = 16 * 1_024;
+
+export interface AdminDeps {
+  readonly faults: Faults;
+  readonly truth: Truth;
+  readonly fronts: Readonly<Record<ExchangeId, Front>>;
+  readonly now: () => number;
+}
+
+/** A door that no fault reaches, where faults are set and cleared and the truth is told. */
+export function serveAdmin(
+  options: {
+    readonly hostname: string;
+    readonly port: number;
+    readonly seed: string;
+    readonly symbols: readonly string[];
+  },
+  deps: AdminDeps,
+): Server<undefined> {
+  return Bun.serve({
+    hostname: options.hostname,
+    port: options.port,
+    idleTimeout: 120,
+    maxRequestBodySize: BODY_BYTES_MAX,
+    fetch: (request) => route(request, options, deps),
+    error: () => problem(500, "internal error"),
+  });
+}
+
+const problem = (status: number, message: string): Response => Response.json({ error: message }, { status });
+
+async function route(
+  request: Request,
+  options: { readonly seed: string; readonly symbols: readonly string[] },
+  deps: AdminDeps,
+): Promise<Response> {
+  const url = new URL(request.url);
+  const { method } = request;
+  // A page of some other origin must not break a developer's exchanges.
+  if (method !== "GET" && request.headers.has("origin")) return problem(403, "not for browsers");
+  if (url.pathname === "/state" && method === "GET") return Response.json(stateOf(options, deps));
+  if (url.pathname === "/truth" && method === "GET") return Response.json(truthOf(url, options, deps));
+  if (url.pathname === "/close" && method === "POST") return await closeStreams(request, deps);
+  const [, id] = /^\/faults(?:\/(\d{1,9}))?$/.exec(url.pathname) ?? [undefined, undefined];
+  if (!url.pathname.startsWith("/faults") || (url.pathname !== "/faults" && id === undefined))
+    return problem(404, "not found");
+  if (method === "GET" && id === undefined) return Response.json({ faults: deps.faults.list() });
+  if (method === "POST" && id === undefined) return await setFault(request, options.seed, deps);
+  if (method !== "DELETE") return problem(405, "method not allowed");
+  const cleared = id === undefined ? deps.faults.clearAll() : Number(deps.faults.clear(Number(id)));
+  await followAll(deps);
+  return cleared === 0 && id !== undefined ? problem(404, "no such fault") : Response.json({ cleared });
+}
+
+async function setFault(request: Request, seed: string, deps: AdminDeps): Promise<Response> {
+  try {
+    const fault = deps.faults.set(parseWish(await request.json(), seed));
+    if (fault === null) return problem(409, "too many faults");
+    await followAll(deps);
+    return Response.json(fault, { status: 201 });
+  } catch (error) {
+    if (error instanceof WishError) return problem(400, error.message);
+    if (error instanceof SyntaxError) return problem(400, "the body is no JSON");
+    throw error;
+  }
+}
+
+async function followAll(deps: AdminDeps): Promise<void> {
+  await Promise.all(EXCHANGES.map((id) => deps.fronts[id].follow()));
+}
+
+/** Ends streams that are open, once. */
+async function closeStreams(request: Request, deps: AdminDeps): Promise<Response> {
+  const body: unknown = await request.json().catch(() => null);
+  if (!isObject(body)) return problem(400, "the body is an object");
+  const { exchanges = EXCHANGES, how = "close", code = 1001 } = body;
+  const isKnown = (id: unknown): id is ExchangeId => EXCHANGES.some((each) => each === id);
+  if (!Array.isArray(exchanges) || !exchanges.every(isKnown)) return problem(400, "unknown exchange");
+  if (how !== "close" && how !== "reset") return problem(400, "how must be close or reset");
+  if (typeof code !== "number" || !(code === 1000 || code === 1001 || (code >= 3_000 && code < 5_000))) {
+    return problem(400, "code must be 1000, 1001 or from 3000 to 4999");
+  }
+  const closed = exchanges.map((id) => deps.fronts[id].hub.closeAll(how, code));
+  return Response.json({ closed: closed.reduce((sum, each) => sum + each, 0) });
+}
+
+function stateOf(options: { readonly seed: string; readonly symbols: readonly string[] }, deps: AdminDeps): object {
+  const exchanges = EXCHANGES.map((id) => {
+    const listings = LISTINGS.filter((each) => each.exchange === id && options.symbols.includes(each.base));
+    const markets = listings.map(({ base, quote, slotSeconds, spreadBps }) => ({
+      base,
+      quote,
+      slotSeconds,
+      spreadBps,
+    }));
+    return [id, { connections: deps.fronts[id].hub.size, markets }];
+  });
+  return {
+    seed: options.seed,
+    now: deps.now(),
+    faults: deps.faults.list().length,
+    exchanges: Object.fromEntries(exchanges),
+  };
+}
+
+/** What every asset is really worth in US dollars, now or at `at` (Unix milliseconds); no fault moves it. */
+function truthOf(url: URL, options: { readonly symbols: readonly string[] }, deps: AdminDeps): object {
+  const asked = Number(url.searchParams.get("at") ?? deps.now());
+  const at = Number.isFinite(asked) && asked >= 0 && asked < 1e14 ? Math.floor(asked) : deps.now();
+  const usd = ASSETS.flatMap(({ symbol }, index) =>
+    options.symbols.includes(symbol) ? [[symbol, deps.truth.usd(index, Math.floor(at / 1_000))]] : [],
+  );
+  return { at, usd: Object.fromEntries(usd) };
+}

@@ -1,0 +1,54 @@
+import { type Ask, answer, type Exchange } from "../exchange.ts";
+import { Bans, Windows } from "../limits.ts";
+import { WEIGHT_PER_MINUTE } from "./exchange-info.ts";
+import { feed } from "./feed.ts";
+import { rest } from "./rest.ts";
+
+const BAN_MS = 120_000;
+/** Calls over the limit that lead to a ban. */
+const DISREGARDED_MAX = 20;
+
+const FULL = "Please use WebSocket Streams for live updates to avoid polling the API.";
+
+/** Binance spot: api.binance.com and stream.binance.com. */
+export function binance(): Exchange {
+  const weights = new Windows({ limit: WEIGHT_PER_MINUTE, windowMs: 60_000 });
+  const bans = new Bans({ after: DISREGARDED_MAX, banMs: BAN_MS });
+  return {
+    id: "binance",
+    symbolOf: ({ base, quote }) => `${base}${quote}`,
+    rest: (ask, venue) => rest(ask, venue, ask.headers.get("x-mbx-time-unit") === "MICROSECOND" ? 1_000 : 1),
+    allow(ask, nowMs) {
+      if (bans.isBanned(ask.ip, nowMs)) return { refusal: this.limited(true, nowMs), headers: {} };
+      const { used, isAllowed } = weights.take(ask.ip, weightOf(ask), nowMs);
+      const isBan = bans.note(ask.ip, !isAllowed, nowMs);
+      const headers = { "x-mbx-used-weight": String(used), "x-mbx-used-weight-1m": String(used) };
+      return { refusal: isAllowed ? null : this.limited(isBan, nowMs), headers };
+    },
+    limited(isBan, nowMs) {
+      if (!isBan) {
+        const wait = Math.ceil((60_000 - (nowMs % 60_000)) / 1_000);
+        const msg = `Too much request weight used; current limit is ${WEIGHT_PER_MINUTE} request weight per 1 MINUTE. ${FULL}`;
+        return answer({ code: -1003, msg }, 429, { "Retry-After": String(wait) });
+      }
+      const until = nowMs + BAN_MS;
+      const msg = `Way too much request weight used; IP banned until ${until}. Please use WebSocket Streams for live updates to avoid bans.`;
+      return answer({ code: -1003, msg }, 418, { "Retry-After": String(BAN_MS / 1_000) });
+    },
+    busy: () => answer({ code: -1016, msg: "This service is no longer available." }, 503),
+    feed,
+  };
+}
+
+function weightOf(ask: Ask): number {
+  if (ask.path === "/api/v3/exchangeInfo") return 20;
+  if (ask.path === "/api/v3/klines") return 2;
+  if (!ask.path.startsWith("/api/v3/ticker/")) return 1;
+  const isDay = ask.path.endsWith("/24hr");
+  if (ask.query.has("symbol")) return 2;
+  const list = ask.query.get("symbols");
+  if (!isDay) return 4;
+  if (list === null) return 80;
+  const count = list.split(",").length;
+  return count <= 20 ? 2 : count <= 100 ? 40 : 80;
+}

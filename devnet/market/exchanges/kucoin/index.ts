@@ -1,0 +1,41 @@
+import { type Ask, answer, type Exchange } from "../exchange.ts";
+import { Windows } from "../limits.ts";
+import { feedOf } from "./feed.ts";
+import { rest } from "./rest.ts";
+import { Tokens } from "./tokens.ts";
+
+const POOL = 2_000;
+const WINDOW_MS = 30_000;
+
+/** KuCoin classic spot: api.kucoin.com, whose bullet-public names the stream. */
+export function kucoin(options: { readonly seed: string }): Exchange {
+  const pool = new Windows({ limit: POOL, windowMs: WINDOW_MS });
+  const tokens = new Tokens(options);
+  return {
+    id: "kucoin",
+    symbolOf: ({ base, quote }) => `${base}-${quote}`,
+    rest: (ask, venue) => rest(ask, venue, tokens),
+    allow(ask, nowMs) {
+      const { used, isAllowed, resetMs } = pool.take(ask.ip, weightOf(ask), nowMs);
+      const headers = headersOf(Math.max(0, POOL - used), resetMs - nowMs);
+      return { refusal: isAllowed ? null : this.limited(false, nowMs), headers };
+    },
+    limited: (_, nowMs) => {
+      return answer({ code: "429000", msg: "Too Many Requests" }, 429, headersOf(0, WINDOW_MS - (nowMs % WINDOW_MS)));
+    },
+    busy: () => answer({ code: "230005", msg: "The system is busy." }, 503),
+    feed: feedOf(tokens),
+  };
+}
+
+const headersOf = (left: number, resetMs: number) => ({
+  "gw-ratelimit-limit": String(POOL),
+  "gw-ratelimit-remaining": String(left),
+  "gw-ratelimit-reset": String(resetMs),
+});
+
+function weightOf({ path }: Ask): number {
+  if (path.endsWith("/stats") || path.endsWith("/allTickers")) return 15;
+  if (path.endsWith("/bullet-public")) return 10;
+  return path.endsWith("/level1") ? 2 : 3;
+}

@@ -1,0 +1,27 @@
+import type { View } from "../process/view.ts";
+import type { Venue } from "../venue.ts";
+import type { Told, Topic } from "./exchange.ts";
+
+/** Trades of one market that one tick tells of at most; older ones are left out, as after a gap. */
+export const TRADES_PER_TICK_MAX = 64;
+
+/**
+ * The view of a topic's market when there is something to tell: a new trade, or, if asked for, other best prices. A market
+ * that a fault froze is told of again and again. Null when there is nothing new.
+ */
+export function newsOf(topic: Topic, told: Told, venue: Venue, what: "trades" | "quotes"): View | null {
+  const view = venue.view(topic.market);
+  const quotes = what === "quotes" ? `${view.bid} ${view.ask} ${view.bidSize} ${view.askSize}` : "";
+  const isNew = told.tradeId !== view.last.id || told.quotes !== quotes || venue.isFrozen(topic.market);
+  told.tradeId = view.last.id;
+  told.quotes = quotes;
+  return isNew ? view : null;
+}
+
+/** Whether so much time has gone since the topic was told of; takes note that it is now. */
+export function isDue(told: Told, everyMs: number, venue: Venue): boolean {
+  const now = venue.now();
+  if (now - told.atMs < everyMs) return false;
+  told.atMs = now;
+  return true;
+}

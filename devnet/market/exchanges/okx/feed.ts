@@ -1,0 +1,71 @@
+import { mix, seedOf } from "../../process/hash.ts";
+import { type Feed, isObject, objectOf, page } from "../exchange.ts";
+import { newsOf } from "../news.ts";
+import { type Json, write } from "../number.ts";
+import { tickerRow } from "./rest.ts";
+
+const SILENCE_MS = 30_000;
+const ARGS_MAX = 480;
+const REQUESTS_PER_HOUR_MAX = 480;
+const HOUR_MS = 3_600_000;
+
+/** The public endpoint; candles live on another one. */
+export const feed: Feed = {
+  frameBytesMax: 65_536,
+  refuses: (path) => (path === "/ws/v5/public" || path === "/" ? null : page(404, "Not Found")),
+  open() {},
+  message(session, text, venue) {
+    if (text === "ping") return session.pulse("pong");
+    const connId = mix(seedOf(venue.seed), session.number, 11).toString(16).padStart(8, "0");
+    const fail = (code: string, msg: string): void => session.answer(write({ event: "error", msg, code, connId }));
+    const frame = objectOf(text);
+    const op = frame?.["op"];
+    const args = frame?.["args"];
+    if (
+      (op !== "subscribe" && op !== "unsubscribe") ||
+      !Array.isArray(args) ||
+      args.length === 0 ||
+      args.length > ARGS_MAX
+    ) {
+      return session.answer(
+        write({ event: "error", code: "60012", msg: `Invalid request: ${text.slice(0, 512)}`, connId }),
+      );
+    }
+    const hour = Math.floor(venue.now() / HOUR_MS);
+    const asked = session.notes.get("hour") === hour ? (session.notes.get("requests") ?? 0) + 1 : 1;
+    session.notes.set("hour", hour);
+    session.notes.set("requests", asked);
+    if (asked > REQUESTS_PER_HOUR_MAX) return fail("60014", "Requests too frequent");
+    const id = frame?.["id"];
+    const echo = typeof id === "string" ? { id } : {};
+    // A bad argument does not undo the good ones of the same frame.
+    for (const arg of args) {
+      const channel = isObject(arg) ? String(arg["channel"]) : "";
+      const instId = isObject(arg) ? String(arg["instId"]) : "";
+      const market = channel === "tickers" ? venue.find(instId) : undefined;
+      if (market === undefined) {
+        const named = `channel:${channel.slice(0, 32)},instId:${instId.slice(0, 32)}`;
+        const advice = "Please use the correct URL, channel and parameters referring to API document.";
+        fail("60018", `Subscribe failed, wrong URL or ${named} doesn't exist. ${advice}`);
+        continue;
+      }
+      const named: Json = { channel, instId };
+      const key = `tickers:${instId}`;
+      session.answer(write({ ...echo, event: op, arg: named, connId }));
+      if (op === "unsubscribe") session.topics.delete(key);
+      else {
+        session.topics.set(key, { key, channel, market });
+        session.tell(write({ arg: named, data: [tickerRow(market, venue)] }));
+      }
+    }
+  },
+  beat(session, venue) {
+    const isQuiet = venue.now() - Math.max(session.heardMs, session.sentMs) >= SILENCE_MS;
+    if (isQuiet) session.close(4004, "No data received in 30s.");
+  },
+  news(topic, told, venue) {
+    if (newsOf(topic, told, venue, "quotes") === null) return [];
+    const { market } = topic;
+    return [write({ arg: { channel: "tickers", instId: market.symbol }, data: [tickerRow(market, venue)] })];
+  },
+};

@@ -1,0 +1,53 @@
+import type { ExchangeId } from "../listings.ts";
+
+export const GARBAGE_FORMS = [
+  "malformed",
+  "truncated",
+  "types",
+  "nan",
+  "negative",
+  "huge",
+  "zero",
+  "missing",
+  "html",
+  "empty",
+  "null",
+] as const;
+export type GarbageForm = (typeof GARBAGE_FORMS)[number];
+
+/** What can be wrong; what each one does stands in the README, and `faults/parse.ts` reads them. */
+export type Trouble =
+  | { readonly kind: "offset" | "collusion"; readonly factor: number; readonly rampMs: number }
+  | { readonly kind: "depeg"; readonly asset: "USDT" | "USDC"; readonly factor: number; readonly rampMs: number }
+  | { readonly kind: "freeze"; readonly mode: "content" | "whole" | "stream" }
+  | { readonly kind: "lag"; readonly ms: number }
+  | { readonly kind: "skew"; readonly ms: number }
+  | { readonly kind: "volume"; readonly factor: number }
+  | { readonly kind: "crossed" }
+  | { readonly kind: "drop" }
+  | { readonly kind: "garbage"; readonly form: GarbageForm; readonly share: number; readonly door: Doors }
+  | { readonly kind: "limited"; readonly isBan: boolean }
+  | { readonly kind: "outage"; readonly form: "html" | "busy" }
+  | { readonly kind: "slow"; readonly ms: number }
+  | { readonly kind: "cut" }
+  | { readonly kind: "refuse" }
+  | { readonly kind: "silence" }
+  | { readonly kind: "unacknowledged" }
+  | { readonly kind: "duplicate"; readonly share: number }
+  | { readonly kind: "reorder"; readonly share: number }
+  | { readonly kind: "tokens" };
+
+export type Doors = "rest" | "stream" | "both";
+
+/** A trouble that is on, and where. */
+export type Fault = Trouble & {
+  readonly id: number;
+  readonly exchanges: readonly ExchangeId[];
+  /** Base assets; null is all of them. */
+  readonly symbols: readonly string[] | null;
+  /** Since when, by the clock of the process. */
+  readonly sinceMs: number;
+};
+
+export type Kind = Trouble["kind"];
+export type FaultOf<K extends Kind> = Extract<Fault, { readonly kind: K }>;

@@ -1,0 +1,69 @@
+import { fraction, mix } from "../process/hash.ts";
+import type { GarbageForm } from "./fault.ts";
+
+const PAGE =
+  "<!DOCTYPE html>\n<html><head><title>Attention Required!</title></head><body><h1>Error 1020</h1></body></html>\n";
+/** Numbers in quotes that are no member's name, and bare ones. */
+const QUOTED = /"(-?\d+(?:\.\d+)?)"(?!\s*:)/g;
+const BARE = /(?<=[:,[])-?\d+(?:\.\d+)?(?=[,\]}])/g;
+
+const replaceNumbers = (text: string, quoted: (number: string) => string, bare: (number: string) => string): string =>
+  // Bare ones first: what is put in quotes must not be met again.
+  text.replace(BARE, bare).replace(QUOTED, (_, number: string) => quoted(number));
+
+/** A well-formed message made bad. `draw` decides where, when there is a choice. */
+export function spoil(text: string, form: GarbageForm, draw: number): string {
+  switch (form) {
+    case "malformed":
+      return `${text.slice(0, -1)},}{`;
+    case "truncated":
+      return text.slice(0, Math.max(1, Math.floor(text.length * (0.2 + 0.7 * fraction(draw)))));
+    case "types":
+      return replaceNumbers(
+        text,
+        (number) => `{"value":${number.replace(/^(-?)0+(?=\d)/, "$1")}}`,
+        (number) => `["${number}"]`,
+      );
+    case "nan":
+      return replaceNumbers(
+        text,
+        () => '"NaN"',
+        () => "null",
+      );
+    case "negative":
+      return replaceNumbers(
+        text,
+        (number) => `"-${number.replace("-", "")}"`,
+        (number) => `-${number.replace("-", "")}`,
+      );
+    case "huge":
+      return replaceNumbers(
+        text,
+        (number) => `"${number.replace("-", "").replace(".", "")}${"9".repeat(300)}"`,
+        () => "1e308",
+      );
+    case "zero":
+      return replaceNumbers(
+        text,
+        () => '"0"',
+        () => "0",
+      );
+    case "missing":
+      return JSON.stringify(without(JSON.parse(text), draw));
+    case "html":
+      return PAGE;
+    case "empty":
+      return "";
+    case "null":
+      return "null";
+  }
+}
+
+/** Every second member is gone, from the innermost objects outward; which ones follows from the draw. */
+function without(value: unknown, draw: number): unknown {
+  if (Array.isArray(value)) return value.map((each) => without(each, draw));
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, without(member, draw)] as const);
+  const isInner = members.every(([, member]) => typeof member !== "object" || member === null);
+  return Object.fromEntries(members.filter((_, index) => !isInner || mix(draw, index, 1) % 2 === 0));
+}

@@ -1,0 +1,147 @@
+import { EXCHANGES, type ExchangeId } from "../listings.ts";
+import { ASSETS } from "../process/assets.ts";
+import { mix, seedOf } from "../process/hash.ts";
+import { type Doors, GARBAGE_FORMS, type Trouble } from "./fault.ts";
+import type { FaultWish } from "./faults.ts";
+
+const MS_MAX = 30 * 86_400_000;
+const DOORS: readonly Doors[] = ["rest", "stream", "both"];
+const FREEZE_MODES = ["content", "whole", "stream"] as const;
+const OUTAGE_FORMS = ["html", "busy"] as const;
+const STABLE = ["USDT", "USDC"] as const;
+
+/** What is wrong with a wish, in words for whoever sent it. */
+export class WishError extends Error {}
+
+const isOneOf = <Text extends string>(list: readonly Text[], value: unknown): value is Text =>
+  typeof value === "string" && (list as readonly string[]).includes(value);
+
+/** The members of a wish, each of which has to be asked for: what is left over is an error. */
+class Members {
+  readonly #left: Map<string, unknown>;
+
+  constructor(body: object) {
+    this.#left = new Map(Object.entries(body));
+  }
+
+  take(name: string): unknown {
+    const value = this.#left.get(name);
+    this.#left.delete(name);
+    return value;
+  }
+
+  number(name: string, lowest: number, highest: number, otherwise?: number): number {
+    const value = this.take(name) ?? otherwise;
+    if (typeof value !== "number" || !(value >= lowest && value <= highest)) {
+      throw new WishError(`${name} must be a number from ${lowest} to ${highest}`);
+    }
+    return value;
+  }
+
+  choice<Text extends string>(name: string, list: readonly Text[], otherwise?: Text): Text {
+    const value = this.take(name) ?? otherwise;
+    if (!isOneOf(list, value)) throw new WishError(`${name} must be one of ${list.join(", ")}`);
+    return value;
+  }
+
+  flag(name: string): boolean {
+    const value = this.take(name) ?? false;
+    if (typeof value !== "boolean") throw new WishError(`${name} must be true or false`);
+    return value;
+  }
+
+  /** Null when the list is missing. */
+  list<Text extends string>(name: string, known: readonly Text[]): Text[] | null {
+    const value = this.take(name);
+    if (value === undefined || value === null) return null;
+    if (!Array.isArray(value) || value.length === 0 || !value.every((each) => isOneOf(known, each))) {
+      throw new WishError(`${name} must be a list of some of ${known.join(", ")}`);
+    }
+    return [...new Set(value)];
+  }
+
+  factor(): number {
+    const bps = this.take("bps");
+    if (bps === undefined) return this.number("factor", 1e-6, 1e6);
+    if (typeof bps !== "number" || !(bps > -10_000 && bps <= 1e6)) throw new WishError("bps must be above -10000");
+    return 1 + bps / 10_000;
+  }
+
+  end(): void {
+    const [name] = this.#left.keys();
+    if (name !== undefined) throw new WishError(`unknown member ${name}`);
+  }
+}
+
+/** Reads a wish for a fault; throws a WishError. */
+export function parseWish(body: unknown, seed: string): FaultWish {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw new WishError("a fault is an object");
+  const members = new Members(body);
+  const symbols = members.list(
+    "symbols",
+    ASSETS.map((asset) => asset.symbol),
+  );
+  const named = members.list("exchanges", EXCHANGES);
+  const kind = members.take("kind");
+  const count = kind === "collusion" ? members.number("count", 1, EXCHANGES.length, named?.length ?? 3) : null;
+  const trouble = readTrouble(kind, members);
+  members.end();
+  const exchanges = count === null ? (named ?? EXCHANGES) : named === null ? drawn(count, seed) : named.slice(0, count);
+  return { trouble, exchanges, symbols };
+}
+
+/** So many exchanges, the same ones for the same seed. */
+function drawn(count: number, seed: string): ExchangeId[] {
+  const key = seedOf(`${seed}/collusion`);
+  const order = EXCHANGES.map((id, index) => ({ id, draw: mix(key, index, 0) }));
+  return order
+    .toSorted((left, right) => left.draw - right.draw)
+    .slice(0, count)
+    .map(({ id }) => id);
+}
+
+function readTrouble(kind: unknown, members: Members): Trouble {
+  switch (kind) {
+    case "offset":
+    case "collusion":
+      return { kind, factor: members.factor(), rampMs: members.number("rampMs", 0, MS_MAX, 0) };
+    case "depeg": {
+      const asset = members.choice("asset", STABLE);
+      return { kind, asset, factor: members.factor(), rampMs: members.number("rampMs", 0, MS_MAX, 0) };
+    }
+    case "freeze":
+      return { kind, mode: members.choice("mode", FREEZE_MODES, "content") };
+    case "lag":
+      return { kind, ms: members.number("ms", 1, MS_MAX) };
+    case "skew":
+      return { kind, ms: Math.round(members.number("ms", -MS_MAX, MS_MAX)) };
+    case "volume":
+      return { kind, factor: members.number("factor", 0, 1e6) };
+    case "garbage":
+      return {
+        kind,
+        form: members.choice("form", GARBAGE_FORMS),
+        share: members.number("share", 0, 1, 1),
+        door: members.choice("door", DOORS, "both"),
+      };
+    case "limited":
+      return { kind, isBan: members.flag("ban") };
+    case "outage":
+      return { kind, form: members.choice("form", OUTAGE_FORMS, "html") };
+    case "slow":
+      return { kind, ms: members.number("ms", 1, 60_000) };
+    case "duplicate":
+    case "reorder":
+      return { kind, share: members.number("share", 0, 1, 1) };
+    case "crossed":
+    case "drop":
+    case "cut":
+    case "refuse":
+    case "silence":
+    case "unacknowledged":
+    case "tokens":
+      return { kind };
+    default:
+      throw new WishError(`unknown kind ${String(kind).slice(0, 32)}`);
+  }
+}

@@ -1,0 +1,108 @@
+import { ASSETS, type Asset } from "./process/assets.ts";
+
+export const EXCHANGES = ["binance", "coinbase", "kraken", "okx", "bybit", "kucoin", "bitstamp", "gate"] as const;
+export type ExchangeId = (typeof EXCHANGES)[number];
+export type Quote = "USD" | "USDT" | "USDC";
+
+/** A pair as one exchange lists it. Prices are whole numbers of 10^-pricePlaces, sizes of 10^-sizePlaces. */
+export interface Listing {
+  /** Place in the table of all exchanges' listings, which names the market wherever a number must. */
+  readonly index: number;
+  readonly exchange: ExchangeId;
+  readonly base: string;
+  readonly quote: Quote;
+  readonly pricePlaces: number;
+  readonly sizePlaces: number;
+  /** Exactly one trade happens in each stretch of this length. */
+  readonly slotSeconds: number;
+  /** Mean size of a trade, in units of size. */
+  readonly sizeMean: number;
+  /** Basis points between bid and ask, before both are rounded outward to units. */
+  readonly spreadBps: number;
+}
+
+const every = "BTC ETH SOL ADA DOT USDC UNI LINK AAVE COMP";
+
+/** What trades where. A pair that is missing is a normal outcome: listings differ, and thin coins have few venues. */
+const PAIRS: Readonly<Record<ExchangeId, Partial<Record<Quote, string>>>> = {
+  binance: { USDT: `${every} BNB FTT` },
+  coinbase: { USD: "BTC ETH SOL ADA DOT UNI LINK AAVE COMP CRO USDT", USDT: "BTC ETH", USDC: "USDT" },
+  kraken: { USD: `${every} USDT`, USDT: "BTC ETH SOL ADA DOT USDC LINK" },
+  okx: { USDT: `${every} BNB CRO` },
+  bybit: { USDT: `${every} BNB CRO FTT` },
+  kucoin: { USDT: `${every} BNB CRO` },
+  bitstamp: { USD: `${every} USDT FTT`, USDT: "BTC ETH USDC" },
+  gate: { USDT: `${every} BNB CRO FTT` },
+};
+
+/** Each exchange's part of an asset's daily volume. */
+const SHARES: Readonly<Record<ExchangeId, number>> = {
+  binance: 0.4,
+  coinbase: 0.15,
+  kraken: 0.06,
+  okx: 0.12,
+  bybit: 0.12,
+  kucoin: 0.05,
+  bitstamp: 0.02,
+  gate: 0.08,
+};
+
+const PRICE_PLACES: Readonly<Record<string, number>> = {
+  ...{ BTC: 2, ETH: 2, SOL: 2, ADA: 4, DOT: 3, USDC: 5, USDT: 5, UNI: 3, LINK: 3, AAVE: 2, COMP: 2, BNB: 2, CRO: 5 },
+  FTT: 4,
+};
+
+const PRICE_PLACES_OF: Partial<Record<ExchangeId, Readonly<Record<string, number>>>> = {
+  kraken: { BTC: 1, ADA: 6, DOT: 4, LINK: 5 },
+  okx: { BTC: 1, SOL: 3, ADA: 5, USDC: 4 },
+  kucoin: { BTC: 1, ADA: 6, DOT: 4, UNI: 4 },
+  bybit: { USDC: 4 },
+  gate: { BTC: 1, USDC: 4 },
+};
+
+const SIZE_PLACES: Readonly<Record<ExchangeId, number>> = {
+  binance: 5,
+  coinbase: 8,
+  kraken: 8,
+  okx: 8,
+  bybit: 6,
+  kucoin: 8,
+  bitstamp: 8,
+  gate: 6,
+};
+
+/** A trade is worth so much in the mean, unless the market is so thin or so busy that slots cannot be that long. */
+const USD_PER_TRADE = 1_000;
+const SLOT_SECONDS_MAX = 150;
+/** A size is at most so many times the mean one. */
+export const SIZE_SPREAD = 4;
+/** A minute's sum of price units times size units has to stay a whole number that a double holds. */
+const UNITS_PER_MINUTE_MAX = Number.MAX_SAFE_INTEGER / SIZE_SPREAD;
+
+function listing(index: number, exchange: ExchangeId, asset: Asset, quote: Quote): Listing {
+  // A second quote of an asset that trades in dollars gets a part of what the dollar pair has.
+  const isSecond = quote !== "USD" && PAIRS[exchange].USD?.split(" ").includes(asset.symbol) === true;
+  const usdPerDay = asset.usdPerDay * SHARES[exchange] * (isSecond ? 0.2 : 1);
+  const wished = Math.round((86_400 * USD_PER_TRADE) / usdPerDay);
+  const slotSeconds = Math.min(SLOT_SECONDS_MAX, Math.max(1, wished));
+  const usdPerSlot = (usdPerDay * slotSeconds) / 86_400;
+  const pricePlaces = PRICE_PLACES_OF[exchange]?.[asset.symbol] ?? PRICE_PLACES[asset.symbol] ?? 4;
+  let sizePlaces = SIZE_PLACES[exchange];
+  const slotsPerMinute = Math.ceil(60 / slotSeconds);
+  while (usdPerSlot * slotsPerMinute * 10 ** (pricePlaces + sizePlaces) > UNITS_PER_MINUTE_MAX) sizePlaces -= 1;
+  const sizeMean = Math.max(1, Math.round((usdPerSlot / asset.usd) * 10 ** sizePlaces));
+  const spreadBps = Math.min(20, Math.max(0.4, 3 * Math.sqrt(5e7 / usdPerDay)));
+  const rest = { pricePlaces, sizePlaces, slotSeconds, sizeMean, spreadBps };
+  return { index, exchange, base: asset.symbol, quote, ...rest };
+}
+
+/** Everything that every exchange lists, in a fixed order. */
+export const LISTINGS: readonly Listing[] = EXCHANGES.flatMap((exchange) =>
+  (["USD", "USDT", "USDC"] as const).flatMap((quote) =>
+    (PAIRS[exchange][quote]?.split(" ") ?? []).map((symbol) => ({ exchange, quote, symbol })),
+  ),
+).map(({ exchange, quote, symbol }, index) => {
+  const asset = ASSETS.find((each) => each.symbol === symbol);
+  if (asset === undefined) throw new Error(`${exchange} lists ${symbol}, which is no asset`);
+  return listing(index, exchange, asset, quote);
+});

@@ -1,0 +1,77 @@
+import { parseArgs } from "node:util";
+import { EXCHANGES } from "./listings.ts";
+import { ASSETS } from "./process/assets.ts";
+
+export interface MarketOptions {
+  readonly host: string;
+  /** Of the first exchange; the others follow it. 0 takes free ports. */
+  readonly port: number;
+  readonly adminPort: number;
+  /** Any text: every price and trade of every day follows from it. */
+  readonly seed: string;
+  /** How often listeners are told; 0 leaves it to whoever owns the market. */
+  readonly tickMs: number;
+  /** Base assets that are listed. */
+  readonly symbols: readonly string[];
+  /** Whether the exchanges' request limits hold. */
+  readonly limits: boolean;
+}
+
+const SYMBOLS: readonly string[] = ASSETS.map((asset) => asset.symbol);
+
+export const DEFAULT_OPTIONS: MarketOptions = {
+  host: "127.0.0.1",
+  port: 0,
+  adminPort: 0,
+  seed: "sluice",
+  tickMs: 1_000,
+  symbols: SYMBOLS,
+  limits: true,
+};
+
+export type ParsedCommandLine =
+  | { readonly ok: true; readonly options: MarketOptions; readonly exitWithParent: boolean }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/** Reads the command line; all faults are told at once. */
+export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean" } as const;
+  let values: ReturnType<typeof read>;
+  const read = (args: string[]) =>
+    parseArgs({
+      args,
+      options: {
+        ...{ host: text, port: text, "admin-port": text, seed: text, "tick-ms": text, symbols: text },
+        ...{ "no-limits": flag, "exit-with-parent": flag },
+      },
+      strict: true,
+    }).values;
+  try {
+    values = read([...argv]);
+  } catch (error) {
+    return { ok: false, faults: [error instanceof Error ? error.message : String(error)] };
+  }
+  const faults: string[] = [];
+  const whole = (name: "port" | "admin-port" | "tick-ms", highest: number, otherwise: number): number => {
+    const given = values[name];
+    if (given === undefined) return otherwise;
+    if (/^\d{1,6}$/.test(given) && Number(given) <= highest) return Number(given);
+    faults.push(`--${name} must be a whole number from 0 to ${highest}`);
+    return otherwise;
+  };
+  const symbols = values.symbols?.split(",") ?? SYMBOLS;
+  const unknown = symbols.filter((symbol) => !SYMBOLS.includes(symbol));
+  if (unknown.length > 0) faults.push(`--symbols knows no ${unknown.join(", ")}; there are ${SYMBOLS.join(", ")}`);
+  const options: MarketOptions = {
+    host: values.host ?? DEFAULT_OPTIONS.host,
+    port: whole("port", 65_536 - EXCHANGES.length, DEFAULT_OPTIONS.port),
+    adminPort: whole("admin-port", 65_535, DEFAULT_OPTIONS.adminPort),
+    seed: values.seed ?? DEFAULT_OPTIONS.seed,
+    tickMs: whole("tick-ms", 60_000, DEFAULT_OPTIONS.tickMs),
+    symbols,
+    limits: values["no-limits"] !== true,
+  };
+  if (faults.length > 0) return { ok: false, faults };
+  return { ok: true, options, exitWithParent: values["exit-with-parent"] === true };
+}
