@@ -24,6 +24,8 @@ export function rest(ask: Ask, venue: Venue): Answer {
   const pair = ask.query.get("currency_pair");
   if (ask.path === "/api/v4/spot/time") return answer({ server_time: now });
   if (ask.path === "/api/v4/spot/currency_pairs") return answer(venue.markets().map(pairRow));
+  // Nothing is lent here, which clients that ask for all markets at once accept.
+  if (ask.path === "/api/v4/margin/currency_pairs") return answer([]);
   if (ask.path === "/api/v4/spot/tickers") {
     if (pair === null) return answer(venue.markets().map((market) => tickerRow(market, venue, "list")));
     const market = venue.find(pair);
