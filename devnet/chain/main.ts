@@ -2,6 +2,7 @@ import { fstatSync } from "node:fs";
 import { GenesisFaults } from "./genesis/load.ts";
 import { type ChainNode, startNode } from "./node.ts";
 import { type NodeOptions, parseCommandLine } from "./options.ts";
+import { MachineProcess } from "./svm/process/machine-process.ts";
 
 /** Whether standard input is a pipe that somebody holds open; the end of it then means that he is gone. */
 function inputIsPipe(): boolean {
@@ -15,7 +16,7 @@ function endWithFaults(faults: readonly string[]): never {
 }
 
 function start(options: NodeOptions): Promise<ChainNode> {
-  return startNode(options, { now: () => Date.now() }).catch((error: unknown) => {
+  return startNode(options, { now: () => Date.now(), svm: new MachineProcess() }).catch((error: unknown) => {
     if (error instanceof GenesisFaults) endWithFaults(error.faults);
     throw error;
   });

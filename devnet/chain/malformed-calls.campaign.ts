@@ -3,6 +3,7 @@ import { rpcMethods } from "@sluice/contract";
 import { encodeBase58 } from "@sluice/wire";
 import { type ChainNode, startNode } from "./node.ts";
 import { DEFAULT_OPTIONS } from "./options.ts";
+import { LiteSvmMachine } from "./svm/litesvm.ts";
 
 /** Inputs between two looks at whether the chain still lives. */
 const CHECK_EVERY = 50_000;
@@ -150,7 +151,7 @@ async function chainFault(node: ChainNode): Promise<string | null> {
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const options = { ...DEFAULT_OPTIONS, rpcPort: 0, pubsubPort: 0, slotMs: 0, traffic: 20, seed: String(seed) };
-  await using node = await startNode(options, { now: () => 1_800_000_000_000 });
+  await using node = await startNode(options, { now: () => 1_800_000_000_000, svm: new LiteSvmMachine() });
   for (let slots = 0; slots < 45; slots += 1) {
     await node.chain.settled();
     await node.closeSlot();

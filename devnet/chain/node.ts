@@ -19,7 +19,7 @@ import { answerBody, type Dispatch, dispatcher } from "./rpc/json-rpc.ts";
 import type { Method, RpcNode } from "./rpc/method.ts";
 import { rpcMethods } from "./rpc/table.ts";
 import { SlotTimer } from "./slot-timer.ts";
-import { LiteSvmMachine } from "./svm/litesvm.ts";
+import type { Svm } from "./svm/svm.ts";
 import { startTraffic } from "./traffic/traffic.ts";
 
 /** Longest text that a client may send over a socket. Source: Solana JSON-RPC, limits. */
@@ -164,13 +164,20 @@ function serveAdmin(options: NodeOptions, methods: ReadonlyMap<string, Method>, 
   });
 }
 
+export interface NodeDependencies {
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** The virtual machine, which is disposed of with the node. */
+  readonly svm: Svm;
+}
+
 /**
  * Starts a chain at its genesis and opens its doors. Ports may be 0: the URLs tell which were taken. Throws GenesisFaults
  * when what it is to begin with is wrong.
  */
-export async function startNode(options: NodeOptions, deps: { readonly now: () => number }): Promise<ChainNode> {
+export async function startNode(options: NodeOptions, deps: NodeDependencies): Promise<ChainNode> {
+  const { svm } = deps;
   const description = await loadGenesis(options, fetch);
-  const svm = new LiteSvmMachine();
   const genesis = await createGenesis(options, svm, description);
   const edge = new EdgeFaults();
   const sockets = new SocketFaults();

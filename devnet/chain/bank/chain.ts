@@ -1,20 +1,18 @@
-import { createHash } from "node:crypto";
 import { encodeBase58, parseTransaction, type Transaction } from "@sluice/wire";
 import type { Block, ChainAccount } from "../model.ts";
-import { durableNonce } from "../svm/durable-nonce.ts";
-import type { AccountWrite, Svm } from "../svm/svm.ts";
+import { type AccountWrite, MachineEndedError, type MachineFacts, type Svm } from "../svm/svm.ts";
 import { AccountStore } from "./accounts.ts";
 import { type BankSlot, type Commitment, CommitmentLadder } from "./bank-slot.ts";
 import { BlockhashQueue } from "./blockhashes.ts";
 import { EpochSchedule } from "./epochs.ts";
-import { admit, executeTransaction, type OpenBank } from "./executor.ts";
 import type { Genesis } from "./genesis.ts";
 import { History, type RecordedTransaction } from "./history.ts";
 import { slotYears } from "./inflation.ts";
-import { signaturesValid } from "./resolve.ts";
+import { OpenSlot } from "./open-slot.ts";
+import { Pipeline, type PipelineFacts } from "./pipeline.ts";
 import { type Simulation, type SimulationRequest, simulateAt } from "./simulate.ts";
 import { slotRewards } from "./slot-rewards.ts";
-import { hashBytes, SlotSysvars } from "./slot-sysvars.ts";
+import { SlotSysvars } from "./slot-sysvars.ts";
 import { StatusCache } from "./status-cache.ts";
 import { ValidatorVotes } from "./validator.ts";
 
@@ -48,18 +46,10 @@ export interface ChainListener {
   abandoned?(parent: BankSlot, slots: readonly bigint[]): void;
 }
 
-interface OpenSlot {
-  readonly slot: bigint;
-  readonly parent: BankSlot;
-  readonly time: bigint;
-  readonly nextNonce: Uint8Array;
-  readonly recorded: RecordedTransaction[];
-}
-
 /**
- * The chain: an open slot into which submitted transactions go in order of arrival, and the frozen slots behind it. One
- * thing happens at a time: a transaction runs, a simulation runs, or the slot is closed. Readers see frozen slots only,
- * each commitment its own. Time is not its business: whoever owns it calls `closeSlot`.
+ * The chain: an open slot into which submitted transactions go in order of arrival, and the frozen slots behind it.
+ * Transactions and simulations share the machine; the slot is closed, and forks happen, with neither under way. Readers
+ * see frozen slots only, each commitment its own. Time is not its business: whoever owns it calls `closeSlot`.
  */
 export class Chain implements AsyncDisposable {
   readonly genesis: Genesis;
@@ -76,12 +66,8 @@ export class Chain implements AsyncDisposable {
   readonly #listeners = new Set<ChainListener>();
   /** A slot not above the finalized one from which account versions are kept, while somebody reads behind it. */
   oldestRead: (() => bigint) | null = null;
-  readonly #pending: { readonly transaction: Transaction; readonly verified: boolean }[] = [];
+  readonly #pipeline: Pipeline;
   #open: OpenSlot;
-  #last: Promise<unknown> = Promise.resolve();
-  #draining = false;
-  #drained: Promise<void> = Promise.resolve();
-  #dropped = 0;
 
   private constructor(options: ChainOptions, genesis: Genesis, deps: ChainDependencies) {
     this.genesis = genesis;
@@ -109,12 +95,17 @@ export class Chain implements AsyncDisposable {
     this.blockhashes.register(bank.blockhash, 0n);
     this.history.append(this.#block(bank, encodeBase58(new Uint8Array(32)), [], []), []);
     this.#open = this.#nextSlot(bank);
+    this.#pipeline = new Pipeline(options, {
+      svm: deps.svm,
+      open: () => this.#open,
+      newest: () => this.#newestAccounts(),
+    });
   }
 
   /** Starts a chain at its genesis, which is processed, confirmed and finalized at once, with slot 1 open. */
   static async start(options: ChainOptions, genesis: Genesis, deps: ChainDependencies): Promise<Chain> {
     const chain = new Chain(options, genesis, deps);
-    await chain.#openSlot();
+    await chain.#openSlot(chain.#open);
     return chain;
   }
 
@@ -132,7 +123,12 @@ export class Chain implements AsyncDisposable {
 
   /** Transactions that were dropped because too many waited. */
   get dropped(): number {
-    return this.#dropped;
+    return this.#pipeline.facts.dropped;
+  }
+
+  /** What became of transactions and of the machine that nobody is answered about. */
+  get facts(): PipelineFacts & { readonly machine: MachineFacts } {
+    return { ...this.#pipeline.facts, machine: this.#deps.svm.facts };
   }
 
   /** Whether the SlotHashes sysvar of the open slot names this slot. */
@@ -144,28 +140,24 @@ export class Chain implements AsyncDisposable {
    * Takes a transaction for the open slot. What becomes of it is seen in the blocks; a bad one just never lands.
    * `verified` says that its signatures were checked already.
    */
-  submit(transaction: Transaction, verified = false): void {
-    if (this.#pending.length >= this.#options.pendingMax) {
-      this.#dropped += 1;
-      return;
-    }
-    this.#pending.push({ transaction, verified });
-    for (const listener of this.#listeners) listener.received(transaction.id);
-    if (!this.#draining) this.#drained = this.#drain();
+  submit(transaction: Transaction, verified = false, signature: string = transaction.id): void {
+    if (!this.#pipeline.submit({ transaction, signature, verified })) return;
+    for (const listener of this.#listeners) listener.received(signature);
   }
 
-  /** Resolves when every transaction submitted so far has run or was dropped. */
-  async settled(): Promise<void> {
-    await this.#drained;
+  /** Resolves when every transaction submitted so far has run, was dropped, or waits for room in the next slot. */
+  settled(): Promise<void> {
+    return this.#pipeline.settled();
   }
 
   /** Runs a transaction over the state of a commitment, or of the bank that `at` gives, keeping nothing. */
   simulate(request: SimulationRequest, at?: () => BankSlot): Promise<Simulation> {
-    return this.#exclusively(() =>
+    return this.#pipeline.alongside(() =>
       simulateAt(request, at?.() ?? this.at(request.commitment), {
         ...this.#deps,
         chain: this,
         accounts: this.accounts,
+        mayChange: (address) => this.#pipeline.mayChange(address),
       }),
     );
   }
@@ -175,7 +167,7 @@ export class Chain implements AsyncDisposable {
    * never have a block. With `silent` nobody is told of the opening until `announceOpen`.
    */
   closeSlot(skip = 0n, silent = false): Promise<void> {
-    return this.#exclusively(async () => {
+    return this.#pipeline.exclusively(async () => {
       const { bank, block } = await this.#freeze();
       const moved = this.#ladder.push(bank);
       for (const listener of this.#listeners) {
@@ -184,8 +176,7 @@ export class Chain implements AsyncDisposable {
         for (const finalized of moved.finalized) listener.finalized(finalized);
       }
       this.accounts.root(this.oldestRead?.() ?? this.at("finalized").slot);
-      this.#open = this.#nextSlot(bank, bank.slot + 1n + skip);
-      await this.#openSlot(silent);
+      await this.#openSlot(this.#nextSlot(bank, bank.slot + 1n + skip), silent);
     });
   }
 
@@ -206,7 +197,7 @@ export class Chain implements AsyncDisposable {
    * whose blockhash was abandoned too are lost. Throws RangeError when a slot is confirmed already.
    */
   fork(depth: number, landAgain: boolean): Promise<{ parent: bigint; abandoned: readonly bigint[] }> {
-    return this.#exclusively(async () => {
+    return this.#pipeline.exclusively(async () => {
       const open = this.#open;
       const gone = this.#ladder.unconfirmed().slice(0, depth);
       const parent = this.#ladder.abandon(depth);
@@ -216,65 +207,29 @@ export class Chain implements AsyncDisposable {
       this.blockhashes.rollback(parent.blockHeight);
       this.votes.rollback(parent.slot);
       this.#sysvars.rollback(parent);
-      await this.#deps.svm.write(this.accounts.rollback(parent.slot));
+      if (abandoned.some((slot) => this.#wroteProgram(slot))) this.#pipeline.distrustCaches();
+      await this.#writeMachine(this.accounts.rollback(parent.slot));
       for (const listener of this.#listeners) listener.abandoned?.(parent, abandoned);
-      this.#open = this.#nextSlot(parent, open.slot + 1n);
-      await this.#openSlot();
-      if (landAgain) await this.#landAgain(transactions);
+      await this.#openSlot(this.#nextSlot(parent, open.slot + 1n));
+      if (landAgain) this.#landAgain(transactions);
       return { parent: parent.slot, abandoned };
     });
   }
 
-  async #landAgain(transactions: readonly RecordedTransaction[]): Promise<void> {
-    for (const { executed } of transactions) {
-      const parsed = parseTransaction(executed.bytes);
-      if (parsed.ok) await this.#run(parsed.transaction, true);
-    }
-  }
-
-  #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work);
-    this.#last = result.catch(() => undefined);
-    return result;
-  }
-
-  async #drain(): Promise<void> {
-    this.#draining = true;
-    try {
-      while (this.#pending.length > 0) {
-        const batch = this.#pending.splice(0);
-        for (const { transaction, verified } of batch) {
-          // A transaction on which the machine fails is lost, as it is with a leader that crashes; the others run.
-          await this.#exclusively(() => this.#run(transaction, verified)).catch((error: unknown) =>
-            console.error(error),
-          );
-        }
-      }
-    } finally {
-      this.#draining = false;
-    }
-  }
-
-  async #run(transaction: Transaction, verified: boolean): Promise<void> {
-    const open = this.#open;
-    const bank: OpenBank = {
-      slot: open.slot,
-      nextNonce: open.nextNonce,
-      read: (address) => this.accounts.get(address, open.slot),
-      isRecentSlot: (slot) => this.isRecentSlot(slot),
-      isBlockhashValid: (blockhash) => this.blockhashes.isValid(blockhash, open.parent.blockHeight),
-      wasProcessed: (signature) => this.statuses.slotOf(signature) !== null,
-    };
-    const admission = admit(transaction, bank);
-    if (!admission.ok || !(verified || signaturesValid(transaction))) return;
-    const position = { slot: open.slot, index: open.recorded.length };
-    const recorded = await executeTransaction(admission, position, bank, {
-      svm: this.#deps.svm,
-      accounts: this.accounts,
+  #landAgain(transactions: readonly RecordedTransaction[]): void {
+    const submissions = transactions.flatMap(({ executed: { bytes, signature } }) => {
+      const parsed = parseTransaction(bytes);
+      return parsed.ok ? [{ transaction: parsed.transaction, signature, verified: true }] : [];
     });
-    if (recorded === null) return;
-    open.recorded.push(recorded);
-    this.statuses.add(recorded.executed.signature, open.slot);
+    this.#pipeline.submitFirst(submissions);
+  }
+
+  /** Whether a program was written in a slot that is not yet rooted: the machine keeps what it compiled. */
+  #wroteProgram(slot: bigint): boolean {
+    for (const address of this.accounts.written(slot)) {
+      if (this.accounts.newest(address)?.executable === true) return true;
+    }
+    return false;
   }
 
   async #freeze(): Promise<{ bank: BankSlot; block: Block }> {
@@ -291,14 +246,10 @@ export class Chain implements AsyncDisposable {
       { validator: this.genesis.validator, votes: this.votes, epochs: this.epochs, slotMs: this.#options.slotMs },
     );
     await this.#write(slot, writes);
-    const hash = createHash("sha256").update(hashBytes(parent.blockhash));
-    // Blocks on two forks must not share a hash, as they do not on a real chain, where skipped slots have ticks too.
-    if (slot !== parent.slot + 1n) hash.update(`slot ${slot}`);
-    for (const { executed } of recorded) hash.update(executed.signature);
     const bank: BankSlot = {
       slot,
       parent: parent.slot,
-      blockhash: encodeBase58(new Uint8Array(hash.digest())),
+      blockhash: encodeBase58(this.#open.blockhash()),
       blockHeight: parent.blockHeight + 1n,
       time,
       transactionCount: parent.transactionCount + BigInt(recorded.length),
@@ -331,24 +282,36 @@ export class Chain implements AsyncDisposable {
 
   #nextSlot(parent: BankSlot, slot = parent.slot + 1n): OpenSlot {
     const now = BigInt(Math.floor(this.#deps.now() / 1_000));
-    return {
-      slot,
-      parent,
-      time: now > parent.time ? now : parent.time,
-      nextNonce: durableNonce(hashBytes(parent.blockhash)),
-      recorded: [],
-    };
+    const { accounts, blockhashes, statuses } = this;
+    const isRecentSlot = (recent: bigint) => this.isRecentSlot(recent);
+    const time = now > parent.time ? now : parent.time;
+    return new OpenSlot({ slot, parent, time }, { accounts, blockhashes, statuses, isRecentSlot });
   }
 
-  async #openSlot(silent = false): Promise<void> {
-    const { slot, time, parent } = this.#open;
+  async #openSlot(open: OpenSlot, silent = false): Promise<void> {
+    this.#open = open;
+    const { slot, time, parent } = open;
     await this.#write(slot, this.#sysvars.open(slot, time, parent, this.blockhashes));
+    this.#pipeline.opened();
     if (!silent) this.announceOpen();
   }
 
   async #write(slot: bigint, writes: readonly AccountWrite[]): Promise<void> {
-    await this.#deps.svm.write(writes);
     for (const { address, account } of writes) this.accounts.write(slot, address, account);
+    await this.#writeMachine(writes);
+  }
+
+  /** A machine that has ended gets what is recorded when it is rebuilt. */
+  async #writeMachine(writes: readonly AccountWrite[]): Promise<void> {
+    try {
+      await this.#deps.svm.write(writes);
+    } catch (error) {
+      if (!(error instanceof MachineEndedError)) throw error;
+    }
+  }
+
+  *#newestAccounts(): Generator<AccountWrite> {
+    for (const [address, account] of this.accounts.all(this.#open.slot)) yield { address, account };
   }
 
   /** Years since genesis at a slot, by the nominal slot time. */
@@ -362,7 +325,7 @@ export class Chain implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#last;
+    await this.#pipeline.exclusively(async () => undefined);
     await this.#deps.svm[Symbol.asyncDispose]();
   }
 }

@@ -1,16 +1,18 @@
-import type { Transaction } from "@sluice/wire";
+import { programs, type Transaction } from "@sluice/wire";
 import type { ChainAccount, ExecutedTransaction, TransactionErrorJson } from "../model.ts";
-import type { Svm, SvmOutcome } from "../svm/svm.ts";
+import { RENT_EXEMPT_EPOCH } from "../svm/rent-exempt.ts";
+import type { SvmOutcome } from "../svm/svm.ts";
 import type { AccountStore } from "./accounts.ts";
 import { costUnits } from "./fees.ts";
 import type { RecordedTransaction } from "./history.ts";
 import type { LookupBank } from "./lookup-tables.ts";
 import { durableNonceAccount } from "./nonce.ts";
-import { type ResolvedTransaction, resolveTransaction, svmTransaction } from "./resolve.ts";
-import { tokenBalances } from "./token-state.ts";
+import { type ResolvedTransaction, resolveTransaction } from "./resolve.ts";
+import { isTokenProgram, tokenBalances } from "./token-state.ts";
 
 /** Each account counts this many bytes beside its data towards a transaction's loaded size. Source: SIMD-0186. */
-const LOADED_ACCOUNT_OVERHEAD = 64n;
+const LOADED_ACCOUNT_OVERHEAD = 64;
+const NO_DATA = new Uint8Array();
 
 /** The open slot as the executor sees it. */
 export interface OpenBank extends LookupBank {
@@ -25,8 +27,12 @@ export type Admission =
   | { readonly ok: false; readonly error: TransactionErrorJson };
 
 /** Resolves a transaction and checks its age and that it is new, in a runtime's order. */
-export function admit(transaction: Transaction, bank: OpenBank, checkAge = true): Admission {
-  const resolution = resolveTransaction(transaction, bank);
+export function admit(
+  transaction: Transaction,
+  bank: OpenBank,
+  { signature = transaction.id, checkAge = true }: { signature?: string; checkAge?: boolean } = {},
+): Admission {
+  const resolution = resolveTransaction(transaction, signature, bank);
   if (!resolution.ok) return resolution;
   const { resolved } = resolution;
   if (bank.wasProcessed(resolved.signature)) return { ok: false, error: "AlreadyProcessed" };
@@ -43,13 +49,10 @@ export function admit(transaction: Transaction, bank: OpenBank, checkAge = true)
 }
 
 /** Bytes of all accounts that a transaction loads. */
-export function loadedBytes(keys: readonly string[], read: (address: string) => ChainAccount | null): bigint {
-  let bytes = 0n;
-  for (const key of keys) {
-    const account = read(key);
-    if (account !== null) bytes += BigInt(account.data.length) + LOADED_ACCOUNT_OVERHEAD;
-  }
-  return bytes;
+export function loadedBytes(accounts: readonly (ChainAccount | null)[]): bigint {
+  let bytes = 0;
+  for (const account of accounts) if (account !== null) bytes += account.data.length + LOADED_ACCOUNT_OVERHEAD;
+  return BigInt(bytes);
 }
 
 /** Reads accounts as a transaction left them: its writes first, then the state before it. */
@@ -77,43 +80,53 @@ export function exactError(
   return missing ? "ProgramAccountNotFound" : outcome.error;
 }
 
-/** Runs one admitted transaction in the open slot and records it; null when the runtime refused to include it. */
-export async function executeTransaction(
-  admission: Admission & { readonly ok: true },
+/** The account after a transaction that left everything but its lamports alone; null when none are left. */
+function withLamports(account: ChainAccount | null, lamports: bigint): ChainAccount | null {
+  if (lamports === 0n) return null;
+  if (account !== null) return { ...account, lamports };
+  return { lamports, data: NO_DATA, owner: programs.system, executable: false, rentEpoch: RENT_EXEMPT_EPOCH };
+}
+
+/** Records what became of an admitted transaction over the state just before it, and writes its effects. */
+export function recordOutcome(
+  resolved: ResolvedTransaction,
+  outcome: SvmOutcome,
   position: { readonly slot: bigint; readonly index: number },
   bank: OpenBank,
-  deps: { readonly svm: Svm; readonly accounts: AccountStore },
-): Promise<RecordedTransaction | null> {
-  const { resolved, nonceAddress } = admission;
-  const { keys } = resolved;
-  const before = (address: string) => bank.read(address);
-  const preBalances = keys.map((key) => before(key)?.lamports ?? 0n);
-  const preTokenBalances = tokenBalances(keys, before);
-  const loaded = loadedBytes(keys, before);
-  const outcomes = await deps.svm.execute([svmTransaction(resolved, nonceAddress)], bank.nextNonce);
-  const outcome = outcomes[0];
-  if (outcome === undefined || !outcome.included) return null;
+  accounts: Pick<AccountStore, "write">,
+): RecordedTransaction {
+  const { keys, fees, message } = resolved;
+  const read = (address: string) => bank.read(address);
+  const held = keys.map(read);
+  const hasTokens = (all: readonly (ChainAccount | null)[]) =>
+    all.some((account) => account !== null && isTokenProgram(account.owner));
+  const preTokenBalances = hasTokens(held) ? tokenBalances(keys, read) : [];
   const error = exactError(outcome, resolved, bank);
-  for (const { address, account } of outcome.writes) deps.accounts.write(position.slot, address, account);
-  const writableKeys = resolved.writable.filter((writable) => writable).length;
+  const writableCount = resolved.writable.filter((writable) => writable).length;
+  const cost = costUnits(message, fees, writableCount, outcome.computeUnitsConsumed, loadedBytes(held));
+  const { slot, index } = position;
+  for (const { address, account } of outcome.writes) accounts.write(slot, address, account);
+  for (const { address, lamports } of outcome.balances) {
+    accounts.write(slot, address, withLamports(read(address), lamports));
+  }
+  const left = keys.map(read);
   const executed: ExecutedTransaction = {
     signature: resolved.signature,
-    slot: position.slot,
-    index: position.index,
+    slot,
+    index,
     bytes: resolved.transaction.bytes,
     error,
-    fee: resolved.fees.base + resolved.fees.priority,
-    preBalances,
-    postBalances: keys.map((key) => before(key)?.lamports ?? 0n),
+    fee: fees.base + fees.priority,
+    preBalances: held.map((account) => account?.lamports ?? 0n),
+    postBalances: left.map((account) => account?.lamports ?? 0n),
     preTokenBalances,
-    postTokenBalances: tokenBalances(keys, before),
+    postTokenBalances: hasTokens(left) ? tokenBalances(keys, read) : [],
     innerInstructions: outcome.innerInstructions,
     logs: outcome.logs,
     loadedAddresses: resolved.loaded,
     returnData: outcome.returnData,
     computeUnitsConsumed: outcome.computeUnitsConsumed,
-    costUnits: costUnits(resolved.message, resolved.fees, writableKeys, outcome.computeUnitsConsumed, loaded),
+    costUnits: cost,
   };
-  const { unitPrice, priority } = resolved.fees;
-  return { executed, keys, writable: resolved.writable, unitPrice, priorityFee: priority };
+  return { executed, keys, writable: resolved.writable, unitPrice: fees.unitPrice, priorityFee: fees.priority };
 }

@@ -9,6 +9,15 @@ function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
   return Buffer.compare(left, right) === 0;
 }
 
+/** Whether a message begins as a durable transaction does, so that it may carry a nonce in place of a blockhash. */
+export function advancesNonce(message: Message): boolean {
+  const first = message.instructions[0];
+  if (first === undefined || first.programIndex >= message.staticKeyCount) return false;
+  const { data } = first;
+  if (data.length < 4 || new DataView(data.buffer, data.byteOffset).getUint32(0, true) !== ADVANCE_NONCE) return false;
+  return message.address(first.programIndex) === programs.system;
+}
+
 /**
  * The nonce account whose value the transaction carries in place of a blockhash, or null when it is no durable
  * transaction that could run now: its first instruction advances a writable nonce account that holds the carried value,
@@ -22,9 +31,7 @@ export function durableNonceAccount(
   nextNonce: Uint8Array,
 ): string | null {
   const first = message.instructions[0];
-  if (first === undefined || keys[first.programIndex] !== programs.system) return null;
-  const { data } = first;
-  if (data.length < 4 || new DataView(data.buffer, data.byteOffset).getUint32(0, true) !== ADVANCE_NONCE) return null;
+  if (first === undefined || !advancesNonce(message)) return null;
   const index = first.accountIndexes[0];
   if (index === undefined || !isWritable(index) || sameBytes(message.blockhashBytes, nextNonce)) return null;
   const address = keys[index];

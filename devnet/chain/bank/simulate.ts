@@ -42,14 +42,17 @@ interface SimulationDependencies {
     readonly statuses: StatusCache;
     isRecentSlot(slot: bigint): boolean;
   };
+  /** Whether a transaction that the machine was given and that is not yet recorded may write the account. */
+  mayChange(address: string): boolean;
 }
 
-/** The accounts of a transaction, tables included, as they were at the bank where the machine has newer ones. */
-function overlayOf(resolved: ResolvedTransaction, bank: BankSlot, accounts: AccountStore): AccountWrite[] {
+/** The accounts of a transaction, tables included, as they were at the bank where the machine may have newer ones. */
+function overlayOf(resolved: ResolvedTransaction, bank: BankSlot, deps: SimulationDependencies): AccountWrite[] {
+  const { accounts } = deps;
   const addresses = new Set<string>([...resolved.keys, ...resolved.message.lookups.map(({ table }) => table)]);
   const overlay: AccountWrite[] = [];
   for (const address of addresses) {
-    if (!accounts.changedAfter(address, bank.slot)) continue;
+    if (!accounts.changedAfter(address, bank.slot) && !deps.mayChange(address)) continue;
     const account = accounts.get(address, bank.slot);
     // What the machine caches is simulated as it is now: it would not notice the older bytes.
     const owners = [account?.owner, accounts.newest(address)?.owner];
@@ -86,22 +89,24 @@ export async function simulateAt(
     postTokenBalances: [],
     after: before,
   };
-  const admission = admit(request.transaction, view, request.checkAge);
+  const admission = admit(request.transaction, view, { checkAge: request.checkAge });
   if (!admission.ok) return { ...nothing, error: admission.error, resolved: null, outcome: null };
   const { resolved, nonceAddress } = admission;
-  const transaction = svmTransaction(resolved, nonceAddress);
-  const outcome = await deps.svm.simulate(transaction, overlayOf(resolved, bank, accounts), view.nextNonce);
-  const after = readAfter(outcome, before);
   const { keys } = resolved;
+  const held = keys.map(before);
+  const preTokenBalances = tokenBalances(keys, before);
+  const transaction = svmTransaction(resolved, nonceAddress, false);
+  const outcome = await deps.svm.simulate(transaction, overlayOf(resolved, bank, deps), view.nextNonce);
+  const after = readAfter(outcome, before);
   return {
     error: exactError(outcome, resolved, view),
     resolved,
     outcome,
     bank,
-    loadedBytes: loadedBytes(keys, before),
-    preBalances: keys.map((key) => before(key)?.lamports ?? 0n),
+    loadedBytes: loadedBytes(held),
+    preBalances: held.map((account) => account?.lamports ?? 0n),
     postBalances: keys.map((key) => after(key)?.lamports ?? 0n),
-    preTokenBalances: tokenBalances(keys, before),
+    preTokenBalances,
     postTokenBalances: tokenBalances(keys, after),
     after,
   };

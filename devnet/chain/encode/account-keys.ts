@@ -42,17 +42,23 @@ export function keyNames(message: Message, loaded: Loaded): string[] {
 }
 
 /**
- * Lists all keys with their rights. A key counts as writable when the message asks for it, unless it is reserved, or is
+ * For each key, whether the runtime locks it for writing: the message asks for it, it is not reserved, and it is not
  * called as a program while the upgradeable loader is not among the keys.
  */
+export function writableKeys(message: Message, names: readonly string[]): boolean[] {
+  const writable = names.map((pubkey, index) => message.isWritable(index) && !RESERVED_KEYS.has(pubkey));
+  if (names.includes(programs.bpfLoaderUpgradeable)) return writable;
+  for (const { programIndex } of message.instructions) writable[programIndex] = false;
+  return writable;
+}
+
+/** Lists all keys with their rights. */
 export function accountKeys(message: Message, loaded: Loaded): AccountKey[] {
   const names = keyNames(message, loaded);
-  const called = names.includes(programs.bpfLoaderUpgradeable)
-    ? new Set<number>()
-    : new Set(message.instructions.map((instruction) => instruction.programIndex));
+  const writable = writableKeys(message, names);
   return names.map((pubkey, index) => ({
     pubkey,
-    writable: message.isWritable(index) && !RESERVED_KEYS.has(pubkey) && !called.has(index),
+    writable: writable[index] ?? false,
     signer: message.isSigner(index),
     source: index < message.staticKeyCount ? "transaction" : "lookupTable",
   }));

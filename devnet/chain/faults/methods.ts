@@ -1,3 +1,4 @@
+import type { Chain } from "../bank/chain.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { invalidParams, nodeBehind } from "../rpc/errors.ts";
 import type { Method, MethodTable } from "../rpc/method.ts";
@@ -43,6 +44,11 @@ function poolsOf(faults: Faults): JsonObject {
   );
 }
 
+/** How the virtual machine does, and what became of transactions that nobody is answered about. */
+function machineOf({ facts: { machine, pending, dropped, dangerous, rebuilds } }: Chain): JsonObject {
+  return { pid: machine.pid, ended: machine.ended, rebuilds, pending, dropped, dangerous };
+}
+
 function info(faults: Faults): JsonObject {
   const { chain, clock, view } = faults.parts;
   const { slot } = chain.at("processed");
@@ -56,6 +62,7 @@ function info(faults: Faults): JsonObject {
     epoch: chain.epochs.epochOf(slot),
     unixTimestampMs: Math.floor(clock.now()),
     faults: faults.active(),
+    machine: machineOf(chain),
     programs: programsOf(faults),
     wallets: Object.fromEntries(description.wallets),
     mints: Object.fromEntries(description.mints),

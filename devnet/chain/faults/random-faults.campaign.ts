@@ -1,6 +1,7 @@
 import type { Chain } from "../bank/chain.ts";
 import { type ChainNode, startNode } from "../node.ts";
 import { DEFAULT_OPTIONS } from "../options.ts";
+import { LiteSvmMachine } from "../svm/litesvm.ts";
 import { call } from "../testing/boot.ts";
 import { SeededRandom } from "./random.ts";
 
@@ -70,7 +71,13 @@ async function step(node: ChainNode, random: SeededRandom): Promise<string> {
 /** Random faults over a chain with traffic, `n` of them: no lamport is lost, blocks stay linked, commitments go forward. */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const random = new SeededRandom(`campaign ${seed}`);
-  await using node = await startNode({ ...options, seed: String(seed) }, { now: () => 1_800_000_000_000 });
+  await using node = await startNode(
+    { ...options, seed: String(seed) },
+    {
+      now: () => 1_800_000_000_000,
+      svm: new LiteSvmMachine(),
+    },
+  );
   let shown = { confirmed: 0n, finalized: 0n };
   for (let index = 0; index < n; index += 1) {
     const done = await step(node, random);

@@ -3,6 +3,9 @@ import { ByteWriter } from "../bank/bytes.ts";
 import type { Chain } from "../bank/chain.ts";
 import { hashBytes } from "../bank/slot-sysvars.ts";
 import { startManualChain } from "../testing/chain.ts";
+import { LiteSvmMachine } from "./litesvm.ts";
+import { MachineProcess } from "./process/machine-process.ts";
+import type { Svm } from "./svm.ts";
 
 /** A small seeded generator (mulberry32): a seed replays a run. */
 function generator(seed: number): (below: number) => number {
@@ -94,6 +97,13 @@ function castOf(chain: Chain): Cast {
   };
 }
 
+/** So many hostile transactions, less those that would be too long, for a chain as it stands now. */
+export function hostileTransactions(seed: number, count: number, chain: Chain): Transaction[] {
+  const random = generator(seed);
+  const cast = castOf(chain);
+  return Array.from({ length: count }, () => hostileTransaction(random, cast) ?? []).flat();
+}
+
 interface Tally {
   sent: number;
   landed: number;
@@ -105,8 +115,8 @@ interface Tally {
 const TRANSACTIONS_PER_CHAIN = 1_000;
 const TRANSACTIONS_PER_SLOT = 100;
 
-async function runOneChain(random: (below: number) => number, n: number, tally: Tally): Promise<void> {
-  await using manual = await startManualChain({ slotsMax: 300 });
+async function runOneChain(random: (below: number) => number, n: number, tally: Tally, svm: Svm): Promise<void> {
+  await using manual = await startManualChain({ slotsMax: 300 }, svm);
   const { chain } = manual;
   const end = tally.sent + n;
   while (tally.sent < end) {
@@ -129,14 +139,20 @@ async function runOneChain(random: (below: number) => number, n: number, tally: 
 
 /**
  * Runs `n` transactions of arbitrary instructions, as if all their signers had signed: programs, sysvars and accounts of
- * genesis may be called, passed and written. The machine must go on, most must land, and every one that landed must keep
+ * genesis may be called, passed and written. Every other chain has its machine in a process of its own. The machine must go on, most must land, and every one that landed must keep
  * the sum of its lamports less its fee.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const random = generator(seed);
   const tally: Tally = { sent: 0, landed: 0, succeeded: 0, unbalanced: 0 };
-  while (tally.sent < n) await runOneChain(random, Math.min(TRANSACTIONS_PER_CHAIN, n - tally.sent), tally);
+  let ended = 0;
+  for (let chains = 0; tally.sent < n; chains += 1) {
+    const process = chains % 2 === 1 ? new MachineProcess() : null;
+    const most = Math.min(TRANSACTIONS_PER_CHAIN, n - tally.sent);
+    await runOneChain(random, most, tally, process ?? new LiteSvmMachine());
+    ended += process?.facts.ended ?? 0;
+  }
   const { sent, landed, succeeded, unbalanced } = tally;
-  const summary = `${sent} transactions, ${landed} landed, ${succeeded} succeeded, ${unbalanced} unbalanced`;
-  return { passed: landed > n / 4 && unbalanced === 0, summary };
+  const counts = `${sent} transactions, ${landed} landed, ${succeeded} succeeded, ${unbalanced} unbalanced`;
+  return { passed: landed > n / 4 && unbalanced === 0 && ended === 0, summary: `${counts}, ${ended} machines ended` };
 }

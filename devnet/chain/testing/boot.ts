@@ -1,10 +1,15 @@
 import { type ChainNode, startNode } from "../node.ts";
 import { DEFAULT_OPTIONS, type NodeOptions } from "../options.ts";
+import { LiteSvmMachine } from "../svm/litesvm.ts";
+import type { Svm } from "../svm/svm.ts";
 
-/** A node on free ports with a fast clock, from one seed: what the tests talk to. */
-export function bootNode(options: Partial<NodeOptions> = {}): Promise<ChainNode> {
+/**
+ * A node on free ports with a fast clock, from one seed: what the tests talk to. Its machine is in the test's own process
+ * unless another is given: that starts in 12 ms instead of 150, and what differs has tests of its own.
+ */
+export function bootNode(options: Partial<NodeOptions> = {}, svm: Svm = new LiteSvmMachine()): Promise<ChainNode> {
   const quick = { ...DEFAULT_OPTIONS, rpcPort: 0, pubsubPort: 0, slotMs: 40, seed: "test", ...options };
-  return startNode(quick, { now: () => Date.now() });
+  return startNode(quick, { now: () => Date.now(), svm });
 }
 
 interface RpcAnswer {

@@ -5,6 +5,7 @@ import { createGenesis } from "../bank/genesis.ts";
 import { DEFAULT_OPTIONS } from "../options.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { LiteSvmMachine } from "../svm/litesvm.ts";
+import type { Svm } from "../svm/svm.ts";
 
 /** A chain without doors whose clock moves one slot time with every slot that the test closes. */
 export interface ManualChain extends AsyncDisposable {
@@ -15,8 +16,10 @@ export interface ManualChain extends AsyncDisposable {
   fund(keypair: Keypair, lamports: bigint): void;
 }
 
-export async function startManualChain(options: Partial<ChainOptions> = {}): Promise<ManualChain> {
-  const svm = new LiteSvmMachine();
+export async function startManualChain(
+  options: Partial<ChainOptions> = {},
+  svm: Svm = new LiteSvmMachine(),
+): Promise<ManualChain> {
   const all = { ...DEFAULT_OPTIONS, ...options, seed: "manual" };
   let now = 1_800_000_000_000;
   const chain = await Chain.start(all, await createGenesis(all, svm), { svm, now: () => now });

@@ -1,5 +1,6 @@
 import { type ChainNode, startNode } from "../../node.ts";
 import { DEFAULT_OPTIONS, type NodeOptions } from "../../options.ts";
+import { LiteSvmMachine } from "../../svm/litesvm.ts";
 import { call } from "../../testing/boot.ts";
 
 const CLOCK_START_MS = 1_800_000_000_000;
@@ -14,7 +15,7 @@ export interface FaultyNode extends AsyncDisposable {
 
 export async function bootFaultyNode(options: Partial<NodeOptions> = {}): Promise<FaultyNode> {
   const quick = { ...DEFAULT_OPTIONS, rpcPort: 0, pubsubPort: 0, slotMs: 0, seed: "faults", admin: true, ...options };
-  const node = await startNode(quick, { now: () => CLOCK_START_MS });
+  const node = await startNode(quick, { now: () => CLOCK_START_MS, svm: new LiteSvmMachine() });
   return {
     node,
     async admin(method, ...params) {

@@ -1,0 +1,130 @@
+import { type AccountWrite, MachineEndedError, type Svm } from "../svm/svm.ts";
+import type { Admitted } from "./open-slot.ts";
+
+/** Times that a transaction may end the machine while it runs alone. */
+const DEATHS_MAX = 2;
+/** Attempts to bring a machine up before the chain gives up until it is asked for something again. */
+const REBUILDS_MAX = 5;
+
+export interface RecoveryDependencies {
+  readonly svm: Svm;
+  /** Every account as it is recorded now: what a new machine begins with. */
+  readonly newest: () => Iterable<AccountWrite>;
+  /** Resolves when nothing is under way at the machine. */
+  readonly idle: () => Promise<void>;
+  /** Runs one transaction and records what becomes of it. */
+  readonly run: (admitted: Admitted) => Promise<void>;
+  readonly giveUp: (admitted: Admitted, reason: unknown) => void;
+  /** Called after each attempt. One that failed is not followed by another until somebody asks for the machine. */
+  readonly over: (isUp: boolean) => void;
+}
+
+/**
+ * Keeps the machine usable. One that ended is rebuilt from what is recorded, and so is one whose caches are older than the
+ * accounts; then the transactions that were under way run again, one by one, so that one that ends the machine is known.
+ */
+export class MachineRecovery {
+  readonly #deps: RecoveryDependencies;
+  /** Transactions that were under way when the machine ended, in order. */
+  readonly #again: Admitted[] = [];
+  #isStale = false;
+  #attempt: Promise<void> | null = null;
+  #dangerous = 0;
+  #rebuilds = 0;
+
+  constructor(deps: RecoveryDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Whether the machine may be asked for anything: nothing is to be mended, and nothing is being mended. */
+  get isUp(): boolean {
+    return this.#attempt === null && !this.#isNeeded;
+  }
+
+  get isUnderWay(): boolean {
+    return this.#attempt !== null;
+  }
+
+  /** Whether transactions wait to run again. */
+  get owes(): boolean {
+    return this.#again.length > 0;
+  }
+
+  /** Transactions dropped because they ended the machine time and again, and times that it was rebuilt. */
+  get facts(): { readonly dangerous: number; readonly rebuilds: number } {
+    return { dangerous: this.#dangerous, rebuilds: this.#rebuilds };
+  }
+
+  get #isNeeded(): boolean {
+    return this.#deps.svm.isEnded || this.#isStale || this.#again.length > 0;
+  }
+
+  /** The machine ended while these were under way. */
+  runAgain(batch: readonly Admitted[]): void {
+    this.#again.push(...batch);
+  }
+
+  /** The machine runs programs that are no more: it is rebuilt before it runs anything else. */
+  distrustCaches(): void {
+    this.#isStale = true;
+  }
+
+  /** Resolves when the machine is up. After a failure, which rejects, the next call tries once more. */
+  async up(): Promise<void> {
+    while (!this.isUp) await this.#mend();
+  }
+
+  /** Concurrent calls share one attempt. */
+  #mend(): Promise<void> {
+    this.#attempt ??= this.#rebuildAndRunAgain().then(
+      () => this.#over(true),
+      (error: unknown) => {
+        this.#over(false);
+        throw error;
+      },
+    );
+    return this.#attempt;
+  }
+
+  #over(isUp: boolean): void {
+    this.#attempt = null;
+    this.#deps.over(isUp);
+  }
+
+  async #rebuildAndRunAgain(): Promise<void> {
+    // What is under way at a machine that ended is on its way back, and a stale one finishes what it has.
+    await this.#deps.idle();
+    if (this.#deps.svm.isEnded || this.#isStale) await this.#rebuild();
+    for (let next = this.#again[0]; next !== undefined; next = this.#again[0]) {
+      await this.#runAlone(next);
+      this.#again.shift();
+    }
+  }
+
+  async #runAlone(admitted: Admitted): Promise<void> {
+    for (let deaths = 0; deaths < DEATHS_MAX; deaths += 1) {
+      try {
+        return await this.#deps.run(admitted);
+      } catch (error) {
+        if (!(error instanceof MachineEndedError)) return this.#deps.giveUp(admitted, error);
+        await this.#rebuild();
+      }
+    }
+    this.#dangerous += 1;
+    const { signature } = admitted.submission;
+    this.#deps.giveUp(admitted, `devnet chain: ${signature} ends the virtual machine and is dropped`);
+  }
+
+  async #rebuild(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.#deps.svm.rebuild(this.#deps.newest());
+        this.#rebuilds += 1;
+        this.#isStale = false;
+        return;
+      } catch (error) {
+        if (!(error instanceof MachineEndedError) || attempt === REBUILDS_MAX) throw error;
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { createHash, type Hash } from "node:crypto";
+import { durableNonce } from "../svm/durable-nonce.ts";
+import type { SvmOutcome, SvmTransaction } from "../svm/svm.ts";
+import type { AccountStore } from "./accounts.ts";
+import type { BankSlot } from "./bank-slot.ts";
+import { BlockLimits } from "./block-limits.ts";
+import type { BlockhashQueue } from "./blockhashes.ts";
+import { admit, type OpenBank, recordOutcome } from "./executor.ts";
+import { costUnits } from "./fees.ts";
+import type { RecordedTransaction } from "./history.ts";
+import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
+import { hashBytes } from "./slot-sysvars.ts";
+import type { StatusCache } from "./status-cache.ts";
+import type { Submission } from "./submission-queue.ts";
+
+export interface OpenSlotDependencies {
+  readonly accounts: AccountStore;
+  readonly blockhashes: BlockhashQueue;
+  readonly statuses: StatusCache;
+  readonly isRecentSlot: (slot: bigint) => boolean;
+}
+
+/** A transaction that may run in the open slot, with what the machine is told of it. */
+export interface Admitted {
+  readonly submission: Submission;
+  readonly resolved: ResolvedTransaction;
+  readonly machine: SvmTransaction;
+  /** Cost units that the block has reserved for it. */
+  readonly reserved: number;
+}
+
+/** A refused one never lands; one that the block or an account of it has no room for waits for the next slot. */
+export type SlotAdmission = Admitted | "refused" | "block full" | "account full";
+
+/** The slot into which transactions go: who may run in it, and what ran. */
+export class OpenSlot {
+  readonly slot: bigint;
+  readonly parent: BankSlot;
+  /** Unix seconds. */
+  readonly time: bigint;
+  readonly nextNonce: Uint8Array;
+  readonly recorded: RecordedTransaction[] = [];
+  readonly #deps: OpenSlotDependencies;
+  readonly #bank: OpenBank;
+  readonly #limits = new BlockLimits();
+  readonly #hash: Hash;
+
+  constructor(at: Pick<OpenSlot, "slot" | "parent" | "time">, deps: OpenSlotDependencies) {
+    const { slot, parent, time } = at;
+    this.slot = slot;
+    this.parent = parent;
+    this.time = time;
+    this.#deps = deps;
+    this.nextNonce = durableNonce(hashBytes(parent.blockhash));
+    this.#bank = {
+      slot,
+      nextNonce: this.nextNonce,
+      read: (address) => deps.accounts.get(address, slot),
+      isRecentSlot: deps.isRecentSlot,
+      isBlockhashValid: (blockhash) => deps.blockhashes.isValid(blockhash, parent.blockHeight),
+      wasProcessed: (signature) => deps.statuses.slotOf(signature) !== null,
+    };
+    this.#hash = createHash("sha256").update(hashBytes(parent.blockhash));
+    // Blocks on two forks must not share a hash, as they do not on a real chain, where skipped slots have ticks too.
+    if (slot !== parent.slot + 1n) this.#hash.update(`slot ${slot}`);
+  }
+
+  /** Checks a transaction against the state as it is recorded so far. */
+  admit(submission: Submission): SlotAdmission {
+    const { transaction, signature, verified } = submission;
+    const admission = admit(transaction, this.#bank, { signature });
+    if (!admission.ok) return "refused";
+    const { resolved, nonceAddress } = admission;
+    const machine = svmTransaction(resolved, nonceAddress, !verified);
+    const { fees, message } = resolved;
+    const reserved = Number(costUnits(message, fees, machine.writable.length, fees.unitLimit, 0n));
+    const room = this.#limits.reserve(reserved, machine.writable);
+    return room === "reserved" ? { submission, resolved, machine, reserved } : room;
+  }
+
+  /** Records what became of an admitted transaction. Each is recorded once, in the order in which the machine ran them. */
+  record({ resolved, machine, reserved }: Admitted, outcome: SvmOutcome): void {
+    const { writable } = machine;
+    if (!outcome.included) {
+      this.#limits.add(-reserved, writable);
+      return;
+    }
+    const position = { slot: this.slot, index: this.recorded.length };
+    const recorded = recordOutcome(resolved, outcome, position, this.#bank, this.#deps.accounts);
+    this.recorded.push(recorded);
+    this.#hash.update(resolved.signature);
+    this.#deps.statuses.add(resolved.signature, this.slot);
+    this.#limits.add(Number(recorded.executed.costUnits) - reserved, writable);
+  }
+
+  /** Gives back what was reserved for a transaction that is given up. */
+  giveUp({ machine, reserved }: Admitted): void {
+    this.#limits.add(-reserved, machine.writable);
+  }
+
+  /** The hash of the block as it stands; asked once, when the slot is frozen. */
+  blockhash(): Uint8Array {
+    return new Uint8Array(this.#hash.digest());
+  }
+}

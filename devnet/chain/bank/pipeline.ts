@@ -1,0 +1,248 @@
+import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome } from "../svm/svm.ts";
+import { MachineRecovery } from "./machine-recovery.ts";
+import type { Admitted, OpenSlot } from "./open-slot.ts";
+import { type Submission, SubmissionQueue } from "./submission-queue.ts";
+import { Turns } from "./turns.ts";
+import { UnderWay } from "./under-way.ts";
+
+/** Transactions of a batch. Handing one over costs about 30 µs, and its results are recorded at a stretch. */
+const BATCH_MAX = 64;
+/** Compute units that the transactions of a batch may ask for together, so that a batch is soon over. */
+const BATCH_UNITS_MAX = 6_000_000n;
+/** Batches at the machine: it has the next one when it is done with one, and a slot's end waits for no more than these. */
+const BATCHES_MAX = 3;
+/** Transactions that an account without room puts off in one slot, before the whole block counts as full. */
+const PUT_OFF_MAX = 1_024;
+/** Times that a simulation runs at most, since the machine may end during it for a reason that is not its own. */
+const SIMULATION_RUNS_MAX = 2;
+
+export interface PipelineOptions {
+  /** Transactions that may wait for the machine; more are dropped, as a full leader drops them. */
+  readonly pendingMax: number;
+}
+
+export interface PipelineDependencies {
+  readonly svm: Svm;
+  readonly open: () => OpenSlot;
+  /** Every account as it is recorded now: what a new machine begins with. */
+  readonly newest: () => Iterable<AccountWrite>;
+}
+
+/** What became of transactions and of the machine that nobody is answered about. */
+export interface PipelineFacts {
+  readonly pending: number;
+  /** Dropped because too many waited. */
+  readonly dropped: number;
+  /** Dropped because they ended the machine time and again. */
+  readonly dangerous: number;
+  /** Times that the machine was rebuilt. */
+  readonly rebuilds: number;
+}
+
+/**
+ * The way of transactions through the machine. Batches are handed over while earlier ones run, and their results are
+ * recorded in order. A transaction whose admission depends on what is under way waits for it: for all of it when it may
+ * carry a durable nonce, and when it uses lookup tables for those that could change one. What must happen alone (a slot's
+ * end, a fork) waits for what is under way and for nothing that is queued. When the machine ends, it is rebuilt from what
+ * is recorded, and the transactions that were under way run again, one by one.
+ */
+export class Pipeline {
+  readonly #options: PipelineOptions;
+  readonly #deps: PipelineDependencies;
+  readonly #queue = new SubmissionQueue();
+  /** For the next slot, since an account that they write has no room in this one. */
+  readonly #putOff: Submission[] = [];
+  readonly #underWay = new UnderWay();
+  readonly #turns = new Turns();
+  readonly #recovery: MachineRecovery;
+  #isBlockFull = false;
+  #isPumpDue = false;
+  #dropped = 0;
+
+  constructor(options: PipelineOptions, deps: PipelineDependencies) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#recovery = new MachineRecovery({
+      svm: deps.svm,
+      newest: deps.newest,
+      idle: () => this.#turns.until(() => this.#underWay.batches === 0),
+      run: async (admitted) => {
+        const [outcome] = await this.#execute([admitted]);
+        this.#record(admitted, outcome);
+      },
+      giveUp: (admitted, reason) => this.#giveUp(admitted, reason),
+      over: (isUp) => (isUp ? this.#pumpSoon() : this.#turns.next()),
+    });
+  }
+
+  get facts(): PipelineFacts {
+    const pending = this.#queue.length + this.#putOff.length;
+    return { pending, dropped: this.#dropped, ...this.#recovery.facts };
+  }
+
+  /** Queues a transaction; false when too many wait. */
+  submit(submission: Submission): boolean {
+    if (this.#queue.length + this.#putOff.length >= this.#options.pendingMax) {
+      this.#dropped += 1;
+      return false;
+    }
+    this.#queue.push(submission);
+    this.#pumpSoon();
+    return true;
+  }
+
+  /** Puts transactions before all that wait. They are as many as blocks held, and no bound drops them. */
+  submitFirst(submissions: readonly Submission[]): void {
+    this.#queue.putFirst(submissions);
+    this.#pumpSoon();
+  }
+
+  /** Another slot is open: what had no room in the last one comes first. */
+  opened(): void {
+    this.#isBlockFull = false;
+    this.#queue.putFirst(this.#putOff.splice(0));
+    this.#pumpSoon();
+  }
+
+  /** Resolves when every transaction submitted so far has run, was dropped, or waits for the next slot. */
+  settled(): Promise<void> {
+    const mayRun = () => this.#queue.length > 0 && !this.#isBlockFull;
+    return this.#turns.until(() => !mayRun() && !this.#recovery.owes && this.#isQuiet());
+  }
+
+  #isQuiet(): boolean {
+    return this.#underWay.batches === 0 && !this.#recovery.isUnderWay;
+  }
+
+  /** Runs work with nothing under way at the machine; transactions and simulations wait meanwhile. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.alone(
+      () => this.#isQuiet(),
+      async () => {
+        await this.#recovery.up();
+        return work();
+      },
+      () => this.#pumpSoon(),
+    );
+  }
+
+  /** Runs a simulation between the batches. One during which the machine ends runs once more; then the fault is its own. */
+  alongside<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.together(async () => {
+      for (let run = 1; ; run += 1) {
+        await this.#recovery.up();
+        try {
+          return await work();
+        } catch (error) {
+          if (!(error instanceof MachineEndedError) || run === SIMULATION_RUNS_MAX) throw error;
+        }
+      }
+    });
+  }
+
+  /** Whether a transaction that is under way may write an account. */
+  mayChange(address: string): boolean {
+    return this.#underWay.mayChange(address);
+  }
+
+  /** The machine runs programs that are no more: it is rebuilt before it runs anything else. */
+  distrustCaches(): void {
+    this.#recovery.distrustCaches();
+  }
+
+  /** Transactions that come together go together. */
+  #pumpSoon(): void {
+    if (this.#isPumpDue) return;
+    this.#isPumpDue = true;
+    queueMicrotask(() => {
+      this.#isPumpDue = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    const hasWork = this.#queue.length > 0 || this.#recovery.owes;
+    if (hasWork && !this.#turns.isAloneWanted) this.#handOver();
+    this.#turns.next();
+  }
+
+  #handOver(): void {
+    if (!this.#recovery.isUp) {
+      if (!this.#recovery.isUnderWay) this.#recovery.up().catch((error: unknown) => console.error(error));
+      return;
+    }
+    while (this.#underWay.batches < BATCHES_MAX) {
+      const batch = this.#nextBatch();
+      if (batch.length === 0) return;
+      void this.#run(batch);
+    }
+  }
+
+  #nextBatch(): Admitted[] {
+    const batch: Admitted[] = [];
+    let units = 0n;
+    while (batch.length < BATCH_MAX && units < BATCH_UNITS_MAX && !this.#isBlockFull) {
+      const submission = this.#queue.first();
+      if (submission === undefined || this.#underWay.concerns(submission)) break;
+      if (this.#underWay.has(submission.signature)) {
+        this.#queue.removeFirst();
+        continue;
+      }
+      const admitted = this.#deps.open().admit(submission);
+      if (admitted === "block full") {
+        this.#isBlockFull = true;
+        break;
+      }
+      this.#queue.removeFirst();
+      if (admitted === "account full") this.#putOffUntilNextSlot(submission);
+      else if (admitted !== "refused") {
+        batch.push(admitted);
+        units += admitted.resolved.fees.unitLimit;
+        this.#underWay.admitted(admitted);
+      }
+    }
+    return batch;
+  }
+
+  #putOffUntilNextSlot(submission: Submission): void {
+    this.#putOff.push(submission);
+    if (this.#putOff.length >= PUT_OFF_MAX) this.#isBlockFull = true;
+  }
+
+  async #run(batch: readonly Admitted[]): Promise<void> {
+    this.#underWay.handedOver(batch);
+    try {
+      const outcomes = await this.#execute(batch);
+      batch.forEach((admitted, index) => {
+        this.#record(admitted, outcomes[index]);
+      });
+    } catch (error) {
+      if (error instanceof MachineEndedError) this.#recovery.runAgain(batch);
+      // A batch on which the machine fails is lost, as it is with a leader that crashes; the others run.
+      else for (const admitted of batch) this.#giveUp(admitted, error);
+    }
+    this.#underWay.answered(batch);
+    this.#pump();
+  }
+
+  #execute(batch: readonly Admitted[]): Promise<readonly SvmOutcome[]> {
+    const machine = batch.map((admitted) => admitted.machine);
+    return this.#deps.svm.execute(machine, this.#deps.open().nextNonce);
+  }
+
+  #record(admitted: Admitted, outcome: SvmOutcome | undefined): void {
+    this.#underWay.over(admitted);
+    try {
+      if (outcome === undefined) throw new Error("the machine left out an outcome");
+      this.#deps.open().record(admitted, outcome);
+    } catch (error) {
+      console.error(error);
+    }
+  }
+
+  #giveUp(admitted: Admitted, reason: unknown): void {
+    console.error(reason);
+    this.#underWay.over(admitted);
+    this.#deps.open().giveUp(admitted);
+  }
+}

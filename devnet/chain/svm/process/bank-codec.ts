@@ -1,0 +1,140 @@
+import { encodeBase58 } from "@sluice/wire";
+import type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "../../model.ts";
+import { keyBytes } from "../key-bytes.ts";
+import { RENT_EXEMPT_EPOCH } from "../rent-exempt.ts";
+import type { AccountWrite, LamportsWrite, SvmOutcome, SvmTransaction } from "../svm.ts";
+import type { FrameReader } from "./frame-reader.ts";
+import type { FrameWriter } from "./frame-writer.ts";
+import {
+  BARE_LINE,
+  CALLS,
+  EXECUTABLE,
+  FAILED,
+  GONE,
+  INCLUDED,
+  LEGACY,
+  MOVES_LAMPORTS_ONLY,
+  NEW_LINE,
+  NO_NONCE,
+  PLAIN,
+  RETURNS,
+  VERIFY,
+} from "./messages.ts";
+
+/** Names of programs that are kept between answers; more begin anew. */
+const OWNERS_MAX = 4_096;
+
+/** The bank's half of the protocol: it writes requests. */
+export function writeTransaction(writer: FrameWriter, transaction: SvmTransaction): void {
+  const { bytes, fee, lifetime, nonceAddress, version, verify, movesLamportsOnly, writable, writableKeys } =
+    transaction;
+  const flags = (verify ? VERIFY : 0) | (version === "legacy" ? LEGACY : 0);
+  writer.u8(flags | (movesLamportsOnly ? MOVES_LAMPORTS_ONLY : 0));
+  writer.u8(nonceAddress === null ? NO_NONCE : writable.indexOf(nonceAddress)).u64(fee);
+  writer.u16(bytes.length).fixed(bytes).fixed(lifetime).u8(writableKeys.length);
+  for (const key of writableKeys) writer.fixed(key);
+}
+
+export function writeAccount(writer: FrameWriter, { address, account }: AccountWrite): void {
+  writer.fixed(keyBytes(address));
+  if (account === null) {
+    writer.u8(GONE);
+    return;
+  }
+  const { lamports, rentEpoch, owner, data, executable } = account;
+  writer
+    .u8(executable ? EXECUTABLE : PLAIN)
+    .u64(lamports)
+    .u64(rentEpoch)
+    .fixed(keyBytes(owner))
+    .bytes(data);
+}
+
+type Returned = SvmOutcome["returnData"];
+type Inner = SvmOutcome["innerInstructions"];
+
+/** And it reads answers. One for each life of the machine's process, since both sides number the log lines. */
+export class AnswerReader {
+  readonly #lines: string[] = [];
+  readonly #owners = new Map<string, string>();
+
+  /** What became of one transaction of a batch. */
+  outcome(reader: FrameReader, transaction: SvmTransaction): SvmOutcome {
+    const ran = this.#ran(reader);
+    const address = (index: number) => transaction.writable[index] ?? transaction.payer;
+    const balances: LamportsWrite[] = [];
+    for (let left = reader.u8(); left > 0; left -= 1) {
+      balances.push({ address: address(reader.u8()), lamports: reader.u64() });
+    }
+    const writes: AccountWrite[] = [];
+    for (let left = reader.u8(); left > 0; left -= 1) {
+      writes.push({ address: address(reader.u8()), account: this.#account(reader) });
+    }
+    return { ...ran, writes, balances };
+  }
+
+  simulation(reader: FrameReader): SvmOutcome {
+    return { ...this.#ran(reader), writes: this.accounts(reader), balances: [] };
+  }
+
+  accounts(reader: FrameReader): AccountWrite[] {
+    return Array.from({ length: reader.u32() }, () => ({
+      address: encodeBase58(reader.fixed(32)),
+      account: this.#account(reader),
+    }));
+  }
+
+  #ran(reader: FrameReader): Omit<SvmOutcome, "writes" | "balances"> {
+    const flags = reader.u8();
+    const computeUnitsConsumed = reader.u64();
+    const error = (flags & FAILED) === 0 ? null : (JSON.parse(reader.text()) as TransactionErrorJson);
+    const logs: string[] = [];
+    for (let left = reader.u16(); left > 0; left -= 1) logs.push(this.#line(reader));
+    const innerInstructions = (flags & CALLS) === 0 ? [] : this.#inner(reader);
+    const returnData: Returned =
+      (flags & RETURNS) === 0 ? null : { programId: this.#owner(reader), data: reader.bytes() };
+    return { included: (flags & INCLUDED) !== 0, error, logs, innerInstructions, computeUnitsConsumed, returnData };
+  }
+
+  #line(reader: FrameReader): string {
+    const number = reader.u16();
+    if (number === BARE_LINE) return reader.text();
+    if (number !== NEW_LINE) return this.#lines[number] ?? "";
+    const line = reader.text();
+    this.#lines.push(line);
+    return line;
+  }
+
+  #inner(reader: FrameReader): Inner {
+    return Array.from({ length: reader.u8() }, () => ({
+      index: reader.u8(),
+      instructions: Array.from({ length: reader.u16() }, () => this.#instruction(reader)),
+    }));
+  }
+
+  #instruction(reader: FrameReader): CompiledInstruction {
+    const programIdIndex = reader.u8();
+    const stackHeight = reader.u8();
+    const accounts = [...reader.fixed(reader.u16())];
+    return { programIdIndex, accounts, data: reader.bytes(), stackHeight };
+  }
+
+  #account(reader: FrameReader): ChainAccount | null {
+    const kind = reader.u8();
+    if (kind === GONE) return null;
+    const lamports = reader.u64();
+    const owner = this.#owner(reader);
+    return { lamports, data: reader.bytes(), owner, executable: kind === EXECUTABLE, rentEpoch: RENT_EXEMPT_EPOCH };
+  }
+
+  /** Few programs own most accounts, and their names are long to make. */
+  #owner(reader: FrameReader): string {
+    const name = reader.name(32);
+    const known = this.#owners.get(name);
+    if (known !== undefined) return known;
+    if (this.#owners.size >= OWNERS_MAX) this.#owners.clear();
+    const owner = encodeBase58(Buffer.from(name, "latin1"));
+    this.#owners.set(name, owner);
+    return owner;
+  }
+}

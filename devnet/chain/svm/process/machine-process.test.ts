@@ -1,0 +1,148 @@
+import { expect, test } from "bun:test";
+import { Keypair, SystemProgram } from "@solana/web3.js";
+import { GenesisKeypair } from "../../bank/keypair.ts";
+import { airdropTransaction } from "../../rpc/airdrop.ts";
+import { call } from "../../testing/boot.ts";
+import { type ManualChain, signed, startManualChain } from "../../testing/chain.ts";
+import { hostileTransactions } from "../hostile-instructions.campaign.ts";
+import { LiteSvmMachine } from "../litesvm.ts";
+import type { Svm } from "../svm.ts";
+import { MachineProcess } from "./machine-process.ts";
+
+const SOL = 1_000_000_000n;
+
+function transfer(manual: ManualChain, payer: Keypair, to: Keypair, lamports: bigint) {
+  const { publicKey: toPubkey } = to;
+  const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports });
+  return signed(payer, manual.chain.at("processed").blockhash, pay);
+}
+
+async function chainOf(svm: Svm, seed: number): Promise<unknown> {
+  await using manual = await startManualChain({ slotsMax: 300 }, svm);
+  const { chain } = manual;
+  for (let slot = 0; slot < 6; slot += 1) {
+    for (const transaction of hostileTransactions(seed + slot, 100, chain)) {
+      const simulation = await chain.simulate({ transaction, commitment: "processed", checkAge: true });
+      expect(simulation.bank.slot).toBe(BigInt(slot));
+      chain.submit(transaction, true);
+    }
+    await manual.closeSlots(1);
+  }
+  const { slot } = chain.at("processed");
+  return {
+    bank: chain.at("processed"),
+    blocks: chain.history.slots(0n, slot, 100).map((at) => chain.history.block(at)),
+    accounts: new Map([...chain.accounts.all(slot)].sort(([one], [other]) => (one < other ? -1 : 1))),
+  };
+}
+
+test("a chain goes the same way, record by record, wherever its machine is", async () => {
+  expect(await chainOf(new MachineProcess(), 7)).toEqual(await chainOf(new LiteSvmMachine(), 7));
+});
+
+test("simulations say the same, wherever the machine is", async () => {
+  const answers = async (svm: Svm) => {
+    await using manual = await startManualChain({}, svm);
+    await manual.closeSlots(1);
+    const found: unknown[] = [];
+    for (const transaction of hostileTransactions(11, 200, manual.chain)) {
+      const { error, outcome } = await manual.chain.simulate({ transaction, commitment: "processed", checkAge: true });
+      found.push({ error, outcome });
+    }
+    return found;
+  };
+  expect(await answers(new MachineProcess())).toEqual(await answers(new LiteSvmMachine()));
+});
+
+test("killed in the middle of batches, the machine comes back: each transaction lands once, and no lamport is lost", async () => {
+  const svm = new MachineProcess();
+  await using manual = await startManualChain({ pendingMax: 100_000 }, svm);
+  const { chain } = manual;
+  const payers = Array.from({ length: 16 }, (_, index) => new GenesisKeypair("payers", String(index)));
+  for (const { publicKey } of payers) {
+    const { faucet } = chain.genesis;
+    chain.submit(airdropTransaction(faucet, publicKey, 100n * SOL, chain.at("processed").blockhash, 0));
+  }
+  await manual.closeSlots(1);
+  const lamports = chain.accounts.lamports;
+  const receiver = new GenesisKeypair("receiver", "0");
+  const sent: string[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    for (let index = 0; index < 250; index += 1) {
+      const payer = payers[index % payers.length] ?? receiver;
+      const { blockhash } = chain.at("processed");
+      const amount = BigInt(1_000_000 + sent.length);
+      const transaction = airdropTransaction(payer, receiver.publicKey, amount, blockhash, 0);
+      chain.submit(transaction, index % 2 === 0);
+      sent.push(transaction.id);
+    }
+    // The first batch is on its way now; the signal meets it, one after it, or the machine between two.
+    await Promise.resolve();
+    process.kill(svm.facts.pid, "SIGKILL");
+    await manual.closeSlots(1);
+  }
+  expect(svm.facts.ended).toBe(4);
+  expect(chain.facts).toMatchObject({ dangerous: 0, dropped: 0, pending: 0 });
+  const landed = chain.history
+    .slots(2n, chain.at("processed").slot, 100)
+    .flatMap((slot) => chain.history.block(slot)?.transactions ?? []);
+  expect(landed.map(({ signature }) => signature).toSorted()).toEqual(sent.toSorted());
+  expect(landed.every(({ error }) => error === null)).toBe(true);
+  const received = sent.reduce((sum, _, index) => sum + BigInt(1_000_000 + index), 0n);
+  expect(chain.account(receiver.address, "processed")?.lamports).toBe(received);
+  // Half of each fee is burned, and the rest is the validator's.
+  expect(lamports - chain.accounts.lamports).toBe(BigInt(sent.length) * 2_500n);
+});
+
+test("killed during simulations and while it is idle, the machine comes back: the answers are the same", async () => {
+  const svm = new MachineProcess();
+  await using manual = await startManualChain({}, svm);
+  const { chain } = manual;
+  const payer = Keypair.generate();
+  manual.fund(payer, SOL);
+  await manual.closeSlots(1);
+  const transaction = transfer(manual, payer, Keypair.generate(), SOL / 2n);
+  const simulate = async () => {
+    const { error, postBalances } = await chain.simulate({ transaction, commitment: "processed", checkAge: true });
+    return { error, postBalances };
+  };
+  const before = await simulate();
+  expect(before.error).toBeNull();
+  const asked = Array.from({ length: 20 }, simulate);
+  process.kill(svm.facts.pid, "SIGKILL");
+  expect(await Promise.all(asked)).toEqual(Array.from({ length: 20 }, () => before));
+  process.kill(svm.facts.pid, "SIGKILL");
+  await manual.closeSlots(2);
+  expect(await simulate()).toEqual(before);
+});
+
+test("a rebuilt machine holds what the bank holds: accounts that are gone stay gone, and its own faucet too", async () => {
+  const svm = new MachineProcess();
+  await using manual = await startManualChain({}, svm);
+  const { chain } = manual;
+  const payer = Keypair.generate();
+  manual.fund(payer, SOL);
+  await manual.closeSlots(1);
+  chain.submit(transfer(manual, payer, Keypair.generate(), SOL - 5_000n));
+  await manual.closeSlots(40);
+  await svm.rebuild([...chain.accounts.all(chain.openSlot)].map(([address, account]) => ({ address, account })));
+  const held = new Map((await svm.genesisAccounts()).map(({ address, account }) => [address, account]));
+  expect(held.get(payer.publicKey.toBase58())).toBeUndefined();
+  for (const [address, account] of held) {
+    const recorded = chain.accounts.newest(address);
+    expect({ address, lamports: account?.lamports ?? 0n }).toEqual({ address, lamports: recorded?.lamports ?? 0n });
+  }
+});
+
+test("the machine's process ends with the chain's, even when that is killed", async () => {
+  const main = new URL("../../main.ts", import.meta.url).pathname;
+  const flags = ["--rpc-port", "0", "--pubsub-port", "0", "--admin", "--slot-ms", "50"];
+  const chain = Bun.spawn([process.execPath, main, ...flags], { stdin: "pipe", stdout: "pipe", stderr: "pipe" });
+  const { value } = await chain.stdout.getReader().read();
+  const { admin } = JSON.parse(new TextDecoder().decode(value)) as { admin: string };
+  const { result } = (await call(admin, "devnet_info")) as { result: { machine: { pid: number } } };
+  process.kill(result.machine.pid, 0);
+  chain.kill("SIGKILL");
+  // Both hold the error stream, so that its end is the end of both. (A process that is gone may still be listed.)
+  expect(await new Response(chain.stderr).text()).toBe("");
+});

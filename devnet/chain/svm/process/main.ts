@@ -1,0 +1,91 @@
+import { readSync, writeSync } from "node:fs";
+import { LiteSvmCore } from "../litesvm-core.ts";
+import { type FrameReader, FrameSplitter } from "./frame-reader.ts";
+import { FrameWriter } from "./frame-writer.ts";
+import {
+  LineNumbers,
+  readAccount,
+  readTransaction,
+  writeAccounts,
+  writeOutcome,
+  writeSimulation,
+} from "./machine-codec.ts";
+import { REQUEST } from "./messages.ts";
+
+const READ_BYTES = 256 * 1_024;
+const STDIN = 0;
+const STDOUT = 1;
+
+/** The machine behind the protocol. */
+class MachineServer {
+  readonly #core = new LiteSvmCore();
+  readonly #lines = new LineNumbers();
+  readonly #writer = new FrameWriter();
+
+  /** Does what a request asks; the answer's frame holds until the next call. */
+  answer(kind: number, reader: FrameReader): Uint8Array {
+    this.#writer.begin(kind);
+    if (kind === REQUEST.execute) this.#execute(reader);
+    else if (kind === REQUEST.simulate) this.#simulate(reader);
+    else if (kind === REQUEST.write) this.#write(reader);
+    else if (kind === REQUEST.genesisAccounts) writeAccounts(this.#writer, this.#core.brought());
+    else if (kind === REQUEST.beginRebuild) this.#core.beginRebuild();
+    else if (kind === REQUEST.endRebuild) this.#core.endRebuild();
+    else throw new RangeError(`a request of kind ${kind}`);
+    return this.#writer.finish();
+  }
+
+  #execute(reader: FrameReader): void {
+    const nextNonce = reader.fixed(32);
+    const count = reader.u16();
+    this.#writer.u16(count);
+    for (let left = count; left > 0; left -= 1) {
+      const outcome = this.#core.execute(readTransaction(reader), nextNonce);
+      writeOutcome(this.#writer, outcome, this.#lines);
+    }
+  }
+
+  #simulate(reader: FrameReader): void {
+    const transaction = readTransaction(reader);
+    const overlay = Array.from({ length: reader.u32() }, () => readAccount(reader));
+    writeSimulation(this.#writer, this.#core.simulate(transaction, overlay), this.#lines);
+  }
+
+  #write(reader: FrameReader): void {
+    let fault = "";
+    for (let left = reader.u32(); left > 0; left -= 1) {
+      const { key, account } = readAccount(reader);
+      try {
+        this.#core.write(key, account);
+      } catch (error) {
+        // A program that LiteSVM cannot load.
+        if (fault === "") fault = error instanceof Error ? error.message : String(error);
+      }
+    }
+    this.#writer.text(fault);
+  }
+}
+
+/**
+ * Entry of the machine's process: requests on standard input, answers on standard output. It waits in the reads and
+ * writes themselves, since it has one thing to do at a time; the end of its input ends it, so it never outlives the
+ * chain, however that dies.
+ */
+function main(): void {
+  const server = new MachineServer();
+  const splitter = new FrameSplitter();
+  for (;;) {
+    const chunk = new Uint8Array(READ_BYTES);
+    const length = readSync(STDIN, chunk, 0, chunk.length, null);
+    if (length === 0) return;
+    for (const { kind, reader } of splitter.push(chunk.subarray(0, length))) {
+      const answer = server.answer(kind, reader);
+      for (let written = 0; written < answer.length; ) {
+        written += writeSync(STDOUT, answer, written, answer.length - written);
+      }
+    }
+  }
+}
+
+main();
+process.exit(0);
