@@ -12,11 +12,14 @@ const quantileReach = decimal("0.4837");
 const twoThirds = decimal("0.9674");
 /**
  * What remains to be corrected for few sources, where quantiles lie between order statistics or beyond them: midway
- * between the factors that make normal and Laplace noise cover exactly, from 40,000 simulated rounds each.
+ * between the factors that make normal and heavy-tailed noise cover exactly, from 40,000 simulated rounds each.
  */
-const factors = ["1", "1", "1.185", "0.96", "0.845", "0.985", "0.94", "0.98", "0.98", "0.985"].map(decimal);
-/** Where all say the same to the last digit, what is left is where between bid and ask the price lies. */
-const shareOfSpread = decimal("0.333");
+const factors = ["1", "1", "1.21", "1", "0.87", "1.005", "0.96", "0.995", "0.995", "1"].map(decimal);
+/**
+ * Venues that print on one coarse grid agree to the last digit and know no better: the truth lies anywhere between bid and
+ * ask. This is the two-thirds quantile above for a deviation of one spread over the root of twelve.
+ */
+const shareOfSpread = decimal("0.2793");
 
 const half = decimal("0.5");
 const quarter = decimal("0.25");
@@ -34,9 +37,9 @@ export interface SharedErrors {
 
 /** Half the width, in dollars, that holds the true price in two rounds of three. Votes are sorted by value. */
 export function bandOf(votes: readonly Weighted[], price: Decimal, shared: SharedErrors): Decimal {
-  let own = differenceBand(votes);
-  if (own === 0n && shared.spread !== null) own = multiply(multiply(shared.spread, shareOfSpread), price);
-  const relative = divide(own, price);
+  const told = divide(differenceBand(votes), price);
+  const untold = shared.spread === null ? (0n as Decimal) : multiply(shared.spread, shareOfSpread);
+  const relative = told < untold ? untold : told;
   const movement = multiply(multiply(twoThirds, twoThirds), shared.movement);
   const square = multiply(relative, relative) + multiply(shared.index, shared.index) + movement;
   return multiply(squareRoot(square as Decimal), price);

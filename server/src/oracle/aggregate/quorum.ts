@@ -3,7 +3,7 @@ import type { LastGood } from "./breaker.ts";
 import type { Vote } from "./voice.ts";
 import { totalWeight, weightedMedian } from "./weighted.ts";
 
-/** A side with this share needs no other proof. */
+/** A side with this share of the weight and of the sources needs no other proof. */
 const clearMajority = decimal("0.6");
 /** How long the last good price says which of two sides is the continuing one. */
 const continuityMs = 600_000;
@@ -15,7 +15,7 @@ export type Quorum = "agreed" | "disagreement" | "depeg";
 
 /**
  * Whether the sources, sorted by price, agree: prices no further apart than the reach belong to one side, and the largest
- * side needs more than half of the sources and more than half of the weight. With less than six tenths of the weight it
+ * side needs more than half of the sources and more than half of the weight. With less than six tenths of either it
  * also has to be the side on which the last good price lies: a colluding half that jumps away is refused, an honest one
  * that stays is not. Where the sides are those that quote in dollars and those converted by an index, the index itself
  * may be wrong, and only continuity decides.
@@ -30,7 +30,8 @@ export function quorumOf(votes: readonly Vote[], reach: Decimal, last: LastGood 
   const total = totalWeight(votes);
   const weight = totalWeight(largest);
   if (largest.length * 2 <= votes.length || weight * 2n <= total) return reason;
-  if (!alongIndex && weight >= multiply(clearMajority, total)) return "agreed";
+  const isClear = weight >= multiply(clearMajority, total) && largest.length * 5 >= votes.length * 3;
+  if (isClear && !alongIndex) return "agreed";
   if (last === null || atMs - last.atMs > continuityMs) return reason;
   const distance = distanceTo(largest, last.price);
   return others.every((side) => distanceTo(side, last.price) >= distance) ? "agreed" : reason;

@@ -15,10 +15,12 @@ export type StablecoinIndex =
 export const unsure: StablecoinIndex = { state: "unsure" };
 
 /**
- * Within half a percent of 1 the median of the witnesses is believed. Outside, all of them have to agree to half a
- * percent: three venues quote the coin in dollars, so two that collude could otherwise move every converted quote.
+ * This near to 1 the median of the witnesses is believed. Further away all of them have to agree: three venues quote the
+ * coin in dollars, and two that collude could otherwise move every converted quote as far as they like.
  */
-const peg = decimal("0.005");
+const peg = decimal("0.002");
+/** Witnesses agree that lie this near to their median; two colluding ones of three move the index no further than this. */
+const agreement = decimal("0.003");
 /** How much of a depeg is added to the band: the price of a falling coin has moved since it was read. */
 const depegShare = 20n;
 /** Crosses between the coins may stand in for a missing index of the other coin only this near to parity. */
@@ -50,7 +52,7 @@ export function indexOf({ direct, crosses, other }: Witnesses): StablecoinIndex 
   if (values.length < 2) return unsure;
   const votes = sortedByValue(values.map((value) => ({ value, weight: unit })));
   const price = weightedMedian(votes);
-  const agreeing = values.filter((value) => isNear(value, price, peg)).length;
+  const agreeing = values.filter((value) => isNear(value, price, agreement)).length;
   const band = differenceBand(votes);
   if (isNear(price, unit, peg)) {
     return agreeing * 2 > values.length ? { state: "pegged", price, band } : unsure;

@@ -1,0 +1,14 @@
+import { expect, test } from "bun:test";
+import { run as calibrate } from "./oracle-calibration.campaign.ts";
+import { run as searchWorstLie } from "./oracle-worst-lie.campaign.ts";
+
+/** First slices; the whole campaigns are in docs/campaigns.md. */
+test("the band holds the truth in two rounds of three whatever the noise, and confidence follows the error", async () => {
+  const { passed, summary } = await calibrate({ n: 500, seed: 1 });
+  expect(passed, summary).toBe(true);
+}, 60_000);
+
+test("no minority's worst lie moves the price beyond the honest noise, and no split is answered", async () => {
+  const { passed, summary } = await searchWorstLie({ n: 300, seed: 1 });
+  expect(passed, summary).toBe(true);
+}, 60_000);
