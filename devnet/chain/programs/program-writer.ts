@@ -1,3 +1,5 @@
+import { programs } from "@sluice/wire";
+import { bytesOf } from "../genesis/token-accounts.ts";
 import { Assembler, type Constant, type Label } from "./assembler/assembler.ts";
 import type { Register } from "./assembler/instructions.ts";
 
@@ -10,6 +12,7 @@ import type { Register } from "./assembler/instructions.ts";
 export const RUNTIME_ERRORS = {
   invalidInstructionData: 3n << 32n,
   invalidAccountData: 4n << 32n,
+  incorrectProgramId: 7n << 32n,
   missingRequiredSignature: 8n << 32n,
   accountAlreadyInitialized: 9n << 32n,
   notEnoughAccountKeys: 11n << 32n,
@@ -43,6 +46,7 @@ export class ProgramWriter {
   readonly #failures = new Map<bigint, Label>();
   readonly #routines: (() => void)[] = [];
   #heap = 0;
+  #token: Constant | null = null;
 
   constructor() {
     const table = this.slot(ACCOUNTS_MAX * 8);
@@ -221,6 +225,12 @@ export class ProgramWriter {
     this.account("r1", account);
     this.asm.address("r2", key);
     this.requireSameKey("r1", RECORD.key, "r2", 0, this.failure(otherwise));
+  }
+
+  /** The account must be the Token program: what another one says that it has moved has not moved. */
+  requireTokenProgram(account: AccountRef): void {
+    this.#token ??= this.asm.constant(bytesOf(programs.token));
+    this.requireKey(account, this.#token, RUNTIME_ERRORS.incorrectProgramId);
   }
 
   log(text: string): void {

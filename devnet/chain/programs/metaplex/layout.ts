@@ -17,6 +17,21 @@ export const METADATA_KEY = 4;
 export const MASTER_EDITION_KEY = 6;
 export const TOKEN_STANDARD = { nonFungible: 0, fungibleAsset: 1, fungible: 2 } as const;
 
+/** Errors of the stand-in. The real program knows many more, and may number them otherwise. */
+export const METADATA_ERRORS = {
+  invalidMintAuthority: 10n,
+  updateAuthorityIncorrect: 7n,
+  mintMismatch: 15n,
+  textTooLong: 11n,
+  editionsMustHaveExactlyOneToken: 16n,
+  invalidBasisPoints: 35n,
+  creatorsTooLong: 36n,
+  shareTotal: 39n,
+  cannotVerifyAnotherCreator: 54n,
+  collectionNotFound: 80n,
+  collectionCannotBeVerified: 81n,
+} as const;
+
 export interface Creator {
   readonly address: Uint8Array;
   readonly verified: boolean;

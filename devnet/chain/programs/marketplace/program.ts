@@ -1,0 +1,243 @@
+import { AccountMaker } from "../account-maker.ts";
+import { Invoker, type Seed } from "../invoke.ts";
+import { ProgramWriter, RECORD, RUNTIME_ERRORS } from "../program-writer.ts";
+import { accountTag, instructionTag, tagNumber } from "../tags.ts";
+import { LISTING, LISTING_BYTES, LISTING_SEED, MARKETPLACE_ERRORS } from "./layout.ts";
+
+const TOKEN = { transferChecked: 12, closeAccount: 9 } as const;
+const DECIMALS = 44;
+const NEVER = 0x7fff_ffff_ffff_ffffn;
+
+/** Positions of the accounts of each instruction; those that are named in none of them are not read. */
+const LIST = { owner: 0, source: 1, listing: 2, escrow: 3, mint: 4, payer: 5, token: 6, associated: 7, system: 9 };
+const DELIST = { owner: 0, target: 1, listing: 2, escrow: 3, mint: 4, rent: 5, token: 6 };
+const BUY = {
+  buyer: 1,
+  target: 2,
+  listing: 3,
+  escrow: 4,
+  mint: 5,
+  owner: 6,
+  payer: 7,
+  rent: 9,
+  token: 10,
+  associated: 11,
+  system: 13,
+};
+
+class MarketplaceWriter {
+  readonly writer = new ProgramWriter();
+  readonly invoker = new Invoker(this.writer);
+  readonly maker = new AccountMaker(this.writer, this.invoker);
+  readonly #seed = this.writer.asm.constant(new TextEncoder().encode(LISTING_SEED));
+  readonly #data = this.writer.slot(12);
+  readonly #bump = this.writer.slot();
+
+  seeds(mint: number): readonly Seed[] {
+    return [{ constant: this.#seed }, { key: mint }];
+  }
+
+  #signing(mint: number): readonly Seed[] {
+    return [...this.seeds(mint), { slot: this.#bump, length: 1 }];
+  }
+
+  /** Moves the one unit; `byListing` when it comes out of escrow. */
+  move(way: { from: number; mint: number; to: number; authority: number; token: number; byListing: boolean }): void {
+    const { asm } = this.writer;
+    asm.store(1, "r9", this.#data, TOKEN.transferChecked);
+    asm.store(8, "r9", this.#data + 1, 1);
+    this.writer.account("r1", way.mint);
+    asm.load(1, "r1", "r1", RECORD.data + DECIMALS);
+    asm.store(1, "r9", this.#data + 9, "r1");
+    this.invoker.invoke({
+      program: way.token,
+      accounts: [
+        { account: way.from, writes: true },
+        { account: way.mint },
+        { account: way.to, writes: true },
+        { account: way.authority, signs: true },
+      ],
+      data: { slot: this.#data, length: 10 },
+      ...(way.byListing ? { seeds: this.#signing(way.mint) } : {}),
+    });
+  }
+
+  /** Opens an associated token account unless it is open: the program's CreateIdempotent. */
+  open(way: {
+    payer: number;
+    at: number;
+    owner: number;
+    mint: number;
+    system: number;
+    token: number;
+    program: number;
+  }): void {
+    this.writer.asm.store(1, "r9", this.#data, 1);
+    this.invoker.invoke({
+      program: way.program,
+      accounts: [
+        { account: way.payer, signs: true, writes: true },
+        { account: way.at, writes: true },
+        { account: way.owner },
+        { account: way.mint },
+        { account: way.system },
+        { account: way.token },
+      ],
+      data: { slot: this.#data, length: 1 },
+    });
+  }
+
+  /** Pays lamports out of a slot. */
+  pay(from: number, to: number, system: number, amount: number): void {
+    const { asm } = this.writer;
+    asm.store(4, "r9", this.#data, 2);
+    asm.load(8, "r1", "r9", amount);
+    asm.store(8, "r9", this.#data + 4, "r1");
+    this.invoker.invoke({
+      program: system,
+      accounts: [
+        { account: from, signs: true, writes: true },
+        { account: to, writes: true },
+      ],
+      data: { slot: this.#data, length: 12 },
+    });
+  }
+
+  /** The account must be a listing of this mint, this owner, and this payer of its rent. */
+  openListing(at: { listing: number; mint: number; owner: number; rent: number }): void {
+    const { writer } = this;
+    const { asm } = writer;
+    const wrong = writer.failure(MARKETPLACE_ERRORS.wrongListing);
+    writer.requireOwned(at.listing);
+    writer.account("r1", at.listing);
+    asm.load(8, "r2", "r1", RECORD.size);
+    asm.branch("ne", "r2", LISTING_BYTES, wrong);
+    asm.load(8, "r2", "r1", RECORD.data);
+    asm.wide("r3", tagNumber(accountTag("ListState")));
+    asm.branch("ne", "r2", "r3", wrong);
+    for (const [offset, account] of [
+      [LISTING.mint, at.mint],
+      [LISTING.owner, at.owner],
+      [LISTING.rentPayer, at.rent],
+    ] as const) {
+      writer.account("r2", account);
+      writer.requireSameKey("r1", RECORD.data + offset, "r2", RECORD.key, wrong);
+    }
+    asm.load(1, "r2", "r1", RECORD.data + LISTING.bump);
+    asm.store(1, "r9", this.#bump, "r2");
+  }
+
+  /** The unit leaves escrow, and escrow and listing give their rent back. */
+  release(at: { listing: number; escrow: number; mint: number; rent: number; token: number }, to: number): void {
+    this.move({ from: at.escrow, mint: at.mint, to, authority: at.listing, token: at.token, byListing: true });
+    this.writer.asm.store(1, "r9", this.#data, TOKEN.closeAccount);
+    this.invoker.invoke({
+      program: at.token,
+      accounts: [
+        { account: at.escrow, writes: true },
+        { account: at.rent, writes: true },
+        { account: at.listing, signs: true },
+      ],
+      data: { slot: this.#data, length: 1 },
+      seeds: this.#signing(at.mint),
+    });
+    this.maker.close(at.listing, at.rent);
+  }
+}
+
+function list(market: MarketplaceWriter): void {
+  const { writer, maker } = market;
+  const { asm } = writer;
+  const price = writer.slot();
+  writer.log("Instruction: ListLegacy");
+  writer.requireAccounts(10);
+  writer.requireData(16);
+  writer.requireSigner(LIST.owner);
+  writer.requireTokenProgram(LIST.token);
+  writer.argument(8, 8, price);
+  maker.requireAddress(LIST.listing, market.seeds(LIST.mint));
+  const seeds = market.seeds(LIST.mint);
+  maker.create({ payer: LIST.payer, account: LIST.listing, system: LIST.system, bytes: LISTING_BYTES, seeds });
+  writer.account("r1", LIST.listing);
+  asm.wide("r2", tagNumber(accountTag("ListState")));
+  asm.store(8, "r1", RECORD.data, "r2");
+  asm.store(1, "r1", RECORD.data + LISTING.version, 1);
+  asm.load(1, "r2", "r9", maker.bump);
+  asm.store(1, "r1", RECORD.data + LISTING.bump, "r2");
+  for (const [offset, account] of [
+    [LISTING.owner, LIST.owner],
+    [LISTING.mint, LIST.mint],
+    [LISTING.rentPayer, LIST.payer],
+  ] as const) {
+    writer.account("r2", account);
+    for (let word = 0; word < 32; word += 8) {
+      asm.load(8, "r3", "r2", RECORD.key + word);
+      asm.store(8, "r1", RECORD.data + offset + word, "r3");
+    }
+  }
+  asm.load(8, "r2", "r9", price);
+  asm.store(8, "r1", RECORD.data + LISTING.amount, "r2");
+  asm.wide("r2", NEVER);
+  asm.store(8, "r1", RECORD.data + LISTING.expiry, "r2");
+  const { payer, escrow: at, listing: owner, mint, system, token, associated: program } = LIST;
+  market.open({ payer, at, owner, mint, system, token, program });
+  market.move({ from: LIST.source, mint, to: at, authority: LIST.owner, token, byListing: false });
+}
+
+function delist(market: MarketplaceWriter): void {
+  const { writer } = market;
+  writer.log("Instruction: DelistLegacy");
+  writer.requireAccounts(10);
+  writer.requireSigner(DELIST.owner);
+  writer.requireTokenProgram(DELIST.token);
+  market.openListing(DELIST);
+  market.release(DELIST, DELIST.target);
+}
+
+function buy(market: MarketplaceWriter): void {
+  const { writer } = market;
+  const { asm } = writer;
+  const [most, price] = [writer.slot(), writer.slot()];
+  writer.log("Instruction: BuyLegacy");
+  writer.requireAccounts(14);
+  writer.requireData(16);
+  writer.requireSigner(BUY.buyer);
+  writer.requireTokenProgram(BUY.token);
+  writer.argument(8, 8, most);
+  market.openListing(BUY);
+  asm.load(8, "r2", "r1", RECORD.data + LISTING.amount);
+  asm.store(8, "r9", price, "r2");
+  asm.load(8, "r3", "r9", most);
+  asm.branch("gt", "r2", "r3", writer.failure(MARKETPLACE_ERRORS.priceMismatch));
+  market.pay(BUY.payer, BUY.owner, BUY.system, price);
+  const { payer, target: at, buyer: owner, mint, system, token, associated: program } = BUY;
+  market.open({ payer, at, owner, mint, system, token, program });
+  market.release(BUY, BUY.target);
+}
+
+/** The marketplace program as an ELF file: listings in escrow, their end, and sales for lamports. */
+export function assembleMarketplace(): Uint8Array {
+  const market = new MarketplaceWriter();
+  const { writer } = market;
+  const { asm } = writer;
+  const instructions = [
+    ["list_legacy", list],
+    ["delist_legacy", delist],
+    ["buy_legacy", buy],
+  ] as const;
+  const parts = instructions.map(([name, write]) => ({ name, write, label: asm.label(name) }));
+  writer.requireData(8);
+  writer.data("r1");
+  asm.load(8, "r2", "r1");
+  for (const { name, label } of parts) {
+    asm.wide("r3", tagNumber(instructionTag(name)));
+    asm.branch("eq", "r2", "r3", label);
+  }
+  asm.jump(writer.failure(RUNTIME_ERRORS.invalidInstructionData));
+  for (const { write, label } of parts) {
+    asm.place(label);
+    write(market);
+    writer.succeed();
+  }
+  return writer.finish();
+}

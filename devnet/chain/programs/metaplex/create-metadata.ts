@@ -1,0 +1,242 @@
+import { RECORD, RUNTIME_ERRORS } from "../program-writer.ts";
+import {
+  CREATORS_MAX,
+  METADATA_BYTES,
+  METADATA_ERRORS,
+  METADATA_KEY,
+  NAME_BYTES,
+  SYMBOL_BYTES,
+  TOKEN_STANDARD,
+  URI_BYTES,
+} from "./layout.ts";
+import type { MetadataWriter } from "./metadata-writer.ts";
+
+const AT = { metadata: 0, mint: 1, mintAuthority: 2, payer: 3, updateAuthority: 4, system: 5 };
+const DECIMALS = 44;
+const COLLECTION_BYTES = 33;
+const USES_BYTES = 17;
+
+interface Arguments {
+  /** Addresses of what the data holds, 0 where an option is none. */
+  readonly collection: number;
+  readonly uses: number;
+  readonly details: number;
+  readonly mutable: number;
+  readonly length: number;
+  readonly shares: number;
+}
+
+/** Copies a text of at most `most` bytes from r6 to r8 as the program keeps it: its longest length, and zeros behind. */
+function copyText(program: MetadataWriter, most: number, length: number): void {
+  const { asm } = program.writer;
+  program.requireLeft(4);
+  asm.load(4, "r5", "r6");
+  asm.branch("gt", "r5", most, program.writer.failure(METADATA_ERRORS.textTooLong));
+  asm.add("r6", 4);
+  program.requireLeft("r5");
+  asm.store(8, "r9", length, "r5");
+  asm.store(4, "r8", 0, most);
+  asm.mov("r1", "r8");
+  asm.add("r1", 4);
+  asm.mov("r2", "r6");
+  asm.mov("r3", "r5");
+  asm.syscall("sol_memcpy_");
+  asm.load(8, "r5", "r9", length);
+  asm.add("r6", "r5");
+  asm.add("r8", 4 + most);
+}
+
+/** Copies creators. Only the update authority's signature verifies one here, and shares are a hundred together. */
+function copyCreators(program: MetadataWriter, { shares }: Arguments): void {
+  const { writer } = program;
+  const { asm } = writer;
+  const names = ["none", "next", "unverified", "done"] as const;
+  const [none, next, unverified, done] = names.map((name) => asm.label(name)) as [
+    ReturnType<typeof asm.label>,
+    ReturnType<typeof asm.label>,
+    ReturnType<typeof asm.label>,
+    ReturnType<typeof asm.label>,
+  ];
+  const cannot = writer.failure(METADATA_ERRORS.cannotVerifyAnotherCreator);
+  program.requireLeft(1);
+  asm.load(1, "r1", "r6");
+  asm.add("r6", 1);
+  asm.store(1, "r8", 0, "r1");
+  asm.add("r8", 1);
+  asm.branch("eq", "r1", 0, none);
+  asm.branch("ne", "r1", 1, writer.failure(RUNTIME_ERRORS.invalidInstructionData));
+  program.requireLeft(4);
+  asm.load(4, "r5", "r6");
+  asm.branch("gt", "r5", CREATORS_MAX, writer.failure(METADATA_ERRORS.creatorsTooLong));
+  asm.branch("eq", "r5", 0, writer.failure(METADATA_ERRORS.creatorsTooLong));
+  asm.store(4, "r8", 0, "r5");
+  asm.add("r6", 4);
+  asm.add("r8", 4);
+  asm.store(8, "r9", shares, 0);
+  asm.place(next);
+  program.requireLeft(34);
+  for (const word of [0, 8, 16, 24] as const) {
+    asm.load(8, "r1", "r6", word);
+    asm.store(8, "r8", word, "r1");
+  }
+  asm.load(1, "r1", "r6", 32);
+  asm.store(1, "r8", 32, "r1");
+  asm.branch("eq", "r1", 0, unverified);
+  asm.branch("ne", "r1", 1, writer.failure(RUNTIME_ERRORS.invalidInstructionData));
+  writer.account("r1", AT.updateAuthority);
+  asm.load(1, "r2", "r1", RECORD.signer);
+  asm.branch("eq", "r2", 0, cannot);
+  asm.mov("r2", "r6");
+  writer.requireSameKey("r1", RECORD.key, "r2", 0, cannot);
+  asm.place(unverified);
+  asm.load(1, "r1", "r6", 33);
+  asm.store(1, "r8", 33, "r1");
+  asm.load(8, "r2", "r9", shares);
+  asm.add("r2", "r1");
+  asm.store(8, "r9", shares, "r2");
+  asm.add("r6", 34);
+  asm.add("r8", 34);
+  asm.add("r5", -1);
+  asm.branch("ne", "r5", 0, next);
+  asm.load(8, "r2", "r9", shares);
+  asm.branch("ne", "r2", 100, writer.failure(METADATA_ERRORS.shareTotal));
+  asm.jump(done);
+  asm.place(none);
+  asm.place(done);
+}
+
+/** Reads an option of `bytes` at r6: keeps where its value stands, or 0. */
+function option(program: MetadataWriter, bytes: number, slot: number): void {
+  const { writer } = program;
+  const { asm } = writer;
+  const none = asm.label("none");
+  program.requireLeft(1);
+  asm.load(1, "r1", "r6");
+  asm.add("r6", 1);
+  asm.store(8, "r9", slot, 0);
+  asm.branch("eq", "r1", 0, none);
+  asm.branch("ne", "r1", 1, writer.failure(RUNTIME_ERRORS.invalidInstructionData));
+  program.requireLeft(bytes);
+  asm.store(8, "r9", slot, "r6");
+  asm.add("r6", bytes);
+  asm.place(none);
+}
+
+/** Writes an option at r8: a copy of what was read, or none. */
+function writeOption(program: MetadataWriter, bytes: number, slot: number): void {
+  const { asm } = program.writer;
+  const [none, done] = [asm.label("none"), asm.label("done")];
+  asm.load(8, "r2", "r9", slot);
+  asm.branch("eq", "r2", 0, none);
+  asm.store(1, "r8", 0, 1);
+  asm.mov("r1", "r8");
+  asm.add("r1", 1);
+  asm.mov("r3", bytes);
+  asm.syscall("sol_memcpy_");
+  asm.add("r8", bytes);
+  asm.place(none);
+  asm.add("r8", 1);
+  asm.place(done);
+}
+
+function writeHead(program: MetadataWriter): void {
+  const { writer } = program;
+  const { asm } = writer;
+  writer.account("r8", AT.metadata);
+  asm.add("r8", RECORD.data);
+  asm.store(1, "r8", 0, METADATA_KEY);
+  for (const [offset, account] of [
+    [1, AT.updateAuthority],
+    [33, AT.mint],
+  ] as const) {
+    writer.account("r1", account);
+    for (let word = 0; word < 32; word += 8) {
+      asm.load(8, "r2", "r1", RECORD.key + word);
+      asm.store(8, "r8", offset + word, "r2");
+    }
+  }
+  asm.add("r8", 65);
+}
+
+/** What stands behind the creators: sold, mutable, edition nonce, token standard, collection, uses, details. */
+function writeTail(program: MetadataWriter, slots: Arguments): void {
+  const { writer, maker, invoker } = program;
+  const { asm } = writer;
+  asm.store(1, "r8", 0, 0);
+  asm.load(8, "r1", "r9", slots.mutable);
+  asm.store(1, "r8", 1, "r1");
+  invoker.findAddress(program.editionSeeds(AT.mint), slots.length, maker.bump);
+  asm.store(1, "r8", 2, 1);
+  asm.load(1, "r1", "r9", maker.bump);
+  asm.store(1, "r8", 3, "r1");
+  asm.store(1, "r8", 4, 1);
+  const divisible = asm.label("divisible");
+  asm.mov("r2", TOKEN_STANDARD.fungible);
+  writer.account("r1", AT.mint);
+  asm.load(1, "r1", "r1", RECORD.data + DECIMALS);
+  asm.branch("ne", "r1", 0, divisible);
+  asm.mov("r2", TOKEN_STANDARD.fungibleAsset);
+  asm.place(divisible);
+  asm.store(1, "r8", 5, "r2");
+  asm.add("r8", 6);
+  writeOption(program, COLLECTION_BYTES, slots.collection);
+  writeOption(program, USES_BYTES, slots.uses);
+  const sizeless = asm.label("no collection");
+  asm.load(8, "r1", "r9", slots.details);
+  asm.branch("eq", "r1", 0, sizeless);
+  // A collection of the first version, which begins empty.
+  asm.store(1, "r8", 0, 1);
+  asm.place(sizeless);
+}
+
+/**
+ * CreateMetadataAccountV3 (tag 33): DataV2, is_mutable, collection details. The collection is unverified at first, as it
+ * is with the real program.
+ */
+export function createMetadata(program: MetadataWriter): void {
+  const { writer, maker } = program;
+  const { asm } = writer;
+  const slot = () => writer.slot();
+  const slots = {
+    collection: slot(),
+    uses: slot(),
+    details: slot(),
+    mutable: slot(),
+    length: writer.slot(32),
+    shares: slot(),
+  };
+  writer.log("IX: Create Metadata Accounts v3");
+  writer.requireAccounts(6);
+  program.requireMintAuthority(AT.mint, AT.mintAuthority);
+  const seeds = program.metadataSeeds(AT.mint);
+  maker.requireAddress(AT.metadata, seeds);
+  maker.create({ payer: AT.payer, account: AT.metadata, system: AT.system, bytes: METADATA_BYTES, seeds });
+  writer.data("r6");
+  writer.dataLength("r7");
+  asm.add("r7", "r6");
+  asm.add("r6", 1);
+  writeHead(program);
+  for (const most of [NAME_BYTES, SYMBOL_BYTES, URI_BYTES]) copyText(program, most, slots.length);
+  program.requireLeft(2);
+  asm.load(2, "r1", "r6");
+  asm.branch("gt", "r1", 10_000, writer.failure(METADATA_ERRORS.invalidBasisPoints));
+  asm.store(2, "r8", 0, "r1");
+  asm.add("r6", 2);
+  asm.add("r8", 2);
+  copyCreators(program, slots);
+  option(program, COLLECTION_BYTES, slots.collection);
+  const unverified = asm.label("unverified");
+  asm.load(8, "r1", "r9", slots.collection);
+  asm.branch("eq", "r1", 0, unverified);
+  asm.load(1, "r1", "r1");
+  asm.branch("ne", "r1", 0, writer.failure(METADATA_ERRORS.collectionCannotBeVerified));
+  asm.place(unverified);
+  option(program, USES_BYTES, slots.uses);
+  program.requireLeft(1);
+  asm.load(1, "r1", "r6");
+  asm.branch("gt", "r1", 1, writer.failure(RUNTIME_ERRORS.invalidInstructionData));
+  asm.store(8, "r9", slots.mutable, "r1");
+  asm.add("r6", 1);
+  option(program, 9, slots.details);
+  writeTail(program, slots);
+}

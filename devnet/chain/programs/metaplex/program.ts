@@ -1,0 +1,39 @@
+import { RUNTIME_ERRORS } from "../program-writer.ts";
+import { burnNft } from "./burn.ts";
+import { createMetadata } from "./create-metadata.ts";
+import { createMasterEdition } from "./master-edition.ts";
+import { MetadataWriter } from "./metadata-writer.ts";
+import { verifyCollection } from "./verify-collection.ts";
+
+/** First bytes of the instructions that are understood; all others fail as invalid data. */
+export const METADATA_TAGS = {
+  createMasterEdition: 17,
+  verifyCollection: 18,
+  burnNft: 29,
+  createMetadata: 33,
+} as const;
+
+/** A stand-in for the Token Metadata program as an ELF file: the instructions by which simple tokens of one unit live. */
+export function assembleMetadata(): Uint8Array {
+  const program = new MetadataWriter();
+  const { writer } = program;
+  const { asm } = writer;
+  const instructions = [
+    [METADATA_TAGS.createMetadata, createMetadata],
+    [METADATA_TAGS.createMasterEdition, createMasterEdition],
+    [METADATA_TAGS.verifyCollection, verifyCollection],
+    [METADATA_TAGS.burnNft, burnNft],
+  ] as const;
+  const parts = instructions.map(([tag, write]) => ({ tag, write, label: asm.label(`tag ${tag}`) }));
+  writer.requireData(1);
+  writer.data("r1");
+  asm.load(1, "r2", "r1");
+  for (const { tag, label } of parts) asm.branch("eq", "r2", tag, label);
+  asm.jump(writer.failure(RUNTIME_ERRORS.invalidInstructionData));
+  for (const { write, label } of parts) {
+    asm.place(label);
+    write(program);
+    writer.succeed();
+  }
+  return writer.finish();
+}
