@@ -2,13 +2,12 @@ import { type SourceId, sourceIds } from "../tick.ts";
 import { chainCadenceMs } from "./chain-pools.ts";
 import type { SourceEndpoint } from "./exchange.ts";
 import { exchanges } from "./exchanges/index.ts";
-import { staleAfterMs } from "./source-health.ts";
 
-/** How old a source's tick may be before it is stale, milliseconds. */
-export function sourceStaleAfterMs(source: SourceId): number {
-  const exchange = exchanges.find(({ id }) => id === source);
-  return staleAfterMs(exchange?.cadenceMs ?? chainCadenceMs);
-}
+/** How often each source says something new of a liquid market, milliseconds; it is stale after three times that. */
+export const sourceCadenceMs: Readonly<Partial<Record<SourceId, number>>> = {
+  ...Object.fromEntries(exchanges.map(({ id, cadenceMs }) => [id, cadenceMs])),
+  chain: chainCadenceMs,
+};
 
 /** Addresses of all exchanges under one address that stands in for them: `http://host:port` becomes `.../kraken`. */
 export function endpointsUnder(base: string): Partial<Record<SourceId, SourceEndpoint>> {
