@@ -42,7 +42,7 @@ export const DEFAULT_OPTIONS: NodeOptions = {
   confirmedAfter: 1,
   finalizedAfter: 32,
   slotsMax: 65_536,
-  transactionsMax: 100_000,
+  transactionsMax: 1_000_000,
   pendingMax: 10_000,
   subscriptionsMax: 1_000_000,
   bodyBytesMax: DEFAULT_BODY_BYTES_MAX,

@@ -83,7 +83,8 @@ test("with landAgain what was abandoned runs again on the new branch, but for wh
   expect(chain.history.transaction(dies.id)).toBeNull();
   expect(chain.account(kept.publicKey.toBase58(), "processed")?.lamports).toBe(SOL);
   expect(chain.account(lost.publicKey.toBase58(), "processed")).toBeNull();
-  const addressed = [...chain.history.ofAddress(payer.publicKey.toBase58())].map(({ executed }) => executed.signature);
+  const range = { newest: chain.at("processed").slot, before: null, until: null };
+  const addressed = [...chain.history.ofAddress(payer.publicKey.toBase58(), range)].map(({ signature }) => signature);
   expect(addressed.slice(0, 1)).toEqual([lands.id]);
 });
 

@@ -1,4 +1,16 @@
-import type { Block, ExecutedTransaction } from "../model.ts";
+import { decodeAddress, decodeSignature } from "@sluice/wire";
+import type { Block } from "../model.ts";
+import { type Hash64, hashBytes } from "./accounts/byte-hash.ts";
+import { BlockList, type KeptBlock } from "./history/block-list.ts";
+import { NamedAddresses } from "./history/named-addresses.ts";
+import { idsOf, RecordCodec, signatureAt } from "./history/record-codec.ts";
+import { RecordLog } from "./history/record-log.ts";
+import type { AddressEntry, AddressRange, RecordedTransaction } from "./history/recorded-transaction.ts";
+import { SignatureTable } from "./history/signature-table.ts";
+
+export type { AddressEntry, AddressRange, RecordedTransaction } from "./history/recorded-transaction.ts";
+
+const SIGNATURE_BYTES = 64;
 
 export interface HistoryOptions {
   /** Blocks kept; the oldest go first. */
@@ -7,133 +19,193 @@ export interface HistoryOptions {
   readonly transactionsMax: number;
 }
 
-/** A transaction with every key that it names, loaded ones included. */
-export interface RecordedTransaction {
-  readonly executed: ExecutedTransaction;
-  readonly keys: readonly string[];
-  /** For each key, whether the transaction locked it for writing. */
-  readonly writable: readonly boolean[];
-  /** Micro-lamports for one compute unit. */
-  readonly unitPrice: bigint;
-  /** Lamports of the fee that are priority fee. */
-  readonly priorityFee: bigint;
-}
-
 /**
- * Blocks by slot, transactions by signature and by every address that they name. Bounded by blocks and by transactions:
- * about 0.4 KB for an empty block and 3 KB for a transfer.
+ * Blocks by slot, transactions by signature and by every address that they name. Bounded by blocks and by transactions.
+ * A transaction is a record of bytes with a number; it is made an object again when somebody asks for it. With all that
+ * leads to it a transfer takes about 360 bytes; an empty block takes 0.4 KB.
  */
 export class History {
   readonly #options: HistoryOptions;
-  readonly #blocks = new Map<bigint, Block>();
-  readonly #transactions = new Map<string, RecordedTransaction>();
-  /** Oldest first; entries that left #transactions are cut off when they are a third of the list. */
-  readonly #byAddress = new Map<string, string[]>();
-  #firstSlot = 0n;
+  readonly #blocks = new BlockList();
+  readonly #addresses = new NamedAddresses();
+  readonly #codec = new RecordCodec(this.#addresses);
+  readonly #log = new RecordLog();
+  readonly #signatures = new SignatureTable();
+  readonly #hash: Hash64 = { a: 0, b: 0 };
 
   constructor(options: HistoryOptions) {
     this.#options = options;
   }
 
+  /** Takes in a block above all that are kept. Its transactions must be canonical, their signatures new. */
   append(block: Block, transactions: readonly RecordedTransaction[]): void {
-    if (this.#blocks.size === 0) this.#firstSlot = block.slot;
-    this.#blocks.set(block.slot, block);
+    const { slot, parentSlot, blockhash, previousBlockhash, blockTime, blockHeight, rewards } = block;
+    const first = this.#log.end;
+    let lowestUnitPrice: bigint | null = null;
     for (const recorded of transactions) {
-      this.#transactions.set(recorded.executed.signature, recorded);
-      for (const key of recorded.keys) {
-        const list = this.#byAddress.get(key);
-        if (list === undefined) this.#byAddress.set(key, [recorded.executed.signature]);
-        else list.push(recorded.executed.signature);
-      }
+      const number = this.#log.append(this.#codec.write(recorded, this.#log.end));
+      this.#signatures.add(this.#signatureHash(number), number);
+      if (lowestUnitPrice === null || recorded.unitPrice < lowestUnitPrice) lowestUnitPrice = recorded.unitPrice;
     }
+    const count = transactions.length;
+    const header = { slot, parentSlot, blockhash, previousBlockhash, blockTime, blockHeight, rewards };
+    this.#blocks.push({ ...header, first, count, lowestUnitPrice });
     while (this.#overfull()) this.#dropOldest();
+  }
+
+  #signatureHash(number: number): number {
+    const place = this.#log.place(number);
+    hashBytes(place.bytes, signatureAt(place), SIGNATURE_BYTES, this.#hash);
+    return this.#hash.a;
   }
 
   #overfull(): boolean {
     const { slotsMax, transactionsMax } = this.#options;
-    return this.#blocks.size > 1 && (this.#blocks.size > slotsMax || this.#transactions.size > transactionsMax);
+    return this.#blocks.size > 1 && (this.#blocks.size > slotsMax || this.size > transactionsMax);
+  }
+
+  /** Transactions that are kept. */
+  get size(): number {
+    return this.#log.end - this.#log.first;
   }
 
   #dropOldest(): void {
-    const oldest = this.#blocks.entries().next();
-    if (oldest.done) return;
-    const [slot, block] = oldest.value;
-    this.#blocks.delete(slot);
-    for (const executed of block.transactions) this.#dropTransaction(executed.signature);
-    const next = this.#blocks.keys().next();
-    if (!next.done) this.#firstSlot = next.value;
+    const oldest = this.#blocks.oldest;
+    if (oldest === undefined) return;
+    const end = oldest.first + oldest.count;
+    for (let number = oldest.first; number < end; number += 1) this.#forget(number, "first");
+    this.#log.dropBefore(end);
+    this.#blocks.shift();
   }
 
-  #dropTransaction(signature: string): void {
-    const recorded = this.#transactions.get(signature);
-    if (recorded === undefined) return;
-    this.#transactions.delete(signature);
-    for (const key of recorded.keys) {
-      const list = this.#byAddress.get(key);
-      const live = list?.findIndex((held) => this.#transactions.has(held)) ?? -1;
-      if (list === undefined || live < 0) this.#byAddress.delete(key);
-      else if (live * 3 > list.length) list.splice(0, live);
-    }
+  #forget(number: number, end: "first" | "last"): void {
+    this.#signatures.remove(this.#signatureHash(number), number);
+    for (const id of idsOf(this.#log.place(number))) this.#addresses.forget(id, number, end);
   }
 
   /** Forgets the blocks above `slot` with their transactions and gives these, oldest first. */
   rollback(slot: bigint): RecordedTransaction[] {
-    const gone = [...this.#blocks.values()].filter((block) => block.slot > slot);
-    const dropped = gone
-      .flatMap(({ transactions }) => transactions)
-      .flatMap(({ signature }) => this.#transactions.get(signature) ?? []);
-    for (const block of gone) this.#blocks.delete(block.slot);
-    for (const { executed, keys } of dropped.toReversed()) {
-      this.#transactions.delete(executed.signature);
-      for (const key of keys) {
-        const list = this.#byAddress.get(key);
-        if (list?.at(-1) === executed.signature) list.pop();
-        if (list?.length === 0) this.#byAddress.delete(key);
-      }
+    const gone = this.#blocks.above(slot);
+    const dropped = gone.flatMap((block) => this.#transactionsOf(block));
+    for (const block of gone.toReversed()) {
+      for (let number = block.first + block.count - 1; number >= block.first; number -= 1) this.#forget(number, "last");
+      this.#log.truncate(block.first);
+      this.#blocks.pop();
     }
     return dropped;
   }
 
   /** Drops the blocks below `slot`; the newest block always stays. */
   dropBefore(slot: bigint): void {
-    while (this.#blocks.size > 1 && this.#firstSlot < slot) this.#dropOldest();
+    while (this.#blocks.size > 1 && this.firstSlot < slot) this.#dropOldest();
   }
 
+  #transactionsOf({ slot, first, count }: KeptBlock): RecordedTransaction[] {
+    return Array.from({ length: count }, (_, index) => this.#codec.read(this.#log.place(first + index), slot, index));
+  }
+
+  /** A block; its transactions are read when they are first looked at, which must be before the block is dropped. */
   block(slot: bigint): Block | null {
-    return this.#blocks.get(slot) ?? null;
+    const kept = this.#blocks.at(slot);
+    if (kept === null) return null;
+    const { parentSlot, blockhash, previousBlockhash, blockTime, blockHeight, rewards } = kept;
+    const read = (): Block["transactions"] => this.#transactionsOf(kept).map(({ executed }) => executed);
+    let transactions: Block["transactions"] | null = null;
+    return {
+      slot,
+      parentSlot,
+      blockhash,
+      previousBlockhash,
+      blockTime,
+      blockHeight,
+      rewards,
+      get transactions() {
+        transactions ??= read();
+        return transactions;
+      },
+    };
+  }
+
+  #numberOf(signature: string): number | null {
+    const bytes = decodeSignature(signature);
+    if (bytes === null) return null;
+    hashBytes(bytes, 0, SIGNATURE_BYTES, this.#hash);
+    const low = this.#signatures.find(this.#hash.a, (number) => {
+      const place = this.#log.place(this.#fullNumber(number));
+      const at = signatureAt(place);
+      return Buffer.compare(place.bytes.subarray(at, at + SIGNATURE_BYTES), bytes) === 0;
+    });
+    return low === null ? null : this.#fullNumber(low);
+  }
+
+  /** A record's number from its low 32 bits: far fewer records are kept than those can tell apart. */
+  #fullNumber(low: number): number {
+    return this.#log.first + ((low - this.#log.first) >>> 0);
   }
 
   transaction(signature: string): RecordedTransaction | null {
-    return this.#transactions.get(signature) ?? null;
+    const number = this.#numberOf(signature);
+    if (number === null) return null;
+    const { slot, first } = this.#blocks.ofRecord(number);
+    return this.#codec.read(this.#log.place(number), slot, number - first);
   }
 
   /** The lowest slot whose block is kept. */
   get firstSlot(): bigint {
-    return this.#firstSlot;
+    return this.#blocks.oldest?.slot ?? 0n;
   }
 
   /** Slots that have a block, from `first` to `last` inclusive, at most `limit`. */
   slots(first: bigint, last: bigint, limit: number): bigint[] {
-    const found: bigint[] = [];
-    const start = first > this.#firstSlot ? first : this.#firstSlot;
-    for (let slot = start; slot <= last && found.length < limit; slot += 1n) {
-      if (this.#blocks.has(slot)) found.push(slot);
-    }
-    return found;
+    return this.#blocks.slots(first, last, limit);
   }
 
-  /** Entries held for an address, those that are only waiting to be cut off included. */
-  addressEntries(address: string): number {
-    return this.#byAddress.get(address)?.length ?? 0;
+  /** Addresses that the kept transactions name. */
+  get addressCount(): number {
+    return this.#addresses.size;
   }
 
-  /** Transactions that name an address, newest first. */
-  *ofAddress(address: string): Generator<RecordedTransaction> {
-    const list = this.#byAddress.get(address) ?? [];
-    for (let position = list.length - 1; position >= 0; position -= 1) {
-      const recorded = this.#transactions.get(list[position] ?? "");
-      if (recorded === undefined) return;
-      yield recorded;
+  #idOf(address: string): number | null {
+    const bytes = decodeAddress(address);
+    return bytes === null ? null : this.#addresses.find(bytes);
+  }
+
+  /** Transactions that name an address, newest first: found by halving, whatever lies above and below. */
+  *ofAddress(address: string, { newest, before, until }: AddressRange): Generator<AddressEntry> {
+    const id = this.#idOf(address);
+    const last = this.#blocks.atOrBefore(newest);
+    if (id === null || last === null) return;
+    const { first } = this.#log;
+    const above = before === null ? null : this.#numberOf(before);
+    const below = until === null ? null : this.#numberOf(until);
+    const end = Math.min(last.first + last.count, above ?? this.#log.end);
+    const start = below === null ? first : below + 1;
+    const lowest = this.#addresses.countBelow(id, start, first);
+    for (let position = this.#addresses.countBelow(id, end, first) - 1; position >= lowest; position -= 1) {
+      const number = this.#fullNumber(this.#addresses.at(id, position));
+      const { slot, blockTime, first: firstOfBlock } = this.#blocks.ofRecord(number);
+      yield { ...this.#codec.summary(this.#log.place(number)), slot, index: number - firstOfBlock, blockTime };
     }
+  }
+
+  /** The lowest price of a unit in a block among transactions that lock all these addresses for writing; null without any. */
+  lowestUnitPrice(slot: bigint, addresses: readonly string[]): bigint | null {
+    const block = this.#blocks.at(slot);
+    if (block === null || addresses.length === 0) return block?.lowestUnitPrice ?? null;
+    const ids = addresses.map((address) => this.#idOf(address));
+    const known = ids.filter((id) => id !== null);
+    const [rarest] = known.toSorted((left, right) => this.#addresses.length(left) - this.#addresses.length(right));
+    if (rarest === undefined || known.length < ids.length) return null;
+    const { first } = this.#log;
+    let lowest: bigint | null = null;
+    const end = this.#addresses.countBelow(rarest, block.first + block.count, first);
+    for (let position = this.#addresses.countBelow(rarest, block.first, first); position < end; position += 1) {
+      const price = this.#codec.unitPrice(
+        this.#log.place(this.#fullNumber(this.#addresses.at(rarest, position))),
+        known,
+      );
+      if (price !== null && (lowest === null || price < lowest)) lowest = price;
+    }
+    return lowest;
   }
 }

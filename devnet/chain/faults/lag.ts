@@ -37,7 +37,8 @@ export class LaggingView implements ChainView {
       block: (slot) => (isShown(slot) ? history.block(slot) : null),
       slots: (first, last, limit) => history.slots(first, last, limit),
       transaction: (signature) => shown(history.transaction(signature)),
-      ofAddress: (address) => history.ofAddress(address).filter((recorded) => isShown(recorded.executed.slot)),
+      ofAddress: (address, range) => history.ofAddress(address, range).filter(({ slot }) => isShown(slot)),
+      lowestUnitPrice: (slot, addresses) => (isShown(slot) ? history.lowestUnitPrice(slot, addresses) : null),
     };
     this.statuses = {
       slotOf(signature) {

@@ -36,7 +36,8 @@ function faultOf(chain: Chain, shownBefore: { confirmed: bigint; finalized: bigi
     const isNext = block.parentSlot === before.slot && block.previousBlockhash === before.blockhash;
     if (!isNext || block.blockHeight !== before.blockHeight + 1n) return `block ${block.slot} is not on ${before.slot}`;
     for (const executed of block.transactions) {
-      if (chain.history.transaction(executed.signature)?.executed !== executed) return `${executed.signature} is lost`;
+      const found = chain.history.transaction(executed.signature)?.executed;
+      if (!Bun.deepEquals(found, executed)) return `${executed.signature} is lost`;
     }
   }
   return null;

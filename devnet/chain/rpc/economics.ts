@@ -83,15 +83,7 @@ export const economicsMethods: MethodTable = {
       const newest = chain.at("processed").slot;
       const first = newest >= FEE_SLOTS ? newest - FEE_SLOTS + 1n : 0n;
       return chain.history.slots(first, newest, Number(FEE_SLOTS)).map((slot) => {
-        let lowest: bigint | null = null;
-        for (const { signature } of chain.history.block(slot)?.transactions ?? []) {
-          const recorded = chain.history.transaction(signature);
-          if (recorded === null) continue;
-          const locked = new Set(recorded.keys.filter((_, index) => recorded.writable[index]));
-          if (!addresses.every((address) => locked.has(address))) continue;
-          if (lowest === null || recorded.unitPrice < lowest) lowest = recorded.unitPrice;
-        }
-        return { slot, prioritizationFee: lowest ?? 0n };
+        return { slot, prioritizationFee: chain.history.lowestUnitPrice(slot, addresses) ?? 0n };
       });
     },
   },

@@ -1,6 +1,6 @@
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import type { Chain } from "../bank/chain.ts";
-import type { History, RecordedTransaction } from "../bank/history.ts";
+import type { AddressEntry, AddressRange, History } from "../bank/history.ts";
 import type { PerformanceSamples } from "../bank/performance.ts";
 import type { StatusCache } from "../bank/status-cache.ts";
 import type { ValidatorVotes } from "../bank/validator.ts";
@@ -18,8 +18,8 @@ export interface ChainView
     Chain,
     "genesis" | "accounts" | "blockhashes" | "epochs" | "at" | "openSlot" | "submit" | "simulate" | "yearsAt"
   > {
-  readonly history: Pick<History, "firstSlot" | "block" | "slots" | "transaction"> & {
-    ofAddress(address: string): Iterable<RecordedTransaction>;
+  readonly history: Pick<History, "firstSlot" | "block" | "slots" | "transaction" | "lowestUnitPrice"> & {
+    ofAddress(address: string, range: AddressRange): Iterable<AddressEntry>;
   };
   readonly statuses: Pick<StatusCache, "slotOf">;
   readonly votes: Pick<ValidatorVotes, "standing" | "activatedStake">;

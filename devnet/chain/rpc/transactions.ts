@@ -84,21 +84,22 @@ function signaturesForAddress(params: readonly JsonValue[], node: RpcNode): Json
     const signature = signatureValue(bound);
     if (history.transaction(signature) === null) throw filterTransactionNotFound(signature);
   }
-  const start = before === null ? null : (history.transaction(signatureValue(before))?.executed ?? null);
-  const end = until === null ? null : (history.transaction(signatureValue(until))?.executed ?? null);
+  const finalized = node.chain.at("finalized").slot;
+  const range = {
+    newest: bank.slot,
+    before: before === null ? null : signatureValue(before),
+    until: until === null ? null : signatureValue(until),
+  };
   const rows: JsonValue[] = [];
-  for (const recorded of history.ofAddress(address)) {
-    const { slot, index, signature, error } = recorded.executed;
-    if (slot > bank.slot) continue;
-    if (start !== null && (slot > start.slot || (slot === start.slot && index >= start.index))) continue;
-    if (end !== null && (slot < end.slot || (slot === end.slot && index <= end.index))) break;
+  for (const { signature, slot, index, error, blockTime, hasMemo } of history.ofAddress(address, range)) {
+    const recorded = hasMemo ? history.transaction(signature) : null;
     rows.push({
       signature,
       slot,
       err: error as JsonValue,
-      memo: memoOf(recorded),
-      blockTime: blockTime(node, slot),
-      confirmationStatus: slot <= node.chain.at("finalized").slot ? "finalized" : "confirmed",
+      memo: recorded === null ? null : memoOf(recorded),
+      blockTime,
+      confirmationStatus: slot <= finalized ? "finalized" : "confirmed",
       transactionIndex: index,
     });
     if (BigInt(rows.length) >= limit) break;
