@@ -63,9 +63,11 @@ function lookOut(node: ChainNode) {
   const { chain } = node;
   const final = chain.at("finalized").slot;
   const accounts = [...chain.accounts.all(final)];
+  const range = { newest: final, before: null, until: null };
+  const isBusy = (address: string) => [...chain.history.ofAddress(address, range).take(5)].length === 5;
   const [tokenAccount, token] = found(
-    accounts.find(([, account]) => isTokenAccount(account)),
-    "token account",
+    accounts.find(([, account]) => isTokenAccount(account) && isBusy(tokenKeys(account)?.owner ?? "")),
+    "token account of a busy owner",
   );
   const keys = tokenKeys(token);
   const recorded = chain.history
