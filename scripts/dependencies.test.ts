@@ -3,10 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");
-const workspaces = ["", "contract", "wire", "sdk", "console", "devnet", "server", "bench"];
-const manifests = workspaces.map((workspace) =>
-  JSON.parse(readFileSync(join(root, workspace, "package.json"), "utf8")),
-);
+const manifestOf = (workspace: string) => JSON.parse(readFileSync(join(root, workspace, "package.json"), "utf8"));
+const manifests = ["", ...manifestOf("").workspaces].map(manifestOf);
 const dependencies = manifests.flatMap((manifest): [string, string][] =>
   Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }),
 );

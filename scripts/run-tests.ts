@@ -31,7 +31,7 @@ export const unitGroups: readonly TestGroup[] = [
 
 export const systemGroups: readonly TestGroup[] = [
   { name: "devnet", paths: ["devnet"], timeoutMs: 60_000 },
-  { name: "whole system", paths: ["server/test"], except: [architecture], timeoutMs: 120_000 },
+  { name: "whole system", paths: ["server/test", "clients"], except: [architecture], timeoutMs: 120_000 },
   { name: "console", paths: ["console"], timeoutMs: 120_000 },
 ];
 

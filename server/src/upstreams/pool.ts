@@ -218,13 +218,10 @@ export class UpstreamPool implements AsyncDisposable {
 
   /** Waits until some node in the pool has reached the slot that the call must not fall behind. */
   async #awaitSlot({ commitment, minimumSlot }: UpstreamCall): Promise<void> {
-    if (minimumSlot === null || this.#hasReached(commitment, minimumSlot)) return;
+    if (minimumSlot === null) return;
+    if (this.#nodes.some((node) => node.isIn && (node.feed.slotOf(commitment) ?? 0n) >= minimumSlot)) return;
     if (await this.#board.reached(commitment, minimumSlot, this.#options.floorWaitMs)) return;
     this.#deps.events?.floorMissed(this.network);
-  }
-
-  #hasReached(commitment: CommitmentName, slot: bigint): boolean {
-    return this.#nodes.some((node) => node.isIn && (node.feed.slotOf(commitment) ?? 0n) >= slot);
   }
 
   #nobody(): UpstreamOutcome {
