@@ -57,6 +57,17 @@ describe("what is counted", () => {
     expect(sourcesOf(table.round(startMs + 3 * second + 1))).not.toContain("binance");
   });
 
+  test("after our clock was set back sources are heard again with their next tick, and not aged by the old clock", () => {
+    const table = new Table().hear(...ticksOf(["100", "100", "100"]));
+    table.mark();
+    const backMs = startMs - 3_600 * second;
+    expect(priceOf(table.hear(tickOf("binance", "101", { asOfMs: backMs })).round(backMs))).toBe("too-few-sources");
+    const rest = [tickOf("coinbase", "101", { asOfMs: backMs }), tickOf("kraken", "101", { asOfMs: backMs })];
+    expect(priceOf(table.hear(...rest).round(backMs + 1))).toBe("101");
+    // A slewed clock is no set one.
+    expect(sourcesOf(table.hear(tickOf("okx", "101", { asOfMs: backMs - 3 * second })).round(backMs))).toHaveLength(4);
+  });
+
   test("a source whose clock runs while it stands still is out once the price has left it", () => {
     const table = new Table({ cadenceMs: { binance: 1_000 } });
     const at = (ms: number, others: string): Round => {

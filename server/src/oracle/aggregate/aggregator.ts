@@ -7,13 +7,16 @@ import { type AggregateOptions, isStablecoin, type Stablecoin, stablecoins, stal
 import { indexOf, type StablecoinIndex } from "./stablecoin-index.ts";
 import { SymbolRounds } from "./symbol-rounds.ts";
 
+const clockBackMsMax = 5_000;
+
 /**
  * Makes rounds from inputs and nothing else: no clock, no chance, no I/O. The same inputs give the same rounds to the
  * byte, so that a log of inputs is a proof of what was answered.
  */
 export class Aggregator {
   readonly #hearing: HearingOptions;
-  readonly #book: MarketBook;
+  readonly #bookSymbols: readonly string[];
+  #book: MarketBook;
   readonly #rounds = new Map<string, SymbolRounds>();
   /** When the first of a symbol's markets goes stale; a mark at or after it makes a round without any tick. */
   readonly #staleAtMs = new Map<string, number>();
@@ -24,17 +27,15 @@ export class Aggregator {
   constructor(options: AggregateOptions) {
     const symbols = [...new Set(options.symbols)].toSorted();
     this.#hearing = { staleLimits: staleLimits(options), origins: { ...options.origins } };
-    this.#book = new MarketBook([...new Set([...symbols, ...stablecoins])]);
+    this.#bookSymbols = [...new Set([...symbols, ...stablecoins])];
+    this.#book = new MarketBook(this.#bookSymbols);
     for (const symbol of symbols) this.#rounds.set(symbol, new SymbolRounds(symbol));
   }
 
   /** Takes one input in; a mark answers with the rounds of all symbols that changed since the mark before, by name. */
   accept(input: Input): readonly Round[] {
-    if (input.kind === "time") {
-      this.#atMs = Math.max(this.#atMs, input.atMs);
-      return this.#makeRounds();
-    }
-    this.#atMs = Math.max(this.#atMs, input.tick.receivedAtMs);
+    this.#advance(input.kind === "time" ? input.atMs : input.tick.receivedAtMs);
+    if (input.kind === "time") return this.#makeRounds();
     for (const symbol of this.#book.accept(input.tick, this.#good)) this.#changed.add(symbol);
     return [];
   }
@@ -58,6 +59,20 @@ export class Aggregator {
   /** What a dollar coin is worth for conversions. */
   index(coin: Stablecoin): StablecoinIndex {
     return this.#indexes[coin];
+  }
+
+  /**
+   * Time does not go back by the little that clocks are slewed. When it does by more our clock was set, and ages counted
+   * from before mean nothing: all quotes are forgotten, and each source is heard again with its next tick.
+   */
+  #advance(toMs: number): void {
+    if (!Number.isSafeInteger(toMs)) return;
+    const isSet = toMs < this.#atMs - clockBackMsMax;
+    this.#atMs = isSet ? toMs : Math.max(this.#atMs, toMs);
+    if (!isSet) return;
+    this.#book = new MarketBook(this.#bookSymbols);
+    this.#indexes = unknownIndexes;
+    for (const symbol of this.#rounds.keys()) this.#changed.add(symbol);
   }
 
   readonly #good = (symbol: string): Decimal | null => this.#rounds.get(symbol)?.lastGood?.price ?? null;

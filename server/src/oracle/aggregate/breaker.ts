@@ -32,7 +32,7 @@ export class Breaker {
       return true;
     }
     const held = this.#held;
-    if (held === null || share(price, held.price) > reach) {
+    if (held === null || atMs < held.countedAtMs || share(price, held.price) > reach) {
       this.#held = { price, rounds: 1, countedAtMs: atMs };
       return false;
     }

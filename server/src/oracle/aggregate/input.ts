@@ -15,6 +15,9 @@ export interface TickInput {
 
 export interface TimeInput {
   readonly kind: "time";
-  /** Unix milliseconds by our clock; a mark before an earlier input counts as that input's time. */
+  /**
+   * Unix milliseconds by our clock. Up to five seconds before an earlier input it counts as that input's time; from there
+   * on the clock was set, and all quotes are forgotten.
+   */
   readonly atMs: number;
 }

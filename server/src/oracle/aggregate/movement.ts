@@ -18,14 +18,16 @@ export class Movement {
   /** Takes in a good round; `noise` is half the width of the band that its votes' differences leave. */
   learn(price: Decimal, noise: Decimal, atMs: number): void {
     const from = this.#from;
-    if (from !== null && atMs - from.atMs < stepMs) return;
+    const sinceMs = from === null ? silenceMs : atMs - from.atMs;
+    if (sinceMs >= 0 && sinceMs < stepMs) return;
     this.#from = { price, atMs };
-    if (from === null || atMs - from.atMs > silenceMs) return;
+    // The clock was set back, or nothing was heard for long: a step would mean nothing.
+    if (from === null || sinceMs < 0 || sinceMs > silenceMs) return;
     const step = divide(subtract(price, from.price), from.price);
     const deviation = divide(divide(noise, price), twoThirds);
     // Both ends carry the noise, which is no movement.
     const moved = multiply(step, step) - 2n * multiply(deviation, deviation);
-    const variance = (moved * 1_000n) / BigInt(atMs - from.atMs);
+    const variance = (moved * 1_000n) / BigInt(sinceMs);
     this.#variance += (variance - this.#variance) / memory;
   }
 

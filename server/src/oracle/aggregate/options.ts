@@ -1,11 +1,15 @@
 import { type Decimal, decimal } from "../decimal.ts";
-import { type SourceId, sourceIds } from "../tick.ts";
+import { sourceCadenceMs } from "../sources/index.ts";
+import type { SourceId } from "../tick.ts";
 
 /** What an operator may set; the defaults are the rules of docs/decisions/0010. */
 export interface AggregateOptions {
   /** The symbols that rounds are made for; ticks of others are ignored, which bounds what is kept. */
   readonly symbols: readonly string[];
-  /** How often each source speaks when all is well; it is stale at three times that, at most after 60 s. */
+  /**
+   * How often a source speaks when all is well, where it is not what its adapter says; it is stale at three times that,
+   * at most after 60 s.
+   */
   readonly cadenceMs?: Partial<Record<SourceId, number>>;
   /** Sources behind which the same engine stands carry the same name here and are heard as one. */
   readonly origins?: Partial<Record<SourceId, string>>;
@@ -20,19 +24,6 @@ const majors: ReadonlySet<string> = new Set(["BTC", "ETH", "SOL", "USDC", "USDT"
 const cadences = 3;
 const staleMsMax = 60_000;
 
-/** Venues that push on a timer are late after 15 s; those that push on trades may be quiet for a minute. */
-const cadenceMsDefault: Readonly<Record<SourceId, number>> = {
-  binance: 5_000,
-  coinbase: 20_000,
-  kraken: 20_000,
-  okx: 5_000,
-  bybit: 5_000,
-  kucoin: 5_000,
-  bitstamp: 20_000,
-  gate: 5_000,
-  chain: 20_000,
-};
-
 /** How many agreeing sources a price needs. */
 export const sourcesMin = (symbol: string): number => (majors.has(symbol) ? 3 : 2);
 
@@ -42,12 +33,11 @@ export const sourcesMin = (symbol: string): number => (majors.has(symbol) ? 3 : 
  */
 export const reachOf = (symbol: string): Decimal => (majors.has(symbol) ? decimal("0.005") : decimal("0.01"));
 
-/** Age in milliseconds at which each source's word is too old. */
+/** Age in milliseconds at which each source's word is too old: by its adapter's cadence, unless another is set. */
 export function staleLimits(options: AggregateOptions): Readonly<Record<SourceId, number>> {
-  const limits: Partial<Record<SourceId, number>> = {};
-  for (const id of sourceIds) {
-    const cadence = options.cadenceMs?.[id] ?? cadenceMsDefault[id];
-    limits[id] = Math.min(cadences * cadence, staleMsMax);
-  }
-  return { ...(limits as Record<SourceId, number>) };
+  const limitOf = (id: SourceId): number =>
+    Math.min(staleMsMax, cadences * (options.cadenceMs?.[id] ?? sourceCadenceMs[id] ?? staleMsMax));
+  const [binance, coinbase, kraken, okx] = [limitOf("binance"), limitOf("coinbase"), limitOf("kraken"), limitOf("okx")];
+  const [bybit, kucoin, bitstamp, gate] = [limitOf("bybit"), limitOf("kucoin"), limitOf("bitstamp"), limitOf("gate")];
+  return { binance, coinbase, kraken, okx, bybit, kucoin, bitstamp, gate, chain: limitOf("chain") };
 }
