@@ -105,6 +105,32 @@ describe("what is counted", () => {
     expect(sourcesOf(hosts.round(startMs + 1))).toEqual(["okx", "coinbase", "kraken"]);
   });
 
+  test("an exchange's market in dollars speaks for it; without one its other markets do, by volume", () => {
+    const volume = (text: string) => ({ quoteVolume24h: decimal(text) });
+    const coin = (source: "coinbase" | "kraken" | "bitstamp") => [
+      tickOf(source, "1", { base: "USDT" }),
+      tickOf(source, "1", { base: "USDC" }),
+    ];
+    const table = new Table().hear(...coin("coinbase"), ...coin("kraken"), ...coin("bitstamp"));
+    table.mark();
+    const round = table
+      .hear(
+        tickOf("coinbase", "100", volume("1")),
+        tickOf("coinbase", "100.3", { quote: "USDT", ...volume("1000") }),
+        tickOf("binance", "100", { quote: "USDT", ...volume("300") }),
+        tickOf("binance", "100.4", { quote: "USDC", ...volume("100") }),
+        tickOf("kraken", "100", volume("1000")),
+      )
+      .round();
+    if (round.kind !== "price") throw new Error(round.reason);
+    expect(round.sources.map(({ source, price }) => `${source} ${toNumber(price).toFixed(3)}`)).toEqual([
+      "binance 100.100",
+      "coinbase 100.000",
+      "kraken 100.000",
+    ]);
+    expect(toNumber(round.volume24h)).toBeCloseTo(2_401, 9);
+  });
+
   test("ticks of symbols that are not priced, without a price or with no time are not kept", () => {
     const table = new Table().hear(
       tickOf("binance", "1", { base: "DOGE" }),
@@ -204,6 +230,19 @@ describe("sides", () => {
       table.mark();
       expect(priceOf(table.hear(...ticksOf(nine(staying), { asOfMs: startMs + 1 })).round(startMs + 1))).toBe(expected);
     }
+  });
+
+  test("two of five that claim boundless volumes are not believed, at the start not even against", () => {
+    const lying = { quoteVolume24h: decimal("1e15") };
+    const five = (atMs: number, lie: string) => [
+      ...ticksOf(["100", "100", "100"], { asOfMs: atMs }),
+      tickOf("okx", lie, { asOfMs: atMs, ...lying }),
+      tickOf("bybit", lie, { asOfMs: atMs, ...lying }),
+    ];
+    expect(priceOf(new Table().hear(...five(startMs, "104")).round())).toBe("disagreement");
+    const table = new Table().hear(...five(startMs, "100"));
+    table.mark();
+    expect(priceOf(table.hear(...five(startMs + 1, "104")).round(startMs + 1))).toBe("100");
   });
 
   test("prices scattered beyond each other's reach are no price", () => {

@@ -74,9 +74,9 @@ function isFrozen({ market, inverse }: View, staleMs: number, { atMs, good, reac
   return absolute(subtract(good, market.goodAtChange)) * 2n > multiply(reach, market.goodAtChange);
 }
 
-/** A market in dollars speaks for its origin; without one, its converted markets do, by volume. */
+/** A market in dollars, which comes first, speaks for its origin; without one, its converted markets do, by volume. */
 function combine(voices: readonly Voice[]): Voice | null {
-  const main = voices.find((voice) => voice.through === null) ?? voices[0];
+  const main = voices[0];
   if (main === undefined || voices.length === 1) return main ?? null;
   let volume: Decimal | null = null;
   let asOfMs = main.asOfMs;
