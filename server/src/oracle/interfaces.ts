@@ -1,0 +1,96 @@
+import type { ErrorCode, OracleSourceId, OracleSourceStatus, OracleTier, OracleV2Tier } from "@sluice/contract";
+
+/** What the oracle needs of other rooms, and nothing more; compose hands in the rooms themselves. */
+
+/** What a key may do here. */
+export interface OracleGrant {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly tiers: { readonly oracle: OracleTier; readonly "oracle-v2": OracleV2Tier };
+  readonly permissions: readonly string[];
+}
+
+export interface OracleCaller {
+  readonly origin: string | null;
+  readonly referer: string | null;
+  readonly clientAddress: string;
+}
+
+export interface OracleKeys {
+  authenticate(
+    presented: string | null,
+  ): OracleGrant | { readonly refused: ErrorCode } | Promise<OracleGrant | { readonly refused: ErrorCode }>;
+  /** The restriction of the key that a caller breaks, or null. Prices are of no network, so none is asked about. */
+  checkRestrictions(grant: OracleGrant, caller: OracleCaller): ErrorCode | null;
+}
+
+export interface OracleLimitDecision {
+  readonly allowed: boolean;
+  readonly remaining: number;
+  /** Unix seconds at which the bucket is full. */
+  readonly resetAt: number;
+  readonly retryAfterSeconds: number;
+}
+
+export interface OracleLimits {
+  /** Rate in tokens a second. */
+  take(bucket: string, rate: number, burst: number, cost?: number): OracleLimitDecision;
+}
+
+/** Requests a calendar month (UTC) of one product, spent from leases; credits has this shape. */
+export interface OracleAllowance {
+  take(accountId: string, allowance: bigint | null, cost: number): boolean | Promise<boolean>;
+  refund(accountId: string, cost: number, takenAtMs?: number): void;
+  spent(accountId: string): Promise<{ readonly month: string; readonly used: bigint }>;
+}
+
+export interface OracleLedger {
+  insert(table: string, rows: readonly object[]): Promise<void>;
+  query<T>(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<T[]>;
+}
+
+/** One source as the doors show it. */
+export interface SourceState {
+  readonly id: OracleSourceId;
+  readonly enabled: boolean;
+  readonly status: OracleSourceStatus;
+  /** Percent of the last 24 hours, or of the time since the start where that is shorter, in which it was not down. */
+  readonly uptime24h: number;
+  /** Milliseconds from the source's own time to ours, or of its answers over REST; null while nothing was measured. */
+  readonly responseMs: number | null;
+  /** Messages and answers in 24 hours, and how many of the attempts went well, in percent. */
+  readonly requests24h: number;
+  readonly successRate: number;
+}
+
+/** One answered request. */
+export interface OracleServed {
+  readonly at: number;
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  /** The pattern of the path. */
+  readonly method: string;
+  readonly status: number;
+  readonly latencyMs: number;
+  readonly bytesOut: number;
+}
+
+/** What the oracle tells of itself; compose wires it to logs, metrics and the ledger. */
+export interface OracleEvents {
+  requestServed(fact: OracleServed): void;
+  requestRefused(code: ErrorCode): void;
+  /** A price was agreed, or it was not and why. */
+  roundMade(symbol: string, outcome: string): void;
+  /** A tick that no price is made of. */
+  tickDropped(source: string, reason: string): void;
+  sourceObserved(source: string, status: string): void;
+  /** Rows that were given up since the ledger did not take them. */
+  rowsDropped(table: string, rows: number): void;
+  socketOpened(): void;
+  socketClosed(code: number): void;
+  /** Price messages sent, and those that a slow client never got since a newer one took their place. */
+  pricesSent(messages: number): void;
+  pricesConflated(messages: number): void;
+  faultCaught(where: string, error: unknown): void;
+}

@@ -1,0 +1,123 @@
+import { type OracleSymbol, oracleBounds, oracleSymbols, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract";
+import type { Decimal } from "./decimal.ts";
+import { Quotation } from "./price-record.ts";
+import type { PricedRound, RefusalReason, Round } from "./round.ts";
+
+/** Why there is no price: what a round said, or that there has been none lately or at all. */
+export type NoPriceReason = RefusalReason | "stale" | "starting";
+
+export interface NoPrice {
+  readonly kind: "none";
+  readonly symbol: string;
+  readonly reason: NoPriceReason;
+  readonly last: LastPrice | null;
+}
+
+/** The last good price, however old. */
+export interface LastPrice {
+  readonly price: Decimal;
+  readonly atMs: number;
+}
+
+export type Served = { readonly kind: "price"; readonly quotation: Quotation } | NoPrice;
+
+type Held = Quotation | { readonly refused: RefusalReason; readonly heldSinceMs: number };
+
+/** What one update frequency is served of a symbol in the present window of that length. */
+interface WindowCell {
+  window: number;
+  held: Held;
+}
+
+interface Entry {
+  latest: Held | null;
+  last: LastPrice | null;
+  readonly cells: Map<number, WindowCell>;
+}
+
+const frequencies = new Set(
+  [...Object.values(oracleTierTerms), ...Object.values(oracleV2TierTerms)].map((terms) => terms.updateFrequencySeconds),
+);
+/** Windows of a second or less are not kept: who may have a price that fresh gets the newest. */
+const newestSeconds = 1;
+
+/**
+ * The present price of every symbol, for each update frequency that a tier has. Time is cut into windows of that length,
+ * from the full minute on; within one window a tier is served the round that stood at its beginning. Memory is one round
+ * for each symbol and frequency.
+ */
+export class PriceBook {
+  readonly #entries = new Map<string, Entry>();
+  readonly #clock: { now(): number; monotonic(): number };
+
+  constructor(dependencies: { readonly clock: { now(): number; monotonic(): number } }) {
+    this.#clock = dependencies.clock;
+    for (const symbol of oracleSymbols) this.#entries.set(symbol, { latest: null, last: null, cells: new Map() });
+  }
+
+  /** Takes a round; a symbol that the product has not is passed over. The quotation is what subscribers are sent. */
+  accept(round: Round): Quotation | null {
+    const entry = this.#entries.get(round.symbol);
+    if (entry === undefined) return null;
+    const heldSinceMs = this.#clock.monotonic();
+    const nowMs = this.#clock.now();
+    const quotation = round.kind === "price" ? new Quotation(round, heldSinceMs) : null;
+    const held: Held = quotation ?? { refused: refusalOf(round), heldSinceMs };
+    for (const seconds of frequencies) {
+      if (seconds <= newestSeconds) continue;
+      const window = windowOf(nowMs, seconds);
+      const cell = entry.cells.get(seconds);
+      if (cell === undefined) entry.cells.set(seconds, { window, held });
+      else if (cell.window !== window) turn(cell, window, entry.latest ?? held);
+    }
+    entry.latest = held;
+    if (round.kind === "price") entry.last = { price: round.price, atMs: round.atMs };
+    return quotation;
+  }
+
+  /** The last good price of an earlier run, so that it can be told of while there is none. */
+  remember(symbol: OracleSymbol, last: LastPrice): void {
+    const entry = this.#entries.get(symbol);
+    if (entry !== undefined) entry.last ??= last;
+  }
+
+  /** What a tier of this update frequency is served now. */
+  served(symbol: OracleSymbol, frequencySeconds: number): Served {
+    const entry = this.#entries.get(symbol);
+    const latest = entry?.latest ?? null;
+    if (entry === undefined || latest === null) return { kind: "none", symbol, reason: "starting", last: null };
+    const held = frequencySeconds <= newestSeconds ? latest : this.#inWindow(entry, latest, frequencySeconds);
+    if (!(held instanceof Quotation)) return { kind: "none", symbol, reason: held.refused, last: entry.last };
+    const allowedMs = oracleBounds.roundAgeMs + (frequencySeconds <= newestSeconds ? 0 : frequencySeconds * 1_000);
+    const ageMs = this.#clock.monotonic() - held.heldSinceMs;
+    if (ageMs > allowedMs) return { kind: "none", symbol, reason: "stale", last: entry.last };
+    return { kind: "price", quotation: held };
+  }
+
+  /** The newest price, or null when there is none now. */
+  newest(symbol: OracleSymbol): PricedRound | null {
+    const served = this.served(symbol, newestSeconds);
+    return served.kind === "price" ? served.quotation.round : null;
+  }
+
+  #inWindow(entry: Entry, latest: Held, seconds: number): Held {
+    const cell = entry.cells.get(seconds);
+    const window = windowOf(this.#clock.now(), seconds);
+    if (cell === undefined) return latest;
+    if (cell.window !== window) turn(cell, window, latest);
+    // Where the window began without a price, waiting for its end would help nobody.
+    if (!(cell.held instanceof Quotation) && latest instanceof Quotation) cell.held = latest;
+    return cell.held;
+  }
+}
+
+function turn(cell: WindowCell, window: number, held: Held): void {
+  cell.window = window;
+  cell.held = held;
+}
+
+const windowOf = (nowMs: number, seconds: number): number => Math.floor(nowMs / (seconds * 1_000));
+
+function refusalOf(round: Round): RefusalReason {
+  return round.kind === "refused" ? round.reason : "too-few-sources";
+}

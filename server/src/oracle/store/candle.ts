@@ -1,0 +1,68 @@
+import { type Decimal, formatDecimal } from "../decimal.ts";
+import type { PricedRound } from "../round.ts";
+import type { SourceId } from "../tick.ts";
+
+export const minuteMs = 60_000;
+
+/** What was agreed within one minute, or within the part of it that one server saw. */
+export interface Candle {
+  readonly symbol: string;
+  /** The minute's beginning, Unix milliseconds. */
+  readonly atMs: number;
+  readonly firstAtMs: number;
+  lastAtMs: number;
+  readonly open: Decimal;
+  high: Decimal;
+  low: Decimal;
+  close: Decimal;
+  /** US dollars in the 24 hours before its last round. */
+  volume24h: Decimal;
+  confidence: Decimal;
+  sources: readonly SourceId[];
+}
+
+export const minuteOf = (atMs: number): number => Math.floor(atMs / minuteMs) * minuteMs;
+
+export function newCandle(round: PricedRound): Candle {
+  return {
+    symbol: round.symbol,
+    atMs: minuteOf(round.atMs),
+    firstAtMs: round.atMs,
+    lastAtMs: round.atMs,
+    open: round.price,
+    high: round.price,
+    low: round.price,
+    close: round.price,
+    volume24h: round.volume24h,
+    confidence: round.confidence,
+    sources: round.sources.map(({ source }) => source),
+  };
+}
+
+/** A round that comes late belongs to the minute that is open: a candle that is closed may have been written. */
+export function addRound(candle: Candle, round: PricedRound): void {
+  if (round.price > candle.high) candle.high = round.price;
+  if (round.price < candle.low) candle.low = round.price;
+  candle.close = round.price;
+  candle.volume24h = round.volume24h;
+  candle.confidence = round.confidence;
+  candle.sources = round.sources.map(({ source }) => source);
+  candle.lastAtMs = Math.max(candle.lastAtMs, round.atMs);
+}
+
+/** The row of `oracle_candles`. */
+export function candleRow(candle: Candle): Readonly<Record<string, unknown>> {
+  return {
+    at: candle.atMs,
+    symbol: candle.symbol,
+    first_at: candle.firstAtMs,
+    last_at: candle.lastAtMs,
+    open: formatDecimal(candle.open),
+    high: formatDecimal(candle.high),
+    low: formatDecimal(candle.low),
+    close: formatDecimal(candle.close),
+    volume_24h: formatDecimal(candle.volume24h),
+    confidence: formatDecimal(candle.confidence),
+    sources: candle.sources,
+  };
+}

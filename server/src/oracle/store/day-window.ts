@@ -1,0 +1,88 @@
+import { add, type Decimal, decimal, divide, multiply, subtract } from "../decimal.ts";
+import type { PricedRound } from "../round.ts";
+import { minuteMs, minuteOf } from "./candle.ts";
+
+const minutesOfDay = 1_440;
+const hundred = decimal("100");
+/** How far the price of a day ago may lie from that moment and still be taken for it. */
+const slackMinutes = 5;
+
+interface Minute {
+  readonly atMs: number;
+  high: Decimal;
+  low: Decimal;
+  close: Decimal;
+}
+
+/**
+ * The last day of each symbol in minutes, from the server's own rounds: what it says where the sources tell no price of a
+ * day ago, no high and no low. At most 1,441 + 5 minutes a symbol.
+ */
+export class DayWindow {
+  readonly #minutes = new Map<string, Minute[]>();
+
+  /** A round with the members filled in that its sources left open. Take it in with `add` first. */
+  complete(round: PricedRound): PricedRound {
+    if (round.change24h !== null && round.high24h !== null && round.low24h !== null) return round;
+    const minutes = this.#minutes.get(round.symbol) ?? [];
+    const range = rangeOf(minutes, round);
+    return {
+      ...round,
+      change24h: round.change24h ?? changeSince(minutes, round),
+      high24h: round.high24h ?? range.high,
+      low24h: round.low24h ?? range.low,
+    };
+  }
+
+  add(round: Pick<PricedRound, "symbol" | "atMs" | "price">): void {
+    const { symbol, atMs, price } = round;
+    this.put(symbol, { atMs: minuteOf(atMs), high: price, low: price, close: price });
+  }
+
+  /** A minute, or a part of one; those of one symbol come in the order of time. One that comes too late is folded in. */
+  put(symbol: string, minute: Minute): void {
+    const minutes = this.#minutes.get(symbol) ?? [];
+    this.#minutes.set(symbol, minutes);
+    const last = minutes.at(-1);
+    if (last !== undefined && minute.atMs <= last.atMs) {
+      if (minute.high > last.high) last.high = minute.high;
+      if (minute.low < last.low) last.low = minute.low;
+      last.close = minute.close;
+      return;
+    }
+    minutes.push({ ...minute });
+    const oldest = minute.atMs - (minutesOfDay + slackMinutes) * minuteMs;
+    while ((minutes[0]?.atMs ?? minute.atMs) < oldest) minutes.shift();
+  }
+
+  /** Minutes held of a symbol. */
+  size(symbol: string): number {
+    return this.#minutes.get(symbol)?.length ?? 0;
+  }
+}
+
+function rangeOf(minutes: readonly Minute[], round: PricedRound): { high: Decimal; low: Decimal } {
+  const from = round.atMs - minutesOfDay * minuteMs;
+  let { price: high, price: low } = round;
+  for (const minute of minutes) {
+    if (minute.atMs < from) continue;
+    if (minute.high > high) high = minute.high;
+    if (minute.low < low) low = minute.low;
+  }
+  return { high, low };
+}
+
+/** Percent since the minute of a day ago; null where nothing is known of it. */
+function changeSince(minutes: readonly Minute[], round: PricedRound): Decimal | null {
+  const wanted = minuteOf(round.atMs) - minutesOfDay * minuteMs;
+  let then: Decimal | null = null;
+  for (const minute of minutes) {
+    if (minute.atMs > wanted) break;
+    if (minute.atMs >= wanted - slackMinutes * minuteMs) then = minute.close;
+  }
+  if (then === null || then <= 0n) return null;
+  return multiply(divide(subtract(round.price, then), then), hundred);
+}
+
+/** Sum of decimals; zero of none. */
+export const sumOf = (values: readonly Decimal[]): Decimal => values.reduce(add, decimal("0"));

@@ -1,0 +1,238 @@
+import { type Decimal, decimal, divide, multiply, parseDecimal, zero } from "../decimal.ts";
+import type { OracleLedger } from "../interfaces.ts";
+import type { PricedRound } from "../round.ts";
+import { type SourceId, sourceIds } from "../tick.ts";
+import { type Candle, minuteMs } from "./candle.ts";
+import { sumOf } from "./day-window.ts";
+
+/** One price of a history: the last that was agreed within its step. */
+export interface PricePoint {
+  readonly atMs: number;
+  readonly price: Decimal;
+  readonly confidence: Decimal;
+  readonly volume24h: Decimal;
+  readonly sources: readonly SourceId[];
+}
+
+/** A candle of any interval. */
+export interface Bar {
+  /** The interval's beginning. */
+  readonly atMs: number;
+  readonly open: Decimal;
+  readonly high: Decimal;
+  readonly low: Decimal;
+  readonly close: Decimal;
+  /** US dollars; see `barVolume`. */
+  readonly volume: Decimal;
+}
+
+/** What the recorder has not written yet, so that a history ends with the present. */
+export interface Unwritten {
+  unwritten(symbol: string): readonly Candle[];
+  unwrittenRounds(symbol: string): readonly PricedRound[];
+}
+
+interface PointRow {
+  readonly bucket: string;
+  readonly last_ms: string;
+  readonly price: string;
+  readonly conf: string;
+  readonly vol: string;
+  readonly names: readonly string[];
+}
+
+interface BarRow {
+  readonly bucket: string;
+  readonly first_ms: string;
+  readonly last_ms: string;
+  readonly o: string;
+  readonly h: string;
+  readonly l: string;
+  readonly c: string;
+  readonly volumes: string;
+  readonly n: string;
+}
+
+const pointColumns = (lastAt: string, price: string): string =>
+  `toString(max(${lastAt})) AS last_ms, toString(argMax(${price}, ${lastAt})) AS price, ` +
+  `toString(argMax(confidence, ${lastAt})) AS conf, toString(argMax(volume_24h, ${lastAt})) AS vol, ` +
+  `argMax(sources, ${lastAt}) AS names`;
+const bucketColumn = "toString(intDiv(toUnixTimestamp64Milli(at) - {from:Int64}, {step:Int64})) AS bucket";
+const range =
+  "symbol = {symbol:String} AND at >= fromUnixTimestamp64Milli({from:Int64}) AND at <= fromUnixTimestamp64Milli({to:Int64})";
+const grouped = "GROUP BY bucket ORDER BY toInt64(bucket) LIMIT {max:UInt32}";
+
+const pointsOfRounds =
+  `SELECT ${bucketColumn}, ${pointColumns("toUnixTimestamp64Milli(r.at)", "r.price")} ` +
+  `FROM oracle_rounds AS r WHERE ${range} ${grouped}`;
+const pointsOfCandles = `SELECT ${bucketColumn}, ${pointColumns("last_at", "close")} FROM oracle_candles WHERE ${range} ${grouped}`;
+const barsOfCandles =
+  `SELECT ${bucketColumn}, toString(min(first_at)) AS first_ms, toString(max(last_at)) AS last_ms, ` +
+  "toString(argMin(open, first_at)) AS o, toString(max(high)) AS h, toString(min(low)) AS l, " +
+  "toString(argMax(close, last_at)) AS c, toString(sum(volume_24h)) AS volumes, toString(count()) AS n " +
+  `FROM oracle_candles WHERE ${range} ${grouped}`;
+
+/** Steps that people read easily, in seconds; the largest is a day. */
+const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400] as const;
+/** Rounds are kept for a week and a day; below a minute they are what a history is made of. */
+const roundsMaxMs = 7 * 86_400_000;
+
+/** The shortest step with which `limit` points cover the time; a step below a minute only where rounds reach back so far. */
+export function stepMsFor(spanMs: number, limit: number): number {
+  const least = spanMs > roundsMaxMs ? minuteMs : 1_000;
+  for (const seconds of steps) {
+    const stepMs = seconds * 1_000;
+    // One point more than the span has steps, since neither end falls on a step.
+    if (stepMs >= least && Math.ceil(spanMs / stepMs) + 1 <= limit) return stepMs;
+  }
+  return Math.ceil(spanMs / Math.max(1, limit - 1) / minuteMs) * minuteMs;
+}
+
+/** Histories and candles out of the ledger, put together with what it has not yet. */
+export class History {
+  readonly #ledger: Pick<OracleLedger, "query">;
+  readonly #unwritten: Unwritten;
+
+  constructor(dependencies: { readonly ledger: Pick<OracleLedger, "query">; readonly unwritten: Unwritten }) {
+    this.#ledger = dependencies.ledger;
+    this.#unwritten = dependencies.unwritten;
+  }
+
+  /** Prices from `nowMs - spanMs` to `nowMs`, oldest first, at most `limit` and evenly spread over the whole time. */
+  async points(symbol: string, options: { spanMs: number; limit: number; nowMs: number }): Promise<PricePoint[]> {
+    const { spanMs, limit, nowMs } = options;
+    const stepMs = stepMsFor(spanMs, limit);
+    // Steps begin at round times, so that asking again a moment later gives the same points.
+    const from = Math.ceil((nowMs - spanMs) / stepMs) * stepMs;
+    const isFine = stepMs < minuteMs;
+    const parameters = { symbol, from, to: nowMs, step: stepMs, max: limit };
+    const rows = await this.#ledger.query<PointRow>(isFine ? pointsOfRounds : pointsOfCandles, parameters);
+    const byBucket = new Map(rows.map((row) => [Number(row.bucket), pointOf(row)]));
+    for (const point of isFine ? this.#roundPoints(symbol) : this.#candlePoints(symbol)) {
+      if (point.startMs < from || point.startMs > nowMs) continue;
+      const bucket = Math.floor((point.startMs - from) / stepMs);
+      const known = byBucket.get(bucket);
+      if (known === undefined || point.atMs >= known.atMs) byBucket.set(bucket, point);
+    }
+    return [...byBucket.entries()]
+      .sort(([left], [right]) => left - right)
+      .slice(-limit)
+      .map(([, { atMs, price, confidence, volume24h, sources }]) => ({ atMs, price, confidence, volume24h, sources }));
+  }
+
+  /** The last `limit` candles of an interval up to now, oldest first; intervals begin at whole multiples since 1970. */
+  async bars(symbol: string, options: { minutes: number; limit: number; nowMs: number }): Promise<Bar[]> {
+    const { minutes, limit, nowMs } = options;
+    const stepMs = minutes * minuteMs;
+    const from = (Math.floor(nowMs / stepMs) - limit + 1) * stepMs;
+    const parameters = { symbol, from, to: nowMs, step: stepMs, max: limit };
+    const rows = await this.#ledger.query<BarRow>(barsOfCandles, parameters);
+    const parts = new Map<number, BarPart[]>();
+    const put = (bucket: number, part: BarPart): void => {
+      const list = parts.get(bucket);
+      if (list === undefined) parts.set(bucket, [part]);
+      else list.push(part);
+    };
+    for (const row of rows) put(Number(row.bucket), partOf(row));
+    for (const candle of this.#unwritten.unwritten(symbol)) {
+      const bucket = Math.floor((candle.atMs - from) / stepMs);
+      if (bucket >= 0 && bucket < limit) put(bucket, { ...candle, volumes: candle.volume24h, count: 1n });
+    }
+    return [...parts.entries()]
+      .sort(([left], [right]) => left - right)
+      .map(([bucket, list]) => barOf(from + bucket * stepMs, minutes, list));
+  }
+
+  #roundPoints(symbol: string): (PricePoint & { startMs: number })[] {
+    return this.#unwritten.unwrittenRounds(symbol).map((round) => ({
+      ...round,
+      startMs: round.atMs,
+      sources: round.sources.map(({ source }) => source),
+    }));
+  }
+
+  #candlePoints(symbol: string): (PricePoint & { startMs: number })[] {
+    return this.#unwritten.unwritten(symbol).map((candle) => ({
+      startMs: candle.atMs,
+      atMs: candle.lastAtMs,
+      price: candle.close,
+      confidence: candle.confidence,
+      volume24h: candle.volume24h,
+      sources: candle.sources,
+    }));
+  }
+}
+
+interface BarPart {
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  readonly open: Decimal;
+  readonly high: Decimal;
+  readonly low: Decimal;
+  readonly close: Decimal;
+  /** Sum of the rolling volumes at the ends of its minutes, and how many they are. */
+  readonly volumes: Decimal;
+  readonly count: bigint;
+}
+
+function barOf(atMs: number, minutes: number, parts: readonly BarPart[]): Bar {
+  const inOrder = [...parts].sort((left, right) => left.firstAtMs - right.firstAtMs);
+  const first = inOrder[0];
+  let last = first;
+  let high = first?.high ?? zero;
+  let low = first?.low ?? zero;
+  for (const part of inOrder) {
+    if (last === undefined || part.lastAtMs >= last.lastAtMs) last = part;
+    if (part.high > high) high = part.high;
+    if (part.low < low) low = part.low;
+  }
+  const count = inOrder.reduce((sum, part) => sum + part.count, 0n);
+  const volumes = sumOf(inOrder.map((part) => part.volumes));
+  return {
+    atMs,
+    open: first?.open ?? zero,
+    high,
+    low,
+    close: last?.close ?? zero,
+    volume: barVolume(volumes, count, minutes),
+  };
+}
+
+const minutesOfDay = decimal("1440");
+
+/**
+ * An interval's share of the rolling 24-hour volume, taken as the mean over its minutes. Sources tell only the rolling
+ * volume, from which what was traded within an interval cannot be had exactly; over whole days the shares add up to it.
+ */
+export function barVolume(volumes: Decimal, count: bigint, minutes: number): Decimal {
+  if (count === 0n) return zero;
+  const mean = (volumes / count) as Decimal;
+  return divide(multiply(mean, decimal(String(minutes))), minutesOfDay);
+}
+
+const known: ReadonlySet<string> = new Set(sourceIds);
+const isSource = (name: string): name is SourceId => known.has(name);
+const read = (text: string): Decimal => parseDecimal(text) ?? zero;
+
+function pointOf(row: PointRow): PricePoint {
+  return {
+    atMs: Number(row.last_ms),
+    price: read(row.price),
+    confidence: read(row.conf),
+    volume24h: read(row.vol),
+    sources: row.names.filter(isSource),
+  };
+}
+
+function partOf(row: BarRow): BarPart {
+  return {
+    firstAtMs: Number(row.first_ms),
+    lastAtMs: Number(row.last_ms),
+    open: read(row.o),
+    high: read(row.h),
+    low: read(row.l),
+    close: read(row.c),
+    volumes: read(row.volumes),
+    count: BigInt(row.n),
+  };
+}

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Ledger, openLedger } from "../../ledger/index.ts";
+import { ledgerDirectory, recordingLog } from "../../ledger/testing/ledger-directory.ts";
+import { systemClock } from "../../lib/index.ts";
+import { decimal, formatDecimal } from "../decimal.ts";
+import { priced, tick } from "../testing/rounds.ts";
+import { newCandle } from "./candle.ts";
+import { DayWindow } from "./day-window.ts";
+import { barVolume, History, stepMsFor } from "./history.ts";
+import { Recorder } from "./recorder.ts";
+import { rowLimits } from "./row-queue.ts";
+import { readWarmStart } from "./warm-start.ts";
+
+const minute = 60_000;
+const hour = 60 * minute;
+const nothing = { dropped: () => undefined };
+
+describe("the ledger of prices", () => {
+  const directory = ledgerDirectory();
+  let ledger: Ledger;
+  beforeAll(async () => {
+    ledger = await openLedger(
+      { directory: directory.path, clickhouseUrl: null, cluster: null },
+      { clock: systemClock, log: recordingLog() },
+    );
+  }, 30_000);
+  afterAll(async () => {
+    await ledger?.[Symbol.asyncDispose]();
+    directory[Symbol.dispose]();
+  });
+  // The engine takes away what is older than a table keeps, so the tests live in the present.
+  const now = Math.floor(Date.now() / hour) * hour;
+
+  test("prices of any size come back to the last digit", async () => {
+    const prices = ["0.000000123456789012", "123456789012.123456789", "0.000000000000000001", "99999999999999999999.9"];
+    const recorder = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    for (const [index, price] of prices.entries()) {
+      recorder.round(priced({ symbol: "ADA", atMs: now - hour + index * minute, price }));
+    }
+    await recorder[Symbol.asyncDispose]();
+    const reader = new History({ ledger, unwritten: new Recorder({ writeMs: null }, { ledger, ...nothing }) });
+    const fine = await reader.points("ADA", { spanMs: 2 * hour, limit: 1_000, nowMs: now });
+    expect(fine.map(({ price }) => formatDecimal(price))).toEqual(prices);
+    const bars = await reader.bars("ADA", { minutes: 1, limit: 100, nowMs: now });
+    expect(bars.map(({ close }) => formatDecimal(close))).toEqual(prices);
+  });
+
+  test("a history covers its whole time with at most as many points as asked for, and goes on in what is not written yet", async () => {
+    const recorder = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    const begin = now - 24 * hour;
+    for (let at = begin; at < now; at += 30_000) {
+      recorder.round(priced({ symbol: "ETH", atMs: at, price: String(1_000 + (at - begin) / minute) }));
+    }
+    await recorder.write();
+    recorder.round(priced({ symbol: "ETH", atMs: now, price: "7777" }));
+    const history = new History({ ledger, unwritten: recorder });
+    for (const [spanMs, limit] of [
+      [24 * hour, 100],
+      [24 * hour, 25],
+      [hour, 1_000],
+      [hour, 2],
+      [24 * hour, 1_000],
+    ] as const) {
+      const points = await history.points("ETH", { spanMs, limit, nowMs: now });
+      const times = points.map(({ atMs }) => atMs);
+      expect(points.length).toBeLessThanOrEqual(limit);
+      expect(times).toEqual([...times].sort((left, right) => left - right));
+      expect(times.every((at) => at >= now - spanMs)).toBe(true);
+      expect((times[0] ?? 0) - (now - spanMs)).toBeLessThanOrEqual(2 * stepMsFor(spanMs, limit));
+      expect(formatDecimal(points.at(-1)?.price ?? decimal("0"))).toBe("7777");
+    }
+    const quiet = await history.points("ETH", { spanMs: 24 * hour, limit: 25, nowMs: now });
+    expect(quiet.length).toBeGreaterThan(10);
+  });
+
+  test("a minute that two servers saw in parts is one candle: first open, last close, widest range", async () => {
+    const first = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    first.round(priced({ symbol: "DOT", atMs: now - hour, price: "5" }));
+    first.round(priced({ symbol: "DOT", atMs: now - hour + 10_000, price: "9" }));
+    await first[Symbol.asyncDispose]();
+    const second = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    second.round(priced({ symbol: "DOT", atMs: now - hour + 20_000, price: "3" }));
+    second.round(priced({ symbol: "DOT", atMs: now - hour + 30_000, price: "4" }));
+    const inMemory = await new History({ ledger, unwritten: second }).bars("DOT", {
+      minutes: 60,
+      limit: 3,
+      nowMs: now,
+    });
+    await second[Symbol.asyncDispose]();
+    const written = await new History({ ledger, unwritten: first }).bars("DOT", { minutes: 60, limit: 3, nowMs: now });
+    const [bar] = written;
+    expect(written).toEqual(inMemory);
+    expect([bar?.open, bar?.high, bar?.low, bar?.close].map((price) => formatDecimal(price ?? decimal("0")))).toEqual([
+      "5",
+      "9",
+      "3",
+      "4",
+    ]);
+    expect(bar?.atMs).toBe(now - hour);
+    // Both parts tell 1,440,000 dollars in 24 hours, of which an hour's share is 60,000.
+    expect(bar?.volume).toBe(decimal("60000"));
+  });
+
+  test("what a killed server had not written as candles is made again from its rounds, once", async () => {
+    const killed = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    killed.round(priced({ symbol: "UNI", atMs: now - 10 * minute, price: "6" }));
+    killed.round(priced({ symbol: "UNI", atMs: now - 9 * minute, price: "7" }));
+    await killed.write();
+    killed.round(priced({ symbol: "UNI", atMs: now - 9 * minute + 5_000, price: "8" }));
+    killed.round(priced({ symbol: "UNI", atMs: now - 9 * minute + 9_000, price: "8.5" }));
+    await killed.write();
+    const before = await readWarmStart(ledger, now);
+    expect(before.minutes.filter(({ symbol }) => symbol === "UNI")).toHaveLength(1);
+    const lost = before.recovered.filter(({ symbol }) => symbol === "UNI");
+    expect(lost.map(({ open, close, atMs }) => [formatDecimal(open), formatDecimal(close), atMs])).toEqual([
+      ["7", "8", now - 9 * minute],
+    ]);
+    expect(before.last.find(({ symbol }) => symbol === "UNI")).toMatchObject({ price: decimal("8") });
+    const next = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    next.recover(before.recovered);
+    await next[Symbol.asyncDispose]();
+    const after = await readWarmStart(ledger, now);
+    expect(after.recovered).toEqual([]);
+    expect(after.minutes.filter(({ symbol }) => symbol === "UNI")).toHaveLength(2);
+  });
+
+  test("of one source and symbol one tick is kept in ten seconds", async () => {
+    const recorder = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    for (let at = now - hour; at < now - hour + 30_000; at += 100) {
+      recorder.tick(tick("gate", "CRO", at, decimal("0.1")));
+      recorder.tick(tick("okx", "CRO", at, decimal("0.2")));
+    }
+    await recorder[Symbol.asyncDispose]();
+    const sql =
+      "SELECT source, toString(count()) AS n FROM oracle_ticks WHERE symbol = 'CRO' GROUP BY source ORDER BY source";
+    expect(await ledger.query<{ source: string; n: string }>(sql)).toEqual([
+      { source: "gate", n: "3" },
+      { source: "okx", n: "3" },
+    ]);
+  });
+});
+
+describe("what waits for the ledger", () => {
+  const failing = () => {
+    const dropped: [string, number][] = [];
+    const ledger = { insert: () => Promise.reject(new Error("down")) };
+    return {
+      dropped,
+      recorder: new Recorder({ writeMs: null }, { ledger, dropped: (table, rows) => dropped.push([table, rows]) }),
+    };
+  };
+
+  test("stays while the ledger fails, for a bounded number of attempts, and is counted when it is given up", async () => {
+    const { recorder, dropped } = failing();
+    recorder.round(priced({ atMs: 0, price: "1" }));
+    recorder.round(priced({ atMs: minute, price: "2" }));
+    for (let attempt = 1; attempt < rowLimits.attemptsMax; attempt += 1) await recorder.write();
+    expect(dropped).toEqual([]);
+    expect(recorder.unwritten("BTC")).toHaveLength(2);
+    await recorder.write();
+    expect(dropped).toEqual([
+      ["oracle_candles", 1],
+      ["oracle_rounds", 1],
+    ]);
+    expect(recorder.unwritten("BTC")).toHaveLength(1);
+  });
+
+  test("is bounded: the oldest rows go first and are counted", () => {
+    const { recorder, dropped } = failing();
+    const rows = rowLimits.waitingMax + rowLimits.batchMax + 2;
+    for (let index = 0; index < rows; index += 1)
+      recorder.round(priced({ atMs: index * 1_000, price: String(index + 1) }));
+    const lost = dropped.filter(([table]) => table === "oracle_rounds").reduce((sum, [, count]) => sum + count, 0);
+    expect(lost).toBeGreaterThan(0);
+    expect(recorder.unwrittenRounds("BTC").length).toBe(rows - lost);
+    expect(recorder.unwrittenRounds("BTC").length).toBeLessThanOrEqual(rowLimits.waitingMax + rowLimits.batchMax + 1);
+    expect(recorder.unwrittenRounds("BTC").at(-1)?.atMs).toBe((rows - 1) * 1_000);
+  });
+
+  test("a price that has no room in the ledger's columns is counted and never written wrongly", () => {
+    const { recorder, dropped } = failing();
+    recorder.round(priced({ atMs: 0, price: "100000000000000000000" }));
+    expect(dropped).toEqual([["oracle_rounds", 1]]);
+    expect(recorder.unwritten("BTC")).toEqual([]);
+  });
+
+  test("a price that stands still is kept once a minute, one that moves once a second", () => {
+    const { recorder } = failing();
+    for (let at = 0; at <= 180_000; at += 250) recorder.round(priced({ atMs: at, price: "1" }));
+    expect(recorder.unwrittenRounds("BTC").map(({ atMs }) => Math.floor(atMs / 1_000))).toEqual([0, 60, 120, 180]);
+    for (let at = 180_250; at <= 183_000; at += 250) recorder.round(priced({ atMs: at, price: String(at) }));
+    expect(
+      recorder
+        .unwrittenRounds("BTC")
+        .slice(3)
+        .map(({ atMs }) => atMs),
+    ).toEqual([180_750, 181_750, 182_750, 183_000]);
+  });
+});
+
+describe("the day window", () => {
+  test("fills in what the sources do not tell: high, low, and the change once a day ago is known", () => {
+    const day = new DayWindow();
+    const bare = { change24h: null, high24h: null, low24h: null };
+    const take = (atMs: number, price: string) => {
+      const round = priced({ atMs, price, ...bare });
+      day.add(round);
+      return day.complete(round);
+    };
+    expect(take(0, "100")).toMatchObject({ change24h: null, high24h: decimal("100"), low24h: decimal("100") });
+    take(hour, "300");
+    take(2 * hour, "50");
+    expect(take(23 * hour, "200")).toMatchObject({ change24h: null, high24h: decimal("300"), low24h: decimal("50") });
+    expect(take(24 * hour, "110")).toMatchObject({ change24h: decimal("10") });
+    expect(take(26 * hour, "110")).toMatchObject({ high24h: decimal("200"), low24h: decimal("50") });
+    expect(take(40 * hour, "110").change24h).toBeNull();
+  });
+
+  test("leaves what the sources tell as it is", () => {
+    const round = priced({
+      atMs: 0,
+      price: "1",
+      change24h: decimal("-3"),
+      high24h: decimal("9"),
+      low24h: decimal("0.5"),
+    });
+    expect(new DayWindow().complete(round)).toBe(round);
+  });
+
+  test("holds a day of minutes and no more, however long it runs", () => {
+    const day = new DayWindow();
+    for (let at = 0; at < 3 * 24 * hour; at += minute) day.add(priced({ atMs: at, price: "1" }));
+    expect(day.size("BTC")).toBe(1_446);
+  });
+});
+
+test("a step is the shortest readable one with which the points asked for cover the time", () => {
+  expect(stepMsFor(24 * hour, 100)).toBe(900_000);
+  expect(stepMsFor(168 * hour, 1_000)).toBe(900_000);
+  expect(stepMsFor(hour, 1_000)).toBe(5_000);
+  expect(stepMsFor(hour, 1)).toBeGreaterThanOrEqual(hour);
+  for (const hours of [1, 2, 24, 100, 168, 720]) {
+    for (const limit of [2, 3, 10, 99, 100, 1_000]) {
+      const stepMs = stepMsFor(hours * hour, limit);
+      expect(Math.floor((hours * hour) / stepMs) + 1).toBeLessThanOrEqual(limit);
+    }
+  }
+});
+
+test("a bar's volume is its share of the rolling day, and whole days add up to it", () => {
+  const rolling = newCandle(priced({ atMs: 0, price: "1" })).volume24h;
+  expect(barVolume(rolling, 1n, 1_440)).toBe(rolling);
+  expect(barVolume(decimal("0"), 0n, 60)).toBe(decimal("0"));
+});
