@@ -1,0 +1,82 @@
+import type { OracleTierTerms } from "@sluice/contract";
+import type { OracleGrant } from "../interfaces.ts";
+import type { OracleFailure, Variant } from "./failure.ts";
+import type { Query } from "./parameters.ts";
+
+/** A request whose caller is known and may go on. */
+export interface OracleRequest {
+  readonly variant: Variant;
+  /** The one parameter of the path, decoded; empty where the path has none. */
+  readonly parameter: string;
+  readonly query: Query;
+  readonly grant: OracleGrant;
+  /** The id of the caller's tier in this variant, and what it includes. */
+  readonly tier: string;
+  readonly terms: OracleTierTerms;
+  /** Unix milliseconds. */
+  readonly nowMs: number;
+}
+
+/** The JSON text of a 200, or a failure. */
+export type Outcome = string | OracleFailure;
+
+/** One parameter, for the generated description of the interface. */
+export interface ParameterInfo {
+  readonly name: string;
+  readonly in: "path" | "query";
+  readonly required: boolean;
+  readonly description: string;
+}
+
+export interface Route {
+  readonly variant: Variant;
+  /** With at most one `:name` in it. */
+  readonly path: string;
+  readonly summary: string;
+  readonly parameters: readonly ParameterInfo[];
+  /** Whether an answer counts against the month's requests. */
+  readonly counted: boolean;
+  readonly answer: (request: OracleRequest) => Outcome | Promise<Outcome>;
+}
+
+export type RouteMatch = { readonly route: Route; readonly parameter: string } | null;
+
+/** Finds routes by path: those without a parameter by name, the others by what stands around it. */
+export class RouteBook {
+  readonly #exact = new Map<string, Route>();
+  readonly #around: { readonly head: string; readonly tail: string; readonly route: Route }[] = [];
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      const at = route.path.indexOf("/:");
+      if (at < 0) this.#exact.set(route.path, route);
+      else {
+        const end = route.path.indexOf("/", at + 1);
+        const tail = end < 0 ? "" : route.path.slice(end);
+        this.#around.push({ head: route.path.slice(0, at + 1), tail, route });
+      }
+    }
+  }
+
+  find(path: string): RouteMatch {
+    const exact = this.#exact.get(path);
+    if (exact !== undefined) return { route: exact, parameter: "" };
+    for (const { head, tail, route } of this.#around) {
+      if (!path.startsWith(head) || !path.endsWith(tail) || path.length <= head.length + tail.length) continue;
+      const raw = path.slice(head.length, path.length - tail.length);
+      if (raw.includes("/")) continue;
+      const parameter = decoded(raw);
+      return parameter === null ? null : { route, parameter };
+    }
+    return null;
+  }
+}
+
+function decoded(text: string): string | null {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

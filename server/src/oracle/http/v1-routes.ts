@@ -1,0 +1,147 @@
+import { oracleBounds, oracleSymbols } from "@sluice/contract";
+import { type Json, jsonText } from "../json.ts";
+import { isoTime, sourceName } from "../price-record.ts";
+import { beyondRetention, missingMembers, onePrice, severalPrices, unavailable } from "./answers.ts";
+import { OracleFailure } from "./failure.ts";
+import { readSymbol, readSymbols, readWhole } from "./parameters.ts";
+import type { OracleRequest, Outcome, ParameterInfo, Route } from "./route.ts";
+import type { OracleServices } from "./services.ts";
+
+const { hoursDefault, hoursMax, limitDefault, limitMax, symbolsMax } = oracleBounds;
+const hourMs = 3_600_000;
+
+const symbolParameter: ParameterInfo = {
+  name: "symbol",
+  in: "path",
+  required: true,
+  description: `One of ${oracleSymbols.join(", ")}, in any letter case`,
+};
+
+/** The data of the first variant (spec: oracle, Endpoints, variant 1). */
+export function v1Routes(services: OracleServices): Route[] {
+  const get = (
+    path: string,
+    summary: string,
+    parameters: readonly ParameterInfo[],
+    answer: Route["answer"],
+  ): Route => ({ variant: "v1", path: `/api/v1${path}`, summary, parameters, counted: true, answer });
+  return [
+    get("/price/:symbol", "The price of one symbol", [symbolParameter], (request) => {
+      const symbol = readSymbol(request.parameter, "v1");
+      return symbol instanceof OracleFailure ? symbol : onePrice(services.book, request, symbol);
+    }),
+    get(
+      "/prices",
+      "The prices of several symbols",
+      [{ name: "symbols", in: "query", required: true, description: `Separated by commas, at most ${symbolsMax}` }],
+      (request) => prices(services, request),
+    ),
+    get(
+      "/price/:symbol/history",
+      "Past prices of one symbol, spread evenly over the time asked for",
+      [
+        symbolParameter,
+        {
+          name: "hours",
+          in: "query",
+          required: false,
+          description: `1 to ${hoursMax}, ${hoursDefault} unless given`,
+        },
+        {
+          name: "limit",
+          in: "query",
+          required: false,
+          description: `1 to ${limitMax}, ${limitDefault} unless given`,
+        },
+      ],
+      (request) => history(services, request),
+    ),
+    get("/data-sources", "The sources of prices", [], () => dataSources(services)),
+    get("/data-sources/stats", "Statistics of the sources", [], () => sourceStats(services)),
+    get("/metrics", "How the oracle does", [], (request) => metrics(services, request)),
+  ];
+}
+
+function prices({ book }: OracleServices, request: OracleRequest): Outcome {
+  const symbols = readSymbols(request.query, "v1");
+  if (symbols instanceof OracleFailure) return symbols;
+  const found = severalPrices(book, request, symbols);
+  const [first] = found.missing;
+  if (found.records.length === 0 && first !== undefined) return unavailable(first, request);
+  const members = { success: true, count: found.records.length, prices: found.records };
+  return jsonText({ ...members, ...missingMembers(found, request) });
+}
+
+async function history({ history: past }: OracleServices, request: OracleRequest): Promise<Outcome> {
+  const symbol = readSymbol(request.parameter, "v1");
+  if (symbol instanceof OracleFailure) return symbol;
+  const hours = readWhole(request.query, "hours", { preset: hoursDefault, max: hoursMax });
+  if (hours instanceof OracleFailure) return hours;
+  const limit = readWhole(request.query, "limit", { preset: limitDefault, max: limitMax });
+  if (limit instanceof OracleFailure) return limit;
+  const tooFar = beyondRetention(request, hours * hourMs);
+  if (tooFar !== null) return tooFar;
+  const points = await past.points(symbol, hours * hourMs, limit);
+  const items = points.map(({ atMs, price, confidence, volume24h, sources }) => ({
+    timestamp: isoTime(atMs),
+    price,
+    confidence,
+    volume24h,
+    sources: sources.map(sourceName),
+  }));
+  return jsonText({ success: true, count: items.length, history: items });
+}
+
+const rounded = (value: number): number => Math.round(value * 100) / 100;
+const mean = (values: readonly number[]): number =>
+  values.length === 0 ? 0 : rounded(values.reduce((sum, value) => sum + value, 0) / values.length);
+
+function dataSources({ sources, info }: OracleServices): string {
+  const records = sources().map(({ id, enabled, status, uptime24h, responseMs }): Json => {
+    const { name, provider, category, type } = info(id);
+    // Public data of exchanges needs no key of ours.
+    const stats = {
+      totalKeys: 0,
+      activeKeys: 0,
+      avgUptime24h: rounded(uptime24h),
+      avgResponseTime: rounded(responseMs ?? 0),
+    };
+    return { id, name, provider, category, type, enabled, status, stats };
+  });
+  return jsonText({ success: true, count: records.length, sources: records });
+}
+
+function sourceStats(services: OracleServices): string {
+  const states = services.sources();
+  const enabled = states.filter((state) => state.enabled);
+  const feeds = services.feeds();
+  return jsonText({
+    success: true,
+    totalSources: states.length,
+    activeSources: states.filter(({ status }) => status === "active").length,
+    operationalSources: states.filter(({ status }) => status === "active" || status === "degraded").length,
+    totalApiKeys: 0,
+    activeApiKeys: 0,
+    totalRequests24h: enabled.reduce((sum, state) => sum + state.requests24h, 0),
+    avgSuccessRate: mean(enabled.map((state) => state.successRate)),
+    activeFeeds: feeds.active,
+    avgConfidence: feeds.confidence,
+  });
+}
+
+function metrics(services: OracleServices, { nowMs }: OracleRequest): string {
+  const feeds = services.feeds();
+  const { averageLatencyMs, requestRate, errorRate } = services.stats.lastMinute();
+  return jsonText({
+    uptime: services.uptimeSeconds(),
+    timestamp: isoTime(nowMs),
+    system: {
+      activeFeeds: feeds.active,
+      totalSources: services.sources().length,
+      systemHealth: rounded((100 * feeds.active) / oracleSymbols.length),
+      averageLatency: rounded(averageLatencyMs),
+      requestRate: rounded(requestRate),
+      errorRate: rounded(errorRate),
+    },
+  });
+}

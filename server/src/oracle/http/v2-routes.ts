@@ -1,0 +1,197 @@
+import {
+  oracleBounds,
+  oracleIntervalDefault,
+  oracleIntervals,
+  oraclePair,
+  oraclePeriodDefault,
+  oraclePeriods,
+  oracleSymbols,
+} from "@sluice/contract";
+import { type Decimal, zero } from "../decimal.ts";
+import { type Json, jsonText, WrittenJson } from "../json.ts";
+import { isoTime, type Quotation } from "../price-record.ts";
+import { beyondRetention, missingMembers, onePrice, severalPrices, unavailable } from "./answers.ts";
+import { OracleFailure } from "./failure.ts";
+import { readInterval, readPeriod, readSymbol, readSymbols, readWhole } from "./parameters.ts";
+import type { OracleRequest, Outcome, ParameterInfo, Route } from "./route.ts";
+import type { OracleServices } from "./services.ts";
+import { validation } from "./validation.ts";
+
+const { limitDefault, limitMax, moversMax, symbolsMax } = oracleBounds;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+const pairParameter: ParameterInfo = {
+  name: "symbol",
+  in: "path",
+  required: true,
+  description: `One of ${oracleSymbols.map(oraclePair).join(", ")}, in any letter case`,
+};
+const limitParameter: ParameterInfo = {
+  name: "limit",
+  in: "query",
+  required: false,
+  description: `1 to ${limitMax}, ${limitDefault} unless given`,
+};
+const choice = (name: string, choices: object, preset: string): ParameterInfo => ({
+  name,
+  in: "query",
+  required: false,
+  description: `One of ${Object.keys(choices).join(", ")}; ${preset} unless given`,
+});
+
+/** The second variant (spec: oracle, Endpoints, variant 2). */
+export function v2Routes(services: OracleServices): Route[] {
+  const get = (
+    path: string,
+    summary: string,
+    parameters: readonly ParameterInfo[],
+    answer: Route["answer"],
+    counted = true,
+  ): Route => ({ variant: "v2", path: `/v1${path}`, summary, parameters, counted, answer });
+  const listed: ParameterInfo = {
+    name: "symbols",
+    in: "query",
+    required: true,
+    description: `Pairs separated by commas, at most ${symbolsMax}`,
+  };
+  return [
+    get("/prices/batch", "The prices of several pairs", [listed], (request) => {
+      const symbols = readSymbols(request.query, "v2");
+      return symbols instanceof OracleFailure ? symbols : batch(services, request, symbols);
+    }),
+    get("/prices/all", "The prices of all pairs", [], (request) => batch(services, request, oracleSymbols)),
+    get("/prices/:symbol", "The price of one pair", [pairParameter], (request) => {
+      const symbol = readSymbol(request.parameter, "v2");
+      return symbol instanceof OracleFailure ? symbol : onePrice(services.book, request, symbol);
+    }),
+    get(
+      "/prices/:symbol/history",
+      "Past prices of one pair, spread evenly over the period",
+      [pairParameter, choice("period", oraclePeriods, oraclePeriodDefault), limitParameter],
+      (request) => history(services, request),
+    ),
+    get(
+      "/prices/:symbol/ohlcv",
+      "Candles of one pair",
+      [pairParameter, choice("interval", oracleIntervals, oracleIntervalDefault), limitParameter],
+      (request) => ohlcv(services, request),
+    ),
+    get("/market/summary", "The market in a few figures", [], (request) => summary(services, request)),
+    get("/market/movers", "The largest changes of 24 hours", [], (request) => movers(services, request)),
+    get(
+      "/auth/validate",
+      "Whether the key is valid",
+      [],
+      (request) => validation(services.allowances.v2, request),
+      false,
+    ),
+  ];
+}
+
+function batch(
+  { book }: OracleServices,
+  request: OracleRequest,
+  symbols: Parameters<typeof severalPrices>[2],
+): Outcome {
+  const found = severalPrices(book, request, symbols);
+  const [first] = found.missing;
+  if (found.records.length === 0 && first !== undefined) return unavailable(first, request);
+  return jsonText({ data: found.records, timestamp: isoTime(request.nowMs), ...missingMembers(found, request) });
+}
+
+async function history({ history: past }: OracleServices, request: OracleRequest): Promise<Outcome> {
+  const symbol = readSymbol(request.parameter, "v2");
+  if (symbol instanceof OracleFailure) return symbol;
+  const period = readPeriod(request.query);
+  if (period instanceof OracleFailure) return period;
+  const limit = readWhole(request.query, "limit", { preset: limitDefault, max: limitMax });
+  if (limit instanceof OracleFailure) return limit;
+  const spanMs = oraclePeriods[period] * hourMs;
+  const tooFar = beyondRetention(request, spanMs);
+  if (tooFar !== null) return tooFar;
+  const data = (await past.points(symbol, spanMs, limit)).map(
+    ({ atMs, price, confidence, volume24h }): Json => ({
+      timestamp: isoTime(atMs),
+      price,
+      confidence,
+      volume: volume24h,
+    }),
+  );
+  return jsonText({ symbol: oraclePair(symbol), period, data });
+}
+
+async function ohlcv({ history: past }: OracleServices, request: OracleRequest): Promise<Outcome> {
+  const symbol = readSymbol(request.parameter, "v2");
+  if (symbol instanceof OracleFailure) return symbol;
+  const interval = readInterval(request.query);
+  if (interval instanceof OracleFailure) return interval;
+  const minutes = oracleIntervals[interval];
+  const limit = readWhole(request.query, "limit", { preset: mostWithin(request, minutes), max: limitMax });
+  if (limit instanceof OracleFailure) return limit;
+  const tooFar = beyondRetention(request, limit * minutes * minuteMs);
+  if (tooFar !== null) return tooFar;
+  const data = (await past.bars(symbol, minutes, limit)).map(
+    ({ atMs, open, high, low, close, volume }): Json => ({ timestamp: isoTime(atMs), open, high, low, close, volume }),
+  );
+  return jsonText({ symbol: oraclePair(symbol), interval, data });
+}
+
+/** Who names no limit gets as many candles as his tier may see, so that no default is refused. */
+function mostWithin({ terms }: OracleRequest, minutes: number): number {
+  if (terms.historyRetentionDays === null) return limitDefault;
+  const held = Math.floor((terms.historyRetentionDays * dayMs) / (minutes * minuteMs));
+  return Math.max(1, Math.min(limitDefault, held));
+}
+
+/** All symbols that have a price, and when the newest of them was agreed. */
+function market({ book }: OracleServices, request: OracleRequest) {
+  const { quotations } = severalPrices(book, request, oracleSymbols);
+  const changes = quotations.flatMap((quotation) => {
+    const change = quotation.round.change24h;
+    return change === null ? [] : [{ quotation, change }];
+  });
+  return { quotations, changes };
+}
+
+function summary(services: OracleServices, request: OracleRequest): string {
+  const { quotations, changes } = market(services, request);
+  const rounds = quotations.map(({ round }) => round);
+  const volume = rounds.reduce((sum, round) => (sum + round.volume24h) as Decimal, zero);
+  const newest = rounds.reduce((latest, round) => Math.max(latest, round.atMs), 0);
+  return jsonText({
+    data: {
+      symbols: rounds.length,
+      total_volume_24h: volume,
+      average_confidence: meanConfidence(quotations),
+      gainers: changes.filter(({ change }) => change > 0n).length,
+      losers: changes.filter(({ change }) => change < 0n).length,
+      updated: newest === 0 ? null : isoTime(newest),
+    },
+    timestamp: isoTime(request.nowMs),
+  });
+}
+
+/** In percent; zero where there is no price. */
+export function meanConfidence(quotations: readonly Quotation[]): Decimal {
+  if (quotations.length === 0) return zero;
+  const sum = quotations.reduce((total, { round }) => (total + round.confidence) as Decimal, zero);
+  return (sum / BigInt(quotations.length)) as Decimal;
+}
+
+function movers(services: OracleServices, request: OracleRequest): string {
+  const { changes } = market(services, request);
+  const inOrder = [...changes].sort((left, right) =>
+    left.change < right.change ? -1 : left.change > right.change ? 1 : 0,
+  );
+  const texts = (list: typeof inOrder): WrittenJson[] =>
+    list.slice(0, moversMax).map(({ quotation }) => new WrittenJson(quotation.pair));
+  return jsonText({
+    data: {
+      gainers: texts(inOrder.filter(({ change }) => change > 0n).reverse()),
+      losers: texts(inOrder.filter(({ change }) => change < 0n)),
+    },
+    timestamp: isoTime(request.nowMs),
+  });
+}

@@ -1,0 +1,32 @@
+import type { OracleErrorCode, OracleSymbol } from "@sluice/contract";
+import type { OracleCaller } from "../interfaces.ts";
+import type { Quotation } from "../price-record.ts";
+import type { StreamSession } from "./session.ts";
+
+/** Why a client is not let in, or no longer. */
+export interface StreamRefusal {
+  readonly closeCode: number;
+  readonly code: OracleErrorCode;
+}
+
+/** What a session asks of the stream that it belongs to. */
+export interface StreamServices {
+  readonly authMs: number;
+  monotonic(): number;
+  /** Whether more clients than the bound wait without having said who they are. */
+  isCrowded(): boolean;
+  admit(
+    apiKey: string,
+    caller: OracleCaller,
+  ): Promise<{ readonly accountId: string; readonly tier: string } | StreamRefusal>;
+  /** Gives back what `admit` took, for a client that went away meanwhile. */
+  leave(accountId: string): void;
+  recheck(apiKey: string, caller: OracleCaller): Promise<StreamRefusal | null>;
+  follow(session: StreamSession, symbol: OracleSymbol): void;
+  unfollow(session: StreamSession, symbol: OracleSymbol): void;
+  present(symbol: OracleSymbol): Quotation | null;
+  opened(session: StreamSession): void;
+  closed(session: StreamSession, code: number): void;
+  sent(messages: number): void;
+  conflated(messages: number): void;
+}

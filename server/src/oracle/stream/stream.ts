@@ -1,0 +1,181 @@
+import { oracleBounds, oracleTierTerms } from "@sluice/contract";
+import { clientAddress } from "../../http/index.ts";
+import type { AddressSet, Clock } from "../../lib/index.ts";
+import { keyFailure, restrictionFailure, takeRate, tierOf } from "../http/admission.ts";
+import type {
+  OracleAllowance,
+  OracleCaller,
+  OracleEvents,
+  OracleGrant,
+  OracleKeys,
+  OracleLimits,
+} from "../interfaces.ts";
+import type { PriceBook } from "../price-book.ts";
+import type { Quotation } from "../price-record.ts";
+import type { StreamRefusal, StreamServices } from "./services.ts";
+import { StreamSession } from "./session.ts";
+import { closeCodes } from "./socket.ts";
+
+export const streamPath = "/api/v1/ws";
+
+export interface OracleStreamOptions {
+  readonly trustedProxies: AddressSet;
+  /** How long a client may take to say who it is. */
+  readonly authMs?: number;
+}
+
+export interface OracleStreamDependencies {
+  readonly clock: Clock;
+  readonly book: PriceBook;
+  readonly keys: OracleKeys;
+  readonly limits: OracleLimits;
+  readonly allowance: OracleAllowance;
+  readonly requestId: () => string;
+  readonly events: Pick<
+    OracleEvents,
+    "socketOpened" | "socketClosed" | "pricesSent" | "pricesConflated" | "requestRefused" | "faultCaught"
+  >;
+}
+
+/** The stream of prices: who is connected, who follows what, and what each newly agreed price is sent to. */
+export class OracleStream {
+  readonly #options: OracleStreamOptions;
+  readonly #dependencies: OracleStreamDependencies;
+  readonly #services: StreamServices;
+  readonly #sessions = new Set<StreamSession>();
+  readonly #followers = new Map<string, Set<StreamSession>>();
+  readonly #connections = new Map<string, number>();
+  #members = 0;
+
+  constructor(options: OracleStreamOptions, dependencies: OracleStreamDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#services = this.#serve();
+  }
+
+  /** Connected clients. */
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  serves(path: string): boolean {
+    return path === streamPath;
+  }
+
+  begin(request: Request, peer: { requestIP(request: Request): { readonly address: string } | null }): StreamSession {
+    const { headers } = request;
+    const socketAddress = peer.requestIP(request)?.address ?? "";
+    const caller: OracleCaller = {
+      origin: headers.get("origin"),
+      referer: headers.get("referer"),
+      clientAddress: clientAddress(socketAddress, headers.get("x-forwarded-for"), this.#options.trustedProxies),
+    };
+    return new StreamSession({ requestId: this.#dependencies.requestId(), caller }, this.#services);
+  }
+
+  /** Sends a price to all who follow its symbol; its text is written once for all of them. */
+  publish(quotation: Quotation): void {
+    const { symbol } = quotation.round;
+    const followers = this.#followers.get(symbol);
+    if (followers === undefined || followers.size === 0) return;
+    const text = quotation.update;
+    for (const session of followers) session.offer(symbol, text);
+  }
+
+  /** Asks again whether the keys of all clients hold: some may have been revoked. */
+  recheck(): void {
+    for (const session of this.#sessions) void session.recheck();
+  }
+
+  #serve(): StreamServices {
+    const { clock, book, events } = this.#dependencies;
+    return {
+      authMs: this.#options.authMs ?? oracleBounds.socketAuthMs,
+      monotonic: () => clock.monotonic(),
+      isCrowded: () => this.#sessions.size - this.#members > oracleBounds.socketsUnknownMax,
+      admit: (apiKey, caller) => this.#admit(apiKey, caller),
+      leave: (accountId) => this.#leave(accountId),
+      recheck: async (apiKey, caller) => {
+        const known = await this.#identify(apiKey, caller);
+        if (!("closeCode" in known)) return null;
+        // A store that does not answer now is no reason to send away who was let in.
+        return known.closeCode === closeCodes.unavailable ? null : known;
+      },
+      follow: (session, symbol) => {
+        const followers = this.#followers.get(symbol) ?? new Set();
+        this.#followers.set(symbol, followers.add(session));
+      },
+      unfollow: (session, symbol) => void this.#followers.get(symbol)?.delete(session),
+      present: (symbol) => {
+        const served = book.served(symbol, oracleTierTerms.ultra.updateFrequencySeconds);
+        return served.kind === "price" ? served.quotation : null;
+      },
+      opened: (session) => {
+        this.#sessions.add(session);
+        events.socketOpened();
+      },
+      closed: (session, code) => this.#closed(session, code),
+      sent: (messages) => events.pricesSent(messages),
+      conflated: (messages) => events.pricesConflated(messages),
+    };
+  }
+
+  #closed(session: StreamSession, code: number): void {
+    if (!this.#sessions.delete(session)) return;
+    for (const symbol of session.symbols) this.#followers.get(symbol)?.delete(session);
+    if (session.member !== null) this.#leave(session.member.accountId);
+    this.#dependencies.events.socketClosed(code);
+  }
+
+  /** The key's grant where it may stream, by the checks of a request in the same order. Never rejects. */
+  async #identify(apiKey: string, caller: OracleCaller): Promise<OracleGrant | StreamRefusal> {
+    const { keys, events } = this.#dependencies;
+    try {
+      const outcome = await keys.authenticate(apiKey);
+      if ("refused" in outcome) {
+        events.requestRefused(outcome.refused);
+        const { code } = keyFailure(outcome.refused, apiKey);
+        const isOurs = code === "SERVICE_UNAVAILABLE";
+        return { code, closeCode: isOurs ? closeCodes.unavailable : closeCodes.badKey };
+      }
+      const restricted = restrictionFailure(keys, outcome, caller);
+      if (restricted !== null) return { code: restricted.code, closeCode: closeCodes.notAllowed };
+      if (tierOf(outcome, "v1").terms.webSocketConnections > 0) return outcome;
+      return { code: "INSUFFICIENT_TIER", closeCode: closeCodes.notAllowed };
+    } catch (fault) {
+      events.faultCaught("oracle", fault);
+      return { code: "INTERNAL_ERROR", closeCode: closeCodes.unavailable };
+    }
+  }
+
+  /** A connection takes one token of the rate and counts as one of the month's requests; what it is sent does not. */
+  async #admit(apiKey: string, caller: OracleCaller): ReturnType<StreamServices["admit"]> {
+    const grant = await this.#identify(apiKey, caller);
+    if ("closeCode" in grant) return grant;
+    const { limits, allowance, events } = this.#dependencies;
+    const { tier, terms } = tierOf(grant, "v1");
+    const rateLimited: StreamRefusal = { code: "RATE_LIMIT_EXCEEDED", closeCode: closeCodes.rateLimited };
+    if (takeRate(limits, "v1", { grant, terms }).failure !== null) return rateLimited;
+    const held = this.#connections.get(grant.accountId) ?? 0;
+    if (held >= terms.webSocketConnections) return rateLimited;
+    this.#connections.set(grant.accountId, held + 1);
+    this.#members += 1;
+    try {
+      const monthly = terms.requestsMonthly === null ? null : BigInt(terms.requestsMonthly);
+      if (await allowance.take(grant.accountId, monthly, 1)) return { accountId: grant.accountId, tier };
+      this.#leave(grant.accountId);
+      return { code: "QUOTA_EXCEEDED", closeCode: closeCodes.outOfRequests };
+    } catch (fault) {
+      this.#leave(grant.accountId);
+      events.faultCaught("oracle", fault);
+      return { code: "SERVICE_UNAVAILABLE", closeCode: closeCodes.unavailable };
+    }
+  }
+
+  #leave(accountId: string): void {
+    this.#members -= 1;
+    const held = (this.#connections.get(accountId) ?? 0) - 1;
+    if (held > 0) this.#connections.set(accountId, held);
+    else this.#connections.delete(accountId);
+  }
+}
