@@ -1,4 +1,4 @@
-import { type OracleSymbol, oracleBounds, oracleSymbols, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract";
+import { oracleBounds, oracleSymbols, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract";
 import type { Decimal } from "./decimal.ts";
 import { Quotation } from "./price-record.ts";
 import type { PricedRound, RefusalReason, Round } from "./round.ts";
@@ -76,13 +76,13 @@ export class PriceBook {
   }
 
   /** The last good price of an earlier run, so that it can be told of while there is none. */
-  remember(symbol: OracleSymbol, last: LastPrice): void {
+  remember(symbol: string, last: LastPrice): void {
     const entry = this.#entries.get(symbol);
     if (entry !== undefined) entry.last ??= last;
   }
 
   /** What a tier of this update frequency is served now. */
-  served(symbol: OracleSymbol, frequencySeconds: number): Served {
+  served(symbol: string, frequencySeconds: number): Served {
     const entry = this.#entries.get(symbol);
     const latest = entry?.latest ?? null;
     if (entry === undefined || latest === null) return { kind: "none", symbol, reason: "starting", last: null };
@@ -95,7 +95,7 @@ export class PriceBook {
   }
 
   /** The newest price, or null when there is none now. */
-  newest(symbol: OracleSymbol): PricedRound | null {
+  newest(symbol: string): PricedRound | null {
     const served = this.served(symbol, newestSeconds);
     return served.kind === "price" ? served.quotation.round : null;
   }

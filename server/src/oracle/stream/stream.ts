@@ -2,6 +2,7 @@ import { oracleBounds, oracleTierTerms } from "@sluice/contract";
 import { clientAddress } from "../../http/index.ts";
 import type { AddressSet, Clock } from "../../lib/index.ts";
 import { keyFailure, restrictionFailure, takeRate, tierOf } from "../http/admission.ts";
+import { unavailable } from "../http/answers.ts";
 import type {
   OracleAllowance,
   OracleCaller,
@@ -10,13 +11,23 @@ import type {
   OracleKeys,
   OracleLimits,
 } from "../interfaces.ts";
-import type { PriceBook } from "../price-book.ts";
+import type { NoPrice, PriceBook } from "../price-book.ts";
 import type { Quotation } from "../price-record.ts";
+import { faultText } from "./messages.ts";
 import type { StreamRefusal, StreamServices } from "./services.ts";
 import { StreamSession } from "./session.ts";
 import { closeCodes } from "./socket.ts";
 
 export const streamPath = "/api/v1/ws";
+
+/** The shortest time between two prices of one symbol to one client. */
+export const pushEveryMs = 250;
+
+interface Pace {
+  sentAtMs: number;
+  /** The newest price that waits for its time; null while none does. */
+  next: Quotation | null;
+}
 
 export interface OracleStreamOptions {
   readonly trustedProxies: AddressSet;
@@ -44,6 +55,7 @@ export class OracleStream {
   readonly #services: StreamServices;
   readonly #sessions = new Set<StreamSession>();
   readonly #followers = new Map<string, Set<StreamSession>>();
+  readonly #paces = new Map<string, Pace>();
   readonly #connections = new Map<string, number>();
   #members = 0;
 
@@ -73,8 +85,44 @@ export class OracleStream {
     return new StreamSession({ requestId: this.#dependencies.requestId(), caller }, this.#services);
   }
 
-  /** Sends a price to all who follow its symbol; its text is written once for all of them. */
+  /**
+   * Sends a price to all who follow its symbol. The first after a quiet while goes out at once; of those that follow
+   * closely the newest goes out when its time has come, so that what clients are sent is bounded however busy sources are.
+   */
   publish(quotation: Quotation): void {
+    const { symbol } = quotation.round;
+    const pace = this.#paces.get(symbol) ?? { sentAtMs: Number.NEGATIVE_INFINITY, next: null };
+    this.#paces.set(symbol, pace);
+    const waitMs = pace.sentAtMs + pushEveryMs - this.#dependencies.clock.monotonic();
+    if (pace.next !== null) pace.next = quotation;
+    else if (waitMs <= 0) this.#send(quotation, pace);
+    else {
+      pace.next = quotation;
+      setTimeout(() => this.#sendNext(pace), waitMs).unref();
+    }
+  }
+
+  /** A symbol has no price any more: its followers are told once, since silence would read as a price that stands still. */
+  withdraw(none: NoPrice): void {
+    const followers = this.#followers.get(none.symbol);
+    const pace = this.#paces.get(none.symbol);
+    if (pace !== undefined) pace.next = null;
+    if (followers === undefined || followers.size === 0) return;
+    const failure = unavailable(none, { variant: "v1", nowMs: this.#dependencies.clock.now() });
+    const { code, message, details } = failure;
+    const text = faultText({ code, message, details });
+    for (const session of followers) session.offer(none.symbol, text);
+  }
+
+  #sendNext(pace: Pace): void {
+    const { next } = pace;
+    pace.next = null;
+    if (next !== null) this.#send(next, pace);
+  }
+
+  /** The text is written once for all who follow. */
+  #send(quotation: Quotation, pace: Pace): void {
+    pace.sentAtMs = this.#dependencies.clock.monotonic();
     const { symbol } = quotation.round;
     const followers = this.#followers.get(symbol);
     if (followers === undefined || followers.size === 0) return;

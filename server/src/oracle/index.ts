@@ -1,0 +1,28 @@
+/**
+ * oracle: what a symbol is worth, and since when that is known. Fed by the sources (exchanges, or the development market in
+ * their place), whose ticks become rounds that enough of them agree on; rounds feed both variants of the HTTP interface,
+ * the stream, the ledger, and whoever in the platform asks for a value in dollars. compose binds its doors to port 7450.
+ */
+export { type Decimal, formatDecimal } from "./decimal.ts";
+export type { OracleBindings } from "./http/http.ts";
+export type {
+  OracleAllowance,
+  OracleCaller,
+  OracleEvents,
+  OracleGrant,
+  OracleKeys,
+  OracleLedger,
+  OracleLimits,
+  OracleServed,
+  SourceState,
+} from "./interfaces.ts";
+export {
+  createOracle,
+  type Oracle,
+  type OracleDependencies,
+  type OracleOptions,
+  type SourceFeed,
+  type UsdPrice,
+} from "./oracle.ts";
+export type { OracleStream } from "./stream/stream.ts";
+export type { SourceId, Tick } from "./tick.ts";

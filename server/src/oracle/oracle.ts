@@ -1,0 +1,193 @@
+import { type OracleSymbol, oracleSources, oracleSymbols } from "@sluice/contract";
+import type { AddressSet, Clock } from "../lib/index.ts";
+import { RoundEngine } from "./aggregate/round-engine.ts";
+import type { Decimal } from "./decimal.ts";
+import type { Variant } from "./http/failure.ts";
+import { type OracleBindings, OracleHttp } from "./http/http.ts";
+import { RequestStats } from "./http/request-stats.ts";
+import { resourceRoutes } from "./http/resources.ts";
+import type { OracleServices } from "./http/services.ts";
+import { v1Routes } from "./http/v1-routes.ts";
+import { meanConfidence, v2Routes } from "./http/v2-routes.ts";
+import type {
+  OracleAllowance,
+  OracleEvents,
+  OracleKeys,
+  OracleLedger,
+  OracleLimits,
+  SourceState,
+} from "./interfaces.ts";
+import { PriceBook } from "./price-book.ts";
+import type { Round } from "./round.ts";
+import { DayWindow } from "./store/day-window.ts";
+import { History } from "./store/history.ts";
+import { Past } from "./store/past.ts";
+import { Recorder } from "./store/recorder.ts";
+import { readWarmStart } from "./store/warm-start.ts";
+import { OracleStream } from "./stream/stream.ts";
+import type { Tick } from "./tick.ts";
+
+/** Sources that run until they are disposed of. */
+export interface SourceFeed extends AsyncDisposable {
+  states(): readonly SourceState[];
+}
+
+export interface OracleOptions {
+  readonly trustedProxies: AddressSet;
+  /** When the product ends (Unix ms), and where its successor is described; null while that is not decided. */
+  readonly sunsetMs: number | null;
+  readonly successorUrl: string | null;
+  /** How often what was recorded is written; null leaves it to disposal. */
+  readonly writeMs?: number | null;
+}
+
+export interface OracleDependencies {
+  readonly clock: Clock;
+  readonly keys: OracleKeys;
+  readonly limits: OracleLimits;
+  readonly allowances: Readonly<Record<Variant, OracleAllowance>>;
+  readonly ledger: OracleLedger;
+  readonly requestId: () => string;
+  readonly events: OracleEvents;
+  readonly startFeed: (onTick: (tick: Tick) => void) => SourceFeed;
+}
+
+/** A price in US dollars for the rest of the platform. */
+export interface UsdPrice {
+  readonly price: Decimal;
+  readonly confidence: Decimal;
+  readonly atMs: number;
+}
+
+/** The oracle of one process: prices, their doors and their memory. */
+export interface Oracle extends AsyncDisposable {
+  fetch(request: Request, bindings?: OracleBindings): Response | Promise<Response>;
+  readonly stream: OracleStream;
+  /** Resolves when the last day has been read back and the sources have been started; rejects never. */
+  readonly started: Promise<void>;
+  /** What a symbol is worth now; null when no price is agreed on, which is never a reason to guess. */
+  usd(symbol: OracleSymbol): UsdPrice | null;
+  sources(): readonly SourceState[];
+}
+
+export function createOracle(options: OracleOptions, dependencies: OracleDependencies): Oracle {
+  return new RunningOracle(options, dependencies);
+}
+
+class RunningOracle implements Oracle {
+  readonly #dependencies: OracleDependencies;
+  readonly #startedAtMs: number;
+  readonly #book: PriceBook;
+  readonly #day = new DayWindow();
+  readonly #recorder: Recorder;
+  readonly #engine: RoundEngine;
+  readonly #http: OracleHttp;
+  #feed: SourceFeed | null = null;
+  #isClosed = false;
+  readonly stream: OracleStream;
+  readonly started: Promise<void>;
+
+  constructor(options: OracleOptions, dependencies: OracleDependencies) {
+    const { clock, keys, limits, allowances, ledger, requestId, events } = dependencies;
+    this.#dependencies = dependencies;
+    this.#startedAtMs = clock.monotonic();
+    this.#book = new PriceBook({ clock });
+    this.#recorder = new Recorder(
+      { ...(options.writeMs === undefined ? {} : { writeMs: options.writeMs }) },
+      { ledger, dropped: (table, rows) => events.rowsDropped(table, rows) },
+    );
+    const stats = new RequestStats({ clock });
+    const services = this.#services(stats);
+    const v1 = v1Routes(services);
+    const routes = [...v1, ...resourceRoutes(v1), ...v2Routes(services)];
+    const shared = { clock, keys, limits, requestId, events };
+    this.#http = new OracleHttp(options, { ...shared, allowances, stats, routes });
+    this.stream = new OracleStream(options, { ...shared, book: this.#book, allowance: allowances.v1 });
+    this.#engine = new RoundEngine(
+      { symbols: oracleSymbols },
+      {
+        clock,
+        onMark: ({ inputs, rounds }) => {
+          for (const input of inputs) if (input.kind === "tick") this.#recorder.tick(input.tick);
+          for (const round of rounds) this.#take(round);
+        },
+      },
+    );
+    this.started = this.#start();
+  }
+
+  fetch(request: Request, bindings?: OracleBindings): Response | Promise<Response> {
+    return this.#http.fetch(request, bindings);
+  }
+
+  usd(symbol: OracleSymbol): UsdPrice | null {
+    const round = this.#book.newest(symbol);
+    return round === null ? null : { price: round.price, confidence: round.confidence, atMs: round.atMs };
+  }
+
+  sources(): readonly SourceState[] {
+    return this.#feed?.states() ?? [];
+  }
+
+  /** Sources come after the last day: minutes are taken in the order of time. */
+  async #start(): Promise<void> {
+    const { clock, ledger, events, startFeed } = this.#dependencies;
+    try {
+      const warm = await readWarmStart(ledger, clock.now());
+      for (const { symbol, ...minute } of warm.minutes) this.#day.put(symbol, minute);
+      for (const { symbol, ...last } of warm.last) this.#book.remember(symbol, last);
+      this.#recorder.recover(warm.recovered);
+    } catch (fault) {
+      events.faultCaught("oracle", fault);
+    }
+    if (!this.#isClosed) this.#feed = startFeed((tick) => this.#engine.accept(tick));
+  }
+
+  #take(round: Round): void {
+    const { events } = this.#dependencies;
+    if (round.kind === "refused") {
+      const wasPriced = this.#book.newest(round.symbol) !== null;
+      events.roundMade(round.symbol, round.reason);
+      this.#book.accept(round);
+      if (!wasPriced) return;
+      const served = this.#book.served(round.symbol, 1);
+      if (served.kind === "none") this.stream.withdraw(served);
+      return;
+    }
+    events.roundMade(round.symbol, "price");
+    this.#day.add(round);
+    const whole = this.#day.complete(round);
+    this.#recorder.round(whole);
+    const quotation = this.#book.accept(whole);
+    if (quotation !== null) this.stream.publish(quotation);
+  }
+
+  #services(stats: RequestStats): OracleServices {
+    const { clock, allowances, ledger } = this.#dependencies;
+    const history = new History({ ledger, unwritten: this.#recorder });
+    return {
+      book: this.#book,
+      history: new Past({ clock, history }),
+      sources: () => this.sources(),
+      info: (id) => oracleSources[id],
+      feeds: () => {
+        const priced = oracleSymbols.flatMap((symbol) => {
+          const served = this.#book.served(symbol, 1);
+          return served.kind === "price" ? [served.quotation] : [];
+        });
+        return { active: priced.length, confidence: meanConfidence(priced) };
+      },
+      stats,
+      uptimeSeconds: () => Math.floor((clock.monotonic() - this.#startedAtMs) / 1_000),
+      allowances,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await this.started;
+    await this.#feed?.[Symbol.asyncDispose]();
+    await this.#engine[Symbol.asyncDispose]();
+    await this.#recorder[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,183 @@
+import { formatApiKey, type OracleTier, type OracleV2Tier } from "@sluice/contract";
+import { type Credits, createCredits } from "../../credits/index.ts";
+import { compileAddressSet, ManualClock, seededRandom } from "../../lib/index.ts";
+import { createLimits } from "../../limits/index.ts";
+import { decimal } from "../decimal.ts";
+import type { Variant } from "../http/failure.ts";
+import type { OracleAllowance, OracleGrant, OracleLedger, OracleServed, SourceState } from "../interfaces.ts";
+import { createOracle, type Oracle, type SourceFeed } from "../oracle.ts";
+import type { SourceId, Tick } from "../tick.ts";
+import { tick } from "./rounds.ts";
+
+/** Counts a month as state does, in memory; what it holds outlives the oracles that use it. */
+export class CountedStore {
+  readonly used_ = new Map<string, bigint>();
+  isDown = false;
+
+  async lease(accountId: string, month: string, want: bigint, allowance: bigint | null): Promise<bigint> {
+    if (this.isDown) throw new Error("down");
+    const name = `${accountId} ${month}`;
+    const before = this.used_.get(name) ?? 0n;
+    const left = allowance === null ? want : allowance - before;
+    const granted = left <= 0n ? 0n : left < want ? left : want;
+    this.used_.set(name, before + granted);
+    return granted;
+  }
+
+  async giveBack(accountId: string, month: string, unspent: bigint): Promise<void> {
+    const name = `${accountId} ${month}`;
+    this.used_.set(name, (this.used_.get(name) ?? 0n) - unspent);
+  }
+
+  async used(accountId: string, month: string): Promise<bigint> {
+    return this.used_.get(`${accountId} ${month}`) ?? 0n;
+  }
+}
+
+export interface BootOptions {
+  readonly startMs?: number;
+  readonly stores?: Readonly<Record<Variant, CountedStore>>;
+  readonly ledger?: OracleLedger;
+  readonly sunsetMs?: number;
+  readonly successorUrl?: string;
+}
+
+const random = seededRandom(11);
+export const newKey = (): string => formatApiKey("dev", (length) => random.bytes(length));
+
+/** An oracle over a clock that is moved by hand, keys in memory, real limits and real leases, and sources that tests play. */
+export async function bootOracle(options: BootOptions = {}) {
+  const clock = new ManualClock(options.startMs ?? Date.UTC(2026, 10, 21, 12));
+  const grants = new Map<string, OracleGrant>();
+  const stores = options.stores ?? { v1: new CountedStore(), v2: new CountedStore() };
+  const served: OracleServed[] = [];
+  const faults: unknown[] = [];
+  const counts = new Map<string, number>();
+  const count = (name: string, by = 1): void => void counts.set(name, (counts.get(name) ?? 0) + by);
+  const meter = (variant: Variant): Credits =>
+    createCredits({ sweepIntervalMs: null }, { clock, store: stores[variant], log: { warn: () => undefined } });
+  const meters = { v1: meter("v1"), v2: meter("v2") };
+  const feed = playedFeed();
+  let ids = 0;
+  let restriction: "IP_NOT_ALLOWED" | null = null;
+  const oracle: Oracle = createOracle(
+    {
+      trustedProxies: compileAddressSet([]),
+      sunsetMs: options.sunsetMs ?? null,
+      successorUrl: options.successorUrl ?? null,
+      writeMs: null,
+    },
+    {
+      clock,
+      keys: {
+        authenticate: (presented) => {
+          const grant = presented === null ? undefined : grants.get(presented);
+          return grant ?? { refused: "INVALID_API_KEY" };
+        },
+        checkRestrictions: () => restriction,
+      },
+      limits: createLimits({}, { clock }),
+      allowances: meters as Readonly<Record<Variant, OracleAllowance>>,
+      ledger: options.ledger ?? { insert: async () => undefined, query: async () => [] },
+      requestId: () => {
+        ids += 1;
+        return `req_${ids}`;
+      },
+      events: {
+        requestServed: (fact) => void served.push(fact),
+        requestRefused: () => count("refused"),
+        roundMade: () => count("rounds"),
+        tickDropped: () => count("dropped"),
+        sourceObserved: () => count("observed"),
+        rowsDropped: (_table, rows) => count("rowsDropped", rows),
+        socketOpened: () => count("opened"),
+        socketClosed: (code) => count(`closed ${code}`),
+        pricesSent: (messages) => count("sent", messages),
+        pricesConflated: (messages) => count("conflated", messages),
+        faultCaught: (_where, fault) => void faults.push(fault),
+      },
+      startFeed: feed.start,
+    },
+  );
+  await oracle.started;
+  const addKey = (
+    tiers: { oracle?: OracleTier; "oracle-v2"?: OracleV2Tier } = {},
+    accountId = `acct_${grants.size + 1}`,
+    permissions: readonly string[] = ["read"],
+  ): string => {
+    const key = newKey();
+    const both = { oracle: tiers.oracle ?? "community", "oracle-v2": tiers["oracle-v2"] ?? "community" } as const;
+    grants.set(key, { keyId: `key_${grants.size + 1}`, accountId, tiers: both, permissions });
+    return key;
+  };
+  const get = async (path: string, key: string | null = null, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    if (!headers.has("host")) headers.set("host", "oracle.test");
+    if (key !== null) headers.set("authorization", `Bearer ${key}`);
+    const response = await oracle.fetch(new Request(`http://oracle.test${path}`, { ...init, headers }));
+    const text = await response.text();
+    // biome-ignore lint/suspicious/noExplicitAny: answers are asserted on, member by member.
+    const body: any = text === "" ? null : JSON.parse(text);
+    return { status: response.status, headers: response.headers, text, body };
+  };
+  /** Three sources say the same price now, and the turn ends in which they become a round. */
+  const say = async (base: string, price: string): Promise<void> => {
+    for (const source of ["coinbase", "kraken", "bitstamp"] as const satisfies SourceId[]) {
+      feed.play(tick(source, base, clock.now(), decimal(price)));
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return {
+    oracle,
+    clock,
+    stores,
+    meters,
+    grants,
+    served,
+    faults,
+    counts,
+    feed,
+    addKey,
+    get,
+    say,
+    restrict: (code: "IP_NOT_ALLOWED" | null) => {
+      restriction = code;
+    },
+    dispose: async () => {
+      await oracle[Symbol.asyncDispose]();
+      await Promise.all([meters.v1[Symbol.asyncDispose](), meters.v2[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+function playedFeed() {
+  let onTick: (tick: Tick) => void = () => undefined;
+  const states: SourceState[] = [
+    {
+      id: "binance",
+      enabled: true,
+      status: "active",
+      uptime24h: 100,
+      responseMs: 12.5,
+      requests24h: 100,
+      successRate: 99,
+    },
+    {
+      id: "kraken",
+      enabled: true,
+      status: "degraded",
+      uptime24h: 98,
+      responseMs: null,
+      requests24h: 50,
+      successRate: 97,
+    },
+    { id: "gate", enabled: false, status: "disabled", uptime24h: 0, responseMs: null, requests24h: 0, successRate: 0 },
+  ];
+  return {
+    start: (listen: (tick: Tick) => void): SourceFeed => {
+      onTick = listen;
+      return { states: () => states, [Symbol.asyncDispose]: async () => undefined };
+    },
+    play: (one: Tick): void => onTick(one),
+  };
+}
