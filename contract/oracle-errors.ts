@@ -18,6 +18,7 @@ export const oracleErrorTable = {
   INVALID_SYMBOL: define(404, "The symbol is not supported"),
   NOT_FOUND: define(404, "The resource does not exist"),
   METHOD_NOT_ALLOWED: define(405, "Method not allowed"),
+  UPGRADE_REQUIRED: define(426, "This path speaks WebSocket"),
   RATE_LIMIT_EXCEEDED: define(429, "Rate limit exceeded"),
   QUOTA_EXCEEDED: define(429, "The month's requests are used up"),
   INTERNAL_ERROR: define(500, "Oracle system error"),

@@ -6,6 +6,8 @@ import type { Log } from "../observe/index.ts";
 export interface Forgetting {
   forgetKey(hash: string): void;
   forgetAccount(accountId: string): void;
+  /** Tells whenever something has been forgotten here, whoever asked for it: long-lived connections ask again then. */
+  follow(listener: () => void): void;
 }
 
 const channel = "keys";
@@ -21,14 +23,24 @@ export async function followForgetting(dependencies: {
   resources: AsyncDisposableStack;
 }): Promise<Forgetting> {
   const { hot, keys, log, resources } = dependencies;
+  const listeners = new Set<() => void>();
+  const tellListeners = (): void => {
+    for (const listener of listeners) listener();
+  };
   const subscription = await hot.subscribe(
     channel,
     (message) => {
       const [kind, id = ""] = message.split(" ", 2);
       if (kind === "key") keys.invalidate(id);
       else if (kind === "account") keys.invalidateAccount(id);
+      tellListeners();
     },
-    { onGap: () => keys.invalidateAll() },
+    {
+      onGap: () => {
+        keys.invalidateAll();
+        tellListeners();
+      },
+    },
   );
   resources.use(subscription);
   const tell = (message: string): void => {
@@ -39,11 +51,14 @@ export async function followForgetting(dependencies: {
   return {
     forgetKey: (hash) => {
       keys.invalidate(hash);
+      tellListeners();
       tell(`key ${hash}`);
     },
     forgetAccount: (accountId) => {
       keys.invalidateAccount(accountId);
+      tellListeners();
       tell(`account ${accountId}`);
     },
+    follow: (listener) => void listeners.add(listener),
   };
 }

@@ -1,8 +1,8 @@
-import type { Network } from "@sluice/contract";
+import type { Network, OracleSourceId } from "@sluice/contract";
 import type { Address } from "@sluice/wire";
 import type { Source } from "./faults.ts";
 import type { KeyName, LogLevel, Mode, Role } from "./keys.ts";
-import type { SocketAddress } from "./parsers.ts";
+import type { SocketAddress, SourceEndpoint } from "./parsers.ts";
 import type { UpstreamConfig } from "./upstreams.ts";
 
 /** Where each door listens when no offset is given. */
@@ -47,6 +47,13 @@ export interface Config {
     readonly nameProgram: Address | null;
     readonly handleProgram: Address | null;
     readonly commitment: "confirmed" | "finalized";
+  };
+  readonly oracle: {
+    readonly prices: "market" | "live" | "off";
+    readonly endpoints: Readonly<Partial<Record<OracleSourceId, SourceEndpoint>>>;
+    /** Unix milliseconds; null while no end is set. */
+    readonly sunsetMs: number | null;
+    readonly successorUrl: string | null;
   };
   readonly metrics: SocketAddress;
   readonly upstreams: Readonly<Record<Network, readonly UpstreamConfig[]>>;

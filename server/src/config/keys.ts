@@ -7,12 +7,14 @@ import {
   filePath,
   hostName,
   integer,
+  moment,
   oneOf,
   type Parser,
   programId,
   secretKey,
   socketAddress,
   someOf,
+  sourceEndpoints,
   urlOf,
   urlsOf,
 } from "./parsers.ts";
@@ -22,7 +24,7 @@ export const modes = ["dev", "serve"] as const;
 /** `dev` brings its own chain and its own stores and listens on loopback; `serve` is production. */
 export type Mode = (typeof modes)[number];
 
-export const roles = ["gateway", "resolver"] as const;
+export const roles = ["gateway", "resolver", "oracle"] as const;
 /** A part of the server that can run alone, on a host of its own. */
 export type Role = (typeof roles)[number];
 
@@ -228,6 +230,27 @@ export const keys = {
     "confirmed",
     oneOf(["confirmed", "finalized"]),
     "How settled the view of the chain is that names are read from.",
+  ),
+  ORACLE: always(
+    "Oracle",
+    "oracle.prices",
+    { dev: "market", serve: "live" },
+    oneOf(["market", "live", "off"]),
+    "Where prices come from: `live` asks the exchanges, `market` the market that `dev` brings, `off` opens no oracle.",
+  ),
+  ORACLE_ENDPOINTS: optional(
+    "Oracle",
+    "oracle.endpoints",
+    sourceEndpoints,
+    "Addresses that stand in for those of exchanges, as a mirror or a proxy has them.",
+    { secrecy: "hidden" },
+  ),
+  ORACLE_SUNSET: optional("Oracle", "oracle.sunset", moment, "When the oracle ends; told in the header `Sunset`."),
+  ORACLE_SUCCESSOR: optional(
+    "Oracle",
+    "oracle.successor",
+    urlOf(http),
+    "Where the product that follows the oracle is described; told in the header `Link`.",
   ),
   LOG_LEVEL: always("Observation", "observe.log_level", "info", oneOf(logLevels), "The least severe lines to write."),
   METRICS_BIND: always(

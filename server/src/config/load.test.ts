@@ -100,6 +100,41 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
   },
   HANDLE_PROGRAM: { good: [[nameProgram, (c) => c.resolver.handleProgram, nameProgram]], bad: ["0", "handles"] },
   NAME_COMMITMENT: { good: [["Finalized", (c) => c.resolver.commitment, "finalized"]], bad: ["processed", "rooted"] },
+  ORACLE: {
+    good: [
+      ["live", (c) => c.oracle.prices, "live"],
+      ["OFF", (c) => c.oracle.prices, "off"],
+    ],
+    bad: ["on", "yes"],
+  },
+  ORACLE_ENDPOINTS: {
+    good: [
+      [
+        "kraken=http://k:1;ws=ws://k:2, OKX=https://o/base/;ws=wss://o/ws/",
+        (c) => c.oracle.endpoints,
+        { kraken: { rest: "http://k:1", ws: "ws://k:2" }, okx: { rest: "https://o/base", ws: "wss://o/ws" } },
+      ],
+    ],
+    bad: [
+      "kraken=http://k:1",
+      "mtgox=http://m;ws=ws://m",
+      "chain=http://c;ws=ws://c",
+      "kraken=ws://k;ws=http://k",
+      "kraken=http://k;ws=ws://k,kraken=http://k;ws=ws://k",
+      ",",
+    ],
+  },
+  ORACLE_SUNSET: {
+    good: [
+      ["2027-06-30", (c) => c.oracle.sunsetMs, Date.UTC(2027, 5, 30)],
+      ["2027-06-30T12:00:00Z", (c) => c.oracle.sunsetMs, Date.UTC(2027, 5, 30, 12)],
+    ],
+    bad: ["2027-02-30", "soon", "1790000000", "30.06.2027", "2027-06-30T12:00:00"],
+  },
+  ORACLE_SUCCESSOR: {
+    good: [["https://next.example/oracle", (c) => c.oracle.successorUrl, "https://next.example/oracle"]],
+    bad: ["next.example", "ftp://next.example"],
+  },
   LOG_LEVEL: { good: [["DEBUG", (c) => c.logLevel, "debug"]], bad: ["verbose"] },
   METRICS_BIND: {
     good: [["0.0.0.0:9000", (c) => c.metrics, { host: "0.0.0.0", port: 9000 }]],
@@ -367,4 +402,11 @@ describe("any text", () => {
     };
     check(config);
   });
+});
+
+test("serve has no market of its own", () => {
+  const env = { MASTER_KEY: masterKey };
+  expect(faultsOf({ mode: "serve", env: { ...env, ORACLE: "market" } }).map(({ key }) => key)).toEqual(["ORACLE"]);
+  expect(load({ mode: "serve", env }).oracle.prices).toBe("live");
+  expect(load({ mode: "dev" }).oracle.prices).toBe("market");
 });

@@ -85,6 +85,12 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       handleProgram: values.HANDLE_PROGRAM,
       commitment: values.NAME_COMMITMENT,
     },
+    oracle: {
+      prices: values.ORACLE,
+      endpoints: values.ORACLE_ENDPOINTS ?? {},
+      sunsetMs: values.ORACLE_SUNSET,
+      successorUrl: values.ORACLE_SUCCESSOR,
+    },
     metrics: { host: values.METRICS_BIND.host, port: ports.metrics },
     upstreams: {
       mainnet: values.UPSTREAMS_MAINNET ?? [],

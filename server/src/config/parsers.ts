@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { type OracleSourceId, oracleSources } from "@sluice/contract";
 import { type Address, parseAddress } from "@sluice/wire";
 import { isAddressRange } from "../lib/index.ts";
 
@@ -152,4 +153,40 @@ export const bareName: Parser<string> = parser("a name of letters, digits and un
 /** A path in the file system; NUL would cut it short in the system's own calls. */
 export const filePath: Parser<string> = parser("a path", (text) =>
   text !== "" && !text.includes("\0") && text.length <= 4096 ? text : undefined,
+);
+
+/** A day or a moment in UTC; given back as Unix milliseconds. */
+export const moment: Parser<number> = parser("a date or a time in UTC, such as 2027-06-30", (text) => {
+  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)) return undefined;
+  const atMs = Date.parse(text);
+  // Dates that no calendar has are moved on by some readers and refused by others.
+  return Number.isNaN(atMs) || !new Date(atMs).toISOString().startsWith(text.slice(0, 10)) ? undefined : atMs;
+});
+
+export interface SourceEndpoint {
+  readonly rest: string;
+  readonly ws: string;
+}
+
+/** `exchange=url;ws=url`, separated by commas. */
+export const sourceEndpoints: Parser<Readonly<Partial<Record<OracleSourceId, SourceEndpoint>>>> = parser(
+  "entries exchange=url;ws=url separated by commas, such as kraken=https://a.example;ws=wss://b.example",
+  (text) => {
+    const found: Partial<Record<OracleSourceId, SourceEndpoint>> = {};
+    for (const entry of text.split(",")) {
+      const match = /^\s*([a-z]+)\s*=\s*([^\s;]+?)\/?\s*;\s*ws\s*=\s*([^\s;]+?)\/?\s*$/i.exec(entry);
+      const [, name = "", rest = "", ws = ""] = match ?? [];
+      const id = sourceIds.find((one) => one === name.toLowerCase());
+      if (id === undefined || found[id] !== undefined) return undefined;
+      if (readUrl(rest, ["http:", "https:"]) === undefined || readUrl(ws, ["ws:", "wss:"]) === undefined)
+        return undefined;
+      found[id] = { rest, ws };
+    }
+    return found;
+  },
+);
+
+/** Exchanges; the chain's own pools are read through the chain's nodes. */
+const sourceIds: readonly OracleSourceId[] = Object.keys(oracleSources).filter(
+  (id): id is OracleSourceId => id in oracleSources && id !== "chain",
 );

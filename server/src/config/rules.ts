@@ -4,7 +4,7 @@ import { type KeyName, type KeyValues, keys, type Mode, roles } from "./keys.ts"
 
 /** Rules between several keys. Each is checked only on values that were read, so that one mistake gives one fault. */
 export function checkRules(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
-  return [...checkServe(mode, values), ...checkCluster(values), ...checkPorts(values)];
+  return [...checkServe(mode, values), ...checkCluster(values), ...checkOracle(mode, values), ...checkPorts(values)];
 }
 
 function missing(key: KeyName, because: string): ConfigFault {
@@ -37,6 +37,12 @@ export function isResolverAlone(chosen: readonly string[] | undefined): boolean 
 function checkCluster(values: Partial<KeyValues>): ConfigFault[] {
   if (typeof values.CLICKHOUSE_CLUSTER !== "string" || values.CLICKHOUSE_URL !== null) return [];
   return [missing("CLICKHOUSE_URL", "CLICKHOUSE_CLUSTER is set, and the embedded engine has no cluster")];
+}
+
+function checkOracle(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
+  if (mode === "dev" || values.ORACLE !== "market") return [];
+  const expected = "live or off, since only dev brings a market of its own";
+  return [{ key: "ORACLE", source: "rule", given: "market", expected, suggestion: null }];
 }
 
 /** The port of each door with the offset added. */

@@ -3,6 +3,7 @@
  * list of its stages), passes PubSub sockets to a node under the same checks, and hands other paths to the applications
  * that compose mounts. Fed by clients; asks keys, limits, credits and rpc; feeds the ledger with a fact for each call.
  */
+export { AppDoor, type AppDoorDependencies } from "./app-door.ts";
 export { type AppAddress, AppListener, type AppListenerDependencies } from "./app-listener.ts";
 export {
   type AppBindings,

@@ -59,6 +59,7 @@ export class Listener implements AsyncDisposable {
         open: (socket) => this.#opened(socket),
         message: (socket, data) => socket.data.session.received(data),
         pong: (socket) => socket.data.session.ponged(),
+        drain: (socket) => socket.data.session.writable?.(),
         close: (socket, code) => {
           this.#sessions.delete(socket.data.session);
           socket.data.session.closed(code);

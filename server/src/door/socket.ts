@@ -15,6 +15,8 @@ export interface SocketSession {
   opened(socket: DoorSocket): void;
   received(data: string | Uint8Array): void;
   ponged(): void;
+  /** What was sent has gone out after the socket had been full; for sessions that hold something back meanwhile. */
+  writable?(): void;
   closed(code: number): void;
   /** Every 30 seconds: ping, and look whether the client may still be here. */
   tick(): void;

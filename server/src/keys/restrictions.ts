@@ -17,7 +17,8 @@ interface DomainSet {
 
 /** What of a request the restrictions are about. */
 export interface RestrictedRequest {
-  readonly network: Network;
+  /** Null where what is asked for is of no network; a restriction to networks then has nothing to say. */
+  readonly network: Network | null;
   readonly origin: string | null;
   readonly referer: string | null;
   /** The client's address as http's clientAddress spells it. */
@@ -42,7 +43,10 @@ export function compileRestrictions(restrictions: KeyRestrictions): CompiledRest
  * Referer; a request with neither breaks it.
  */
 export function brokenRestriction(restrictions: CompiledRestrictions, request: RestrictedRequest): ErrorCode | null {
-  if (restrictions.networks !== null && !restrictions.networks.has(request.network)) return "NETWORK_NOT_ALLOWED";
+  const { network } = request;
+  if (restrictions.networks !== null && network !== null && !restrictions.networks.has(network)) {
+    return "NETWORK_NOT_ALLOWED";
+  }
   if (restrictions.domains !== null) {
     const host = hostOf(request.origin ?? request.referer ?? "");
     if (host === null || !isInDomains(restrictions.domains, host)) return "DOMAIN_NOT_ALLOWED";

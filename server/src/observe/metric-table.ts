@@ -91,6 +91,24 @@ export const eventMetrics = {
   ),
   namesCalls: counter("sluice_names_node_calls_total", "Calls of the resolver to its node", ["outcome"]),
   namesDuration: latency("sluice_names_node_call_duration_seconds", "Time that the resolver's node took to answer", []),
+  oracleRounds: counter(
+    "sluice_oracle_rounds_total",
+    "Rounds of the oracle, by what came of them: a price, or why there is none",
+    ["symbol", "outcome"],
+  ),
+  oracleTicksDropped: counter("sluice_oracle_ticks_dropped_total", "Ticks that no price was made of, by reason", [
+    "source",
+    "reason",
+  ]),
+  oracleSources: gauge("sluice_oracle_source_status", "1 for the status that a source of prices has now", [
+    "source",
+    "status",
+  ]),
+  oracleSockets: gauge("sluice_oracle_sockets", "Connected clients of the price stream"),
+  oracleSocketsClosed: counter("sluice_oracle_sockets_closed_total", "Price stream clients that left, by close code", [
+    "code",
+  ]),
+  oraclePricesSent: counter("sluice_oracle_stream_prices_total", "Prices for clients of the stream", ["outcome"]),
   serverInfo: gauge("sluice_server_info", "1, with the version and the mode as labels", ["version", "mode"]),
   serverStart: gauge("sluice_server_start_duration_seconds", "Time from the start to the first open door"),
 } as const satisfies Record<string, MetricDefinition>;

@@ -11,6 +11,8 @@ export interface OracleGrant {
 }
 
 export interface OracleCaller {
+  /** Prices are of no network. */
+  readonly network: null;
   readonly origin: string | null;
   readonly referer: string | null;
   readonly clientAddress: string;
@@ -20,7 +22,7 @@ export interface OracleKeys {
   authenticate(
     presented: string | null,
   ): OracleGrant | { readonly refused: ErrorCode } | Promise<OracleGrant | { readonly refused: ErrorCode }>;
-  /** The restriction of the key that a caller breaks, or null. Prices are of no network, so none is asked about. */
+  /** The restriction of the key that a caller breaks, or null. */
   checkRestrictions(grant: OracleGrant, caller: OracleCaller): ErrorCode | null;
 }
 

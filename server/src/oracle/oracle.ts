@@ -7,7 +7,7 @@ import { type OracleBindings, OracleHttp } from "./http/http.ts";
 import { RequestStats } from "./http/request-stats.ts";
 import { resourceRoutes } from "./http/resources.ts";
 import type { OracleServices } from "./http/services.ts";
-import { v1Routes } from "./http/v1-routes.ts";
+import { streamRoute, v1Routes } from "./http/v1-routes.ts";
 import { meanConfidence, v2Routes } from "./http/v2-routes.ts";
 import type {
   OracleAllowance,
@@ -99,7 +99,7 @@ class RunningOracle implements Oracle {
     const stats = new RequestStats({ clock });
     const services = this.#services(stats);
     const v1 = v1Routes(services);
-    const routes = [...v1, ...resourceRoutes(v1), ...v2Routes(services)];
+    const routes = [...v1, streamRoute, ...resourceRoutes(v1), ...v2Routes(services)];
     const shared = { clock, keys, limits, requestId, events };
     this.#http = new OracleHttp(options, { ...shared, allowances, stats, routes });
     this.stream = new OracleStream(options, { ...shared, book: this.#book, allowance: allowances.v1 });

@@ -138,6 +138,7 @@ export class OracleHttp {
     const { request, variant } = exchange;
     exchange.grant = grant;
     const caller = {
+      network: null,
       origin: request.headers.get("origin"),
       referer: request.headers.get("referer"),
       clientAddress: clientAddress(socketAddress, request.headers.get("x-forwarded-for"), this.#options.trustedProxies),
@@ -256,6 +257,7 @@ function writeFailure(headers: Record<string, string>, failure: OracleFailure): 
   headers["X-Error-Code"] = failure.code;
   if (failure.retryAfterSeconds !== null) headers["Retry-After"] = String(failure.retryAfterSeconds);
   if (failure.allow.length > 0) headers["Allow"] = failure.allow.join(", ");
+  if (failure.status === 426) headers["Upgrade"] = "websocket";
   if (failure.status === 401) headers["WWW-Authenticate"] = 'Bearer realm="sluice"';
 }
 

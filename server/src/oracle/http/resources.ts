@@ -11,6 +11,7 @@ import {
 import { type Json, jsonText } from "../json.ts";
 import { OracleFailure } from "./failure.ts";
 import type { Route } from "./route.ts";
+import { streamPath } from "./v1-routes.ts";
 
 /** What the token bucket of a tier is called wherever a tier is described. */
 const rateLimitMethod = "token bucket";
@@ -137,7 +138,7 @@ function apiDocs(routes: readonly Route[]): string {
 
 function webSocketDocs(): Json {
   return {
-    path: "/api/v1/ws",
+    path: streamPath,
     tiers: oracleTiers.filter((tier) => oracleTierTerms[tier].webSocketConnections > 0),
     client_messages: [
       { type: "auth", api_key: "<API_KEY>" },

@@ -7,6 +7,8 @@ import { readSymbol, readSymbols, readWhole } from "./parameters.ts";
 import type { OracleRequest, Outcome, ParameterInfo, Route } from "./route.ts";
 import type { OracleServices } from "./services.ts";
 
+export const streamPath = "/api/v1/ws";
+
 const { hoursDefault, hoursMax, limitDefault, limitMax, symbolsMax } = oracleBounds;
 const hourMs = 3_600_000;
 
@@ -61,6 +63,16 @@ export function v1Routes(services: OracleServices): Route[] {
     get("/metrics", "How the oracle does", [], (request) => metrics(services, request)),
   ];
 }
+
+/** The stream's path without an upgrade; it is no resource of its own. */
+export const streamRoute: Route = {
+  variant: "v1",
+  path: streamPath,
+  summary: "The stream of prices",
+  parameters: [],
+  counted: false,
+  answer: () => new OracleFailure("UPGRADE_REQUIRED"),
+};
 
 function prices({ book }: OracleServices, request: OracleRequest): Outcome {
   const symbols = readSymbols(request.query, "v1");

@@ -3,6 +3,7 @@ import { clientAddress } from "../../http/index.ts";
 import type { AddressSet, Clock } from "../../lib/index.ts";
 import { keyFailure, restrictionFailure, takeRate, tierOf } from "../http/admission.ts";
 import { unavailable } from "../http/answers.ts";
+import { streamPath } from "../http/v1-routes.ts";
 import type {
   OracleAllowance,
   OracleCaller,
@@ -17,8 +18,6 @@ import { faultText } from "./messages.ts";
 import type { StreamRefusal, StreamServices } from "./services.ts";
 import { StreamSession } from "./session.ts";
 import { closeCodes } from "./socket.ts";
-
-export const streamPath = "/api/v1/ws";
 
 /** The shortest time between two prices of one symbol to one client. */
 export const pushEveryMs = 250;
@@ -78,6 +77,7 @@ export class OracleStream {
     const { headers } = request;
     const socketAddress = peer.requestIP(request)?.address ?? "";
     const caller: OracleCaller = {
+      network: null,
       origin: headers.get("origin"),
       referer: headers.get("referer"),
       clientAddress: clientAddress(socketAddress, headers.get("x-forwarded-for"), this.#options.trustedProxies),

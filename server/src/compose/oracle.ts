@@ -1,0 +1,56 @@
+import type { Config } from "../config/index.ts";
+import { createCredits } from "../credits/index.ts";
+import { AppDoor, listening } from "../door/index.ts";
+import type { Clock, Random } from "../lib/index.ts";
+import type { Events, Log } from "../observe/index.ts";
+import { createOracle, type Oracle, type OracleEvents, startExchanges } from "../oracle/index.ts";
+import type { Forgetting } from "./forgetting.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Stores } from "./stores.ts";
+
+interface Dependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly events: Events;
+  readonly stores: Stores;
+  readonly gateway: Gateway;
+  readonly forgetting: Forgetting;
+  readonly resources: AsyncDisposableStack;
+}
+
+/** How long requests in flight may take once the server has been asked to end. */
+const drainMs = 5_000;
+
+export const opensOracle = (config: Config): boolean =>
+  config.roles.includes("oracle") && config.oracle.prices !== "off";
+
+/** Opens the oracle's door and starts its sources; null where this process has not the role. */
+export function openOracle(config: Config, dependencies: Dependencies): Oracle | null {
+  if (!opensOracle(config)) return null;
+  const { clock, random, log, events, stores, gateway, forgetting, resources } = dependencies;
+  const { keys, limits, requestId, trustedProxies } = gateway;
+  const { requests } = stores.state;
+  const told = oracleEvents(dependencies);
+  const oracle = resources.use(
+    createOracle(
+      { trustedProxies, sunsetMs: config.oracle.sunsetMs, successorUrl: config.oracle.successorUrl },
+      {
+        clock,
+        keys,
+        limits,
+        allowances: {
+          v1: resources.use(createCredits({}, { clock, log, store: requests.oracle })),
+          v2: resources.use(createCredits({}, { clock, log, store: requests["oracle-v2"] })),
+        },
+        ledger: stores.ledger,
+        requestId,
+        events: told,
+        startFeed: (onTick) =>
+          startExchanges({ endpoints: config.oracle.endpoints }, { clock, random, events: told, onTick }),
+      },
+    ),
+  );
+  forgetting.follow(() => oracle.stream.recheck());
+  return oracle;
+}

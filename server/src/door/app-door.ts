@@ -1,0 +1,84 @@
+import { problemResponse } from "../http/index.ts";
+import type { AppMount } from "./gateway.ts";
+import type { DoorEvents } from "./interfaces.ts";
+import { type DoorServer, Listener } from "./listener.ts";
+import { pathOf } from "./network.ts";
+import type { SocketMount, SocketSession } from "./socket.ts";
+
+export interface AppDoorDependencies {
+  readonly fetch: AppMount["fetch"];
+  /** WebSocket doors of the port; an upgrade of any other path is the application's to answer. */
+  readonly sockets: readonly SocketMount[];
+  readonly requestId: () => string;
+  readonly events: Pick<DoorEvents, "faultCaught">;
+}
+
+/** No application behind this door reads a body. */
+const bodyBytesMax = 64 * 1024;
+
+/** A port of one application that also takes WebSockets. Listens at once; throws when it cannot. */
+export class AppDoor implements AsyncDisposable {
+  readonly #dependencies: AppDoorDependencies;
+  readonly #listener: Listener;
+  #draining = false;
+
+  constructor(options: { readonly hostname: string; readonly port: number }, dependencies: AppDoorDependencies) {
+    this.#dependencies = dependencies;
+    this.#listener = new Listener(
+      { ...options, bodyBytesMax },
+      { answer: (request, server) => this.#answer(request, server), events: dependencies.events },
+    );
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  /** What happens to every socket each 30 seconds; tests do not wait for it. */
+  tick(): void {
+    this.#listener.tick();
+  }
+
+  #answer(
+    request: Request,
+    server: DoorServer,
+  ): ReturnType<AppMount["fetch"]> | undefined | Promise<Response | undefined> {
+    const requestId = this.#dependencies.requestId();
+    const isUpgrade = request.method === "GET" && request.headers.get("upgrade")?.toLowerCase() === "websocket";
+    if (isUpgrade) {
+      const path = pathOf(request.url);
+      const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
+      if (mount !== undefined) return this.#begin(request, server, { mount, requestId });
+    }
+    return this.#dependencies.fetch(request, {
+      requestId,
+      socketAddress: server.requestIP(request)?.address ?? "",
+    });
+  }
+
+  #begin(
+    request: Request,
+    server: DoorServer,
+    { mount, requestId }: { readonly mount: SocketMount; readonly requestId: string },
+  ): Response | undefined | Promise<Response | undefined> {
+    if (this.#draining) return problemResponse("OVERLOADED", { requestId });
+    const session = mount.begin(request, server);
+    const upgrade = (ready: SocketSession): Response | undefined => {
+      const headers = { "X-Request-Id": ready.requestId };
+      if (server.upgrade(request, { data: { session: ready }, headers })) return undefined;
+      ready.closed(1006);
+      return problemResponse("INVALID_REQUEST", { requestId: ready.requestId });
+    };
+    return session instanceof Promise ? session.then(upgrade) : upgrade(session);
+  }
+
+  /** Takes no more connections, closes sockets with 1001, and ends what is left after `deadlineMs`. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#draining = true;
+    await this.#listener.stop(deadlineMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(1_000);
+  }
+}
