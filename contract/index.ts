@@ -9,6 +9,7 @@ export { type ErrorGuide, errorGuide } from "./errors-guide.ts";
 export { limits } from "./limits.ts";
 export {
   type OracleInterval,
+  type OraclePath,
   type OraclePeriod,
   type OracleSourceId,
   type OracleSourceInfo,
@@ -22,6 +23,7 @@ export {
   oracleLabel,
   oracleMajors,
   oraclePair,
+  oraclePaths,
   oraclePeriodDefault,
   oraclePeriods,
   oracleQuote,

@@ -58,6 +58,33 @@ export type OracleSourceStatus = (typeof oracleSourceStatuses)[number];
 /** What stands in the member `source` of every price record. */
 export const oracleLabel = "Sluice Oracle";
 
+/** Every path of the oracle, as patterns. */
+export const oraclePaths = [
+  "/api/v1/price/:symbol",
+  "/api/v1/prices",
+  "/api/v1/price/:symbol/history",
+  "/api/v1/data-sources",
+  "/api/v1/data-sources/stats",
+  "/api/v1/metrics",
+  "/api/v1/ws",
+  "/api/v1/resources/api-docs",
+  "/api/v1/resources/pricing",
+  "/api/v1/resources/tiers",
+  "/api/v1/resources/tiers/:tier",
+  "/resources/guides",
+  "/resources/oracle-models",
+  "/resources/sdks",
+  "/v1/prices/batch",
+  "/v1/prices/all",
+  "/v1/prices/:symbol",
+  "/v1/prices/:symbol/history",
+  "/v1/prices/:symbol/ohlcv",
+  "/v1/market/summary",
+  "/v1/market/movers",
+  "/v1/auth/validate",
+] as const;
+export type OraclePath = (typeof oraclePaths)[number];
+
 /** Bounds of parameters and of sockets; times in milliseconds, sizes in bytes, where the name says nothing else. */
 export const oracleBounds = {
   symbolsMax: 50,

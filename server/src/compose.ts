@@ -3,6 +3,7 @@
  * needs, and binds applications to ports through door. Fed by command; feeds nothing: what it made runs by itself.
  */
 import { join } from "node:path";
+import { oraclePaths } from "@sluice/contract";
 import { ConsolePages, pagePaths } from "./admin/index.ts";
 import { buildConsoleFiles } from "./compose/console-files.ts";
 import { consoleUrl, metricsApp, type OpenDoor, openDoors, openGatewayDoor, wireConsole } from "./compose/doors.ts";
@@ -10,6 +11,7 @@ import { followForgetting } from "./compose/forgetting.ts";
 import { knownMethods, wireGateway } from "./compose/gateway.ts";
 import { lazily } from "./compose/lazily.ts";
 import { wireManagement } from "./compose/management.ts";
+import { openOracle } from "./compose/oracle.ts";
 import { openResolver } from "./compose/resolver.ts";
 import { openStores } from "./compose/stores.ts";
 import { version } from "./compose/version.ts";
@@ -52,13 +54,14 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const startedAt = clock.monotonic();
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock }));
-  const events = createEvents({ log, metrics }, { methods: knownMethods });
+  const events = createEvents({ log, metrics }, { methods: [...knownMethods, ...oraclePaths] });
   const shared = { clock, random, log, events, resources: opening };
   const stores = await openStores(config, shared);
   const gateway = wireGateway(config, { ...shared, stores });
   const forgetting = await followForgetting({ ...shared, hot: stores.hot, keys: gateway.keys });
   const management = wireManagement({ ...shared, stores, credits: gateway.credits, forgetting });
   const names = openResolver(config, shared);
+  openOracle(config, { ...shared, stores, gateway, forgetting });
   const doors: OpenDoor[] = [];
   const open = { account: null as string | null };
   const closing = new AbortController();

@@ -8,6 +8,7 @@ export interface BannerFacts {
   readonly directory: string;
   readonly version: string;
   readonly chain: string;
+  readonly prices: string;
   readonly startedInMs: number;
 }
 
@@ -39,6 +40,7 @@ export function renderBanner(facts: BannerFacts): string {
     "",
     `key      ${file.key}  (${tier}; keys of the other tiers are in ${facts.directory}/dev.json)`,
     `chain    ${facts.chain}`,
+    `prices   ${facts.prices}`,
     `data     ${facts.directory}`,
     "",
     "A first call:",

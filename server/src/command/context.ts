@@ -39,7 +39,7 @@ export class CommandContext {
 }
 
 /** The options that are settings, by the names that config knows. */
-const settings = ["config", "dataDir", "portOffset", "bind", "logLevel", "roles"] as const;
+const settings = ["config", "dataDir", "portOffset", "bind", "logLevel", "roles", "oracle"] as const;
 
 export function flagsOf(options: Options): FlagValues {
   const given = settings.flatMap((name): [string, string][] => {

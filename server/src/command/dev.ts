@@ -8,6 +8,7 @@ import { renderBanner } from "./banner.ts";
 import { ensureDevAccounts } from "./dev-accounts.ts";
 import { type ChainAddress, startDevChain } from "./dev-chain.ts";
 import { type DevDoor, devDoors, forgetEverything, readDevKeys, writeDevFile } from "./dev-file.ts";
+import { type MarketAddress, startDevMarket } from "./dev-market.ts";
 import { serverIsAt } from "./management-client.ts";
 import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure, type Terminal } from "./terminal.ts";
@@ -35,8 +36,13 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
   const ownChain = config.upstreams.devnet.length === 0;
   await using resources = new AsyncDisposableStack();
   const dependencies = { clock: systemClock, random: systemRandom, log };
-  const chain = ownChain ? resources.use(await startDevChain({ slotMs, traffic }, dependencies)) : null;
-  const effective = chain === null ? config : onChain(config, chain.ready());
+  const ownMarket = config.oracle.prices === "market" && config.roles.includes("oracle");
+  const [chain, market] = await startChildren(resources, [
+    ownChain ? startDevChain({ slotMs, traffic }, dependencies) : null,
+    ownMarket ? startDevMarket(dependencies) : null,
+  ]);
+  const chained = chain === null ? config : onChain(config, chain.ready());
+  const effective = market === null ? chained : onMarket(chained, market.ready());
   const sluice = resources.use(await compose(effective, { log }).catch(explainStartFault));
   const { keys, consoleAccountId } = await ensureDevAccounts(readDevKeys(directory), {
     ...dependencies,
@@ -53,10 +59,24 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
       version,
       consoleUrl: sluice.consoleUrl,
       chain: chain === null ? "as configured" : describeChain(slotMs, traffic),
+      prices: describePrices(effective),
       startedInMs: systemClock.monotonic() - startedAt,
     }),
   );
   await stop;
+}
+
+/** Waits for both children, which start side by side; when one cannot start, the other is ended with the rest. */
+async function startChildren(
+  resources: AsyncDisposableStack,
+  [chain, market]: [ReturnType<typeof startDevChain> | null, ReturnType<typeof startDevMarket> | null],
+): Promise<[Awaited<ReturnType<typeof startDevChain>> | null, Awaited<ReturnType<typeof startDevMarket>> | null]> {
+  const [startedChain, startedMarket] = await Promise.allSettled([chain, market]);
+  if (startedChain.status === "fulfilled" && startedChain.value !== null) resources.use(startedChain.value);
+  if (startedMarket.status === "fulfilled" && startedMarket.value !== null) resources.use(startedMarket.value);
+  if (startedChain.status === "rejected") throw startedChain.reason;
+  if (startedMarket.status === "rejected") throw startedMarket.reason;
+  return [startedChain.value, startedMarket.value];
 }
 
 /**
@@ -90,6 +110,11 @@ function onChain(config: Config, chain: ChainAddress): Config {
   return { ...config, resolver, upstreams: { ...config.upstreams, devnet: [node] } };
 }
 
+/** The configuration with the development market in the place of the exchanges, but for those that are named. */
+function onMarket(config: Config, market: MarketAddress): Config {
+  return { ...config, oracle: { ...config.oracle, endpoints: { ...market.exchanges, ...config.oracle.endpoints } } };
+}
+
 /** Whether an address that doors listen on is of this machine alone. */
 export function isLoopback(bind: string): boolean {
   return bind === "localhost" || bind === "::1" || /^127\.\d+\.\d+\.\d+$/.test(bind);
@@ -110,6 +135,13 @@ function readTraffic(text: string | undefined): number {
 function describeChain(slotMs: number, traffic: number): string {
   const made = traffic === 0 ? "" : `, ${traffic} transactions a second of its own (--traffic 0 for none)`;
   return `development chain, a slot every ${slotMs} ms${made}`;
+}
+
+function describePrices({ oracle, roles }: Config): string {
+  if (oracle.prices === "off" || !roles.includes("oracle")) return "none";
+  return oracle.prices === "live"
+    ? "of the exchanges themselves"
+    : "of a development market (--oracle live for real ones)";
 }
 
 function doorsOf(sluice: Sluice): Record<DevDoor, string | null> {

@@ -43,11 +43,13 @@ function addServerCommands(program: Command, context: CommandContext): void {
     .option("--bind <host>", "the address that the doors listen on")
     .option("--log-level <level>", "debug, info, warn, error, silent")
     .option("--slot-ms <n>", "milliseconds of a slot of the development chain", "400")
+    .option("--oracle <prices>", "market, live or off: where prices come from")
     .option("--traffic <n>", "transactions a second that the development chain makes itself; 0 for none", "5")
     .action(async (options) => await runDev(context.config(options), options, context.terminal));
   context
     .command(program, "serve", "run the server in production")
     .option("--roles <roles>", "the parts to run, separated by commas; all of them by default")
+    .option("--oracle <prices>", "live or off: where prices come from")
     .option("--port-offset <n>", "added to the port of every door")
     .option("--bind <host>", "the address that the doors listen on")
     .option("--log-level <level>", "debug, info, warn, error, silent")

@@ -8,6 +8,7 @@ import type { Names } from "../names/index.ts";
 import type { Log, Metrics } from "../observe/index.ts";
 import { chainPosition, consoleUpstreams, consoleUsage } from "./console.ts";
 import type { Gateway } from "./gateway.ts";
+import { opensOracle } from "./oracle.ts";
 import type { Stores } from "./stores.ts";
 import { version } from "./version.ts";
 
@@ -40,6 +41,9 @@ export function openDoors(config: Config): OpenDoor[] {
     { name: "rpc", url: `http://${host}:${config.ports.gateway}/rpc`, protocol: "JSON-RPC" },
     ...(config.roles.includes("resolver") && config.resolver.chainRpcUrl !== null
       ? [{ name: "resolver", url: resolverUrl(config), protocol: "names, HTTP" }]
+      : []),
+    ...(opensOracle(config)
+      ? [{ name: "oracle", url: `http://${host}:${config.ports.oracle}`, protocol: "prices, HTTP and WebSocket" }]
       : []),
     { name: "pubsub", url: `ws://${host}:${config.ports.pubsub}`, protocol: "Solana PubSub" },
     {

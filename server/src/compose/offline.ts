@@ -27,7 +27,7 @@ export async function composeManagement(config: Config): Promise<OfflineManageme
     credits,
     stores,
     // No server runs, so nobody has anything to forget.
-    forgetting: { forgetKey: () => {}, forgetAccount: () => {} },
+    forgetting: { forgetKey: () => {}, follow: () => undefined, forgetAccount: () => {} },
   });
   const resources = opening.move();
   return {

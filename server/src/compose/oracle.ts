@@ -52,5 +52,34 @@ export function openOracle(config: Config, dependencies: Dependencies): Oracle |
     ),
   );
   forgetting.follow(() => oracle.stream.recheck());
+  const port = config.ports.oracle;
+  const open = (): AppDoor =>
+    new AppDoor(
+      { hostname: config.bind, port },
+      { fetch: (request, bindings) => oracle.fetch(request, bindings), sockets: [oracle.stream], requestId, events },
+    );
+  const door = listening("oracle", port, open);
+  resources.defer(() => door.stop(drainMs));
   return oracle;
+}
+
+/** The oracle's own words in those of metrics, logs and the ledger's requests. */
+function oracleEvents({ events, stores }: Dependencies): OracleEvents {
+  return {
+    requestServed: (fact) => {
+      const whole = { ...fact, network: "", rpcCode: null, bytesIn: 0, credits: 0 };
+      events.requestServed({ ...whole, door: "oracle" });
+      stores.ledger.requests.append({ ...whole, door: "rest", cache: "", upstream: "" });
+    },
+    requestRefused: (code) => events.requestRefused("oracle", code),
+    roundMade: (symbol, outcome) => events.oracleRoundMade(symbol, outcome),
+    tickDropped: (source, reason) => events.oracleTickDropped(source, reason),
+    sourceObserved: (source, status) => events.oracleSourceObserved(source, status),
+    rowsDropped: (table, rows) => events.ledgerDropped(table, rows, "not taken"),
+    socketOpened: () => events.oracleSocketOpened(),
+    socketClosed: (code) => events.oracleSocketClosed(code),
+    pricesSent: (messages) => events.oraclePricesSent(messages),
+    pricesConflated: (messages) => events.oraclePricesConflated(messages),
+    faultCaught: (where, fault) => events.faultCaught(where, fault),
+  };
 }

@@ -22,7 +22,7 @@ export type {
   HealthSource,
   RequestFact,
 } from "./interfaces.ts";
-export { freePorts, ListenError, listening } from "./listen-error.ts";
+export { freePortRange, freePorts, ListenError, listening } from "./listen-error.ts";
 export { type DoorServer, Listener, type ListenerOptions } from "./listener.ts";
 export { PubSubDoor, type PubSubDoorOptions } from "./pubsub/pubsub-door.ts";
 export type { PubSubDoorDependencies } from "./pubsub/services.ts";

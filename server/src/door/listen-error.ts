@@ -40,3 +40,23 @@ export async function freePorts(count: number): Promise<number[]> {
   await Promise.all(probes.map((probe) => new Promise((resolve) => probe.close(resolve))));
   return ports;
 }
+
+const rangeAttemptsMax = 50;
+
+/** The first of `count` ports in a row that are free on loopback now; throws when none are found in 50 attempts. */
+export async function freePortRange(count: number): Promise<number> {
+  for (let attempt = 0; attempt < rangeAttemptsMax; attempt += 1) {
+    const [first = 0] = await freePorts(1);
+    const ports = Array.from({ length: count }, (_, index) => first + index);
+    if (first + count <= 65_536 && (await Promise.all(ports.map(isFree))).every(Boolean)) return first;
+  }
+  throw new Error(`there are no ${count} free ports in a row`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer();
+  return await new Promise((resolve) => {
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
+}

@@ -19,6 +19,7 @@ import type {
 } from "./interfaces.ts";
 import { PriceBook } from "./price-book.ts";
 import type { Round } from "./round.ts";
+import { sourceCadenceMs } from "./sources/index.ts";
 import { DayWindow } from "./store/day-window.ts";
 import { History } from "./store/history.ts";
 import { Past } from "./store/past.ts";
@@ -104,7 +105,7 @@ class RunningOracle implements Oracle {
     this.#http = new OracleHttp(options, { ...shared, allowances, stats, routes });
     this.stream = new OracleStream(options, { ...shared, book: this.#book, allowance: allowances.v1 });
     this.#engine = new RoundEngine(
-      { symbols: oracleSymbols },
+      { symbols: oracleSymbols, cadenceMs: sourceCadenceMs },
       {
         clock,
         onMark: ({ inputs, rounds }) => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import {
   oracleBounds,
   oracleErrorTable,
+  oraclePaths,
   oracleSymbols,
   oracleTiers,
   oracleTierTerms,
@@ -490,6 +491,16 @@ describe("every answer", () => {
     await get("/api/v1/price/DOGE", addKey());
     expect(served).toMatchObject([{ method: "/api/v1/price/:symbol", status: 404, accountId: "acct_1" }]);
   });
+});
+
+test("the routes are the paths of the contract's table, all of them and no other", async () => {
+  const { get, addKey } = await boot();
+  const key = addKey({ oracle: "ultra", "oracle-v2": "enterprise" });
+  for (const path of oraclePaths) {
+    const { status } = await get(path.replace(":symbol", "NONE").replace(":tier", "none"), key, { method: "DELETE" });
+    expect([path, status]).toEqual([path, 405]);
+  }
+  expect((await get("/api/v1/ws", key)).status).toBe(426);
 });
 
 describe("resources", () => {

@@ -1,4 +1,5 @@
 import {
+  type OraclePath,
   type OracleTierTerms,
   oracleBounds,
   oracleErrorCodes,
@@ -35,7 +36,7 @@ export function tierDetail(terms: OracleTierTerms): Readonly<Record<string, Json
 /** The resources of the first variant. Everything they say of limits is read from the tables that the doors enforce. */
 export function resourceRoutes(documented: readonly Route[]): Route[] {
   const get = (
-    path: string,
+    path: OraclePath,
     summary: string,
     answer: Route["answer"],
     parameters: Route["parameters"] = [],

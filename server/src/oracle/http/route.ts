@@ -1,4 +1,4 @@
-import type { OracleTierTerms } from "@sluice/contract";
+import type { OraclePath, OracleTierTerms } from "@sluice/contract";
 import type { OracleGrant } from "../interfaces.ts";
 import type { OracleFailure, Variant } from "./failure.ts";
 import type { Query } from "./parameters.ts";
@@ -31,7 +31,7 @@ export interface ParameterInfo {
 export interface Route {
   readonly variant: Variant;
   /** With at most one `:name` in it. */
-  readonly path: string;
+  readonly path: OraclePath;
   readonly summary: string;
   readonly parameters: readonly ParameterInfo[];
   /** Whether an answer counts against the month's requests. */

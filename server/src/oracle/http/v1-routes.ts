@@ -1,4 +1,4 @@
-import { oracleBounds, oracleSymbols } from "@sluice/contract";
+import { type OraclePath, oracleBounds, oracleSymbols } from "@sluice/contract";
 import { type Json, jsonText } from "../json.ts";
 import { isoTime, sourceName } from "../price-record.ts";
 import { beyondRetention, missingMembers, onePrice, severalPrices, unavailable } from "./answers.ts";
@@ -7,7 +7,7 @@ import { readSymbol, readSymbols, readWhole } from "./parameters.ts";
 import type { OracleRequest, Outcome, ParameterInfo, Route } from "./route.ts";
 import type { OracleServices } from "./services.ts";
 
-export const streamPath = "/api/v1/ws";
+export const streamPath = "/api/v1/ws" satisfies OraclePath;
 
 const { hoursDefault, hoursMax, limitDefault, limitMax, symbolsMax } = oracleBounds;
 const hourMs = 3_600_000;
@@ -22,24 +22,24 @@ const symbolParameter: ParameterInfo = {
 /** The data of the first variant (spec: oracle, Endpoints, variant 1). */
 export function v1Routes(services: OracleServices): Route[] {
   const get = (
-    path: string,
+    path: OraclePath,
     summary: string,
     parameters: readonly ParameterInfo[],
     answer: Route["answer"],
-  ): Route => ({ variant: "v1", path: `/api/v1${path}`, summary, parameters, counted: true, answer });
+  ): Route => ({ variant: "v1", path, summary, parameters, counted: true, answer });
   return [
-    get("/price/:symbol", "The price of one symbol", [symbolParameter], (request) => {
+    get("/api/v1/price/:symbol", "The price of one symbol", [symbolParameter], (request) => {
       const symbol = readSymbol(request.parameter, "v1");
       return symbol instanceof OracleFailure ? symbol : onePrice(services.book, request, symbol);
     }),
     get(
-      "/prices",
+      "/api/v1/prices",
       "The prices of several symbols",
       [{ name: "symbols", in: "query", required: true, description: `Separated by commas, at most ${symbolsMax}` }],
       (request) => prices(services, request),
     ),
     get(
-      "/price/:symbol/history",
+      "/api/v1/price/:symbol/history",
       "Past prices of one symbol, spread evenly over the time asked for",
       [
         symbolParameter,
@@ -58,9 +58,9 @@ export function v1Routes(services: OracleServices): Route[] {
       ],
       (request) => history(services, request),
     ),
-    get("/data-sources", "The sources of prices", [], () => dataSources(services)),
-    get("/data-sources/stats", "Statistics of the sources", [], () => sourceStats(services)),
-    get("/metrics", "How the oracle does", [], (request) => metrics(services, request)),
+    get("/api/v1/data-sources", "The sources of prices", [], () => dataSources(services)),
+    get("/api/v1/data-sources/stats", "Statistics of the sources", [], () => sourceStats(services)),
+    get("/api/v1/metrics", "How the oracle does", [], (request) => metrics(services, request)),
   ];
 }
 

@@ -1,4 +1,5 @@
 import {
+  type OraclePath,
   oracleBounds,
   oracleIntervalDefault,
   oracleIntervals,
@@ -44,12 +45,12 @@ const choice = (name: string, choices: object, preset: string): ParameterInfo =>
 /** The second variant (spec: oracle, Endpoints, variant 2). */
 export function v2Routes(services: OracleServices): Route[] {
   const get = (
-    path: string,
+    path: OraclePath,
     summary: string,
     parameters: readonly ParameterInfo[],
     answer: Route["answer"],
     counted = true,
-  ): Route => ({ variant: "v2", path: `/v1${path}`, summary, parameters, counted, answer });
+  ): Route => ({ variant: "v2", path, summary, parameters, counted, answer });
   const listed: ParameterInfo = {
     name: "symbols",
     in: "query",
@@ -57,31 +58,31 @@ export function v2Routes(services: OracleServices): Route[] {
     description: `Pairs separated by commas, at most ${symbolsMax}`,
   };
   return [
-    get("/prices/batch", "The prices of several pairs", [listed], (request) => {
+    get("/v1/prices/batch", "The prices of several pairs", [listed], (request) => {
       const symbols = readSymbols(request.query, "v2");
       return symbols instanceof OracleFailure ? symbols : batch(services, request, symbols);
     }),
-    get("/prices/all", "The prices of all pairs", [], (request) => batch(services, request, oracleSymbols)),
-    get("/prices/:symbol", "The price of one pair", [pairParameter], (request) => {
+    get("/v1/prices/all", "The prices of all pairs", [], (request) => batch(services, request, oracleSymbols)),
+    get("/v1/prices/:symbol", "The price of one pair", [pairParameter], (request) => {
       const symbol = readSymbol(request.parameter, "v2");
       return symbol instanceof OracleFailure ? symbol : onePrice(services.book, request, symbol);
     }),
     get(
-      "/prices/:symbol/history",
+      "/v1/prices/:symbol/history",
       "Past prices of one pair, spread evenly over the period",
       [pairParameter, choice("period", oraclePeriods, oraclePeriodDefault), limitParameter],
       (request) => history(services, request),
     ),
     get(
-      "/prices/:symbol/ohlcv",
+      "/v1/prices/:symbol/ohlcv",
       "Candles of one pair",
       [pairParameter, choice("interval", oracleIntervals, oracleIntervalDefault), limitParameter],
       (request) => ohlcv(services, request),
     ),
-    get("/market/summary", "The market in a few figures", [], (request) => summary(services, request)),
-    get("/market/movers", "The largest changes of 24 hours", [], (request) => movers(services, request)),
+    get("/v1/market/summary", "The market in a few figures", [], (request) => summary(services, request)),
+    get("/v1/market/movers", "The largest changes of 24 hours", [], (request) => movers(services, request)),
     get(
-      "/auth/validate",
+      "/v1/auth/validate",
       "Whether the key is valid",
       [],
       (request) => validation(services.allowances.v2, request),

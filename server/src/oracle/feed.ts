@@ -1,0 +1,60 @@
+import { oracleSymbols } from "@sluice/contract";
+import type { Clock, Random } from "../lib/index.ts";
+import type { OracleEvents, SourceState } from "./interfaces.ts";
+import type { SourceFeed } from "./oracle.ts";
+import { type SourceEndpoint, type SourceHealth, startSources } from "./sources/index.ts";
+import type { SourceId, Tick } from "./tick.ts";
+
+export interface ExchangesOptions {
+  /** Addresses that stand in for an exchange's own. */
+  readonly endpoints: Readonly<Partial<Record<SourceId, SourceEndpoint>>>;
+}
+
+export interface ExchangesDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly events: Pick<OracleEvents, "tickDropped" | "sourceObserved" | "faultCaught">;
+  readonly onTick: (tick: Tick) => void;
+}
+
+/** Starts to read the exchanges; their ticks come when their first answers do. */
+export function startExchanges(options: ExchangesOptions, dependencies: ExchangesDependencies): SourceFeed {
+  const { clock, random, events, onTick } = dependencies;
+  const sources = startSources(
+    { endpoints: options.endpoints, symbols: oracleSymbols },
+    {
+      clock,
+      random,
+      onTick,
+      events: {
+        sourceStatusChanged: (source, _from, to) => events.sourceObserved(source, to),
+        sourceDropped: (source, reason) => events.tickDropped(source, reason),
+        sourceFault: (_source, fault) => events.faultCaught("oracle source", fault),
+        // What single calls and connections come to shows in the sources' health.
+        sourceTicked: () => undefined,
+        sourceStreamOpened: () => undefined,
+        sourceStreamEnded: () => undefined,
+        sourceRequestEnded: () => undefined,
+      },
+    },
+  );
+  return {
+    states: () => sources.health().map(stateOf),
+    [Symbol.asyncDispose]: () => sources[Symbol.asyncDispose](),
+  };
+}
+
+/** A source's health in the words of the doors: messages of a stream are as good as answers. */
+function stateOf(health: SourceHealth): SourceState {
+  const heard = health.requests24h + health.messages24h;
+  const failed = Math.min(health.errors24h, heard);
+  return {
+    id: health.source,
+    enabled: health.status !== "disabled",
+    status: health.status,
+    uptime24h: health.uptimePercent24h,
+    responseMs: health.responseMs ?? health.delayMs,
+    requests24h: heard,
+    successRate: heard === 0 ? 0 : (100 * (heard - failed)) / heard,
+  };
+}
