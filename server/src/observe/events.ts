@@ -4,6 +4,7 @@ import type { CounterHandle, Family, GaugeHandle, HistogramHandle } from "./metr
 import { otherLabel } from "./metric-families.ts";
 import { eventMetrics, type MetricDefinition } from "./metric-table.ts";
 import type { Metrics } from "./metrics.ts";
+import { type OracleHappenings, oracleEvents } from "./oracle-events.ts";
 import { RequestHandles } from "./request-handles.ts";
 
 /** A request that was answered, whoever gave the answer. */
@@ -33,7 +34,7 @@ export interface UpstreamState {
 }
 
 /** One function for each thing that happens in the business; each counts, and logs what a person should see. */
-export interface Events {
+export interface Events extends OracleHappenings {
   requestServed(fact: RequestServed): void;
   requestRefused(door: string, code: ErrorCode): void;
   upstreamCalled(network: string, upstream: string, outcome: UpstreamOutcome, latencyMs: number): void;
@@ -57,15 +58,6 @@ export interface Events {
   /** Which name programs the resolver found on its chain. */
   namesProgramsFound(found: { readonly nameProgram: string | null; readonly handleProgram: string | null }): void;
   namesSeveralServices(labels: readonly string[]): void;
-  /** A round of the oracle: `price`, or why there is none. Logged only when a symbol loses or regains its price. */
-  oracleRoundMade(symbol: string, outcome: string): void;
-  oracleTickDropped(source: string, reason: string): void;
-  /** Told now and then; logged only when the status changes. */
-  oracleSourceObserved(source: string, status: string): void;
-  oracleSocketOpened(): void;
-  oracleSocketClosed(code: number): void;
-  oraclePricesSent(messages: number): void;
-  oraclePricesConflated(messages: number): void;
   /** A fault of ours, which a client saw as INTERNAL_ERROR: the only event that is logged as an error. */
   faultCaught(where: string, error: unknown, fields?: { readonly requestId?: string }): void;
   serverStarted(fields: { readonly version: string; readonly mode: string; readonly startMs: number }): void;
@@ -113,12 +105,6 @@ function register(metrics: Metrics) {
     namesAnswered: count(eventMetrics.namesAnswered),
     namesCalls: count(eventMetrics.namesCalls),
     namesDuration: time(eventMetrics.namesDuration),
-    oracleRounds: count(eventMetrics.oracleRounds),
-    oracleTicksDropped: count(eventMetrics.oracleTicksDropped),
-    oracleSources: gauge(eventMetrics.oracleSources),
-    oracleSockets: gauge(eventMetrics.oracleSockets),
-    oracleSocketsClosed: count(eventMetrics.oracleSocketsClosed),
-    oraclePricesSent: count(eventMetrics.oraclePricesSent),
     serverInfo: gauge(eventMetrics.serverInfo),
     serverStart: gauge(eventMetrics.serverStart),
   };
@@ -219,37 +205,6 @@ function namesEvents(families: Families, log: Log) {
   };
 }
 
-function oracleEvents(families: Families, log: Log) {
-  const statusOf = new Map<string, string>();
-  const outcomeOf = new Map<string, string>();
-  return {
-    oracleRoundMade: (symbol: string, outcome: string) => {
-      families.oracleRounds.with(symbol, outcome).add();
-      const before = outcomeOf.get(symbol);
-      if (before === outcome) return;
-      outcomeOf.set(symbol, outcome);
-      if (outcome !== "price" && before === "price") log.warn({ symbol, outcome }, "a symbol has no price");
-      else if (outcome === "price" && before !== undefined) log.info({ symbol }, "a symbol has a price again");
-    },
-    oracleTickDropped: (source: string, reason: string) => families.oracleTicksDropped.with(source, reason).add(),
-    oracleSourceObserved: (source: string, status: string) => {
-      const before = statusOf.get(source);
-      if (before === status) return;
-      if (before !== undefined) families.oracleSources.with(source, before).set(0);
-      families.oracleSources.with(source, status).set(1);
-      statusOf.set(source, status);
-      if (before !== undefined) log.info({ source, status }, `source of prices is ${status}`);
-    },
-    oracleSocketOpened: () => families.oracleSockets.with().add(1),
-    oracleSocketClosed: (code: number) => {
-      families.oracleSockets.with().add(-1);
-      families.oracleSocketsClosed.with(String(code)).add();
-    },
-    oraclePricesSent: (messages: number) => families.oraclePricesSent.with("sent").add(messages),
-    oraclePricesConflated: (messages: number) => families.oraclePricesSent.with("conflated").add(messages),
-  };
-}
-
 function serverEvents(families: Families, log: Log) {
   return {
     serverStarted: (fields: { readonly version: string; readonly mode: string; readonly startMs: number }) => {
@@ -276,7 +231,7 @@ export function createEvents(
     ...upstreamEvents(families, log),
     ...partEvents(families, log),
     ...namesEvents(families, log),
-    ...oracleEvents(families, log),
+    ...oracleEvents(observe.metrics, log),
     ...serverEvents(families, log),
   };
 }

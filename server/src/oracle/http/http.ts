@@ -1,5 +1,4 @@
-import { oracleDeprecatedSince } from "@sluice/contract";
-import { clientAddress, hasSingleHost, openCorsHeaders, preflightResponse, presentedKey } from "../../http/index.ts";
+import { clientAddress, hasSingleHost, preflightResponse, presentedKey } from "../../http/index.ts";
 import { LedgerUnavailableError } from "../../ledger/index.ts";
 import type { AddressSet, Clock } from "../../lib/index.ts";
 import type { OracleAllowance, OracleEvents, OracleGrant, OracleKeys, OracleLimits } from "../interfaces.ts";
@@ -14,15 +13,13 @@ import {
   tierOf,
 } from "./admission.ts";
 import { failureBody, OracleFailure, type Variant } from "./failure.ts";
+import { type Deprecation, sharedHeaders, writeFailure, writeRate } from "./headers.ts";
 import { Query } from "./parameters.ts";
 import type { RequestStats } from "./request-stats.ts";
 import { type Outcome, type Route, RouteBook, type RouteMatch } from "./route.ts";
 
-export interface OracleHttpOptions {
+export interface OracleHttpOptions extends Deprecation {
   readonly trustedProxies: AddressSet;
-  /** When the product ends (Unix ms), and where its successor is described; null while that is not decided. */
-  readonly sunsetMs: number | null;
-  readonly successorUrl: string | null;
 }
 
 export interface OracleHttpDependencies {
@@ -232,33 +229,6 @@ export class OracleHttp {
     headers["Content-Length"] = String(Buffer.byteLength(body));
     return new Response(null, { status, headers });
   }
-}
-
-/** Deprecation as RFC 9745 has it, Sunset as RFC 8594, the successor as RFC 5829. */
-function sharedHeaders({ sunsetMs, successorUrl }: OracleHttpOptions): Record<string, string> {
-  return {
-    ...openCorsHeaders,
-    "Content-Type": "application/json",
-    "Cache-Control": "no-store",
-    Deprecation: `@${Date.parse(oracleDeprecatedSince) / 1_000}`,
-    ...(sunsetMs === null ? {} : { Sunset: new Date(sunsetMs).toUTCString() }),
-    ...(successorUrl === null ? {} : { Link: `<${successorUrl}>; rel="successor-version"` }),
-  };
-}
-
-function writeRate(headers: Record<string, string>, rate: RateState): void {
-  headers["X-RateLimit-Limit"] = String(rate.limit);
-  headers["X-RateLimit-Remaining"] = String(rate.remaining);
-  headers["X-RateLimit-Reset"] = String(rate.resetAt);
-  headers["X-RateLimit-Burst"] = String(rate.burst);
-}
-
-function writeFailure(headers: Record<string, string>, failure: OracleFailure): void {
-  headers["X-Error-Code"] = failure.code;
-  if (failure.retryAfterSeconds !== null) headers["Retry-After"] = String(failure.retryAfterSeconds);
-  if (failure.allow.length > 0) headers["Allow"] = failure.allow.join(", ");
-  if (failure.status === 426) headers["Upgrade"] = "websocket";
-  if (failure.status === 401) headers["WWW-Authenticate"] = 'Bearer realm="sluice"';
 }
 
 /** The path of an absolute URL, without its query. */

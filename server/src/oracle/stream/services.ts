@@ -1,12 +1,25 @@
 import type { OracleErrorCode, OracleSymbol } from "@sluice/contract";
 import type { OracleCaller } from "../interfaces.ts";
 import type { Quotation } from "../price-record.ts";
-import type { StreamSession } from "./session.ts";
 
 /** Why a client is not let in, or no longer. */
 export interface StreamRefusal {
   readonly closeCode: number;
   readonly code: OracleErrorCode;
+}
+
+/** Who a client belongs to once its key has been accepted. */
+export interface Member {
+  readonly accountId: string;
+  readonly apiKey: string;
+}
+
+/** A connected client as the stream knows it. */
+export interface StreamClient {
+  readonly member: Member | null;
+  readonly symbols: ReadonlySet<OracleSymbol>;
+  offer(symbol: string, text: string): void;
+  recheck(): Promise<void>;
 }
 
 /** What a session asks of the stream that it belongs to. */
@@ -22,11 +35,11 @@ export interface StreamServices {
   /** Gives back what `admit` took, for a client that went away meanwhile. */
   leave(accountId: string): void;
   recheck(apiKey: string, caller: OracleCaller): Promise<StreamRefusal | null>;
-  follow(session: StreamSession, symbol: OracleSymbol): void;
-  unfollow(session: StreamSession, symbol: OracleSymbol): void;
+  follow(client: StreamClient, symbol: OracleSymbol): void;
+  unfollow(client: StreamClient, symbol: OracleSymbol): void;
   present(symbol: OracleSymbol): Quotation | null;
-  opened(session: StreamSession): void;
-  closed(session: StreamSession, code: number): void;
+  opened(client: StreamClient): void;
+  closed(client: StreamClient, code: number): void;
   sent(messages: number): void;
   conflated(messages: number): void;
 }

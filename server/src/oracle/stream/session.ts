@@ -2,24 +2,18 @@ import { type OracleErrorCode, type OracleSymbol, oracleBounds, oracleErrorTable
 import { jsonText } from "../json.ts";
 import type { Quotation } from "../price-record.ts";
 import { channel, errorText, faultText, isFault, readMessage } from "./messages.ts";
-import type { StreamServices } from "./services.ts";
+import type { Member, StreamClient, StreamServices } from "./services.ts";
 import { closeCodes, type StreamSocket } from "./socket.ts";
 
 /** What may lie unsent towards a client before newer prices take the place of those that wait. */
 const unsentBytesMax = 64 * 1024;
 const missedPongsMax = 2;
 
-/** Who a session belongs to once its key has been accepted. */
-export interface Member {
-  readonly accountId: string;
-  readonly apiKey: string;
-}
-
 /**
  * One client of the price stream. It has to say who it is first. What it cannot be sent at once waits as one mark a symbol,
  * never as messages: when it reads again it gets the newest price of each.
  */
-export class StreamSession {
+export class StreamSession implements StreamClient {
   readonly requestId: string;
   readonly #services: StreamServices;
   readonly #caller: Parameters<StreamServices["admit"]>[1];

@@ -15,7 +15,7 @@ import type {
 import type { NoPrice, PriceBook } from "../price-book.ts";
 import type { Quotation } from "../price-record.ts";
 import { faultText } from "./messages.ts";
-import type { StreamRefusal, StreamServices } from "./services.ts";
+import type { StreamClient, StreamRefusal, StreamServices } from "./services.ts";
 import { StreamSession } from "./session.ts";
 import { closeCodes } from "./socket.ts";
 
@@ -52,8 +52,8 @@ export class OracleStream {
   readonly #options: OracleStreamOptions;
   readonly #dependencies: OracleStreamDependencies;
   readonly #services: StreamServices;
-  readonly #sessions = new Set<StreamSession>();
-  readonly #followers = new Map<string, Set<StreamSession>>();
+  readonly #sessions = new Set<StreamClient>();
+  readonly #followers = new Map<string, Set<StreamClient>>();
   readonly #paces = new Map<string, Pace>();
   readonly #connections = new Map<string, number>();
   #members = 0;
@@ -168,7 +168,7 @@ export class OracleStream {
     };
   }
 
-  #closed(session: StreamSession, code: number): void {
+  #closed(session: StreamClient, code: number): void {
     if (!this.#sessions.delete(session)) return;
     for (const symbol of session.symbols) this.#followers.get(symbol)?.delete(session);
     if (session.member !== null) this.#leave(session.member.accountId);
