@@ -115,12 +115,15 @@ export class Hub {
     const client = new Client({ number: this.#opened, path, query }, { wire, now, gate: this.#pass });
     this.#clients.add(client);
     this.#feed.open(client, this.#venue);
+    this.#begin(client);
     return client;
   }
 
   message(client: Client, text: string): void {
     client.heardMs = this.#venue.now();
-    if (client.isOpen && !this.#isSilent()) this.#feed.message(client, text, this.#venue);
+    if (!client.isOpen || this.#isSilent()) return;
+    this.#feed.message(client, text, this.#venue);
+    this.#begin(client);
   }
 
   pong(client: Client): void {
@@ -156,14 +159,18 @@ export class Hub {
     for (const key of this.#told.keys()) if (!news.has(key)) this.#told.delete(key);
   }
 
-  #newsOf(topic: Topic): readonly string[] {
-    const { contentMs } = this.#venue.moment(topic.market);
-    let told = this.#told.get(topic.key);
-    if (told === undefined) {
-      // Trade by trade, a topic begins with those of the last second.
-      told = { contentMs: contentMs - 1_000, atMs: 0, tradeId: -1, quotes: "" };
-      this.#told.set(topic.key, told);
+  /** A topic's news begin with the moment at which somebody first asks for them. */
+  #begin(client: Client): void {
+    for (const topic of client.topics.values()) {
+      if (this.#told.has(topic.key)) continue;
+      const { contentMs } = this.#venue.moment(topic.market);
+      this.#told.set(topic.key, { contentMs, atMs: 0, tradeId: -1, quotes: "" });
     }
+  }
+
+  #newsOf(topic: Topic): readonly string[] {
+    const told = this.#told.get(topic.key);
+    if (told === undefined) return [];
     if (topic.channel !== "heartbeat" && this.#venue.isMuted(topic.market)) return [];
     if (this.#faults.ofMarket("drop", topic.market.listing) !== null) return [];
     return this.#feed.news(topic, told, this.#venue);

@@ -1,4 +1,5 @@
 import { ASSETS, type Asset } from "./process/assets.ts";
+import { exponential } from "./process/hash.ts";
 
 export const EXCHANGES = ["binance", "coinbase", "kraken", "okx", "bybit", "kucoin", "bitstamp", "gate"] as const;
 export type ExchangeId = (typeof EXCHANGES)[number];
@@ -78,6 +79,8 @@ const SLOT_SECONDS_MAX = 150;
 export const SIZE_SPREAD = 4;
 /** A minute's sum of price units times size units has to stay a whole number that a double holds. */
 const UNITS_PER_MINUTE_MAX = Number.MAX_SAFE_INTEGER / SIZE_SPREAD;
+/** A price stays below its table's one times e to the power of so many deviations of a year; a test walks fifty years. */
+const DEVIATIONS_MAX = 1.4;
 
 function listing(index: number, exchange: ExchangeId, asset: Asset, quote: Quote): Listing {
   // A second quote of an asset that trades in dollars gets a part of what the dollar pair has.
@@ -89,7 +92,8 @@ function listing(index: number, exchange: ExchangeId, asset: Asset, quote: Quote
   const pricePlaces = PRICE_PLACES_OF[exchange]?.[asset.symbol] ?? PRICE_PLACES[asset.symbol] ?? 4;
   let sizePlaces = SIZE_PLACES[exchange];
   const slotsPerMinute = Math.ceil(60 / slotSeconds);
-  while (usdPerSlot * slotsPerMinute * 10 ** (pricePlaces + sizePlaces) > UNITS_PER_MINUTE_MAX) sizePlaces -= 1;
+  const usdPerMinuteMax = usdPerSlot * slotsPerMinute * exponential(DEVIATIONS_MAX * asset.deviationPerYear);
+  while (usdPerMinuteMax * 10 ** (pricePlaces + sizePlaces) > UNITS_PER_MINUTE_MAX) sizePlaces -= 1;
   const sizeMean = Math.max(1, Math.round((usdPerSlot / asset.usd) * 10 ** sizePlaces));
   const spreadBps = Math.min(20, Math.max(0.4, 3 * Math.sqrt(5e7 / usdPerDay)));
   const rest = { pricePlaces, sizePlaces, slotSeconds, sizeMean, spreadBps };

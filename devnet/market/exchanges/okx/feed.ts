@@ -55,7 +55,7 @@ export const feed: Feed = {
       if (op === "unsubscribe") session.topics.delete(key);
       else {
         session.topics.set(key, { key, channel, market });
-        session.tell(write({ arg: named, data: [tickerRow(market, venue)] }));
+        session.tell(write({ arg: named, data: [tickerRow(market, venue, true)] }));
       }
     }
   },
@@ -66,6 +66,6 @@ export const feed: Feed = {
   news(topic, told, venue) {
     if (newsOf(topic, told, venue, "quotes") === null) return [];
     const { market } = topic;
-    return [write({ arg: { channel: "tickers", instId: market.symbol }, data: [tickerRow(market, venue)] })];
+    return [write({ arg: { channel: "tickers", instId: market.symbol }, data: [tickerRow(market, venue, true)] })];
   },
 };

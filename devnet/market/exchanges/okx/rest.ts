@@ -64,12 +64,13 @@ export function rest(ask: Ask, venue: Venue): Answer {
 const isType = (query: URLSearchParams): boolean =>
   /^(SPOT|MARGIN|SWAP|FUTURES|OPTION)$/.test(query.get("instType") ?? "");
 
-/** The row of REST and of the stream, all strings. For spot `vol24h` is base and `volCcy24h` quote. */
-export function tickerRow(market: Market, venue: Venue): Json {
+/** The row, all strings; the stream has the days' opens in another place. For spot `vol24h` is base and `volCcy24h` quote. */
+export function tickerRow(market: Market, venue: Venue, isStream = false): Json {
   const view = venue.view(market);
   const { pricePlaces, sizePlaces } = market.listing;
   const price = (units: number): string => plain(units, pricePlaces);
   const size = (units: number): string => plain(units, sizePlaces);
+  const opens = { sodUtc0: price(venue.today(market).open), sodUtc8: price(venue.todayInSingapore(market).open) };
   return {
     instType: "SPOT",
     instId: market.symbol,
@@ -82,11 +83,11 @@ export function tickerRow(market: Market, venue: Venue): Json {
     open24h: price(view.day.open),
     high24h: price(view.day.high),
     low24h: price(view.day.low),
+    ...(isStream && opens),
     volCcy24h: plain(view.day.quote, pricePlaces + sizePlaces, 9),
     vol24h: size(view.day.base),
     ts: String(view.stampMs),
-    sodUtc0: price(venue.today(market).open),
-    sodUtc8: price(venue.todayInSingapore(market).open),
+    ...(!isStream && opens),
   };
 }
 
