@@ -4,12 +4,12 @@ import type { GarbageForm } from "./fault.ts";
 const PAGE =
   "<!DOCTYPE html>\n<html><head><title>Attention Required!</title></head><body><h1>Error 1020</h1></body></html>\n";
 /** Numbers in quotes that are no member's name, and bare ones. */
-const QUOTED = /"(-?\d+(?:\.\d+)?)"(?!\s*:)/g;
-const BARE = /(?<=[:,[])-?\d+(?:\.\d+)?(?=[,\]}])/g;
+const NUMBERS = /"(-?\d+(?:\.\d+)?)"(?!\s*:)|(?<=[:,[])(-?\d+(?:\.\d+)?)(?=[,\]}])/g;
 
 const replaceNumbers = (text: string, quoted: (number: string) => string, bare: (number: string) => string): string =>
-  // Bare ones first: what is put in quotes must not be met again.
-  text.replace(BARE, bare).replace(QUOTED, (_, number: string) => quoted(number));
+  text.replace(NUMBERS, (_, inQuotes: string | undefined, alone: string | undefined) =>
+    inQuotes === undefined ? bare(alone ?? "") : quoted(inQuotes),
+  );
 
 /** A well-formed message made bad. `draw` decides where, when there is a choice. */
 export function spoil(text: string, form: GarbageForm, draw: number): string {
@@ -59,11 +59,18 @@ export function spoil(text: string, form: GarbageForm, draw: number): string {
   }
 }
 
-/** Every second member is gone, from the innermost objects outward; which ones follows from the draw. */
+/** About every second member of the innermost objects is gone; which ones follows from the draw. */
 function without(value: unknown, draw: number): unknown {
   if (Array.isArray(value)) return value.map((each) => without(each, draw));
   if (typeof value !== "object" || value === null) return value;
   const members = Object.entries(value).map(([name, member]) => [name, without(member, draw)] as const);
-  const isInner = members.every(([, member]) => typeof member !== "object" || member === null);
-  return Object.fromEntries(members.filter((_, index) => !isInner || mix(draw, index, 1) % 2 === 0));
+  const isInner = members.every(([, member]) => !holdsObjects(member));
+  // One is gone in any case, whatever the draws are.
+  const gone = draw % Math.max(1, members.length);
+  return Object.fromEntries(
+    members.filter((_, index) => !isInner || (index !== gone && mix(draw, index, 1) % 2 === 0)),
+  );
 }
+
+const holdsObjects = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(holdsObjects) : typeof value === "object" && value !== null;
