@@ -111,10 +111,11 @@ const shared = {
     faultCaught: (where: string, fault: unknown) => console.error(where, fault),
     pubsubOpened: () => undefined,
     pubsubClosed: () => undefined,
+    pubsubMoved: () => undefined,
   },
 };
 const place = { networkDefault: "devnet", trustedProxies: compileAddressSet([]) } as const;
-const pubsub = new PubSubDoor(place, { ...shared, target: () => null });
+const pubsub = new PubSubDoor(place, { ...shared, target: () => null, isServing: () => true });
 const door = new GatewayDoor(
   { ...place, hostname: "127.0.0.1", port: 0, pubsubPort: null },
   {

@@ -107,7 +107,8 @@ export function openGatewayDoor(config: Config, parts: GatewayParts): GatewayDoo
   const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
   const pubsub = new PubSubDoor(shared, {
     ...gateway,
-    target: (network) => gateway.upstreams.pool(network)?.pubsubNode() ?? null,
+    target: (network, lost) => gateway.upstreams.pool(network)?.pubsubNode(lost) ?? null,
+    isServing: (network, label) => gateway.upstreams.pool(network)?.isIn(label) ?? false,
   });
   const showPage: AppMount["fetch"] = async (request, { requestId }) =>
     (await pages()).answer(request) ?? problemResponse("NOT_FOUND", { requestId });

@@ -80,6 +80,8 @@ export interface DoorEvents {
   faultCaught(where: string, error: unknown, fields: { readonly requestId?: string }): void;
   pubsubOpened(door: string, network: string): void;
   pubsubClosed(door: string, network: string, code: number): void;
+  /** A client goes on with another node. */
+  pubsubMoved(door: string, network: string): void;
 }
 
 /** Spans of requests, where an operator has loaded an OpenTelemetry SDK; observe's Tracing has this shape. */

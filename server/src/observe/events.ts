@@ -53,6 +53,7 @@ export interface Events extends OracleHappenings {
   childRestarted(child: string, reason: string): void;
   pubsubOpened(door: string, network: string): void;
   pubsubClosed(door: string, network: string, code: number): void;
+  pubsubMoved(door: string, network: string): void;
   nameAnswered(kind: string, source: string): void;
   namesNodeAsked(answered: boolean, latencyMs: number): void;
   /** Which name programs the resolver found on its chain. */
@@ -101,6 +102,7 @@ function register(metrics: Metrics) {
     childRestarts: count(eventMetrics.childRestarts),
     pubsubOpen: gauge(eventMetrics.pubsubOpen),
     pubsubClosed: count(eventMetrics.pubsubClosed),
+    pubsubMoved: count(eventMetrics.pubsubMoved),
     faults: count(eventMetrics.faults),
     namesAnswered: count(eventMetrics.namesAnswered),
     namesCalls: count(eventMetrics.namesCalls),
@@ -180,6 +182,7 @@ function partEvents(families: Families, log: Log) {
       log.warn({ child, reason }, "child process is restarted");
     },
     pubsubOpened: (door: string, network: string) => families.pubsubOpen.with(door, network).add(1),
+    pubsubMoved: (door: string, network: string) => families.pubsubMoved.with(door, network).add(),
     pubsubClosed: (door: string, network: string, code: number) => {
       families.pubsubOpen.with(door, network).add(-1);
       families.pubsubClosed.with(door, String(code)).add();

@@ -81,6 +81,10 @@ export const eventMetrics = {
   ]),
   childRestarts: counter("sluice_child_restarts_total", "Restarts of a child process", ["child"]),
   pubsubOpen: gauge("sluice_pubsub_connections", "Open WebSocket connections", ["door", "network"]),
+  pubsubMoved: counter("sluice_pubsub_moved_total", "WebSocket clients that went on with another node", [
+    "door",
+    "network",
+  ]),
   pubsubClosed: counter("sluice_pubsub_closed_total", "WebSocket connections closed, by close code", ["door", "code"]),
   faults: counter("sluice_faults_total", "Faults of this system, each of which is logged as an error", ["where"]),
   logDropped: counter("sluice_log_lines_dropped_total", "Lines of the log that were given up, since nobody read them"),

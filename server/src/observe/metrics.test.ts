@@ -149,6 +149,7 @@ describe("events", () => {
     events.childStarted("ledger", { pid: 1 });
     events.childRestarted("ledger", "exited with 1");
     events.pubsubOpened("pubsub", "devnet");
+    events.pubsubMoved("pubsub", "devnet");
     events.pubsubClosed("pubsub", "devnet", 1000);
     events.serverStarted({ version: "0.1.0", mode: "dev", startMs: 1500 });
     events.serverStopping("SIGTERM");

@@ -181,6 +181,11 @@ export class UpstreamPool implements AsyncDisposable {
     return node === null ? null : { label: node.label, ws: node.options.ws, headers: node.options.headers };
   }
 
+  /** Whether the node of this label gets calls now. */
+  isIn(label: string): boolean {
+    return this.#find(label)?.isIn === true;
+  }
+
   slotOf(commitment: CommitmentName): bigint | null {
     return this.#board.newest(commitment);
   }

@@ -4,8 +4,9 @@ import type { Exchange } from "../exchange.ts";
 import type { DoorGrant } from "../interfaces.ts";
 import { closeCodes, type DoorSocket, type SocketSession } from "../socket.ts";
 import { MessageRate } from "./message-rate.ts";
+import { NodeWay } from "./node-way.ts";
 import type { PubSubServices } from "./services.ts";
-import { type PubSubTarget, UpstreamLink } from "./upstream-link.ts";
+import type { PubSubTarget } from "./upstream-link.ts";
 
 /** What may lie unsent towards a client before it is taken for one that does not read. */
 const unsentBytesMax = 8 * 1024 * 1024;
@@ -47,7 +48,7 @@ export class PubSubSession implements SocketSession {
   readonly #services: PubSubServices;
   readonly #inbound = new MessageRate({ perSecond: inboundPerSecondMax });
   #socket: DoorSocket | null = null;
-  #link: UpstreamLink | null = null;
+  #link: NodeWay | null = null;
   #missedPongs = 0;
   #bytesIn = 0;
   #bytesOut = 0;
@@ -76,10 +77,15 @@ export class PubSubSession implements SocketSession {
   opened(socket: DoorSocket): void {
     this.#socket = socket;
     this.#services.events.pubsubOpened("pubsub", this.#exchange.network);
-    this.#link = new UpstreamLink(this.#target, {
-      received: (data) => this.#forward(data),
-      lost: () => this.#end(closeCodes.nodeLost, "NETWORK_UNAVAILABLE"),
-    });
+    const { network } = this.#exchange;
+    this.#link = new NodeWay(
+      { first: this.#target, next: (lost) => this.#services.target(network, lost) },
+      {
+        received: (data) => this.#forward(data),
+        lost: () => this.#end(closeCodes.nodeLost, "NETWORK_UNAVAILABLE"),
+        moved: () => this.#services.events.pubsubMoved("pubsub", network),
+      },
+    );
   }
 
   received(data: string | Uint8Array): void {
@@ -109,6 +115,8 @@ export class PubSubSession implements SocketSession {
     }
     this.#missedPongs += 1;
     this.#socket?.ping();
+    const link = this.#link;
+    if (link !== null && !this.#services.isServing(this.#exchange.network, link.label)) link.leave();
     void this.#checkKey();
   }
 
@@ -139,7 +147,7 @@ export class PubSubSession implements SocketSession {
       bytesOut: this.#bytesOut,
       credits: this.#credits,
       cache: "",
-      upstream: this.#target.label,
+      upstream: this.#link?.label ?? this.#target.label,
     });
   }
 

@@ -127,6 +127,68 @@ test("a client is closed with 4503 when its node is lost", () =>
     expect(await client.closed).toBe(4503);
   }));
 
+/** Two nodes that number subscriptions each in their own way, and a client that holds one of the first's. */
+async function withTwoNodes(
+  use: (client: Client, nodes: readonly [StubNode, StubNode], booted: BootedDoor) => Promise<void>,
+): Promise<void> {
+  const nodes = [40, 70].map((from) => {
+    const node = new StubNode((call) => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`);
+    let next = from;
+    node.onPubSub = (socket, text) => {
+      next += 1;
+      socket.send(`{"jsonrpc":"2.0","result":${next},"id":${JSON.stringify(JSON.parse(text).id)}}`);
+    };
+    return node;
+  }) as [StubNode, StubNode];
+  await using booted = await bootDoor({ upstreams: { devnet: nodes } });
+  const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+  await client.opened;
+  client.socket.send('{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":["all"]}');
+  await client.until(1);
+  await use(client, nodes, booted);
+  client.socket.close();
+  for (const node of nodes) node[Symbol.dispose]();
+  expect(booted.faults).toEqual([]);
+}
+
+const logsNotice = (subscription: number) =>
+  `{"jsonrpc":"2.0","method":"logsNotification","params":{"result":{"value":1},"subscription":${subscription}}}`;
+
+async function tellOnceSubscribed(node: StubNode, subscription: number): Promise<void> {
+  while (!node.pubsubReceived.some((text) => text.includes("logsSubscribe"))) await Bun.sleep(1);
+  await Bun.sleep(5);
+  for (const socket of node.sockets) socket.send(logsNotice(subscription));
+}
+
+test("when its node is lost a client goes on with another, its subscriptions under the numbers that it knows", () =>
+  withTwoNodes(async (client, nodes) => {
+    const { result } = JSON.parse(String(client.received[0])) as { result: number };
+    const isFirst = result === 41;
+    const [lost, other] = isFirst ? nodes : [nodes[1], nodes[0]];
+    lost[Symbol.dispose]();
+    await tellOnceSubscribed(other, isFirst ? 71 : 41);
+    await client.until(2);
+    expect(client.received[1]).toBe(logsNotice(result));
+    expect(client.socket.readyState).toBe(WebSocket.OPEN);
+  }));
+
+test("a client leaves a node that has fallen behind, though it speaks on", () =>
+  withTwoNodes(async (client, nodes, booted) => {
+    const { result } = JSON.parse(String(client.received[0])) as { result: number };
+    const isFirst = result === 41;
+    const [late, other] = isFirst ? nodes : [nodes[1], nodes[0]];
+    other.announce(5_000);
+    while (booted.slotOf("processed") !== 5_000n) await Bun.sleep(1);
+    booted.door.tick();
+    await tellOnceSubscribed(other, isFirst ? 71 : 41);
+    await client.until(2);
+    expect(client.received[1]).toBe(logsNotice(result));
+    for (const socket of late.sockets) socket.send(logsNotice(result));
+    client.socket.send('{"jsonrpc":"2.0","id":9,"method":"getVersion"}');
+    await client.until(3);
+    expect(client.received[2]).toContain('"id":9');
+  }));
+
 test("what is sent costs a credit for each started 0.1 MB, and closes with 4402 when there is none", () =>
   withDoor(async (booted, node) => {
     booted.fakes.creditsLeft = 2;

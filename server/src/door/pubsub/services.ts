@@ -12,8 +12,10 @@ export interface PubSubDoorDependencies {
   readonly events: DoorEvents;
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;
-  /** The node that a new client is passed to; null when the network has none. */
-  readonly target: (network: Network) => PubSubTarget | null;
+  /** The node that a client is passed to, none of those that it has lost; null when the network has no such node. */
+  readonly target: (network: Network, lost?: ReadonlySet<string>) => PubSubTarget | null;
+  /** Whether a node still gets calls: one that has fallen behind goes on speaking, of slots long past. */
+  readonly isServing: (network: Network, label: string) => boolean;
 }
 
 /** What a session works with. */

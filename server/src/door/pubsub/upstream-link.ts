@@ -12,7 +12,7 @@ export interface UpstreamLinkHandlers {
 }
 
 /** What a client may have said before the node was reached, and what may lie unsent towards the node. */
-const waitingMessagesMax = 64;
+const waitingMessagesMax = 1_064;
 const unsentBytesMax = 1024 * 1024;
 const connectTimeoutMs = 10_000;
 

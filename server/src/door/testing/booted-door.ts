@@ -51,8 +51,13 @@ export interface BootedDoor extends AsyncDisposable {
   ): Promise<Response>;
 }
 
+interface StubAddress {
+  readonly url: string;
+  readonly ws: string;
+}
+
 export interface BootOptions {
-  readonly upstreams?: Partial<Record<Network, { readonly url: string; readonly ws: string }>>;
+  readonly upstreams?: Partial<Record<Network, StubAddress | readonly StubAddress[]>>;
   readonly allowUnknownMethods?: boolean;
   readonly deadlineMs?: number;
   readonly bodyTimeoutMs?: number;
@@ -106,9 +111,15 @@ function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
       faultCaught: (_where: string, fault: unknown) => void faults.push(fault),
       pubsubOpened: () => {},
       pubsubClosed: () => {},
+      pubsubMoved: () => {},
     },
   };
 }
+
+export const pubsubTargets = (upstreams: ReturnType<typeof createUpstreams>) => ({
+  target: (network: Network, lost?: ReadonlySet<string>) => upstreams.pool(network)?.pubsubNode(lost) ?? null,
+  isServing: (network: Network, label: string) => upstreams.pool(network)?.isIn(label) ?? false,
+});
 
 /** A node of every group without a limit of its own. */
 const plainNode = (address: { url: string; ws: string; label: string }) => ({
@@ -124,10 +135,10 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
   const fakes = makeFakes();
   const facts: RequestFact[] = [];
   const faults: unknown[] = [];
-  const node = (network: Network) => {
-    const upstream = options.upstreams?.[network];
-    return upstream === undefined ? [] : [plainNode({ url: upstream.url, ws: upstream.ws, label: `${network}-1` })];
-  };
+  const node = (network: Network) =>
+    [options.upstreams?.[network] ?? []]
+      .flat()
+      .map(({ url, ws }, index) => plainNode({ url, ws, label: `${network}-${index + 1}` }));
   const upstreams = createUpstreams(
     {
       networks: { mainnet: node("mainnet"), devnet: node("devnet"), testnet: node("testnet") },
@@ -152,7 +163,7 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
   const trustedProxies = compileAddressSet([]);
   const pubsub = new PubSubDoor(
     { networkDefault: "devnet", trustedProxies },
-    { ...shared, target: (network) => upstreams.pool(network)?.pubsubNode() ?? null },
+    { ...shared, ...pubsubTargets(upstreams) },
   );
   const door = new GatewayDoor(
     {
