@@ -8,5 +8,5 @@ export type { SourceEndpoint } from "./exchange.ts";
 export { type DropReason, dropReasons } from "./row.ts";
 export type { RequestEnd, SourceEvents, StreamEnd } from "./source-events.ts";
 export { type MarketHealth, type SourceHealth, type SourceStatus, sourceStatuses } from "./source-health.ts";
-export { endpointsUnder, sourceCadenceMs } from "./source-table.ts";
+export { sourceCadenceMs } from "./source-table.ts";
 export { type Sources, type SourcesDependencies, type SourcesOptions, startSources } from "./start-sources.ts";

@@ -9,13 +9,14 @@ export type Way = "stream" | "rest";
 export type Verdict =
   /** Something new to publish; `isTrade` when the last trade's price is another. */
   | { readonly kind: "news"; readonly isTrade: boolean }
-  /** Nothing in it moved: the source vouches for no later moment than before. */
+  /** Nothing in it is news: it stands still, so that the source vouches for no later moment than before. */
   | { readonly kind: "repeat" }
   /** The exchange counts trades that its ticker does not show. */
   | { readonly kind: "frozen" }
   | { readonly kind: "dropped"; readonly reason: DropReason };
 
 interface Channel {
+  seenAtMs: number;
   sequence: bigint | null;
   tradeId: bigint | null;
   timeMs: number | null;
@@ -32,6 +33,10 @@ interface Last {
 const bookLagMsMax = 3_000;
 /** Figures of 24 hours stay useful for this long after the way that brought them fell silent. */
 const dayMsMax = 10 * 60_000;
+/** When news came by another way since, a row that came by this way longer ago does not tell whether the market moves. */
+const comparableMs = 20_000;
+/** Beyond the last movement heartbeats alone vouch for this long; answers have shown by then whether the book moves. */
+const heartbeatMsMax = 30_000;
 /** How long a heartbeat may be ahead of the ticker before the ticker counts as frozen. */
 const aheadMsMax = 5_000;
 /** Our own clock was set when it goes back by more; what was stamped before says nothing about the order of what follows. */
@@ -52,6 +57,9 @@ export class MarketState {
   #aheadSinceMs: number | null = null;
   #pendingAtMs: number | null = null;
   #receivedAtMs = 0;
+  /** By which way and in which part the last news came. */
+  #newsKey = "";
+  #newsAtMs = 0;
   #published: Tick | null = null;
 
   constructor(market: Market, source: SourceId) {
@@ -77,15 +85,19 @@ export class MarketState {
     }
     const asOfMs = asOf(row, seen, receivedAtMs);
     const { sequence, tradeId, timeMs, witness } = row;
-    this.#channels.set(key, { sequence, tradeId, timeMs, witness });
+    this.#channels.set(key, { seenAtMs: receivedAtMs, sequence, tradeId, timeMs, witness });
     if (row.day !== null) this.#day = { figures: this.#merged(row.day), receivedAtMs };
-    if (seen !== undefined && seen.witness === witness) return { kind: "repeat" };
+    const isComparable = seen !== undefined && (key === this.#newsKey || receivedAtMs - seen.seenAtMs <= comparableMs);
+    if (isComparable ? seen.witness === witness : this.#isKnown(row)) return { kind: "repeat" };
     const before = this.#last;
     if (this.#take(row, asOfMs)) {
       this.#pendingAtMs = receivedAtMs;
+      this.#newsKey = key;
+      this.#newsAtMs = receivedAtMs;
       return { kind: "news", isTrade: before !== null && before.price !== this.#last?.price };
     }
-    return row.part === "day" ? { kind: "repeat" } : { kind: "dropped", reason: "older" };
+    // What came by the other way was newer, or the row holds only figures of the day.
+    return { kind: "repeat" };
   }
 
   /** An exchange's word on the newest trade: it is still the one we know, or the ticker has fallen behind. */
@@ -101,7 +113,7 @@ export class MarketState {
     this.#aheadSinceMs = null;
     // An engine that stands still repeats its sequence; one at work raises it with every order.
     if (beat.tradeId < last.tradeId || before === null || beat.sequence <= before) return { kind: "repeat" };
-    if (beat.timeMs <= last.asOfMs) return { kind: "repeat" };
+    if (beat.timeMs <= last.asOfMs || receivedAtMs - this.#newsAtMs > heartbeatMsMax) return { kind: "repeat" };
     last.asOfMs = beat.timeMs;
     this.#pendingAtMs = receivedAtMs;
     return { kind: "news", isTrade: false };
@@ -141,6 +153,14 @@ export class MarketState {
       receivedAtMs,
     };
     return this.#published;
+  }
+
+  /** Whether a row's prices are those that are known already, by whatever way they came. */
+  #isKnown(row: Observation): boolean {
+    const hasLast = row.last === null || row.last === this.#last?.price;
+    const hasBook =
+      (row.bid === null && row.ask === null) || (row.bid === this.#book?.bid && row.ask === this.#book.ask);
+    return hasLast && hasBook && row.part !== "day";
   }
 
   /** Takes over the parts that are not older than what is known; false when none is. */

@@ -254,7 +254,7 @@ test("Coinbase's heartbeats vouch for the last trade, and one that is ahead of t
     time: time(),
   });
   await bench.push(ticker(7, "60000"));
-  for (let second = 1; second <= 30; second++) {
+  for (let second = 1; second <= 25; second++) {
     bench.advance(1_000);
     await bench.push(heartbeat(7, 1_000 + second));
   }
@@ -262,8 +262,12 @@ test("Coinbase's heartbeats vouch for the last trade, and one that is ahead of t
   expect(prices(bench).at(-1)).toBe("60000");
   // An engine that stands still repeats its sequence, whatever its clock says.
   bench.advance(1_000);
-  await bench.push(heartbeat(7, 1_030));
+  await bench.push(heartbeat(7, 1_025));
   expect(bench.ticks.at(-1)?.asOfMs).toBe(bench.clock.now() - 1_000);
+  // Nor do they vouch for more than half a minute in which nothing else moved.
+  bench.advance(5_000);
+  await bench.push(heartbeat(7, 1_100));
+  expect(bench.ticks.at(-1)?.asOfMs).toBe(bench.clock.now() - 6_000);
   for (let second = 1; second <= 7; second++) {
     bench.advance(1_000);
     await bench.push(heartbeat(9, 2_000 + second));
