@@ -1,0 +1,270 @@
+import type { Address } from "../identifiers.ts";
+import { readU64 } from "../little-endian.ts";
+import { findProgramAddress, type ProgramAddress, type Sha256 } from "../program-address.ts";
+import { FieldWriter } from "./field-writer.ts";
+import { addressAt, FieldReader } from "./fields.ts";
+
+/**
+ * The SPL stake pool: its account, its list of validators, and the addresses that the program derives. Each decoder gives
+ * null for anything else. Source: spl-stake-pool, state.rs.
+ */
+
+/** The program on mainnet; forks of it have other ids and the same layouts. */
+export const stakePoolProgram = "SPoo1Ku8WFXoNDMHPsrGSTSG1Y47rzgn41SLUNakuHy" as Address;
+
+/** Bytes of a stake pool's account; what its fields do not take is zero. */
+export const stakePoolSize = 611;
+const validatorListHeader = 9;
+const validatorEntry = 73;
+const maxListedValidators = 20_000;
+
+/** A ratio; a denominator of 0 means none. */
+export interface PoolFee {
+  readonly denominator: bigint;
+  readonly numerator: bigint;
+}
+
+/** A fee that applies after so many more epoch boundaries. */
+export interface FuturePoolFee {
+  readonly epochs: 1 | 2;
+  readonly fee: PoolFee;
+}
+
+export interface StakePool {
+  readonly manager: Address;
+  readonly staker: Address;
+  readonly stakeDepositAuthority: Address;
+  readonly withdrawBump: number;
+  readonly validatorList: Address;
+  readonly reserveStake: Address;
+  readonly poolMint: Address;
+  readonly managerFeeAccount: Address;
+  readonly tokenProgram: Address;
+  /** All that the pool holds, as of its last update. */
+  readonly totalLamports: bigint;
+  readonly poolTokenSupply: bigint;
+  readonly lastUpdateEpoch: bigint;
+  readonly lockup: { readonly unixTimestamp: bigint; readonly epoch: bigint; readonly custodian: Address };
+  readonly epochFee: PoolFee;
+  readonly nextEpochFee: FuturePoolFee | null;
+  readonly preferredDepositVote: Address | null;
+  readonly preferredWithdrawVote: Address | null;
+  readonly stakeDepositFee: PoolFee;
+  readonly stakeWithdrawalFee: PoolFee;
+  readonly nextStakeWithdrawalFee: FuturePoolFee | null;
+  /** Percent of the deposit fee. */
+  readonly stakeReferralFee: number;
+  readonly solDepositAuthority: Address | null;
+  readonly solDepositFee: PoolFee;
+  readonly solReferralFee: number;
+  readonly solWithdrawAuthority: Address | null;
+  readonly solWithdrawalFee: PoolFee;
+  readonly nextSolWithdrawalFee: FuturePoolFee | null;
+  /** Before the last epoch's update: with the two above they give what the epoch earned. */
+  readonly lastEpochPoolTokenSupply: bigint;
+  readonly lastEpochTotalLamports: bigint;
+}
+
+function readFee(reader: FieldReader): PoolFee {
+  return { denominator: reader.u64(), numerator: reader.u64() };
+}
+
+function readFuture(reader: FieldReader): FuturePoolFee | null {
+  const tag = reader.u8();
+  if (tag === 0) return null;
+  if (tag > 2) reader.failed = true;
+  return { epochs: tag === 1 ? 1 : 2, fee: readFee(reader) };
+}
+
+/** After a failure the address is that of no account; the caller looks at `failed` before he gives anything out. */
+function readAddress(reader: FieldReader): Address {
+  return reader.address() ?? stakePoolProgram;
+}
+
+function readOptional(reader: FieldReader): Address | null {
+  return reader.some() ? readAddress(reader) : null;
+}
+
+export function decodeStakePool(data: Uint8Array): StakePool | null {
+  if (data[0] !== 1) return null;
+  const reader = new FieldReader(data, 1);
+  const pool: StakePool = {
+    manager: readAddress(reader),
+    staker: readAddress(reader),
+    stakeDepositAuthority: readAddress(reader),
+    withdrawBump: reader.u8(),
+    validatorList: readAddress(reader),
+    reserveStake: readAddress(reader),
+    poolMint: readAddress(reader),
+    managerFeeAccount: readAddress(reader),
+    tokenProgram: readAddress(reader),
+    totalLamports: reader.u64(),
+    poolTokenSupply: reader.u64(),
+    lastUpdateEpoch: reader.u64(),
+    lockup: {
+      unixTimestamp: BigInt.asIntN(64, reader.u64()),
+      epoch: reader.u64(),
+      custodian: readAddress(reader),
+    },
+    epochFee: readFee(reader),
+    nextEpochFee: readFuture(reader),
+    preferredDepositVote: readOptional(reader),
+    preferredWithdrawVote: readOptional(reader),
+    stakeDepositFee: readFee(reader),
+    stakeWithdrawalFee: readFee(reader),
+    nextStakeWithdrawalFee: readFuture(reader),
+    stakeReferralFee: reader.u8(),
+    solDepositAuthority: readOptional(reader),
+    solDepositFee: readFee(reader),
+    solReferralFee: reader.u8(),
+    solWithdrawAuthority: readOptional(reader),
+    solWithdrawalFee: readFee(reader),
+    nextSolWithdrawalFee: readFuture(reader),
+    lastEpochPoolTokenSupply: reader.u64(),
+    lastEpochTotalLamports: reader.u64(),
+  };
+  return reader.failed ? null : pool;
+}
+
+/** The bytes of a pool's account, for chains that keep one without the program. */
+export function encodeStakePool(pool: StakePool): Uint8Array {
+  const writer = new FieldWriter(stakePoolSize).u8(1);
+  const fee = ({ denominator, numerator }: PoolFee) => writer.u64(denominator).u64(numerator);
+  const future = (next: FuturePoolFee | null) => {
+    writer.u8(next?.epochs ?? 0);
+    if (next !== null) fee(next.fee);
+  };
+  const optional = (address: Address | null) => writer.option(address, (value) => writer.address(value));
+  for (const address of [pool.manager, pool.staker, pool.stakeDepositAuthority]) writer.address(address);
+  writer.u8(pool.withdrawBump);
+  for (const address of [pool.validatorList, pool.reserveStake, pool.poolMint]) writer.address(address);
+  writer.address(pool.managerFeeAccount).address(pool.tokenProgram);
+  writer.u64(pool.totalLamports).u64(pool.poolTokenSupply).u64(pool.lastUpdateEpoch);
+  writer.i64(pool.lockup.unixTimestamp).u64(pool.lockup.epoch).address(pool.lockup.custodian);
+  fee(pool.epochFee);
+  future(pool.nextEpochFee);
+  optional(pool.preferredDepositVote);
+  optional(pool.preferredWithdrawVote);
+  fee(pool.stakeDepositFee);
+  fee(pool.stakeWithdrawalFee);
+  future(pool.nextStakeWithdrawalFee);
+  writer.u8(pool.stakeReferralFee);
+  optional(pool.solDepositAuthority);
+  fee(pool.solDepositFee);
+  writer.u8(pool.solReferralFee);
+  optional(pool.solWithdrawAuthority);
+  fee(pool.solWithdrawalFee);
+  future(pool.nextSolWithdrawalFee);
+  writer.u64(pool.lastEpochPoolTokenSupply).u64(pool.lastEpochTotalLamports);
+  return writer.data;
+}
+
+const statuses = [
+  "active",
+  "deactivatingTransient",
+  "readyForRemoval",
+  "deactivatingValidator",
+  "deactivatingAll",
+] as const;
+
+export type PoolValidatorStatus = (typeof statuses)[number];
+
+export interface PoolValidator {
+  /** Its rent included. */
+  readonly activeStakeLamports: bigint;
+  readonly transientStakeLamports: bigint;
+  readonly lastUpdateEpoch: bigint;
+  readonly transientSeedSuffix: bigint;
+  /** 0 when the stake account's address has no suffix. */
+  readonly validatorSeedSuffix: number;
+  readonly status: PoolValidatorStatus;
+  readonly voteAccount: Address;
+}
+
+export interface ValidatorList {
+  readonly maxValidators: number;
+  readonly validators: readonly PoolValidator[];
+}
+
+export function decodeValidatorList(data: Uint8Array): ValidatorList | null {
+  if (data[0] !== 2) return null;
+  const reader = new FieldReader(data, 1);
+  const maxValidators = reader.u32();
+  const count = reader.u32();
+  if (reader.failed || count > maxListedValidators || count > (data.length - validatorListHeader) / validatorEntry) {
+    return null;
+  }
+  const validators: PoolValidator[] = [];
+  for (let index = 0; index < count; index++) {
+    const at = validatorListHeader + index * validatorEntry;
+    const status = statuses[data[at + 40] ?? 0xff];
+    if (status === undefined) return null;
+    const suffix = new FieldReader(data, at + 36);
+    validators.push({
+      activeStakeLamports: readU64(data, at),
+      transientStakeLamports: readU64(data, at + 8),
+      lastUpdateEpoch: readU64(data, at + 16),
+      transientSeedSuffix: readU64(data, at + 24),
+      validatorSeedSuffix: suffix.u32(),
+      status,
+      voteAccount: addressAt(data, at + 41),
+    });
+  }
+  return { maxValidators, validators };
+}
+
+/** The bytes of a list with room for `maxValidators`; more entries than that throw RangeError. */
+export function encodeValidatorList(list: ValidatorList): Uint8Array {
+  const writer = new FieldWriter(validatorListHeader + list.maxValidators * validatorEntry);
+  writer.u8(2).u32(list.maxValidators).u32(list.validators.length);
+  for (const entry of list.validators) {
+    writer
+      .u64(entry.activeStakeLamports)
+      .u64(entry.transientStakeLamports)
+      .u64(entry.lastUpdateEpoch)
+      .u64(entry.transientSeedSuffix)
+      .u32(0)
+      .u32(entry.validatorSeedSuffix)
+      .u8(statuses.indexOf(entry.status))
+      .address(entry.voteAccount);
+  }
+  return writer.data;
+}
+
+const utf8 = new TextEncoder();
+
+function derived(seeds: readonly Uint8Array[], program: Uint8Array, sha256: Sha256): ProgramAddress {
+  const found = findProgramAddress(seeds, program, sha256);
+  if (found === null) throw new RangeError("no bump gives an address off the curve");
+  return found;
+}
+
+/** Who may move the pool's stake and mint its token: 32 bytes, with the bump that the pool's account holds. */
+export function stakePoolWithdrawAuthority(pool: Uint8Array, program: Uint8Array, sha256: Sha256): ProgramAddress {
+  return derived([pool, utf8.encode("withdraw")], program, sha256);
+}
+
+/** Who may deposit stake where the pool names nobody else. */
+export function stakePoolDepositAuthority(pool: Uint8Array, program: Uint8Array, sha256: Sha256): ProgramAddress {
+  return derived([pool, utf8.encode("deposit")], program, sha256);
+}
+
+/** The account of the pool's stake with a validator, told by its vote account; `suffix` is 0 when there is none. */
+export function poolValidatorStakeAddress(
+  at: { readonly vote: Uint8Array; readonly pool: Uint8Array; readonly suffix: number },
+  program: Uint8Array,
+  sha256: Sha256,
+): Uint8Array {
+  const suffix = at.suffix === 0 ? [] : [new FieldWriter(4).u32(at.suffix).data];
+  return derived([at.vote, at.pool, ...suffix], program, sha256).bytes;
+}
+
+/** The account of stake that is on its way to or from a validator. */
+export function poolTransientStakeAddress(
+  at: { readonly vote: Uint8Array; readonly pool: Uint8Array; readonly suffix: bigint },
+  program: Uint8Array,
+  sha256: Sha256,
+): Uint8Array {
+  const seeds = [utf8.encode("transient"), at.vote, at.pool, new FieldWriter(8).u64(at.suffix).data];
+  return derived(seeds, program, sha256).bytes;
+}

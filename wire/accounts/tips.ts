@@ -1,0 +1,193 @@
+import type { Address } from "../identifiers.ts";
+import { readU16, readU64 } from "../little-endian.ts";
+import { findProgramAddress, type ProgramAddress, type Sha256 } from "../program-address.ts";
+import { FieldWriter } from "./field-writer.ts";
+import { addressAt, FieldReader } from "./fields.ts";
+
+/**
+ * Accounts of Jito's tip programs: the eight tip accounts with their configuration, and for each validator and epoch the
+ * account from which that epoch's tips are claimed. Source: jito-programs, tip-payment and tip-distribution. Each decoder
+ * gives null for anything else.
+ */
+
+/** The programs on mainnet; other clusters have other ids and the same layouts and seeds. */
+export const tipPrograms = {
+  payment: "T1pyyaTNZsKv2WcRAB8oVnk93mLJw2XzjtVYqCsaHqt" as Address,
+  distribution: "4R3gSG8BpU4t19KYj8CfnbtRpnT8gtk4dvTHxVRwc2r7" as Address,
+} as const;
+
+export const tipAccountCount = 8;
+export const tipAccountSize = 8;
+export const tipPaymentConfigSize = 89;
+export const tipDistributionConfigSize = 83;
+export const tipDistributionAccountSize = 168;
+
+/** First eight bytes of SHA-256("account:<name>"), by which an account of an Anchor program says what it is. */
+const discriminators = {
+  config: Uint8Array.fromHex("9b0caae01efacc82"),
+  tipAccount: Uint8Array.fromHex("c921f474e0446128"),
+  distribution: Uint8Array.fromHex("554071c6ea5e787b"),
+} as const;
+
+function begins(data: Uint8Array, discriminator: Uint8Array, size: number): boolean {
+  return data.length >= size && discriminator.every((byte, at) => data[at] === byte);
+}
+
+const utf8 = new TextEncoder();
+
+function derived(seeds: readonly Uint8Array[], program: Uint8Array, sha256: Sha256): ProgramAddress {
+  const found = findProgramAddress(seeds, program, sha256);
+  if (found === null) throw new RangeError("no bump gives an address off the curve");
+  return found;
+}
+
+/** The configuration of either program. */
+export function tipConfigAddress(program: Uint8Array, sha256: Sha256): ProgramAddress {
+  return derived([utf8.encode("CONFIG_ACCOUNT")], program, sha256);
+}
+
+/** Tip account 0..7 of the tip payment program. */
+export function tipAccountAddress(index: number, program: Uint8Array, sha256: Sha256): ProgramAddress {
+  return derived([utf8.encode(`TIP_ACCOUNT_${index}`)], program, sha256);
+}
+
+/** The account that holds a validator's tips of one epoch. */
+export function tipDistributionAddress(
+  at: { readonly vote: Uint8Array; readonly epoch: bigint },
+  program: Uint8Array,
+  sha256: Sha256,
+): ProgramAddress {
+  const seeds = [utf8.encode("TIP_DISTRIBUTION_ACCOUNT"), at.vote, new FieldWriter(8).u64(at.epoch).data];
+  return derived(seeds, program, sha256);
+}
+
+/** Whether an account is one of the eight; its tips are its lamports above the rent minimum. */
+export function isTipAccount(data: Uint8Array): boolean {
+  return data.length === tipAccountSize && begins(data, discriminators.tipAccount, tipAccountSize);
+}
+
+export function encodeTipAccount(): Uint8Array {
+  return discriminators.tipAccount.slice();
+}
+
+export interface TipPaymentConfig {
+  /** Where tips go that are swept next: the distribution account of the leader who collects them. */
+  readonly tipReceiver: Address;
+  readonly blockBuilder: Address;
+  readonly blockBuilderCommissionPercent: bigint;
+  /** Of the configuration itself and of tip accounts 0 to 7. */
+  readonly bumps: readonly number[];
+}
+
+export function decodeTipPaymentConfig(data: Uint8Array): TipPaymentConfig | null {
+  if (!begins(data, discriminators.config, tipPaymentConfigSize)) return null;
+  return {
+    tipReceiver: addressAt(data, 8),
+    blockBuilder: addressAt(data, 40),
+    blockBuilderCommissionPercent: readU64(data, 72),
+    bumps: [...data.subarray(80, 89)],
+  };
+}
+
+export function encodeTipPaymentConfig(config: TipPaymentConfig): Uint8Array {
+  return new FieldWriter(tipPaymentConfigSize)
+    .bytes(discriminators.config)
+    .address(config.tipReceiver)
+    .address(config.blockBuilder)
+    .u64(config.blockBuilderCommissionPercent)
+    .bytes(Uint8Array.from(config.bumps)).data;
+}
+
+export interface TipDistributionConfig {
+  readonly authority: Address;
+  readonly expiredFundsAccount: Address;
+  /** Epochs in which tips can be claimed. */
+  readonly epochsValid: bigint;
+  readonly maxValidatorCommissionBps: number;
+  readonly bump: number;
+}
+
+export function decodeTipDistributionConfig(data: Uint8Array): TipDistributionConfig | null {
+  if (!begins(data, discriminators.config, tipDistributionConfigSize)) return null;
+  return {
+    authority: addressAt(data, 8),
+    expiredFundsAccount: addressAt(data, 40),
+    epochsValid: readU64(data, 72),
+    maxValidatorCommissionBps: readU16(data, 80),
+    bump: data[82] ?? 0,
+  };
+}
+
+export function encodeTipDistributionConfig(config: TipDistributionConfig): Uint8Array {
+  return new FieldWriter(tipDistributionConfigSize)
+    .bytes(discriminators.config)
+    .address(config.authority)
+    .address(config.expiredFundsAccount)
+    .u64(config.epochsValid)
+    .u16(config.maxValidatorCommissionBps)
+    .u8(config.bump).data;
+}
+
+/** What may be claimed from a distribution account, and what was. */
+export interface TipMerkleRoot {
+  readonly root: Uint8Array;
+  readonly maxTotalClaim: bigint;
+  readonly maxNumNodes: bigint;
+  readonly totalFundsClaimed: bigint;
+  readonly numNodesClaimed: bigint;
+}
+
+export interface TipDistributionAccount {
+  readonly voteAccount: Address;
+  readonly merkleRootUploadAuthority: Address;
+  /** Null until the epoch is over and its claims are known. */
+  readonly merkleRoot: TipMerkleRoot | null;
+  readonly epochCreatedAt: bigint;
+  readonly validatorCommissionBps: number;
+  /** The last epoch in which tips can be claimed. */
+  readonly expiresAt: bigint;
+  readonly bump: number;
+}
+
+export function decodeTipDistributionAccount(data: Uint8Array): TipDistributionAccount | null {
+  if (!begins(data, discriminators.distribution, 92)) return null;
+  const reader = new FieldReader(data, 72);
+  let merkleRoot: TipMerkleRoot | null = null;
+  if (reader.some()) {
+    const at = reader.take(32);
+    merkleRoot = {
+      root: at < 0 ? new Uint8Array(32) : data.slice(at, at + 32),
+      maxTotalClaim: reader.u64(),
+      maxNumNodes: reader.u64(),
+      totalFundsClaimed: reader.u64(),
+      numNodesClaimed: reader.u64(),
+    };
+  }
+  const epochCreatedAt = reader.u64();
+  const commissionAt = reader.take(2);
+  const expiresAt = reader.u64();
+  const bump = reader.u8();
+  if (reader.failed) return null;
+  return {
+    voteAccount: addressAt(data, 8),
+    merkleRootUploadAuthority: addressAt(data, 40),
+    merkleRoot,
+    epochCreatedAt,
+    validatorCommissionBps: readU16(data, commissionAt),
+    expiresAt,
+    bump,
+  };
+}
+
+export function encodeTipDistributionAccount(account: TipDistributionAccount): Uint8Array {
+  const writer = new FieldWriter(tipDistributionAccountSize)
+    .bytes(discriminators.distribution)
+    .address(account.voteAccount)
+    .address(account.merkleRootUploadAuthority);
+  writer.option(account.merkleRoot, (merkle) => {
+    writer.bytes(merkle.root).u64(merkle.maxTotalClaim).u64(merkle.maxNumNodes);
+    writer.u64(merkle.totalFundsClaimed).u64(merkle.numNodesClaimed);
+  });
+  writer.u64(account.epochCreatedAt).u16(account.validatorCommissionBps).u64(account.expiresAt).u8(account.bump);
+  return writer.data;
+}
