@@ -214,8 +214,8 @@ test("instructions with hostile data, accounts and programs run or fail without 
     "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL",
     "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
     "SysvarC1ock11111111111111111111111111111111",
-    node.chain.genesis.validator.vote,
-    node.chain.genesis.validator.stake,
+    node.chain.genesis.validators[0].vote,
+    node.chain.genesis.validators[0].stake,
   ];
   const { PublicKey } = await import("@solana/web3.js");
   const account = fc.record({

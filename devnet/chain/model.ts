@@ -56,6 +56,8 @@ export interface ExecutedTransaction {
   readonly returnData: { readonly programId: string; readonly data: Uint8Array } | null;
   readonly computeUnitsConsumed: bigint;
   readonly costUnits: bigint;
+  /** Whether it counts as a vote. */
+  readonly isVote: boolean;
 }
 
 export interface Reward {

@@ -22,6 +22,9 @@ export interface NodeOptions extends GenesisSources {
   readonly pendingMax: number;
   readonly subscriptionsMax: number;
   readonly bodyBytesMax: number;
+  readonly validators: number;
+  /** Whether the validators' votes are transactions. */
+  readonly votes: boolean;
   /** Transactions a second that the chain makes itself, so that it looks alive; 0 makes none. */
   readonly traffic: number;
   /** Any text: what the traffic does follows from it. */
@@ -46,6 +49,8 @@ export const DEFAULT_OPTIONS: NodeOptions = {
   pendingMax: 10_000,
   subscriptionsMax: 1_000_000,
   bodyBytesMax: DEFAULT_BODY_BYTES_MAX,
+  validators: 5,
+  votes: true,
   traffic: 0,
   trafficSeed: "sluice",
   admin: false,
@@ -82,11 +87,12 @@ const FLAGS = {
   "pending-transactions": "pendingMax",
   "max-subscriptions": "subscriptionsMax",
   "max-body-bytes": "bodyBytesMax",
+  validators: "validators",
   traffic: "traffic",
   "traffic-seed": "trafficSeed",
   "admin-port": "adminPort",
 } as const satisfies {
-  readonly [flag: string]: Exclude<keyof NodeOptions, "admin" | keyof GenesisSources>;
+  readonly [flag: string]: Exclude<keyof NodeOptions, "admin" | "votes" | keyof GenesisSources>;
 };
 
 /** Lowest and highest value of each number; a faucet keeps below what all lamports together may be. */
@@ -104,6 +110,7 @@ const RANGES: { readonly [flag: string]: readonly [bigint, bigint] } = {
   "pending-transactions": [1n, 1_000_000n],
   "max-subscriptions": [1n, 10_000_000n],
   "max-body-bytes": [1_024n, 16_777_216n],
+  validators: [1n, 32n],
   traffic: [0n, 1_000n],
 };
 
@@ -194,6 +201,8 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
         genesis: { type: "string" },
         clone: { type: "string", multiple: true },
         program: { type: "string", multiple: true },
+        votes: { type: "boolean" },
+        "no-votes": { type: "boolean" },
       },
       strict: true,
     }).values;
@@ -205,6 +214,7 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
     ...DEFAULT_OPTIONS,
     ...readSources(values, faults),
     admin: values["admin"] === true,
+    votes: values["no-votes"] !== true,
   };
   for (const [flag, name] of Object.entries(FLAGS)) {
     const text = values[flag];
@@ -213,6 +223,7 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
     if ("fault" in result) faults.push(result.fault);
     else read[name] = result.value;
   }
+  if (values["votes"] === true && values["no-votes"] === true) faults.push("--votes and --no-votes exclude each other");
   const options = read as unknown as NodeOptions;
   if (options.confirmedAfter > options.finalizedAfter)
     faults.push("--confirmed-after must not exceed --finalized-after");

@@ -3,7 +3,16 @@ import { type BankSlot, CommitmentLadder } from "./bank-slot.ts";
 
 function bank(slot: bigint): BankSlot {
   const parent = slot === 0n ? 0n : slot - 1n;
-  return { slot, parent, blockhash: "", blockHeight: slot, time: 0n, transactionCount: 0n, capitalization: 0n };
+  return {
+    slot,
+    parent,
+    blockhash: "",
+    blockHeight: slot,
+    time: 0n,
+    transactionCount: 0n,
+    voteCount: 0n,
+    capitalization: 0n,
+  };
 }
 
 test("a fresh ladder stands at genesis for every commitment", () => {

@@ -8,6 +8,8 @@ export interface BankSlot {
   readonly time: bigint;
   /** Transactions since genesis, this slot's included. */
   readonly transactionCount: bigint;
+  /** Those of them that are votes. */
+  readonly voteCount: bigint;
   /** Lamports in existence. */
   readonly capitalization: bigint;
 }

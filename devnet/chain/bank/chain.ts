@@ -4,6 +4,7 @@ import { type AccountWrite, MachineEndedError, type MachineFacts, type Svm } fro
 import { AccountStore } from "./accounts.ts";
 import { type BankSlot, type Commitment, CommitmentLadder } from "./bank-slot.ts";
 import { BlockhashQueue } from "./blockhashes.ts";
+import { Cluster } from "./cluster.ts";
 import { EpochSchedule } from "./epochs.ts";
 import type { Genesis } from "./genesis.ts";
 import { History, type RecordedTransaction } from "./history.ts";
@@ -11,10 +12,9 @@ import { slotYears } from "./inflation.ts";
 import { OpenSlot } from "./open-slot.ts";
 import { Pipeline, type PipelineFacts } from "./pipeline.ts";
 import { type Simulation, type SimulationRequest, simulateAt } from "./simulate.ts";
-import { slotRewards } from "./slot-rewards.ts";
 import { SlotSysvars } from "./slot-sysvars.ts";
 import { StatusCache } from "./status-cache.ts";
-import { ValidatorVotes } from "./validator.ts";
+import { distributeFees } from "./validators/fees.ts";
 
 export interface ChainOptions {
   /** Nominal length of a slot; the chain's own clock is whoever closes its slots. */
@@ -25,6 +25,8 @@ export interface ChainOptions {
   readonly finalizedAfter: number;
   readonly slotsMax: number;
   readonly transactionsMax: number;
+  /** Whether the validators' votes are transactions. */
+  readonly votes: boolean;
   /** Transactions that may wait for the machine; more are dropped, as a full leader drops them. */
   readonly pendingMax: number;
 }
@@ -58,7 +60,7 @@ export class Chain implements AsyncDisposable {
   readonly blockhashes = new BlockhashQueue();
   readonly statuses = new StatusCache();
   readonly epochs: EpochSchedule;
-  readonly votes: ValidatorVotes;
+  readonly cluster: Cluster;
   readonly #options: ChainOptions;
   readonly #deps: ChainDependencies;
   readonly #ladder: CommitmentLadder;
@@ -75,13 +77,19 @@ export class Chain implements AsyncDisposable {
     this.#deps = deps;
     this.history = new History(options);
     this.epochs = new EpochSchedule(options.slotsPerEpoch);
+    this.cluster = new Cluster(options, {
+      genesis,
+      epochs: this.epochs,
+      read: (address, slot) => this.accounts.get(address, slot),
+      ofProgram: (program, slot) => this.accounts.ofProgram(program, slot).map(([address]) => address),
+    });
     this.#sysvars = new SlotSysvars({
       epochs: this.epochs,
-      stake: () => this.votes.activatedStake,
+      historyEntry: (...ended) => this.cluster.historyEntry(...ended),
     });
     const time = BigInt(Math.floor(deps.now() / 1_000));
-    this.votes = new ValidatorVotes(genesis.validator, this.epochs, time);
     for (const { address, account } of genesis.accounts) this.accounts.write(0n, address, account);
+    this.cluster.start();
     const bank: BankSlot = {
       slot: 0n,
       parent: 0n,
@@ -89,6 +97,7 @@ export class Chain implements AsyncDisposable {
       blockHeight: 0n,
       time,
       transactionCount: 0n,
+      voteCount: 0n,
       capitalization: this.accounts.lamports,
     };
     this.#ladder = new CommitmentLadder(options, bank);
@@ -164,9 +173,10 @@ export class Chain implements AsyncDisposable {
 
   /**
    * Freezes the open slot, moves the commitments on and opens the next slot, `skip` slots after the usual one: those
-   * never have a block. With `silent` nobody is told of the opening until `announceOpen`.
+   * never have a block. With `silent` nobody is told of the opening until `announceOpen`. With `voted` the slots left out
+   * earn the validators what votes for them would have: time was moved on, and nothing went wrong.
    */
-  closeSlot(skip = 0n, silent = false): Promise<void> {
+  closeSlot(skip = 0n, how: { readonly silent?: boolean; readonly voted?: boolean } = {}): Promise<void> {
     return this.#pipeline.exclusively(async () => {
       const { bank, block } = await this.#freeze();
       const moved = this.#ladder.push(bank);
@@ -176,7 +186,7 @@ export class Chain implements AsyncDisposable {
         for (const finalized of moved.finalized) listener.finalized(finalized);
       }
       this.accounts.root(this.oldestRead?.() ?? this.at("finalized").slot);
-      await this.#openSlot(this.#nextSlot(bank, bank.slot + 1n + skip), silent);
+      await this.#openSlot(this.#nextSlot(bank, bank.slot + 1n + skip), how.silent, how.voted ? skip : 0n);
     });
   }
 
@@ -205,7 +215,7 @@ export class Chain implements AsyncDisposable {
       const transactions = [...this.history.rollback(parent.slot), ...open.recorded];
       this.statuses.rollback(depth);
       this.blockhashes.rollback(parent.blockHeight);
-      this.votes.rollback(parent.slot);
+      this.cluster.rollback(parent.slot);
       this.#sysvars.rollback(parent);
       if (abandoned.some((slot) => this.#wroteProgram(slot))) this.#pipeline.distrustCaches();
       await this.#writeMachine(this.accounts.rollback(parent.slot));
@@ -217,7 +227,9 @@ export class Chain implements AsyncDisposable {
   }
 
   #landAgain(transactions: readonly RecordedTransaction[]): void {
-    const submissions = transactions.flatMap(({ executed: { bytes, signature } }) => {
+    // What was voted for is gone, and the votes with it.
+    const again = transactions.filter(({ executed }) => !executed.isVote);
+    const submissions = again.flatMap(({ executed: { bytes, signature } }) => {
       const parsed = parseTransaction(bytes);
       return parsed.ok ? [{ transaction: parsed.transaction, signature, verified: true }] : [];
     });
@@ -234,18 +246,9 @@ export class Chain implements AsyncDisposable {
 
   async #freeze(): Promise<{ bank: BankSlot; block: Block }> {
     const { slot, parent, recorded, time } = this.#open;
-    const { writes, rewards } = slotRewards(
-      {
-        slot,
-        parent,
-        time,
-        recorded,
-        rootSlot: this.at("finalized").slot,
-        read: (key) => this.accounts.get(key, slot),
-      },
-      { validator: this.genesis.validator, votes: this.votes, epochs: this.epochs, slotMs: this.#options.slotMs },
-    );
-    await this.#write(slot, writes);
+    const fees = distributeFees(recorded, this.cluster.leaderOf(slot), (key) => this.accounts.get(key, slot));
+    const rewards = [...this.#open.rewards, ...fees.rewards];
+    await this.#write(slot, fees.writes);
     const bank: BankSlot = {
       slot,
       parent: parent.slot,
@@ -253,6 +256,7 @@ export class Chain implements AsyncDisposable {
       blockHeight: parent.blockHeight + 1n,
       time,
       transactionCount: parent.transactionCount + BigInt(recorded.length),
+      voteCount: parent.voteCount + BigInt(recorded.filter(({ executed }) => executed.isVote).length),
       capitalization: this.accounts.lamports,
     };
     const block = this.#block(bank, parent.blockhash, recorded, rewards);
@@ -288,12 +292,38 @@ export class Chain implements AsyncDisposable {
     return new OpenSlot({ slot, parent, time }, { accounts, blockhashes, statuses, isRecentSlot });
   }
 
-  async #openSlot(open: OpenSlot, silent = false): Promise<void> {
+  async #openSlot(open: OpenSlot, silent = false, votedSlots = 0n): Promise<void> {
     this.#open = open;
     const { slot, time, parent } = open;
     await this.#write(slot, this.#sysvars.open(slot, time, parent, this.blockhashes));
+    const { stakeHistory } = this.#sysvars;
+    const { writes, rewards } = this.cluster.open({ slot, parent, votedSlots, stakeHistory });
+    await this.#write(slot, writes);
+    open.rewards = rewards;
+    await this.#runVotes(open);
     this.#pipeline.opened();
     if (!silent) this.announceOpen();
+  }
+
+  /** The votes for the slot before come first, all at once. A machine that ends takes them with it. */
+  async #runVotes(open: OpenSlot): Promise<void> {
+    const votes = this.cluster.voteTransactions(open.slot, open.parent);
+    const admitted = votes.flatMap((transaction) => {
+      const found = open.admit({ transaction, signature: transaction.id, verified: true });
+      return typeof found === "string" ? [] : [found];
+    });
+    if (admitted.length === 0) return;
+    try {
+      const machine = admitted.map((vote) => vote.machine);
+      const outcomes = await this.#deps.svm.execute(machine, open.nextNonce);
+      for (const [index, outcome] of outcomes.entries()) {
+        const vote = admitted[index];
+        if (vote !== undefined) open.record(vote, outcome);
+      }
+    } catch (error) {
+      if (!(error instanceof MachineEndedError)) throw error;
+      for (const vote of admitted) open.giveUp(vote);
+    }
   }
 
   async #write(slot: bigint, writes: readonly AccountWrite[]): Promise<void> {

@@ -9,6 +9,7 @@ import type { LookupBank } from "./lookup-tables.ts";
 import { durableNonceAccount } from "./nonce.ts";
 import { type ResolvedTransaction, resolveTransaction } from "./resolve.ts";
 import { isTokenProgram, tokenBalances } from "./token-state.ts";
+import { isSimpleVote } from "./validators/simple-vote.ts";
 
 /** Each account counts this many bytes beside its data towards a transaction's loaded size. Source: SIMD-0186. */
 const LOADED_ACCOUNT_OVERHEAD = 64;
@@ -127,6 +128,7 @@ export function recordOutcome(
     returnData: outcome.returnData,
     computeUnitsConsumed: outcome.computeUnitsConsumed,
     costUnits: cost,
+    isVote: isSimpleVote(message),
   };
   return { executed, keys, writable: resolved.writable, unitPrice: fees.unitPrice, priorityFee: fees.priority };
 }

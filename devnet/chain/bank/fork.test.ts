@@ -18,9 +18,8 @@ function everything(chain: Chain): unknown {
     bank: chain.at("processed"),
     accounts: new Map([...chain.accounts.all(slot)].sort(([one], [other]) => (one < other ? -1 : 1))),
     lamports: chain.accounts.lamports,
-    standing: chain.votes.standing,
-    stake: chain.votes.activatedStake,
-    credits: chain.votes.credits,
+    stakes: [0n, 1n, 2n].map((epoch) => chain.cluster.stakes.at(epoch)),
+    leaders: Array.from({ length: 100 }, (_, index) => chain.cluster.leaderOf(BigInt(index))),
     blocks: chain.history.slots(0n, slot, 1_000),
     hashes: chain.blockhashes.newest(300),
   };
@@ -130,6 +129,7 @@ test("performance samples count nothing of abandoned slots", () => {
     blockHeight: slot,
     time: seconds,
     transactionCount: slot * 10n,
+    voteCount: slot * 3n,
     capitalization: 0n,
   });
   const samples = new PerformanceSamples(bank(0n, 0n));
@@ -138,5 +138,7 @@ test("performance samples count nothing of abandoned slots", () => {
   samples.abandoned(bank(198n, 119n));
   expect(samples.newest(10).map(({ slot }) => slot)).toEqual([100n]);
   samples.frozen(bank(298n, 179n));
-  expect(samples.newest(1)).toEqual([{ slot: 298n, numTransactions: 1_000n, numSlots: 100n, samplePeriodSecs: 60 }]);
+  expect(samples.newest(1)).toEqual([
+    { slot: 298n, numTransactions: 1_000n, numNonVoteTransactions: 700n, numSlots: 100n, samplePeriodSecs: 60 },
+  ]);
 });

@@ -3,6 +3,8 @@ import { encodeBase58, programs } from "@sluice/wire";
 import { type GenesisDescription, GenesisFaults, isLoaded, standardGenesis } from "../genesis/load.ts";
 import type { AccountWrite, Svm } from "../svm/svm.ts";
 import { GenesisKeypair } from "./keypair.ts";
+import { systemAccount } from "./native-account.ts";
+import { type PoolKeys, poolGenesis, poolKeys } from "./stake-pool/stake-pool.ts";
 import {
   clockSysvar,
   epochScheduleSysvar,
@@ -11,13 +13,8 @@ import {
   slotHashesSysvar,
   stakeHistorySysvar,
 } from "./sysvars.ts";
-import { stakeAccount, type Validator, voteAccount, voteAccountRent } from "./vote-state.ts";
-
-const NEVER = 0xffff_ffff_ffff_ffffn;
-const SOL = 1_000_000_000n;
-const VALIDATOR_STAKE = 1_000_000n * SOL;
-const IDENTITY_LAMPORTS = 500n * SOL;
-const COMMISSION_PERCENT = 5;
+import { tipGenesis, tipKeeper } from "./tips/tip-programs.ts";
+import { createValidators, stakedAtGenesis, type Validators, validatorGenesis } from "./validators/validator.ts";
 
 export interface GenesisOptions {
   /** Any text. All keys of genesis, the genesis hash and with it every blockhash follow from it. */
@@ -25,6 +22,8 @@ export interface GenesisOptions {
   /** What the faucet holds. */
   readonly faucetLamports: bigint;
   readonly slotsPerEpoch: bigint;
+  /** How many validators there are. */
+  readonly validators: number;
 }
 
 export interface Genesis {
@@ -32,14 +31,13 @@ export interface Genesis {
   /** The same in base58: also the blockhash of slot 0. */
   readonly hashText: string;
   readonly faucet: GenesisKeypair;
-  readonly validator: Validator;
+  readonly validators: Validators;
+  readonly pool: PoolKeys;
+  /** Who runs the tip programs. */
+  readonly tipKeeper: string;
   readonly accounts: readonly AccountWrite[];
   /** What was described of it: pools, wallets, mints and programs by name. */
   readonly description: GenesisDescription;
-}
-
-function systemAccount(lamports: bigint): AccountWrite["account"] {
-  return { lamports, data: new Uint8Array(), owner: programs.system, executable: false, rentEpoch: NEVER };
 }
 
 /** Writes programs one by one, so that one that the machine cannot load is named. Throws GenesisFaults. */
@@ -55,8 +53,8 @@ async function writePrograms(programs: readonly AccountWrite[], svm: Svm): Promi
 }
 
 /**
- * Every account of the first slot: what the virtual machine brings, the faucet, one validator with its stake, and what is
- * described beside them, which stands in place of all of these. Throws GenesisFaults.
+ * Every account of the first slot: what the virtual machine brings, the faucet, the validators, their stake pool, tips, and
+ * what is described beside them, which stands in place of all of these. Throws GenesisFaults.
  */
 export async function createGenesis(
   options: GenesisOptions,
@@ -64,30 +62,19 @@ export async function createGenesis(
   description: GenesisDescription = standardGenesis(),
 ): Promise<Genesis> {
   const faucet = new GenesisKeypair(options.seed, "faucet");
-  const identity = new GenesisKeypair(options.seed, "validator");
-  const vote = new GenesisKeypair(options.seed, "vote");
-  const stake = new GenesisKeypair(options.seed, "stake");
-  const validator: Validator = {
-    identity: identity.address,
-    identityBytes: identity.publicKey,
-    vote: vote.address,
-    voteBytes: vote.publicKey,
-    stake: stake.address,
-    stakeLamports: VALIDATOR_STAKE,
-    commission: COMMISSION_PERCENT,
-  };
+  const staked = stakedAtGenesis(options.faucetLamports);
+  const validators = createValidators(options, staked);
   const brought = await svm.genesisAccounts();
   const kept = brought.map(({ address, account }): AccountWrite => {
     // The machine's own faucet holds a million SOL that nobody here can spend.
     const gone = account?.owner === programs.system && account.data.length === 0;
     return { address, account: gone ? null : account };
   });
-  const standing = { lastVote: 0n, rootSlot: null, epoch: 0n, epochCredits: [], timestamp: 0n };
   const added: AccountWrite[] = [
     { address: faucet.address, account: systemAccount(options.faucetLamports) },
-    { address: identity.address, account: systemAccount(IDENTITY_LAMPORTS) },
-    { address: vote.address, account: voteAccount(validator, standing, voteAccountRent()) },
-    { address: stake.address, account: stakeAccount(validator) },
+    ...validatorGenesis(validators),
+    ...poolGenesis({ seed: options.seed, validators, staked, depositor: faucet.publicKey }),
+    ...tipGenesis(options.seed),
     epochScheduleSysvar(options.slotsPerEpoch),
     // Those that move have their final size from the start, so that no later slot creates lamports for their rent.
     clockSysvar({ slot: 0n, epochStartTimestamp: 0n, epoch: 0n, leaderScheduleEpoch: 1n, unixTimestamp: 0n }),
@@ -101,6 +88,14 @@ export async function createGenesis(
   await svm.write([...gone, ...added.filter((write) => !isLoaded(write))]);
   await writePrograms(added.filter(isLoaded), svm);
   const hash = new Uint8Array(createHash("sha256").update(`sluice devnet genesis/${options.seed}`).digest());
-  const accounts = [...kept, ...added];
-  return { hash, hashText: encodeBase58(hash), faucet, validator, accounts, description };
+  return {
+    hash,
+    hashText: encodeBase58(hash),
+    faucet,
+    validators,
+    pool: poolKeys(options.seed),
+    tipKeeper: tipKeeper(options.seed),
+    accounts: [...kept, ...added],
+    description,
+  };
 }

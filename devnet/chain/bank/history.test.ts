@@ -42,6 +42,7 @@ function recorded(name: string, slot: bigint, index: number, names: readonly str
     returnData: null,
     computeUnitsConsumed: 0n,
     costUnits: 0n,
+    isVote: false,
   };
   const keys = ["payer", ...names].map(address);
   return { executed, keys, writable: keys.map(() => true), unitPrice: 0n, priorityFee: 0n };

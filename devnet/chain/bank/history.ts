@@ -45,6 +45,8 @@ export class History {
     for (const recorded of transactions) {
       const number = this.#log.append(this.#codec.write(recorded, this.#log.end));
       this.#signatures.add(this.#signatureHash(number), number);
+      // Votes do not bid.
+      if (recorded.executed.isVote) continue;
       if (lowestUnitPrice === null || recorded.unitPrice < lowestUnitPrice) lowestUnitPrice = recorded.unitPrice;
     }
     const count = transactions.length;
@@ -188,7 +190,7 @@ export class History {
     }
   }
 
-  /** The lowest price of a unit in a block among transactions that lock all these addresses for writing; null without any. */
+  /** The lowest price of a unit in a block among transactions, votes aside, that lock all these addresses for writing; null without any. */
   lowestUnitPrice(slot: bigint, addresses: readonly string[]): bigint | null {
     const block = this.#blocks.at(slot);
     if (block === null || addresses.length === 0) return block?.lowestUnitPrice ?? null;

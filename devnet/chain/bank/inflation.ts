@@ -1,3 +1,5 @@
+import type { EpochSchedule } from "./epochs.ts";
+
 /** The schedule of a Solana genesis: 8% falling by 15% a year to 1.5%. Source: solana-inflation, Inflation::default. */
 export const INFLATION = {
   initial: 0.08,
@@ -20,4 +22,19 @@ export function inflationRate(years: number): { total: number; validator: number
   const total = Math.max(tapered, INFLATION.terminal);
   const foundation = years < INFLATION.foundationTerm ? total * INFLATION.foundation : 0;
   return { total, validator: total - foundation, foundation };
+}
+
+/** A chain whose clock stands still pays as one of this pace. */
+const NOMINAL_SLOT_MS = 400;
+
+/** Lamports that inflation pays to validators and their stake for an epoch. */
+export function epochInflation(
+  ended: { readonly epoch: bigint; readonly capitalization: bigint },
+  epochs: EpochSchedule,
+  slotMs: number,
+): bigint {
+  const pace = slotMs === 0 ? NOMINAL_SLOT_MS : slotMs;
+  const { validator } = inflationRate(slotYears(epochs.firstSlot(ended.epoch), pace));
+  // In doubles, as the runtime has it.
+  return BigInt(Math.floor(validator * Number(ended.capitalization) * slotYears(epochs.slotsPerEpoch, pace)));
 }

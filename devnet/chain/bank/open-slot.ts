@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import type { Reward } from "../model.ts";
 import { durableNonce } from "../svm/durable-nonce.ts";
 import type { SvmOutcome, SvmTransaction } from "../svm/svm.ts";
 import type { AccountStore } from "./accounts.ts";
@@ -40,6 +41,8 @@ export class OpenSlot {
   readonly time: bigint;
   readonly nextNonce: Uint8Array;
   readonly recorded: RecordedTransaction[] = [];
+  /** What the slot has paid at its opening, as the first of an epoch. */
+  rewards: readonly Reward[] = [];
   readonly #deps: OpenSlotDependencies;
   readonly #bank: OpenBank;
   readonly #limits = new BlockLimits();

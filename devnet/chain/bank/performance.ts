@@ -7,6 +7,7 @@ const SAMPLES_MAX = 720;
 export interface PerformanceSample {
   readonly slot: bigint;
   readonly numTransactions: bigint;
+  readonly numNonVoteTransactions: bigint;
   readonly numSlots: bigint;
   readonly samplePeriodSecs: number;
 }
@@ -23,9 +24,11 @@ export class PerformanceSamples {
   frozen(bank: BankSlot): void {
     const seconds = bank.time - this.#start.time;
     if (seconds < SAMPLE_SECONDS) return;
+    const numTransactions = bank.transactionCount - this.#start.transactionCount;
     this.#samples.unshift({
       slot: bank.slot,
-      numTransactions: bank.transactionCount - this.#start.transactionCount,
+      numTransactions,
+      numNonVoteTransactions: numTransactions - (bank.voteCount - this.#start.voteCount),
       numSlots: bank.slot - this.#start.slot,
       samplePeriodSecs: Math.min(Number(seconds), 65_535),
     });

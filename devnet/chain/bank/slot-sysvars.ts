@@ -15,6 +15,7 @@ import {
 
 const RECENT_BLOCKHASHES = 150;
 const SLOT_HASHES = 512;
+const STAKE_HISTORY = 512;
 /** Hashes kept beyond those that the sysvar shows, so that it is full again when the newest slots are abandoned. */
 const SPARE_SLOT_HASHES = 128;
 
@@ -27,8 +28,8 @@ export function hashBytes(hash: string): Uint8Array {
 
 export interface SlotSysvarsOptions {
   readonly epochs: EpochSchedule;
-  /** Lamports that are staked and active. */
-  readonly stake: () => bigint;
+  /** The stake history's entry of an epoch that ends before `slot`, by the entries before it. */
+  readonly historyEntry: (epoch: bigint, slot: bigint, before: readonly StakeHistoryEntry[]) => StakeHistoryEntry;
 }
 
 /** Writes the sysvars that move with every slot: clock, slot hashes, recent blockhashes, slot history, stake history. */
@@ -46,6 +47,11 @@ export class SlotSysvars {
 
   constructor(options: SlotSysvarsOptions) {
     this.#options = options;
+  }
+
+  /** Newest first. */
+  get stakeHistory(): readonly StakeHistoryEntry[] {
+    return this.#stakeHistory;
   }
 
   /** Whether a slot is among the last 512 that have a hash. */
@@ -71,7 +77,7 @@ export class SlotSysvars {
 
   /** The sysvars of a slot that opens after `parent`, at a time in Unix seconds. */
   open(slot: bigint, time: bigint, parent: BankSlot, blockhashes: BlockhashQueue): AccountWrite[] {
-    const { epochs, stake } = this.#options;
+    const { epochs, historyEntry } = this.#options;
     this.#hashes.unshift({ slot: parent.slot, hash: hashBytes(parent.blockhash) });
     this.#recent.add(parent.slot);
     for (const dropped of this.#hashes.splice(SLOT_HASHES)) {
@@ -80,13 +86,15 @@ export class SlotSysvars {
     }
     this.#spare.splice(SPARE_SLOT_HASHES);
     this.#history.add(parent.slot);
-    const epoch = epochs.epochOf(slot);
-    const newEpoch = parent.slot === 0n || epochs.epochOf(parent.slot) !== epoch;
+    const [ended, epoch] = [epochs.epochOf(parent.slot), epochs.epochOf(slot)];
+    const newEpoch = parent.slot === 0n || ended !== epoch;
     if (newEpoch) {
-      this.#before = { slot, epochStart: this.#epochStart, stakeHistory: [...this.#stakeHistory] };
+      this.#before = { slot, epochStart: this.#epochStart, stakeHistory: this.#stakeHistory };
       this.#epochStart = time;
-      if (epoch > 0n)
-        this.#stakeHistory.unshift({ epoch: epoch - 1n, effective: stake(), activating: 0n, deactivating: 0n });
+      if (ended !== epoch) {
+        const entry = historyEntry(ended, parent.slot, this.#stakeHistory);
+        this.#stakeHistory = [entry, ...this.#stakeHistory].slice(0, STAKE_HISTORY);
+      }
     }
     const recent = blockhashes.newest(RECENT_BLOCKHASHES).map((hash) => hashBytes(hash));
     const writes = [

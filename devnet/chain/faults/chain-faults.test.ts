@@ -46,7 +46,8 @@ test("skipped slots have no block: lists leave them out, getBlock says so, paren
     message: "Slot 5 was skipped, or missing due to ledger jump to recent snapshot",
   });
   const production = (await connection.getBlockProduction({ commitment: "confirmed" })).value;
-  expect(Object.values(production.byIdentity)).toEqual([[8, 5]]);
+  const sum = (at: 0 | 1) => Object.values(production.byIdentity).reduce((all, entry) => all + entry[at], 0);
+  expect([sum(0), sum(1)]).toEqual([8, 5]);
   expect(await faulty.admin("devnet_clear")).toEqual({});
   await faulty.closeSlots(1);
   expect(await connection.getSlot("processed")).toBe(9);
@@ -160,7 +161,7 @@ test("advance moves slots with a block each, epochs with their rewards, and the 
     128,
     ...Array.from({ length: 8 }, (_, index) => 192 + index),
   ]);
-  const { validator } = faulty.node.chain.genesis;
+  const [validator] = faulty.node.chain.genesis.validators;
   const rewards = await call(faulty.node.rpcUrl, "getInflationReward", [[validator.stake], { epoch: 1 }]);
   expect(rewards.result).toMatchObject([{ epoch: 1, effectiveSlot: 128 }]);
   const before = Number(await connection.getBlockTime(199));

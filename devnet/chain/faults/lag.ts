@@ -5,9 +5,7 @@ import type { Simulation, SimulationRequest } from "../bank/simulate.ts";
 import type { ChainEvent } from "../pubsub/subscription.ts";
 import type { ChainView } from "../rpc/method.ts";
 
-interface Seen extends Readonly<Record<Commitment, BankSlot>> {
-  readonly votes: ChainView["votes"];
-}
+type Seen = Readonly<Record<Commitment, BankSlot>>;
 
 /**
  * The chain as a node shows it that has stopped and follows again so many slots behind. What it shows stands still until
@@ -64,8 +62,8 @@ export class LaggingView implements ChainView {
     return this.#chain.epochs;
   }
 
-  get votes(): ChainView["votes"] {
-    return this.#seen[0]?.votes ?? this.#chain.votes;
+  get cluster() {
+    return this.#chain.cluster;
   }
 
   at(commitment: Commitment): BankSlot {
@@ -126,13 +124,11 @@ export class LaggingView implements ChainView {
   }
 
   #now(): Seen {
-    const { standing, activatedStake } = this.#chain.votes;
     const at = (commitment: Commitment) => this.#chain.at(commitment);
     return {
       processed: at("processed"),
       confirmed: at("confirmed"),
       finalized: at("finalized"),
-      votes: { standing, activatedStake },
     };
   }
 

@@ -54,7 +54,7 @@ export class SlotClock {
     const skip = this.#skip;
     this.#skip = 0n;
     this.#waits = skip;
-    await chain.closeSlot(skip, skip > 0n);
+    await chain.closeSlot(skip, { silent: skip > 0n });
   }
 
   /** Slots are left out no longer; one that waited for its turn begins now. */
@@ -91,7 +91,7 @@ export class SlotClock {
         const open = chain.openSlot;
         const next = open < lastBlocks ? lower(this.#nextEpoch(chain), lastBlocks) : open + 1n;
         this.#aheadMs += Number(next - open) * slotMs;
-        await chain.closeSlot(next - open - 1n);
+        await chain.closeSlot(next - open - 1n, { voted: true });
         if (closed % STRETCH === 0) await Bun.sleep(0);
       }
     } finally {

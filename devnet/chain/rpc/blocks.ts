@@ -42,10 +42,27 @@ function blocks(params: readonly JsonValue[], node: RpcNode): JsonValue {
   return node.chain.history.slots(start, end, Number(BLOCKS_MAX) + 1);
 }
 
+/** Leader slots and blocks of each identity, or of the wanted one, in a range of slots. */
+function production(
+  range: { readonly firstSlot: bigint; readonly lastSlot: bigint; readonly wanted: string | null },
+  { chain }: RpcNode,
+): Record<string, [bigint, bigint]> {
+  const { firstSlot, lastSlot, wanted } = range;
+  const blocks = new Set(chain.history.slots(firstSlot, lastSlot, Number(lastSlot - firstSlot) + 1));
+  const byIdentity = new Map<string, [bigint, bigint]>();
+  for (let slot = firstSlot; slot <= lastSlot; slot += 1n) {
+    const leader = chain.cluster.leaderOf(slot);
+    if (wanted !== null && leader !== wanted) continue;
+    const [slots, produced] = byIdentity.get(leader) ?? [0n, 0n];
+    byIdentity.set(leader, [slots + 1n, produced + (blocks.has(slot) ? 1n : 0n)]);
+  }
+  return Object.fromEntries(byIdentity);
+}
+
 function blockProduction(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const config = configAt(params, 0, "struct RpcBlockProductionConfig");
   const bank = bankOf(node, config);
-  const { epochs, genesis, history } = node.chain;
+  const { epochs, cluster } = node.chain;
   const given = config?.["range"] ?? null;
   const range = given === null ? null : objectValue(given, "struct RpcBlockProductionConfigRange");
   const firstSlot = range === null ? epochs.firstSlot(epochs.epochOf(bank.slot)) : u64Value(range["firstSlot"]);
@@ -54,10 +71,10 @@ function blockProduction(params: readonly JsonValue[], node: RpcNode): JsonValue
   if (lastSlot > bank.slot) throw invalidParams(`lastSlot, ${lastSlot}, is too large; max ${bank.slot}`);
   if (lastSlot < firstSlot) throw invalidParams(`lastSlot, ${lastSlot}, cannot be less than firstSlot, ${firstSlot}`);
   const identity = config?.["identity"] ?? null;
-  const wanted = identity === null || addressValue(identity) === genesis.validator.identity;
-  const leaderSlots = lastSlot - firstSlot + 1n;
-  const produced = BigInt(history.slots(firstSlot, lastSlot, Number(leaderSlots)).length);
-  const byIdentity = wanted ? { [genesis.validator.identity]: [leaderSlots, produced] } : {};
+  const wanted = identity === null ? null : addressValue(identity);
+  const oldest = cluster.leaders.oldestSlot;
+  if (firstSlot < oldest) throw invalidParams(`firstSlot, ${firstSlot}, is too small; min ${oldest}`);
+  const byIdentity = production({ firstSlot, lastSlot, wanted }, node);
   return withContext(bank, { byIdentity, range: { firstSlot, lastSlot } });
 }
 

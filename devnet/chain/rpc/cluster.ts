@@ -1,5 +1,6 @@
+import type { JsonObject } from "../encode/index.ts";
 import { invalidParams, RpcError } from "./errors.ts";
-import { FEATURE_SET, type MethodTable, NODE_VERSION } from "./method.ts";
+import { FEATURE_SET, type MethodTable, NODE_VERSION, type RpcNode } from "./method.ts";
 import { u64Value } from "./params.ts";
 
 const SAMPLES_MAX = 720n;
@@ -8,14 +9,39 @@ export function versionJson() {
   return { "solana-core": NODE_VERSION, "feature-set": FEATURE_SET };
 }
 
-/** The node itself and the cluster, which has no other node. */
+/** Nothing listens there: the cluster's talk has no wire on this chain, but tools expect an address. */
+const GOSSIP_PORT = 8_001;
+
+/** A validator as the cluster shows it; this node is the first of them and the only one that answers calls. */
+function clusterNode(node: RpcNode, identity: string, index: number): JsonObject {
+  const own = index === 0;
+  return {
+    pubkey: identity,
+    gossip: `127.0.0.1:${GOSSIP_PORT + index}`,
+    tvu: null,
+    tpu: null,
+    tpuQuic: null,
+    tpuForwards: null,
+    tpuForwardsQuic: null,
+    tpuVote: null,
+    serveRepair: null,
+    rpc: own ? node.doors.rpc : null,
+    pubsub: own ? node.doors.pubsub : null,
+    version: NODE_VERSION,
+    clientId: "Agave",
+    featureSet: FEATURE_SET,
+    shredVersion: 0,
+  };
+}
+
+/** The node itself and the cluster. */
 export const clusterMethods: MethodTable = {
   getHealth: { required: 0, optional: 0, run: () => "ok" },
   getVersion: { required: 0, optional: 0, run: versionJson },
   getIdentity: {
     required: 0,
     optional: 0,
-    run: (_params, node) => ({ identity: node.chain.genesis.validator.identity }),
+    run: (_params, node) => ({ identity: node.chain.genesis.validators[0].identity }),
   },
   getGenesisHash: {
     required: 0,
@@ -33,25 +59,8 @@ export const clusterMethods: MethodTable = {
   getClusterNodes: {
     required: 0,
     optional: 0,
-    run: (_params, node) => [
-      {
-        pubkey: node.chain.genesis.validator.identity,
-        gossip: "127.0.0.1:8001",
-        tvu: null,
-        tpu: null,
-        tpuQuic: null,
-        tpuForwards: null,
-        tpuForwardsQuic: null,
-        tpuVote: null,
-        serveRepair: null,
-        rpc: node.doors.rpc,
-        pubsub: node.doors.pubsub,
-        version: NODE_VERSION,
-        clientId: "Agave",
-        featureSet: FEATURE_SET,
-        shredVersion: 0,
-      },
-    ],
+    run: (_params, node) =>
+      node.chain.genesis.validators.map(({ identity }, index) => clusterNode(node, identity, index)),
   },
   getRecentPerformanceSamples: {
     required: 0,
@@ -63,7 +72,7 @@ export const clusterMethods: MethodTable = {
       return node.performance.newest(Number(limit)).map((sample) => ({
         slot: sample.slot,
         numTransactions: sample.numTransactions,
-        numNonVoteTransactions: sample.numTransactions,
+        numNonVoteTransactions: sample.numNonVoteTransactions,
         numSlots: sample.numSlots,
         samplePeriodSecs: sample.samplePeriodSecs,
       }));

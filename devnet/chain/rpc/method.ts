@@ -3,7 +3,6 @@ import type { Chain } from "../bank/chain.ts";
 import type { AddressEntry, AddressRange, History } from "../bank/history.ts";
 import type { PerformanceSamples } from "../bank/performance.ts";
 import type { StatusCache } from "../bank/status-cache.ts";
-import type { ValidatorVotes } from "../bank/validator.ts";
 import type { EncodeClock, JsonObject, JsonValue } from "../encode/index.ts";
 import { minContextSlotNotReached } from "./errors.ts";
 import { commitmentMember, u64Member } from "./params.ts";
@@ -16,13 +15,21 @@ export const FEATURE_SET = 3_640_012_085;
 export interface ChainView
   extends Pick<
     Chain,
-    "genesis" | "accounts" | "blockhashes" | "epochs" | "at" | "openSlot" | "submit" | "simulate" | "yearsAt"
+    | "genesis"
+    | "accounts"
+    | "blockhashes"
+    | "cluster"
+    | "epochs"
+    | "at"
+    | "openSlot"
+    | "submit"
+    | "simulate"
+    | "yearsAt"
   > {
   readonly history: Pick<History, "firstSlot" | "block" | "slots" | "transaction" | "lowestUnitPrice"> & {
     ofAddress(address: string, range: AddressRange): Iterable<AddressEntry>;
   };
   readonly statuses: Pick<StatusCache, "slotOf">;
-  readonly votes: Pick<ValidatorVotes, "standing" | "activatedStake">;
 }
 
 /** What the methods answer from. */

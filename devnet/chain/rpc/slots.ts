@@ -1,10 +1,34 @@
+import { readTower } from "../bank/validators/vote-account.ts";
+import type { JsonObject } from "../encode/index.ts";
 import { invalidParams } from "./errors.ts";
-import { bankOf, type MethodTable } from "./method.ts";
+import { bankOf, type MethodTable, type RpcNode } from "./method.ts";
 import { configAt, u64Value } from "./params.ts";
 
 const SLOT_LEADERS_MAX = 5_000n;
 /** Blocks for which the node still knows how much stake has voted. */
 const COMMITMENT_CACHE_SLOTS = 32;
+
+/**
+ * How much stake has confirmed a block how often, by the towers of the newest bank; what is rooted comes last. Null for a
+ * slot that is not between the finalized one and the newest.
+ */
+function blockCommitment(slot: bigint, { chain }: RpcNode): JsonObject {
+  const newest = chain.at("processed").slot;
+  const stakes = chain.cluster.stakes.at(chain.epochs.epochOf(newest));
+  const totalStake = stakes?.total ?? 0n;
+  if (slot > newest || slot <= chain.at("finalized").slot) return { commitment: null, totalStake };
+  const commitment = new Array<bigint>(COMMITMENT_CACHE_SLOTS).fill(0n);
+  for (const { vote, stake } of stakes?.voters ?? []) {
+    const account = chain.accounts.get(vote, newest);
+    const tower = account === null ? null : readTower(account);
+    if (tower === null) continue;
+    const rooted = tower.rootSlot !== null && slot <= tower.rootSlot;
+    const confirmations = tower.votes.find((voted) => voted.slot >= slot)?.confirmations ?? 0;
+    const place = rooted ? COMMITMENT_CACHE_SLOTS - 1 : confirmations - 1;
+    if (place >= 0) commitment[place] = (commitment[place] ?? 0n) + stake;
+  }
+  return { commitment, totalStake };
+}
 
 /** Slots, heights, leaders, epochs and counters of a bank. */
 export const slotMethods: MethodTable = {
@@ -46,8 +70,7 @@ export const slotMethods: MethodTable = {
     required: 0,
     optional: 1,
     run(params, node) {
-      bankOf(node, configAt(params, 0));
-      return node.chain.genesis.validator.identity;
+      return node.chain.cluster.leaderOf(bankOf(node, configAt(params, 0)).slot);
     },
   },
   getSlotLeaders: {
@@ -59,31 +82,18 @@ export const slotMethods: MethodTable = {
       if (limit > SLOT_LEADERS_MAX) throw invalidParams(`Invalid limit; max ${SLOT_LEADERS_MAX}`);
       const { epochs } = node.chain;
       const scheduled = epochs.lastScheduledEpoch(node.chain.at("processed").slot);
-      const count = Number(limit);
       const lastEpoch = epochs.epochOf(start + (limit === 0n ? 0n : limit - 1n));
       if (lastEpoch > scheduled) {
         const missing = epochs.epochOf(start) > scheduled ? epochs.epochOf(start) : scheduled + 1n;
         throw invalidParams(`Invalid slot range: leader schedule for epoch ${missing} is unavailable`);
       }
-      return new Array<string>(count).fill(node.chain.genesis.validator.identity);
+      return Array.from({ length: Number(limit) }, (_, index) => node.chain.cluster.leaderOf(start + BigInt(index)));
     },
   },
   getBlockCommitment: {
     required: 1,
     optional: 0,
-    run(params, node) {
-      const slot = u64Value(params[0]);
-      const { chain } = node;
-      const stakeLamports = chain.votes.activatedStake;
-      const newest = chain.at("processed").slot;
-      const known = slot <= newest && slot > chain.at("finalized").slot;
-      // The validator votes for a slot in the next one, so a slot has as many confirmations as it has descendants.
-      const depth = Math.min(Number(newest - slot), COMMITMENT_CACHE_SLOTS - 1);
-      const commitment = Array.from({ length: COMMITMENT_CACHE_SLOTS }, (_, index) =>
-        index === depth ? stakeLamports : 0n,
-      );
-      return { commitment: known ? commitment : null, totalStake: stakeLamports };
-    },
+    run: (params, node) => blockCommitment(u64Value(params[0]), node),
   },
   getMaxRetransmitSlot: { required: 0, optional: 0, run: (_params, node) => node.chain.at("processed").slot },
   getMaxShredInsertSlot: { required: 0, optional: 0, run: (_params, node) => node.chain.at("processed").slot },

@@ -1,3 +1,6 @@
+import { decodeVoteAccount, programs } from "@sluice/wire";
+import type { BankSlot } from "../bank/bank-slot.ts";
+import { CONSECUTIVE_SLOTS } from "../bank/validators/leader-schedule.ts";
 import type { JsonValue } from "../encode/index.ts";
 import { blockNotAvailable, invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
@@ -6,6 +9,8 @@ import { addressValue, booleanMember, commitmentMember, configAt, listValue, u64
 const REWARD_ADDRESSES_MAX = 32;
 const EPOCH_CREDITS_SHOWN = 5;
 const MINIMUM_DELEGATION_LAMPORTS = 1_000_000_000n;
+/** Source: DELINQUENT_VALIDATOR_SLOT_DISTANCE. */
+const DELINQUENT_SLOT_DISTANCE = 128n;
 
 function leaderSchedule(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const first = params[0];
@@ -16,35 +21,57 @@ function leaderSchedule(params: readonly JsonValue[], node: RpcNode): JsonValue 
   const slot = configFirst || first === undefined || first === null ? bank.slot : u64Value(first);
   const given = config?.["identity"];
   const identity = given === undefined || given === null ? null : addressValue(given);
-  if (chain.epochs.epochOf(slot) > chain.epochs.lastScheduledEpoch(bank.slot)) return null;
-  const leader = chain.genesis.validator.identity;
-  if (identity !== null && identity !== leader) return {};
-  return { [leader]: Array.from({ length: Number(chain.epochs.slotsPerEpoch) }, (_, index) => index) };
+  const epoch = chain.epochs.epochOf(slot);
+  const leaders = epoch > chain.epochs.lastScheduledEpoch(bank.slot) ? null : chain.cluster.leaders.ofEpoch(epoch);
+  if (leaders === null) return null;
+  const schedule = new Map<string, number[]>();
+  for (let index = 0; index < Number(chain.epochs.slotsPerEpoch); index += 1) {
+    const leader = leaders[Math.floor(index / Number(CONSECUTIVE_SLOTS))]?.identity;
+    if (leader === undefined || (identity !== null && leader !== identity)) continue;
+    const slots = schedule.get(leader);
+    if (slots === undefined) schedule.set(leader, [index]);
+    else slots.push(index);
+  }
+  return Object.fromEntries(schedule);
 }
 
+function voteAccountRow(vote: string, bank: BankSlot, { chain }: RpcNode) {
+  const account = chain.accounts.get(vote, bank.slot);
+  const state = account === null ? null : decodeVoteAccount(account.data);
+  if (state === null) return null;
+  const epoch = chain.epochs.epochOf(bank.slot);
+  const { stakes } = chain.cluster;
+  const stakeIn = (of: bigint) => stakes.at(of)?.voters.find((voter) => voter.vote === vote)?.stake ?? 0n;
+  const epochCredits = state.epochCredits.slice(-EPOCH_CREDITS_SHOWN);
+  return {
+    votePubkey: vote,
+    nodePubkey: state.node,
+    activatedStake: stakeIn(epoch),
+    commission: Math.floor(state.commissionBasisPoints / 100),
+    epochVoteAccount: stakeIn(epoch === 0n ? 0n : epoch - 1n) > 0n,
+    epochCredits: epochCredits.map(({ epoch: of, credits, previousCredits }) => [of, credits, previousCredits]),
+    lastVote: state.lastVotedSlot ?? 0n,
+    rootSlot: state.rootSlot ?? 0n,
+  };
+}
+
+/** Those whose last vote lies too far behind the bank are delinquent, of whom those without stake are left out. */
 function voteAccounts(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const config = configAt(params, 0, "struct RpcGetVoteAccountsConfig");
-  bankOf(node, config);
-  const wanted = config?.["votePubkey"];
-  const { validator } = node.chain.genesis;
-  if (wanted !== undefined && wanted !== null && addressValue(wanted) !== validator.vote) {
-    return { current: [], delinquent: [] };
-  }
-  booleanMember(config, "keepUnstakedDelinquents", false);
-  u64Member(config, "delinquentSlotDistance");
-  const { standing } = node.chain.votes;
-  const epochCredits = standing.epochCredits.slice(-EPOCH_CREDITS_SHOWN);
-  const row = {
-    votePubkey: validator.vote,
-    nodePubkey: validator.identity,
-    activatedStake: node.chain.votes.activatedStake,
-    commission: validator.commission,
-    epochVoteAccount: true,
-    epochCredits: epochCredits.map(({ epoch, credits, previousCredits }) => [epoch, credits, previousCredits]),
-    lastVote: standing.lastVote,
-    rootSlot: standing.rootSlot ?? 0n,
+  const bank = bankOf(node, config);
+  const given = config?.["votePubkey"] ?? null;
+  const wanted = given === null ? null : addressValue(given);
+  const keepUnstaked = booleanMember(config, "keepUnstakedDelinquents", false);
+  const distance = u64Member(config, "delinquentSlotDistance") ?? DELINQUENT_SLOT_DISTANCE;
+  const rows = [...node.chain.accounts.ofProgram(programs.vote, bank.slot)]
+    .filter(([vote]) => wanted === null || vote === wanted)
+    .flatMap(([vote]) => voteAccountRow(vote, bank, node) ?? [])
+    .sort((one, other) => (one.activatedStake < other.activatedStake ? 1 : -1));
+  const votes = ({ lastVote }: { readonly lastVote: bigint }) => lastVote + distance >= bank.slot;
+  return {
+    current: rows.filter(votes),
+    delinquent: rows.filter((row) => !votes(row) && (keepUnstaked || row.activatedStake > 0n)),
   };
-  return { current: [row], delinquent: [] };
 }
 
 function inflationReward(params: readonly JsonValue[], node: RpcNode): JsonValue {
@@ -56,10 +83,13 @@ function inflationReward(params: readonly JsonValue[], node: RpcNode): JsonValue
   const bank = reached(chain.at(commitmentMember(config)), config);
   const current = chain.epochs.epochOf(bank.slot);
   const epoch = u64Member(config, "epoch") ?? (current === 0n ? 0n : current - 1n);
-  const payingSlot = chain.epochs.firstSlot(epoch + 1n);
-  if (payingSlot > bank.slot) throw blockNotAvailable(payingSlot);
-  const block = chain.history.block(payingSlot);
-  if (block === null) throw blockNotAvailable(payingSlot);
+  const firstSlot = chain.epochs.firstSlot(epoch + 1n);
+  if (firstSlot > bank.slot) throw blockNotAvailable(firstSlot);
+  const [payingSlot] = chain.history.slots(firstSlot, bank.slot, 1);
+  const block = payingSlot === undefined ? null : chain.history.block(payingSlot);
+  if (payingSlot === undefined || block === null || chain.epochs.epochOf(payingSlot) !== epoch + 1n) {
+    throw blockNotAvailable(firstSlot);
+  }
   return addresses.map((address) => {
     const paid = block.rewards.find(
       ({ pubkey, rewardType }) => pubkey === address && (rewardType === "Staking" || rewardType === "Voting"),
@@ -70,7 +100,7 @@ function inflationReward(params: readonly JsonValue[], node: RpcNode): JsonValue
   });
 }
 
-/** The validator, its stake and its leader slots. */
+/** The validators, their stake and their leader slots. */
 export const validatorMethods: MethodTable = {
   getLeaderSchedule: { required: 0, optional: 2, run: leaderSchedule },
   getVoteAccounts: { required: 0, optional: 1, run: voteAccounts },

@@ -85,7 +85,8 @@ function hostileTransaction(random: (below: number) => number, cast: Cast): Tran
 }
 
 function castOf(chain: Chain): Cast {
-  const { faucet, validator } = chain.genesis;
+  const { faucet, validators } = chain.genesis;
+  const [validator] = validators;
   const called = Object.values(programs).map((address) => hashBytes(address));
   const named = [...Object.values(sysvars), validator.vote, validator.stake, validator.identity];
   const fresh = Array.from({ length: 12 }, (_, index) => new Uint8Array(32).fill(index + 1));

@@ -1,7 +1,7 @@
 import { parseTransaction, type Transaction as WireTransaction } from "@sluice/wire";
 import { type Keypair, Transaction, type TransactionInstruction } from "@solana/web3.js";
 import { Chain, type ChainOptions } from "../bank/chain.ts";
-import { createGenesis } from "../bank/genesis.ts";
+import { createGenesis, type GenesisOptions } from "../bank/genesis.ts";
 import { DEFAULT_OPTIONS } from "../options.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { LiteSvmMachine } from "../svm/litesvm.ts";
@@ -17,10 +17,10 @@ export interface ManualChain extends AsyncDisposable {
 }
 
 export async function startManualChain(
-  options: Partial<ChainOptions> = {},
+  options: Partial<ChainOptions & GenesisOptions> = {},
   svm: Svm = new LiteSvmMachine(),
 ): Promise<ManualChain> {
-  const all = { ...DEFAULT_OPTIONS, ...options, seed: "manual" };
+  const all = { ...DEFAULT_OPTIONS, votes: false, ...options, seed: "manual" };
   let now = 1_800_000_000_000;
   const chain = await Chain.start(all, await createGenesis(all, svm), { svm, now: () => now });
   return {

@@ -100,7 +100,7 @@ export class Traffic implements Disposable {
       table: this.#tables.usable(this.#view, slot),
       slot,
       epoch: chain.epochs.epochOf(slot),
-      vote: chain.genesis.validator.vote,
+      vote: chain.genesis.validators[0].vote,
     });
     const { blockhash } = chain.at("confirmed");
     const hash = hashBytes(blockhash);

@@ -14,7 +14,7 @@ const SAME = 255;
 
 /** What running a transaction gave, beside its wire bytes, its name and its place. */
 export type Outcome = Omit<RecordedTransaction, "executed" | "keys"> &
-  Omit<ExecutedTransaction, "signature" | "slot" | "index" | "bytes" | "loadedAddresses">;
+  Omit<ExecutedTransaction, "signature" | "slot" | "index" | "bytes" | "loadedAddresses" | "isVote">;
 
 /** Outcomes as bytes and back; see RecordCodec. */
 export class OutcomeCodec {

@@ -23,6 +23,7 @@ const SIGNATURE_BYTES = 64;
 const MESSAGE_HEADER_BYTES = 3;
 
 const HAS_MEMO = 4;
+const IS_VOTE = 8;
 
 function u16(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
@@ -91,7 +92,8 @@ export class RecordCodec {
     writer.u8(
       (executed.error === null ? 0 : FAILED) |
         (executed.returnData === null ? 0 : RETURNS) |
-        (hasMemo(message, keys) ? HAS_MEMO : 0),
+        (hasMemo(message, keys) ? HAS_MEMO : 0) |
+        (executed.isVote ? IS_VOTE : 0),
     );
     writer.u8(keys.length);
     writer.u8(count);
@@ -125,6 +127,7 @@ export class RecordCodec {
       index,
       bytes: this.#wireBytes(place),
       loadedAddresses: { writable: loaded.slice(0, writableLoaded), readonly: loaded.slice(writableLoaded) },
+      isVote: (flags & IS_VOTE) !== 0,
       ...told,
     };
     return { executed, keys, writable, unitPrice, priorityFee };
@@ -138,8 +141,9 @@ export class RecordCodec {
     return { signature: encodeBase58(this.#signature(place)), error, hasMemo: (flags & HAS_MEMO) !== 0 };
   }
 
-  /** The price of a unit, if the transaction locks all these addresses for writing; else null. */
+  /** The price of a unit, if the transaction is no vote and locks all these addresses for writing; else null. */
   unitPrice(place: RecordPlace, ids: readonly number[]): bigint | null {
+    if (((place.bytes[place.start + FLAGS] ?? 0) & IS_VOTE) !== 0) return null;
     const reader = new RecordReader(place.bytes, this.#outcomeAt(place));
     const price = reader.u64();
     const named = [...idsOf(place)];

@@ -133,6 +133,7 @@ export class HistoryModel {
         : null,
       computeUnitsConsumed: this.#u64(),
       costUnits: this.#u64(),
+      isVote: this.#random.falls(0.3),
     };
     const writable = keys.map(() => this.#random.falls(0.5));
     return { executed, keys, writable, unitPrice: this.#u64(), priorityFee: this.#u64() };
@@ -236,7 +237,7 @@ export class HistoryModel {
     const addresses = this.#some(2, () => this.#pick(this.#addresses));
     const locks = ({ keys, writable }: RecordedTransaction): boolean =>
       addresses.every((address) => writable[keys.indexOf(address)] === true);
-    const prices = recorded.filter(locks).map(({ unitPrice }) => unitPrice);
+    const prices = recorded.filter(({ executed }) => !executed.isVote).filter(locks).map(({ unitPrice }) => unitPrice);
     const lowest = prices.reduce<bigint | null>((low, price) => (low === null || price < low ? price : low), null);
     expectSame("price", this.#history.lowestUnitPrice(block.slot, addresses), lowest);
   }

@@ -26,6 +26,7 @@ const record = {
   returnData: null,
   computeUnitsConsumed: 150n,
   costUnits: 1481n,
+  isVote: false,
 } satisfies Partial<ExecutedTransaction>;
 
 const transfer = SystemProgram.transfer({ fromPubkey: a, toPubkey: b, lamports: 7 });

@@ -173,6 +173,7 @@ export function rebuildTransaction(result: JsonRecord): Rebuilt {
         : { programId: String(returned["programId"]), data: Buffer.from(texts(returned["data"])[0] ?? "", "base64") },
     computeUnitsConsumed: BigInt(String(meta["computeUnitsConsumed"] ?? 0)),
     costUnits: BigInt(String(meta["costUnits"] ?? 0)),
+    isVote: false,
   };
   const signaturesValid = signatures.every((signature, index) =>
     signedBy(keys[index]?.pubkey ?? "", signature, serialized),
