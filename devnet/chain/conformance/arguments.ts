@@ -36,7 +36,7 @@ export function goodValue(world: World, method: string, name: string, kind: Kind
   if (place === "getRecentPrioritizationFees/addresses") return [names["busy address"]];
   if (name === "transaction") return world.transfer();
   if (name === "votePubkey") return names.vote;
-  if (name === "identity") return world.node.chain.genesis.validator.identity;
+  if (name === "identity") return world.node.chain.genesis.validators[0].identity;
   if (name === "range") return { firstSlot: 41n, lastSlot: 50n };
   if (name === "accounts") return { addresses: [names["busy address"]] };
   if (name === "filters") return [{ memcmp: { offset: 0n, bytes: encodeBase58(Uint8Array.of(1)) } }, { dataSize: 9n }];

@@ -107,7 +107,7 @@ export async function makeWorld(): Promise<World> {
   await faulty.admin("devnet_skipSlots", 2);
   await faulty.closeSlots(SLOTS - 60);
   const { keys, tokenAccount, legacy, versioned, table } = lookOut(node);
-  const { vote, stake } = node.chain.genesis.validator;
+  const { vote, stake } = node.chain.genesis.validators[0];
   const payer = Keypair.fromSeed(new Uint8Array(32).fill(9));
   await rawCall(node.rpcUrl, "requestAirdrop", [payer.publicKey.toBase58(), 1_000_000_000n]);
   await faulty.closeSlots(34);

@@ -87,7 +87,7 @@ function close(address: string, held: TipDistributionAccount, keeper: string, ac
   if (account === null) return;
   const rent = rentExemptLamports(account.data.length);
   accounts.write(address, null);
-  accounts.add(held.voteAccount, rent < account.lamports ? rent : account.lamports, systemAccount(0n));
+  accounts.add(held.voteAccount, rent, systemAccount(0n));
   if (account.lamports > rent) accounts.add(keeper, account.lamports - rent, systemAccount(0n));
 }
 
