@@ -34,22 +34,19 @@ export {
 } from "./accounts/native.ts";
 export {
   decodeStakePool,
-  decodeValidatorList,
   encodeStakePool,
-  encodeValidatorList,
   type FuturePoolFee,
   type PoolFee,
-  type PoolValidator,
-  type PoolValidatorStatus,
-  poolTransientStakeAddress,
-  poolValidatorStakeAddress,
   type StakePool,
-  stakePoolDepositAuthority,
   stakePoolProgram,
   stakePoolSize,
-  stakePoolWithdrawAuthority,
-  type ValidatorList,
 } from "./accounts/stake-pool.ts";
+export {
+  poolTransientStakeAddress,
+  poolValidatorStakeAddress,
+  stakePoolDepositAuthority,
+  stakePoolWithdrawAuthority,
+} from "./accounts/stake-pool-addresses.ts";
 export {
   decodeTipDistributionAccount,
   decodeTipDistributionConfig,
@@ -96,6 +93,13 @@ export {
   type TransferFeeConfig,
   transferFeeFor,
 } from "./accounts/token-extensions.ts";
+export {
+  decodeValidatorList,
+  encodeValidatorList,
+  type PoolValidator,
+  type PoolValidatorStatus,
+  type ValidatorList,
+} from "./accounts/validator-list.ts";
 export { decodeVoteAccount, type VoteAccount } from "./accounts/vote.ts";
 export { decodeAddress, decodeBase58, decodeSignature, encodeBase58, maxBase58Bytes } from "./base58.ts";
 export {

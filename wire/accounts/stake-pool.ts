@@ -1,22 +1,14 @@
 import type { Address } from "../identifiers.ts";
-import { readU64 } from "../little-endian.ts";
-import { findProgramAddress, type ProgramAddress, type Sha256 } from "../program-address.ts";
 import { FieldWriter } from "./field-writer.ts";
-import { addressAt, FieldReader } from "./fields.ts";
+import { FieldReader } from "./fields.ts";
 
-/**
- * The SPL stake pool: its account, its list of validators, and the addresses that the program derives. Each decoder gives
- * null for anything else. Source: spl-stake-pool, state.rs.
- */
+/** The account of an SPL stake pool. The decoder gives null for anything else. Source: spl-stake-pool, state.rs. */
 
 /** The program on mainnet; forks of it have other ids and the same layouts. */
 export const stakePoolProgram = "SPoo1Ku8WFXoNDMHPsrGSTSG1Y47rzgn41SLUNakuHy" as Address;
 
 /** Bytes of a stake pool's account; what its fields do not take is zero. */
 export const stakePoolSize = 611;
-const validatorListHeader = 9;
-const validatorEntry = 73;
-const maxListedValidators = 20_000;
 
 /** A ratio; a denominator of 0 means none. */
 export interface PoolFee {
@@ -157,114 +149,4 @@ export function encodeStakePool(pool: StakePool): Uint8Array {
   future(pool.nextSolWithdrawalFee);
   writer.u64(pool.lastEpochPoolTokenSupply).u64(pool.lastEpochTotalLamports);
   return writer.data;
-}
-
-const statuses = [
-  "active",
-  "deactivatingTransient",
-  "readyForRemoval",
-  "deactivatingValidator",
-  "deactivatingAll",
-] as const;
-
-export type PoolValidatorStatus = (typeof statuses)[number];
-
-export interface PoolValidator {
-  /** Its rent included. */
-  readonly activeStakeLamports: bigint;
-  readonly transientStakeLamports: bigint;
-  readonly lastUpdateEpoch: bigint;
-  readonly transientSeedSuffix: bigint;
-  /** 0 when the stake account's address has no suffix. */
-  readonly validatorSeedSuffix: number;
-  readonly status: PoolValidatorStatus;
-  readonly voteAccount: Address;
-}
-
-export interface ValidatorList {
-  readonly maxValidators: number;
-  readonly validators: readonly PoolValidator[];
-}
-
-export function decodeValidatorList(data: Uint8Array): ValidatorList | null {
-  if (data[0] !== 2) return null;
-  const reader = new FieldReader(data, 1);
-  const maxValidators = reader.u32();
-  const count = reader.u32();
-  if (reader.failed || count > maxListedValidators || count > (data.length - validatorListHeader) / validatorEntry) {
-    return null;
-  }
-  const validators: PoolValidator[] = [];
-  for (let index = 0; index < count; index++) {
-    const at = validatorListHeader + index * validatorEntry;
-    const status = statuses[data[at + 40] ?? 0xff];
-    if (status === undefined) return null;
-    const suffix = new FieldReader(data, at + 36);
-    validators.push({
-      activeStakeLamports: readU64(data, at),
-      transientStakeLamports: readU64(data, at + 8),
-      lastUpdateEpoch: readU64(data, at + 16),
-      transientSeedSuffix: readU64(data, at + 24),
-      validatorSeedSuffix: suffix.u32(),
-      status,
-      voteAccount: addressAt(data, at + 41),
-    });
-  }
-  return { maxValidators, validators };
-}
-
-/** The bytes of a list with room for `maxValidators`; more entries than that throw RangeError. */
-export function encodeValidatorList(list: ValidatorList): Uint8Array {
-  const writer = new FieldWriter(validatorListHeader + list.maxValidators * validatorEntry);
-  writer.u8(2).u32(list.maxValidators).u32(list.validators.length);
-  for (const entry of list.validators) {
-    writer
-      .u64(entry.activeStakeLamports)
-      .u64(entry.transientStakeLamports)
-      .u64(entry.lastUpdateEpoch)
-      .u64(entry.transientSeedSuffix)
-      .u32(0)
-      .u32(entry.validatorSeedSuffix)
-      .u8(statuses.indexOf(entry.status))
-      .address(entry.voteAccount);
-  }
-  return writer.data;
-}
-
-const utf8 = new TextEncoder();
-
-function derived(seeds: readonly Uint8Array[], program: Uint8Array, sha256: Sha256): ProgramAddress {
-  const found = findProgramAddress(seeds, program, sha256);
-  if (found === null) throw new RangeError("no bump gives an address off the curve");
-  return found;
-}
-
-/** Who may move the pool's stake and mint its token: 32 bytes, with the bump that the pool's account holds. */
-export function stakePoolWithdrawAuthority(pool: Uint8Array, program: Uint8Array, sha256: Sha256): ProgramAddress {
-  return derived([pool, utf8.encode("withdraw")], program, sha256);
-}
-
-/** Who may deposit stake where the pool names nobody else. */
-export function stakePoolDepositAuthority(pool: Uint8Array, program: Uint8Array, sha256: Sha256): ProgramAddress {
-  return derived([pool, utf8.encode("deposit")], program, sha256);
-}
-
-/** The account of the pool's stake with a validator, told by its vote account; `suffix` is 0 when there is none. */
-export function poolValidatorStakeAddress(
-  at: { readonly vote: Uint8Array; readonly pool: Uint8Array; readonly suffix: number },
-  program: Uint8Array,
-  sha256: Sha256,
-): Uint8Array {
-  const suffix = at.suffix === 0 ? [] : [new FieldWriter(4).u32(at.suffix).data];
-  return derived([at.vote, at.pool, ...suffix], program, sha256).bytes;
-}
-
-/** The account of stake that is on its way to or from a validator. */
-export function poolTransientStakeAddress(
-  at: { readonly vote: Uint8Array; readonly pool: Uint8Array; readonly suffix: bigint },
-  program: Uint8Array,
-  sha256: Sha256,
-): Uint8Array {
-  const seeds = [utf8.encode("transient"), at.vote, at.pool, new FieldWriter(8).u64(at.suffix).data];
-  return derived(seeds, program, sha256).bytes;
 }

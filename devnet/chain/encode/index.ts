@@ -25,3 +25,4 @@ export {
   type TransactionEncodingName,
   type TransactionOptions,
 } from "./transaction.ts";
+export { parseVotes } from "./votes.ts";

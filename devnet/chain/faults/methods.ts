@@ -7,6 +7,7 @@ import { CORRUPTIONS } from "./corrupt.ts";
 import type { Faults } from "./faults.ts";
 import { codeMember, settings, shareMember, wholeNumber } from "./params.ts";
 import type { Advance } from "./slot-clock.ts";
+import { CHAIN_PROGRAMS, validatorMethods, validatorsInfo } from "./validators.ts";
 
 /** Bounds, so that no call asks for more than minutes of work or much memory. */
 const SKIP_SLOTS_MAX = 10_000;
@@ -23,8 +24,9 @@ const NO_PARAMETER = { required: 0, optional: 0 } as const;
 function programsOf(faults: Faults): JsonObject {
   const { accounts, description } = faults.parts.chain.genesis;
   const executable = accounts.filter(({ account }) => account?.executable === true);
+  const own = (address: string) => (CHAIN_PROGRAMS.includes(address) ? "effect" : "real");
   return Object.fromEntries(
-    executable.map(({ address }) => [address, description.programKinds.get(address) ?? "real"]),
+    executable.map(({ address }) => [address, description.programKinds.get(address) ?? own(address)]),
   );
 }
 
@@ -67,6 +69,7 @@ function info(faults: Faults): JsonObject {
     wallets: Object.fromEntries(description.wallets),
     mints: Object.fromEntries(description.mints),
     pools: poolsOf(faults),
+    ...validatorsInfo(faults),
   };
 }
 
@@ -221,6 +224,7 @@ export function adminMethods(faults: Faults): ReadonlyMap<string, Method> {
       devnet_audit: { ...NO_PARAMETER, run: () => audit(faults) },
       ...chainMethods(faults),
       ...nodeMethods(faults),
+      ...validatorMethods(faults),
       devnet_clear: {
         ...NO_PARAMETER,
         async run() {

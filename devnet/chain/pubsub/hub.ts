@@ -8,6 +8,7 @@ import { u64Value } from "../rpc/params.ts";
 import { rootTopic, slotsUpdatesTopic, slotTopic } from "./slot-topics.ts";
 import type { ChainEvent, Topic } from "./subscription.ts";
 import { accountTopic, blockTopic, logsTopic, programTopic, signatureTopic } from "./topics.ts";
+import { voteTopic } from "./vote-topic.ts";
 
 /** A connected client, as the hub needs it. */
 export interface PubSubClient {
@@ -40,6 +41,7 @@ const SUBSCRIBES: { readonly [kind: string]: Subscribe } = {
   slot: { required: 0, optional: 0, topic: slotTopic },
   root: { required: 0, optional: 0, topic: rootTopic },
   slotsUpdates: { required: 0, optional: 0, topic: slotsUpdatesTopic },
+  vote: { required: 0, optional: 0, topic: voteTopic },
 };
 
 /**
@@ -72,6 +74,8 @@ export class PubSubHub {
     const kind = /^(.+?)(Subscribe|Unsubscribe)$/.exec(name);
     const known = kind?.[1] === undefined || !Object.hasOwn(SUBSCRIBES, kind[1]) ? undefined : SUBSCRIBES[kind[1]];
     if (known === undefined) return undefined;
+    // As on a node that was started without its flag.
+    if (kind?.[1] === "vote" && !this.#node.chain.cluster.votesLand) return undefined;
     if (kind?.[2] === "Unsubscribe")
       return { required: 1, optional: 0, run: (params) => this.#leave(params[0], client) };
     return {

@@ -122,6 +122,7 @@ function logsFilter(value: JsonValue | undefined): string | null {
 
 export function logsTopic(params: Params): Topic {
   const mention = logsFilter(params[0]);
+  const withVotes = params[0] === "allWithVotes";
   const commitment = commitmentMember(configAt(params, 1, "struct RpcTransactionLogsConfig"));
   return {
     notification: "logsNotification",
@@ -129,7 +130,8 @@ export function logsTopic(params: Params): Topic {
     *notices(event, node) {
       if (!isReached(event, commitment)) return;
       for (const { signature, error, logs } of event.block.transactions) {
-        if (mention !== null && !(node.chain.history.transaction(signature)?.keys.includes(mention) ?? false)) continue;
+        const recorded = node.chain.history.transaction(signature);
+        if (mention === null ? !withVotes && recorded?.isVote === true : !recorded?.keys.includes(mention)) continue;
         yield { result: atSlot(event.bank.slot, { signature, err: error as JsonValue, logs }) };
       }
     },

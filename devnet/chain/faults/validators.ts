@@ -1,0 +1,63 @@
+import { stakePoolProgram, tipPrograms } from "@sluice/wire";
+import { tipAccounts } from "../bank/tips/tip-programs.ts";
+import type { JsonObject } from "../encode/index.ts";
+import { invalidParams } from "../rpc/errors.ts";
+import type { MethodTable } from "../rpc/method.ts";
+import { booleanMember, stringValue } from "../rpc/params.ts";
+import type { Faults } from "./faults.ts";
+import { settings } from "./params.ts";
+
+/** Programs whose effects are the chain's own. */
+export const CHAIN_PROGRAMS: readonly string[] = [stakePoolProgram, tipPrograms.payment, tipPrograms.distribution];
+
+/** Who the validators are, how their votes come about, and where pool and tips are kept. */
+export function validatorsInfo({ parts: { chain } }: Faults): JsonObject {
+  const { genesis, cluster } = chain;
+  const stakes = cluster.stakes.at(chain.epochs.epochOf(chain.at("processed").slot));
+  return {
+    votes: cluster.votesLand ? "transactions, run by the vote program" : "written by the chain, without transactions",
+    validators: genesis.validators.map(({ identity, vote, stake, commission }) => ({
+      identity,
+      vote,
+      stake,
+      commission,
+      activatedStake: stakes?.voters.find((voter) => voter.vote === vote)?.stake ?? 0n,
+      delinquent: cluster.voting.delinquent.includes(identity),
+    })),
+    stakePool: {
+      program: stakePoolProgram,
+      pool: genesis.pool.pool,
+      validatorList: genesis.pool.validatorList,
+      reserveStake: genesis.pool.reserveStake,
+      poolMint: genesis.pool.poolMint,
+      withdrawAuthority: genesis.pool.withdrawAuthority,
+      effects: "the chain updates it in the first slot of each epoch; its program cannot be called",
+    },
+    tips: {
+      paymentProgram: tipPrograms.payment,
+      distributionProgram: tipPrograms.distribution,
+      accounts: [...tipAccounts],
+      effects: "the chain sweeps tips when the leader changes and pays all claims in the first slot of the next epoch",
+    },
+  };
+}
+
+/** Methods about single validators. */
+export function validatorMethods(faults: Faults): MethodTable {
+  const { chain } = faults.parts;
+  return {
+    devnet_delinquent: {
+      required: 1,
+      optional: 0,
+      run(params) {
+        const object = settings(params[0], ["validator", "on"]);
+        const named = stringValue(object["validator"]);
+        const found = chain.genesis.validators.find(({ identity, vote }) => identity === named || vote === named);
+        if (found === undefined)
+          throw invalidParams("Invalid params: validator must be an identity or a vote account.");
+        chain.cluster.voting.setDelinquent(found.identity, booleanMember(object, "on", true));
+        return { delinquent: [...chain.cluster.voting.delinquent] };
+      },
+    },
+  };
+}
