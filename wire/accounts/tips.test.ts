@@ -130,7 +130,8 @@ test("no bytes make a decoder throw", () => {
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.nat(199), (noise, at) => {
       decodeTipPaymentConfig(noise);
       const bytes = start.slice(0, Math.max(8, 168 - at));
-      bytes.set(noise.subarray(0, Math.max(0, bytes.length - 72)), 72 <= bytes.length ? 72 : bytes.length);
+      const from = Math.min(72, bytes.length);
+      bytes.set(noise.subarray(0, bytes.length - from), from);
       decodeTipDistributionAccount(bytes);
     }),
   );
