@@ -129,9 +129,9 @@ export function logsTopic(params: Params): Topic {
     key: keyOf("logs", params[0], commitment),
     *notices(event, node) {
       if (!isReached(event, commitment)) return;
-      for (const { signature, error, logs } of event.block.transactions) {
-        const recorded = node.chain.history.transaction(signature);
-        if (mention === null ? !withVotes && recorded?.isVote === true : !recorded?.keys.includes(mention)) continue;
+      for (const { signature, error, logs, isVote } of event.block.transactions) {
+        if (mention === null && isVote && !withVotes) continue;
+        if (mention !== null && !(node.chain.history.transaction(signature)?.keys.includes(mention) ?? false)) continue;
         yield { result: atSlot(event.bank.slot, { signature, err: error as JsonValue, logs }) };
       }
     },

@@ -8,11 +8,10 @@ export function voteTopic(): Topic {
   return {
     notification: "voteNotification",
     key: "vote",
-    *notices(event, node) {
+    *notices(event) {
       if (!isReached(event, "processed")) return;
-      for (const { signature, bytes, error } of event.block.transactions) {
-        const isVote = error === null && node.chain.history.transaction(signature)?.isVote === true;
-        const parsed = isVote ? parseTransaction(bytes) : null;
+      for (const { signature, bytes, error, isVote } of event.block.transactions) {
+        const parsed = isVote && error === null ? parseTransaction(bytes) : null;
         if (parsed?.ok !== true) continue;
         const { message } = parsed.transaction;
         const vote = message.instructions[0] === undefined ? null : parseVotes(message, message.instructions[0]);

@@ -237,7 +237,10 @@ export class HistoryModel {
     const addresses = this.#some(2, () => this.#pick(this.#addresses));
     const locks = ({ keys, writable }: RecordedTransaction): boolean =>
       addresses.every((address) => writable[keys.indexOf(address)] === true);
-    const prices = recorded.filter(({ executed }) => !executed.isVote).filter(locks).map(({ unitPrice }) => unitPrice);
+    const prices = recorded
+      .filter(({ executed }) => !executed.isVote)
+      .filter(locks)
+      .map(({ unitPrice }) => unitPrice);
     const lowest = prices.reduce<bigint | null>((low, price) => (low === null || price < low ? price : low), null);
     expectSame("price", this.#history.lowestUnitPrice(block.slot, addresses), lowest);
   }
