@@ -40,6 +40,8 @@ export interface OracleOptions {
   readonly successorUrl: string | null;
   /** How often what was recorded is written; null leaves it to disposal. */
   readonly writeMs?: number | null;
+  /** How long a client of the stream may take to say who it is. */
+  readonly authMs?: number;
 }
 
 export interface OracleDependencies {
@@ -83,6 +85,8 @@ class RunningOracle implements Oracle {
   readonly #recorder: Recorder;
   readonly #engine: RoundEngine;
   readonly #http: OracleHttp;
+  /** Symbols whose last round was a price. */
+  readonly #priced = new Set<string>();
   #feed: SourceFeed | null = null;
   #isClosed = false;
   readonly stream: OracleStream;
@@ -147,15 +151,15 @@ class RunningOracle implements Oracle {
   #take(round: Round): void {
     const { events } = this.#dependencies;
     if (round.kind === "refused") {
-      const wasPriced = this.#book.newest(round.symbol) !== null;
       events.roundMade(round.symbol, round.reason);
       this.#book.accept(round);
-      if (!wasPriced) return;
+      if (!this.#priced.delete(round.symbol)) return;
       const served = this.#book.served(round.symbol, 1);
       if (served.kind === "none") this.stream.withdraw(served);
       return;
     }
     events.roundMade(round.symbol, "price");
+    this.#priced.add(round.symbol);
     this.#day.add(round);
     const whole = this.#day.complete(round);
     this.#recorder.round(whole);

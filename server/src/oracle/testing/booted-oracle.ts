@@ -40,6 +40,7 @@ export interface BootOptions {
   readonly ledger?: OracleLedger;
   readonly sunsetMs?: number;
   readonly successorUrl?: string;
+  readonly authMs?: number;
 }
 
 const random = seededRandom(11);
@@ -66,6 +67,7 @@ export async function bootOracle(options: BootOptions = {}) {
       sunsetMs: options.sunsetMs ?? null,
       successorUrl: options.successorUrl ?? null,
       writeMs: null,
+      ...(options.authMs === undefined ? {} : { authMs: options.authMs }),
     },
     {
       clock,
