@@ -95,7 +95,10 @@ const cache = new AnswerCache<NodeAnswer, UpstreamOutcome>(
   {},
   { clock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
 );
-const rpc = new Rpc({ allowUnknownMethods: false }, { clock, cache, pool: (network) => upstreams.pool(network) });
+const rpc = new Rpc(
+  { allowUnknownMethods: false },
+  { clock, cache, pool: (network) => upstreams.pool(network), sent: null },
+);
 let factBytes = 0;
 const shared = {
   clock,

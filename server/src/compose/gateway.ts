@@ -8,7 +8,7 @@ import { createKeys } from "../keys/index.ts";
 import { type Clock, compileAddressSet, type Random } from "../lib/index.ts";
 import { createLimits } from "../limits/index.ts";
 import { createTracing, type Events, type Log } from "../observe/index.ts";
-import { Rpc } from "../rpc/index.ts";
+import { Rpc, type RpcDependencies, SentTransactions } from "../rpc/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome, type Upstreams } from "../upstreams/index.ts";
 import { consoleUpstreams } from "./console.ts";
 import type { Stores } from "./stores.ts";
@@ -50,10 +50,11 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
     { finalBytesMax: config.cacheBytes },
     { clock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
   );
-  const rpc = new Rpc(
-    { allowUnknownMethods: config.unknownMethods === "pass" },
-    { clock, cache, pool: (network) => upstreams.pool(network) },
+  const pool: RpcDependencies["pool"] = (network) => upstreams.pool(network);
+  const sent = resources.use(
+    new SentTransactions({ clock, pool, settled: (network, state) => events.transactionSettled(network, state) }),
   );
+  const rpc = new Rpc({ allowUnknownMethods: config.unknownMethods === "pass" }, { clock, cache, pool, sent });
   const served = (fact: RequestFact): void => {
     events.requestServed(fact);
     if (fact.cache !== "") events.cacheOutcome(fact.network, "", fact.cache === "HIT" ? "hit" : "miss");
@@ -65,6 +66,7 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
     limits: createLimits({}, { clock }),
     credits,
     rpc,
+    sent,
     upstreams,
     served,
     events,

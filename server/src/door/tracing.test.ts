@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { StubNode } from "../upstreams/testing/stub-node.ts";
 import type { DoorTracing } from "./interfaces.ts";
 import { bootDoor } from "./testing/booted-door.ts";
+import { StubNode } from "./testing/stub-node.ts";
 
 interface Seen {
   readonly name: string;

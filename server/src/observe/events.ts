@@ -40,6 +40,8 @@ export interface Events extends OracleHappenings {
   upstreamCalled(network: string, upstream: string, outcome: UpstreamOutcome, latencyMs: number): void;
   /** A call beyond the client's own: a hedge, a repeat elsewhere, or a trial of a node that is out. */
   extraCall(network: string, upstream: string, reason: string): void;
+  /** What became of a transaction that was sent is known: finalized, failed or expired. */
+  transactionSettled(network: string, state: string): void;
   /** No node had reached the slot that a key had seen before; the best one answered. */
   floorMissed(network: string): void;
   /** Told on every probe; logged only when the health changes. */
@@ -91,6 +93,7 @@ function register(metrics: Metrics) {
     upstreamDuration: time(eventMetrics.upstreamDuration),
     upstreamExtra: count(eventMetrics.upstreamExtra),
     floorMissed: count(eventMetrics.floorMissed),
+    sentSettled: count(eventMetrics.sentSettled),
     upstreamSlotLag: gauge(eventMetrics.upstreamSlotLag),
     upstreamHealthy: gauge(eventMetrics.upstreamHealthy),
     cache: count(eventMetrics.cache),
@@ -147,6 +150,7 @@ function upstreamEvents(families: Families, log: Log) {
     },
     extraCall: (network: string, upstream: string, reason: string) =>
       families.upstreamExtra.with(network, upstream, reason).add(),
+    transactionSettled: (network: string, state: string) => families.sentSettled.with(network, state).add(),
     floorMissed: (network: string) => families.floorMissed.with(network).add(),
     upstreamObserved: ({ network, upstream, health, slotLag }: UpstreamState) => {
       families.upstreamHealthy.with(network, upstream).set(health === "healthy" ? 1 : 0);

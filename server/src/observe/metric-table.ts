@@ -62,6 +62,10 @@ export const eventMetrics = {
   floorMissed: counter("sluice_slot_floor_missed_total", "Calls for which no node had reached the slot seen before", [
     "network",
   ]),
+  sentSettled: counter("sluice_sent_transactions_total", "Transactions sent, by what became of them", [
+    "network",
+    "state",
+  ]),
   upstreamSlotLag: gauge("sluice_upstream_slot_lag", "Slots behind the best node of the network", [
     "network",
     "upstream",

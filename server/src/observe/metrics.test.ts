@@ -141,6 +141,7 @@ describe("events", () => {
     events.upstreamCalled("devnet", "a", "timeout", 30_000);
     events.extraCall("devnet", "a", "hedge");
     events.floorMissed("devnet");
+    events.transactionSettled("devnet", "finalized");
     events.cacheOutcome("devnet", "slot", "hit");
     events.cacheSized(10);
     events.keyCacheOutcome("negative");

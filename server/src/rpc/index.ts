@@ -14,3 +14,9 @@ export {
 export type { MethodBookOptions, MethodPage } from "./method-book.ts";
 export type { Plan, Planned, PlanRefusal } from "./plan.ts";
 export { Rpc, type RpcDependencies, type RpcOptions, type RpcOutcome } from "./rpc.ts";
+export {
+  type SentState,
+  type SentTransaction,
+  SentTransactions,
+  type SentTransactionsDependencies,
+} from "./sent-transactions.ts";

@@ -6,6 +6,8 @@ import { healthAnswer } from "./health.ts";
 import { keepingOf } from "./keeping.ts";
 import { MethodBook, type MethodBookOptions, type MethodPage } from "./method-book.ts";
 import type { Plan } from "./plan.ts";
+import { textOf } from "./sent-answers.ts";
+import type { SentTransactions } from "./sent-transactions.ts";
 
 export type RpcOptions = MethodBookOptions;
 
@@ -14,6 +16,8 @@ export interface RpcDependencies {
   readonly cache: AnswerCache<NodeAnswer, UpstreamOutcome>;
   /** The pool of a network; null for a network without upstreams. */
   readonly pool: (network: Network) => UpstreamPool | null;
+  /** Follows what was sent; null where nobody does. */
+  readonly sent: Pick<SentTransactions, "taken"> | null;
 }
 
 /** An answer that somebody else's call had to wait for is no less ours; `shared` says that no call was made for this one. */
@@ -73,6 +77,9 @@ export class Rpc {
     const call = callOf(page.name, plan, floor);
     const asked = await this.#answered(pool, network, plan, call);
     const { outcome } = asked;
+    if (call.kind === "send" && outcome.ok && outcome.answer.errorCode === null) {
+      this.#dependencies.sent?.taken({ network, keyId }, plan.params, textOf(outcome.answer));
+    }
     if (!outcome.ok || outcome.answer.contextSlot === null) return asked;
     if (this.#floors.passes(view, outcome.answer.contextSlot, clock.monotonic()) || !asked.shared) return asked;
     // Somebody else's call was joined, and what came is older than what this key has seen: it asks for itself.

@@ -144,17 +144,7 @@ export class UpstreamPool implements AsyncDisposable {
     if (node === null) return this.#nobody();
     if (call.kind === "once") return await this.#attempt(node, call, this.#options.limits.deadlineMs);
     this.#shadows.mirror(this.#nodes, call);
-    return this.#nodes.length === 1 ? await this.#onlyNode(node, call) : await this.#reads.run(call, node);
-  }
-
-  /** With one node there is nobody else to ask; what found nobody there is tried once more within the same deadline. */
-  async #onlyNode(node: UpstreamNode, call: UpstreamCall): Promise<UpstreamOutcome> {
-    const startedMs = this.#deps.clock.monotonic();
-    const { deadlineMs } = this.#options.limits;
-    const outcome = await this.#attempt(node, call, deadlineMs);
-    if (outcome.ok || !outcome.repeatable || outcome.refused !== "NETWORK_UNAVAILABLE") return outcome;
-    const leftMs = deadlineMs - (this.#deps.clock.monotonic() - startedMs);
-    return leftMs <= 0 ? outcome : await this.#attempt(node, call, leftMs);
+    return await (this.#nodes.length === 1 ? this.#reads.runAlone(call, node) : this.#reads.run(call, node));
   }
 
   async #send(call: UpstreamCall): Promise<UpstreamOutcome> {

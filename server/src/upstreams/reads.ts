@@ -124,6 +124,16 @@ export class Reads {
     });
   }
 
+  /** With one node there is nobody else to ask; what found nobody there is tried once more within the same deadline. */
+  async runAlone(call: UpstreamCall, node: UpstreamNode): Promise<UpstreamOutcome> {
+    const { clock, attempt } = this.#deps;
+    const deadlineAt = clock.monotonic() + this.#options.deadlineMs;
+    const outcome = await attempt(node, call, this.#options.deadlineMs);
+    if (outcome.ok || !outcome.repeatable || outcome.refused !== "NETWORK_UNAVAILABLE") return outcome;
+    const leftMs = deadlineAt - clock.monotonic();
+    return leftMs <= 0 ? outcome : await attempt(node, call, leftMs);
+  }
+
   #launch(read: Read, node: UpstreamNode): void {
     const leftMs = read.deadlineAt - this.#deps.clock.monotonic();
     read.asked.add(node);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { StubNode } from "../../upstreams/testing/stub-node.ts";
 import { type BootedDoor, bootDoor, testGrant, testKey } from "../testing/booted-door.ts";
+import { StubNode } from "../testing/stub-node.ts";
 
 /** A client whose frames and end can be waited for. */
 class Client {

@@ -157,7 +157,7 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
   );
   const rpc = new Rpc(
     { allowUnknownMethods: options.allowUnknownMethods ?? false },
-    { clock: systemClock, cache, pool: (network) => upstreams.pool(network) },
+    { clock: systemClock, cache, pool: (network) => upstreams.pool(network), sent: null },
   );
   const shared = dependenciesOf(fakes, facts, faults);
   const trustedProxies = compileAddressSet([]);

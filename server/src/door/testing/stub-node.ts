@@ -1,0 +1,1 @@
+export { StubNode } from "../../upstreams/testing/stub-node.ts";

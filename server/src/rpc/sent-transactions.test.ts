@@ -1,0 +1,147 @@
+import { expect, test } from "bun:test";
+import { ManualClock } from "../lib/index.ts";
+import type { NodeAnswer, UpstreamCall, UpstreamOutcome } from "../upstreams/index.ts";
+import { SentTransactions } from "./sent-transactions.ts";
+
+const signature = "5".repeat(88);
+
+/** A chain that says what a test tells it to, and keeps what it was sent. */
+function fakeChain() {
+  const chain = {
+    clock: new ManualClock(1_800_000_000_000),
+    height: 1_000,
+    status: "null",
+    reachable: true,
+    sends: [] as string[],
+    settled: [] as string[],
+  };
+  const answer = (result: string): UpstreamOutcome => ({ ok: true, latencyMs: 1, answer: nodeAnswer(result) });
+  const pool = {
+    call: async ({ method, params }: UpstreamCall): Promise<UpstreamOutcome> => {
+      if (!chain.reachable) return { ok: false, refused: "NETWORK_UNAVAILABLE", label: "", repeatable: false };
+      if (method === "getBlockHeight") return answer(`${chain.height}`);
+      if (method === "getSignatureStatuses") return answer(`{"context":{"slot":1},"value":[${chain.status}]}`);
+      chain.sends.push(params ?? "");
+      return answer(`"${signature}"`);
+    },
+  };
+  const sent = new SentTransactions({
+    clock: chain.clock,
+    pool: () => pool,
+    settled: (_network, state) => void chain.settled.push(state),
+  });
+  return { chain, sent };
+}
+
+function nodeAnswer(result: string): NodeAnswer {
+  return {
+    label: "a",
+    body: { kind: "text", head: `{"jsonrpc":"2.0","result":${result},"id":`, tail: "}" },
+    sizeBytes: 10,
+    errorCode: null,
+    isNull: false,
+    contextSlot: null,
+  };
+}
+
+const status = (confirmation: string, err = "null") =>
+  `{"slot":77,"confirmations":1,"err":${err},"status":{"Ok":null},"confirmationStatus":"${confirmation}"}`;
+
+const by = { network: "devnet", keyId: "key" } as const;
+const taken = `{"jsonrpc":"2.0","result":"${signature}","id":1}`;
+const params = (config: object) => JSON.stringify(["AAAA", config]);
+
+async function pass(world: ReturnType<typeof fakeChain>, times: number): Promise<void> {
+  for (let round = 0; round < times; round += 1) {
+    world.chain.clock.advance(2_000);
+    await world.sent.look();
+  }
+}
+
+test("with maxRetries it goes out again every two seconds, at most that often, without preflight", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  sent.taken(by, params({ maxRetries: 3, encoding: "base64" }), taken);
+  await pass(world, 6);
+  expect(world.chain.sends).toHaveLength(3);
+  expect(JSON.parse(world.chain.sends[0] ?? "")).toEqual([
+    "AAAA",
+    { encoding: "base64", skipPreflight: true, maxRetries: 0 },
+  ]);
+  expect(sent.of("key", 10)).toMatchObject([{ signature, state: "sent", resends: 3 }]);
+});
+
+test.each([[{}], [{ maxRetries: 0 }], [{ maxRetries: -1 }], [{ maxRetries: "3" }]])(
+  "without maxRetries above 0 it never goes out again: %j",
+  async (config) => {
+    const world = fakeChain();
+    using sent = world.sent;
+    sent.taken(by, params(config), taken);
+    await pass(world, 5);
+    expect(world.chain.sends).toEqual([]);
+  },
+);
+
+test("once a block has it, it does not go out again, and its way to finality is followed", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  sent.taken(by, params({ maxRetries: 50 }), taken);
+  await pass(world, 1);
+  world.chain.status = status("processed");
+  await pass(world, 2);
+  world.chain.status = status("confirmed");
+  await pass(world, 1);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "confirmed", slot: 77n }]);
+  world.chain.status = status("finalized");
+  await pass(world, 1);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "finalized", resends: 1 }]);
+  expect(world.chain.sends).toHaveLength(1);
+  expect(world.chain.settled).toEqual(["finalized"]);
+});
+
+test("one that failed in its block is told as failed", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  sent.taken(by, params({ maxRetries: 5 }), taken);
+  world.chain.status = status("confirmed", '{"InstructionError":[0,"Custom"]}');
+  await pass(world, 1);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "failed" }]);
+  expect(world.chain.sends).toEqual([]);
+});
+
+test("it is expired when its blockhash is, and goes out no more", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  sent.taken(by, params({ maxRetries: 60 }), taken);
+  await pass(world, 1);
+  world.chain.height += 150;
+  await pass(world, 1);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "sent" }]);
+  world.chain.height += 1;
+  await pass(world, 3);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "expired" }]);
+  expect(world.chain.sends).toHaveLength(2);
+  expect(world.chain.settled).toEqual(["expired"]);
+});
+
+test("while no node answers nothing is concluded and nothing goes out", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  sent.taken(by, params({ maxRetries: 5 }), taken);
+  world.chain.reachable = false;
+  world.chain.height += 10_000;
+  await pass(world, 3);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "sent", resends: 0 }]);
+});
+
+test("an error of the node, or an answer that is no signature, is not followed; a key sees its own alone", async () => {
+  const { sent } = fakeChain();
+  sent.taken(by, params({}), '{"jsonrpc":"2.0","error":{"code":-32002,"message":"no"},"id":1}');
+  sent.taken(by, params({}), '{"jsonrpc":"2.0","result":"not a signature","id":1}');
+  expect(sent.of("key", 10)).toEqual([]);
+  sent.taken(by, params({}), taken);
+  sent.taken({ ...by, keyId: "other" }, params({}), taken);
+  expect(sent.of("key", 10)).toHaveLength(1);
+  expect(sent.of("other", 10)).toEqual([]);
+  sent[Symbol.dispose]();
+});

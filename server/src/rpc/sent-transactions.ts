@@ -1,0 +1,193 @@
+import type { Network } from "@sluice/contract";
+import { parseJsonExact } from "@sluice/wire";
+import type { Clock } from "../lib/index.ts";
+import type { UpstreamPool } from "../upstreams/index.ts";
+import { readHeight, readStatuses, type SignatureStatus, signatureIn } from "./sent-answers.ts";
+
+/** What became of a transaction that went out through the gateway. */
+export type SentState = "sent" | "confirmed" | "finalized" | "failed" | "expired";
+
+export interface SentTransaction {
+  readonly signature: string;
+  readonly network: Network;
+  readonly keyId: string;
+  /** Unix milliseconds. */
+  readonly sentAtMs: number;
+  readonly state: SentState;
+  /** The slot of its block; null until it is in one. */
+  readonly slot: bigint | null;
+  /** How often it went out again. */
+  readonly resends: number;
+}
+
+interface Tracked extends SentTransaction {
+  state: SentState;
+  slot: bigint | null;
+  resends: number;
+  /** The parameters of each further send; null when its sender wants none. */
+  readonly again: { readonly params: string; readonly most: number } | null;
+  /** Blocks above which it can no longer land; null until the height at its sending is known. */
+  lastHeight: bigint | null;
+  lastOutMs: number;
+}
+
+/** How often statuses are asked for and what is due goes out again (decisions: Upstream choice). */
+const everyMs = 2_000;
+/** Transactions that are remembered, of all keys together; the oldest go first. */
+const remembersMax = 20_000;
+/** A blockhash is good for so many blocks. */
+const blockhashLifeBlocks = 150n;
+/** As many as a node answers for in one call. */
+const statusesPerCall = 256;
+/** A sender may ask for as many as he likes; after these it has long expired. */
+const resendsMax = 60;
+
+export interface SentTransactionsDependencies {
+  readonly clock: Clock;
+  readonly pool: (network: Network) => Pick<UpstreamPool, "call"> | null;
+  /** Told once when what became of a transaction is known. */
+  readonly settled: (network: Network, state: SentState) => void;
+}
+
+/**
+ * Follows what was sent until it is finalized or can no longer land, and sends again what its sender asked to be sent again:
+ * at most `maxRetries` times, every two seconds, without preflight. Kept in memory: after a restart nobody is told, and
+ * nothing goes out again.
+ */
+export class SentTransactions implements Disposable {
+  readonly #deps: SentTransactionsDependencies;
+  /** In the order in which they were sent. */
+  readonly #tracked = new Map<string, Tracked>();
+  #timer: ReturnType<typeof setInterval> | null = null;
+  #isLooking = false;
+
+  constructor(dependencies: SentTransactionsDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /** A node took the transaction; `answer` is its answer, `params` what the sender sent, as JSON text. */
+  taken(sent: { readonly network: Network; readonly keyId: string }, params: string | null, answer: string): void {
+    const signature = signatureIn(answer);
+    if (signature === null || this.#tracked.has(signature)) return;
+    const { clock } = this.#deps;
+    this.#tracked.set(signature, {
+      ...sent,
+      signature,
+      sentAtMs: clock.now(),
+      state: "sent",
+      slot: null,
+      resends: 0,
+      again: againOf(params),
+      lastHeight: null,
+      lastOutMs: clock.monotonic(),
+    });
+    if (this.#tracked.size > remembersMax) {
+      const [oldest] = this.#tracked.keys();
+      if (oldest !== undefined) this.#tracked.delete(oldest);
+    }
+    this.#timer ??= setInterval(() => void this.look(), everyMs);
+  }
+
+  /** What this key has sent, newest first. */
+  of(keyId: string, most: number): SentTransaction[] {
+    const found: SentTransaction[] = [];
+    for (const tracked of [...this.#tracked.values()].toReversed()) {
+      if (tracked.keyId !== keyId) continue;
+      const { signature, network, sentAtMs, state, slot, resends } = tracked;
+      found.push({ signature, network, keyId, sentAtMs, state, slot, resends });
+      if (found.length >= most) break;
+    }
+    return found;
+  }
+
+  /** Asks the nodes what became of what is still open, and sends again what is due. Runs by itself while there is any. */
+  async look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      const open = [...this.#tracked.values()].filter(({ state }) => state === "sent" || state === "confirmed");
+      const networks = new Set(open.map(({ network }) => network));
+      await Promise.all(
+        [...networks].map((network) =>
+          this.#lookAt(
+            network,
+            open.filter((each) => each.network === network),
+          ),
+        ),
+      );
+      if (open.length > 0) return;
+      clearInterval(this.#timer ?? undefined);
+      this.#timer = null;
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #lookAt(network: Network, open: readonly Tracked[]): Promise<void> {
+    const pool = this.#deps.pool(network);
+    if (pool === null) return;
+    const height = await readHeight(pool);
+    for (let from = 0; from < open.length; from += statusesPerCall) {
+      const some = open.slice(from, from + statusesPerCall);
+      const statuses = await readStatuses(
+        pool,
+        some.map(({ signature }) => signature),
+      );
+      // Without an answer nothing is concluded, not even that something expired.
+      if (statuses === null) continue;
+      for (const [index, tracked] of some.entries()) this.#judge(tracked, statuses[index] ?? null, height);
+      await Promise.all(some.map((tracked) => this.#sendAgain(pool, tracked)));
+    }
+  }
+
+  #judge(tracked: Tracked, status: SignatureStatus | null, height: bigint | null): void {
+    const before = tracked.state;
+    if (status !== null) {
+      tracked.slot = status.slot;
+      if (status.isFailed && status.commitment !== "processed") tracked.state = "failed";
+      else if (status.commitment !== "processed") tracked.state = status.commitment;
+    } else if (height !== null) {
+      tracked.lastHeight ??= height + blockhashLifeBlocks;
+      if (height > tracked.lastHeight && before === "sent") tracked.state = "expired";
+    }
+    if (tracked.state !== before && tracked.state !== "confirmed") this.#deps.settled(tracked.network, tracked.state);
+  }
+
+  async #sendAgain(pool: Pick<UpstreamPool, "call">, tracked: Tracked): Promise<void> {
+    const { again } = tracked;
+    const nowMs = this.#deps.clock.monotonic();
+    if (again === null || tracked.state !== "sent" || tracked.slot !== null || tracked.resends >= again.most) return;
+    if (nowMs - tracked.lastOutMs < everyMs) return;
+    tracked.resends += 1;
+    tracked.lastOutMs = nowMs;
+    const kind = "send" as const;
+    await pool.call({
+      method: "sendTransaction",
+      params: again.params,
+      kind,
+      commitment: "processed",
+      minimumSlot: null,
+    });
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer ?? undefined);
+    this.#timer = null;
+  }
+}
+
+/** What a further send says: the same transaction, without preflight, and the node is not to repeat it by itself. */
+function againOf(params: string | null): Tracked["again"] {
+  const parsed = parseJsonExact(params ?? "[]");
+  if (!parsed.ok || !Array.isArray(parsed.value)) return null;
+  const [transaction, config] = parsed.value as readonly unknown[];
+  if (typeof transaction !== "string" || typeof config !== "object" || config === null) return null;
+  const { maxRetries, encoding } = config as { maxRetries?: unknown; encoding?: unknown };
+  const most = typeof maxRetries === "number" || typeof maxRetries === "bigint" ? Number(maxRetries) : 0;
+  if (!(most > 0)) return null;
+  const form = typeof encoding === "string" ? { encoding } : {};
+  return {
+    params: JSON.stringify([transaction, { ...form, skipPreflight: true, maxRetries: 0 }]),
+    most: Math.min(most, resendsMax),
+  };
+}
