@@ -14,7 +14,7 @@ const twoThirds = decimal("0.9674");
  * What remains to be corrected for few sources, where quantiles lie between order statistics or beyond them: midway
  * between the factors that make normal and heavy-tailed noise cover exactly, from 40,000 simulated rounds each.
  */
-const factors = ["1", "1", "1.21", "1", "0.87", "1.005", "0.96", "0.995", "0.995", "1"].map(decimal);
+const factors = ["1", "1", "1.21", "1", "0.87", "1.005", "0.96", "0.995", "0.995", "0.995"].map(decimal);
 /**
  * Venues that print on one coarse grid agree to the last digit and know no better: the truth lies anywhere between bid and
  * ask. This is the two-thirds quantile above for a deviation of one spread over the root of twelve.
