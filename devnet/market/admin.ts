@@ -50,6 +50,7 @@ async function route(
   if (url.pathname === "/state" && method === "GET") return Response.json(stateOf(options, deps));
   if (url.pathname === "/truth" && method === "GET") return Response.json(truthOf(url, options, deps));
   if (url.pathname === "/close" && method === "POST") return await closeStreams(request, deps);
+  if (url.pathname === "/notice" && method === "POST") return await noticeStreams(request, deps);
   const [, id] = /^\/faults(?:\/(\d{1,9}))?$/.exec(url.pathname) ?? [undefined, undefined];
   if (!url.pathname.startsWith("/faults") || (url.pathname !== "/faults" && id === undefined))
     return problem(404, "not found");
@@ -78,13 +79,28 @@ async function followAll(deps: AdminDeps): Promise<void> {
   await Promise.all(EXCHANGES.map((id) => deps.fronts[id].follow()));
 }
 
+/** The exchanges that a body names, all of them if it names none; null when it is wrong. */
+function namedIn(body: Record<string, unknown>): readonly ExchangeId[] | null {
+  const { exchanges = EXCHANGES } = body;
+  const isKnown = (id: unknown): id is ExchangeId => EXCHANGES.some((each) => each === id);
+  return Array.isArray(exchanges) && exchanges.every(isKnown) ? exchanges : null;
+}
+
+/** Tells streams that they will end soon, in the exchange's words. */
+async function noticeStreams(request: Request, deps: AdminDeps): Promise<Response> {
+  const body: unknown = await request.json().catch(() => null);
+  const exchanges = isObject(body) ? namedIn(body) : null;
+  if (exchanges === null) return problem(400, "the body is an object that names known exchanges");
+  return Response.json({ told: exchanges.reduce((sum, id) => sum + deps.fronts[id].hub.noticeAll(), 0) });
+}
+
 /** Ends streams that are open, once. */
 async function closeStreams(request: Request, deps: AdminDeps): Promise<Response> {
   const body: unknown = await request.json().catch(() => null);
   if (!isObject(body)) return problem(400, "the body is an object");
-  const { exchanges = EXCHANGES, how = "close", code = 1001 } = body;
-  const isKnown = (id: unknown): id is ExchangeId => EXCHANGES.some((each) => each === id);
-  if (!Array.isArray(exchanges) || !exchanges.every(isKnown)) return problem(400, "unknown exchange");
+  const exchanges = namedIn(body);
+  if (exchanges === null) return problem(400, "unknown exchange");
+  const { how = "close", code = 1001 } = body;
   if (how !== "close" && how !== "reset") return problem(400, "how must be close or reset");
   if (typeof code !== "number" || !(code === 1000 || code === 1001 || (code >= 3_000 && code < 5_000))) {
     return problem(400, "code must be 1000, 1001 or from 3000 to 4999");

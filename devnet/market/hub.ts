@@ -137,6 +137,14 @@ export class Hub {
     this.#held.delete(client);
   }
 
+  /** Says that connections will end soon, where the exchange has words for it; how many were told. */
+  noticeAll(): number {
+    const { notice } = this.#feed;
+    if (notice === undefined) return 0;
+    for (const client of this.#clients) client.answer(notice(client, this.#venue));
+    return this.#clients.size;
+  }
+
   closeAll(how: "close" | "reset", code = 1001): number {
     const clients = [...this.#clients];
     for (const client of clients) {

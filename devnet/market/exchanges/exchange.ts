@@ -93,6 +93,8 @@ export interface Feed {
   beat(session: Session, venue: Venue): void;
   /** What there is to tell of a topic since it was told of last. */
   news(topic: Topic, told: Told, venue: Venue): readonly string[];
+  /** What the exchange says before it ends connections; missing where nothing is documented. */
+  notice?(session: Session, venue: Venue): string;
   /** How a frame is wrapped for one client; frames are the same for all where this is missing. */
   wrap?(session: Session, topic: Topic, text: string): string;
 }

@@ -332,6 +332,30 @@ describe("doors that fail", () => {
     expect((await second.end()).code).toBe(1006);
   });
 
+  test("streams are told that they will end soon, in the words of those exchanges that have some", async () => {
+    const markets = boot();
+    const paths = {
+      binance: "/ws",
+      okx: "/ws/v5/public",
+      bitstamp: "/",
+      gate: "/ws/v4/",
+      bybit: "/v5/public/spot",
+    } as const;
+    const sockets = await Promise.all(
+      Object.entries(paths).map(async ([id, path]) => [id, await connect(markets, id as ExchangeId, path)] as const),
+    );
+    expect(await (await markets.admin("POST", "/notice", {})).json()).toEqual({ told: 4 });
+    const said: Record<string, unknown> = {};
+    for (const [id, socket] of sockets) if (id !== "bybit") said[id] = await socket.next();
+    const msg = "The connection will soon be closed for a service upgrade. Please reconnect.";
+    expect(said).toEqual({
+      binance: { e: "serverShutdown", E: markets.now() },
+      okx: { event: "notice", code: "64008", msg, connId: expect.any(String) },
+      bitstamp: { event: "bts:request_reconnect", channel: "", data: "" },
+      gate: { type: "upgrade", msg },
+    });
+  });
+
   test("a half-open stream says nothing at all, and goes on when the fault ends", async () => {
     const markets = boot();
     const socket = await connect(markets, "okx", "/ws/v5/public");

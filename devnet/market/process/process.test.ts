@@ -110,6 +110,9 @@ describe("a market's figures agree with each other, on every exchange, for every
         expect(trades.length).toBe(day.count);
         expect(trades.reduce((sum, trade) => sum + trade.size, 0)).toBe(day.base);
         expect(trades.reduce((sum, trade) => sum + BigInt(trade.price * trade.size), 0n)).toBe(day.quote);
+        const buys = trades.filter((trade) => trade.isBuy);
+        expect(buys.reduce((sum, trade) => sum + trade.size, 0)).toBe(day.buyBase);
+        expect(buys.reduce((sum, trade) => sum + BigInt(trade.price * trade.size), 0n)).toBe(day.buyQuote);
         expect(Math.max(...trades.map((trade) => trade.price))).toBe(day.high);
         expect(Math.min(...trades.map((trade) => trade.price))).toBe(day.low);
         expect(trades[0]?.price).toBe(day.open);

@@ -65,6 +65,10 @@ export const feed: Feed = {
     };
     return [write(row)];
   },
+  notice(session, venue) {
+    const text = write({ e: "serverShutdown", E: venue.now() });
+    return isCombined(session) ? `{"stream":"!serverShutdown","data":${text}}` : text;
+  },
   wrap: (session, topic, text) =>
     isCombined(session) ? `{"stream":${JSON.stringify(topic.key)},"data":${text}}` : text,
 };

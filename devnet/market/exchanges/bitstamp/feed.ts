@@ -9,6 +9,8 @@ const PING_EVERY_MS = 54_000;
 const AGE_MS = 90 * 86_400_000;
 const LEVELS = 100;
 
+const RECONNECT = write({ event: "bts:request_reconnect", channel: "", data: "" });
+
 /** No ticker: the price comes with trades, the best prices with the order book. */
 export const feed: Feed = {
   frameBytesMax: 512,
@@ -39,10 +41,11 @@ export const feed: Feed = {
     if (market !== undefined) session.topics.set(channel, { key: channel, channel: match[1] ?? "", market });
     session.answer(write({ event: "bts:subscription_succeeded", channel, data: {} }));
   },
+  notice: () => RECONNECT,
   beat(session, venue) {
     const now = venue.now();
     if (now - session.openedMs >= AGE_MS) {
-      session.answer(write({ event: "bts:request_reconnect", channel: "", data: "" }));
+      session.answer(RECONNECT);
       return session.close(1000, "age limit");
     }
     if (now - (session.notes.get("ping") ?? session.openedMs) < PING_EVERY_MS) return;

@@ -27,6 +27,8 @@ export const feed: Feed = {
     if (event !== "subscribe" && event !== "unsubscribe") return fail(2, "unknown event");
     subscribe(session, venue, { channel, event, id: frame["id"], pairs: textsOf(payload), times });
   },
+  notice: () =>
+    write({ type: "upgrade", msg: "The connection will soon be closed for a service upgrade. Please reconnect." }),
   beat() {},
   news(topic, told, venue) {
     const everyMs = { "spot.tickers": 1_000, "spot.candlesticks": 2_000 }[topic.channel] ?? 0;

@@ -1,5 +1,6 @@
 import { mix, seedOf } from "../../process/hash.ts";
-import { type Feed, isObject, objectOf, page } from "../exchange.ts";
+import type { Venue } from "../../venue.ts";
+import { type Feed, isObject, objectOf, page, type Session } from "../exchange.ts";
 import { newsOf } from "../news.ts";
 import { type Json, write } from "../number.ts";
 import { tickerRow } from "./rest.ts";
@@ -9,6 +10,9 @@ const ARGS_MAX = 480;
 const REQUESTS_PER_HOUR_MAX = 480;
 const HOUR_MS = 3_600_000;
 
+const connectionId = (session: Session, venue: Venue): string =>
+  mix(seedOf(venue.seed), session.number, 11).toString(16).padStart(8, "0");
+
 /** The public endpoint; candles live on another one. */
 export const feed: Feed = {
   frameBytesMax: 65_536,
@@ -16,7 +20,7 @@ export const feed: Feed = {
   open() {},
   message(session, text, venue) {
     if (text === "ping") return session.pulse("pong");
-    const connId = mix(seedOf(venue.seed), session.number, 11).toString(16).padStart(8, "0");
+    const connId = connectionId(session, venue);
     const fail = (code: string, msg: string): void => session.answer(write({ event: "error", msg, code, connId }));
     const frame = objectOf(text);
     const op = frame?.["op"];
@@ -58,6 +62,10 @@ export const feed: Feed = {
         session.tell(write({ arg: named, data: [tickerRow(market, venue, true)] }));
       }
     }
+  },
+  notice(session, venue) {
+    const msg = "The connection will soon be closed for a service upgrade. Please reconnect.";
+    return write({ event: "notice", code: "64008", msg, connId: connectionId(session, venue) });
   },
   beat(session, venue) {
     const isQuiet = venue.now() - Math.max(session.heardMs, session.sentMs) >= SILENCE_MS;
