@@ -1,6 +1,7 @@
 import { rentExemptLamports } from "../bank/sysvars.ts";
 import type { Invoker, Seed } from "./invoke.ts";
-import { type AccountRef, type ProgramWriter, RECORD, RUNTIME_ERRORS } from "./program-writer.ts";
+import type { AccountRef, ProgramWriter } from "./program-writer.ts";
+import { RECORD, RUNTIME_ERRORS } from "./runtime.ts";
 
 /** Numbers of the System program's instructions. */
 const SYSTEM = { assign: 1, transfer: 2, allocate: 8 } as const;

@@ -1,5 +1,6 @@
 import type { Constant } from "./assembler/assembler.ts";
-import { type AccountRef, type ProgramWriter, RECORD } from "./program-writer.ts";
+import type { AccountRef, ProgramWriter } from "./program-writer.ts";
+import { RECORD } from "./runtime.ts";
 
 /** Bytes that an address is derived from: text of the program, an account's key, or what stands in a slot. */
 export type Seed =

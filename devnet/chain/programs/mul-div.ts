@@ -1,6 +1,7 @@
 import type { Label } from "./assembler/assembler.ts";
 import type { Register } from "./assembler/instructions.ts";
-import { type ProgramWriter, RUNTIME_ERRORS } from "./program-writer.ts";
+import type { ProgramWriter } from "./program-writer.ts";
+import { RUNTIME_ERRORS } from "./runtime.ts";
 
 /**
  * Exact `a * b / c` of unsigned 64-bit numbers with a 128-bit product, by schoolbook multiplication and 64 steps of long

@@ -2,27 +2,12 @@ import { programs } from "@sluice/wire";
 import { bytesOf } from "../genesis/token-accounts.ts";
 import { Assembler, type Constant, type Label } from "./assembler/assembler.ts";
 import type { Register } from "./assembler/instructions.ts";
+import { RECORD, RUNTIME_ERRORS } from "./runtime.ts";
 
 /**
  * What the programs of this folder have in common. A program's memory is its heap: r9 always holds its start, `slot`
  * gives room on it, and the accounts that a call brings are found there by their index. r6 to r8 are a program's own.
  */
-
-/** What the runtime reads as one of its own errors. Source: solana-program-error. */
-export const RUNTIME_ERRORS = {
-  invalidInstructionData: 3n << 32n,
-  invalidAccountData: 4n << 32n,
-  incorrectProgramId: 7n << 32n,
-  missingRequiredSignature: 8n << 32n,
-  accountAlreadyInitialized: 9n << 32n,
-  notEnoughAccountKeys: 11n << 32n,
-  invalidSeeds: 14n << 32n,
-  invalidAccountOwner: 23n << 32n,
-  arithmeticOverflow: 24n << 32n,
-} as const;
-
-/** Offsets within an account as the loader hands it over. Source: solana-program-entrypoint, aligned layout. */
-export const RECORD = { signer: 1, writable: 2, executable: 3, key: 8, owner: 40, lamports: 72, size: 80, data: 88 };
 
 const HEAP = 0x3_0000_0000n;
 /** Accounts that a call may bring; more are refused. */

@@ -2,7 +2,8 @@ import type { Constant } from "../assembler/assembler.ts";
 import { Invoker, type Seed } from "../invoke.ts";
 import { MulDiv } from "../mul-div.ts";
 import type { AccountRef } from "../program-writer.ts";
-import { ProgramWriter, RECORD, RUNTIME_ERRORS } from "../program-writer.ts";
+import { ProgramWriter } from "../program-writer.ts";
+import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
 import { accountTag, tagNumber } from "../tags.ts";
 import { AMM_ERRORS, AUTHORITY_SEED, POOL, POOL_BYTES } from "./layout.ts";
 

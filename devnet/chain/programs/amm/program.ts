@@ -1,4 +1,4 @@
-import { RUNTIME_ERRORS } from "../program-writer.ts";
+import { RUNTIME_ERRORS } from "../runtime.ts";
 import { instructionTag, tagNumber } from "../tags.ts";
 import { AmmWriter } from "./amm-writer.ts";
 import { deposit, withdraw } from "./liquidity.ts";

@@ -1,4 +1,4 @@
-import { RECORD, RUNTIME_ERRORS } from "../program-writer.ts";
+import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
 import { eventTag, tagNumber } from "../tags.ts";
 import type { AmmWriter } from "./amm-writer.ts";
 import { AMM_ERRORS, CONFIG, FEE_DENOMINATOR, POOL, POOL_STATUS } from "./layout.ts";

@@ -50,6 +50,11 @@ export class Assembler {
     return { name };
   }
 
+  /** Several at once, in the order of their names. */
+  labels<const Names extends readonly string[]>(...names: Names): { readonly [K in keyof Names]: Label } {
+    return names.map((name) => this.label(name)) as { readonly [K in keyof Names]: Label };
+  }
+
   place(label: Label): void {
     if (this.#places.has(label)) throw new Error(`the label ${label.name} is placed twice`);
     this.#places.set(label, this.#position);

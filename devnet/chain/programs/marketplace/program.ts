@@ -1,6 +1,7 @@
 import { AccountMaker } from "../account-maker.ts";
 import { Invoker, type Seed } from "../invoke.ts";
-import { ProgramWriter, RECORD, RUNTIME_ERRORS } from "../program-writer.ts";
+import { ProgramWriter } from "../program-writer.ts";
+import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
 import { accountTag, instructionTag, tagNumber } from "../tags.ts";
 import { LISTING, LISTING_BYTES, LISTING_SEED, MARKETPLACE_ERRORS } from "./layout.ts";
 

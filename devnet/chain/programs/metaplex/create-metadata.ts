@@ -1,4 +1,4 @@
-import { RECORD, RUNTIME_ERRORS } from "../program-writer.ts";
+import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
 import {
   CREATORS_MAX,
   METADATA_BYTES,
@@ -50,13 +50,7 @@ function copyText(program: MetadataWriter, most: number, length: number): void {
 function copyCreators(program: MetadataWriter, { shares }: Arguments): void {
   const { writer } = program;
   const { asm } = writer;
-  const names = ["none", "next", "unverified", "done"] as const;
-  const [none, next, unverified, done] = names.map((name) => asm.label(name)) as [
-    ReturnType<typeof asm.label>,
-    ReturnType<typeof asm.label>,
-    ReturnType<typeof asm.label>,
-    ReturnType<typeof asm.label>,
-  ];
+  const [none, next, unverified] = asm.labels("none", "next", "unverified");
   const cannot = writer.failure(METADATA_ERRORS.cannotVerifyAnotherCreator);
   program.requireLeft(1);
   asm.load(1, "r1", "r6");
@@ -100,9 +94,7 @@ function copyCreators(program: MetadataWriter, { shares }: Arguments): void {
   asm.branch("ne", "r5", 0, next);
   asm.load(8, "r2", "r9", shares);
   asm.branch("ne", "r2", 100, writer.failure(METADATA_ERRORS.shareTotal));
-  asm.jump(done);
   asm.place(none);
-  asm.place(done);
 }
 
 /** Reads an option of `bytes` at r6: keeps where its value stands, or 0. */
@@ -125,7 +117,7 @@ function option(program: MetadataWriter, bytes: number, slot: number): void {
 /** Writes an option at r8: a copy of what was read, or none. */
 function writeOption(program: MetadataWriter, bytes: number, slot: number): void {
   const { asm } = program.writer;
-  const [none, done] = [asm.label("none"), asm.label("done")];
+  const none = asm.label("none");
   asm.load(8, "r2", "r9", slot);
   asm.branch("eq", "r2", 0, none);
   asm.store(1, "r8", 0, 1);
@@ -136,7 +128,6 @@ function writeOption(program: MetadataWriter, bytes: number, slot: number): void
   asm.add("r8", bytes);
   asm.place(none);
   asm.add("r8", 1);
-  asm.place(done);
 }
 
 function writeHead(program: MetadataWriter): void {

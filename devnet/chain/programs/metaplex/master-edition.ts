@@ -1,4 +1,4 @@
-import { RECORD, RUNTIME_ERRORS } from "../program-writer.ts";
+import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
 import { MASTER_EDITION_BYTES, MASTER_EDITION_KEY, METADATA_ERRORS, TOKEN_STANDARD } from "./layout.ts";
 import type { MetadataWriter } from "./metadata-writer.ts";
 

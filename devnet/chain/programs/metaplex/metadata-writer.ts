@@ -3,7 +3,8 @@ import { bytesOf } from "../../genesis/token-accounts.ts";
 import { AccountMaker } from "../account-maker.ts";
 import type { Label } from "../assembler/assembler.ts";
 import { Invoker, type Seed } from "../invoke.ts";
-import { ProgramWriter, RECORD, RUNTIME_ERRORS } from "../program-writer.ts";
+import { ProgramWriter } from "../program-writer.ts";
+import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
 import { METADATA_ERRORS, METADATA_KEY } from "./layout.ts";
 
 /** Where creators begin in metadata whose texts are padded. */

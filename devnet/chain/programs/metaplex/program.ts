@@ -1,4 +1,4 @@
-import { RUNTIME_ERRORS } from "../program-writer.ts";
+import { RUNTIME_ERRORS } from "../runtime.ts";
 import { burnNft } from "./burn.ts";
 import { createMetadata } from "./create-metadata.ts";
 import { createMasterEdition } from "./master-edition.ts";

@@ -1,4 +1,4 @@
-import { RECORD } from "../program-writer.ts";
+import { RECORD } from "../runtime.ts";
 import { METADATA_ERRORS } from "./layout.ts";
 import type { MetadataWriter } from "./metadata-writer.ts";
 

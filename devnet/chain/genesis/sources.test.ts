@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getAccount, getMint, getTokenMetadata, TOKEN_2022_PROGRAM_ID } from "@solana/spl-token";
+import {
+  Connection,
+  Keypair,
+  PublicKey,
+  sendAndConfirmTransaction,
+  Transaction,
+  TransactionInstruction,
+} from "@solana/web3.js";
+import type { ChainNode } from "../node.ts";
+import { type NodeOptions, parseCommandLine } from "../options.ts";
+import { Assembler } from "../programs/assembler/assembler.ts";
+import { holding, poolNamed, swapInstruction } from "../programs/testing/pool-instructions.ts";
+import { bootNode } from "../testing/boot.ts";
+import { walletKeypair } from "../testing/wallets.ts";
+import { programDataAddress } from "./elf-accounts.ts";
+import { GenesisFaults } from "./load.ts";
+
+let directory: string;
+let node: ChainNode;
+let connection: Connection;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "genesis-"));
+  node = await bootNode();
+  connection = new Connection(node.rpcUrl, { commitment: "confirmed", wsEndpoint: node.wsUrl });
+});
+afterAll(async () => {
+  await node[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true });
+});
+
+function file(name: string, content: string | Uint8Array): string {
+  const path = join(directory, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** A program that fails with this code. */
+function failing(code: bigint): Uint8Array {
+  const asm = new Assembler();
+  asm.wide("r0", code);
+  asm.exit();
+  return asm.finish();
+}
+
+async function errorOf(at: ChainNode, program: PublicKey): Promise<unknown> {
+  const alice = walletKeypair("alice");
+  const connected = new Connection(at.rpcUrl, "processed");
+  const { blockhash } = await connected.getLatestBlockhash();
+  const transaction = new Transaction({ feePayer: alice.publicKey, recentBlockhash: blockhash });
+  transaction.add(new TransactionInstruction({ programId: program, keys: [], data: Buffer.of(1) }));
+  return (await connected.simulateTransaction(transaction, [alice])).value.err;
+}
+
+async function faultsOf(options: Partial<NodeOptions>): Promise<readonly string[]> {
+  const started = bootNode(options);
+  const fault = await started.then(
+    async (unexpected) => {
+      await unexpected[Symbol.asyncDispose]();
+      return null;
+    },
+    (error: unknown) => error,
+  );
+  if (!(fault instanceof GenesisFaults)) throw new Error(`expected faults, got ${String(fault)}`);
+  return fault.faults;
+}
+
+test("unmodified clients read the genesis's tokens and swap in its pools", async () => {
+  const alice = walletKeypair("alice");
+  const { pools, mints } = node.chain.genesis.description;
+  const pool = poolNamed(pools, "dev-usdc");
+  const gem = new PublicKey(mints.get("gem") ?? "");
+  expect(await getTokenMetadata(connection, gem)).toMatchObject({
+    name: "Devnet Gem",
+    symbol: "GEM",
+    additionalMetadata: [
+      ["kind", "points"],
+      ["cut", "brilliant"],
+    ],
+  });
+  expect((await getMint(connection, gem, "confirmed", TOKEN_2022_PROGRAM_ID)).supply).toBe(123_498n);
+  const from = pool.sides[0].mint.decimals === 6 ? 0 : 1;
+  const bought = new PublicKey(holding(alice.publicKey, pool.sides[from === 0 ? 1 : 0]));
+  const before = (await getAccount(connection, bought)).amount;
+  const swap = swapInstruction({ owner: alice.publicKey, pool, from, by: "input", amounts: [100_000_000n, 1n] });
+  await sendAndConfirmTransaction(connection, new Transaction().add(swap), [alice]);
+  // A hundred dollars of 5,000 against 50,000, less 0.3%.
+  const gained = (await getAccount(connection, bought)).amount - before;
+  expect(gained).toBe((50_000_000_000_000n * 99_700_000n) / (5_000_000_000n + 99_700_000n));
+});
+
+test("accounts are cloned from another chain, programs with their files, and the copy runs", async () => {
+  const id = Keypair.generate().publicKey;
+  const path = file("origin.so", failing(77n));
+  await using origin = await bootNode({ seed: "origin", programs: [{ address: id.toBase58(), path }] });
+  const { mints } = origin.chain.genesis.description;
+  const usdc = mints.get("usdc") ?? "";
+  const clones = [{ url: origin.rpcUrl, addresses: [id.toBase58(), usdc] }];
+  const genesisPath = file("empty.json", '{"wallets":[{"name":"alice","lamports":1000000000}]}');
+  await using copy = await bootNode({ seed: "copy", genesisPath, clones });
+  expect(await errorOf(copy, id)).toEqual({ InstructionError: [0, { Custom: 77 }] });
+  for (const address of [id.toBase58(), programDataAddress(id.toBase58()), usdc]) {
+    const [there, here] = [origin.chain.accounts.newest(address), copy.chain.accounts.newest(address)];
+    expect(there).not.toBeNull();
+    expect(here).toEqual(there);
+  }
+  const nowhere = Keypair.generate().publicKey.toBase58();
+  const missing = await faultsOf({ clones: [{ url: origin.rpcUrl, addresses: [nowhere, usdc] }] });
+  expect(missing).toEqual([expect.stringContaining(nowhere)]);
+});
+
+test("a program comes from a file, in place of one of genesis, and one that cannot run is named", async () => {
+  const id = Keypair.generate().publicKey;
+  const pool = poolNamed(node.chain.genesis.description.pools, "dev-usdc");
+  const programs = [
+    { address: id.toBase58(), path: file("own.so", failing(5n)) },
+    { address: pool.program, path: file("pools.so", failing(6n)) },
+  ];
+  await using other = await bootNode({ programs });
+  expect(await errorOf(other, id)).toEqual({ InstructionError: [0, { Custom: 5 }] });
+  expect(await errorOf(other, new PublicKey(pool.program))).toEqual({ InstructionError: [0, { Custom: 6 }] });
+  expect(other.chain.genesis.description.programKinds.get(pool.program)).toBe("given");
+  const elf = failing(1n);
+  const broken = elf.slice();
+  broken.fill(0xff, 240, 256);
+  expect(await faultsOf({ programs: [{ address: id.toBase58(), path: file("broken.so", broken) }] })).toEqual([
+    expect.stringContaining(id.toBase58()),
+  ]);
+});
+
+test("a genesis file loads its own programs under either loader", async () => {
+  file("loaded.so", failing(9n));
+  const [upgradeable, old] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+  const described = {
+    wallets: [{ name: "alice", lamports: 1_000_000_000 }],
+    programs: [
+      { address: upgradeable.toBase58(), file: "loaded.so", authority: "alice" },
+      { address: old.toBase58(), file: "loaded.so", loader: "loader-2" },
+    ],
+  };
+  await using own = await bootNode({ genesisPath: file("programs.json", JSON.stringify(described)) });
+  for (const id of [upgradeable, old]) expect(await errorOf(own, id)).toEqual({ InstructionError: [0, { Custom: 9 }] });
+});
+
+test("faults of file, clones and programs are told together, without the secrets of a URL", async () => {
+  await using refusing = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response("<html>", { status: 500 }),
+  });
+  const url = `http://user:secret@127.0.0.1:${refusing.port}/?api-key=hidden`;
+  const faults = await faultsOf({
+    genesisPath: file("faulty.json", '{"wallets":[{"name":"ann"}],"listings":[{"nft":"x","price":0}]}'),
+    clones: [{ url, addresses: [walletKeypair("alice").publicKey.toBase58()] }],
+    programs: [{ address: walletKeypair("bob").publicKey.toBase58(), path: join(directory, "absent.so") }],
+  });
+  expect(faults.length).toBe(5);
+  expect(faults.join("\n")).toContain("wallets[0].lamports: is missing");
+  expect(faults.join("\n")).toContain("listings[0].price");
+  expect(faults.join("\n")).toContain("absent.so");
+  expect(faults.join("\n")).not.toMatch(/secret|hidden/);
+  expect(await faultsOf({ genesisPath: join(directory, "nowhere.json") })).toHaveLength(1);
+  expect(
+    await faultsOf({
+      programs: [{ address: programDataAddress(PublicKey.default.toBase58()), path: file("text.so", "no program") }],
+    }),
+  ).toEqual([expect.stringContaining("is no ELF file")]);
+});
+
+test("what a node answers to a clone is judged, not trusted", async () => {
+  const address = walletKeypair("alice").publicKey.toBase58();
+  const account = { lamports: 1, owner: address, executable: false, data: ["", "base64"] };
+  const answers = [
+    '{"result":{"value":[]}}',
+    '{"error":{"code":-32601,"message":"no"}}',
+    "null",
+    JSON.stringify({ result: { value: [{ ...account, lamports: -1 }] } }),
+    JSON.stringify({ result: { value: [{ ...account, owner: "x" }] } }),
+    JSON.stringify({ result: { value: [{ ...account, data: "" }] } }),
+    JSON.stringify({ result: { value: [{ ...account, executable: "no" }] } }),
+  ];
+  let next = 0;
+  await using odd = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(answers[next++]) });
+  for (const _ of answers) {
+    const faults = await faultsOf({ clones: [{ url: `http://127.0.0.1:${odd.port}`, addresses: [address] }] });
+    expect(faults).toEqual([expect.stringContaining("did not give the accounts")]);
+  }
+  expect(next).toBe(answers.length);
+});
+
+test("the chain's process tells faults of its genesis and ends with 2", async () => {
+  const id = Keypair.generate().publicKey.toBase58();
+  const broken = failing(1n);
+  broken.fill(0xff, 240, 256);
+  const main = new URL("../main.ts", import.meta.url).pathname;
+  const flags = ["--rpc-port", "0", "--pubsub-port", "0", "--program", id, file("unsound.so", broken)];
+  const child = Bun.spawn([process.execPath, main, ...flags], { stdin: "pipe", stdout: "ignore", stderr: "pipe" });
+  const told = await new Response(child.stderr).text();
+  expect(told).toContain(`cannot load the program ${id}`);
+  expect(await child.exited).toBe(2);
+});
+
+test("the command line takes both forms of --clone and --program, and tells what is wrong with them", () => {
+  const [one, two] = [walletKeypair("alice").publicKey.toBase58(), walletKeypair("bob").publicKey.toBase58()];
+  const url = "https://node.invalid/?key=a=b";
+  const argv = [
+    "--clone",
+    url,
+    one,
+    "--clone",
+    `${url}=${one},${two}`,
+    "--program",
+    two,
+    "./x.so",
+    "--program",
+    `${one}=y.so`,
+  ];
+  const parsed = parseCommandLine([...argv, "--genesis", "g.json", "--admin"]);
+  if (!parsed.ok) throw new Error(parsed.faults.join());
+  expect(parsed.options).toMatchObject({
+    genesisPath: "g.json",
+    admin: true,
+    clones: [
+      { url, addresses: [one] },
+      { url, addresses: [one, two] },
+    ],
+    programs: [
+      { address: two, path: "./x.so" },
+      { address: one, path: "y.so" },
+    ],
+  });
+  const wrong = parseCommandLine(["--clone", "ftp://x", one, "--program", "short", "x.so", "--slot-ms", "x"]);
+  expect(wrong.ok ? [] : wrong.faults).toHaveLength(3);
+});
