@@ -7,10 +7,12 @@ import { addPool, addPoolConfig, type GenesisPool } from "./pools.ts";
 import type { Fault } from "./shapes.ts";
 import { addCollection, addMint, addNft, declareMint } from "./tokens.ts";
 
-/** A mint of one unit, in a collection or alone. */
-export interface GenesisNft {
+/** A collection of genesis. */
+export interface GenesisCollection {
   readonly name: string;
   readonly mint: string;
+  /** Who verifies its items: a wallet's name, or an address. */
+  readonly authority: string;
 }
 
 /** What a genesis file comes to. */
@@ -19,6 +21,7 @@ export interface BuiltGenesis {
   readonly pools: readonly GenesisPool[];
   readonly wallets: ReadonlyMap<string, string>;
   readonly mints: ReadonlyMap<string, string>;
+  readonly collections: readonly GenesisCollection[];
 }
 
 export type GenesisBuild =
@@ -80,5 +83,6 @@ export function buildGenesis(file: GenesisFile): GenesisBuild {
   }
   if (ledger.faults.length > 0) return { ok: false, faults: ledger.faults };
   const wallets = new Map(file.wallets.map(({ name }) => [name, ledger.address(name)]));
-  return { ok: true, built: { accounts: ledger.writes, pools, wallets, mints } };
+  const collections = file.collections.map(({ name, authority }) => ({ name, mint: mints.get(name) ?? "", authority }));
+  return { ok: true, built: { accounts: ledger.writes, pools, wallets, mints, collections } };
 }

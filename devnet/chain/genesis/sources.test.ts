@@ -88,9 +88,9 @@ test("unmodified clients read the genesis's tokens and swap in its pools", async
   const before = (await getAccount(connection, bought)).amount;
   const swap = swapInstruction({ owner: alice.publicKey, pool, from, by: "input", amounts: [100_000_000n, 1n] });
   await sendAndConfirmTransaction(connection, new Transaction().add(swap), [alice]);
-  // A hundred dollars of 5,000 against 50,000, less 0.3%.
+  // A hundred dollars into 50,000 against 500,000, less 0.3%.
   const gained = (await getAccount(connection, bought)).amount - before;
-  expect(gained).toBe((50_000_000_000_000n * 99_700_000n) / (5_000_000_000n + 99_700_000n));
+  expect(gained).toBe((500_000_000_000_000n * 99_700_000n) / (50_000_000_000n + 99_700_000n));
 });
 
 test("accounts are cloned from another chain, programs with their files, and the copy runs", async () => {

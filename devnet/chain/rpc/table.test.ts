@@ -56,7 +56,7 @@ const CALLS: readonly (readonly [string, readonly unknown[], unknown])[] = [
   [
     "getTokenLargestAccounts",
     ["native"],
-    { value: [{ amount: "20000000000000", decimals: 9 }, { amount: "2500000000" }] },
+    { value: [{ amount: "100000000000000", decimals: 9 }, { amount: "2500000000" }] },
   ],
   ["getTokenSupply", ["native"], { value: { amount: "0", decimals: 9, uiAmount: 0, uiAmountString: "0" } }],
   ["getTransaction", ["signature"], null],

@@ -13,10 +13,10 @@ const clock = partyOf(sysvars.clock);
 const rent = partyOf(sysvars.rent);
 const stakeHistory = partyOf(sysvars.stakeHistory);
 
-const signsAndPays = (party: Party): AccountUse => ({ party, signs: true, writes: true });
-const signs = (party: Party): AccountUse => ({ party, signs: true, writes: false });
-const writes = (party: Party): AccountUse => ({ party, signs: false, writes: true });
-const reads = (party: Party): AccountUse => ({ party, signs: false, writes: false });
+export const signsAndPays = (party: Party): AccountUse => ({ party, signs: true, writes: true });
+export const signs = (party: Party): AccountUse => ({ party, signs: true, writes: false });
+export const writes = (party: Party): AccountUse => ({ party, signs: false, writes: true });
+export const reads = (party: Party): AccountUse => ({ party, signs: false, writes: false });
 
 /** What a mint is to the instructions that use it. */
 export interface MintParty extends Party {
@@ -103,6 +103,11 @@ export function closeTokenAccount(mint: MintParty, account: Party, owner: Party)
     accounts: [writes(account), writes(owner), signs(owner)],
     data: Uint8Array.of(9),
   };
+}
+
+/** Makes a native account's units what its lamports are. */
+export function syncNative(mint: MintParty, account: Party): TrafficInstruction {
+  return { program: mint.program, accounts: [writes(account)], data: Uint8Array.of(17) };
 }
 
 export interface SeededAccount {

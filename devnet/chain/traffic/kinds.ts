@@ -1,4 +1,3 @@
-import type { Wallet } from "./cast.ts";
 import {
   burnTokens,
   closeTokenAccount,
@@ -9,9 +8,13 @@ import {
   transfer,
   transferTokens,
 } from "./instructions.ts";
-import { type Plan, plan } from "./plan.ts";
+import { nftLife } from "./nft-life.ts";
+import { nftMint } from "./nft-mint.ts";
+import type { Wallet } from "./parties.ts";
+import { mintSigners, type Plan, plan } from "./plan.ts";
 import type { OpenHolding, Scene } from "./scene.ts";
 import { stake } from "./stakes.ts";
+import { swap, swapBeyondItsBound } from "./swaps.ts";
 
 const UNITS_MINTED_MAX = 1_000_000n;
 const PAYMENTS_MAX = 8;
@@ -98,9 +101,8 @@ function tokenSupply(scene: Scene): Plan | null {
   const unit = 10n ** BigInt(mint.decimals);
   scene.hold(holding.address);
   if (amount === 0n || supply < scene.draw.part(UNITS_MINTED_MAX * unit, 0, 1_000)) {
-    const { treasury } = scene.cast;
     const minted = BigInt(scene.draw.magnitude(0, 4)) * unit;
-    return plan([treasury.keypair], 40_000, [mintTokens(mint, holding, treasury, minted)]);
+    return plan(mintSigners(scene, mint), 40_000, [mintTokens(mint, holding, mint.authority, minted)]);
   }
   const { owner } = holding;
   return plan([owner.keypair], 40_000, [burnTokens(mint, holding, owner, scene.draw.part(amount, 10, 300))]);
@@ -139,8 +141,9 @@ function overdraft(scene: Scene, from: Wallet): Plan {
 function failure(scene: Scene): Plan | null {
   const payer = scene.payer();
   if (payer === null) return null;
-  const which = scene.draw.below(4);
+  const which = scene.draw.below(5);
   if (which === 0) return overdraft(scene, payer);
+  if (which === 4) return swapBeyondItsBound(scene) ?? overdraft(scene, payer);
   if (which === 1) {
     const created = scene.draw.pick(scene.cast.stakes.filter(({ party }) => scene.lamports(party.address) > 0n));
     if (created === null || created.owner === payer) return overdraft(scene, payer);
@@ -161,13 +164,16 @@ function failure(scene: Scene): Plan | null {
 
 /** What is drawn, with its weight, and what makes it; a kind that is not possible now becomes a payment. */
 const KINDS = {
-  payment: { weight: 33, make: payment },
-  tokenPayment: { weight: 28, make: tokenPayment },
-  note: { weight: 8, make: note },
+  payment: { weight: 27, make: payment },
+  tokenPayment: { weight: 22, make: tokenPayment },
+  swap: { weight: 12, make: swap },
+  nftMint: { weight: 2, make: nftMint },
+  nftLife: { weight: 4, make: nftLife },
+  note: { weight: 6, make: note },
   payments: { weight: 5, make: payments },
-  tokenOpening: { weight: 5, make: tokenOpening },
-  tokenClosing: { weight: 4, make: tokenClosing },
-  tokenSupply: { weight: 5, make: tokenSupply },
+  tokenOpening: { weight: 4, make: tokenOpening },
+  tokenClosing: { weight: 3, make: tokenClosing },
+  tokenSupply: { weight: 3, make: tokenSupply },
   stake: { weight: 5, make: stake },
   failure: { weight: 7, make: failure },
 } as const satisfies { readonly [kind: string]: { weight: number; make: (scene: Scene) => Plan | null } };

@@ -1,5 +1,7 @@
 import type { GenesisKeypair } from "../bank/keypair.ts";
 import type { Draft, TrafficInstruction } from "./message.ts";
+import type { CastMint } from "./parties.ts";
+import type { Scene } from "./scene.ts";
 
 /** A transaction that is not yet signed, and the compute units that it asks for when it bids for its place. */
 export interface Plan extends Draft {
@@ -13,4 +15,10 @@ export function plan(
   instructions: readonly TrafficInstruction[],
 ): Plan {
   return { signers, units, instructions };
+}
+
+/** Who signs when units of a mint are made: the treasury pays, and whoever may make them says so. */
+export function mintSigners({ cast }: Scene, mint: CastMint): readonly [GenesisKeypair, ...GenesisKeypair[]] {
+  const { treasury } = cast;
+  return mint.authority === treasury ? [treasury.keypair] : [treasury.keypair, mint.authority.keypair];
 }

@@ -1,8 +1,9 @@
 import { isTokenAccount, mintState, tokenAmount } from "../bank/token-state.ts";
 import type { ChainAccount } from "../model.ts";
-import type { Cast, CastMint, Holding, Wallet } from "./cast.ts";
+import type { Cast } from "./cast.ts";
 import type { Draw } from "./draw.ts";
 import type { UsableTable } from "./message.ts";
+import type { CastMint, Holding, Wallet } from "./parties.ts";
 
 const SOL = 1_000_000_000n;
 /** What a wallet is given by the faucet, unless the faucet holds too little for everybody. */

@@ -8,8 +8,10 @@ import type { Scene } from "./scene.ts";
 
 const SOL = 1_000_000_000n;
 const STAKE_BYTES = 200;
+/** Epochs that a delegation runs; all but the first, in which it is activated, earn. */
+const EPOCHS = 3n;
 
-/** The next step in the life of a stake account: created and delegated, deactivated an epoch later, withdrawn and gone. */
+/** The next step in the life of a stake account: created and delegated, deactivated when it has earned, withdrawn. */
 export function stake(scene: Scene): Plan | null {
   const free = scene.cast.stakes.filter(({ party, owner }) => {
     return !scene.holds.has(party.address) && scene.canPay(owner);
@@ -41,7 +43,7 @@ function stakeStep(scene: Scene, candidate: CastStake): Plan | null {
   if (held.state === "delegated") {
     const { activationEpoch, deactivationEpoch } = held.delegation;
     if (deactivationEpoch === maxU64) {
-      return activationEpoch < scene.epoch ? step(deactivateStake(party, owner)) : null;
+      return activationEpoch + EPOCHS <= scene.epoch ? step(deactivateStake(party, owner)) : null;
     }
     if (deactivationEpoch >= scene.epoch) return null;
   }

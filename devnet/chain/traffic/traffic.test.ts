@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { programs, type Transaction } from "@sluice/wire";
 import type { Chain } from "../bank/chain.ts";
 import { signaturesValid } from "../bank/resolve.ts";
+import { tokenAmount } from "../bank/token-state.ts";
 import { bootNode } from "../testing/boot.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
 import { type TrafficKind, trafficKinds } from "./kinds.ts";
@@ -16,10 +17,10 @@ interface Running extends Disposable {
   readonly sent: Sent[];
 }
 
-function startTraffic(chain: Chain, seed = "test", transactionsPerSecond = 20): Running {
+function startTraffic(chain: Chain, seed = "test", transactionsPerSecond = 20, nftsMax = 500): Running {
   const sent: Sent[] = [];
   const submitted = (kind: Sent["kind"], transaction: Transaction) => void sent.push({ kind, transaction });
-  const traffic = new Traffic({ transactionsPerSecond, seed, slotMs: 0 }, { chain, submitted });
+  const traffic = new Traffic({ transactionsPerSecond, seed, slotMs: 0, nftsMax }, { chain, submitted });
   return { sent, [Symbol.dispose]: () => traffic[Symbol.dispose]() };
 }
 
@@ -29,6 +30,10 @@ function sum(values: readonly bigint[]): bigint {
 
 function lamportsOfAll(chain: Chain): bigint {
   return sum([...chain.accounts.all(chain.at("processed").slot)].map(([, account]) => account.lamports));
+}
+
+function missing(): never {
+  throw new Error("there is no such account");
 }
 
 /** Beyond what a loaded machine needs. */
@@ -91,6 +96,53 @@ describe("over several hundred slots", () => {
     expect([...steps.keys()].sort()).toEqual(["deactivated", "delegated", "withdrawn"]);
   });
 
+  test("a delegation runs for three epochs before it is deactivated, so that it earns", () => {
+    const { history } = manual.chain;
+    let deactivated = 0;
+    for (const { kind, transaction } of traffic.sent) {
+      const program = transaction.message.staticAddresses.indexOf(programs.stake);
+      const last = transaction.message.instructions.at(-1);
+      if (kind !== "stake" || last?.programIndex !== program || last.data[0] !== 5) continue;
+      expect(history.transaction(transaction.id)?.executed.slot ?? 0n).toBeGreaterThanOrEqual(3n * 64n);
+      deactivated += 1;
+    }
+    expect(deactivated).toBeGreaterThan(3);
+  });
+
+  test("swaps move prices, and pools stay near where genesis put them", () => {
+    const { accounts, genesis } = manual.chain;
+    for (const { sides } of genesis.description.pools) {
+      const now = sides.map(({ vault }) => Number(tokenAmount(accounts.newest(vault) ?? missing())));
+      const before = sides.map(({ amount }) => Number(amount));
+      const [into = 0, out = 0, from = 0, of = 0] = [...now, ...before];
+      const moved = out / into / (of / from);
+      expect(moved).not.toBe(1);
+      expect(Math.abs(moved - 1)).toBeLessThan(0.1);
+      // Fees stay in the pool: its product only grows.
+      expect(into * out).toBeGreaterThan(from * of);
+    }
+  });
+
+  test("tokens of one unit are minted, verified, listed, sold, handed on", () => {
+    const said = new Set<string>();
+    for (let slot = 1n; slot <= SLOTS; slot += 1n) {
+      for (const { logs, error } of manual.chain.history.block(slot)?.transactions ?? []) {
+        if (error === null) for (const line of logs) said.add(line.replace("Program log: ", ""));
+      }
+    }
+    for (const line of [
+      "IX: Create Metadata Accounts v3",
+      "IX: Create Master Edition v3",
+      "IX: Verify Collection",
+      "Instruction: ListLegacy",
+      "Instruction: BuyLegacy",
+      "Instruction: SwapBaseInput",
+      "TokenMetadataInstruction: Initialize",
+    ]) {
+      expect([...said]).toContain(line);
+    }
+  });
+
   test("no lamport comes or goes but by the burn of base fees and the rewards of an epoch", () => {
     let expected = genesis.lamports;
     for (const { burned, issued, capitalization } of changes) {
@@ -148,14 +200,16 @@ test(
   async () => {
     await using manual = await startManualChain({ slotsPerEpoch: 32n, transactionsMax: 1_000 });
     const { chain } = manual;
-    using traffic = startTraffic(chain, "rate", 33);
+    using traffic = startTraffic(chain, "rate", 33, 6);
     await manual.closeSlots(100);
     const atFirst = traffic.sent.length;
     await manual.closeSlots(100);
     expect(traffic.sent.length - atFirst).toBe(1_320);
-    // What genesis holds, 50 wallets, 3 mints with 50 accounts each, 12 stakes, a table.
+    // 50 wallets, 3 mints with 50 accounts each, 12 stakes, a table; 12 traders' accounts of two mints and of the wrapped
+    // native one; 6 tokens with 8 accounts each and 16 with 4.
+    const most = 50 + 3 + 150 + 12 + 1 + 36 + 48 + 64;
     await using idle = await startManualChain({ slotsPerEpoch: 32n });
-    expect(chain.accounts.size).toBeLessThanOrEqual(idle.chain.accounts.size + 50 + 3 + 150 + 12 + 1);
+    expect(chain.accounts.size).toBeLessThanOrEqual(idle.chain.accounts.size + most);
   },
   PATIENCE_MS,
 );

@@ -7,6 +7,7 @@ import { Draw } from "./draw.ts";
 import { setUnitLimit, setUnitPrice } from "./instructions.ts";
 import { drawPlan, type TrafficKind } from "./kinds.ts";
 import { type Draft, signedBytes } from "./message.ts";
+import { NFTS_MAX } from "./nft-roster.ts";
 import type { Plan } from "./plan.ts";
 import { Holds, Scene, type SceneChain } from "./scene.ts";
 import { type Errand, errands, LookupTables } from "./upkeep.ts";
@@ -24,6 +25,8 @@ export interface TrafficOptions {
   readonly seed: string;
   /** Nominal length of a slot; 0 when slots are closed by hand, and then each gets its transactions at once. */
   readonly slotMs: number;
+  /** Tokens of one unit that are ever minted under the Token program; 500 when absent. */
+  readonly nftsMax?: number;
 }
 
 export interface TrafficDependencies {
@@ -57,8 +60,8 @@ export class Traffic implements Disposable {
   constructor(options: TrafficOptions, deps: TrafficDependencies) {
     this.#options = options;
     this.#deps = deps;
-    this.#cast = createCast(options.seed);
     const { chain } = deps;
+    this.#cast = createCast(options.seed, chain.genesis.description, options.nftsMax ?? NFTS_MAX);
     this.#view = { read: (address) => chain.accounts.newest(address), faucet: chain.genesis.faucet.address };
     chain.watch({
       received() {},

@@ -1,8 +1,10 @@
 import { decodeAddressLookupTable, mintSize } from "@sluice/wire";
 import { rentExemptLamports } from "../bank/sysvars.ts";
-import { type CastMint, tableAddress } from "./cast.ts";
+import { tableAddress } from "./cast.ts";
 import { createAccount, createTable, initializeMint, mintTokens, openTokenAccount } from "./instructions.ts";
 import type { Draft, Party, UsableTable } from "./message.ts";
+import type { CastMint } from "./parties.ts";
+import { mintSigners } from "./plan.ts";
 import type { Scene, SceneChain } from "./scene.ts";
 
 /** Open accounts that each mint has at least, so that its units can move. */
@@ -24,7 +26,7 @@ function allowances(scene: Scene): Errand[] {
 function mintErrand(scene: Scene, mint: CastMint): Errand | null {
   const { treasury } = scene.cast;
   if (scene.supply(mint) === null) {
-    if (scene.holds.has(mint.address)) return null;
+    if (mint.keypair === null || scene.holds.has(mint.address)) return null;
     scene.hold(mint.address);
     const size = { lamports: rentExemptLamports(mintSize), space: mintSize };
     const instructions = [createAccount(treasury, mint, size, mint.program), initializeMint(mint, treasury)];
@@ -35,8 +37,9 @@ function mintErrand(scene: Scene, mint: CastMint): Errand | null {
   if (next === undefined || held + scene.open(mint).length >= HOLDERS_MIN) return null;
   scene.hold(next.address);
   const units = FIRST_UNITS * 10n ** BigInt(mint.decimals);
-  const instructions = [openTokenAccount(treasury, next.owner, mint, next), mintTokens(mint, next, treasury, units)];
-  return { kind: "draft", draft: { signers: [treasury.keypair], instructions } };
+  const opened = openTokenAccount(treasury, next.owner, mint, next);
+  const instructions = [opened, mintTokens(mint, next, mint.authority, units)];
+  return { kind: "draft", draft: { signers: mintSigners(scene, mint), instructions } };
 }
 
 /**

@@ -3,15 +3,8 @@ import { burnNft } from "./burn.ts";
 import { createMetadata } from "./create-metadata.ts";
 import { createMasterEdition } from "./master-edition.ts";
 import { MetadataWriter } from "./metadata-writer.ts";
+import { METADATA_TAGS } from "./tags.ts";
 import { verifyCollection } from "./verify-collection.ts";
-
-/** First bytes of the instructions that are understood; all others fail as invalid data. */
-export const METADATA_TAGS = {
-  createMasterEdition: 17,
-  verifyCollection: 18,
-  burnNft: 29,
-  createMetadata: 33,
-} as const;
 
 /** A stand-in for the Token Metadata program as an ELF file: the instructions by which simple tokens of one unit live. */
 export function assembleMetadata(): Uint8Array {

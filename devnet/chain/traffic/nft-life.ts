@@ -1,0 +1,115 @@
+import { isTokenAccount, tokenAmount } from "../bank/token-state.ts";
+import { LISTING } from "../programs/marketplace/layout.ts";
+import { burnTokens, closeTokenAccount, openTokenAccount, transferTokens } from "./instructions.ts";
+import { burnNft, buyNft, closeMint, delistNft, listNft, verifyCollection } from "./nft-instructions.ts";
+import type { CastNft, ClassicNft, NftHolder } from "./nft-roster.ts";
+import { type Plan, plan } from "./plan.ts";
+import type { Scene } from "./scene.ts";
+
+const UNITS = 150_000;
+/** Where an item of a collection with one creator says whether it is verified. */
+const VERIFIED = 367;
+
+function holderOf(scene: Scene, nft: CastNft): NftHolder | null {
+  const found = nft.circle.find(({ address }) => {
+    const account = scene.chain.read(address);
+    return account !== null && isTokenAccount(account) && tokenAmount(account) === 1n;
+  });
+  return found ?? null;
+}
+
+function otherHolder(scene: Scene, nft: CastNft, than: NftHolder | null): NftHolder | null {
+  return scene.draw.pick(nft.circle.filter((holder) => holder !== than && scene.canPay(holder.owner)));
+}
+
+/** Sold to another of its circle, or taken back by who listed it. */
+function fromListing(scene: Scene, nft: ClassicNft, listing: Uint8Array): Plan | null {
+  const view = new DataView(listing.buffer, listing.byteOffset, listing.byteLength);
+  const price = view.getBigUint64(LISTING.amount, true);
+  const seller = nft.circle.find(
+    ({ owner }) => Buffer.compare(owner.bytes, listing.subarray(LISTING.owner, LISTING.owner + 32)) === 0,
+  );
+  if (seller === undefined) return null;
+  const buyer = otherHolder(scene, nft, seller);
+  if (buyer !== null && scene.draw.fraction() < 0.75 && scene.lamports(buyer.owner.address) > price * 2n) {
+    scene.hold(nft.mint.address, buyer.owner.address);
+    return plan([buyer.owner.keypair], UNITS, [buyNft(nft, buyer, seller.owner, price)]);
+  }
+  if (!scene.canPay(seller.owner)) return null;
+  scene.hold(nft.mint.address);
+  const { owner } = seller;
+  return plan([owner.keypair], UNITS, [openTokenAccount(owner, owner, nft.mint, seller), delistNft(nft, seller)]);
+}
+
+function handOn(scene: Scene, nft: CastNft, holder: NftHolder): Plan | null {
+  const to = otherHolder(scene, nft, holder);
+  if (to === null) return null;
+  scene.hold(nft.mint.address);
+  const { owner } = holder;
+  return plan([owner.keypair], UNITS, [
+    openTokenAccount(owner, to.owner, nft.mint, to),
+    transferTokens(nft.mint, { from: holder, to, authority: owner }, 1n),
+    closeTokenAccount(nft.mint, holder, owner),
+  ]);
+}
+
+function verify(scene: Scene, nft: ClassicNft, holder: NftHolder): Plan | null {
+  const { collection } = scene.cast.nfts;
+  const metadata = scene.chain.read(nft.metadata.address);
+  if (collection === null || metadata === null || metadata.data[VERIFIED] !== 0) return null;
+  scene.hold(nft.mint.address);
+  const instruction = verifyCollection(nft, collection, holder.owner);
+  return plan([holder.owner.keypair, collection.authority.keypair], UNITS, [instruction]);
+}
+
+function classicLife(scene: Scene): Plan | null {
+  const minted = scene.cast.nfts.minted(scene.chain);
+  if (minted === 0) return null;
+  const nft = scene.cast.nfts.nft(scene.draw.below(minted));
+  if (scene.holds.has(nft.mint.address)) return null;
+  const listing = scene.chain.read(nft.listing.address);
+  if (listing !== null) return fromListing(scene, nft, listing.data);
+  const holder = holderOf(scene, nft);
+  if (holder === null || !scene.canPay(holder.owner)) return null;
+  const verified = verify(scene, nft, holder);
+  if (verified !== null) return verified;
+  const drawn = scene.draw.fraction();
+  if (drawn < 0.03) {
+    scene.hold(nft.mint.address);
+    return plan([holder.owner.keypair], UNITS, [burnNft(nft, holder)]);
+  }
+  if (drawn < 0.3) return handOn(scene, nft, holder);
+  scene.hold(nft.mint.address);
+  const price = BigInt(scene.draw.magnitude(7, 9.3));
+  return plan([holder.owner.keypair], UNITS, [listNft(nft, holder, price)]);
+}
+
+/** The close authority of a mint of ours is whoever minted it: the first extension of such a mint. */
+function minterOf(scene: Scene, nft: CastNft): NftHolder | null {
+  const data = scene.chain.read(nft.mint.address)?.data ?? new Uint8Array();
+  return nft.circle.find(({ owner }) => Buffer.compare(data.subarray(170, 202), owner.bytes) === 0) ?? null;
+}
+
+function modernLife(scene: Scene): Plan | null {
+  const alive = scene.cast.nfts.modern.filter((nft) => {
+    return !scene.holds.has(nft.mint.address) && scene.chain.read(nft.mint.address) !== null;
+  });
+  const nft = scene.draw.pick(alive);
+  const holder = nft === null ? null : holderOf(scene, nft);
+  if (nft === null || holder === null || !scene.canPay(holder.owner)) return null;
+  const minter = minterOf(scene, nft);
+  if (scene.draw.fraction() < 0.6 || minter === null) return handOn(scene, nft, holder);
+  scene.hold(nft.mint.address);
+  const { owner } = holder;
+  const signers = [owner.keypair, ...(minter.owner === owner ? [] : [minter.owner.keypair])] as const;
+  return plan([signers[0], ...signers.slice(1)], UNITS, [
+    burnTokens(nft.mint, holder, owner, 1n),
+    closeTokenAccount(nft.mint, holder, owner),
+    closeMint(nft.mint, owner, minter.owner),
+  ]);
+}
+
+/** What comes after its minting: listed, sold, taken back, verified, handed on, burned. */
+export function nftLife(scene: Scene): Plan | null {
+  return scene.draw.fraction() < 0.7 ? classicLife(scene) : modernLife(scene);
+}

@@ -1,0 +1,130 @@
+import { programs } from "@sluice/wire";
+import { GenesisKeypair } from "../bank/keypair.ts";
+import type { GenesisDescription } from "../genesis/load.ts";
+import type { ChainAccount } from "../model.ts";
+import { nameOwner } from "../names/index.ts";
+import { LISTING_SEED, MARKETPLACE_PROGRAM } from "../programs/marketplace/layout.ts";
+import { METADATA_PROGRAM } from "../programs/metaplex/layout.ts";
+import type { MintParty } from "./instructions.ts";
+import { keypairParty, type Party, partyOf } from "./message.ts";
+import { associated, derived, type Wallet } from "./parties.ts";
+
+/** Tokens of one unit that are ever minted with metadata of their own account: such a mint cannot be closed again. */
+export const NFTS_MAX = 500;
+/** Those of Token-2022, whose mints are closed when they are burned, and made anew. */
+const NFTS_2022 = 16;
+/** Wallets between which one token goes round. */
+const CIRCLE = 3;
+const utf8 = new TextEncoder();
+
+/** One wallet's place for the one unit. */
+export interface NftHolder extends Party {
+  readonly owner: Wallet;
+}
+
+export interface CastNft {
+  readonly number: number;
+  readonly keypair: GenesisKeypair;
+  readonly mint: MintParty;
+  readonly circle: readonly NftHolder[];
+}
+
+/** One of the Token program, with what belongs to it. */
+export interface ClassicNft extends CastNft {
+  readonly metadata: Party;
+  readonly edition: Party;
+  readonly listing: Party;
+  readonly escrow: Party;
+}
+
+/** The collection of genesis that minted tokens say that they are of. */
+export interface CastCollection {
+  readonly mint: Party;
+  readonly metadata: Party;
+  readonly edition: Party;
+  readonly authority: Wallet;
+}
+
+interface Reader {
+  read(address: string): ChainAccount | null;
+}
+
+/** The tokens of one unit of a seed, each derived when it is first needed. */
+export class NftRoster {
+  readonly collection: CastCollection | null;
+  readonly modern: readonly CastNft[];
+  readonly #seed: string;
+  readonly #most: number;
+  readonly #wallets: readonly Wallet[];
+  readonly #known = new Map<number, ClassicNft>();
+  readonly #program = partyOf(METADATA_PROGRAM);
+  readonly #marketplace = partyOf(MARKETPLACE_PROGRAM);
+  #minted = 0;
+
+  constructor(seed: string, wallets: readonly Wallet[], description: GenesisDescription, most: number) {
+    this.#seed = seed;
+    this.#most = most;
+    this.#wallets = wallets;
+    this.collection = this.#collection(description);
+    this.modern = Array.from({ length: NFTS_2022 }, (_, number) =>
+      this.#cast(`nft-2022/${number}`, number, programs.token2022),
+    );
+  }
+
+  #collection({ collections, wallets }: GenesisDescription): CastCollection | null {
+    const [first] = collections;
+    const keypair = first === undefined ? null : nameOwner(first.authority);
+    if (first === undefined || keypair === null || wallets.get(first.authority) !== keypair.address) return null;
+    const mint = partyOf(first.mint);
+    const authority = { ...keypairParty(keypair), keypair };
+    return { mint, metadata: this.#metadata(mint), edition: this.#edition(mint), authority };
+  }
+
+  #metadata(mint: Party): Party {
+    return derived([utf8.encode("metadata"), this.#program.bytes, mint.bytes], this.#program).party;
+  }
+
+  #edition(mint: Party): Party {
+    const seeds = [utf8.encode("metadata"), this.#program.bytes, mint.bytes, utf8.encode("edition")];
+    return derived(seeds, this.#program).party;
+  }
+
+  #cast(role: string, number: number, program: string): CastNft {
+    const keypair = new GenesisKeypair(this.#seed, `traffic/${role}`);
+    const mint = { ...keypairParty(keypair), program: partyOf(program), decimals: 0 };
+    const circle: NftHolder[] = [];
+    for (let step = 0; step < CIRCLE; step += 1) {
+      const owner = this.#wallets[(number * 7 + step * 11 + 1) % this.#wallets.length];
+      if (owner !== undefined) circle.push({ ...associated(owner, mint), owner });
+    }
+    return { number, keypair, mint, circle };
+  }
+
+  nft(number: number): ClassicNft {
+    const known = this.#known.get(number);
+    if (known !== undefined) return known;
+    const nft = this.#cast(`nft/${number}`, number, programs.token);
+    const listing = derived([utf8.encode(LISTING_SEED), nft.mint.bytes], this.#marketplace).party;
+    const escrow = associated(listing, nft.mint);
+    const whole = { ...nft, metadata: this.#metadata(nft.mint), edition: this.#edition(nft.mint), listing, escrow };
+    this.#known.set(number, whole);
+    return whole;
+  }
+
+  /** How many of the Token program are minted, as the chain stands: a fork may have taken some back. */
+  minted(chain: Reader): number {
+    while (this.#minted > 0 && chain.read(this.nft(this.#minted - 1).mint.address) === null) this.#minted -= 1;
+    while (this.#minted < this.#most && chain.read(this.nft(this.#minted).mint.address) !== null) this.#minted += 1;
+    return this.#minted;
+  }
+
+  /** The next ones to mint, of which some may be under way. */
+  *unminted(chain: Reader): Generator<ClassicNft> {
+    for (let number = this.minted(chain); number < this.#most; number += 1) yield this.nft(number);
+  }
+
+  /** Accounts that the roster ever fills: mint, metadata, edition, listing, escrow and the circle's; mint and circle. */
+  get accountsMax(): number {
+    return this.#most * (5 + CIRCLE) + NFTS_2022 * (1 + CIRCLE);
+  }
+}

@@ -1,0 +1,111 @@
+import { maxU64 } from "@sluice/wire";
+import { isTokenAccount, tokenAmount } from "../bank/token-state.ts";
+import { closeTokenAccount, openTokenAccount, syncNative, transfer } from "./instructions.ts";
+import type { Party, TrafficInstruction } from "./message.ts";
+import type { Wallet } from "./parties.ts";
+import { type Plan, plan } from "./plan.ts";
+import { type CastPool, type CastSide, swapInstruction } from "./pools.ts";
+import type { Scene } from "./scene.ts";
+
+const SWAP_UNITS = 200_000;
+/** How far a price may wander from where genesis set it before everybody trades it back, in thousandths. */
+const WANDER = 80n;
+/** No swap is larger than this part of what the pool holds. */
+const LARGEST_PART = 150n;
+
+interface Trade {
+  readonly pool: CastPool;
+  readonly from: 0 | 1;
+  readonly owner: Wallet;
+  readonly source: Party;
+  readonly target: Party;
+  readonly amountIn: bigint;
+  readonly quote: bigint;
+}
+
+function reserves(scene: Scene, pool: CastPool): readonly [bigint, bigint] | null {
+  const amount = ({ vault }: CastSide) => {
+    const account = scene.chain.read(vault.address);
+    return account === null || !isTokenAccount(account) ? 0n : tokenAmount(account);
+  };
+  const held = [amount(pool.sides[0]), amount(pool.sides[1])] as const;
+  return held[0] > 0n && held[1] > 0n ? held : null;
+}
+
+/** The side that goes in: by chance when the price is where it began, surely the scarce one at the end of its range. */
+function direction(scene: Scene, pool: CastPool, held: readonly [bigint, bigint]): 0 | 1 {
+  const before = pool.sides[0].reference * held[1];
+  const now = pool.sides[1].reference * held[0];
+  // Thousandths by which side 0 is dearer than it was; dearer things are sold.
+  const dearer = ((before - now) * 1_000n) / now;
+  const chance = 0.5 + Number(dearer) / Number(WANDER * 2n);
+  return scene.draw.fraction() < chance ? 0 : 1;
+}
+
+/** Somebody with something of what goes in, and a place for what comes out. */
+function trader(
+  scene: Scene,
+  pool: CastPool,
+  from: 0 | 1,
+): (Omit<Trade, "amountIn" | "quote"> & { readonly most: bigint }) | null {
+  const [into, out] = from === 0 ? pool.sides : [pool.sides[1], pool.sides[0]];
+  const place = (side: CastSide, least: bigint) =>
+    side.mint === null
+      ? pool.wrapped
+          .filter((wrapped) => scene.canPay(wrapped.owner) && !scene.holds.has(wrapped.address))
+          .map((wrapped) => ({
+            party: wrapped as Party,
+            owner: wrapped.owner,
+            most: scene.lamports(wrapped.owner.address) / 3n,
+          }))
+      : scene
+          .open(side.mint)
+          .filter(({ amount }) => amount >= least)
+          .map(({ holding, amount }) => ({ party: holding as Party, owner: holding.owner, most: amount }));
+  const targets = new Map(place(out, 0n).map(({ owner, party }) => [owner, party]));
+  const chosen = scene.draw.pick(place(into, 1n).filter(({ owner }) => targets.has(owner)));
+  const target = chosen === null ? undefined : targets.get(chosen.owner);
+  if (chosen === null || target === undefined) return null;
+  return { pool, from, owner: chosen.owner, source: chosen.party, target, most: chosen.most };
+}
+
+function trade(scene: Scene): Trade | null {
+  const pool = scene.draw.pick(scene.cast.pools);
+  const held = pool === null ? null : reserves(scene, pool);
+  if (pool === null || held === null) return null;
+  const from = direction(scene, pool, held);
+  const found = trader(scene, pool, from);
+  if (found === null) return null;
+  const [into, out] = from === 0 ? held : [held[1], held[0]];
+  const wanted = scene.draw.part(found.most, 10, 600);
+  const amountIn = wanted < into / LARGEST_PART ? wanted : into / LARGEST_PART + 1n;
+  const net = (amountIn * 997n) / 1_000n;
+  return { ...found, amountIn, quote: (out * net) / (into + net) };
+}
+
+function draft(scene: Scene, { pool, from, owner, source, target, amountIn }: Trade, leastOut: bigint): Plan {
+  const [into, out] = from === 0 ? pool.sides : [pool.sides[1], pool.sides[0]];
+  const instructions: TrafficInstruction[] = [];
+  if (into.mint === null) {
+    instructions.push(openTokenAccount(owner, owner, into.party, source));
+    instructions.push(transfer(owner, source, amountIn), syncNative(into.party, source));
+  }
+  if (out.mint === null) instructions.push(openTokenAccount(owner, owner, out.party, target));
+  instructions.push(swapInstruction(pool, from, { owner, source, target }, { amountIn, leastOut }));
+  if (into.mint === null) instructions.push(closeTokenAccount(into.party, source, owner));
+  if (out.mint === null) instructions.push(closeTokenAccount(out.party, target, owner));
+  scene.hold(source.address, target.address);
+  return plan([owner.keypair], SWAP_UNITS, instructions);
+}
+
+/** A swap of one holder. What others do in the same slot moves the price, so half of the quote is enough for it. */
+export function swap(scene: Scene): Plan | null {
+  const found = trade(scene);
+  return found === null || found.quote < 2n ? null : draft(scene, found, found.quote / 2n);
+}
+
+/** A swap that asks for more than the pool has, and fails for its slippage. */
+export function swapBeyondItsBound(scene: Scene): Plan | null {
+  const found = trade(scene);
+  return found === null || found.quote < 2n ? null : draft(scene, found, maxU64);
+}
