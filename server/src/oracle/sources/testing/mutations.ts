@@ -32,7 +32,7 @@ const literals = [
 /** A text with one to four of its pieces changed: values, members, characters, cuts, repeats. */
 export function mutated(text: string, random: Random): string {
   let result = text;
-  for (let left = 1 + below(random, 4); left > 0; left--) {
+  for (let left = 1 + below(random, 1 + below(random, 4)); left > 0; left--) {
     const at = below(random, result.length + 1);
     switch (below(random, 7)) {
       case 0:
@@ -155,6 +155,10 @@ export function judgeMany(
   const recordings = exchanges.map(({ id }) => readExchangeFixtures(id));
   const textsOf = (fixture: ExchangeFixture): readonly string[] => [fixture.body, ...fixture.received].filter(Boolean);
   const texts = recordings.map((fixtures) => fixtures.flatMap(textsOf));
+  // Most changes are made to what gives a price when it is whole.
+  const prices = exchanges.map((exchange, index) =>
+    texts[index]?.filter((text) => judge(exchange, text, 200).believed > 0),
+  );
   const names = [
     ...new Set(texts.flat().flatMap((text) => [...text.matchAll(/"(\w{1,24})":/g)].map((match) => match[1] ?? ""))),
   ];
@@ -166,7 +170,8 @@ export function judgeMany(
     const own = texts[index] ?? [];
     if (exchange === undefined || own.length === 0) continue;
     const status = pick(random, [200, 200, 200, 400, 403, 404, 418, 429, 500]);
-    for (const text of [mutated(pick(random, own), random), randomJson(random, names, 5)]) {
+    const source = random.next() < 0.75 ? (prices[index] ?? own) : own;
+    for (const text of [mutated(pick(random, source), random), randomJson(random, names, 5)]) {
       const judgement = judge(exchange, text, status);
       believed += judgement.believed;
       faults.push(...judgement.faults);
