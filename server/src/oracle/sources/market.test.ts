@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { START_MS } from "../../../../devnet/market/testing/market.ts";
 import { formatDecimal } from "../decimal.ts";
 import type { Tick } from "../tick.ts";
 import type { SourceHealth } from "./source-health.ts";
 import { World } from "./testing/world.ts";
+
+// What is waited for decides; this only ends a run that waits in vain on a busy machine.
+setDefaultTimeout(60_000);
 
 const symbols = ["BTC", "ETH", "SOL", "USDC", "USDT", "CRO", "FTT"];
 let world: World;

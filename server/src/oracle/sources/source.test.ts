@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { formatDecimal } from "../decimal.ts";
 import { binance } from "./exchanges/binance.ts";
 import { bitstamp } from "./exchanges/bitstamp.ts";
@@ -6,6 +6,9 @@ import { coinbase } from "./exchanges/coinbase.ts";
 import { kucoin } from "./exchanges/kucoin.ts";
 import { okx } from "./exchanges/okx.ts";
 import { Bench } from "./testing/fake-exchange.ts";
+
+// What is waited for decides; this only ends a run that waits in vain on a busy machine.
+setDefaultTimeout(60_000);
 
 const startMs = Date.parse("2026-11-01T00:00:00Z");
 const hourMs = 3_600_000;
