@@ -44,7 +44,7 @@ export const errorOf = (code: number) => (call: { readonly id: string }) =>
 /** Boots so many nodes. `each` changes what is configured of a node. */
 export async function bootCluster(
   count: number,
-  each: (index: number) => Partial<UpstreamOptions> = () => ({}),
+  each: (index: number, address: { readonly url: string }) => Partial<UpstreamOptions> = () => ({}),
   options: { readonly silenceMsMax?: number; readonly deadlineMs?: number } = {},
 ): Promise<Cluster> {
   const nodes = Array.from({ length: count }, (_, index) => new StubNode(answerOf(`${index}`)));
@@ -62,7 +62,7 @@ export async function bootCluster(
           groups: ["read", "archive"],
           weight: 1,
           requestsPerSecond: null,
-          ...each(index),
+          ...each(index, { url }),
         })),
       },
       ...options,
