@@ -69,8 +69,8 @@ test("data of every length come back byte for byte, and what was handed in may c
 });
 
 test("against a plain copy of every slot: all that can be asked agrees, whatever was written, rooted and forked", () => {
-  for (let seed = 0; seed < 6; seed += 1) {
+  for (let seed = 0; seed < 4; seed += 1) {
     const model = new AccountsModel(`accounts ${seed}`);
-    for (let step = 0; step < 200; step += 1) model.step();
+    for (let step = 0; step < 150; step += 1) model.step();
   }
-});
+}, 60_000);

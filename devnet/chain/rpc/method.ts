@@ -1,9 +1,11 @@
+import type { AccountStore } from "../bank/accounts.ts";
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import type { Chain } from "../bank/chain.ts";
 import type { AddressEntry, AddressRange, History } from "../bank/history.ts";
 import type { PerformanceSamples } from "../bank/performance.ts";
 import type { StatusCache } from "../bank/status-cache.ts";
 import type { EncodeClock, JsonObject, JsonValue } from "../encode/index.ts";
+import type { ChainAccount } from "../model.ts";
 import { minContextSlotNotReached } from "./errors.ts";
 import { commitmentMember, u64Member } from "./params.ts";
 
@@ -15,17 +17,11 @@ export const FEATURE_SET = 3_640_012_085;
 export interface ChainView
   extends Pick<
     Chain,
-    | "genesis"
-    | "accounts"
-    | "blockhashes"
-    | "cluster"
-    | "epochs"
-    | "at"
-    | "openSlot"
-    | "submit"
-    | "simulate"
-    | "yearsAt"
+    "genesis" | "blockhashes" | "cluster" | "epochs" | "at" | "openSlot" | "submit" | "simulate" | "yearsAt"
   > {
+  readonly accounts: Pick<AccountStore, "get" | "ofProgram" | "largestHolders" | "richest" | "written"> & {
+    find(...asked: Parameters<AccountStore["find"]>): Iterable<[string, ChainAccount]>;
+  };
   readonly history: Pick<History, "firstSlot" | "block" | "slots" | "transaction" | "lowestUnitPrice"> & {
     ofAddress(address: string, range: AddressRange): Iterable<AddressEntry>;
   };

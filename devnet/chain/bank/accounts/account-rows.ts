@@ -207,6 +207,11 @@ export class AccountRows {
     return true;
   }
 
+  /** Four bytes of the address, the first of them weighing least; `word` is 0 to 7. */
+  addressWord(row: number, word: number): number {
+    return this.#word(row, word);
+  }
+
   /** The address of a row, as a view of it. */
   addressBytes(row: number): Uint8Array {
     const at = this.#at(row) * 4;

@@ -1,4 +1,5 @@
 import type { AccountRows } from "./account-rows.ts";
+import { compareAddresses } from "./address-order.ts";
 
 /** An amount by which rows are put in order, in two halves, and which rows count. */
 export interface Ranking {
@@ -18,7 +19,7 @@ function inOrder(rows: AccountRows, ranking: Ranking): (left: number, right: num
   return (left, right) =>
     ranking.high(right) - ranking.high(left) ||
     ranking.low(right) - ranking.low(left) ||
-    Buffer.compare(rows.addressBytes(right), rows.addressBytes(left));
+    compareAddresses(rows, right, left);
 }
 
 /** The `count` largest of some rows, in order. */
