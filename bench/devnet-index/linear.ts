@@ -19,7 +19,8 @@ function largest(found: Iterable<Listed>, count: number, amount: (account: Chain
   for (const listed of found) {
     const held = amount(listed[1]);
     const last = kept[count - 1];
-    if (last !== undefined && last.held > held) continue;
+    if (last !== undefined && (last.held > held || (last.held === held && byAddress(last.listed, listed) > 0)))
+      continue;
     kept.push({ listed, held });
     kept.sort(
       (left, right) =>
@@ -48,6 +49,10 @@ export class LinearAccounts {
       if (account.owner === program && passesFilters(filters, account.data)) found.push([address, account]);
     }
     return sorted ? found.sort(byAddress) : found;
+  }
+
+  *ofProgram(program: string, slot: bigint): Generator<Listed> {
+    yield* this.find(program, [], slot, false);
   }
 
   largestHolders(program: string, mint: string, count: number): Listed[] {

@@ -55,7 +55,7 @@ function viewOf(chain: Chain, accounts: AccountStore, history: History, slot: bi
     blockhashes: chain.blockhashes,
     epochs: chain.epochs,
     statuses: chain.statuses,
-    votes: chain.votes,
+    cluster: chain.cluster,
     openSlot: slot + 1n,
     at: () => bank,
     submit: (...transaction) => chain.submit(...transaction),

@@ -159,6 +159,7 @@ export function transaction(number: number, slot: bigint, index: number): Record
     returnData: null,
     computeUnitsConsumed: 150n,
     costUnits: 1_481n,
+    isVote: false,
   };
   const writable = keys.map((_, key) => key < keys.length - 1);
   return { executed, keys, writable, unitPrice: 0n, priorityFee: 0n };
