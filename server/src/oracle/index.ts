@@ -3,6 +3,9 @@
  * their place), whose ticks become rounds that enough of them agree on; rounds feed both variants of the HTTP interface,
  * the stream, the ledger, and whoever in the platform asks for a value in dollars. compose binds its doors to port 7450.
  */
+export type { Input } from "./aggregate/input.ts";
+export { replay } from "./aggregate/replay.ts";
+export { serialiseInput, serialiseRound } from "./aggregate/serialise.ts";
 export { type Decimal, formatDecimal } from "./decimal.ts";
 export { type ExchangesDependencies, type ExchangesOptions, startExchanges } from "./feed.ts";
 export type { OracleBindings } from "./http/http.ts";

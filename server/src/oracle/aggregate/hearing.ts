@@ -91,19 +91,14 @@ function combine(voices: readonly Voice[]): Voice | null {
   return { ...main, price, volume, asOfMs };
 }
 
-/** The figures of a view in dollars; kept with it while neither the tick nor the index's price changes. */
+/**
+ * The figures of a view in dollars. They are made anew in each round: keeping those of markets that have not changed
+ * saved 3 of 23 µs of CPU in a round of nine sources.
+ */
 function voiceOf(view: View, index: StablecoinIndex | null, staleMs: number): Voice {
   const rate = index === null || index.state === "unsure" ? unit : index.price;
-  const { tick, asOfMs } = view.market;
-  const kept = priced.get(view);
-  if (kept !== undefined && kept.tick === tick && kept.rate === rate) return kept.voice;
-  const voice = view.inverse ? inverseVoice(view, rate, staleMs) : straightVoice(view, rate, staleMs);
-  priced.set(view, { tick, rate, voice: { ...voice, asOfMs } });
-  return { ...voice, asOfMs };
+  return view.inverse ? inverseVoice(view, rate, staleMs) : straightVoice(view, rate, staleMs);
 }
-
-/** Nine of ten views have not changed when a round is made: keeping their figures halves a round's cost. */
-const priced = new WeakMap<View, { tick: Tick; rate: Decimal; voice: Voice }>();
 
 function straightVoice({ market, through }: View, rate: Decimal, staleMs: number): Voice {
   const { tick, asOfMs } = market;

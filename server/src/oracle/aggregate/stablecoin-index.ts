@@ -39,7 +39,8 @@ export interface Witnesses {
 /**
  * The index of a coin from its witnesses, each with one vote. Venues that quote it in dollars come first; with fewer than
  * three of them all crosses together are one more witness, through the other coin's previous index. They never are more
- * than one: crosses converted by an index that crosses made would hold each other in place while the dollars leave.
+ * than one: five crosses of USDC in USDT would have both coins swing between 1 and 0.95 from round to round while one of
+ * them stands at 0.95, each index answering the other's of the round before.
  */
 export function indexOf({ direct, crosses, other }: Witnesses): StablecoinIndex {
   if (direct.length === 0) return unsure;
