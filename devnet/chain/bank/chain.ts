@@ -286,10 +286,10 @@ export class Chain implements AsyncDisposable {
 
   #nextSlot(parent: BankSlot, slot = parent.slot + 1n): OpenSlot {
     const now = BigInt(Math.floor(this.#deps.now() / 1_000));
-    const { accounts, blockhashes, statuses } = this;
+    const { accounts, blockhashes, statuses, history } = this;
     const isRecentSlot = (recent: bigint) => this.isRecentSlot(recent);
     const time = now > parent.time ? now : parent.time;
-    return new OpenSlot({ slot, parent, time }, { accounts, blockhashes, statuses, isRecentSlot });
+    return new OpenSlot({ slot, parent, time }, { accounts, blockhashes, statuses, history, isRecentSlot });
   }
 
   async #openSlot(open: OpenSlot, silent = false, votedSlots = 0n): Promise<void> {

@@ -1,5 +1,5 @@
 import { programs, type Transaction } from "@sluice/wire";
-import type { ChainAccount, ExecutedTransaction, TransactionErrorJson } from "../model.ts";
+import type { ChainAccount, ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model.ts";
 import { RENT_EXEMPT_EPOCH } from "../svm/rent-exempt.ts";
 import type { SvmOutcome } from "../svm/svm.ts";
 import type { AccountStore } from "./accounts.ts";
@@ -50,10 +50,10 @@ export function admit(
 }
 
 /** Bytes of all accounts that a transaction loads. */
-export function loadedBytes(accounts: readonly (ChainAccount | null)[]): bigint {
+export function loadedBytes(accounts: readonly (ChainAccount | null)[]): number {
   let bytes = 0;
   for (const account of accounts) if (account !== null) bytes += account.data.length + LOADED_ACCOUNT_OVERHEAD;
-  return BigInt(bytes);
+  return bytes;
 }
 
 /** Reads accounts as a transaction left them: its writes first, then the state before it. */
@@ -88,29 +88,54 @@ function withLamports(account: ChainAccount | null, lamports: bigint): ChainAcco
   return { lamports, data: NO_DATA, owner: programs.system, executable: false, rentEpoch: RENT_EXEMPT_EPOCH };
 }
 
+type Accounts = readonly (ChainAccount | null)[];
+
+function lamportsOf(accounts: Accounts): bigint[] {
+  return accounts.map((account) => (account === null ? 0n : account.lamports));
+}
+
+/** Token balances of the keys, where any of them is a token account. */
+function tokensOf(keys: readonly string[], accounts: Accounts, bank: OpenBank): readonly TokenBalance[] {
+  const some = accounts.some((account) => account !== null && isTokenProgram(account.owner));
+  return some ? tokenBalances(keys, (address) => bank.read(address)) : [];
+}
+
+/** Writes a transaction's effects, and gives its accounts as it left them. */
+function writeEffects(
+  outcome: SvmOutcome,
+  keys: readonly string[],
+  held: Accounts,
+  write: (address: string, account: ChainAccount | null) => void,
+): Accounts {
+  const left = [...held];
+  for (const { address, account } of outcome.writes) {
+    left[keys.indexOf(address)] = account;
+    write(address, account);
+  }
+  for (const { address, lamports } of outcome.balances) {
+    const index = keys.indexOf(address);
+    const account = withLamports(held[index] ?? null, lamports);
+    left[index] = account;
+    write(address, account);
+  }
+  return left;
+}
+
 /** Records what became of an admitted transaction over the state just before it, and writes its effects. */
 export function recordOutcome(
-  resolved: ResolvedTransaction,
+  { resolved, writableCount }: { readonly resolved: ResolvedTransaction; readonly writableCount: number },
   outcome: SvmOutcome,
   position: { readonly slot: bigint; readonly index: number },
   bank: OpenBank,
   accounts: Pick<AccountStore, "write">,
 ): RecordedTransaction {
   const { keys, fees, message } = resolved;
-  const read = (address: string) => bank.read(address);
-  const held = keys.map(read);
-  const hasTokens = (all: readonly (ChainAccount | null)[]) =>
-    all.some((account) => account !== null && isTokenProgram(account.owner));
-  const preTokenBalances = hasTokens(held) ? tokenBalances(keys, read) : [];
-  const error = exactError(outcome, resolved, bank);
-  const writableCount = resolved.writable.filter((writable) => writable).length;
-  const cost = costUnits(message, fees, writableCount, outcome.computeUnitsConsumed, loadedBytes(held));
   const { slot, index } = position;
-  for (const { address, account } of outcome.writes) accounts.write(slot, address, account);
-  for (const { address, lamports } of outcome.balances) {
-    accounts.write(slot, address, withLamports(read(address), lamports));
-  }
-  const left = keys.map(read);
+  const held = keys.map((address) => bank.read(address));
+  const preTokenBalances = tokensOf(keys, held, bank);
+  const error = exactError(outcome, resolved, bank);
+  const left = writeEffects(outcome, keys, held, (address, account) => accounts.write(slot, address, account));
+  const unitsConsumed = Number(outcome.computeUnitsConsumed);
   const executed: ExecutedTransaction = {
     signature: resolved.signature,
     slot,
@@ -118,16 +143,16 @@ export function recordOutcome(
     bytes: resolved.transaction.bytes,
     error,
     fee: fees.base + fees.priority,
-    preBalances: held.map((account) => account?.lamports ?? 0n),
-    postBalances: left.map((account) => account?.lamports ?? 0n),
+    preBalances: lamportsOf(held),
+    postBalances: lamportsOf(left),
     preTokenBalances,
-    postTokenBalances: hasTokens(left) ? tokenBalances(keys, read) : [],
+    postTokenBalances: tokensOf(keys, left, bank),
     innerInstructions: outcome.innerInstructions,
     logs: outcome.logs,
     loadedAddresses: resolved.loaded,
     returnData: outcome.returnData,
     computeUnitsConsumed: outcome.computeUnitsConsumed,
-    costUnits: cost,
+    costUnits: BigInt(costUnits(message, fees, writableCount, unitsConsumed, loadedBytes(held))),
     isVote: isSimpleVote(message),
   };
   return { executed, keys, writable: resolved.writable, unitPrice: fees.unitPrice, priorityFee: fees.priority };

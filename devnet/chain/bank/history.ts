@@ -32,27 +32,55 @@ export class History {
   readonly #log = new RecordLog();
   readonly #signatures = new SignatureTable();
   readonly #hash: Hash64 = { a: 0, b: 0 };
+  /** Transactions of the open block, which nobody sees yet: the newest records, and their lowest price of a unit. */
+  #staged = 0;
+  #lowestStaged: bigint | null = null;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
   }
 
-  /** Takes in a block above all that are kept. Its transactions must be canonical, their signatures new. */
+  /**
+   * Takes in a transaction of the block that comes next, as it runs: taking in a full block at once would keep readers
+   * waiting. It must be canonical, its signature new. Nobody sees it before its block is appended.
+   */
+  stage(recorded: RecordedTransaction): void {
+    const number = this.#log.append(this.#codec.write(recorded, this.#log.end));
+    this.#signatures.add(this.#signatureHash(number), number);
+    this.#staged += 1;
+    // Votes do not bid.
+    if (recorded.executed.isVote) return;
+    const { unitPrice } = recorded;
+    if (this.#lowestStaged === null || unitPrice < this.#lowestStaged) this.#lowestStaged = unitPrice;
+  }
+
+  /** Takes in a block above all that are kept, with those of its transactions that were not staged. */
   append(block: Block, transactions: readonly RecordedTransaction[]): void {
     const { slot, parentSlot, blockhash, previousBlockhash, blockTime, blockHeight, rewards } = block;
-    const first = this.#log.end;
-    let lowestUnitPrice: bigint | null = null;
-    for (const recorded of transactions) {
-      const number = this.#log.append(this.#codec.write(recorded, this.#log.end));
-      this.#signatures.add(this.#signatureHash(number), number);
-      // Votes do not bid.
-      if (recorded.executed.isVote) continue;
-      if (lowestUnitPrice === null || recorded.unitPrice < lowestUnitPrice) lowestUnitPrice = recorded.unitPrice;
+    for (let index = this.#staged; index < transactions.length; index += 1) {
+      const recorded = transactions[index];
+      if (recorded !== undefined) this.stage(recorded);
     }
-    const count = transactions.length;
+    const count = this.#staged;
     const header = { slot, parentSlot, blockhash, previousBlockhash, blockTime, blockHeight, rewards };
-    this.#blocks.push({ ...header, first, count, lowestUnitPrice });
+    this.#blocks.push({ ...header, first: this.#end, count, lowestUnitPrice: this.#lowestStaged });
+    this.#staged = 0;
+    this.#lowestStaged = null;
     while (this.#overfull()) this.#dropOldest();
+  }
+
+  /** The number after the newest record that can be seen. */
+  get #end(): number {
+    return this.#log.end - this.#staged;
+  }
+
+  /** Forgets the transactions of a block that is abandoned before it is appended. */
+  #unstage(): void {
+    const end = this.#end;
+    for (let number = this.#log.end - 1; number >= end; number -= 1) this.#forget(number, "last");
+    this.#log.truncate(end);
+    this.#staged = 0;
+    this.#lowestStaged = null;
   }
 
   #signatureHash(number: number): number {
@@ -68,7 +96,7 @@ export class History {
 
   /** Transactions that are kept. */
   get size(): number {
-    return this.#log.end - this.#log.first;
+    return this.#end - this.#log.first;
   }
 
   #dropOldest(): void {
@@ -85,8 +113,9 @@ export class History {
     for (const id of idsOf(this.#log.place(number))) this.#addresses.forget(id, number, end);
   }
 
-  /** Forgets the blocks above `slot` with their transactions and gives these, oldest first. */
+  /** Forgets the blocks above `slot` with their transactions and gives these, oldest first, and what is staged. */
   rollback(slot: bigint): RecordedTransaction[] {
+    this.#unstage();
     const gone = this.#blocks.above(slot);
     const dropped = gone.flatMap((block) => this.#transactionsOf(block));
     for (const block of gone.toReversed()) {
@@ -137,7 +166,8 @@ export class History {
       const at = signatureAt(place);
       return Buffer.compare(place.bytes.subarray(at, at + SIGNATURE_BYTES), bytes) === 0;
     });
-    return low === null ? null : this.#fullNumber(low);
+    const number = low === null ? null : this.#fullNumber(low);
+    return number === null || number >= this.#end ? null : number;
   }
 
   /** A record's number from its low 32 bits: far fewer records are kept than those can tell apart. */
@@ -180,7 +210,7 @@ export class History {
     const { first } = this.#log;
     const above = before === null ? null : this.#numberOf(before);
     const below = until === null ? null : this.#numberOf(until);
-    const end = Math.min(last.first + last.count, above ?? this.#log.end);
+    const end = Math.min(last.first + last.count, above ?? this.#end);
     const start = below === null ? first : below + 1;
     const lowest = this.#addresses.countBelow(id, start, first);
     for (let position = this.#addresses.countBelow(id, end, first) - 1; position >= lowest; position -= 1) {

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import { programs } from "@sluice/wire";
 import type { Reward } from "../model.ts";
 import { durableNonce } from "../svm/durable-nonce.ts";
 import type { SvmOutcome, SvmTransaction } from "../svm/svm.ts";
@@ -8,16 +9,20 @@ import { BlockLimits } from "./block-limits.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 import { admit, type OpenBank, recordOutcome } from "./executor.ts";
 import { costUnits } from "./fees.ts";
-import type { RecordedTransaction } from "./history.ts";
+import type { History, RecordedTransaction } from "./history.ts";
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
 import { hashBytes } from "./slot-sysvars.ts";
 import type { StatusCache } from "./status-cache.ts";
 import type { Submission } from "./submission-queue.ts";
 
+/** A call of the hash costs a microsecond, whatever it is given. */
+const HASHED_AT_A_TIME = 64;
+
 export interface OpenSlotDependencies {
   readonly accounts: AccountStore;
   readonly blockhashes: BlockhashQueue;
   readonly statuses: StatusCache;
+  readonly history: History;
   readonly isRecentSlot: (slot: bigint) => boolean;
 }
 
@@ -28,6 +33,8 @@ export interface Admitted {
   readonly machine: SvmTransaction;
   /** Cost units that the block has reserved for it. */
   readonly reserved: number;
+  /** Whether it names the program of lookup tables, and so could change one. */
+  readonly touchesTables: boolean;
 }
 
 /** A refused one never lands; one that the block or an account of it has no room for waits for the next slot. */
@@ -47,6 +54,7 @@ export class OpenSlot {
   readonly #bank: OpenBank;
   readonly #limits = new BlockLimits();
   readonly #hash: Hash;
+  #unhashed: string[] = [];
 
   constructor(at: Pick<OpenSlot, "slot" | "parent" | "time">, deps: OpenSlotDependencies) {
     const { slot, parent, time } = at;
@@ -76,9 +84,11 @@ export class OpenSlot {
     const { resolved, nonceAddress } = admission;
     const machine = svmTransaction(resolved, nonceAddress, !verified);
     const { fees, message } = resolved;
-    const reserved = Number(costUnits(message, fees, machine.writable.length, fees.unitLimit, 0n));
+    const reserved = costUnits(message, fees, machine.writable.length, fees.unitLimit, 0);
     const room = this.#limits.reserve(reserved, machine.writable);
-    return room === "reserved" ? { submission, resolved, machine, reserved } : room;
+    if (room !== "reserved") return room;
+    const touchesTables = resolved.keys.includes(programs.addressLookupTable);
+    return { submission, resolved, machine, reserved, touchesTables };
   }
 
   /** Records what became of an admitted transaction. Each is recorded once, in the order in which the machine ran them. */
@@ -89,9 +99,12 @@ export class OpenSlot {
       return;
     }
     const position = { slot: this.slot, index: this.recorded.length };
-    const recorded = recordOutcome(resolved, outcome, position, this.#bank, this.#deps.accounts);
+    const ran = { resolved, writableCount: writable.length };
+    const recorded = recordOutcome(ran, outcome, position, this.#bank, this.#deps.accounts);
     this.recorded.push(recorded);
-    this.#hash.update(resolved.signature);
+    this.#deps.history.stage(recorded);
+    this.#unhashed.push(resolved.signature);
+    if (this.#unhashed.length >= HASHED_AT_A_TIME) this.#hashSignatures();
     this.#deps.statuses.add(resolved.signature, this.slot);
     this.#limits.add(Number(recorded.executed.costUnits) - reserved, writable);
   }
@@ -101,8 +114,14 @@ export class OpenSlot {
     this.#limits.add(-reserved, machine.writable);
   }
 
+  #hashSignatures(): void {
+    this.#hash.update(this.#unhashed.join(""));
+    this.#unhashed = [];
+  }
+
   /** The hash of the block as it stands; asked once, when the slot is frozen. */
   blockhash(): Uint8Array {
+    this.#hashSignatures();
     return new Uint8Array(this.#hash.digest());
   }
 }

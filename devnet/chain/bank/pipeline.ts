@@ -8,7 +8,7 @@ import { UnderWay } from "./under-way.ts";
 /** Transactions of a batch. Handing one over costs about 30 µs, and its results are recorded at a stretch. */
 const BATCH_MAX = 64;
 /** Compute units that the transactions of a batch may ask for together, so that a batch is soon over. */
-const BATCH_UNITS_MAX = 6_000_000n;
+const BATCH_UNITS_MAX = 6_000_000;
 /** Batches at the machine: it has the next one when it is done with one, and a slot's end waits for no more than these. */
 const BATCHES_MAX = 3;
 /** Transactions that an account without room puts off in one slot, before the whole block counts as full. */
@@ -180,7 +180,7 @@ export class Pipeline {
 
   #nextBatch(): Admitted[] {
     const batch: Admitted[] = [];
-    let units = 0n;
+    let units = 0;
     while (batch.length < BATCH_MAX && units < BATCH_UNITS_MAX && !this.#isBlockFull) {
       const submission = this.#queue.first();
       if (submission === undefined || this.#underWay.concerns(submission)) break;

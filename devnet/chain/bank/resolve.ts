@@ -1,14 +1,16 @@
 import { createPublicKey, verify } from "node:crypto";
-import { encodeBase58, type Message, programs, type Transaction } from "@sluice/wire";
+import { type Message, programs, type Transaction } from "@sluice/wire";
 import { writableKeys } from "../encode/account-keys.ts";
 import type { TransactionErrorJson } from "../model.ts";
 import { keyBytes } from "../svm/key-bytes.ts";
 import type { SvmTransaction } from "../svm/svm.ts";
+import { AddressNames } from "./address-names.ts";
 import { messageFees, type TransactionFees } from "./fees.ts";
 import { type LoadedAddresses, type LookupBank, loadAddresses } from "./lookup-tables.ts";
 
 /** Most accounts that one transaction may lock. Source: MAX_TX_ACCOUNT_LOCKS with its feature active. */
 const ACCOUNT_LOCKS_MAX = 128;
+const KEY_BYTES = 32;
 
 /** A transaction whose every key is known, ready to be checked against a bank and run. */
 export interface ResolvedTransaction {
@@ -16,8 +18,11 @@ export interface ResolvedTransaction {
   readonly message: Message;
   /** The first signature: the transaction's name. */
   readonly signature: string;
-  /** Base58 of the blockhash or nonce. */
+  /** Base58 of the blockhash or nonce, and where it stands in the transaction's bytes. */
   readonly lifetime: string;
+  readonly lifetimeStart: number;
+  /** Where the static keys stand. */
+  readonly keysStart: number;
   /** Static keys, then loaded writable, then loaded readonly. */
   readonly keys: readonly string[];
   readonly writable: readonly boolean[];
@@ -25,36 +30,25 @@ export interface ResolvedTransaction {
   readonly fees: TransactionFees;
 }
 
-/** Lifetimes whose text is kept; more begin anew. */
-const LIFETIMES_MAX = 512;
-
-/** Texts of blockhashes: nearly all transactions carry one of a few, and a text is long to make. */
-class LifetimeNames {
-  readonly #names = new Map<string, string>();
-
-  name(bytes: Uint8Array): string {
-    const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
-    const known = this.#names.get(key);
-    if (known !== undefined) return known;
-    if (this.#names.size >= LIFETIMES_MAX) this.#names.clear();
-    const name = encodeBase58(bytes);
-    this.#names.set(key, name);
-    return name;
-  }
-}
-
-const lifetimes = new LifetimeNames();
-
 export type Resolution =
   | { readonly ok: true; readonly resolved: ResolvedTransaction }
   | { readonly ok: false; readonly error: TransactionErrorJson };
 
+const names = new AddressNames();
+
 /** Resolves lookups and checks what needs no more than them: the number of locks, and keys that come twice. */
 export function resolveTransaction(transaction: Transaction, signature: string, bank: LookupBank): Resolution {
-  const { message } = transaction;
+  const { message, bytes } = transaction;
   const addresses = loadAddresses(message, bank);
   if (!addresses.ok) return addresses;
-  const keys = [...message.staticAddresses, ...addresses.loaded.writable, ...addresses.loaded.readonly];
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const keysStart = message.keyBytes(0).byteOffset - bytes.byteOffset;
+  const lifetimeStart = message.blockhashBytes.byteOffset - bytes.byteOffset;
+  const keys: string[] = [];
+  for (let index = 0; index < message.staticKeyCount; index += 1) {
+    keys.push(names.at(buffer, keysStart + index * KEY_BYTES));
+  }
+  keys.push(...addresses.loaded.writable, ...addresses.loaded.readonly);
   if (keys.length > ACCOUNT_LOCKS_MAX) return { ok: false, error: "TooManyAccountLocks" };
   // The parser has refused static keys that come twice.
   const loads = keys.length > message.staticKeyCount;
@@ -65,11 +59,13 @@ export function resolveTransaction(transaction: Transaction, signature: string, 
       transaction,
       message,
       signature,
-      lifetime: lifetimes.name(message.blockhashBytes),
+      keysStart,
+      lifetimeStart,
+      lifetime: names.at(buffer, lifetimeStart),
       keys,
       writable: writableKeys(message, keys),
       loaded: addresses.loaded,
-      fees: messageFees(message),
+      fees: messageFees(message, keys),
     },
   };
 }
@@ -97,14 +93,15 @@ export function signaturesValid(transaction: Transaction): boolean {
 const TRANSFER = 2;
 const TRANSFER_BYTES = 12;
 
-/** Whether a message does nothing but System transfers within a compute budget: it changes lamports and nothing else. */
-function movesLamportsOnly(message: Message): boolean {
-  return message.instructions.every(({ programIndex, data }) => {
-    const program = message.address(programIndex);
-    if (program === programs.computeBudget) return true;
+/** Whether a transaction does nothing but System transfers within a compute budget: only lamports can change. */
+function movesLamportsOnly({ message, keys }: ResolvedTransaction): boolean {
+  for (const { programIndex, data } of message.instructions) {
+    const program = keys[programIndex];
+    if (program === programs.computeBudget) continue;
     if (program !== programs.system || data.length !== TRANSFER_BYTES) return false;
-    return data[0] === TRANSFER && data[1] === 0 && data[2] === 0 && data[3] === 0;
-  });
+    if (data[0] !== TRANSFER || data[1] !== 0 || data[2] !== 0 || data[3] !== 0) return false;
+  }
+  return true;
 }
 
 /** What the virtual machine is told of a transaction. */
@@ -113,24 +110,29 @@ export function svmTransaction(
   nonceAddress: string | null,
   verify: boolean,
 ): SvmTransaction {
-  const { message, keys, writable } = resolved;
-  const writableNames: string[] = [];
-  const writableBytes: Uint8Array[] = [];
-  for (const [index, key] of keys.entries()) {
-    if (!writable[index]) continue;
-    writableNames.push(key);
-    writableBytes.push(index < message.staticKeyCount ? message.keyBytes(index) : keyBytes(key));
+  const { message, keys, keysStart, lifetimeStart } = resolved;
+  const writable: string[] = [];
+  const writablePositions: number[] = [];
+  const loadedWritable: Uint8Array[] = [];
+  for (let index = 0; index < keys.length; index += 1) {
+    const key = keys[index];
+    if (key === undefined || !resolved.writable[index]) continue;
+    writable.push(key);
+    if (index < message.staticKeyCount) writablePositions.push(index);
+    else loadedWritable.push(keyBytes(key));
   }
   return {
     bytes: resolved.transaction.bytes,
     version: message.version,
-    payer: message.feePayer,
+    payer: keys[0] ?? message.feePayer,
     fee: resolved.fees.base + resolved.fees.priority,
-    writable: writableNames,
-    writableKeys: writableBytes,
-    lifetime: message.blockhashBytes,
+    writable,
+    keysStart,
+    writablePositions,
+    loadedWritable,
+    lifetimeStart,
     nonceAddress,
     verify,
-    movesLamportsOnly: nonceAddress === null && movesLamportsOnly(message),
+    movesLamportsOnly: nonceAddress === null && movesLamportsOnly(resolved),
   };
 }

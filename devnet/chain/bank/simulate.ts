@@ -103,7 +103,7 @@ export async function simulateAt(
     resolved,
     outcome,
     bank,
-    loadedBytes: loadedBytes(held),
+    loadedBytes: BigInt(loadedBytes(held)),
     preBalances: held.map((account) => account?.lamports ?? 0n),
     postBalances: keys.map((key) => after(key)?.lamports ?? 0n),
     preTokenBalances,

@@ -56,13 +56,17 @@ export class Turns {
     return promise;
   }
 
-  /** Something changed: whoever may go now goes. */
-  next(): void {
+  #tellWatched(): void {
     this.#watched = this.#watched.filter(({ condition, met }) => {
       if (!condition()) return true;
       met();
       return false;
     });
+  }
+
+  /** Something changed: whoever may go now goes. */
+  next(): void {
+    if (this.#watched.length > 0) this.#tellWatched();
     const first = this.#alone[0];
     if (first !== undefined && !this.#isAlone && this.#together === 0 && first.ready()) {
       this.#alone.shift();

@@ -1,4 +1,3 @@
-import { programs } from "@sluice/wire";
 import { advancesNonce } from "./nonce.ts";
 import type { Admitted } from "./open-slot.ts";
 import type { Submission } from "./submission-queue.ts";
@@ -7,7 +6,6 @@ import type { Submission } from "./submission-queue.ts";
 export class UnderWay {
   readonly #batches = new Set<readonly Admitted[]>();
   readonly #signatures = new Set<string>();
-  /** Transactions that name the program of lookup tables, and so could change one. */
   #tableWriters = 0;
 
   get batches(): number {
@@ -19,14 +17,14 @@ export class UnderWay {
   }
 
   /** A transaction counts from its admission on, until it is recorded or given up. */
-  admitted({ submission, resolved }: Admitted): void {
+  admitted({ submission, touchesTables }: Admitted): void {
     this.#signatures.add(submission.signature);
-    if (resolved.keys.includes(programs.addressLookupTable)) this.#tableWriters += 1;
+    if (touchesTables) this.#tableWriters += 1;
   }
 
-  over({ submission, resolved }: Admitted): void {
+  over({ submission, touchesTables }: Admitted): void {
     this.#signatures.delete(submission.signature);
-    if (resolved.keys.includes(programs.addressLookupTable)) this.#tableWriters -= 1;
+    if (touchesTables) this.#tableWriters -= 1;
   }
 
   handedOver(batch: readonly Admitted[]): void {

@@ -52,7 +52,9 @@ function utf8Fault(bytes: Uint8Array): number {
 
 /** Reads at most `max` bytes; null when there are more. */
 async function readBody(request: Request, max: number): Promise<Uint8Array | null> {
-  if (Number(request.headers.get("content-length") ?? 0) > max) return null;
+  const stated = request.headers.get("content-length");
+  // A body of a stated length is never longer, and is there as a whole sooner than its parts are as a stream.
+  if (stated !== null) return Number(stated) > max ? null : await request.bytes();
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of request.body ?? []) {
@@ -61,6 +63,13 @@ async function readBody(request: Request, max: number): Promise<Uint8Array | nul
     parts.push(part);
   }
   return Buffer.concat(parts);
+}
+
+/** The path of an absolute URL, as the server gives it. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const end = url.indexOf("?", start);
+  return end < 0 ? url.slice(start) : url.slice(start, end);
 }
 
 /**
@@ -73,7 +82,7 @@ export async function answerHttp(
   text: (path: string) => string | null,
   options: RpcHttpOptions,
 ): Promise<Response> {
-  const special = text(new URL(request.url).pathname);
+  const special = text(pathOf(request.url));
   if (special !== null) return plain(request, 200, special);
   if (request.method === "OPTIONS") {
     const headers = { allow: "OPTIONS, POST", accept: "application/json", ...corsHeaders(request) };

@@ -3,8 +3,8 @@ import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { invalidParams, invalidRequest, methodNotFound, RpcError } from "./errors.ts";
 import type { Method } from "./method.ts";
 
-/** Runs one call that is well formed; a failure of the call is an RpcError. */
-export type Dispatch = (method: string, params: JsonValue | undefined) => Promise<JsonValue>;
+/** Runs one call that is well formed; a failure of the call is an RpcError, thrown or rejected with. */
+export type Dispatch = (method: string, params: JsonValue | undefined) => JsonValue | Promise<JsonValue>;
 
 const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "method", "params", "id"]);
 
@@ -16,31 +16,49 @@ function isId(value: JsonValue | undefined): value is Id {
   return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }
 
-function failure(error: RpcError, id: Id): JsonObject {
+function failureText(error: RpcError, id: Id): string {
   const { code, message, data } = error;
-  return { jsonrpc: "2.0", error: data === undefined ? { code, message } : { code, message, data }, id };
+  const told = data === undefined ? { code, message } : { code, message, data };
+  return `{"jsonrpc":"2.0","error":${stringifyJsonExact(told)},"id":${stringifyJsonExact(id)}}`;
+}
+
+function resultText(result: JsonValue, id: Id): string {
+  return `{"jsonrpc":"2.0","result":${stringifyJsonExact(result)},"id":${stringifyJsonExact(id)}}`;
+}
+
+function thrownText(error: unknown, id: Id): string {
+  if (error instanceof RpcError) return failureText(error, id);
+  console.error(error);
+  return failureText(new RpcError(-32603, "Internal error"), id);
+}
+
+/** The answer to one call, at once when the method gives its result at once: most do, and a promise costs more than they. */
+function callText(method: string, params: JsonValue | undefined, id: Id, dispatch: Dispatch): string | Promise<string> {
+  try {
+    const result = dispatch(method, params);
+    if (!(result instanceof Promise)) return resultText(result, id);
+    return result.then((value) => resultText(value, id)).catch((error: unknown) => thrownText(error, id));
+  } catch (error) {
+    return thrownText(error, id);
+  }
 }
 
 /** Answers one element of a body; null when it is a notification, which gets no answer. */
-async function answerOne(request: JsonValue, dispatch: Dispatch): Promise<JsonObject | null> {
-  if (typeof request !== "object" || request === null || Array.isArray(request)) return failure(invalidRequest(), null);
+function answerOne(request: JsonValue, dispatch: Dispatch): string | Promise<string> | null {
+  if (typeof request !== "object" || request === null || Array.isArray(request)) {
+    return failureText(invalidRequest(), null);
+  }
   const call = request as JsonObject;
   const given = call["id"];
-  if (given !== undefined && !isId(given)) return failure(invalidRequest(), null);
+  if (given !== undefined && !isId(given)) return failureText(invalidRequest(), null);
   const id = given ?? null;
   const method = call["method"];
   if (typeof method !== "string" || Object.keys(call).some((member) => !MEMBERS.has(member))) {
-    return failure(invalidRequest(), id);
+    return failureText(invalidRequest(), id);
   }
   if (given === undefined) return null;
-  if (call["jsonrpc"] !== "2.0") return failure(invalidRequest("Unsupported JSON-RPC protocol version"), id);
-  try {
-    return { jsonrpc: "2.0", result: await dispatch(method, call["params"]), id };
-  } catch (error) {
-    if (error instanceof RpcError) return failure(error, id);
-    console.error(error);
-    return failure(new RpcError(-32603, "Internal error"), id);
-  }
+  if (call["jsonrpc"] !== "2.0") return failureText(invalidRequest("Unsupported JSON-RPC protocol version"), id);
+  return callText(method, call["params"], id, dispatch);
 }
 
 /**
@@ -49,15 +67,13 @@ async function answerOne(request: JsonValue, dispatch: Dispatch): Promise<JsonOb
  */
 export async function answerBody(body: string, dispatch: Dispatch): Promise<string | null> {
   const parsed = parseJsonExact(body);
-  if (!parsed.ok) return stringifyJsonExact(failure(new RpcError(-32700, "Parse error"), null));
+  if (!parsed.ok) return failureText(new RpcError(-32700, "Parse error"), null);
   const request = parsed.value;
-  if (!Array.isArray(request)) {
-    const answer = await answerOne(request, dispatch);
-    return answer === null ? null : stringifyJsonExact(answer);
-  }
-  const answers = await Promise.all(request.map((element: JsonValue) => answerOne(element, dispatch)));
-  const said = answers.filter((answer) => answer !== null);
-  return said.length === 0 ? null : stringifyJsonExact(said);
+  if (!Array.isArray(request)) return await answerOne(request, dispatch);
+  const answers = request.map((element: JsonValue) => answerOne(element, dispatch)).filter((answer) => answer !== null);
+  if (answers.length === 0) return null;
+  const areAllThere = answers.every((answer) => typeof answer === "string");
+  return `[${(areAllThere ? answers : await Promise.all(answers)).join()}]`;
 }
 
 /** Checks the form and number of parameters against a method, as the node's derive macro does. */
@@ -88,7 +104,7 @@ export function dispatcher(
   find: (name: string) => Method | undefined,
   run: (method: Method, params: readonly JsonValue[]) => JsonValue | Promise<JsonValue>,
 ): Dispatch {
-  return async (name, params) => {
+  return (name, params) => {
     const method = find(name);
     if (method === undefined) throw methodNotFound();
     return run(method, checkedParams(method, params));

@@ -162,8 +162,9 @@ export const sendMethods: MethodTable = {
       const skipPreflight = booleanMember(config, "skipPreflight", false);
       if (skipPreflight) reached(node.chain.at("processed"), config);
       else await preflight(transaction, config, node);
-      node.chain.submit(transaction, !skipPreflight);
-      return transaction.id;
+      const { id } = transaction;
+      node.chain.submit(transaction, !skipPreflight, id);
+      return id;
     },
   },
   simulateTransaction: { required: 1, optional: 1, run: simulate },

@@ -7,6 +7,7 @@ import type { SvmTransaction } from "./svm.ts";
 
 const NONCE_BYTES = 80;
 const NONCE_OFFSET = 40;
+const KEY_BYTES = 32;
 const SYSTEM_PROGRAM = keyBytes(programs.system);
 const NO_DATA = new Uint8Array();
 
@@ -26,7 +27,7 @@ const GENESIS_OWNERS = [
 
 /** A transaction by the bytes of its keys. `writable` begins with the fee payer. */
 export interface CoreTransaction
-  extends Pick<SvmTransaction, "bytes" | "fee" | "lifetime" | "verify" | "movesLamportsOnly"> {
+  extends Pick<SvmTransaction, "bytes" | "fee" | "lifetimeStart" | "verify" | "movesLamportsOnly"> {
   readonly isLegacy: boolean;
   readonly writable: readonly Uint8Array[];
   /** Position in `writable` of the nonce account that it advances, or -1. */
@@ -63,6 +64,15 @@ function sameAccount(one: Account, other: Account): boolean {
     sameBytes(one.owner(), other.owner()) &&
     sameBytes(one.data(), other.data())
   );
+}
+
+/** A key by its position among those that begin at `start`. */
+export function keyAt(bytes: Uint8Array, start: number, position: number): Uint8Array {
+  return bytes.subarray(start + position * KEY_BYTES, start + (position + 1) * KEY_BYTES);
+}
+
+function lifetimeOf({ bytes, lifetimeStart }: CoreTransaction): Uint8Array {
+  return keyAt(bytes, lifetimeStart, 0);
 }
 
 /**
@@ -214,7 +224,7 @@ export class LiteSvmCore {
     return writes.map((write) => {
       const data = write.account?.data();
       if (write.account === null || data === undefined || data.length !== NONCE_BYTES) return write;
-      found ??= durableNonce(transaction.lifetime);
+      found ??= durableNonce(lifetimeOf(transaction));
       if (!sameBytes(data.subarray(NONCE_OFFSET, NONCE_OFFSET + 32), found)) return write;
       const key = transaction.writable[write.index];
       if (key === undefined || !sameBytes(write.account.owner(), SYSTEM_PROGRAM)) return write;

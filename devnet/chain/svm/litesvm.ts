@@ -2,7 +2,7 @@ import { encodeBase58 } from "@sluice/wire";
 import { Account } from "litesvm/dist/internal.js";
 import type { ChainAccount } from "../model.ts";
 import { keyBytes } from "./key-bytes.ts";
-import { type CoreTransaction, LiteSvmCore } from "./litesvm-core.ts";
+import { type CoreTransaction, keyAt, LiteSvmCore } from "./litesvm-core.ts";
 import type { LiteSvmOutcome } from "./litesvm-outcome.ts";
 import { RENT_EXEMPT_EPOCH } from "./rent-exempt.ts";
 import type { AccountWrite, LamportsWrite, Svm, SvmOutcome, SvmTransaction } from "./svm.ts";
@@ -24,15 +24,16 @@ function nativeAccount(account: ChainAccount | null): Account | null {
 }
 
 function coreTransaction(transaction: SvmTransaction): CoreTransaction {
-  const { bytes, fee, lifetime, verify, movesLamportsOnly, writable, writableKeys, nonceAddress } = transaction;
+  const { bytes, fee, lifetimeStart, verify, movesLamportsOnly, writable, keysStart, nonceAddress } = transaction;
+  const named = transaction.writablePositions.map((position) => keyAt(bytes, keysStart, position));
   return {
     bytes,
     fee,
-    lifetime,
+    lifetimeStart,
     verify,
     movesLamportsOnly,
     isLegacy: transaction.version === "legacy",
-    writable: writableKeys,
+    writable: [...named, ...transaction.loadedWritable],
     nonceIndex: nonceAddress === null ? -1 : writable.indexOf(nonceAddress),
   };
 }

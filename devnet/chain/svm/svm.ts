@@ -22,10 +22,13 @@ export interface SvmTransaction {
   readonly fee: bigint;
   /** Every key that the transaction may write, the payer first, loaded ones included. */
   readonly writable: readonly string[];
-  /** The same, 32 bytes each. */
-  readonly writableKeys: readonly Uint8Array[];
-  /** The blockhash, or the durable nonce, that the message carries: 32 bytes. */
-  readonly lifetime: Uint8Array;
+  /** Where the static keys stand in `bytes`, 32 each, and the positions among them of the first writable ones. */
+  readonly keysStart: number;
+  readonly writablePositions: readonly number[];
+  /** The other writable keys, which lookup tables named: 32 bytes each. */
+  readonly loadedWritable: readonly Uint8Array[];
+  /** Where the blockhash, or the durable nonce, stands in `bytes`: 32 bytes. */
+  readonly lifetimeStart: number;
   /** The nonce account that the first instruction advances, when the lifetime is a durable nonce. */
   readonly nonceAddress: string | null;
   /** Whether the machine checks the signatures; false when somebody did already, or when they do not count. */

@@ -26,13 +26,16 @@ const OWNERS_MAX = 4_096;
 
 /** The bank's half of the protocol: it writes requests. */
 export function writeTransaction(writer: FrameWriter, transaction: SvmTransaction): void {
-  const { bytes, fee, lifetime, nonceAddress, version, verify, movesLamportsOnly, writable, writableKeys } =
+  const { bytes, fee, nonceAddress, version, verify, movesLamportsOnly, writablePositions, loadedWritable } =
     transaction;
   const flags = (verify ? VERIFY : 0) | (version === "legacy" ? LEGACY : 0);
   writer.u8(flags | (movesLamportsOnly ? MOVES_LAMPORTS_ONLY : 0));
-  writer.u8(nonceAddress === null ? NO_NONCE : writable.indexOf(nonceAddress)).u64(fee);
-  writer.u16(bytes.length).fixed(bytes).fixed(lifetime).u8(writableKeys.length);
-  for (const key of writableKeys) writer.fixed(key);
+  writer.u8(nonceAddress === null ? NO_NONCE : transaction.writable.indexOf(nonceAddress)).u64(fee);
+  writer.u16(bytes.length).fixed(bytes).u16(transaction.lifetimeStart).u16(transaction.keysStart);
+  writer.u8(writablePositions.length);
+  for (const position of writablePositions) writer.u8(position);
+  writer.u8(loadedWritable.length);
+  for (const key of loadedWritable) writer.fixed(key);
 }
 
 export function writeAccount(writer: FrameWriter, { address, account }: AccountWrite): void {

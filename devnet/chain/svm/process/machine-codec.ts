@@ -1,7 +1,7 @@
 import { Account } from "litesvm/dist/internal.js";
 import type { CompiledInstruction } from "../../model.ts";
 import { keyBytes } from "../key-bytes.ts";
-import type { CoreOutcome, CoreTransaction, KeyedAccount } from "../litesvm-core.ts";
+import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt } from "../litesvm-core.ts";
 import type { LiteSvmOutcome } from "../litesvm-outcome.ts";
 import type { FrameReader } from "./frame-reader.ts";
 import type { FrameWriter } from "./frame-writer.ts";
@@ -29,13 +29,15 @@ export function readTransaction(reader: FrameReader): CoreTransaction {
   const nonceIndex = reader.u8();
   const fee = reader.u64();
   const bytes = reader.fixed(reader.u16());
-  const lifetime = reader.fixed(32);
+  const lifetimeStart = reader.u16();
+  const keysStart = reader.u16();
   const writable: Uint8Array[] = [];
+  for (let left = reader.u8(); left > 0; left -= 1) writable.push(keyAt(bytes, keysStart, reader.u8()));
   for (let left = reader.u8(); left > 0; left -= 1) writable.push(reader.fixed(32));
   return {
     bytes,
     fee,
-    lifetime,
+    lifetimeStart,
     writable,
     nonceIndex: nonceIndex === NO_NONCE ? -1 : nonceIndex,
     verify: (flags & VERIFY) !== 0,
