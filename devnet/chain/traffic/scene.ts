@@ -52,7 +52,8 @@ export interface SceneParts {
   readonly table: UsableTable | null;
   readonly slot: bigint;
   readonly epoch: bigint;
-  readonly vote: string;
+  /** Vote accounts that stakes may be delegated to. */
+  readonly votes: readonly string[];
 }
 
 /** The cast as it stands when a slot opens, and the numbers that are drawn for that slot. */
@@ -64,7 +65,8 @@ export class Scene {
   readonly table: UsableTable | null;
   readonly slot: bigint;
   readonly epoch: bigint;
-  readonly vote: string;
+  /** Vote accounts that stakes may be delegated to. */
+  readonly votes: readonly string[];
   /** What a wallet is given at once; 0 when the faucet is too poor. */
   readonly allowance: bigint;
   /** Wallets that can pay. */
@@ -79,7 +81,7 @@ export class Scene {
     this.table = parts.table;
     this.slot = parts.slot;
     this.epoch = parts.epoch;
-    this.vote = parts.vote;
+    this.votes = parts.votes;
     const faucet = this.lamports(parts.chain.faucet);
     const share = faucet / 1_000n;
     this.allowance = share > ALLOWANCE ? ALLOWANCE : share < ALLOWANCE_MIN ? 0n : share;

@@ -36,7 +36,8 @@ function stakeStep(scene: Scene, candidate: CastStake): Plan | null {
     const lamports = SOL + BigInt(scene.draw.below(4_000)) * (SOL / 1_000n);
     if (scene.lamports(owner.address) < lamports * 2n) return null;
     const created = createStake(candidate, rentExemptLamports(STAKE_BYTES) + lamports, STAKE_BYTES);
-    return step(...created, delegateStake(party, partyOf(scene.vote), owner));
+    const vote = scene.draw.pick(scene.votes);
+    return vote === null ? null : step(...created, delegateStake(party, partyOf(vote), owner));
   }
   const held = decodeStakeAccount(account.data);
   if (held === null) return null;

@@ -103,7 +103,7 @@ export class Traffic implements Disposable {
       table: this.#tables.usable(this.#view, slot),
       slot,
       epoch: chain.epochs.epochOf(slot),
-      vote: chain.genesis.validators[0].vote,
+      votes: chain.genesis.validators.map(({ vote }) => vote),
     });
     const { blockhash } = chain.at("confirmed");
     const hash = hashBytes(blockhash);

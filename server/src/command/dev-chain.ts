@@ -11,12 +11,30 @@ export interface ChainAddress {
 
 const entry = fileURLToPath(new URL("../../../devnet/chain/main.ts", import.meta.url));
 
+/** What the chain begins with, in the words of its own flags. */
+export interface DevChainGenesis {
+  /** Path of a genesis file. */
+  readonly genesis?: string;
+  /** `<url>=<address>,...` each. */
+  readonly clone?: readonly string[];
+  /** `<address>=<file.so>` each. */
+  readonly program?: readonly string[];
+}
+
+function genesisFlags({ genesis, clone, program }: DevChainGenesis): string[] {
+  return [
+    ...(genesis === undefined ? [] : ["--genesis", genesis]),
+    ...(clone ?? []).flatMap((source) => ["--clone", source]),
+    ...(program ?? []).flatMap((source) => ["--program", source]),
+  ];
+}
+
 /**
  * Starts the development chain as a child, with slots of `slotMs` and `traffic` transactions a second of its own. Its
  * ports are chosen once, so that a chain that is started again is found where the one before was.
  */
 export async function startDevChain(
-  options: { slotMs: number; traffic: number },
+  options: { slotMs: number; traffic: number } & DevChainGenesis,
   dependencies: {
     clock: Clock;
     random: Random;
@@ -36,7 +54,7 @@ export async function startDevChain(
   return await superviseChild<ChainAddress>(
     {
       name: "chain",
-      command: [process.execPath, entry, "--exit-with-parent", "--admin", ...ports, ...pace],
+      command: [process.execPath, entry, "--exit-with-parent", "--admin", ...ports, ...pace, ...genesisFlags(options)],
       env: {},
       readReady: readChainReady,
       readyTimeoutMs: 30_000,

@@ -6,7 +6,7 @@ import { createLog } from "../observe/index.ts";
 import { requireUnusedState } from "../state/index.ts";
 import { renderBanner } from "./banner.ts";
 import { ensureDevAccounts } from "./dev-accounts.ts";
-import { type ChainAddress, startDevChain } from "./dev-chain.ts";
+import { type ChainAddress, type DevChainGenesis, startDevChain } from "./dev-chain.ts";
 import { type DevDoor, devDoors, forgetEverything, readDevKeys, writeDevFile } from "./dev-file.ts";
 import { type MarketAddress, startDevMarket } from "./dev-market.ts";
 import { serverIsAt } from "./management-client.ts";
@@ -14,7 +14,7 @@ import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure, type Terminal } from "./terminal.ts";
 import { untilSignal } from "./until-signal.ts";
 
-interface DevOptions {
+interface DevOptions extends DevChainGenesis {
   readonly fresh?: boolean;
   readonly slotMs?: string;
   readonly traffic?: string;
@@ -38,7 +38,7 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
   const dependencies = { clock: systemClock, random: systemRandom, log };
   const ownMarket = config.oracle.prices === "market" && config.roles.includes("oracle");
   const [chain, market] = await startChildren(resources, [
-    ownChain ? startDevChain({ slotMs, traffic }, dependencies) : null,
+    ownChain ? startDevChain({ ...options, slotMs, traffic }, dependencies) : null,
     ownMarket ? startDevMarket(dependencies) : null,
   ]);
   const chained = chain === null ? config : onChain(config, chain.ready());

@@ -35,6 +35,11 @@ export function buildProgram(terminal: Terminal): Command {
   return program;
 }
 
+/** A flag that may be given more than once. */
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
 function addServerCommands(program: Command, context: CommandContext): void {
   context
     .command(program, "dev", "run everything on a development chain and embedded stores")
@@ -45,6 +50,9 @@ function addServerCommands(program: Command, context: CommandContext): void {
     .option("--slot-ms <n>", "milliseconds of a slot of the development chain", "400")
     .option("--oracle <prices>", "market, live or off: where prices come from")
     .option("--traffic <n>", "transactions a second that the development chain makes itself; 0 for none", "5")
+    .option("--genesis <file>", "what the development chain begins with, in place of what ships with it")
+    .option("--clone <url=address,...>", "accounts to copy from a running chain; may be repeated", collect)
+    .option("--program <address=file.so>", "a program that the development chain runs; may be repeated", collect)
     .action(async (options) => await runDev(context.config(options), options, context.terminal));
   context
     .command(program, "serve", "run the server in production")
