@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { EXCHANGES } from "./listings.ts";
+import { startMarket } from "./market.ts";
+import { DEFAULT_OPTIONS } from "./options.ts";
 import { Listener } from "./testing/listener.ts";
-import { bootMarket } from "./testing/market.ts";
+import { bootMarket, START_MS } from "./testing/market.ts";
 
 const markets = bootMarket();
 afterAll(() => markets[Symbol.asyncDispose]());
@@ -112,6 +114,84 @@ describe("clients that mean no good", () => {
       socket.send("x".repeat(70_000));
       expect([id, (await socket.end()).code === 1000]).toEqual([id, false]);
     }
+  });
+});
+
+describe("streams that are left alone", () => {
+  test("Binance ends a connection that answers no ping within a minute", async () => {
+    await using own = bootMarket();
+    const { hostname, port } = new URL(own.market.exchanges.binance.rest);
+    let text = "";
+    let wake: () => void = () => {};
+    const until = async (isDone: () => boolean): Promise<void> => {
+      while (!isDone()) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    };
+    let isClosed = false;
+    const socket = await Bun.connect({
+      hostname,
+      port: Number(port),
+      socket: {
+        data(_, bytes) {
+          text += bytes.toString("latin1");
+          wake();
+        },
+        close() {
+          isClosed = true;
+          wake();
+        },
+      },
+    });
+    const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
+    socket.write(`GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${key}\r\n`);
+    await until(() => text.includes("\r\n\r\n"));
+    await own.step(20_000);
+    // 0x89 opens a ping, whose content is the time.
+    await until(() => text.includes(`\x89\x0d${own.now()}`));
+    await own.step(30_000);
+    expect(isClosed).toBe(false);
+    await own.step(30_000);
+    await until(() => text.includes("\x88") || isClosed);
+    socket.end();
+  });
+
+  test("a timer runs while somebody listens and not otherwise, and a tick with nobody there does nothing", async () => {
+    const timers = { started: 0, running: 0 };
+    const clock = {
+      now: () => START_MS,
+      sleep: () => Promise.resolve(),
+      every() {
+        timers.started += 1;
+        timers.running += 1;
+        return { [Symbol.dispose]: () => void (timers.running -= 1) };
+      },
+    };
+    await using own = startMarket({ ...DEFAULT_OPTIONS, seed: "test" }, { clock });
+    expect(timers).toEqual({ started: 0, running: 0 });
+    const first = await Listener.open(`${own.exchanges.okx.ws}/ws/v5/public`);
+    const second = await Listener.open(`${own.exchanges.gate.ws}/ws/v4/`);
+    second.send({ channel: "spot.ping" });
+    await second.next();
+    expect(timers).toEqual({ started: 1, running: 1 });
+    await fetch(`${own.adminUrl}/close`, { method: "POST", body: "{}" });
+    await Promise.all([first.end(), second.end()]);
+    own.tick();
+    expect(timers).toEqual({ started: 1, running: 0 });
+  });
+
+  test("connections beyond a thousand are refused until one of them ends", async () => {
+    await using own = bootMarket();
+    const url = `${own.market.exchanges.bybit.ws}/v5/public/spot`;
+    const all = await Promise.all(Array.from({ length: 1_000 }, () => Listener.open(url)));
+    await expect(Listener.open(url)).rejects.toThrow("refused");
+    all[0]?.[Symbol.dispose]();
+    await all[0]?.end();
+    using late = await Listener.open(url);
+    late.send({ op: "ping" });
+    expect(await late.next()).toMatchObject({ ret_msg: "pong" });
   });
 });
 

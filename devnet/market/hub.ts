@@ -111,7 +111,7 @@ export class Hub {
 
   open(path: string, query: URLSearchParams, wire: Wire): Client {
     this.#opened += 1;
-    const now = (): number => this.#venue.now();
+    const now = (): number => this.#venue.clock();
     const client = new Client({ number: this.#opened, path, query }, { wire, now, gate: this.#pass });
     this.#clients.add(client);
     this.#feed.open(client, this.#venue);
@@ -120,14 +120,14 @@ export class Hub {
   }
 
   message(client: Client, text: string): void {
-    client.heardMs = this.#venue.now();
+    client.heardMs = this.#venue.clock();
     if (!client.isOpen || this.#isSilent()) return;
     this.#feed.message(client, text, this.#venue);
     this.#begin(client);
   }
 
   pong(client: Client): void {
-    client.heardMs = this.#venue.now();
+    client.heardMs = this.#venue.clock();
     client.pongMs = client.heardMs;
   }
 

@@ -72,7 +72,12 @@ export class Venue {
       }));
   }
 
-  /** The exchange's own clock. */
+  /** The process's clock, by which lengths of time are measured: a fault that sets an exchange's clock leaves it alone. */
+  clock(): number {
+    return this.#now();
+  }
+
+  /** The exchange's own clock, which it shows. */
   now(): number {
     return this.#now() + (this.#faults.ofExchange("skew", this.id)?.ms ?? 0);
   }

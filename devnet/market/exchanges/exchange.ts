@@ -81,7 +81,7 @@ export interface Session {
   close(code: number, reason: string): void;
 }
 
-/** An exchange's stream. Time is the venue's. */
+/** An exchange's stream. What it shows is by the venue's `now`, how long it waits by its `clock`. */
 export interface Feed {
   /** Longest frame that a client may send; a longer one closes the connection with 1009. */
   readonly frameBytesMax: number;

@@ -20,8 +20,9 @@ export function newsOf(topic: Topic, told: Told, venue: Venue, what: "trades" | 
 
 /** Whether so much time has gone since the topic was told of; takes note that it is now. */
 export function isDue(told: Told, everyMs: number, venue: Venue): boolean {
-  const now = venue.now();
-  if (now - told.atMs < everyMs) return false;
+  const now = venue.clock();
+  // A clock that was set back must not silence a topic until it has caught up.
+  if (now >= told.atMs && now - told.atMs < everyMs) return false;
   told.atMs = now;
   return true;
 }

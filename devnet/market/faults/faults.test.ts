@@ -182,6 +182,31 @@ describe("prices that stand still, lag, or are told with other times", () => {
     expect(await markets.json("binance", "/api/v3/time")).toEqual({ serverTime: markets.now() + 90_000 });
   });
 
+  test("a clock that is set, forward or back, ends no stream and silences none", async () => {
+    for (const ms of [3_600_000, -3_600_000]) {
+      const markets = boot();
+      const binance = await connect(markets, "binance", "/ws/ethusdt@ticker");
+      const gate = await connect(markets, "gate", "/ws/v4/");
+      const okx = await connect(markets, "okx", "/ws/v5/public");
+      const kucoin = (await markets.json("kucoin", "/api/v1/bullet-public", { method: "POST" })) as {
+        data: { token: string };
+      };
+      const pinged = await connect(markets, "kucoin", `/?token=${kucoin.data.token}&connectId=x`);
+      await pinged.next();
+      gate.send({ time: 1, channel: "spot.tickers", event: "subscribe", payload: ["BTC_USDT"] });
+      await gate.next();
+      await markets.step(1_000);
+      await Promise.all([gate.next(), binance.next()]);
+      await markets.fault({ kind: "skew", ms });
+      await markets.step(1_000);
+      expect((await gate.next())["time_ms"]).toBe(markets.now() + ms);
+      expect((await binance.next())["E"]).toBe(markets.now() + ms);
+      okx.send("ping");
+      expect(await okx.text()).toBe("pong");
+      expect([okx, pinged, gate, binance].map((socket) => socket.closed)).toEqual([null, null, null, null]);
+    }
+  });
+
   test("a dropped symbol is unknown and out of every list; crossed books and printed volume are as told", async () => {
     const markets = boot();
     const honest = await ticker(markets);

@@ -31,7 +31,7 @@ export const feed: Feed = {
     session.answer(reply(session, text, venue));
   },
   beat(session, venue) {
-    const now = venue.now();
+    const now = venue.clock();
     if (now - session.openedMs >= LIFE_MS) return session.close(1001, "connection life ended");
     const pingMs = session.notes.get("ping") ?? session.openedMs;
     if (pingMs > session.openedMs && now - Math.max(session.pongMs, session.openedMs) >= PONG_WITHIN_MS) {

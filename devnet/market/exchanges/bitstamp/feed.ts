@@ -43,7 +43,7 @@ export const feed: Feed = {
   },
   notice: () => RECONNECT,
   beat(session, venue) {
-    const now = venue.now();
+    const now = venue.clock();
     if (now - session.openedMs >= AGE_MS) {
       session.answer(RECONNECT);
       return session.close(1000, "age limit");

@@ -45,7 +45,7 @@ export const feed: Feed = {
     }
   },
   beat(session, venue) {
-    if (venue.now() - session.heardMs >= SILENCE_MS) session.close(1000, "no traffic");
+    if (venue.clock() - session.heardMs >= SILENCE_MS) session.close(1000, "no traffic");
   },
   news: (topic, told, venue) => {
     const what = topic.channel === "orderbook" ? "quotes" : "trades";

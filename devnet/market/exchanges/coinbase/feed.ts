@@ -44,7 +44,7 @@ export const feed: Feed = {
     }
   },
   beat(session, venue) {
-    const isIdle = !session.notes.has("subscribed") && venue.now() - session.openedMs >= SUBSCRIBE_WITHIN_MS;
+    const isIdle = !session.notes.has("subscribed") && venue.clock() - session.openedMs >= SUBSCRIBE_WITHIN_MS;
     if (isIdle) session.close(1000, "subscribe within 5 seconds");
   },
   news(topic, told, venue) {

@@ -41,7 +41,7 @@ export const feed: Feed = {
     for (const symbol of symbols) subscribe(session, venue, symbol, wish, refuse);
   },
   beat(session, venue) {
-    const now = venue.now();
+    const now = venue.clock();
     if (now - Math.max(session.heardMs, session.sentMs) >= SILENCE_MS) return session.close(1000, "inactivity");
     if (session.topics.size > 0 && now - session.sentMs >= HEARTBEAT_MS) session.pulse(write({ channel: "heartbeat" }));
   },

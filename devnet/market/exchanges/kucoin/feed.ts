@@ -14,7 +14,7 @@ export function feedOf(tokens: Tokens): Feed {
     frameBytesMax: 65_536,
     refuses(path, query, venue) {
       if (!/^\/(endpoint)?$/.test(path)) return page(404, "Not Found");
-      const isGood = tokens.isGood(query.get("token") ?? "", venue.now()) && !venue.refusesTokens();
+      const isGood = tokens.isGood(query.get("token") ?? "", venue.clock()) && !venue.refusesTokens();
       return isGood
         ? null
         : answer({ id: query.get("connectId") ?? "", type: "error", code: 401, data: "token is invalid" }, 401);
@@ -25,7 +25,7 @@ export function feedOf(tokens: Tokens): Feed {
     message,
     beat(session, venue) {
       const pingMs = session.notes.get("ping") ?? session.openedMs;
-      if (venue.now() - pingMs >= PING_INTERVAL_MS + PING_TIMEOUT_MS) session.close(1000, "ping timeout");
+      if (venue.clock() - pingMs >= PING_INTERVAL_MS + PING_TIMEOUT_MS) session.close(1000, "ping timeout");
     },
     news(topic, told, venue) {
       if (topic.channel === "snapshot" && !isDue(told, 2_000, venue)) return [];
@@ -68,7 +68,7 @@ function message(session: Session, text: string, venue: Venue) {
   if (count > FRAMES_PER_TEN_SECONDS_MAX) return fail(509, "exceed max permits per second");
   if (frame === null) return fail(400, "Bad Request");
   if (frame["type"] === "ping") {
-    session.notes.set("ping", now);
+    session.notes.set("ping", venue.clock());
     return session.pulse(write({ id, type: "pong" }));
   }
   const { type, topic } = frame;

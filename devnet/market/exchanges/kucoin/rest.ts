@@ -29,7 +29,7 @@ export function rest(ask: Ask, venue: Venue, tokens: Tokens): Answer {
     if (ask.method !== "POST") return failure("405000", "Request method not supported", 405);
     const server = { endpoint: `ws://${ask.host}/`, encrypt: false, protocol: "websocket" };
     const life = { pingInterval: PING_INTERVAL_MS, pingTimeout: PING_TIMEOUT_MS };
-    return success({ token: tokens.issue(venue.now()), instanceServers: [{ ...server, ...life }] });
+    return success({ token: tokens.issue(venue.clock()), instanceServers: [{ ...server, ...life }] });
   }
   if (ask.method !== "GET") return failure("405000", "Request method not supported", 405);
   const market = venue.find(query.get("symbol") ?? "");

@@ -68,7 +68,7 @@ export const feed: Feed = {
     return write({ event: "notice", code: "64008", msg, connId: connectionId(session, venue) });
   },
   beat(session, venue) {
-    const isQuiet = venue.now() - Math.max(session.heardMs, session.sentMs) >= SILENCE_MS;
+    const isQuiet = venue.clock() - Math.max(session.heardMs, session.sentMs) >= SILENCE_MS;
     if (isQuiet) session.close(4004, "No data received in 30s.");
   },
   news(topic, told, venue) {
