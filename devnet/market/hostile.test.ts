@@ -166,7 +166,11 @@ describe("streams that are left alone", () => {
       every() {
         timers.started += 1;
         timers.running += 1;
-        return { [Symbol.dispose]: () => void (timers.running -= 1) };
+        return {
+          [Symbol.dispose]() {
+            timers.running -= 1;
+          },
+        };
       },
     };
     await using own = startMarket({ ...DEFAULT_OPTIONS, seed: "test" }, { clock });
