@@ -2,6 +2,7 @@ import { jsonRpcFailureBody } from "../http/index.ts";
 import type { EnvelopeItem } from "../rpc/index.ts";
 import { type AnswerBody, joinedBatch, spliced } from "./answer-body.ts";
 import { answerCall, type CallResult, type OpenedCall, openCall, refusedCall } from "./call.ts";
+import { respond } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";
 import type { DoorGrant } from "./interfaces.ts";
 import { takeCredits, takeRequestTokens, takeSendToken } from "./metering.ts";
@@ -67,7 +68,7 @@ function finish(
   grant: DoorGrant,
   calls: readonly BatchCall[],
   results: readonly CallResult[],
-): Response {
+): Response | Promise<Response> {
   const latencyMs = stages.clock.monotonic() - exchange.startedMs;
   const parts: AnswerBody[] = [];
   const labels = new Set<string>();
@@ -106,7 +107,7 @@ function finish(
   if (refunded > 0) stages.credits.refund(grant.accountId, refunded, exchange.at);
   const endpoint = labels.size === 0 ? ownLabel : [...labels].join(", ");
   const headers = stages.headers.fill(exchange, isHit, endpoint, isHit ? latencyMs : upstreamMs);
-  return new Response(joinedBatch(parts), { headers });
+  return respond(exchange.request, joinedBatch(parts), headers);
 }
 
 function bodyOf(exchange: Exchange, id: string, result: CallResult): AnswerBody {

@@ -2,6 +2,7 @@ import { errorTable } from "@sluice/contract";
 import type { EnvelopeItem } from "../rpc/index.ts";
 import { spliced } from "./answer-body.ts";
 import { answerCall, type CallResult, type OpenedCall, openCall } from "./call.ts";
+import { respond } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";
 import type { DoorGrant } from "./interfaces.ts";
 import { takeCredits, takeRequestTokens, takeSendToken } from "./metering.ts";
@@ -53,7 +54,13 @@ function servePaid(
     : finish(stages, exchange, grant, call, result);
 }
 
-function finish(stages: Stages, exchange: Exchange, grant: DoorGrant, call: OpenedCall, result: CallResult): Response {
+function finish(
+  stages: Stages,
+  exchange: Exchange,
+  grant: DoorGrant,
+  call: OpenedCall,
+  result: CallResult,
+): Response | Promise<Response> {
   const price = call.page?.credits ?? 1;
   if (!result.ok) {
     stages.credits.refund(grant.accountId, price, exchange.at);
@@ -63,7 +70,7 @@ function finish(stages: Stages, exchange: Exchange, grant: DoorGrant, call: Open
   const latencyMs = stages.clock.monotonic() - exchange.startedMs;
   const bytesOut = answer.sizeBytes + call.id.length;
   const headers = stages.headers.fill(exchange, hit, answer.label, result.upstreamMs ?? latencyMs);
-  const response = new Response(spliced(answer, call.id), { headers });
+  const response = respond(exchange.request, spliced(answer, call.id), headers);
   stages.served(
     factOf(exchange, grant, {
       method: call.method,

@@ -1,0 +1,65 @@
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib";
+import type { AnswerBody } from "./answer-body.ts";
+
+/**
+ * Shorter answers are sent as they are: compressing 4 KB costs more of a processor than sending it does, and most answers
+ * are under 1 KB.
+ */
+export const compressedBytesMin = 8 * 1_024;
+
+type Compress = (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>;
+
+const asBytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => buffer as Uint8Array<ArrayBuffer>;
+const [brotliAsync, gzipAsync, zstdAsync] = [promisify(brotliCompress), promisify(gzip), promisify(zstdCompress)];
+
+/**
+ * Quick settings, in the order in which they are preferred where a client takes several alike. Of 1.8 MB of token accounts
+ * in base64 zstd at 1 makes 17.0% in 1.7 ms, brotli at 1 17.4% in 2.9 ms and at 4 no less in 38 ms, gzip at 3 18.3% in 8 ms
+ * and at 1 23.7% in 4 ms (Bun 1.4.4), on threads of the runtime.
+ */
+const codings: readonly (readonly [string, Compress])[] = [
+  ["zstd", async (bytes) => asBytes(await zstdAsync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }))],
+  ["br", async (bytes) => asBytes(await brotliAsync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }))],
+  ["gzip", async (bytes) => asBytes(await gzipAsync(bytes, { level: 3 }))],
+];
+
+/** What the header says of each coding; 0 is a refusal. Source: RFC 9110, section 12.5.3. */
+function weights(header: string): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const entry of header.split(",", 32)) {
+    const [name = "", ...parameters] = entry.split(";");
+    const quality = parameters.map((text) => /^\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$/i.exec(text)?.[1]).find(Boolean);
+    found.set(name.trim().toLowerCase(), quality === undefined ? 1 : Number(quality));
+  }
+  return found;
+}
+
+/** The coding that the client likes best of those that we have; null when it takes none of them. */
+export function chosenCoding(acceptEncoding: string | null): string | null {
+  if (acceptEncoding === null || acceptEncoding === "") return null;
+  const given = weights(acceptEncoding);
+  let best: { name: string; weight: number } | null = null;
+  for (const [name] of codings) {
+    const weight = given.get(name) ?? (name === "gzip" ? given.get("x-gzip") : undefined) ?? given.get("*") ?? 0;
+    if (weight > (best?.weight ?? 0)) best = { name, weight };
+  }
+  return best?.name ?? null;
+}
+
+/**
+ * The answer's response, compressed when it is large and the client takes it so. A large answer varies by what the client
+ * takes, and says so to caches on the way. What a node sent compressed was undone before, so nothing is compressed twice.
+ */
+export function respond(request: Request, body: AnswerBody, headers: Headers): Response | Promise<Response> {
+  if (body.length < compressedBytesMin) return new Response(body, { headers });
+  const coding = chosenCoding(request.headers.get("accept-encoding"));
+  // The caller's headers are filled again for the next answer while the compressor works.
+  const own = new Headers(headers);
+  own.append("vary", "accept-encoding");
+  const compress = codings.find(([name]) => name === coding)?.[1];
+  if (coding === null || compress === undefined) return new Response(body, { headers: own });
+  own.set("content-encoding", coding);
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  return compress(bytes).then((compressed) => new Response(compressed, { headers: own }));
+}
