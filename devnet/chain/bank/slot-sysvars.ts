@@ -42,8 +42,8 @@ export class SlotSysvars {
   #stakeHistory: StakeHistoryEntry[] = [];
   /** Newest first: what fell out of the sysvar last. */
   #spare: SlotHash[] = [];
-  /** What an epoch's first slot replaced. */
-  #before: { slot: bigint; epochStart: bigint; stakeHistory: StakeHistoryEntry[] } | null = null;
+  /** What the first slots of epochs replaced, oldest first: as many as can be abandoned. */
+  #before: { slot: bigint; epochStart: bigint; stakeHistory: StakeHistoryEntry[] }[] = [];
 
   constructor(options: SlotSysvarsOptions) {
     this.#options = options;
@@ -59,7 +59,7 @@ export class SlotSysvars {
     return this.#recent.has(slot);
   }
 
-  /** Takes back what was opened after `parent`, at most one epoch's start, so that another slot may open after it. */
+  /** Takes back what was opened after `parent`, so that another slot may open after it. */
   rollback(parent: BankSlot): void {
     const kept = this.#hashes.findIndex(({ slot }) => slot < parent.slot);
     const dropped = this.#hashes.splice(0, kept < 0 ? this.#hashes.length : kept);
@@ -69,10 +69,11 @@ export class SlotSysvars {
       this.#recent.add(hash.slot);
     }
     this.#history.rollback(parent.slot);
-    if (this.#before === null || this.#before.slot <= parent.slot) return;
-    this.#epochStart = this.#before.epochStart;
-    this.#stakeHistory = this.#before.stakeHistory;
-    this.#before = null;
+    for (let last = this.#before.at(-1); last !== undefined && last.slot > parent.slot; last = this.#before.at(-1)) {
+      this.#epochStart = last.epochStart;
+      this.#stakeHistory = last.stakeHistory;
+      this.#before.pop();
+    }
   }
 
   /** The sysvars of a slot that opens after `parent`, at a time in Unix seconds. */
@@ -89,7 +90,8 @@ export class SlotSysvars {
     const [ended, epoch] = [epochs.epochOf(parent.slot), epochs.epochOf(slot)];
     const newEpoch = parent.slot === 0n || ended !== epoch;
     if (newEpoch) {
-      this.#before = { slot, epochStart: this.#epochStart, stakeHistory: this.#stakeHistory };
+      this.#before.push({ slot, epochStart: this.#epochStart, stakeHistory: this.#stakeHistory });
+      if (this.#before.length > SPARE_SLOT_HASHES) this.#before.shift();
       this.#epochStart = time;
       if (ended !== epoch) {
         const entry = historyEntry(ended, parent.slot, this.#stakeHistory);
