@@ -14,7 +14,8 @@ export interface FaultyNode extends AsyncDisposable {
 }
 
 export async function bootFaultyNode(options: Partial<NodeOptions> = {}): Promise<FaultyNode> {
-  const quick = { ...DEFAULT_OPTIONS, rpcPort: 0, pubsubPort: 0, slotMs: 0, seed: "faults", admin: true, ...options };
+  const still = { rpcPort: 0, pubsubPort: 0, slotMs: 0, admin: true, votes: false };
+  const quick = { ...DEFAULT_OPTIONS, ...still, seed: "faults", ...options };
   const node = await startNode(quick, { now: () => CLOCK_START_MS, svm: new LiteSvmMachine() });
   return {
     node,
