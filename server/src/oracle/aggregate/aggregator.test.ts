@@ -131,6 +131,15 @@ describe("what is counted", () => {
     expect(toNumber(round.volume24h)).toBeCloseTo(2_401, 9);
   });
 
+  test("a price of which nothing is left in dollars is no voice, whoever says it", () => {
+    const table = new Table().hear(...ticksOf(["0.9995", "0.9995", "0.9995"], { base: "USDT" }));
+    table.mark();
+    const crumbs = ticksOf(["1e-18", "1e-18", "1e-18"], { quote: "USDT" });
+    expect(priceOf(table.hear(...crumbs).round())).toBe("too-few-sources");
+    const turned = ticksOf(["1e23", "1e23", "1e23"], { base: "USDC", quote: "USDT" });
+    expect(table.hear(...turned).round(startMs, "USDT").kind).toBe("price");
+  });
+
   test("ticks of symbols that are not priced, without a price or with no time are not kept", () => {
     const table = new Table().hear(
       tickOf("binance", "1", { base: "DOGE" }),

@@ -36,6 +36,7 @@ export interface Hearing {
 export function hear(views: readonly View[], moment: Moment, options: HearingOptions): Hearing {
   const bySource = new Map<SourceId, Voice[]>();
   const heard = new Map<string, Voice>();
+  const unsureSources = new Set<SourceId>();
   let staleAtMs = Number.POSITIVE_INFINITY;
   for (const view of views) {
     const { market } = view;
@@ -46,15 +47,22 @@ export function hear(views: readonly View[], moment: Moment, options: HearingOpt
     const voices = bySource.get(market.tick.source) ?? [];
     bySource.set(market.tick.source, voices);
     const index = view.through === null ? null : moment.indexes[view.through];
-    if (index?.state !== "unsure") voices.push(voiceOf(view, index, staleMs));
+    if (index?.state === "unsure") {
+      unsureSources.add(market.tick.source);
+      continue;
+    }
+    const voice = voiceOf(view, index, staleMs);
+    // What is so small, or so large turned round, that nothing is left in dollars says nothing.
+    if (voice.price > 0n) voices.push(voice);
   }
   const withoutVoice = new Set<string>();
   for (const [source, voices] of bySource) {
     const origin = options.origins[source] ?? source;
     const voice = combine(voices);
     const before = heard.get(origin);
-    if (voice === null) withoutVoice.add(origin);
-    else if (before === undefined || voice.asOfMs > before.asOfMs) heard.set(origin, voice);
+    if (voice === null) {
+      if (unsureSources.has(source)) withoutVoice.add(origin);
+    } else if (before === undefined || voice.asOfMs > before.asOfMs) heard.set(origin, voice);
   }
   const unconverted = [...withoutVoice].filter((origin) => !heard.has(origin)).length;
   return { voices: [...heard.values()], fresh: [...bySource.keys()], unconverted, staleAtMs };
