@@ -160,7 +160,6 @@ function entries<T>(shape: Shape<T>): Shape<readonly T[]> {
 }
 
 const file = record({
-  $schema: optional(text(256), ""),
   wallets: entries(wallet),
   mints: entries(mintEntry),
   tokens: entries(token),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { decodeMint, decodeTokenAccount, programs } from "@sluice/wire";
 import { GenesisKeypair } from "../bank/keypair.ts";
 import { rentExemptLamports } from "../bank/sysvars.ts";
@@ -89,6 +90,26 @@ describe("reading", () => {
   test("numbers beyond what a double holds stay exact", () => {
     const read = parseGenesisFile('{"wallets":[{"name":"ann","lamports":9007199254740993}]}');
     expect(read.ok && read.file.wallets[0]?.lamports).toBe(9_007_199_254_740_993n);
+  });
+});
+
+describe("the guide", () => {
+  const guide = readFileSync(new URL("../../../docs/guides/devnet.md", import.meta.url), "utf8");
+
+  test("its example is a sound file", () => {
+    const example = guide.split("```json")[1]?.split("```")[0] ?? "";
+    const parsed = parseGenesisFile(example);
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+    expect(buildGenesis(parsed.file).ok).toBe(true);
+    expect(parsed.file.pools).toHaveLength(1);
+  });
+
+  test("the pools' addresses in it are those of the default file", () => {
+    for (const { address, sides } of defaultGenesis().pools) {
+      for (const each of [address, ...sides.flatMap(({ mint, vault }) => [mint.address, vault])]) {
+        expect(guide).toContain(`\`${each}\``);
+      }
+    }
   });
 });
 
