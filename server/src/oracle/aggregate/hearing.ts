@@ -101,7 +101,7 @@ function combine(voices: readonly Voice[]): Voice | null {
 
 /**
  * The figures of a view in dollars. They are made anew in each round: keeping those of markets that have not changed
- * saved 3 of 23 µs of CPU in a round of nine sources.
+ * saves an eighth of the CPU of a round of nine sources (20 beside 23 µs).
  */
 function voiceOf(view: View, index: StablecoinIndex | null, staleMs: number): Voice {
   const rate = index === null || index.state === "unsure" ? unit : index.price;
