@@ -72,9 +72,9 @@ function watch(chain: Chain, publish: (event: ChainEvent) => void, performance: 
     },
     confirmed: reached("confirmed"),
     finalized: reached("finalized"),
-    abandoned(parent, slots) {
+    abandoned(parent, slots, takenBack) {
       performance.abandoned(parent);
-      publish({ kind: "abandoned", slots });
+      publish({ kind: "abandoned", slots, takenBack });
     },
   });
 }

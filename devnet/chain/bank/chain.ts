@@ -44,8 +44,11 @@ export interface ChainListener {
   frozen(bank: BankSlot, block: Block): void;
   confirmed(bank: BankSlot): void;
   finalized(bank: BankSlot): void;
-  /** Slots after `parent`, oldest first, the open one last, are no longer part of the chain. */
-  abandoned?(parent: BankSlot, slots: readonly bigint[]): void;
+  /**
+   * Slots after `parent`, oldest first, the open one last, are no longer part of the chain, nor is what was written to
+   * the addresses `takenBack` in those that were frozen.
+   */
+  abandoned?(parent: BankSlot, slots: readonly bigint[], takenBack: ReadonlySet<string>): void;
 }
 
 /**
@@ -212,6 +215,7 @@ export class Chain implements AsyncDisposable {
       const gone = this.#ladder.unconfirmed().slice(0, depth);
       const parent = this.#ladder.abandon(depth);
       const abandoned = [...gone.map(({ slot }) => slot).toReversed(), open.slot];
+      const takenBack = new Set(gone.flatMap(({ slot }) => [...this.accounts.written(slot)]));
       const transactions = [...this.history.rollback(parent.slot), ...open.recorded];
       this.statuses.rollback(depth);
       this.blockhashes.rollback(parent.blockHeight);
@@ -219,7 +223,7 @@ export class Chain implements AsyncDisposable {
       this.#sysvars.rollback(parent);
       if (abandoned.some((slot) => this.#wroteProgram(slot))) this.#pipeline.distrustCaches();
       await this.#writeMachine(this.accounts.rollback(parent.slot));
-      for (const listener of this.#listeners) listener.abandoned?.(parent, abandoned);
+      for (const listener of this.#listeners) listener.abandoned?.(parent, abandoned, takenBack);
       await this.#openSlot(this.#nextSlot(parent, open.slot + 1n));
       if (landAgain) this.#landAgain(transactions);
       return { parent: parent.slot, abandoned };

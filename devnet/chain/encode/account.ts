@@ -36,7 +36,7 @@ function slice(data: Uint8Array, dataSlice: AccountOptions["dataSlice"]): Uint8A
 }
 
 function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  return bytes.toBase64();
 }
 
 function encodeBytes(bytes: Uint8Array, encoding: AccountEncodingName): JsonValue | AccountFault {

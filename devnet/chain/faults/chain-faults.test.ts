@@ -103,6 +103,38 @@ test("a fork takes back what only processed had seen: balance, status, block, bl
   expect(await connection.getSignaturesForAddress(to.publicKey, {}, "confirmed")).toEqual([]);
 });
 
+test("a fork tells an account's subscriber at processed what the account is after all, once, and nobody else", async () => {
+  await using faulty = await bootFaultyNode({ confirmedAfter: 8 });
+  const connection = connect(faulty);
+  const [payer, to] = [Keypair.generate(), Keypair.generate()];
+  await connection.requestAirdrop(payer.publicKey, 10 * SOL);
+  await faulty.closeSlots(9);
+  using subscriber = await RawSubscriber.open(faulty.node.wsUrl);
+  const of = (key: Keypair, commitment: string) => [key.publicKey.toBase58(), { commitment }];
+  const [received, paid, confirmed] = [
+    await subscriber.ask("accountSubscribe", ...of(to, "processed")),
+    await subscriber.ask("accountSubscribe", ...of(payer, "processed")),
+    await subscriber.ask("accountSubscribe", ...of(to, "confirmed")),
+  ];
+  await sent(connection, payer, to, (await connection.getLatestBlockhash("processed")).blockhash);
+  await faulty.closeSlots(2);
+  await faulty.admin("devnet_fork", { depth: 2 });
+  await faulty.closeSlots(2);
+  const lamports = async (subscription: unknown) =>
+    (await subscriber.told(subscription)).map((told) => {
+      const { context, value } = told as { context: { slot: number }; value: { lamports: number } };
+      return [context.slot, value.lamports];
+    });
+  expect(await lamports(received)).toEqual([
+    [10, SOL],
+    [13, 0],
+  ]);
+  expect((await lamports(paid)).map(([slot]) => slot)).toEqual([10, 13]);
+  expect((await lamports(paid)).at(-1)?.[1]).toBe(10 * SOL);
+  await faulty.closeSlots(10);
+  expect(await lamports(confirmed)).toEqual([]);
+});
+
 test("a fork that lands its transactions again shows them in their new slot, once", async () => {
   await using faulty = await bootFaultyNode({ confirmedAfter: 8 });
   const connection = connect(faulty);

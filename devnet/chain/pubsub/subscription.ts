@@ -7,8 +7,8 @@ import type { RpcNode } from "../rpc/method.ts";
 export type ChainEvent =
   | { readonly kind: "received"; readonly signature: string }
   | { readonly kind: "opened"; readonly slot: bigint; readonly parent: bigint }
-  /** The chain went on from an older slot; these, oldest first, are no part of it. */
-  | { readonly kind: "abandoned"; readonly slots: readonly bigint[] }
+  /** The chain went on from an older slot; these, oldest first, are no part of it, nor is what was written in them. */
+  | { readonly kind: "abandoned"; readonly slots: readonly bigint[]; readonly takenBack: ReadonlySet<string> }
   /** A slot reached a commitment; frozen slots are processed. */
   | { readonly kind: "reached"; readonly commitment: Commitment; readonly bank: BankSlot; readonly block: Block };
 

@@ -71,18 +71,25 @@ export function isReached(
   return event.kind === "reached" && event.commitment === commitment;
 }
 
+/**
+ * Tells an account when it was written, and at `processed` in the first slot after a fork that took back what was told,
+ * as a node does. Programs' subscribers are told of what was written in a slot and of no more, as on a node.
+ */
 export function accountTopic(params: Params): Topic {
   const address = addressParam(params[0], "pubkey");
   const config = configAt(params, 1, "struct RpcAccountInfoConfig");
   const { encoding } = accountForm(config, "binary");
   const commitment = commitmentMember(config);
+  let isTakenBack = false;
   return {
     notification: "accountNotification",
     key: keyOf("account", address, encoding, commitment),
     *notices(event, node) {
+      if (event.kind === "abandoned" && commitment === "processed" && event.takenBack.has(address)) isTakenBack = true;
       if (!isReached(event, commitment)) return;
       const { slot } = event.bank;
-      if (!node.chain.accounts.written(slot).has(address)) return;
+      if (!isTakenBack && !node.chain.accounts.written(slot).has(address)) return;
+      isTakenBack = false;
       const account = node.chain.accounts.get(address, slot);
       yield { result: atSlot(slot, presented(node, event.bank, address, account, encoding)) };
     },

@@ -47,6 +47,8 @@ export class LargestRows {
   readonly #rows: AccountRows;
   readonly #ranking: Ranking;
   readonly #candidates = new Set<number>();
+  /** The candidates in order; null when they have changed since they were sorted. */
+  #sorted: readonly number[] | null = null;
   /** Null while every row is a candidate. */
   #floor: Floor | null = null;
 
@@ -59,25 +61,31 @@ export class LargestRows {
   add(row: number): void {
     if (!this.#ranking.counts(row) || this.#isBelow(row)) return;
     this.#candidates.add(row);
+    this.#sorted = null;
     if (this.#candidates.size > this.#candidatesMax) this.#cut();
   }
 
   remove(row: number): void {
-    this.#candidates.delete(row);
+    if (this.#candidates.delete(row)) this.#sorted = null;
   }
 
   /** Starts over from all rows. */
   build(all: Iterable<number>): void {
     this.#candidates.clear();
+    this.#sorted = null;
     this.#floor = null;
     for (const row of all) this.add(row);
   }
 
   /** The `count` largest rows of those that `isSeen`; null when there may be more of them below the floor. */
   top(count: number, isSeen: (row: number) => boolean): number[] | null {
-    const seen = [...this.#candidates].filter(isSeen);
-    if (seen.length < count && this.#floor !== null) return null;
-    return largestOf(seen, count, this.#rows, this.#ranking);
+    this.#sorted ??= [...this.#candidates].sort(inOrder(this.#rows, this.#ranking));
+    const top: number[] = [];
+    for (const row of this.#sorted) {
+      if (top.length === count) break;
+      if (isSeen(row)) top.push(row);
+    }
+    return top.length < count && this.#floor !== null ? null : top;
   }
 
   #isBelow(row: number): boolean {
@@ -94,5 +102,6 @@ export class LargestRows {
     this.#floor = { high: this.#ranking.high(last), low: this.#ranking.low(last), address };
     // Versions of one account may be equal in all that is compared: those at the floor stay.
     for (const row of sorted) if (this.#isBelow(row)) this.#candidates.delete(row);
+    this.#sorted = null;
   }
 }

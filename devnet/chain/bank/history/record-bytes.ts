@@ -96,8 +96,6 @@ export class RecordWriter {
 export class RecordReader {
   readonly #bytes: Uint8Array;
   #at: number;
-  readonly #long = new BigUint64Array(1);
-  readonly #longBytes = new Uint8Array(this.#long.buffer);
 
   constructor(bytes: Uint8Array, start: number) {
     this.#bytes = bytes;
@@ -131,9 +129,13 @@ export class RecordReader {
 
   /** A u64 whose length was read already. */
   u64Of(bytes: number): bigint {
-    this.#long[0] = 0n;
-    for (let at = 0; at < bytes; at += 1) this.#longBytes[at] = this.u8();
-    return this.#long[0];
+    let low = 0;
+    let high = 0;
+    for (let at = 0; at < bytes; at += 1) {
+      if (at < 4) low |= this.u8() << (at * 8);
+      else high |= this.u8() << (at * 8 - 32);
+    }
+    return bytes <= 4 ? BigInt(low >>> 0) : (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
   }
 
   /** A copy of the next bytes. */

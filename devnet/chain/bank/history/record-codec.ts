@@ -136,8 +136,10 @@ export class RecordCodec {
   summary(place: RecordPlace): RecordSummary {
     const { bytes, start } = place;
     const flags = bytes[start + FLAGS] ?? 0;
-    const reader = new RecordReader(bytes, this.#outcomeAt(place));
-    const error = (flags & FAILED) === 0 ? null : this.#outcomes.readError(reader, bytes[start + KEYS] ?? 0);
+    const error =
+      (flags & FAILED) === 0
+        ? null
+        : this.#outcomes.readError(new RecordReader(bytes, this.#outcomeAt(place)), bytes[start + KEYS] ?? 0);
     return { signature: encodeBase58(this.#signature(place)), error, hasMemo: (flags & HAS_MEMO) !== 0 };
   }
 
