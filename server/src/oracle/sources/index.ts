@@ -3,6 +3,7 @@
  * and by request (`source.ts`), and the chain's own pools. Fed by the exchanges and by a reader of accounts; feeds ticks,
  * checked and in our units, and the health of each source.
  */
+export { createAccountReader } from "./account-reader.ts";
 export type { AccountReader, AccountReading, PoolOptions } from "./chain-pools.ts";
 export type { SourceEndpoint } from "./exchange.ts";
 export { type DropReason, dropReasons } from "./row.ts";
