@@ -291,9 +291,18 @@ export class Chain implements AsyncDisposable {
   #nextSlot(parent: BankSlot, slot = parent.slot + 1n): OpenSlot {
     const now = BigInt(Math.floor(this.#deps.now() / 1_000));
     const { accounts, blockhashes, statuses, history } = this;
-    const isRecentSlot = (recent: bigint) => this.isRecentSlot(recent);
     const time = now > parent.time ? now : parent.time;
-    return new OpenSlot({ slot, parent, time }, { accounts, blockhashes, statuses, history, isRecentSlot });
+    return new OpenSlot(
+      { slot, parent, time },
+      {
+        accounts,
+        blockhashes,
+        statuses,
+        history,
+        isRecentSlot: (recent) => this.isRecentSlot(recent),
+        programClosed: () => this.#pipeline.distrustCaches(),
+      },
+    );
   }
 
   async #openSlot(open: OpenSlot, silent = false, votedSlots = 0n): Promise<void> {
@@ -344,8 +353,14 @@ export class Chain implements AsyncDisposable {
     }
   }
 
+  /** Programs come behind the files that they run: the machine loads a program when it is written. */
   *#newestAccounts(): Generator<AccountWrite> {
-    for (const [address, account] of this.accounts.all(this.#open.slot)) yield { address, account };
+    const programs: AccountWrite[] = [];
+    for (const [address, account] of this.accounts.all(this.#open.slot)) {
+      if (account.executable) programs.push({ address, account });
+      else yield { address, account };
+    }
+    yield* programs;
   }
 
   /** Years since genesis at a slot, by the nominal slot time. */

@@ -121,6 +121,19 @@ function writeEffects(
   return left;
 }
 
+/** The tag of an upgradeable loader's account that holds a program's code. */
+const PROGRAM_DATA = 3;
+
+/** Whether an outcome takes away the code of a program; asked before it is recorded. */
+export function closesProgram(keys: readonly string[], outcome: SvmOutcome, bank: OpenBank): boolean {
+  if (!keys.includes(programs.bpfLoaderUpgradeable)) return false;
+  return outcome.writes.some(({ address, account }) => {
+    if (account !== null) return false;
+    const before = bank.read(address);
+    return before?.owner === programs.bpfLoaderUpgradeable && before.data[0] === PROGRAM_DATA;
+  });
+}
+
 /** Records what became of an admitted transaction over the state just before it, and writes its effects. */
 export function recordOutcome(
   { resolved, writableCount }: { readonly resolved: ResolvedTransaction; readonly writableCount: number },
@@ -153,7 +166,7 @@ export function recordOutcome(
     returnData: outcome.returnData,
     computeUnitsConsumed: outcome.computeUnitsConsumed,
     costUnits: BigInt(costUnits(message, fees, writableCount, unitsConsumed, loadedBytes(held))),
-    isVote: isSimpleVote(message),
+    isVote: isSimpleVote(message, keys),
   };
   return { executed, keys, writable: resolved.writable, unitPrice: fees.unitPrice, priorityFee: fees.priority };
 }

@@ -7,7 +7,7 @@ import type { AccountStore } from "./accounts.ts";
 import type { BankSlot } from "./bank-slot.ts";
 import { BlockLimits } from "./block-limits.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
-import { admit, type OpenBank, recordOutcome } from "./executor.ts";
+import { admit, closesProgram, type OpenBank, recordOutcome } from "./executor.ts";
 import { costUnits } from "./fees.ts";
 import type { History, RecordedTransaction } from "./history.ts";
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
@@ -24,6 +24,8 @@ export interface OpenSlotDependencies {
   readonly statuses: StatusCache;
   readonly history: History;
   readonly isRecentSlot: (slot: bigint) => boolean;
+  /** A program has no code any more, which the machine's cache does not notice. */
+  readonly programClosed: () => void;
 }
 
 /** A transaction that may run in the open slot, with what the machine is told of it. */
@@ -99,6 +101,7 @@ export class OpenSlot {
       return;
     }
     const position = { slot: this.slot, index: this.recorded.length };
+    if (closesProgram(resolved.keys, outcome, this.#bank)) this.#deps.programClosed();
     const ran = { resolved, writableCount: writable.length };
     const recorded = recordOutcome(ran, outcome, position, this.#bank, this.#deps.accounts);
     this.recorded.push(recorded);

@@ -79,8 +79,8 @@ export interface Svm extends AsyncDisposable {
   /** The accounts that the machine itself brings: built-in programs, the SPL programs, sysvars, features. */
   genesisAccounts(): Promise<readonly AccountWrite[]>;
   /**
-   * Begins anew with these accounts and no others, and with empty caches, whether the machine ended or not. Nothing else
-   * is asked of it meanwhile.
+   * Begins anew with these accounts and no others, programs last, and with empty caches, whether the machine ended or not.
+   * Nothing else is asked of it meanwhile.
    */
   rebuild(accounts: Iterable<AccountWrite>): Promise<void>;
   /** Whether it has ended, so that it must be rebuilt before it is asked for anything. */
