@@ -159,7 +159,26 @@ test("what a simulation sees is a frozen slot, whatever is under way at the mach
   expect(during.postBalances).toEqual(before.postBalances);
 });
 
-test("a transaction that may carry a nonce waits for all that is under way; one with lookup tables for what may change them", async () => {
+test("a transaction that may carry a nonce waits for all that is under way", async () => {
+  const { manual, machine } = await fundedChain();
+  await using _ = manual;
+  const { chain } = manual;
+  const payer = Keypair.generate();
+  const { publicKey: me } = payer;
+  const advance = SystemProgram.nonceAdvance({ noncePubkey: Keypair.generate().publicKey, authorizedPubkey: me });
+  const gate = Promise.withResolvers<void>();
+  machine.gate = gate.promise;
+  for (const transaction of payments(manual, 1)) chain.submit(transaction);
+  await Promise.resolve();
+  chain.submit(signed(payer, chain.at("processed").blockhash, advance));
+  await Promise.resolve();
+  expect({ batches: machine.batches, pending: chain.facts.pending }).toEqual({ batches: [1], pending: 1 });
+  gate.resolve();
+  await manual.closeSlots(1);
+  expect(chain.facts.pending).toBe(0);
+});
+
+test("a transaction that uses a lookup table waits for what may change one, and for nothing else", async () => {
   const { manual, machine } = await fundedChain();
   await using _ = manual;
   const { chain } = manual;
@@ -167,26 +186,34 @@ test("a transaction that may carry a nonce waits for all that is under way; one 
   manual.fund(payer, 10n * SOL);
   await manual.closeSlots(1);
   const { blockhash, slot } = chain.at("processed");
-  const me = payer.publicKey;
-  const advance = SystemProgram.nonceAdvance({ noncePubkey: Keypair.generate().publicKey, authorizedPubkey: me });
-  const [create, address] = AddressLookupTableProgram.createLookupTable({
-    authority: me,
-    payer: me,
-    recentSlot: Number(slot),
-  });
+  const parties = { authority: payer.publicKey, payer: payer.publicKey };
+  const [create, table] = AddressLookupTableProgram.createLookupTable({ ...parties, recentSlot: Number(slot) - 1 });
+  const addresses = [Keypair.generate().publicKey];
+  const extend = AddressLookupTableProgram.extendLookupTable({ ...parties, lookupTable: table, addresses });
+  chain.submit(signed(payer, blockhash, create, extend));
+  await manual.closeSlots(1);
+  const use = withLookup(payer.publicKey.toBytes(), blockhash, table.toBytes());
+  const others = payments(manual, 2);
   machine.batches.length = 0;
   const gate = Promise.withResolvers<void>();
   machine.gate = gate.promise;
-  chain.submit(signed(payer, blockhash, create));
+  for (const transaction of others.slice(0, 1)) chain.submit(transaction);
   await Promise.resolve();
-  chain.submit(withLookup(me.toBytes(), blockhash, address.toBytes()), true);
-  chain.submit(signed(payer, blockhash, advance));
+  chain.submit(use, true);
   await Promise.resolve();
-  expect(machine.batches).toEqual([1]);
-  expect(chain.facts.pending).toBe(2);
+  expect(machine.batches).toEqual([1, 1]);
   gate.resolve();
   await manual.closeSlots(1);
-  expect(chain.facts.pending).toBe(0);
+  expect(blockOf(manual)).toContain(use.id);
+  const again = Promise.withResolvers<void>();
+  machine.gate = again.promise;
+  chain.submit(signed(payer, blockhash, extend));
+  await Promise.resolve();
+  chain.submit(withLookup(payer.publicKey.toBytes(), chain.at("processed").blockhash, table.toBytes()), true);
+  await Promise.resolve();
+  expect({ batches: machine.batches, pending: chain.facts.pending }).toEqual({ batches: [1, 1, 1], pending: 1 });
+  again.resolve();
+  await manual.closeSlots(1);
 });
 
 test("a transaction that ends the machine is dropped when it has run alone twice; those beside it land once", async () => {
