@@ -7,9 +7,10 @@ import { descendants, eventually, isAlive, type Network, post, runSluice, startN
 /** The processes that live as long as the server: whoever bundles the console is waited for. */
 async function lastingChildren(network: Network): Promise<number[]> {
   expect((await fetch(`${new URL(`${network.dev.doors["rpc"]}`).origin}/`)).status).toBe(200);
-  return await eventually("two children", () => {
+  // The ledger's engine, the chain with its virtual machine, and the market.
+  return await eventually("four children", () => {
     const children = descendants(network.process.pid);
-    return children.length === 2 && children;
+    return children.length === 4 && children;
   });
 }
 
