@@ -1,0 +1,246 @@
+import { encodeMessage, parseTransaction, programs, type Transaction } from "@sluice/wire";
+import { ByteWriter } from "../bank/bytes.ts";
+import type { Chain } from "../bank/chain.ts";
+import { hashBytes } from "../bank/slot-sysvars.ts";
+import { mintState, tokenAmount } from "../bank/token-state.ts";
+import { associatedTokenAddress, bytesOf } from "../genesis/token-accounts.ts";
+import { type ManualChain, startManualChain } from "../testing/chain.ts";
+import { Draw } from "../traffic/draw.ts";
+import { AMM_PROGRAM, POOL } from "./amm/layout.ts";
+import { listingAddress, MARKETPLACE_PROGRAM } from "./marketplace/layout.ts";
+import { editionAddress, METADATA_PROGRAM, metadataAddress } from "./metaplex/layout.ts";
+import { METADATA_TAGS } from "./metaplex/tags.ts";
+import { instructionTag } from "./tags.ts";
+
+const AMM = ["swap_base_input", "swap_base_output", "deposit", "withdraw"] as const;
+const MARKET = ["list_legacy", "delist_legacy", "buy_legacy"] as const;
+const TAGS: ReadonlyMap<string, readonly Uint8Array[]> = new Map([
+  [AMM_PROGRAM, AMM.map(instructionTag)],
+  [MARKETPLACE_PROGRAM, MARKET.map(instructionTag)],
+  [METADATA_PROGRAM, Object.values(METADATA_TAGS).map((tag) => Uint8Array.of(tag))],
+]);
+const EDGES = [0n, 1n, 2n, 1_000n, 1_000_000n, 1_000_000_000n, 0x7fff_ffff_ffff_ffffn, 0xffff_ffff_ffff_ffffn] as const;
+
+interface World {
+  readonly payer: Uint8Array;
+  readonly keys: readonly Uint8Array[];
+  /** The accounts of whole instructions, in their order, from which a call departs. */
+  readonly forms: readonly Form[];
+}
+
+interface Form {
+  readonly program: string;
+  /** Tags of the instructions that take these accounts. */
+  readonly tags: readonly Uint8Array[];
+  readonly keys: readonly Uint8Array[];
+}
+
+const byte = (name: keyof typeof METADATA_TAGS) => Uint8Array.of(METADATA_TAGS[name]);
+
+function worldOf(chain: Chain): World {
+  const { pools, mints, wallets } = chain.genesis.description;
+  const of = (map: ReadonlyMap<string, string>, name: string) => bytesOf(map.get(name) ?? programs.system);
+  const alice = of(wallets, "alice");
+  const fixed = [programs.token, programs.token2022, programs.system, programs.associatedToken, programs.memo].map(
+    bytesOf,
+  );
+  const held = (owner: Uint8Array, mint: Uint8Array) => bytesOf(associatedTokenAddress(owner, programs.token, mint));
+  const [token = alice, token2022 = alice, system = alice, associated = alice] = fixed;
+  const forms: Form[] = [];
+  const tags = (...names: readonly string[]) => names.map(instructionTag);
+  for (const pool of pools) {
+    const known = [pool.authority, pool.config, pool.address, pool.observation, pool.lpMint].map(bytesOf);
+    const [authority = alice, config = alice, at = alice, observation = alice, lpMint = alice] = known;
+    const [zero, one] = pool.sides.map(({ mint, vault }) => ({
+      mint: mint.bytes,
+      vault: bytesOf(vault),
+      mine: held(alice, mint.bytes),
+    }));
+    if (zero === undefined || one === undefined) continue;
+    for (const [into, out] of [
+      [zero, one],
+      [one, zero],
+    ] as const) {
+      const vaults = [into.mine, out.mine, into.vault, out.vault];
+      const keys = [alice, authority, config, at, ...vaults, token, token, into.mint, out.mint, observation];
+      forms.push({ program: AMM_PROGRAM, tags: tags("swap_base_input", "swap_base_output"), keys });
+    }
+    const sides = [zero.mine, one.mine, zero.vault, one.vault, token, token2022, zero.mint, one.mint, lpMint];
+    forms.push({
+      program: AMM_PROGRAM,
+      tags: tags("deposit", "withdraw"),
+      keys: [alice, authority, at, held(alice, lpMint), ...sides],
+    });
+  }
+  for (const name of ["cat-1", "cat-2", "cat-3", "loner"]) {
+    const mint = of(mints, name);
+    const market = bytesOf(MARKETPLACE_PROGRAM);
+    const listing = listingAddress(mint, market).bytes;
+    const escrow = held(listing, mint);
+    const mine = held(alice, mint);
+    const list = [alice, mine, listing, escrow, mint, alice, token, associated, market, system];
+    forms.push({ program: MARKETPLACE_PROGRAM, tags: tags("list_legacy", "delist_legacy"), keys: list });
+    const seller = of(wallets, name === "loner" ? "dave" : "bob");
+    const buy = [
+      market,
+      alice,
+      mine,
+      listing,
+      escrow,
+      mint,
+      seller,
+      alice,
+      market,
+      seller,
+      token,
+      associated,
+      market,
+      system,
+    ];
+    forms.push({ program: MARKETPLACE_PROGRAM, tags: tags("buy_legacy"), keys: buy });
+    const metadata = metadataAddress(mint, bytesOf(METADATA_PROGRAM)).bytes;
+    const edition = editionAddress(mint, bytesOf(METADATA_PROGRAM)).bytes;
+    forms.push({
+      program: METADATA_PROGRAM,
+      tags: [byte("burnNft")],
+      keys: [metadata, alice, mint, mine, edition, token],
+    });
+    forms.push({
+      program: METADATA_PROGRAM,
+      tags: [byte("createMasterEdition")],
+      keys: [edition, mint, alice, alice, alice, metadata, token, system],
+    });
+    forms.push({
+      program: METADATA_PROGRAM,
+      tags: [byte("createMetadata")],
+      keys: [metadata, mint, alice, alice, alice, system],
+    });
+  }
+  return { payer: alice, keys: [...fixed, ...forms.flatMap(({ keys }) => keys)], forms };
+}
+
+function callData(draw: Draw, { program, tags }: Form): Uint8Array {
+  const tag = draw.pick(draw.below(8) === 0 ? (TAGS.get(program) ?? []) : tags);
+  const writer = new ByteWriter().bytes(tag ?? new Uint8Array());
+  for (let field = draw.below(6) === 0 ? draw.below(3) : 3; field > 0; field -= 1) {
+    const kind = draw.below(9);
+    if (kind < 4) writer.u64(draw.pick(EDGES) ?? 0n);
+    else if (kind < 8) writer.u64(BigInt(draw.magnitude(0, 12)));
+    else writer.bytes(Uint8Array.from({ length: draw.below(12) }, () => draw.below(256)));
+  }
+  return writer.finish();
+}
+
+/** A call that departs from a sound one: accounts exchanged, left out, repeated, and data of any kind; signed by alice. */
+function hostileCall(draw: Draw, world: World, blockhash: Uint8Array): Transaction | null {
+  const form = draw.pick(world.forms);
+  if (form === null) return null;
+  const changes = Math.max(0, draw.below(5) - 2);
+  const called = [...form.keys];
+  for (let change = 0; change < changes; change += 1) {
+    const at = draw.below(called.length);
+    if (draw.below(5) === 0) called.splice(at, 1);
+    else called[at] = draw.pick(world.keys) ?? world.payer;
+  }
+  const byText = new Map(called.map((key) => [Buffer.from(key).toString("hex"), key]));
+  const payer = Buffer.from(world.payer).toString("hex");
+  byText.delete(payer);
+  const program = bytesOf(form.program);
+  byText.delete(Buffer.from(program).toString("hex"));
+  const staticKeys = [world.payer, ...byText.values(), program];
+  const index = new Map(staticKeys.map((key, position) => [Buffer.from(key).toString("hex"), position]));
+  const accountIndexes = called.map((key) => index.get(Buffer.from(key).toString("hex")) ?? 0);
+  const message = encodeMessage({
+    version: "legacy",
+    numRequiredSignatures: 1,
+    numReadonlySignedAccounts: 0,
+    numReadonlyUnsignedAccounts: 1 + (draw.below(8) === 0 ? draw.below(staticKeys.length - 1) : 0),
+    staticKeys,
+    blockhash,
+    instructions: [{ programIndex: staticKeys.length - 1, accountIndexes, data: callData(draw, form) }],
+  });
+  const signature = Uint8Array.from({ length: 64 }, () => draw.below(256));
+  const parsed = parseTransaction(new ByteWriter().u8(1).bytes(signature).bytes(message).finish());
+  return parsed.ok ? parsed.transaction : null;
+}
+
+interface Shares {
+  readonly product: bigint;
+  readonly supply: bigint;
+}
+
+/** What a pool holds, and for how many units of liquidity. */
+function sharesOf(chain: Chain): Shares[] {
+  return chain.genesis.description.pools.map(({ address, sides }) => {
+    const [zero = 0n, one = 0n] = sides.map(({ vault }) => {
+      const account = chain.accounts.newest(vault);
+      return account === null ? 0n : tokenAmount(account);
+    });
+    const data = chain.accounts.newest(address)?.data ?? new Uint8Array(POOL.lpSupply + 8);
+    const supply = new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(POOL.lpSupply, true);
+    return { product: zero * one, supply };
+  });
+}
+
+function faultOf(chain: Chain, before: readonly Shares[]): string | null {
+  for (const [index, now] of sharesOf(chain).entries()) {
+    const then = before[index];
+    if (then === undefined) return "a pool is gone";
+    // Each unit of liquidity stands for as much as before, or more: a unit's worth is the root of the product over it.
+    if (now.product * then.supply * then.supply < then.product * now.supply * now.supply) return `pool ${index} lost`;
+  }
+  for (const [name, mint] of chain.genesis.description.mints) {
+    const account = chain.accounts.newest(mint);
+    const state = account === null ? null : mintState(account);
+    if (state?.decimals === 0 && state.supply > 1n) return `there are ${state.supply} of ${name}`;
+  }
+  return null;
+}
+
+interface Tally {
+  landed: number;
+  succeeded: number;
+  fault: string | null;
+}
+
+async function runSlot(manual: ManualChain, draw: Draw, calls: number, tally: Tally): Promise<void> {
+  const { chain } = manual;
+  const world = worldOf(chain);
+  const before = sharesOf(chain);
+  const blockhash = hashBytes(chain.at("processed").blockhash);
+  for (let sent = 0; sent < calls; sent += 1) {
+    const transaction = hostileCall(draw, world, blockhash);
+    if (transaction !== null) chain.submit(transaction, true);
+  }
+  await manual.closeSlots(1);
+  for (const { error, preBalances, postBalances, fee } of chain.history.block(chain.at("processed").slot)
+    ?.transactions ?? []) {
+    const sum = (balances: readonly bigint[]) => balances.reduce((total, balance) => total + balance, 0n);
+    tally.landed += 1;
+    if (error === null) tally.succeeded += 1;
+    if (sum(preBalances) - sum(postBalances) !== fee) tally.fault ??= "lamports came or went";
+  }
+  tally.fault ??= faultOf(chain, before);
+}
+
+const CALLS_PER_SLOT = 50;
+/** A chain is begun anew so often, with its tokens unburned and its listings there. */
+const CALLS_PER_CHAIN = 1_000;
+
+/**
+ * Calls the chain's own programs `n` times with accounts and data that are nearly right or quite wrong, signed by somebody
+ * who holds tokens. However often that succeeds, a unit of a pool's liquidity never stands for less, no token of one unit
+ * becomes two, and no lamport comes or goes.
+ */
+export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
+  const draw = new Draw(`hostile calls ${seed}`);
+  const tally: Tally = { landed: 0, succeeded: 0, fault: null };
+  for (let done = 0; done < n && tally.fault === null; done += CALLS_PER_CHAIN) {
+    await using manual = await startManualChain();
+    const end = Math.min(CALLS_PER_CHAIN, n - done);
+    for (let sent = 0; sent < end; sent += CALLS_PER_SLOT) await runSlot(manual, draw, CALLS_PER_SLOT, tally);
+  }
+  const { landed, succeeded, fault } = tally;
+  const summary = `${landed} calls landed, ${succeeded} of them succeeded, ${fault ?? "nothing was lost"}`;
+  return { passed: fault === null && landed > n / 2 && succeeded > n / 100, summary };
+}
