@@ -290,6 +290,14 @@ describe("the marketplace", () => {
     expect((await run([bob], delistNft(mint, bob.publicKey))).error).toEqual(
       custom(0, MARKETPLACE_ERRORS.wrongListing),
     );
+    // Not even when he names the seller as who paid the rent, nor does the seller's price go to himself.
+    for (const [call, rent] of [
+      [delistNft(mint, bob.publicKey), 5],
+      [buyNft(mint, bob.publicKey, bob.publicKey, 1_000n), 9],
+    ] as const) {
+      call.keys[rent] = { pubkey: artist.publicKey, isSigner: false, isWritable: true };
+      expect((await run([bob], call)).error).toEqual(custom(0, MARKETPLACE_ERRORS.wrongListing));
+    }
     expect((await run([artist], listNft(mint, artist.publicKey, 1n))).error).toEqual({
       InstructionError: [0, "AccountAlreadyInitialized"],
     });
