@@ -15,7 +15,7 @@ import type { ChainNode } from "../node.ts";
 import { type NodeOptions, parseCommandLine } from "../options.ts";
 import { Assembler } from "../programs/assembler/assembler.ts";
 import { holding, poolNamed, swapInstruction } from "../programs/testing/pool-instructions.ts";
-import { bootNode } from "../testing/boot.ts";
+import { bootNode, call } from "../testing/boot.ts";
 import { walletKeypair } from "../testing/wallets.ts";
 import { programDataAddress } from "./elf-accounts.ts";
 import { GenesisFaults } from "./load.ts";
@@ -91,6 +91,31 @@ test("unmodified clients read the genesis's tokens and swap in its pools", async
   // A hundred dollars into 50,000 against 500,000, less 0.3%.
   const gained = (await getAccount(connection, bought)).amount - before;
   expect(gained).toBe((500_000_000_000_000n * 99_700_000n) / (50_000_000_000n + 99_700_000n));
+});
+
+test("devnet_info tells pools from which a price can be read, and how every program comes about", async () => {
+  await using faulty = await bootNode({ admin: true, slotMs: 0 });
+  const { result } = await call(faulty.adminUrl ?? "", "devnet_info");
+  const { pools, programs } = result as {
+    readonly pools: Record<
+      string,
+      { readonly sides: readonly { readonly vault: string; readonly mint: string; readonly decimals: number }[] }
+    >;
+    readonly programs: Record<string, string>;
+  };
+  const amounts = new Map<string, number>();
+  for (const { vault, mint } of pools["xnt-usdc"]?.sides ?? []) {
+    const balance = (await call(faulty.rpcUrl, "getTokenAccountBalance", [vault])).result;
+    const { value } = balance as { readonly value: { readonly uiAmount: number } };
+    amounts.set(mint, value.uiAmount);
+  }
+  const native = amounts.get("So11111111111111111111111111111111111111112") ?? 0;
+  const [quote = 0] = [...amounts].flatMap(([mint, amount]) => (mint.startsWith("So111") ? [] : [amount]));
+  expect(quote / native).toBe(0.42);
+  const { executable, listed } = { executable: new Set<string>(), listed: new Set(Object.keys(programs)) };
+  for (const [address, account] of faulty.chain.accounts.all(0n)) if (account.executable) executable.add(address);
+  expect(listed).toEqual(executable);
+  expect(programs["metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s"]).toBe("assembled");
 });
 
 test("accounts are cloned from another chain, programs with their files, and the copy runs", async () => {
