@@ -1,5 +1,5 @@
 import { oracleTiers, oracleV2Tiers, type Product, platformTiers } from "@sluice/contract";
-import type { Connection } from "./connection.ts";
+import type { StoreConnection } from "./connection.ts";
 import { beyond, readPageRequest, toPage } from "./paging.ts";
 import type { AccountRecord, AccountStore, Page, PageRequest } from "./records.ts";
 import { toAccount } from "./rows.ts";
@@ -11,9 +11,9 @@ const nameLengthMax = 200;
 type Overrides = Parameters<AccountStore["setOverrides"]>[1];
 
 export class Accounts implements AccountStore {
-  readonly #connection: Connection;
+  readonly #connection: StoreConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: StoreConnection) {
     this.#connection = connection;
   }
 

@@ -1,4 +1,4 @@
-import type { Connection } from "./connection.ts";
+import type { StoreConnection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
 import { beyond, readPageRequest, toPage } from "./paging.ts";
 import type { AuditRecord, AuditStore, Page, PageRequest } from "./records.ts";
@@ -18,9 +18,9 @@ const appends: GroupKind<AuditRow, undefined, Tx> = {
 };
 
 export class Audit implements AuditStore {
-  readonly #connection: Connection;
+  readonly #connection: StoreConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: StoreConnection) {
     this.#connection = connection;
   }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import { type Clock, ManualClock } from "../lib/index.ts";
 import { accountConformance } from "./conformance/accounts.ts";
+import { changeConformance } from "./conformance/changes.ts";
 import { creditConformance } from "./conformance/credits.ts";
 import { keyConformance } from "./conformance/keys.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
@@ -47,5 +48,6 @@ export function describeStateConformance(
     keyConformance(subject);
     creditConformance(subject);
     trailConformance(subject);
+    changeConformance(subject);
   });
 }

@@ -10,6 +10,12 @@ const groupOptions = { queueMax: 20_000, groupMax: 500 };
 const transactionTriesMax = 4;
 const retryBackoff = { baseMs: 5, maxMs: 100 };
 
+/** What a store needs of its database: the one below, or a transaction that several stores take part in. */
+export type StoreConnection = Pick<
+  Connection,
+  "driver" | "clock" | "random" | "newId" | "run" | "transaction" | "group"
+>;
+
 /** What the stores write through: statements, transactions and groups, with errors turned into SluiceError. */
 export class Connection implements AsyncDisposable {
   readonly driver: StateDriver;
@@ -57,6 +63,27 @@ export class Connection implements AsyncDisposable {
     } catch (error) {
       throw toSluiceError(error);
     }
+  }
+
+  /**
+   * What several stores write through in one transaction: all of it is written or nothing. Errors stay as the driver gives
+   * them, since the transaction around has to tell which of them ask for another try.
+   */
+  within(tx: Tx): StoreConnection {
+    const { driver, clock, random, newId } = this;
+    return {
+      driver,
+      clock,
+      random,
+      newId,
+      run: (work) => work(tx),
+      transaction: (work) => work(tx),
+      group: async (kind, item) => {
+        const [result] = await kind.apply(tx, [item]);
+        // A kind gives one result for each item, in their order.
+        return result as Awaited<ReturnType<typeof kind.apply>>[number];
+      },
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

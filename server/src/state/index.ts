@@ -17,6 +17,7 @@ export {
   type AccountStore,
   type AuditRecord,
   type AuditStore,
+  type ChangingStores,
   type CreditStore,
   type KeyChanges,
   type KeyEnvironment,
@@ -34,6 +35,10 @@ export {
   type State,
   type StateDriver,
   type StateLog,
+  type UpstreamOrder,
+  type UpstreamOrderRecord,
+  type UpstreamOrderStore,
+  upstreamOrders,
 } from "./records.ts";
 export { hashSessionToken } from "./sessions.ts";
 export { int64Max } from "./values.ts";

@@ -1,6 +1,6 @@
 import { networks, permissions, SluiceError } from "@sluice/contract";
 import { sql } from "kysely";
-import type { Connection } from "./connection.ts";
+import type { StoreConnection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
 import { beyond, readPageRequest, toPage } from "./paging.ts";
 import {
@@ -33,14 +33,16 @@ const textLengthMax = 200;
 const listEntriesMax = 1_000;
 const restrictionsLengthMax = 64 * 1024;
 const touchMax = 10_000;
+/** Enough to find one that is left over. */
+const adminsMax = 1_000;
 /** Two values a row; SQLite takes 32,766 in a statement. */
 const touchRowsInStatement = 1_000;
 
 export class Keys implements KeyStore {
-  readonly #connection: Connection;
+  readonly #connection: StoreConnection;
   readonly #touches: GroupKind<ReadonlyMap<string, number>, undefined, Tx>;
 
-  constructor(connection: Connection) {
+  constructor(connection: StoreConnection) {
     this.#connection = connection;
     this.#touches = { apply: (tx, items) => applyTouches(tx, connection.driver, items) };
   }
@@ -105,6 +107,30 @@ export class Keys implements KeyStore {
     return this.#connection.run(async (db) => {
       const row = await db.selectFrom("api_keys").selectAll().where("id", "=", id).executeTakeFirst();
       return row === undefined ? null : toKey(row);
+    });
+  }
+
+  async lock(id: string): Promise<KeyRecord | null> {
+    if (!isIdentifier(id)) return null;
+    return this.#connection.run(async (db) => {
+      const query = db.selectFrom("api_keys").selectAll().where("id", "=", id);
+      const row = await (this.#connection.driver === "postgres" ? query.forUpdate() : query).executeTakeFirst();
+      return row === undefined ? null : toKey(row);
+    });
+  }
+
+  async lockAdmins(): Promise<readonly KeyRecord[]> {
+    return this.#connection.run(async (db) => {
+      // The list is JSON text of names that this room wrote itself, so the quoted name is found in it and nowhere else.
+      const query = db
+        .selectFrom("api_keys")
+        .selectAll()
+        .where("status", "=", "active")
+        .where("permissions", "like", '%"admin"%')
+        .orderBy("id")
+        .limit(adminsMax);
+      const rows = await (this.#connection.driver === "postgres" ? query.forUpdate() : query).execute();
+      return rows.map(toKey);
     });
   }
 

@@ -98,4 +98,20 @@ export const migrations: readonly Migration[] = [
       },
     })),
   },
+  {
+    number: 3,
+    name: "what operators order for nodes",
+    steps: [
+      {
+        create: "upstream_orders",
+        primaryKey: ["network", "label"],
+        columns: {
+          network: { type: "id" },
+          label: { type: "id" },
+          standing: { type: "text" },
+          set_at: { type: "int" },
+        },
+      },
+    ],
+  },
 ];

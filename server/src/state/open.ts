@@ -13,6 +13,7 @@ import type { MigrationStatus, State, StateDriver, StateLog } from "./records.ts
 import { Sessions } from "./sessions.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Db } from "./tables.ts";
+import { UpstreamOrders } from "./upstream-orders.ts";
 
 export interface StateOptions {
   /** The data directory; used, and held against other processes, only without `databaseUrl`. */
@@ -124,6 +125,17 @@ export function createState(opened: Opened, deps: { clock: Clock; random: Random
     },
     sessions: new Sessions(connection),
     audit: new Audit(connection),
+    upstreamOrders: new UpstreamOrders(connection),
+    change: (work) =>
+      connection.transaction((tx) => {
+        const within = connection.within(tx);
+        return work({
+          accounts: new Accounts(within),
+          keys: new Keys(within),
+          upstreamOrders: new UpstreamOrders(within),
+          audit: new Audit(within),
+        });
+      }),
     migrations: () => readMigrationStatus(opened, migrations),
     ping: () =>
       sql`select 1`.execute(opened.db).then(

@@ -101,6 +101,18 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
+/** What an operator has ordered for a node, so that it holds on every replica and after a restart. */
+export interface UpstreamOrderRecord {
+  readonly network: Network;
+  /** The node's label in its network; the node itself may not be configured here. */
+  readonly label: string;
+  readonly order: UpstreamOrder;
+  readonly setAt: number;
+}
+
+export const upstreamOrders = ["cordoned", "drained"] as const;
+export type UpstreamOrder = (typeof upstreamOrders)[number];
+
 /** Every method throws SluiceError: CONFLICT, NOT_FOUND, INVALID_INPUT, or a fault that `stateFaultOf` names. */
 export interface AccountStore {
   /** A new owner account, on the smallest tiers unless told otherwise. A given `id` that is taken is CONFLICT. */
@@ -135,6 +147,10 @@ export interface KeyStore {
   /** Revoked is final: any other status after it is CONFLICT. */
   setStatus(id: string, status: KeyStatus): Promise<KeyRecord | null>;
   update(id: string, changes: KeyChanges): Promise<KeyRecord | null>;
+  /** As `get`; inside `State.change` nobody else changes the key before that is over. */
+  lock(id: string): Promise<KeyRecord | null>;
+  /** The active keys with the permission `admin`, expired ones included; inside `State.change` locked as by `lock`. */
+  lockAdmins(): Promise<readonly KeyRecord[]>;
   /** Notes when keys were last used; a time only ever moves forward, unknown ids are passed over. At most 10,000. */
   touch(lastUsed: ReadonlyMap<string, number>): Promise<void>;
 }
@@ -183,6 +199,23 @@ export interface AuditStore {
   list(page: PageRequest & { readonly subject?: string }): Promise<Page<AuditRecord>>;
 }
 
+export interface UpstreamOrderStore {
+  /** In place of what was ordered for this node before. */
+  set(order: { readonly network: Network; readonly label: string; readonly order: UpstreamOrder }): Promise<void>;
+  /** Whether there was an order. */
+  clear(network: Network, label: string): Promise<boolean>;
+  /** All of them by network and label, at most 1000. */
+  list(): Promise<readonly UpstreamOrderRecord[]>;
+}
+
+/** The stores that an administrator's change may take part in. */
+export interface ChangingStores {
+  readonly accounts: AccountStore;
+  readonly keys: KeyStore;
+  readonly upstreamOrders: UpstreamOrderStore;
+  readonly audit: Pick<AuditStore, "append">;
+}
+
 export interface MigrationStatus {
   readonly number: number;
   readonly name: string;
@@ -202,6 +235,12 @@ export interface State extends AsyncDisposable {
   readonly requests: Readonly<Record<MeteredProduct, CreditStore>>;
   readonly sessions: SessionStore;
   readonly audit: AuditStore;
+  readonly upstreamOrders: UpstreamOrderStore;
+  /**
+   * Several writes as one: all of them are on disk when it resolves, or none is. `work` may run again from its beginning
+   * when the database asks for it, so it touches nothing but the stores it is handed.
+   */
+  change<T>(work: (stores: ChangingStores) => Promise<T>): Promise<T>;
   /** Every migration that this version knows, and when it was applied. */
   migrations(): Promise<readonly MigrationStatus[]>;
   /** Whether the database answers now. */

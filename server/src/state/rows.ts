@@ -16,8 +16,10 @@ import {
   keyEnvironments,
   keyStatuses,
   type SessionRecord,
+  type UpstreamOrderRecord,
+  upstreamOrders,
 } from "./records.ts";
-import type { AccountRow, AuditRow, KeyRow, SessionRow } from "./tables.ts";
+import type { AccountRow, AuditRow, KeyRow, SessionRow, UpstreamOrderRow } from "./tables.ts";
 
 /** Rows become records here. A row that no version of ours can have written is CORRUPT, not a guess. */
 function corrupt(what: string): StateError {
@@ -119,4 +121,13 @@ export function toAudit(row: AuditRow): AuditRecord {
   const detail = parse("audit.detail", row.detail);
   if (!isObject(detail)) throw corrupt("audit.detail");
   return { id: row.id, at: numberOf(row.at), actor: row.actor, action: row.action, subject: row.subject, detail };
+}
+
+export function toUpstreamOrder(row: UpstreamOrderRow): UpstreamOrderRecord {
+  return {
+    network: oneOf("upstream_orders.network", row.network, networks),
+    label: row.label,
+    order: oneOf("upstream_orders.standing", row.standing, upstreamOrders),
+    setAt: numberOf(row.set_at),
+  };
 }

@@ -53,6 +53,13 @@ export interface AuditRow {
   detail: string;
 }
 
+export interface UpstreamOrderRow {
+  network: string;
+  label: string;
+  standing: string;
+  set_at: bigint;
+}
+
 export interface MigrationRow {
   number: bigint;
   name: string;
@@ -68,6 +75,7 @@ export interface Tables {
   oracle_v2_requests: CreditRow;
   sessions: SessionRow;
   audit: AuditRow;
+  upstream_orders: UpstreamOrderRow;
   sluice_migrations: MigrationRow;
 }
 
