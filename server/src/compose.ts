@@ -23,6 +23,7 @@ import type { State } from "./state/index.ts";
 
 export type { OpenDoor } from "./compose/doors.ts";
 export { composeManagement } from "./compose/offline.ts";
+export { tickLogDirectory } from "./compose/oracle.ts";
 export { composeResolver } from "./compose/resolver-alone.ts";
 export { stateOptions, storeParts } from "./compose/stores.ts";
 export { version } from "./compose/version.ts";

@@ -6,6 +6,7 @@ import { CommandContext, flagsOf } from "./context.ts";
 import { runDev } from "./dev.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
+import { addOracleCommands } from "./oracle.ts";
 import { runServe } from "./serve.ts";
 import { CommandFailure, type Terminal } from "./terminal.ts";
 
@@ -24,6 +25,7 @@ export function buildProgram(terminal: Terminal): Command {
   addAccountCommands(program, context);
   addKeyCommands(program, context);
   addMigrateCommand(program, context);
+  addOracleCommands(program, context);
   addConfigCommand(program, context);
   program
     .command("version")

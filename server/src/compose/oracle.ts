@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Config } from "../config/index.ts";
 import { createCredits } from "../credits/index.ts";
 import { AppDoor, listening } from "../door/index.ts";
@@ -22,6 +23,9 @@ interface Dependencies {
 /** How long requests in flight may take once the server has been asked to end. */
 const drainMs = 5_000;
 
+/** Where the log of all that prices are made of lies. */
+export const tickLogDirectory = (config: Config): string => join(config.stores.directory, "oracle");
+
 export const opensOracle = (config: Config): boolean =>
   config.roles.includes("oracle") && config.oracle.prices !== "off";
 
@@ -34,7 +38,15 @@ export function openOracle(config: Config, dependencies: Dependencies): Oracle |
   const told = oracleEvents(dependencies);
   const oracle = resources.use(
     createOracle(
-      { trustedProxies, sunsetMs: config.oracle.sunsetMs, successorUrl: config.oracle.successorUrl },
+      {
+        trustedProxies,
+        sunsetMs: config.oracle.sunsetMs,
+        successorUrl: config.oracle.successorUrl,
+        tickLog:
+          config.oracle.tickLogBytes === 0
+            ? null
+            : { directory: tickLogDirectory(config), bytesMax: config.oracle.tickLogBytes },
+      },
       {
         clock,
         keys,

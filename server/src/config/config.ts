@@ -51,6 +51,8 @@ export interface Config {
   readonly oracle: {
     readonly prices: "market" | "live" | "off";
     readonly endpoints: Readonly<Partial<Record<OracleSourceId, SourceEndpoint>>>;
+    /** 0 keeps no log. */
+    readonly tickLogBytes: number;
     /** Unix milliseconds; null while no end is set. */
     readonly sunsetMs: number | null;
     readonly successorUrl: string | null;

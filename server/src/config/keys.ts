@@ -245,6 +245,13 @@ export const keys = {
     "Addresses that stand in for those of exchanges, as a mirror or a proxy has them.",
     { secrecy: "hidden" },
   ),
+  ORACLE_TICK_LOG_MB: always(
+    "Oracle",
+    "oracle.tick_log_mb",
+    "256",
+    integer(0, 1_000_000),
+    "Megabytes of `DATA_DIR` for the log of all that prices are made of, from which `sluice oracle replay` makes them again; 0 keeps none.",
+  ),
   ORACLE_SUNSET: optional("Oracle", "oracle.sunset", moment, "When the oracle ends; told in the header `Sunset`."),
   ORACLE_SUCCESSOR: optional(
     "Oracle",

@@ -124,6 +124,7 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
       ",",
     ],
   },
+  ORACLE_TICK_LOG_MB: { good: [["0", (c) => c.oracle.tickLogBytes, 0]], bad: ["-1", "1.5", "1000001", "all"] },
   ORACLE_SUNSET: {
     good: [
       ["2027-06-30", (c) => c.oracle.sunsetMs, Date.UTC(2027, 5, 30)],

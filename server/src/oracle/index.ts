@@ -3,9 +3,7 @@
  * their place), whose ticks become rounds that enough of them agree on; rounds feed both variants of the HTTP interface,
  * the stream, the ledger, and whoever in the platform asks for a value in dollars. compose binds its doors to port 7450.
  */
-export type { Input } from "./aggregate/input.ts";
-export { replay } from "./aggregate/replay.ts";
-export { serialiseInput, serialiseRound } from "./aggregate/serialise.ts";
+export { serialiseRound } from "./aggregate/serialise.ts";
 export { type Decimal, formatDecimal } from "./decimal.ts";
 export { type ExchangesDependencies, type ExchangesOptions, startExchanges } from "./feed.ts";
 export type { OracleBindings } from "./http/http.ts";
@@ -25,8 +23,10 @@ export {
   type Oracle,
   type OracleDependencies,
   type OracleOptions,
+  oracleReplayOptions,
   type SourceFeed,
   type UsdPrice,
 } from "./oracle.ts";
 export type { OracleStream } from "./stream/stream.ts";
 export type { SourceId, Tick } from "./tick.ts";
+export { type ReplayReport, replayLog, tickLogFiles } from "./tick-log/replay-log.ts";

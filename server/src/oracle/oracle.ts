@@ -1,5 +1,6 @@
 import { type OracleSymbol, oracleSources, oracleSymbols } from "@sluice/contract";
 import type { AddressSet, Clock } from "../lib/index.ts";
+import type { AggregateOptions } from "./aggregate/options.ts";
 import { RoundEngine } from "./aggregate/round-engine.ts";
 import type { Decimal } from "./decimal.ts";
 import type { Variant } from "./http/failure.ts";
@@ -27,6 +28,7 @@ import { Recorder } from "./store/recorder.ts";
 import { readWarmStart } from "./store/warm-start.ts";
 import { OracleStream } from "./stream/stream.ts";
 import type { Tick } from "./tick.ts";
+import { TickLog } from "./tick-log/tick-log.ts";
 
 /** Sources that run until they are disposed of. */
 export interface SourceFeed extends AsyncDisposable {
@@ -38,6 +40,8 @@ export interface OracleOptions {
   /** When the product ends (Unix ms), and where its successor is described; null while that is not decided. */
   readonly sunsetMs: number | null;
   readonly successorUrl: string | null;
+  /** Where everything that rounds are made of is kept, and in how many bytes; null keeps nothing. */
+  readonly tickLog?: { readonly directory: string; readonly bytesMax: number } | null;
   /** How often what was recorded is written; null leaves it to disposal. */
   readonly writeMs?: number | null;
   /** How long a client of the stream may take to say who it is. */
@@ -73,6 +77,9 @@ export interface Oracle extends AsyncDisposable {
   sources(): readonly SourceState[];
 }
 
+/** What rounds are made by, for whoever makes them again from a log. */
+export const oracleReplayOptions: AggregateOptions = { symbols: oracleSymbols, cadenceMs: sourceCadenceMs };
+
 export function createOracle(options: OracleOptions, dependencies: OracleDependencies): Oracle {
   return new RunningOracle(options, dependencies);
 }
@@ -84,6 +91,7 @@ class RunningOracle implements Oracle {
   readonly #day = new DayWindow();
   readonly #recorder: Recorder;
   readonly #engine: RoundEngine;
+  readonly #tickLog: TickLog | null;
   readonly #http: OracleHttp;
   /** Symbols whose last round was a price. */
   readonly #priced = new Set<string>();
@@ -101,6 +109,7 @@ class RunningOracle implements Oracle {
       { ...(options.writeMs === undefined ? {} : { writeMs: options.writeMs }) },
       { ledger, dropped: (table, rows) => events.rowsDropped(table, rows) },
     );
+    this.#tickLog = openTickLog(options, dependencies);
     const stats = new RequestStats({ clock });
     const services = this.#services(stats);
     const v1 = v1Routes(services);
@@ -108,16 +117,14 @@ class RunningOracle implements Oracle {
     const shared = { clock, keys, limits, requestId, events };
     this.#http = new OracleHttp(options, { ...shared, allowances, stats, routes });
     this.stream = new OracleStream(options, { ...shared, book: this.#book, allowance: allowances.v1 });
-    this.#engine = new RoundEngine(
-      { symbols: oracleSymbols, cadenceMs: sourceCadenceMs },
-      {
-        clock,
-        onMark: ({ inputs, rounds }) => {
-          for (const input of inputs) if (input.kind === "tick") this.#recorder.tick(input.tick);
-          for (const round of rounds) this.#take(round);
-        },
+    this.#engine = new RoundEngine(oracleReplayOptions, {
+      clock,
+      onMark: ({ inputs, rounds }) => {
+        this.#tickLog?.mark(inputs, rounds);
+        for (const input of inputs) if (input.kind === "tick") this.#recorder.tick(input.tick);
+        for (const round of rounds) this.#take(round);
       },
-    );
+    });
     this.started = this.#start();
   }
 
@@ -193,6 +200,13 @@ class RunningOracle implements Oracle {
     await this.started;
     await this.#feed?.[Symbol.asyncDispose]();
     await this.#engine[Symbol.asyncDispose]();
+    await this.#tickLog?.[Symbol.asyncDispose]();
     await this.#recorder[Symbol.asyncDispose]();
   }
+}
+
+function openTickLog({ tickLog }: OracleOptions, { clock, events }: OracleDependencies): TickLog | null {
+  if (tickLog === undefined || tickLog === null) return null;
+  const failed = (fault: unknown): void => events.faultCaught("oracle tick log", fault);
+  return new TickLog(tickLog, { now: () => clock.now(), failed });
 }

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { ManualClock } from "../../lib/index.ts";
 import type { Round } from "../round.ts";
 import type { Input } from "./input.ts";
-import { replay } from "./replay.ts";
 import { RoundEngine } from "./round-engine.ts";
 import { serialiseRound } from "./serialise.ts";
+import { replay } from "./testing/replay.ts";
 import { startMs, tickOf, ticksOf } from "./testing/ticks.ts";
 
 const options = { symbols: ["BTC", "ETH"] };

@@ -5,8 +5,8 @@ import type { PricedRound, Round } from "../round.ts";
 import { type Quote, type SourceId, sourceIds, type Tick } from "../tick.ts";
 import { Aggregator } from "./aggregator.ts";
 import type { Input } from "./input.ts";
-import { replay } from "./replay.ts";
 import { serialiseInput, serialiseRound } from "./serialise.ts";
+import { replay } from "./testing/replay.ts";
 import { fromNumber, startMs, Table, tickOf, toNumber } from "./testing/ticks.ts";
 import { originCap, weightsOf } from "./weights.ts";
 
