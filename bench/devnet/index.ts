@@ -72,17 +72,23 @@ interface ChainRound extends LoadResult {
   readonly machineCpu: number;
 }
 
+async function expectLine(child: RunningChild, expected: string): Promise<void> {
+  const line = await child.line();
+  if (line !== expected) throw new Error(line);
+}
+
 async function chainRound(load: RunningChild, chain: RunningChild, machine: number, plan: LoadPlan) {
+  const used = () => [treeCpu(chain.pid)?.root ?? 0, treeCpu(machine)?.root ?? 0] as const;
   load.write(`${JSON.stringify(plan)}\n`);
-  const ready = await load.line();
-  if (ready !== "ready") throw new Error(ready);
-  const before = [treeCpu(chain.pid)?.root ?? 0, treeCpu(machine)?.root ?? 0] as const;
+  await expectLine(load, "ready");
+  const before = used();
+  await expectLine(load, "confirmed");
+  const after = used();
   const result = JSON.parse(await load.line()) as LoadResult;
-  const [chainMicros, machineMicros] = [treeCpu(chain.pid)?.root ?? 0, treeCpu(machine)?.root ?? 0];
   return {
     ...result,
-    chainCpu: (chainMicros - before[0]) / plan.transfers,
-    machineCpu: (machineMicros - before[1]) / plan.transfers,
+    chainCpu: (after[0] - before[0]) / plan.transfers,
+    machineCpu: (after[1] - before[1]) / plan.transfers,
   } satisfies ChainRound;
 }
 

@@ -1,6 +1,7 @@
 /**
- * The load, a process of its own. Each line on its standard input is a round (LoadPlan); it answers with one JSON line:
- * "ready" when what it sends is signed, and then the result when it has sent it, seen it confirmed and checked it.
+ * The load, a process of its own. Each line on its standard input is a round (LoadPlan); it answers with three: "ready"
+ * when what it sends is signed, "confirmed" when it has sent it and seen it confirmed, and a JSON line with the result
+ * when it has checked what became of it.
  */
 import { keyBytes } from "../../devnet/chain/svm/key-bytes.ts";
 import { Connection, postOf } from "./connection.ts";
@@ -177,6 +178,7 @@ async function round(plan: LoadPlan): Promise<LoadResult> {
   const readMs = await reading;
   const { user, system } = process.cpuUsage(cpuBefore);
   slots.close();
+  console.log("confirmed");
   const lost = before - (await lamportsHeld(control, plan.port)) - BigInt(plan.transfers) * feeLamports;
   if (lost !== 0n) throw new Error(`${lost} lamports are missing`);
   await checkBlock(control, plan.port);

@@ -63,7 +63,7 @@ export class FrameReader {
   text(): string {
     const length = this.u32();
     const at = this.#take(length);
-    return this.#bytes.toString("utf8", at, at + length);
+    return length === 0 ? "" : this.#bytes.toString("utf8", at, at + length);
   }
 }
 
