@@ -61,7 +61,7 @@ function castStake(number: number, owner: Wallet): CastStake {
   return { party: { address: encodeBase58(bytes), bytes }, base: owner, seed, owner };
 }
 
-/** The cast of a seed. Takes about 25 ms, most of it for the addresses of 190 token accounts. */
+/** The cast of a seed. Takes about 30 ms, most of it for the addresses of 230 token accounts. */
 export function createCast(seed: string, description: GenesisDescription, nftsMax: number): Cast {
   const wallet = (number: number): Wallet => {
     const keypair = new GenesisKeypair(seed, `traffic/wallet/${number}`);
