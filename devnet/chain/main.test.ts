@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { parseCommandLine } from "./options.ts";
 import { call } from "./testing/boot.ts";
 
 const MAIN = new URL("./main.ts", import.meta.url).pathname;
@@ -37,6 +38,18 @@ test("SIGTERM ends the process with 0, with a socket still open", async () => {
   socket.send('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}');
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
+});
+
+test("validators vote by transactions unless --no-votes says otherwise", () => {
+  const votes = (...flags: string[]) => {
+    const parsed = parseCommandLine(flags);
+    return parsed.ok ? [parsed.options.validators, parsed.options.votes] : parsed.faults;
+  };
+  expect(votes()).toEqual([5, true]);
+  expect(votes("--votes", "--validators", "32")).toEqual([32, true]);
+  expect(votes("--no-votes", "--validators", "1")).toEqual([1, false]);
+  expect(votes("--votes", "--no-votes")).toEqual(["--votes and --no-votes exclude each other"]);
+  expect(votes("--validators", "33")).toEqual(["--validators must be a whole number from 1 to 32"]);
 });
 
 test("faults of the command line are all told, and the process ends with 2", async () => {

@@ -47,7 +47,7 @@ export async function startDevChain(
     "--slot-ms",
     String(options.slotMs),
     "--retain-transactions",
-    "50000",
+    "200000",
     "--traffic",
     String(options.traffic),
   ];
