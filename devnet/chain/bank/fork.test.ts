@@ -31,18 +31,26 @@ function transfer(chain: Chain, payer: Keypair, to: Keypair) {
   return signed(payer, chain.at("processed").blockhash, pay);
 }
 
-async function fundedChain(payer: Keypair, slots: number): Promise<ManualChain> {
-  const manual = await startManualChain(options);
+async function fundedChain(payer: Keypair, slots: number, votes = false): Promise<ManualChain> {
+  const manual = await startManualChain({ ...options, votes });
   manual.fund(payer, 100n * SOL);
   await manual.closeSlots(slots);
   return manual;
 }
 
-for (const parent of [12, 30, 31, 40]) {
-  test(`a fork on slot ${parent} leaves the chain as if the abandoned slots had been skipped, an epoch's start included`, async () => {
+for (const [parent, votes] of [
+  [12, false],
+  [30, false],
+  [31, false],
+  [40, false],
+  [30, true],
+  [40, true],
+] as const) {
+  const name = `a fork on slot ${parent} leaves the chain as if the abandoned slots had been skipped, an epoch's start included`;
+  test(`${name}${votes ? ", with votes as transactions" : ""}`, async () => {
     const payer = Keypair.fromSeed(new Uint8Array(32).fill(1));
-    await using forked = await fundedChain(payer, parent);
-    await using skipped = await fundedChain(payer, parent - 1);
+    await using forked = await fundedChain(payer, parent, votes);
+    await using skipped = await fundedChain(payer, parent - 1, votes);
     for (let index = 0; index < 3; index += 1) {
       forked.chain.submit(transfer(forked.chain, payer, Keypair.generate()));
       await forked.closeSlots(1);

@@ -48,13 +48,13 @@ function production(
   { chain }: RpcNode,
 ): Record<string, [bigint, bigint]> {
   const { firstSlot, lastSlot, wanted } = range;
-  const blocks = new Set(chain.history.slots(firstSlot, lastSlot, Number(lastSlot - firstSlot) + 1));
   const byIdentity = new Map<string, [bigint, bigint]>();
-  for (let slot = firstSlot; slot <= lastSlot; slot += 1n) {
-    const leader = chain.cluster.leaderOf(slot);
-    if (wanted !== null && leader !== wanted) continue;
-    const [slots, produced] = byIdentity.get(leader) ?? [0n, 0n];
-    byIdentity.set(leader, [slots + 1n, produced + (blocks.has(slot) ? 1n : 0n)]);
+  for (const [leader, slots] of chain.cluster.leaders.slotCounts(firstSlot, lastSlot)) {
+    if (wanted === null || leader === wanted) byIdentity.set(leader, [slots, 0n]);
+  }
+  for (const slot of chain.history.slots(firstSlot, lastSlot, Number(lastSlot - firstSlot) + 1)) {
+    const counts = byIdentity.get(chain.cluster.leaderOf(slot));
+    if (counts !== undefined) counts[1] += 1n;
   }
   return Object.fromEntries(byIdentity);
 }

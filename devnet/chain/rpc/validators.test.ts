@@ -118,6 +118,32 @@ describe("vote accounts", () => {
   });
 });
 
+test("epochs that devnet_advance moves over are paid for, and the pool's rate grows by a believable yield", async () => {
+  await using other = await bootFaultyNode({ votes: true });
+  const { node } = other;
+  const reader = new Connection(node.rpcUrl, "processed");
+  const { PublicKey } = await import("@solana/web3.js");
+  const rate = async () => {
+    const data = (await reader.getAccountInfo(new PublicKey(node.chain.genesis.pool.pool)))?.data ?? Buffer.alloc(611);
+    expect(data.readBigUInt64LE(274)).toBe(BigInt((await reader.getEpochInfo()).epoch));
+    return Number((data.readBigUInt64LE(258) * 10n ** 18n) / data.readBigUInt64LE(266)) / 1e18;
+  };
+  const rates = [await rate()];
+  for (let epoch = 1; epoch <= 4; epoch += 1) {
+    await other.admin("devnet_advance", { epochs: 1 });
+    rates.push(await rate());
+    const vote = node.chain.genesis.validators[0].vote;
+    const { result } = await call(node.rpcUrl, "getInflationReward", [[vote], { commitment: "confirmed" }]);
+    expect(result).toMatchObject([{ epoch: epoch - 1, commission: 5 }]);
+  }
+  for (const [index, after] of rates.slice(1).entries()) {
+    // 432 slots of 400 ms; 7.6% over the staked 65%, less commissions of 0 to 10% and the pool's 4%.
+    const yearly = (after / (rates[index] ?? 1)) ** (31_556_926 / (432 * 0.4)) - 1;
+    expect(yearly).toBeGreaterThan(0.1);
+    expect(yearly).toBeLessThan(0.125);
+  }
+});
+
 test("a block's confirmations are the lockouts of the stake that voted for it", async () => {
   const newest = Number(faulty.node.chain.at("processed").slot);
   const of = async (slot: number) => {

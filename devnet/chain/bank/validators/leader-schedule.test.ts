@@ -48,6 +48,25 @@ test("what was drawn from stakes that a fork took back is drawn again from the n
   expect(new Set(leaders.ofEpoch(2n)?.map(({ identity }) => identity))).toEqual(new Set(["c"]));
 });
 
+test("slots of a range are counted as the schedule has them, wherever the range begins and ends", () => {
+  const { stakes, leaders } = schedule();
+  stakes.record(0n, 0n, voters);
+  for (const [first, last] of [
+    [0n, 127n],
+    [3n, 3n],
+    [2n, 5n],
+    [61n, 70n],
+    [7n, 100n],
+  ] as const) {
+    const counts = new Map<string, bigint>();
+    for (let slot = first; slot <= last; slot += 1n) {
+      const leader = leaders.at(slot)?.identity ?? "";
+      counts.set(leader, (counts.get(leader) ?? 0n) + 1n);
+    }
+    expect(leaders.slotCounts(first, last)).toEqual(counts);
+  }
+});
+
 test("somebody else's vote account gets no slots, and without any stake the validators take turns", () => {
   const { stakes, leaders } = schedule();
   stakes.record(0n, 0n, [voter("stranger", 1_000n), voter("a", 1n)]);

@@ -104,6 +104,26 @@ export class LeaderSchedule {
     return stakes.oldestEpoch === 0n ? 0n : epochs.firstSlot(stakes.oldestEpoch + 1n);
   }
 
+  /** How many slots of a range each identity leads, both ends included; four slots at a time, since ranges may be long. */
+  slotCounts(first: bigint, last: bigint): Map<string, bigint> {
+    const { epochs } = this.#options;
+    const counts = new Map<string, bigint>();
+    for (let slot = first; slot <= last; ) {
+      const epoch = epochs.epochOf(slot);
+      const leaders = this.ofEpoch(epoch);
+      const end = epochs.firstSlot(epoch + 1n) - 1n;
+      for (const until = end < last ? end : last; slot <= until; ) {
+        const index = epochs.slotIndex(slot);
+        const next = slot + CONSECUTIVE_SLOTS - (index % CONSECUTIVE_SLOTS);
+        const after = next > until ? until + 1n : next;
+        const leader = leaders?.[Number(index / CONSECUTIVE_SLOTS)]?.identity;
+        if (leader !== undefined) counts.set(leader, (counts.get(leader) ?? 0n) + after - slot);
+        slot = after;
+      }
+    }
+    return counts;
+  }
+
   /** Who leads a slot; null when that is not known any more. */
   at(slot: bigint): Leader | null {
     const { epochs } = this.#options;
