@@ -1,4 +1,4 @@
-import type { ConsoleName, ConsoleOverview, ConsoleSession } from "@sluice/contract";
+import type { ConsoleName, ConsoleOverview, ConsolePrices, ConsoleSession } from "@sluice/contract";
 import { readAnswer } from "./problem-error.ts";
 
 /** The console's view of a server, for a page of the same origin: a cookie says who is signed in. */
@@ -7,6 +7,10 @@ export interface ConsoleClient {
   overview(): Promise<ConsoleOverview>;
   /** Calls `onOverview` about once a second until the returned function is called; reconnects by itself. */
   live(onOverview: (overview: ConsoleOverview) => void, onLost: () => void): () => void;
+  /** Throws ProblemError with code NOT_FOUND where the server runs no oracle. */
+  prices(): Promise<ConsolePrices>;
+  /** Calls `onPrices` about once a second until the returned function is called; reconnects by itself. */
+  livePrices(onPrices: (prices: ConsolePrices) => void, onLost: () => void): () => void;
   /** What the resolver says of a name or of an address. */
   name(input: string): Promise<ConsoleName>;
   signIn(key: string): Promise<ConsoleSession>;
@@ -21,14 +25,17 @@ export function createConsoleClient(baseUrl = ""): ConsoleClient {
     if (answer === null) throw new Error(`${path} was answered without a body`);
     return answer;
   };
+  const follow = <T>(path: string, onRecord: (record: T) => void, onLost: () => void): (() => void) => {
+    const source = new EventSource(at(path));
+    source.onmessage = (message) => onRecord(JSON.parse(message.data));
+    source.onerror = () => onLost();
+    return () => source.close();
+  };
   return {
     overview: () => read<ConsoleOverview>("overview", {}),
-    live: (onOverview, onLost) => {
-      const source = new EventSource(at("live"));
-      source.onmessage = (message) => onOverview(JSON.parse(message.data));
-      source.onerror = () => onLost();
-      return () => source.close();
-    },
+    live: (onOverview, onLost) => follow("live", onOverview, onLost),
+    prices: () => read<ConsolePrices>("prices", {}),
+    livePrices: (onPrices, onLost) => follow("prices/live", onPrices, onLost),
     name: (input) => read<ConsoleName>(`names?${new URLSearchParams({ input })}`, {}),
     signIn: (key) =>
       read<ConsoleSession>("session", {

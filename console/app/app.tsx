@@ -1,6 +1,7 @@
 import { Errors } from "./pages/errors.tsx";
 import { Names } from "./pages/names.tsx";
 import { Overview } from "./pages/overview.tsx";
+import { Prices } from "./pages/prices.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 import { Frame } from "./parts/frame.tsx";
 import { QuietButton } from "./parts/section.tsx";
@@ -20,6 +21,7 @@ export function App() {
 
 function pageOf(path: string, session: Session, retry: () => void) {
   if (path === "/docs/errors") return <Errors />;
+  if (path === "/prices") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Prices />;
   if (path === "/names") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Names />;
   return path === "/" ? <Home session={session} retry={retry} /> : <Lost />;
 }

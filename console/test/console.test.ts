@@ -87,22 +87,44 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     ["desktop", 1440, 900],
   ] as const) {
     for (const colorScheme of ["light", "dark"] as const) {
-      test(`on a ${name}, ${colorScheme}: fits, and no rule of WCAG 2.2 AA that a program can check is broken`, async () => {
-        await open({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" }, async (page) => {
-          await page.getByRole("heading", { level: 1 }).waitFor();
-          await page.getByRole("table").first().waitFor();
-          const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-          expect(Number(overflow)).toBeLessThanOrEqual(0);
-          await page.evaluate(axeSource);
-          const found = await page.evaluate(
-            "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target.join(' ')).join(', ')))",
-          );
-          expect(found).toEqual([]);
-          await picture(page, `overview-${name}-${colorScheme}`);
-        });
-      }, 60_000);
+      for (const [shown, path] of [
+        ["overview", "/"],
+        ["prices", "/prices"],
+      ] as const) {
+        test(`${shown} on a ${name}, ${colorScheme}: fits, and no rule of WCAG 2.2 AA that a program can check is broken`, async () => {
+          const look = async (page: Page): Promise<void> => {
+            await page.getByRole("heading", { level: 1 }).waitFor();
+            await page.getByRole("table").first().waitFor();
+            const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+            expect(Number(overflow)).toBeLessThanOrEqual(0);
+            await page.evaluate(axeSource);
+            const found = await page.evaluate(
+              "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target.join(' ')).join(', ')))",
+            );
+            expect(found).toEqual([]);
+            await picture(page, `${shown}-${name}-${colorScheme}`);
+          };
+          await open({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" }, look, path);
+        }, 60_000);
+      }
     }
   }
+
+  test("prices of all symbols tick, with the exact one on hover, beside the sources that make them", async () => {
+    await open(
+      {},
+      async (page) => {
+        await page.getByRole("heading", { name: "14 symbols, all with a price" }).waitFor();
+        const price = page.locator("tr:has(td:text-is('BTC')) td:nth-child(2) span");
+        const first = await price.getAttribute("title");
+        expect(Number(first)).toBeGreaterThan(0);
+        await eventually("another price", async () => (await price.getAttribute("title")) !== first);
+        await page.getByRole("cell", { name: "Kraken", exact: true }).waitFor();
+        await page.getByText("they are a development market").waitFor();
+      },
+      "/prices",
+    );
+  }, 60_000);
 
   test("the first load is under 300 KB", async () => {
     await open({}, async (page) => {

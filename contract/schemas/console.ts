@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { oracleSourceStatuses } from "../oracle.ts";
 import { platformTiers } from "../tiers.ts";
 import { bigCount, count, networkName, timestamp } from "./primitives.ts";
 
@@ -74,6 +75,42 @@ export const consoleName = z
 
 export const consoleNameQuery = z.object({ input: z.string().min(1).max(512) });
 
+/** One symbol's price for people to read; numbers are for showing, the exact price is the text. */
+export const consolePrice = z
+  .object({
+    symbol: z.string(),
+    price: z.string().nullable().meta({ description: "US dollars, all digits; null while there is no price" }),
+    confidence: z.number().min(0).max(100).nullable(),
+    change24h: z.number().nullable().meta({ description: "Percent" }),
+    at: timestamp.nullable().meta({ description: "When the price, or the last one there was, was agreed" }),
+    reason: z.string().nullable().meta({ description: "Why there is no price" }),
+    lastHour: z
+      .array(z.number())
+      .max(minutesShown + 1)
+      .meta({ description: "The last price of each minute" }),
+  })
+  .meta({ id: "ConsolePrice" });
+
+export const consoleSource = z
+  .object({
+    name: z.string(),
+    status: z.enum(oracleSourceStatuses),
+    uptime24h: z.number().min(0).max(100),
+    responseMs: z.number().nonnegative().nullable(),
+    messages24h: count,
+  })
+  .meta({ id: "ConsoleSource" });
+
+export const consolePrices = z
+  .object({
+    origin: z.enum(["market", "live"]).meta({ description: "`market` is the development market" }),
+    door: z.string().meta({ example: "http://127.0.0.1:7450" }),
+    prices: z.array(consolePrice),
+    sources: z.array(consoleSource),
+    observedAt: timestamp,
+  })
+  .meta({ id: "ConsolePrices" });
+
 /** Signing in to the console with an API key; the answer sets a cookie that scripts cannot read. */
 export const consoleSessionCreate = z
   .strictObject({ key: z.string().min(1).max(200) })
@@ -86,6 +123,9 @@ export const consoleSession = z
 export type ConsoleDoor = z.infer<typeof consoleDoor>;
 export type ConsoleUpstream = z.infer<typeof consoleUpstream>;
 export type ConsoleUsage = z.infer<typeof consoleUsage>;
+export type ConsolePrice = z.infer<typeof consolePrice>;
+export type ConsoleSource = z.infer<typeof consoleSource>;
+export type ConsolePrices = z.infer<typeof consolePrices>;
 export type ConsoleName = z.infer<typeof consoleName>;
 export type ConsoleOverview = z.infer<typeof consoleOverview>;
 export type ConsoleSessionCreate = z.infer<typeof consoleSessionCreate>;

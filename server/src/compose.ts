@@ -62,7 +62,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const forgetting = await followForgetting({ ...shared, hot: stores.hot, keys: gateway.keys });
   const management = wireManagement({ ...shared, stores, credits: gateway.credits, forgetting });
   const names = openResolver(config, shared);
-  openOracle(config, { ...shared, stores, gateway, forgetting });
+  const oracle = openOracle(config, { ...shared, stores, gateway, forgetting });
   const doors: OpenDoor[] = [];
   const open = { account: null as string | null };
   const closing = new AbortController();
@@ -73,6 +73,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
     openAccount: () => open.account,
     closing: closing.signal,
     names,
+    oracle,
   });
   const pages = lazily(async () => {
     const directory = await buildConsoleFiles(config.stores.directory, closing.signal);

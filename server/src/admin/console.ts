@@ -1,6 +1,7 @@
 import {
   type ConsoleDoor,
   type ConsoleOverview,
+  type ConsolePrices,
   type ConsoleUpstream,
   type ConsoleUsage,
   type Network,
@@ -13,7 +14,8 @@ import { createRestApp, type RestEnvironment, readInput } from "../http/index.ts
 import type { Clock } from "../lib/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
 import { addNamesRoute, type ConsoleResolver } from "./console-names.ts";
-import { type ConsoleSessionDependencies, ConsoleSessions, callerOf } from "./console-session.ts";
+import { addPricesRoutes } from "./console-prices.ts";
+import { type ConsoleCaller, type ConsoleSessionDependencies, ConsoleSessions, callerOf } from "./console-session.ts";
 import { liveStream } from "./live-stream.ts";
 import { type ChainPosition, ChainPulse } from "./pulse.ts";
 import { isoTime } from "./records.ts";
@@ -31,6 +33,8 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   readonly creditsUsed: (accountId: string) => Promise<{ used: bigint }>;
   /** Null where this process runs no resolver. */
   readonly names: ConsoleResolver | null;
+  /** Null where it runs no oracle. */
+  readonly prices: (() => ConsolePrices) | null;
 }
 
 export interface ConsoleOptions {
@@ -52,6 +56,7 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
   const app = createRestApp({ cors: "none" }, dependencies);
   const sessions = new ConsoleSessions(dependencies);
   const overviews = new Overviews(options, dependencies);
+  const live = { everyMs: options.liveEveryMs ?? 1_000, closing: options.closing };
   const account = async (id: string): Promise<AccountRecord> => {
     const found = await dependencies.state.accounts.get(id);
     if (found === null) throw new SluiceError("INVALID_API_KEY", { message: "The account is gone" });
@@ -78,12 +83,14 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
     const caller = callerOf(context);
     await account(await sessions.accountOf(caller));
     return liveStream(
-      { everyMs: options.liveEveryMs ?? 1_000, closing: options.closing },
+      live,
       // Who looks is asked again each time: a changed tier shows, and a revoked key or a removed account ends the stream.
       async () => await overviews.of(await account(await sessions.accountOf(caller))),
     );
   });
-  addNamesRoute(app, { names: dependencies.names, signedIn: (caller) => sessions.accountOf(caller) });
+  const signedIn = (caller: ConsoleCaller) => sessions.accountOf(caller);
+  addPricesRoutes(app, live, { prices: dependencies.prices, signedIn });
+  addNamesRoute(app, { names: dependencies.names, signedIn });
   return app;
 }
 

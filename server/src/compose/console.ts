@@ -1,7 +1,14 @@
-import type { ConsoleUpstream, ConsoleUsage, Network } from "@sluice/contract";
-import { networks } from "@sluice/contract";
+import {
+  type ConsolePrices,
+  type ConsoleUpstream,
+  type ConsoleUsage,
+  type Network,
+  networks,
+  oracleSources,
+} from "@sluice/contract";
 import { memberOf, parseChainJson } from "../chain/index.ts";
 import type { HourUsage } from "../ledger/index.ts";
+import type { Oracle } from "../oracle/index.ts";
 import type { Upstreams } from "../upstreams/index.ts";
 
 /** The ledger's view of the last hour in the console's form. */
@@ -30,6 +37,29 @@ export function consoleUpstreams(upstreams: Upstreams): ConsoleUpstream[] {
       latencyMs: node.latencyMs === null ? null : Math.round(node.latencyMs * 10) / 10,
     })),
   );
+}
+
+const tenth = (value: number): number => Math.round(value * 10) / 10;
+
+/** The oracle's prices and sources in the console's form; figures that are only shown are rounded. */
+export function consolePrices(
+  oracle: Pick<Oracle, "board" | "sources">,
+  about: { readonly origin: ConsolePrices["origin"]; readonly door: string; readonly nowMs: number },
+): ConsolePrices {
+  const timeOf = (atMs: number | null): string | null => (atMs === null ? null : new Date(atMs).toISOString());
+  return {
+    origin: about.origin,
+    door: about.door,
+    prices: oracle.board().map(({ atMs, lastHour, ...row }) => ({ ...row, at: timeOf(atMs), lastHour: [...lastHour] })),
+    sources: oracle.sources().map(({ id, status, uptime24h, responseMs, requests24h }) => ({
+      name: oracleSources[id].name,
+      status,
+      uptime24h: tenth(uptime24h),
+      responseMs: responseMs === null ? null : Math.max(0, tenth(responseMs)),
+      messages24h: requests24h,
+    })),
+    observedAt: new Date(about.nowMs).toISOString(),
+  };
 }
 
 /** Where the network's chain stands; rejects when no node tells. */

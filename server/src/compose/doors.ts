@@ -6,7 +6,8 @@ import { clientAddress, problemResponse } from "../http/index.ts";
 import type { Clock } from "../lib/index.ts";
 import type { Names } from "../names/index.ts";
 import type { Log, Metrics } from "../observe/index.ts";
-import { chainPosition, consoleUpstreams, consoleUsage } from "./console.ts";
+import type { Oracle } from "../oracle/index.ts";
+import { chainPosition, consolePrices, consoleUpstreams, consoleUsage } from "./console.ts";
 import type { Gateway } from "./gateway.ts";
 import { opensOracle } from "./oracle.ts";
 import type { Stores } from "./stores.ts";
@@ -35,6 +36,8 @@ export const consoleUrl = (config: Config): string => `http://${shownHost(config
 export const resolverUrl = (config: Config): string =>
   `http://${shownHost(config.resolver.host)}:${config.resolver.port}`;
 
+const oracleUrl = (config: Config): string => `http://${shownHost(config.bind)}:${config.ports.oracle}`;
+
 export function openDoors(config: Config): OpenDoor[] {
   const host = shownHost(config.bind);
   return [
@@ -43,7 +46,7 @@ export function openDoors(config: Config): OpenDoor[] {
       ? [{ name: "resolver", url: resolverUrl(config), protocol: "names, HTTP" }]
       : []),
     ...(opensOracle(config)
-      ? [{ name: "oracle", url: `http://${host}:${config.ports.oracle}`, protocol: "prices, HTTP and WebSocket" }]
+      ? [{ name: "oracle", url: oracleUrl(config), protocol: "prices, HTTP and WebSocket" }]
       : []),
     { name: "pubsub", url: `ws://${host}:${config.ports.pubsub}`, protocol: "Solana PubSub" },
     {
@@ -62,9 +65,10 @@ export function wireConsole(
     openAccount: () => string | null;
     closing: AbortSignal;
     names: Names | null;
+    oracle: Oracle | null;
   },
 ) {
-  const { clock, log, gateway, stores, openAccount, closing, names } = parts;
+  const { clock, log, gateway, stores, openAccount, closing, names, oracle } = parts;
   return createConsole(
     { network: config.networkDefault, version, closing },
     {
@@ -74,6 +78,15 @@ export function wireConsole(
       requestId: gateway.requestId,
       openAccount,
       names,
+      prices:
+        oracle === null
+          ? null
+          : () =>
+              consolePrices(oracle, {
+                origin: config.oracle.prices === "market" ? "market" : "live",
+                door: oracleUrl(config),
+                nowMs: clock.now(),
+              }),
       authenticate: async (key, { request, socketAddress }) => {
         const grant = await gateway.keys.authenticate(key);
         if ("refused" in grant) throw new SluiceError(grant.refused);

@@ -4,6 +4,7 @@
  * the stream, the ledger, and whoever in the platform asks for a value in dollars. compose binds its doors to port 7450.
  */
 export { serialiseRound } from "./aggregate/serialise.ts";
+export type { BoardRow } from "./board.ts";
 export { type Decimal, formatDecimal } from "./decimal.ts";
 export { type ExchangesDependencies, type ExchangesOptions, startExchanges } from "./feed.ts";
 export type { OracleBindings } from "./http/http.ts";

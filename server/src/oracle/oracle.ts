@@ -2,6 +2,7 @@ import { type OracleSymbol, oracleSources, oracleSymbols } from "@sluice/contrac
 import type { AddressSet, Clock } from "../lib/index.ts";
 import type { AggregateOptions } from "./aggregate/options.ts";
 import { RoundEngine } from "./aggregate/round-engine.ts";
+import { type BoardRow, board } from "./board.ts";
 import type { Decimal } from "./decimal.ts";
 import type { Variant } from "./http/failure.ts";
 import { type OracleBindings, OracleHttp } from "./http/http.ts";
@@ -75,6 +76,8 @@ export interface Oracle extends AsyncDisposable {
   /** What a symbol is worth now; null when no price is agreed on, which is never a reason to guess. */
   usd(symbol: OracleSymbol): UsdPrice | null;
   sources(): readonly SourceState[];
+  /** All symbols as people look at them. */
+  board(): readonly BoardRow[];
 }
 
 /** What rounds are made by, for whoever makes them again from a log. */
@@ -139,6 +142,10 @@ class RunningOracle implements Oracle {
 
   sources(): readonly SourceState[] {
     return this.#feed?.states() ?? [];
+  }
+
+  board(): readonly BoardRow[] {
+    return board(this.#book, this.#day);
   }
 
   /** Sources come after the last day: minutes are taken in the order of time. */

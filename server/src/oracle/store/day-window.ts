@@ -55,6 +55,11 @@ export class DayWindow {
     while ((minutes[0]?.atMs ?? minute.atMs) < oldest) minutes.shift();
   }
 
+  /** The last price of each of the last `count` minutes of a symbol, oldest first. */
+  closes(symbol: string, count: number): Decimal[] {
+    return (this.#minutes.get(symbol) ?? []).slice(-count).map(({ close }) => close);
+  }
+
   /** Minutes held of a symbol. */
   size(symbol: string): number {
     return this.#minutes.get(symbol)?.length ?? 0;

@@ -1,0 +1,38 @@
+import { oracleSymbols } from "@sluice/contract";
+import { type Decimal, formatDecimal } from "./decimal.ts";
+import type { PriceBook } from "./price-book.ts";
+import type { DayWindow } from "./store/day-window.ts";
+
+/** One symbol as people look at it; numbers are for showing, the exact price is the text. */
+export interface BoardRow {
+  readonly symbol: string;
+  /** US dollars, all digits; null while there is no price. */
+  readonly price: string | null;
+  readonly confidence: number | null;
+  /** Percent. */
+  readonly change24h: number | null;
+  /** Unix milliseconds of the price, or of the last one there was. */
+  readonly atMs: number | null;
+  /** Why there is no price. */
+  readonly reason: string | null;
+  /** The last price of each minute of the last hour. */
+  readonly lastHour: readonly number[];
+}
+
+const minutesShown = 60;
+const shown = (value: Decimal | null): number | null => (value === null ? null : Number(formatDecimal(value)));
+
+/** All symbols with the newest that is known of each. */
+export function board(book: PriceBook, day: DayWindow): BoardRow[] {
+  return oracleSymbols.map((symbol): BoardRow => {
+    const served = book.served(symbol, 1);
+    const lastHour = day.closes(symbol, minutesShown).map((close) => Number(formatDecimal(close)));
+    if (served.kind === "none") {
+      const nothing = { price: null, confidence: null, change24h: null };
+      return { symbol, ...nothing, atMs: served.last?.atMs ?? null, reason: served.reason, lastHour };
+    }
+    const { price, confidence, change24h, atMs } = served.quotation.round;
+    const figures = { confidence: shown(confidence), change24h: shown(change24h) };
+    return { symbol, price: formatDecimal(price), ...figures, atMs, reason: null, lastHour };
+  });
+}
