@@ -79,6 +79,19 @@ describe("the oracle's door of a development network", () => {
     expect(last.close).toBeGreaterThan(0);
   });
 
+  test("the console shows the same prices, to people who are signed in", async () => {
+    const origin = new URL(`${network.dev.doors["rpc"]}`).origin;
+    const { body } = await get("/v1/prices/all");
+    // biome-ignore lint/suspicious/noExplicitAny: answers are asserted on, member by member.
+    const shown = (await (await fetch(`${origin}/api/v1/console/prices`)).json()) as any;
+    expect(shown.prices.map(({ symbol }: { symbol: string }) => symbol)).toEqual([...oracleSymbols]);
+    expect(Number(shown.prices[0].price) / body.data[0].price).toBeCloseTo(1, 2);
+    expect(shown.origin).toBe("market");
+    expect(shown.door).toBe(oracle);
+    const foreign = await fetch(`${origin}/api/v1/console/prices`, { headers: { host: "evil.example" } });
+    expect(foreign.status).toBe(401);
+  });
+
   test("streams prices to the tiers that include it, and ends the stream of a key that is revoked", async () => {
     const refused = await stream(network.dev.keys.business);
     expect(await refused.gone).toBe(4403);
