@@ -141,9 +141,9 @@ const sourceColumns: readonly Column<ConsoleSource>[] = [
       responseMs === null ? (
         <span className="text-quiet">unknown</span>
       ) : (
-        <>
+        <span className="whitespace-nowrap">
           {responseMs.toFixed(1)} <span className="text-quiet">ms</span>
-        </>
+        </span>
       ),
   },
   {
@@ -175,7 +175,7 @@ function Dollars({ text }: { text: string }) {
 function Percent({ value, signed }: { value: number | null; signed: boolean }) {
   if (value === null) return <span className="text-quiet">unknown</span>;
   return (
-    <span title={String(value)} className="tabular-nums">
+    <span title={String(value)} className="whitespace-nowrap tabular-nums">
       {signed && value > 0 ? "+" : ""}
       {value.toFixed(2)} <span className="text-quiet">%</span>
     </span>
