@@ -15,6 +15,7 @@ import type { ChainNode } from "../node.ts";
 import { type NodeOptions, parseCommandLine } from "../options.ts";
 import { Assembler } from "../programs/assembler/assembler.ts";
 import { holding, poolNamed, swapInstruction } from "../programs/testing/pool-instructions.ts";
+import { MachineProcess } from "../svm/process/machine-process.ts";
 import { bootNode, call } from "../testing/boot.ts";
 import { walletKeypair } from "../testing/wallets.ts";
 import { programDataAddress } from "./elf-accounts.ts";
@@ -155,6 +156,25 @@ test("a program comes from a file, in place of one of genesis, and one that cann
   expect(await faultsOf({ programs: [{ address: id.toBase58(), path: file("broken.so", broken) }] })).toEqual([
     expect.stringContaining(id.toBase58()),
   ]);
+});
+
+test("programs of genesis run on after the machine's process was killed", async () => {
+  const id = Keypair.generate().publicKey;
+  const programs = [{ address: id.toBase58(), path: file("lasting.so", failing(8n)) }];
+  const machine = new MachineProcess();
+  await using other = await bootNode({ programs }, machine);
+  const { pid } = machine.facts;
+  process.kill(pid, "SIGKILL");
+  // The first call finds the machine gone, and is answered by the one built anew.
+  expect(await errorOf(other, id)).toEqual({ InstructionError: [0, { Custom: 8 }] });
+  expect(machine.facts.pid).not.toBe(pid);
+  const connected = new Connection(other.rpcUrl, "processed");
+  const alice = walletKeypair("alice");
+  const pool = poolNamed(other.chain.genesis.description.pools, "dev-usdc");
+  const swap = swapInstruction({ owner: alice.publicKey, pool, from: 0, by: "input", amounts: [1_000_000n, 1n] });
+  const { blockhash } = await connected.getLatestBlockhash();
+  const transaction = new Transaction({ feePayer: alice.publicKey, recentBlockhash: blockhash }).add(swap);
+  expect((await connected.simulateTransaction(transaction, [alice])).value.err).toBeNull();
 });
 
 test("a genesis file loads its own programs under either loader", async () => {
