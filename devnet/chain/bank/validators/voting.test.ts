@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { SeededRandom } from "../../faults/random.ts";
 import { type ManualChain, startManualChain } from "../../testing/chain.ts";
 import { readTower } from "./vote-account.ts";
 
@@ -38,3 +39,27 @@ test("the vote program makes the same vote accounts of vote transactions as the 
     voteAccounts(written).map((account) => account?.data),
   );
 });
+
+/** Slots, gaps, forks and validators that stop and go on voting, as the seed has them. */
+async function wander({ chain, ...manual }: ManualChain, seed: string): Promise<void> {
+  const random = new SeededRandom(seed);
+  for (let step = 0; step < 80; step += 1) {
+    const { identity } = chain.genesis.validators[random.below(3)] ?? chain.genesis.validators[0];
+    chain.cluster.voting.setDelinquent(identity, random.falls(0.3));
+    if (random.falls(0.1)) await chain.fork(Math.min(chain.forkDepthMax, 1 + random.below(6)), false);
+    if (random.falls(0.2)) await chain.closeSlot(BigInt(1 + random.below(random.falls(0.2) ? 200 : 6)));
+    await manual.closeSlots(1 + random.below(4));
+  }
+}
+
+for (const seed of ["one", "two"]) {
+  test(`so it does with random gaps, forks and pauses (${seed})`, async () => {
+    await using voting = await startManualChain({ ...options, votes: true });
+    await using written = await startManualChain(options);
+    await wander(voting, seed);
+    await wander(written, seed);
+    expect(towers(voting)).toEqual(towers(written));
+    const epochs = towers(voting).map((tower) => tower?.epochCredits.length ?? 0);
+    expect(Math.max(...epochs)).toBeGreaterThan(2);
+  });
+}
