@@ -77,6 +77,12 @@ export type {
   Page,
   PageQuery,
   ProblemDetails,
+  SentTransactionBody,
+  UsageFigures,
+  UsageItem,
+  UsageMonth,
+  UsageQuery,
+  UsageReport,
 } from "./schemas/index.ts";
 export * as schemas from "./schemas/index.ts";
 export {

@@ -9,3 +9,4 @@ export * from "./json-rpc.ts";
 export * from "./key.ts";
 export * from "./page.ts";
 export * from "./problem.ts";
+export * from "./usage.ts";

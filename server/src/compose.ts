@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { oraclePaths } from "@sluice/contract";
 import { ConsolePages, pagePaths } from "./admin/index.ts";
+import { mountAdministration } from "./compose/administration.ts";
 import { buildConsoleFiles } from "./compose/console-files.ts";
 import { consoleUrl, metricsApp, type OpenDoor, openDoors, openGatewayDoor, wireConsole } from "./compose/doors.ts";
 import { followForgetting } from "./compose/forgetting.ts";
@@ -80,7 +81,8 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
     return new ConsolePages({ directory, pages: pagePaths });
   });
   const fetchConsole = (request: Request, bindings: object) => consoleApp.fetch(request, bindings);
-  const door = openGatewayDoor(config, { ...parts, consoleApp: fetchConsole, pages });
+  const administration = mountAdministration(parts);
+  const door = openGatewayDoor(config, { ...parts, consoleApp: fetchConsole, administration, pages });
   opening.defer(async () => {
     events.serverStopping("asked to end");
     closing.abort();

@@ -4,6 +4,11 @@
  * command) and by compose, which hands in the stores. Feeds state (accounts, keys, audit) and keys (invalidations).
  */
 
+export {
+  type AdministrationDependencies,
+  administrationPaths,
+  createAdministration,
+} from "./administration.ts";
 export { type ConsoleDependencies, type ConsoleOptions, createConsole } from "./console.ts";
 export { ConsolePages, pagePaths } from "./console-pages.ts";
 export { issueKey, type KeyRequest } from "./issue-key.ts";

@@ -111,12 +111,13 @@ export function wireConsole(
 
 interface GatewayParts extends Parts {
   readonly consoleApp: AppMount["fetch"];
+  readonly administration: readonly AppMount[];
   readonly pages: () => Promise<ConsolePages>;
 }
 
 /** Opens the gateway's ports: JSON-RPC, PubSub, health, the console's REST and pages. */
 export function openGatewayDoor(config: Config, parts: GatewayParts): GatewayDoor {
-  const { gateway, clock, consoleApp, pages } = parts;
+  const { gateway, clock, consoleApp, administration, pages } = parts;
   const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
   const pubsub = new PubSubDoor(shared, {
     ...gateway,
@@ -130,10 +131,7 @@ export function openGatewayDoor(config: Config, parts: GatewayParts): GatewayDoo
       { ...shared, hostname: config.bind, port: config.ports.gateway, pubsubPort: config.ports.pubsub },
       {
         ...gateway,
-        apps: [
-          { prefix: "/api/v1/console", fetch: consoleApp },
-          { prefix: "/", fetch: showPage },
-        ],
+        apps: [{ prefix: "/api/v1/console", fetch: consoleApp }, ...administration, { prefix: "/", fetch: showPage }],
         sockets: [pubsub],
         pubsub,
         health: healthSource(config, parts, clock.monotonic()),

@@ -216,6 +216,46 @@ function requestFacts(ledger: () => Ledger): void {
     expect((await ledger().requests.lastHour(null)).requests).toBeGreaterThanOrEqual(3);
     expect((await ledger().requests.lastHour("nobody")).requests).toBe(0);
   });
+
+  test("usage is counted by UTC day, method and key, of the account and network that are asked for alone", async () => {
+    const accountId = `usage-by-group-${Date.now()}`;
+    const [first, second, third] = [Date.UTC(2026, 9, 31), Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 2)];
+    const facts = [
+      fact({ accountId, at: first - 1, requestId: "before" }),
+      fact({ accountId, at: first, requestId: "a", method: "getSlot", credits: 1, cache: "HIT", latencyMs: 1 }),
+      fact({ accountId, at: second - 1, requestId: "b", method: "getBlock", credits: 5, keyId: "key-2", latencyMs: 9 }),
+      fact({ accountId, at: second, requestId: "c", method: "getBlock", credits: 5, status: 429, cache: "" }),
+      fact({ accountId, at: second, requestId: "d", method: "getBlock", network: "mainnet", credits: 7 }),
+      fact({ accountId, at: third, requestId: "after" }),
+      fact({ accountId: `${accountId}-other`, at: second, requestId: "other" }),
+    ];
+    for (const one of facts) ledger().requests.append(one);
+    await ledger().requests.flush();
+    const range = { accountId, fromMs: first, untilMs: third, network: null, after: null, limit: 10 } as const;
+    const byDay = await ledger().requests.usage({ ...range, groupBy: "day" });
+    expect(byDay.rows.map(({ group, requests, errors, credits }) => [group, requests, errors, credits])).toEqual([
+      ["2026-10-31", 2, 0, 6n],
+      ["2026-11-01", 2, 1, 12n],
+    ]);
+    expect(byDay.rows[0]).toMatchObject({ bytesIn: 200n, bytesOut: 400n, cacheHits: 1, cacheMisses: 1 });
+    expect(byDay.rows[0]?.latencyMs?.p50).toBeGreaterThanOrEqual(1);
+    expect(byDay.rows[0]?.latencyMs?.p99).toBeLessThanOrEqual(9);
+    expect(byDay.total).toMatchObject({ requests: 4, errors: 1, credits: 18n, cacheHits: 1, cacheMisses: 2 });
+    const byMethod = await ledger().requests.usage({ ...range, groupBy: "method", network: "devnet", limit: 1 });
+    expect(byMethod.rows.map(({ group, requests, credits }) => [group, requests, credits])).toEqual([
+      ["getBlock", 2, 10n],
+    ]);
+    expect([byMethod.more, byMethod.total.requests]).toEqual([true, 3]);
+    const rest = await ledger().requests.usage({ ...range, groupBy: "method", network: "devnet", after: "getBlock" });
+    expect([rest.rows.map(({ group }) => group), rest.more]).toEqual([["getSlot"], false]);
+    const byKey = await ledger().requests.usage({ ...range, groupBy: "key" });
+    expect(byKey.rows.map(({ group, requests }) => [group, requests])).toEqual([
+      ["key-1", 3],
+      ["key-2", 1],
+    ]);
+    const none = await ledger().requests.usage({ ...range, groupBy: "day", accountId: "' OR 1=1 --" });
+    expect([none.rows, none.total.requests, none.total.latencyMs]).toEqual([[], 0, null]);
+  });
 }
 
 /** What every ledger must do, whichever engine runs it. `open` is called once; its ledger is closed at the end. */

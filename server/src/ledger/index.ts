@@ -11,3 +11,4 @@ export type { RequestFact } from "./request-fact.ts";
 export { requestLogLimits } from "./request-limits.ts";
 export type { HourUsage, MethodUsage, MinuteUsage } from "./request-queries.ts";
 export type { LedgerMetrics } from "./requests.ts";
+export type { Usage, UsageFigures, UsageQuestion, UsageRow } from "./usage-queries.ts";

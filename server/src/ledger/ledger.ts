@@ -10,6 +10,7 @@ import { type HourUsage, lastHour, recent } from "./request-queries.ts";
 import { type LedgerMetrics, RequestLog } from "./requests.ts";
 import { ChildSupervisor } from "./supervisor.ts";
 import { tables } from "./tables.ts";
+import { readUsage, type Usage, type UsageQuestion } from "./usage-queries.ts";
 
 export interface LedgerOptions {
   /** Where the embedded engine keeps its files; made when missing, readable by its owner alone. */
@@ -68,6 +69,8 @@ export interface Ledger extends AsyncDisposable {
     waiting(): number;
     lastHour(accountId: string | null): Promise<HourUsage>;
     recent(count: number, accountId?: string | null): Promise<RequestFact[]>;
+    /** One page of an account's usage, by day, method or key, and the sum of the whole range. */
+    usage(question: UsageQuestion): Promise<Usage>;
   };
 }
 
@@ -131,6 +134,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       waiting: () => requestLog.size,
       lastHour: (accountId) => lastHour(connection, clock, accountId),
       recent: (count, accountId = null) => recent(connection, clock, count, accountId),
+      usage: (question) => readUsage(connection, question),
     },
     async [Symbol.asyncDispose]() {
       await requestLog[Symbol.asyncDispose]();

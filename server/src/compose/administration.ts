@@ -1,0 +1,58 @@
+import { SluiceError } from "@sluice/contract";
+import { administrationPaths, createAdministration } from "../admin/index.ts";
+import type { AppMount } from "../door/index.ts";
+import { clientAddress } from "../http/index.ts";
+import type { Grant, Refusal } from "../keys/index.ts";
+import { LedgerUnavailableError } from "../ledger/index.ts";
+import type { Clock, Random } from "../lib/index.ts";
+import type { Log } from "../observe/index.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Stores } from "./stores.ts";
+
+interface Parts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly stores: Stores;
+  readonly gateway: Gateway;
+}
+
+/** A ledger that is restarting is asked again shortly; anything else is a fault of ours. */
+function ledgerAway(fault: unknown): never {
+  if (fault instanceof LedgerUnavailableError) throw new SluiceError("OVERLOADED", { cause: fault });
+  throw fault;
+}
+
+/** Usage and administration, mounted under their paths on the gateway's door. */
+export function mountAdministration({ clock, log, stores, gateway }: Parts): AppMount[] {
+  const { state, ledger } = stores;
+  const { keys, limits, credits, sent, requestId, trustedProxies } = gateway;
+  const authenticate = async (
+    key: string | null,
+    request: Request,
+    socketAddress: string,
+  ): Promise<Grant | Refusal> => {
+    const grant = await keys.authenticate(key);
+    if ("refused" in grant) return grant;
+    const refused = keys.checkRestrictions(grant, {
+      network: null,
+      origin: request.headers.get("origin"),
+      referer: request.headers.get("referer"),
+      clientAddress: clientAddress(socketAddress, request.headers.get("x-forwarded-for"), trustedProxies),
+    });
+    return refused === null ? grant : { refused };
+  };
+  const app = createAdministration({
+    state,
+    clock,
+    log,
+    requestId,
+    authenticate,
+    limits,
+    flushUsage: () => ledger.requests.flush(),
+    readUsage: (question) => ledger.requests.usage(question).catch(ledgerAway),
+    creditsUsed: (accountId) => credits.spent(accountId),
+    sentBy: (keyId, most) => sent.of(keyId, most),
+  });
+  return administrationPaths.map((prefix) => ({ prefix, fetch: (request, bindings) => app.fetch(request, bindings) }));
+}
