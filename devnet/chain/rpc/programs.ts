@@ -10,7 +10,7 @@ import { bankOf, type MethodTable, type RpcNode, withContext } from "./method.ts
 import { addressValue, booleanMember, configAt } from "./params.ts";
 
 /** Text of one answer that lists accounts: a million token accounts in base64 are 420 MB. */
-export const LISTING_BYTES_MAX = 512 * 1_024 * 1_024;
+const LISTING_BYTES_MAX = 512 * 1_024 * 1_024;
 /** What a row takes beside its data, at most: names, address, owner, lamports and rent epoch. */
 const ROW_BYTES = 270;
 /** Parsed data are not written to be measured: each byte of the account counts as so many of text, and a row as so many. */
@@ -23,19 +23,20 @@ function textBytes({ data, space }: AccountJson): number {
   return ROW_BYTES + PARSED_ROW_BYTES + Number(space) * PARSED_BYTES_PER_BYTE;
 }
 
-/** Presents accounts up to LISTING_BYTES_MAX of text. */
+/** Presents accounts up to so many bytes of text; more is a failure of the call, and is not built. */
 export function presentAll(
   node: RpcNode,
   bank: BankSlot,
   found: Iterable<readonly [string, ChainAccount]>,
   form: AccountForm,
+  bytesMax = LISTING_BYTES_MAX,
 ): JsonObject[] {
   const rows: JsonObject[] = [];
   let bytes = 0;
   for (const [pubkey, account] of found) {
     const shown = presentAccount(node, bank, pubkey, account, form);
     bytes += textBytes(shown);
-    if (bytes > LISTING_BYTES_MAX) throw answerTooLarge(LISTING_BYTES_MAX);
+    if (bytes > bytesMax) throw answerTooLarge(bytesMax);
     rows.push({ pubkey, account: shown });
   }
   return rows;
