@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { encodeBase58, programs } from "@sluice/wire";
+import { SeededRandom } from "../faults/random.ts";
 import type { ChainAccount } from "../model.ts";
 import { AccountStore } from "./accounts.ts";
 import { AccountsModel } from "./testing/accounts-model.ts";
@@ -65,6 +66,30 @@ test("data of every length come back byte for byte, and what was handed in may c
   }
   addresses.forEach((address, length) => {
     expect(store.get(address, 1n)?.data).toEqual(new Uint8Array(length).fill(length & 255));
+  });
+});
+
+test("of thousands of accounts any half may go, in any order: the others are found by address and by owner", () => {
+  const store = new AccountStore();
+  const random = new SeededRandom("half of them");
+  const keys = Array.from({ length: 3_000 }, () => Uint8Array.from({ length: 32 }, () => random.below(256)));
+  const held = (key: Uint8Array) => {
+    const data = new Uint8Array(165);
+    data.set(key, 32);
+    return account(1n, data, programs.token);
+  };
+  const find = (key: Uint8Array) => [
+    ...store.find(programs.token, [{ kind: "memcmp", offset: 32n, bytes: key }], 9n).map(([address]) => address),
+  ];
+  for (const key of keys) store.write(1n, encodeBase58(key), held(key));
+  const order = keys.toSorted(() => random.next() - 0.5);
+  for (const key of order.slice(1_500)) store.write(2n, encodeBase58(key), null);
+  store.root(2n);
+  expect(store.size).toBe(1_500);
+  order.forEach((key, place) => {
+    const address = encodeBase58(key);
+    expect(store.get(address, 9n) === null).toBe(place >= 1_500);
+    expect(find(key)).toEqual(place >= 1_500 ? [] : [address]);
   });
 });
 
