@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { Connection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
-import type { CreditStore, StateDriver } from "./records.ts";
+import type { CreditStore } from "./meter.ts";
+import type { StateDriver } from "./records.ts";
 import type { CreditRow, MeterTable, Tx } from "./tables.ts";
 import { checkAmount, checkIdentifier, checkMonth, int64Max, isIdentifier } from "./values.ts";
 

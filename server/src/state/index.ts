@@ -5,6 +5,7 @@
  */
 export { requireUnusedState } from "./directory-lock.ts";
 export { StateError, type StateFault, stateFaultOf } from "./errors.ts";
+export type { CreditStore, MeteredProduct } from "./meter.ts";
 export {
   migrateState,
   openState,
@@ -18,7 +19,6 @@ export {
   type AuditRecord,
   type AuditStore,
   type ChangingStores,
-  type CreditStore,
   type KeyChanges,
   type KeyEnvironment,
   type KeyRecord,

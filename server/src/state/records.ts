@@ -7,6 +7,7 @@ import type {
   Product,
   SubscriptionTiers,
 } from "@sluice/contract";
+import type { CreditStore, MeteredProduct } from "./meter.ts";
 
 /** All times are Unix milliseconds; amounts are bigint from 0 to 2^63-1. */
 export interface AccountRecord {
@@ -153,23 +154,6 @@ export interface KeyStore {
   lockAdmins(): Promise<readonly KeyRecord[]>;
   /** Notes when keys were last used; a time only ever moves forward, unknown ids are passed over. At most 10,000. */
   touch(lastUsed: ReadonlyMap<string, number>): Promise<void>;
-}
-
-/** Products whose subscription allows a number of requests a month. */
-export type MeteredProduct = Exclude<Product, "platform">;
-
-/** Credits of one account in one calendar month (UTC), written as "2026-11". */
-export interface CreditStore {
-  /**
-   * Takes up to `want` credits out of what the month's allowance still holds, and says how many were granted, 0 when it
-   * is exhausted. Null is no allowance. However many leases run at once, and on however many replicas, the sum of the
-   * grants less what was given back never exceeds the allowance.
-   */
-  lease(accountId: string, month: string, want: bigint, allowance: bigint | null): Promise<bigint>;
-  /** Returns leased credits that were not spent; the amount used never falls below zero. */
-  giveBack(accountId: string, month: string, unspent: bigint): Promise<void>;
-  /** Leased and not given back; 0 for an account or month that is not known. */
-  used(accountId: string, month: string): Promise<bigint>;
 }
 
 export interface SessionStore {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { CreditStore, State } from "../records.ts";
+import type { CreditStore } from "../meter.ts";
+import type { State } from "../records.ts";
 import { int64Max } from "../values.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
