@@ -3,14 +3,15 @@ import { ByteWriter } from "../bank/bytes.ts";
 import type { Chain } from "../bank/chain.ts";
 import { hashBytes } from "../bank/slot-sysvars.ts";
 import { mintState, tokenAmount } from "../bank/token-state.ts";
-import { associatedTokenAddress, bytesOf } from "../genesis/token-accounts.ts";
+import { bytesOf } from "../genesis/token-accounts.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
 import { Draw } from "../traffic/draw.ts";
 import { AMM_PROGRAM, POOL } from "./amm/layout.ts";
-import { listingAddress, MARKETPLACE_PROGRAM } from "./marketplace/layout.ts";
-import { editionAddress, METADATA_PROGRAM, metadataAddress } from "./metaplex/layout.ts";
+import { MARKETPLACE_PROGRAM } from "./marketplace/layout.ts";
+import { METADATA_PROGRAM } from "./metaplex/layout.ts";
 import { METADATA_TAGS } from "./metaplex/tags.ts";
 import { instructionTag } from "./tags.ts";
+import { type Form, soundForms } from "./testing/sound-forms.ts";
 
 const AMM = ["swap_base_input", "swap_base_output", "deposit", "withdraw"] as const;
 const MARKET = ["list_legacy", "delist_legacy", "buy_legacy"] as const;
@@ -28,95 +29,10 @@ interface World {
   readonly forms: readonly Form[];
 }
 
-interface Form {
-  readonly program: string;
-  /** Tags of the instructions that take these accounts. */
-  readonly tags: readonly Uint8Array[];
-  readonly keys: readonly Uint8Array[];
-}
-
-const byte = (name: keyof typeof METADATA_TAGS) => Uint8Array.of(METADATA_TAGS[name]);
-
 function worldOf(chain: Chain): World {
-  const { pools, mints, wallets } = chain.genesis.description;
-  const of = (map: ReadonlyMap<string, string>, name: string) => bytesOf(map.get(name) ?? programs.system);
-  const alice = of(wallets, "alice");
-  const fixed = [programs.token, programs.token2022, programs.system, programs.associatedToken, programs.memo].map(
-    bytesOf,
-  );
-  const held = (owner: Uint8Array, mint: Uint8Array) => bytesOf(associatedTokenAddress(owner, programs.token, mint));
-  const [token = alice, token2022 = alice, system = alice, associated = alice] = fixed;
-  const forms: Form[] = [];
-  const tags = (...names: readonly string[]) => names.map(instructionTag);
-  for (const pool of pools) {
-    const known = [pool.authority, pool.config, pool.address, pool.observation, pool.lpMint].map(bytesOf);
-    const [authority = alice, config = alice, at = alice, observation = alice, lpMint = alice] = known;
-    const [zero, one] = pool.sides.map(({ mint, vault }) => ({
-      mint: mint.bytes,
-      vault: bytesOf(vault),
-      mine: held(alice, mint.bytes),
-    }));
-    if (zero === undefined || one === undefined) continue;
-    for (const [into, out] of [
-      [zero, one],
-      [one, zero],
-    ] as const) {
-      const vaults = [into.mine, out.mine, into.vault, out.vault];
-      const keys = [alice, authority, config, at, ...vaults, token, token, into.mint, out.mint, observation];
-      forms.push({ program: AMM_PROGRAM, tags: tags("swap_base_input", "swap_base_output"), keys });
-    }
-    const sides = [zero.mine, one.mine, zero.vault, one.vault, token, token2022, zero.mint, one.mint, lpMint];
-    forms.push({
-      program: AMM_PROGRAM,
-      tags: tags("deposit", "withdraw"),
-      keys: [alice, authority, at, held(alice, lpMint), ...sides],
-    });
-  }
-  for (const name of ["cat-1", "cat-2", "cat-3", "loner"]) {
-    const mint = of(mints, name);
-    const market = bytesOf(MARKETPLACE_PROGRAM);
-    const listing = listingAddress(mint, market).bytes;
-    const escrow = held(listing, mint);
-    const mine = held(alice, mint);
-    const list = [alice, mine, listing, escrow, mint, alice, token, associated, market, system];
-    forms.push({ program: MARKETPLACE_PROGRAM, tags: tags("list_legacy", "delist_legacy"), keys: list });
-    const seller = of(wallets, name === "loner" ? "dave" : "bob");
-    const buy = [
-      market,
-      alice,
-      mine,
-      listing,
-      escrow,
-      mint,
-      seller,
-      alice,
-      market,
-      seller,
-      token,
-      associated,
-      market,
-      system,
-    ];
-    forms.push({ program: MARKETPLACE_PROGRAM, tags: tags("buy_legacy"), keys: buy });
-    const metadata = metadataAddress(mint, bytesOf(METADATA_PROGRAM)).bytes;
-    const edition = editionAddress(mint, bytesOf(METADATA_PROGRAM)).bytes;
-    forms.push({
-      program: METADATA_PROGRAM,
-      tags: [byte("burnNft")],
-      keys: [metadata, alice, mint, mine, edition, token],
-    });
-    forms.push({
-      program: METADATA_PROGRAM,
-      tags: [byte("createMasterEdition")],
-      keys: [edition, mint, alice, alice, alice, metadata, token, system],
-    });
-    forms.push({
-      program: METADATA_PROGRAM,
-      tags: [byte("createMetadata")],
-      keys: [metadata, mint, alice, alice, alice, system],
-    });
-  }
-  return { payer: alice, keys: [...fixed, ...forms.flatMap(({ keys }) => keys)], forms };
+  const forms = soundForms(chain.genesis.description);
+  const payer = bytesOf(chain.genesis.description.wallets.get("alice") ?? programs.system);
+  return { payer, keys: [bytesOf(programs.memo), ...forms.flatMap(({ keys }) => keys)], forms };
 }
 
 function callData(draw: Draw, { program, tags }: Form): Uint8Array {

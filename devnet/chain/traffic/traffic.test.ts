@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { programs, type Transaction } from "@sluice/wire";
 import type { Chain } from "../bank/chain.ts";
 import { signaturesValid } from "../bank/resolve.ts";
@@ -301,3 +304,26 @@ test("without being asked a node makes no traffic", async () => {
   for (let slot = 0; slot < 5; slot += 1) await node.closeSlot();
   expect(node.chain.at("processed").transactionCount).toBe(0n);
 });
+
+test(
+  "on a chain whose genesis has neither pools nor a collection everything but swaps goes on",
+  async () => {
+    const genesisPath = join(mkdtempSync(join(tmpdir(), "genesis-")), "bare.json");
+    writeFileSync(genesisPath, "{}");
+    await using node = await bootNode({ slotMs: 0, traffic: 50, genesisPath });
+    for (let slot = 0; slot < 60; slot += 1) {
+      await node.chain.settled();
+      await node.closeSlot();
+    }
+    rmSync(dirname(genesisPath), { recursive: true });
+    const said = new Set<string>();
+    for (const slot of node.chain.history.slots(1n, 60n, 100)) {
+      for (const { logs } of node.chain.history.block(slot)?.transactions ?? [])
+        for (const line of logs) said.add(line);
+    }
+    expect([...said]).toContain("Program log: IX: Create Metadata Accounts v3");
+    expect([...said]).not.toContain("Program log: Instruction: SwapBaseInput");
+    expect(node.chain.at("processed").transactionCount).toBeGreaterThan(800n);
+  },
+  PATIENCE_MS,
+);
