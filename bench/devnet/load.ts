@@ -54,16 +54,37 @@ function requestsOf(plan: LoadPlan, blockhash: string): Uint8Array[] {
   return requests;
 }
 
-/** Times at which slots came, by PubSub. */
-async function watchSlots(port: number): Promise<{ readonly times: number[]; close(): void }> {
-  const times: number[] = [];
-  const socket = new WebSocket(`ws://127.0.0.1:${port}`);
-  await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));
-  socket.addEventListener("message", ({ data }) => {
-    if (String(data).includes("slotNotification")) times.push(performance.now());
-  });
-  socket.send('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}');
-  return { times, close: () => socket.close() };
+/** Slots as PubSub tells them. */
+class SlotWatch {
+  /** When each came. */
+  readonly times: number[] = [];
+  readonly #socket: WebSocket;
+  #came = Promise.withResolvers<void>();
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => {
+      if (!String(data).includes("slotNotification")) return;
+      this.times.push(performance.now());
+      this.#came.resolve();
+      this.#came = Promise.withResolvers();
+    });
+    socket.send('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe"}');
+  }
+
+  static async open(port: number): Promise<SlotWatch> {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}`);
+    await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));
+    return new SlotWatch(socket);
+  }
+
+  next(): Promise<void> {
+    return this.#came.promise;
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
 }
 
 /** What blocks have taken so far, as a client learns it. */
@@ -85,7 +106,8 @@ class Progress {
     return this.moves.at(-1)?.count ?? 0;
   }
 
-  async follow(connection: Connection, port: number, until: number): Promise<void> {
+  /** Asks for the counts whenever a slot came, until so many transactions are confirmed. */
+  async follow(slots: SlotWatch, connection: Connection, port: number, until: number): Promise<void> {
     const started = performance.now();
     while (this.confirmed < until) {
       const config = (commitment: string) => [{ commitment }];
@@ -93,7 +115,7 @@ class Progress {
       const confirmed = (await rpc<number>(connection, port, "getTransactionCount", config("confirmed"))) - this.#base;
       if (confirmed > this.confirmed) this.moves.push({ at: performance.now(), count: confirmed });
       if (performance.now() - started > waitMsMax) throw new Error(`${this.confirmed} of ${until} were confirmed`);
-      await Bun.sleep(5);
+      if (confirmed < until) await slots.next();
     }
   }
 }
@@ -165,12 +187,12 @@ async function round(plan: LoadPlan): Promise<LoadResult> {
   const requests = requestsOf(plan, value.blockhash);
   const before = await lamportsHeld(control, plan.port);
   const progress = new Progress(await call<number>("getTransactionCount", { commitment: "processed" }));
-  const slots = await watchSlots(plan.socketPort);
+  const slots = await SlotWatch.open(plan.socketPort);
   console.log("ready");
   const cpuBefore = process.cpuUsage();
   let isOver = false;
   const reading = readWhile(plan, () => isOver);
-  const following = progress.follow(control, plan.port, plan.transfers);
+  const following = progress.follow(slots, control, plan.port, plan.transfers);
   await sendAll(requests, plan, progress);
   const sentAll = slots.times.length;
   await following;

@@ -53,6 +53,8 @@ export class PubSubHub {
   readonly #options: HubOptions;
   readonly #byId = new Map<number, Shared>();
   readonly #byKey = new Map<string, Shared>();
+  /** Those that want to hear of a signature when it is received: there are as many such events as transactions. */
+  readonly #receivers = new Map<string, Set<Shared>>();
   #held = 0;
   #nextId = 0;
 
@@ -96,6 +98,7 @@ export class PubSubHub {
       this.#nextId += 1;
       this.#byId.set(shared.id, shared);
       this.#byKey.set(topic.key, shared);
+      if (topic.receives !== undefined) this.#receiversOf(topic.receives).add(shared);
     }
     shared.clients.add(client);
     this.#held += 1;
@@ -115,6 +118,17 @@ export class PubSubHub {
     if (shared.clients.size > 0) return;
     this.#byId.delete(shared.id);
     this.#byKey.delete(shared.topic.key);
+    const { receives } = shared.topic;
+    if (receives === undefined) return;
+    const receivers = this.#receiversOf(receives);
+    receivers.delete(shared);
+    if (receivers.size === 0) this.#receivers.delete(receives);
+  }
+
+  #receiversOf(signature: string): Set<Shared> {
+    const known = this.#receivers.get(signature) ?? new Set();
+    this.#receivers.set(signature, known);
+    return known;
   }
 
   /** Forgets a client that is gone. */
@@ -124,7 +138,8 @@ export class PubSubHub {
 
   /** Tells every subscriber what the event means to him. */
   publish(event: ChainEvent): void {
-    for (const shared of [...this.#byId.values()]) {
+    const concerned = event.kind === "received" ? (this.#receivers.get(event.signature) ?? []) : this.#byId.values();
+    for (const shared of [...concerned]) {
       for (const { result, last } of shared.topic.notices(event, this.#node)) {
         const params = { result, subscription: shared.id };
         const text = stringifyJsonExact({ jsonrpc: "2.0", method: shared.topic.notification, params });

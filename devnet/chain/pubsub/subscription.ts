@@ -25,6 +25,8 @@ export interface Topic {
   readonly notification: string;
   /** Two subscriptions of one kind with the same parameters have the same key. */
   readonly key: string;
+  /** The signature whose `received` event it wants; events of that kind are told to nobody else. */
+  readonly receives?: string;
   notices(event: ChainEvent, node: RpcNode): Iterable<Notice>;
 }
 

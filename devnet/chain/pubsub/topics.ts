@@ -154,9 +154,9 @@ export function signatureTopic(params: Params): Topic {
   return {
     notification: "signatureNotification",
     key: keyOf("signature", signature, commitment, received),
+    ...(received && { receives: signature }),
     *notices(event, node): Iterable<Notice> {
       if (event.kind === "received") {
-        if (!received || event.signature !== signature) return;
         yield { result: atSlot(node.chain.at("processed").slot, "receivedSignature") };
       }
       if (!isReached(event, commitment)) return;
