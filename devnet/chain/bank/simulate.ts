@@ -17,6 +17,8 @@ export interface SimulationRequest {
   readonly commitment: Commitment;
   /** False when the caller replaced the blockhash, so that its age says nothing. */
   readonly checkAge: boolean;
+  /** Whether the machine checks the signatures, if it comes to run the transaction at all. */
+  readonly verify?: boolean;
 }
 
 /** What a simulation found; `resolved` is null when the transaction could not be resolved, and then nothing ran. */
@@ -61,7 +63,7 @@ function overlayOf(resolved: ResolvedTransaction, bank: BankSlot, deps: Simulati
   return overlay;
 }
 
-/** Simulates over a frozen bank, whatever the open slot has done since. Signatures are the caller's to check. */
+/** Simulates over a frozen bank, whatever the open slot has done since. */
 export async function simulateAt(
   request: SimulationRequest,
   bank: BankSlot,
@@ -95,7 +97,7 @@ export async function simulateAt(
   const { keys } = resolved;
   const held = keys.map(before);
   const preTokenBalances = tokenBalances(keys, before);
-  const transaction = svmTransaction(resolved, nonceAddress, false);
+  const transaction = svmTransaction(resolved, nonceAddress, request.verify ?? false);
   const outcome = await deps.svm.simulate(transaction, overlayOf(resolved, bank, deps), view.nextNonce);
   const after = readAfter(outcome, before);
   return {

@@ -22,6 +22,8 @@ import {
 } from "./params.ts";
 import { parsedTransaction, transactionInput } from "./transaction-input.ts";
 
+const SIGNATURE_FAILURE = "SignatureFailure";
+
 const NOT_RUN = {
   logs: [],
   unitsConsumed: 0n,
@@ -62,12 +64,14 @@ function ranPart(simulation: Simulation) {
 async function preflight(transaction: Transaction, config: JsonObject | null, node: RpcNode): Promise<void> {
   const commitment = variantMember(config, "preflightCommitment", COMMITMENTS, "finalized");
   reached(node.chain.at(commitment), config);
-  if (!signaturesValid(transaction)) {
-    const error = "SignatureFailure";
-    throw preflightFailure(encodeTransactionError(error), encodeSimulation({ error, ...NOT_RUN, ...NOTHING_ELSE }));
-  }
-  const simulation = await node.chain.simulate({ transaction, commitment, checkAge: true });
+  const simulation = await node.chain.simulate({ transaction, commitment, checkAge: true, verify: true });
   const { error } = simulation;
+  // The machine checks signatures before anything else; what did not get to the machine is checked here, for the order's sake.
+  const unchecked = error !== null && simulation.outcome === null;
+  if (error === SIGNATURE_FAILURE || (unchecked && !signaturesValid(transaction))) {
+    const data = encodeSimulation({ error: SIGNATURE_FAILURE, ...NOT_RUN, ...NOTHING_ELSE });
+    throw preflightFailure(encodeTransactionError(SIGNATURE_FAILURE), data);
+  }
   refuseUnresolved(error);
   if (error === null) return;
   const data = encodeSimulation({ error, ...ranPart(simulation), ...NOTHING_ELSE });
@@ -141,7 +145,7 @@ async function simulate(params: readonly JsonValue[], node: RpcNode): Promise<Js
   const transaction = replaced ? withBlockhash(given, bank.blockhash) : given;
   if (sigVerify && !signaturesValid(transaction)) {
     const accounts = wanted === null ? null : wanted.addresses.map(() => null);
-    const refused = { error: "SignatureFailure", ...NOT_RUN, ...NOTHING_ELSE, accounts };
+    const refused = { error: SIGNATURE_FAILURE, ...NOT_RUN, ...NOTHING_ELSE, accounts };
     return withContext(bank, encodeSimulation({ ...refused, innerInstructions: inner ? [] : null }));
   }
   const commitment = commitmentMember(config);

@@ -146,7 +146,7 @@ export class LiteSvmCore {
 
   #simulate(transaction: CoreTransaction): { readonly ran: LiteSvmOutcome; readonly writes: readonly KeyedAccount[] } {
     const { bytes, isLegacy } = transaction;
-    this.#verify(false);
+    this.#verify(transaction.verify);
     const native = this.#native;
     const result = isLegacy ? native.simulateLegacyTransaction(bytes) : native.simulateVersionedTransaction(bytes);
     if (!(result instanceof SimulatedTransactionInfo)) return { ran: liteSvmOutcome(result, false), writes: [] };

@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
+import { encodeMessage, encodeTransaction, programs } from "@sluice/wire";
 import { Keypair, SystemProgram } from "@solana/web3.js";
+import { ByteWriter } from "../../bank/bytes.ts";
 import { GenesisKeypair } from "../../bank/keypair.ts";
+import { hashBytes } from "../../bank/slot-sysvars.ts";
 import { airdropTransaction } from "../../rpc/airdrop.ts";
+import { parsedTransaction } from "../../rpc/transaction-input.ts";
 import { call } from "../../testing/boot.ts";
 import { type ManualChain, signed, startManualChain } from "../../testing/chain.ts";
 import { hostileTransactions } from "../hostile-instructions.campaign.ts";
@@ -53,6 +57,40 @@ test("simulations say the same, wherever the machine is", async () => {
   };
   expect(await answers(new MachineProcess())).toEqual(await answers(new LiteSvmMachine()));
 });
+
+for (const version of ["legacy", 0, 1] as const) {
+  test(`the machine checks the signatures of a transaction of version ${version}, sent or simulated`, async () => {
+    await using manual = await startManualChain({}, new MachineProcess());
+    const { chain } = manual;
+    const { faucet } = chain.genesis;
+    const pay = (lamports: bigint, spoilt: boolean) => {
+      const message = encodeMessage({
+        version,
+        numRequiredSignatures: 1,
+        numReadonlySignedAccounts: 0,
+        numReadonlyUnsignedAccounts: 1,
+        staticKeys: [faucet.publicKey, new Uint8Array(32).fill(9), hashBytes(programs.system)],
+        blockhash: hashBytes(chain.at("processed").blockhash),
+        instructions: [
+          { programIndex: 2, accountIndexes: [0, 1], data: new ByteWriter().u32(2).u64(lamports).finish() },
+        ],
+        config: { computeUnitLimit: 1_000, loadedAccountsDataSizeLimit: 100_000 },
+      });
+      const signature = faucet.sign(message);
+      if (spoilt) signature[7] = (signature[7] ?? 0) ^ 1;
+      return parsedTransaction(encodeTransaction({ signatures: [signature], message }));
+    };
+    const [right, wrong] = [pay(SOL, false), pay(2n * SOL, true)];
+    const simulate = async (transaction: typeof right) =>
+      (await chain.simulate({ transaction, commitment: "processed", checkAge: true, verify: true })).error;
+    expect([await simulate(right), await simulate(wrong)]).toEqual([null, "SignatureFailure"]);
+    chain.submit(wrong);
+    chain.submit(right);
+    await manual.closeSlots(1);
+    const landed = chain.history.block(chain.at("processed").slot)?.transactions.map(({ signature }) => signature);
+    expect(landed).toEqual([right.id]);
+  });
+}
 
 test("killed in the middle of batches, the machine comes back: each transaction lands once, and no lamport is lost", async () => {
   const svm = new MachineProcess();
