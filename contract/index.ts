@@ -26,6 +26,7 @@ export {
   oraclePaths,
   oraclePeriodDefault,
   oraclePeriods,
+  oraclePoolSymbols,
   oracleQuote,
   oracleSourceStatuses,
   oracleSources,

@@ -19,11 +19,15 @@ export const oracleSymbols = [
   "BNB",
   "CRO",
   "FTT",
+  "XNT",
 ] as const;
 export type OracleSymbol = (typeof oracleSymbols)[number];
 
 /** A price of these needs at least three sources; of any other two. */
 export const oracleMajors: readonly OracleSymbol[] = ["BTC", "ETH", "SOL", "USDC", "USDT", "BNB"];
+
+/** No exchange has these: their price comes from pools of the chain alone, and one that is deep enough is enough. */
+export const oraclePoolSymbols: readonly OracleSymbol[] = ["XNT"];
 
 /** The second variant names a symbol by its pair, as in BTC-USD. */
 export const oracleQuote = "USD";

@@ -22,6 +22,16 @@ function start(options: NodeOptions): Promise<ChainNode> {
   });
 }
 
+/** The pools of genesis, for whoever reads prices from them: by name, each side's vault, mint and decimals. */
+function poolsOf(node: ChainNode) {
+  return Object.fromEntries(
+    node.chain.genesis.description.pools.map(({ name, sides }) => [
+      name,
+      sides.map(({ mint, vault }) => ({ vault, mint: mint.address, decimals: mint.decimals })),
+    ]),
+  );
+}
+
 /**
  * Entry of the chain's process. Prints one JSON line when it is ready; ends with 0 on SIGTERM and SIGINT, and at the end
  * of its standard input when that is a pipe or --exit-with-parent was given, so that it never outlives its parent.
@@ -48,7 +58,8 @@ async function main(): Promise<void> {
     process.stdin.resume();
   }
   const admin = node.adminUrl === null ? {} : { admin: node.adminUrl };
-  process.stdout.write(`${JSON.stringify({ ready: true, rpc: node.rpcUrl, ws: node.wsUrl, ...admin })}\n`);
+  const ready = { ready: true, rpc: node.rpcUrl, ws: node.wsUrl, ...admin, pools: poolsOf(node) };
+  process.stdout.write(`${JSON.stringify(ready)}\n`);
 }
 
 await main();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { oracleSymbols } from "@sluice/contract";
+import { oraclePoolSymbols, oracleSymbols } from "@sluice/contract";
 import { descendants, eventually, isAlive, type Network, runSluice, startNetwork } from "./testing/network.ts";
 
 let network: Network;
@@ -47,7 +47,14 @@ const marketPid = (): number | undefined =>
 
 describe("the oracle's door of a development network", () => {
   test("prices every symbol in both variants, from sources that the list names", async () => {
-    for (const symbol of oracleSymbols) {
+    // A pool's price is a mean over slots, and there have to be some first.
+    const pooled = await eventually("the pool has a price", async () => {
+      const { status, body } = await get(`/api/v1/price/${oraclePoolSymbols[0]}`);
+      return status === 200 && body;
+    });
+    expect(pooled.sources).toEqual(["Chain pools"]);
+    expect(pooled.confidence).toBeLessThanOrEqual(50);
+    for (const symbol of oracleSymbols.filter((each) => !oraclePoolSymbols.includes(each))) {
       const { status, body } = await get(`/api/v1/price/${symbol}`);
       expect([symbol, status, body.success]).toEqual([symbol, 200, true]);
       expect(body.price).toBeGreaterThan(0);
@@ -57,7 +64,7 @@ describe("the oracle's door of a development network", () => {
     const { body } = await get("/v1/prices/all");
     expect(body.data).toHaveLength(oracleSymbols.length);
     const sources = (await get("/api/v1/data-sources")).body.sources;
-    expect(sources.filter((source: { enabled: boolean }) => source.enabled)).toHaveLength(8);
+    expect(sources.filter((source: { enabled: boolean }) => source.enabled)).toHaveLength(9);
   });
 
   test("is opened by the platform's keys, each with its account's own subscription", async () => {

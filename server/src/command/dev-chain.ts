@@ -7,6 +7,14 @@ import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 export interface ChainAddress {
   readonly rpc: string;
   readonly ws: string;
+  /** The pools of its genesis by name, the side that is priced first. */
+  readonly pools: Readonly<Record<string, readonly PoolSide[]>>;
+}
+
+interface PoolSide {
+  readonly vault: string;
+  readonly mint: string;
+  readonly decimals: number;
 }
 
 const entry = fileURLToPath(new URL("../../../devnet/chain/main.ts", import.meta.url));
@@ -66,8 +74,8 @@ export async function startDevChain(
 
 function readChainReady(line: string): ChainAddress | null {
   if (!line.startsWith("{")) return null;
-  const said: { ready?: unknown; rpc?: unknown; ws?: unknown } = JSON.parse(line);
+  const said: { ready?: unknown; rpc?: unknown; ws?: unknown; pools?: ChainAddress["pools"] } = JSON.parse(line);
   return said.ready === true && typeof said.rpc === "string" && typeof said.ws === "string"
-    ? { rpc: said.rpc, ws: said.ws }
+    ? { rpc: said.rpc, ws: said.ws, pools: said.pools ?? {} }
     : null;
 }

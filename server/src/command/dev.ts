@@ -107,7 +107,19 @@ function onChain(config: Config, chain: ChainAddress): Config {
     headers: {},
   };
   const resolver = { ...config.resolver, chainRpcUrl: config.resolver.chainRpcUrl ?? chain.rpc };
-  return { ...config, resolver, upstreams: { ...config.upstreams, devnet: [node] } };
+  const pools = config.oracle.pools.length > 0 ? config.oracle.pools : poolsOf(chain);
+  const oracle = { ...config.oracle, pools };
+  return { ...config, resolver, oracle, upstreams: { ...config.upstreams, devnet: [node] } };
+}
+
+/** The development chain's pool is smaller than what real prices are read from. */
+const devDepthMin = 1_000;
+
+/** The pool of the chain's own token, by the name that its genesis gives it. */
+function poolsOf(chain: ChainAddress): Config["oracle"]["pools"] {
+  const [base, quoted] = chain.pools["xnt-usdc"] ?? [];
+  if (base === undefined || quoted === undefined) return [];
+  return [{ symbol: "XNT", quote: "USDC", base, quoted, depthMin: devDepthMin }];
 }
 
 /** The configuration with the development market in the place of the exchanges, but for those that are named. */

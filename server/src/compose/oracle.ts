@@ -4,7 +4,7 @@ import { createCredits } from "../credits/index.ts";
 import { AppDoor, listening } from "../door/index.ts";
 import type { Clock, Random } from "../lib/index.ts";
 import type { Events, Log } from "../observe/index.ts";
-import { createOracle, type Oracle, type OracleEvents, startExchanges } from "../oracle/index.ts";
+import { createOracle, decimal, type Oracle, type OracleEvents, startExchanges } from "../oracle/index.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
@@ -59,7 +59,10 @@ export function openOracle(config: Config, dependencies: Dependencies): Oracle |
         requestId,
         events: told,
         startFeed: (onTick) =>
-          startExchanges({ endpoints: config.oracle.endpoints }, { clock, random, events: told, onTick }),
+          startExchanges(
+            { endpoints: config.oracle.endpoints, pools: config.oracle.pools.map(poolOf), node: poolNode(config) },
+            { clock, random, events: told, onTick },
+          ),
       },
     ),
   );
@@ -73,6 +76,26 @@ export function openOracle(config: Config, dependencies: Dependencies): Oracle |
   const door = listening("oracle", port, open);
   resources.defer(() => door.stop(drainMs));
   return oracle;
+}
+
+/** Pools are read from the default network's first node: two hundred bytes every slot or so. */
+function poolNode(config: Config): { url: string; headers: Readonly<Record<string, string>> } | null {
+  const [node] = config.upstreams[config.networkDefault];
+  return node === undefined ? null : { url: node.url, headers: node.headers };
+}
+
+function poolOf({ symbol, quote, base, quoted, depthMin }: Config["oracle"]["pools"][number]) {
+  return {
+    base: symbol,
+    quote,
+    baseVault: base.vault,
+    baseMint: base.mint,
+    baseDecimals: base.decimals,
+    quoteVault: quoted.vault,
+    quoteMint: quoted.mint,
+    quoteDecimals: quoted.decimals,
+    depthMin: decimal(String(depthMin)),
+  };
 }
 
 /** The oracle's own words in those of metrics, logs and the ledger's requests. */

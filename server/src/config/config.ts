@@ -3,6 +3,7 @@ import type { Address } from "@sluice/wire";
 import type { Source } from "./faults.ts";
 import type { KeyName, LogLevel, Mode, Role } from "./keys.ts";
 import type { SocketAddress, SourceEndpoint } from "./parsers.ts";
+import type { PoolConfig } from "./pools.ts";
 import type { UpstreamConfig } from "./upstreams.ts";
 
 /** Where each door listens when no offset is given. */
@@ -51,6 +52,7 @@ export interface Config {
   readonly oracle: {
     readonly prices: "market" | "live" | "off";
     readonly endpoints: Readonly<Partial<Record<OracleSourceId, SourceEndpoint>>>;
+    readonly pools: readonly PoolConfig[];
     /** 0 keeps no log. */
     readonly tickLogBytes: number;
     /** Unix milliseconds; null while no end is set. */

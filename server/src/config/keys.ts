@@ -18,6 +18,7 @@ import {
   urlOf,
   urlsOf,
 } from "./parsers.ts";
+import { poolList } from "./pools.ts";
 import { upstreamList } from "./upstreams.ts";
 
 export const modes = ["dev", "serve"] as const;
@@ -244,6 +245,12 @@ export const keys = {
     sourceEndpoints,
     "Addresses that stand in for those of exchanges, as a mirror or a proxy has them.",
     { secrecy: "hidden" },
+  ),
+  ORACLE_POOLS: optional(
+    "Oracle",
+    "oracle.pools",
+    poolList,
+    "Pools of the default network's chain, for symbols that exchanges lack: XNT/USDC;base=vault:mint:9;quote=vault:mint:6.",
   ),
   ORACLE_TICK_LOG_MB: always(
     "Oracle",

@@ -8,6 +8,7 @@ import { type ConfigInput, loadConfig } from "./load.ts";
 
 const masterKey = "0123456789abcdef".repeat(4);
 /** That of X1, which is found by itself; any id would do. */
+const tokenProgram = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const nameProgram = "nameQyUhZQQgnirGbbJRR9ECWSdq1W7mMaNUZZTBvtq";
 
 function load(input: Partial<ConfigInput>): Config {
@@ -122,6 +123,33 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
       "kraken=ws://k;ws=http://k",
       "kraken=http://k;ws=ws://k,kraken=http://k;ws=ws://k",
       ",",
+    ],
+  },
+  ORACLE_POOLS: {
+    good: [
+      [
+        `xnt/usdc;base=${nameProgram}:${tokenProgram}:9;quote=${tokenProgram}:${nameProgram}:6;depth=10`,
+        (c) => c.oracle.pools,
+        [
+          {
+            symbol: "XNT",
+            quote: "USDC",
+            base: { vault: nameProgram, mint: tokenProgram, decimals: 9 },
+            quoted: { vault: tokenProgram, mint: nameProgram, decimals: 6 },
+            depthMin: 10,
+          },
+        ],
+      ],
+    ],
+    bad: [
+      ",",
+      "XNT/USDC",
+      `XNT/EUR;base=${nameProgram}:${nameProgram}:9;quote=${nameProgram}:${nameProgram}:6`,
+      `NOPE/USD;base=${nameProgram}:${nameProgram}:9;quote=${nameProgram}:${nameProgram}:6`,
+      `XNT/USD;base=${nameProgram}:${nameProgram}:19;quote=${nameProgram}:${nameProgram}:6`,
+      `XNT/USD;base=x:${nameProgram}:9;quote=${nameProgram}:${nameProgram}:6`,
+      `XNT/USD;base=${nameProgram}:${nameProgram}:9;quote=${nameProgram}:${nameProgram}:6;depth=-1`,
+      `XNT/USD;base=${nameProgram}:${nameProgram}:9;quote=${nameProgram}:${nameProgram}:6;more=1`,
     ],
   },
   ORACLE_TICK_LOG_MB: { good: [["0", (c) => c.oracle.tickLogBytes, 0]], bad: ["-1", "1.5", "1000001", "all"] },

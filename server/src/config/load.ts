@@ -88,6 +88,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
     oracle: {
       prices: values.ORACLE,
       endpoints: values.ORACLE_ENDPOINTS ?? {},
+      pools: values.ORACLE_POOLS ?? [],
       tickLogBytes: values.ORACLE_TICK_LOG_MB * 1_000_000,
       sunsetMs: values.ORACLE_SUNSET,
       successorUrl: values.ORACLE_SUCCESSOR,

@@ -2,12 +2,28 @@ import { oracleSymbols } from "@sluice/contract";
 import type { Clock, Random } from "../lib/index.ts";
 import type { OracleEvents, SourceState } from "./interfaces.ts";
 import type { SourceFeed } from "./oracle.ts";
-import { type SourceEndpoint, type SourceHealth, startSources } from "./sources/index.ts";
+import {
+  createAccountReader,
+  type PoolOptions,
+  type SourceEndpoint,
+  type SourceHealth,
+  startSources,
+} from "./sources/index.ts";
 import type { SourceId, Tick } from "./tick.ts";
+
+/** Where a node answers, and what it is sent beside each call. */
+export interface PoolNode {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 export interface ExchangesOptions {
   /** Addresses that stand in for an exchange's own. */
   readonly endpoints: Readonly<Partial<Record<SourceId, SourceEndpoint>>>;
+  /** The chain's own pools, for symbols that exchanges lack. */
+  readonly pools: readonly PoolOptions[];
+  /** The node that their accounts are read from; null reads none. */
+  readonly node: PoolNode | null;
 }
 
 export interface ExchangesDependencies {
@@ -21,8 +37,9 @@ export interface ExchangesDependencies {
 export function startExchanges(options: ExchangesOptions, dependencies: ExchangesDependencies): SourceFeed {
   const { clock, random, events, onTick } = dependencies;
   const sources = startSources(
-    { endpoints: options.endpoints, symbols: oracleSymbols },
+    { endpoints: options.endpoints, symbols: oracleSymbols, pools: options.pools },
     {
+      ...(options.node === null ? {} : { readAccounts: createAccountReader(options.node) }),
       clock,
       random,
       onTick,

@@ -5,7 +5,7 @@
  */
 export { serialiseRound } from "./aggregate/serialise.ts";
 export type { BoardRow } from "./board.ts";
-export { type Decimal, formatDecimal } from "./decimal.ts";
+export { type Decimal, decimal, formatDecimal } from "./decimal.ts";
 export { type ExchangesDependencies, type ExchangesOptions, startExchanges } from "./feed.ts";
 export type { OracleBindings } from "./http/http.ts";
 export type {

@@ -1,3 +1,4 @@
+import { oraclePoolSymbols } from "@sluice/contract";
 import { type Decimal, decimal } from "../decimal.ts";
 import { sourceCadenceMs } from "../sources/index.ts";
 import type { SourceId } from "../tick.ts";
@@ -24,8 +25,13 @@ const majors: ReadonlySet<string> = new Set(["BTC", "ETH", "SOL", "USDC", "USDT"
 const cadences = 3;
 const staleMsMax = 60_000;
 
-/** How many agreeing sources a price needs. */
-export const sourcesMin = (symbol: string): number => (majors.has(symbol) ? 3 : 2);
+const poolPriced: ReadonlySet<string> = new Set(oraclePoolSymbols);
+
+/**
+ * How many agreeing sources a price needs. Where no exchange has the symbol the chain's own pools are all that there is:
+ * their depth and their mean over many slots stand for the second opinion, and confidence in one source is at most half.
+ */
+export const sourcesMin = (symbol: string): number => (poolPriced.has(symbol) ? 1 : majors.has(symbol) ? 3 : 2);
 
 /**
  * How far two neighbouring prices may lie apart, as a share, and still belong together: half a percent for majors, one

@@ -128,7 +128,7 @@ describe("200", () => {
       "requestRate",
       "errorRate",
     ]);
-    expect(metrics).toMatchObject({ uptime: 5, system: { activeFeeds: 1, totalSources: 3, systemHealth: 7.14 } });
+    expect(metrics).toMatchObject({ uptime: 5, system: { activeFeeds: 1, totalSources: 3, systemHealth: 6.67 } });
   });
 
   test("the market's summary counts what rose and fell; movers are sorted by their change", async () => {
