@@ -2,15 +2,14 @@ import { expect, test } from "bun:test";
 import { encodeMessage, encodeTransaction, programs } from "@sluice/wire";
 import { Keypair, SystemProgram } from "@solana/web3.js";
 import { ByteWriter } from "../../bank/bytes.ts";
-import { GenesisKeypair } from "../../bank/keypair.ts";
 import { hashBytes } from "../../bank/slot-sysvars.ts";
-import { airdropTransaction } from "../../rpc/airdrop.ts";
 import { parsedTransaction } from "../../rpc/transaction-input.ts";
 import { call } from "../../testing/boot.ts";
 import { type ManualChain, signed, startManualChain } from "../../testing/chain.ts";
 import { hostileTransactions } from "../hostile-instructions.campaign.ts";
 import { LiteSvmMachine } from "../litesvm.ts";
 import type { Svm } from "../svm.ts";
+import { run } from "./machine-kills.campaign.ts";
 import { MachineProcess } from "./machine-process.ts";
 
 const SOL = 1_000_000_000n;
@@ -93,44 +92,9 @@ for (const version of ["legacy", 0, 1] as const) {
 }
 
 test("killed in the middle of batches, the machine comes back: each transaction lands once, and no lamport is lost", async () => {
-  const svm = new MachineProcess();
-  await using manual = await startManualChain({ pendingMax: 100_000 }, svm);
-  const { chain } = manual;
-  const payers = Array.from({ length: 16 }, (_, index) => new GenesisKeypair("payers", String(index)));
-  for (const { publicKey } of payers) {
-    const { faucet } = chain.genesis;
-    chain.submit(airdropTransaction(faucet, publicKey, 100n * SOL, chain.at("processed").blockhash, 0));
-  }
-  await manual.closeSlots(1);
-  const lamports = chain.accounts.lamports;
-  const receiver = new GenesisKeypair("receiver", "0");
-  const sent: string[] = [];
-  for (let round = 0; round < 4; round += 1) {
-    for (let index = 0; index < 250; index += 1) {
-      const payer = payers[index % payers.length] ?? receiver;
-      const { blockhash } = chain.at("processed");
-      const amount = BigInt(1_000_000 + sent.length);
-      const transaction = airdropTransaction(payer, receiver.publicKey, amount, blockhash, 0);
-      chain.submit(transaction, index % 2 === 0);
-      sent.push(transaction.id);
-    }
-    // The first batch is on its way now; the signal meets it, one after it, or the machine between two.
-    await Promise.resolve();
-    process.kill(svm.facts.pid, "SIGKILL");
-    await manual.closeSlots(1);
-  }
-  expect(svm.facts.ended).toBe(4);
-  expect(chain.facts).toMatchObject({ dangerous: 0, dropped: 0, pending: 0 });
-  const landed = chain.history
-    .slots(2n, chain.at("processed").slot, 100)
-    .flatMap((slot) => chain.history.block(slot)?.transactions ?? []);
-  expect(landed.map(({ signature }) => signature).toSorted()).toEqual(sent.toSorted());
-  expect(landed.every(({ error }) => error === null)).toBe(true);
-  const received = sent.reduce((sum, _, index) => sum + BigInt(1_000_000 + index), 0n);
-  expect(chain.account(receiver.address, "processed")?.lamports).toBe(received);
-  // Half of each fee is burned, and the rest is the validator's.
-  expect(lamports - chain.accounts.lamports).toBe(BigInt(sent.length) * 2_500n);
-});
+  const { passed, summary } = await run({ n: 1_500, seed: 20_261_121 });
+  expect({ passed, summary }).toMatchObject({ passed: true });
+}, 30_000);
 
 test("killed during simulations and while it is idle, the machine comes back: the answers are the same", async () => {
   const svm = new MachineProcess();

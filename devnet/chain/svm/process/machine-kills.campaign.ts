@@ -1,0 +1,91 @@
+import { GenesisKeypair } from "../../bank/keypair.ts";
+import { airdropTransaction } from "../../rpc/airdrop.ts";
+import { type ManualChain, startManualChain } from "../../testing/chain.ts";
+import { Draw } from "../../traffic/draw.ts";
+import { MachineProcess } from "./machine-process.ts";
+
+const SOL = 1_000_000_000n;
+const PAYERS = 16;
+/** Payments of one slot, and how often the machine is killed in one at most. */
+const PAYMENTS_MAX = 400;
+const KILLS_MAX = 2;
+/** Half of each fee is burned, and the rest is the validator's. */
+const BURNED = 2_500n;
+
+interface Sent {
+  readonly signatures: string[];
+  lamports: bigint;
+}
+
+/** One slot: payments that come in spurts, kills between them, and its end at any moment of all this. */
+async function runSlot(manual: ManualChain, svm: MachineProcess, cast: Cast, draw: Draw, sent: Sent): Promise<void> {
+  const { chain } = manual;
+  const { blockhash } = chain.at("processed");
+  const payments = 1 + draw.below(PAYMENTS_MAX);
+  const kills = draw.below(KILLS_MAX + 1);
+  const killAt = new Set(Array.from({ length: kills }, () => draw.below(payments)));
+  for (let index = 0; index < payments; index += 1) {
+    const payer = cast.payers[sent.signatures.length % PAYERS] ?? cast.receiver;
+    const lamports = 1_000_000n + BigInt(sent.signatures.length);
+    const transaction = airdropTransaction(payer, cast.receiver.publicKey, lamports, blockhash, 0);
+    chain.submit(transaction, draw.below(2) === 0);
+    sent.signatures.push(transaction.id);
+    sent.lamports += lamports;
+    // A turn of the event loop: batches go out and answers come in.
+    if (draw.below(40) === 0) await Bun.sleep(0);
+    if (killAt.has(index)) process.kill(svm.facts.pid, "SIGKILL");
+  }
+  if (draw.below(2) === 0) await chain.settled();
+  await chain.closeSlot();
+}
+
+interface Cast {
+  readonly payers: readonly GenesisKeypair[];
+  readonly receiver: GenesisKeypair;
+}
+
+/** What does not fit at the end, in a few words; empty when all does. */
+function faultsOf({ chain }: ManualChain, cast: Cast, lamportsBefore: bigint, sent: Sent): string[] {
+  const slots = chain.history.slots(2n, chain.at("processed").slot, 1_000_000);
+  const landed = slots.flatMap((slot) => chain.history.block(slot)?.transactions ?? []);
+  const faults: string[] = [];
+  const signatures = new Set(landed.map(({ signature }) => signature));
+  if (signatures.size !== landed.length) faults.push(`${landed.length - signatures.size} landed twice`);
+  if (landed.length !== sent.signatures.length) faults.push(`${landed.length} of ${sent.signatures.length} landed`);
+  if (landed.some(({ error }) => error !== null)) faults.push("some failed");
+  const received = chain.account(cast.receiver.address, "processed")?.lamports ?? 0n;
+  if (received !== sent.lamports) faults.push(`${received} lamports were received, not ${sent.lamports}`);
+  const burned = lamportsBefore - chain.accounts.lamports;
+  if (burned !== BigInt(landed.length) * BURNED) faults.push(`${burned} lamports were burned`);
+  const { pending, dropped, dangerous } = chain.facts;
+  if (pending + dropped + dangerous > 0) faults.push(`${pending} pending, ${dropped} dropped, ${dangerous} dangerous`);
+  return faults;
+}
+
+/**
+ * Sends about `n` payments while the machine's process is killed again and again, in the middle of batches and between
+ * them. Each must land once, no lamport be lost, no slot be stuck.
+ */
+export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
+  const svm = new MachineProcess();
+  const draw = new Draw(`machine-kills/${seed}`);
+  await using manual = await startManualChain({ pendingMax: 1_000_000, transactionsMax: n + 10_000 }, svm);
+  const { chain } = manual;
+  const cast = {
+    payers: Array.from({ length: PAYERS }, (_, index) => new GenesisKeypair("payers", String(index))),
+    receiver: new GenesisKeypair("receiver", "0"),
+  };
+  const { blockhash } = chain.at("processed");
+  for (const { publicKey } of cast.payers) {
+    chain.submit(airdropTransaction(chain.genesis.faucet, publicKey, 100_000n * SOL, blockhash, 0));
+  }
+  await manual.closeSlots(1);
+  const lamportsBefore = chain.accounts.lamports;
+  const sent: Sent = { signatures: [], lamports: 0n };
+  while (sent.signatures.length < n) await runSlot(manual, svm, cast, draw, sent);
+  await manual.closeSlots(1);
+  const faults = faultsOf(manual, cast, lamportsBefore, sent);
+  const { ended } = svm.facts;
+  const summary = `${sent.signatures.length} payments, ${ended} kills, ${chain.at("processed").slot} slots`;
+  return { passed: faults.length === 0 && ended > 0, summary: [summary, ...faults].join("; ") };
+}
