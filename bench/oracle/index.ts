@@ -1,7 +1,7 @@
 /**
  * bench/oracle: the time from a tick to a client with 1,000 subscribers of 14 symbols, prices by REST at 5,000 a second,
  * each beside a bare Bun.serve that does the same without thinking, and what a year of one-minute candles takes in the
- * ledger. Rounds alternate; medians. `npm run bench -- oracle [rounds]`; a round takes about 12 seconds.
+ * ledger. Rounds alternate; medians. `npm run bench -- oracle [rounds]`; a round takes about 20 seconds.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -76,7 +76,7 @@ interface Sample {
   readonly rssMb: number;
 }
 
-async function stream(url: string): Promise<Sample> {
+async function stream(url: string, how: "play" | "together"): Promise<Sample> {
   const ages: number[] = [];
   let isCounting = false;
   // A price that is told again with a newer time counts once: its age is not that of the telling.
@@ -100,7 +100,7 @@ async function stream(url: string): Promise<Sample> {
   isCounting = true;
   const before = await used(url);
   const startedAt = performance.now();
-  await fetch(`${url}/play`);
+  await fetch(`${url}/${how}`);
   await Bun.sleep(streamMs);
   await fetch(`${url}/stop`);
   await Bun.sleep(200);
@@ -212,11 +212,13 @@ async function year(): Promise<void> {
 using oracle = await start("oracle");
 using bare = await start("bare");
 const streams = { oracle: [] as Sample[], bare: [] as Sample[] };
+const bursts = { oracle: [] as Sample[], bare: [] as Sample[] };
 const rests = { oracle: [] as Sample[], bare: [] as Sample[] };
 for (let round = 0; round < rounds; round++) {
   for (const who of round % 2 === 0 ? (["oracle", "bare"] as const) : (["bare", "oracle"] as const)) {
     const { url } = who === "oracle" ? oracle : bare;
-    streams[who].push(await stream(url));
+    streams[who].push(await stream(url, "play"));
+    bursts[who].push(await stream(url, "together"));
     rests[who].push(await rest(url));
   }
 }
@@ -238,5 +240,6 @@ function table(title: string, unit: string, samples: { oracle: Sample[]; bare: S
 }
 
 table(`tick to client, ${subscribers} subscribers of ${oracleSymbols.length} symbols`, "message", streams);
+table("the same, all symbols together once a second", "message", bursts);
 table(`prices by REST at ${restPerSecond}/s`, "request", rests);
 await year();

@@ -1,7 +1,7 @@
 /**
  * One process of bench/oracle, by its first argument: `oracle` is the oracle with its doors, fed by played sources;
  * `bare` is Bun.serve that sends the same texts to its sockets and answers GET with a record of the same size. Each prints
- * one JSON line with its URL, tells at /cpu what processor time it has used, plays ticks between /play and /stop, and ends
+ * one JSON line with its URL, tells at /cpu what processor time it has used, plays ticks between /play or /together and /stop, and ends
  * with its standard input.
  */
 import { oracleSymbols } from "@sluice/contract";
@@ -29,18 +29,24 @@ function player(play: (symbol: string, price: Decimal) => void) {
     play(oracleSymbols[at % oracleSymbols.length] ?? "BTC", stampedPrice());
     at += 1;
   };
+  /** Every symbol at once, at a price that was made before the first of them is sent. */
+  const all = (): void => {
+    const price = stampedPrice();
+    for (const symbol of oracleSymbols) play(symbol, price);
+  };
   return {
     start: () => {
       timer ??= setInterval(once, playEveryMs);
+    },
+    /** All symbols together, ten times as seldom. */
+    startTogether: () => {
+      timer ??= setInterval(all, playEveryMs * 10);
     },
     stop: () => {
       if (timer !== null) clearInterval(timer);
       timer = null;
     },
-    /** Every symbol at once, so that each has a price. */
-    all: () => {
-      for (const symbol of oracleSymbols) play(symbol, stampedPrice());
-    },
+    all,
   };
 }
 
@@ -51,6 +57,7 @@ function control(path: string, plays: ReturnType<typeof player>): Response | nul
   }
   if (path === "/all") plays.all();
   else if (path === "/play") plays.start();
+  else if (path === "/together") plays.startTogether();
   else if (path === "/stop") plays.stop();
   else return null;
   return new Response("ok");

@@ -6,6 +6,8 @@ export interface DoorSocket {
   terminate(): void;
   ping(): number;
   getBufferedAmount(): number;
+  /** Runs the work and sends what it sent in one piece. */
+  cork?(work: () => void): unknown;
 }
 
 /** One client's life on a WebSocket, from the upgrade on. */

@@ -17,8 +17,10 @@ export interface Member {
 /** A connected client as the stream knows it. */
 export interface StreamClient {
   readonly member: Member | null;
-  readonly symbols: ReadonlySet<OracleSymbol>;
+  readonly symbols: ReadonlySet<string>;
   offer(symbol: string, text: string): void;
+  /** Several symbols at once, which cost one system call instead of one each. */
+  offerTogether(prices: readonly (readonly [symbol: string, text: string])[]): void;
   recheck(): Promise<void>;
 }
 

@@ -43,7 +43,7 @@ export class StreamSession implements StreamClient {
     return this.#member;
   }
 
-  get symbols(): ReadonlySet<OracleSymbol> {
+  get symbols(): ReadonlySet<string> {
     return this.#symbols;
   }
 
@@ -88,6 +88,14 @@ export class StreamSession implements StreamClient {
     }
     if (this.#waiting.has(symbol)) this.#services.conflated(1);
     this.#waiting.set(symbol, text);
+  }
+
+  offerTogether(prices: readonly (readonly [symbol: string, text: string])[]): void {
+    const offer = (): void => {
+      for (const [symbol, text] of prices) this.offer(symbol, text);
+    };
+    if (prices.length > 1 && this.#socket?.cork !== undefined) this.#socket.cork(offer);
+    else offer();
   }
 
   /** The client reads again: it gets what waits, the newest of each symbol. */

@@ -5,6 +5,8 @@ export interface StreamSocket {
   terminate(): void;
   ping(): number;
   getBufferedAmount(): number;
+  /** Runs the work and sends what it sent in one piece. */
+  cork?(work: () => void): unknown;
 }
 
 /** Close codes, as at every door of the server. */

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { oracleBounds, oracleSymbols, oracleTiers, oracleTierTerms } from "@sluice/contract";
 import { AppDoor } from "../../door/index.ts";
+import { decimal } from "../decimal.ts";
 import { bootOracle } from "../testing/booted-oracle.ts";
+import { tick } from "../testing/rounds.ts";
 import type { StreamSession } from "./session.ts";
 import { pushEveryMs } from "./stream.ts";
 
@@ -243,6 +245,39 @@ describe("what clients are sent", () => {
     ]);
     expect(server.counts.get("conflated")).toBe(198);
     expect(server.counts.get("sent")).toBe(3);
+  });
+
+  test("prices that were agreed in one turn go out together to those who follow them, and to nobody else", async () => {
+    const server = await boot();
+    const key = server.addKey({ oracle: "ultra" });
+    const [both, one, none] = [await enter(server, key), await enter(server, key), await enter(server, key)];
+    both.say({ type: "subscribe", channel: "prices", symbols: ["BTC", "ETH"] });
+    one.say({ type: "subscribe", channel: "prices", symbols: ["ETH"] });
+    const corks: string[][] = [];
+    Object.assign(both.socket, {
+      cork: (work: () => void) => {
+        const before = both.socket.texts.length;
+        work();
+        corks.push(
+          both.socket
+            .prices()
+            .slice(before - both.socket.texts.length)
+            .map(([symbol]) => symbol),
+        );
+      },
+    });
+    for (const [symbol, price] of [
+      ["ETH", "3000"],
+      ["BTC", "65000"],
+    ] as const) {
+      for (const source of ["coinbase", "kraken", "bitstamp"] as const) {
+        server.feed.play(tick(source, symbol, server.clock.now(), decimal(price)));
+      }
+    }
+    await settled();
+    expect(corks).toEqual([["BTC", "ETH"]]);
+    expect(one.socket.prices()).toEqual([["ETH", 3_000]]);
+    expect(none.socket.prices()).toEqual([]);
   });
 
   test("prices of one symbol are at least a quarter of a second apart, and the newest is never held back for good", async () => {

@@ -54,6 +54,8 @@ export class OracleStream {
   readonly #services: StreamServices;
   readonly #sessions = new Set<StreamClient>();
   readonly #followers = new Map<string, Set<StreamClient>>();
+  /** Texts of this turn of the event loop, by symbol. */
+  readonly #turn = new Map<string, string>();
   readonly #paces = new Map<string, Pace>();
   readonly #connections = new Map<string, number>();
   #members = 0;
@@ -107,6 +109,7 @@ export class OracleStream {
     const followers = this.#followers.get(none.symbol);
     const pace = this.#paces.get(none.symbol);
     if (pace !== undefined) pace.next = null;
+    this.#turn.delete(none.symbol);
     if (followers === undefined || followers.size === 0) return;
     const failure = unavailable(none, { variant: "v1", nowMs: this.#dependencies.clock.now() });
     const { code, message, details } = failure;
@@ -120,14 +123,25 @@ export class OracleStream {
     if (next !== null) this.#send(next, pace);
   }
 
-  /** The text is written once for all who follow. */
+  /** What was agreed in one turn goes out together at its end. The text is written once for all who follow. */
   #send(quotation: Quotation, pace: Pace): void {
     pace.sentAtMs = this.#dependencies.clock.monotonic();
     const { symbol } = quotation.round;
-    const followers = this.#followers.get(symbol);
-    if (followers === undefined || followers.size === 0) return;
-    const text = quotation.update;
-    for (const session of followers) session.offer(symbol, text);
+    if ((this.#followers.get(symbol)?.size ?? 0) === 0) return;
+    if (this.#turn.size === 0) queueMicrotask(() => this.#sendTurn());
+    this.#turn.set(symbol, quotation.update);
+  }
+
+  #sendTurn(): void {
+    const turn = [...this.#turn];
+    this.#turn.clear();
+    const [first] = turn;
+    if (first === undefined) return;
+    if (turn.length === 1) {
+      for (const client of this.#followers.get(first[0]) ?? []) client.offer(...first);
+      return;
+    }
+    for (const client of this.#sessions) client.offerTogether(turn.filter(([symbol]) => client.symbols.has(symbol)));
   }
 
   /** Asks again whether the keys of all clients hold: some may have been revoked. */
