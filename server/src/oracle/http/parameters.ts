@@ -40,15 +40,18 @@ export function readSymbol(text: string, variant: Variant): OracleSymbol | Oracl
 
 /** The query of a request, each parameter at most once. Parameters that nobody asks for are ignored. */
 export class Query {
-  readonly #values: URLSearchParams | null;
+  readonly #url: string;
+  #values: URLSearchParams | null = null;
 
   constructor(url: string) {
-    const start = url.indexOf("?");
-    this.#values = start < 0 ? null : new URLSearchParams(url.slice(start + 1));
+    this.#url = url;
   }
 
   text(name: string): string | null | OracleFailure {
-    const given = this.#values?.getAll(name) ?? [];
+    const start = this.#url.indexOf("?");
+    if (start < 0) return null;
+    this.#values ??= new URLSearchParams(this.#url.slice(start + 1));
+    const given = this.#values.getAll(name);
     if (given.length > 1) return invalid(name, "given once");
     return given[0] ?? null;
   }
