@@ -66,5 +66,5 @@ export interface SubscriptionTiers {
 }
 export type Product = keyof SubscriptionTiers;
 
-export const permissions = ["read", "bundles:write", "webhooks:write", "admin"] as const;
+export const permissions = ["read", "bundles:write", "webhooks:write", "keys:write", "admin"] as const;
 export type Permission = (typeof permissions)[number];

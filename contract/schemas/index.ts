@@ -3,6 +3,7 @@
  * bodies refuse them. docs/reference/openapi.json is generated from these.
  */
 export * from "./account.ts";
+export * from "./admin.ts";
 export * from "./console.ts";
 export * from "./health.ts";
 export * from "./json-rpc.ts";

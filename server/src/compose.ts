@@ -81,7 +81,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
     return new ConsolePages({ directory, pages: pagePaths });
   });
   const fetchConsole = (request: Request, bindings: object) => consoleApp.fetch(request, bindings);
-  const administration = mountAdministration(parts);
+  const administration = mountAdministration({ ...parts, forgetting });
   const door = openGatewayDoor(config, { ...parts, consoleApp: fetchConsole, administration, pages });
   opening.defer(async () => {
     events.serverStopping("asked to end");

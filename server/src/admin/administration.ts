@@ -1,20 +1,27 @@
 import type { Hono } from "hono";
 import { createRestApp, type RestEnvironment } from "../http/index.ts";
+import { type AccountRouteDependencies, addAccountRoutes } from "./account-routes.ts";
 import { Admittance, type AdmittanceDependencies } from "./admittance.ts";
+import { addKeyRoutes, type KeyRouteDependencies } from "./key-routes.ts";
 import { addSentRoute, type SentDependencies } from "./sent.ts";
 import { addUsageRoute, type UsageDependencies } from "./usage.ts";
 
 export interface AdministrationDependencies
   extends AdmittanceDependencies,
     Omit<UsageDependencies, "admittance" | "state">,
-    Omit<SentDependencies, "admittance" | "state"> {
-  readonly state: UsageDependencies["state"] & SentDependencies["state"];
+    Omit<SentDependencies, "admittance" | "state">,
+    Omit<AccountRouteDependencies, "admittance" | "state">,
+    Omit<KeyRouteDependencies, "admittance" | "state"> {
+  readonly state: UsageDependencies["state"] &
+    SentDependencies["state"] &
+    AccountRouteDependencies["state"] &
+    KeyRouteDependencies["state"];
   readonly requestId: () => string;
   readonly log: { error(fields: object, message: string): void };
 }
 
 /** The paths that it answers, for whoever mounts it. */
-export const administrationPaths = ["/api/v1/usage", "/api/v1/sent-transactions"] as const;
+export const administrationPaths = ["/api/v1/usage", "/api/v1/sent-transactions", "/api/v1/admin"] as const;
 
 /** Usage and administration over REST, by key and permission; no page of another origin may read its answers. */
 export function createAdministration(given: AdministrationDependencies): Hono<RestEnvironment> {
@@ -22,5 +29,7 @@ export function createAdministration(given: AdministrationDependencies): Hono<Re
   const dependencies = { ...given, admittance: new Admittance(given) };
   addUsageRoute(app, dependencies);
   addSentRoute(app, dependencies);
+  addAccountRoutes(app, dependencies);
+  addKeyRoutes(app, dependencies);
   return app;
 }

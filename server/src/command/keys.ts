@@ -23,7 +23,12 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     .option("--network <network>", "only this network (may be repeated)", collect, [])
     .option("--domain <domain>", "only this domain, or *.domain (may be repeated)", collect, [])
     .option("--ip <range>", "only this address or CIDR range (may be repeated)", collect, [])
-    .option("--permission <permission>", "read, bundles:write, webhooks:write, admin (may be repeated)", collect, [])
+    .option(
+      "--permission <permission>",
+      "read, bundles:write, webhooks:write, keys:write, admin (may be repeated)",
+      collect,
+      [],
+    )
     .option("--requests-per-second <n>", "a rate below the account's", wholeNumber)
     .option("--expires <time>", "ISO 8601, after which the key is inactive")
     .action(async (options) => {

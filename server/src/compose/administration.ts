@@ -6,6 +6,7 @@ import type { Grant, Refusal } from "../keys/index.ts";
 import { LedgerUnavailableError } from "../ledger/index.ts";
 import type { Clock, Random } from "../lib/index.ts";
 import type { Log } from "../observe/index.ts";
+import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
 
@@ -15,6 +16,7 @@ interface Parts {
   readonly log: Log;
   readonly stores: Stores;
   readonly gateway: Gateway;
+  readonly forgetting: Forgetting;
 }
 
 /** A ledger that is restarting is asked again shortly; anything else is a fault of ours. */
@@ -24,7 +26,7 @@ function ledgerAway(fault: unknown): never {
 }
 
 /** Usage and administration, mounted under their paths on the gateway's door. */
-export function mountAdministration({ clock, log, stores, gateway }: Parts): AppMount[] {
+export function mountAdministration({ clock, random, log, stores, gateway, forgetting }: Parts): AppMount[] {
   const { state, ledger } = stores;
   const { keys, limits, credits, sent, requestId, trustedProxies } = gateway;
   const authenticate = async (
@@ -45,6 +47,7 @@ export function mountAdministration({ clock, log, stores, gateway }: Parts): App
   const app = createAdministration({
     state,
     clock,
+    random,
     log,
     requestId,
     authenticate,
@@ -53,6 +56,8 @@ export function mountAdministration({ clock, log, stores, gateway }: Parts): App
     readUsage: (question) => ledger.requests.usage(question).catch(ledgerAway),
     creditsUsed: (accountId) => credits.spent(accountId),
     sentBy: (keyId, most) => sent.of(keyId, most),
+    forgetKey: (hash) => forgetting.forgetKey(hash),
+    forgetAccount: (accountId) => forgetting.forgetAccount(accountId),
   });
   return administrationPaths.map((prefix) => ({ prefix, fetch: (request, bindings) => app.fetch(request, bindings) }));
 }

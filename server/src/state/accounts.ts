@@ -65,6 +65,10 @@ export class Accounts implements AccountStore {
     return this.#update(id, overrideColumns(overrides));
   }
 
+  async rename(id: string, name: string): Promise<AccountRecord | null> {
+    return this.#update(id, { name: checkText("name", name, nameLengthMax) });
+  }
+
   async #update(id: string, columns: Partial<AccountRow>): Promise<AccountRecord | null> {
     if (!isIdentifier(id)) return null;
     if (Object.keys(columns).length === 0) return this.get(id);

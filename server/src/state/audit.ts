@@ -6,7 +6,8 @@ import { toAudit } from "./rows.ts";
 import type { AuditRow, Tx } from "./tables.ts";
 import { checkIdentifier, checkJson, checkText, isIdentifier } from "./values.ts";
 
-const detailLengthMax = 16 * 1024;
+/** A key's restrictions before and after a change, at their longest. */
+const detailLengthMax = 64 * 1024;
 const wordsLengthMax = 200;
 
 /** All entries of a group go in as one statement. */

@@ -13,6 +13,7 @@ export {
   type StateOptions,
   stateMigrationStatus,
 } from "./open.ts";
+export type { UpstreamOrder, UpstreamOrderRecord, UpstreamOrderStore } from "./order-records.ts";
 export {
   type AccountRecord,
   type AccountStore,
@@ -35,10 +36,6 @@ export {
   type State,
   type StateDriver,
   type StateLog,
-  type UpstreamOrder,
-  type UpstreamOrderRecord,
-  type UpstreamOrderStore,
-  upstreamOrders,
 } from "./records.ts";
 export { hashSessionToken } from "./sessions.ts";
 export { int64Max } from "./values.ts";

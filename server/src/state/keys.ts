@@ -1,5 +1,4 @@
 import { networks, permissions, SluiceError } from "@sluice/contract";
-import { sql } from "kysely";
 import type { StoreConnection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
 import { beyond, readPageRequest, toPage } from "./paging.ts";
@@ -14,10 +13,10 @@ import {
   keyStatuses,
   type Page,
   type PageRequest,
-  type StateDriver,
 } from "./records.ts";
 import { toAccount, toKey } from "./rows.ts";
 import type { AccountRow, KeyRow, Tx } from "./tables.ts";
+import { applyTouches } from "./touches.ts";
 import {
   checkIdentifier,
   checkJson,
@@ -35,8 +34,6 @@ const restrictionsLengthMax = 64 * 1024;
 const touchMax = 10_000;
 /** Enough to find one that is left over. */
 const adminsMax = 1_000;
-/** Two values a row; SQLite takes 32,766 in a statement. */
-const touchRowsInStatement = 1_000;
 
 export class Keys implements KeyStore {
   readonly #connection: StoreConnection;
@@ -102,19 +99,19 @@ export class Keys implements KeyStore {
     });
   }
 
-  async get(id: string): Promise<KeyRecord | null> {
-    if (!isIdentifier(id)) return null;
-    return this.#connection.run(async (db) => {
-      const row = await db.selectFrom("api_keys").selectAll().where("id", "=", id).executeTakeFirst();
-      return row === undefined ? null : toKey(row);
-    });
+  get(id: string): Promise<KeyRecord | null> {
+    return this.#read(id, false);
   }
 
-  async lock(id: string): Promise<KeyRecord | null> {
+  lock(id: string): Promise<KeyRecord | null> {
+    return this.#read(id, this.#connection.driver === "postgres");
+  }
+
+  async #read(id: string, locked: boolean): Promise<KeyRecord | null> {
     if (!isIdentifier(id)) return null;
     return this.#connection.run(async (db) => {
       const query = db.selectFrom("api_keys").selectAll().where("id", "=", id);
-      const row = await (this.#connection.driver === "postgres" ? query.forUpdate() : query).executeTakeFirst();
+      const row = await (locked ? query.forUpdate() : query).executeTakeFirst();
       return row === undefined ? null : toKey(row);
     });
   }
@@ -228,26 +225,4 @@ function changedColumns(changes: KeyChanges): Partial<KeyRow> {
   }
   if (expiresAt !== undefined) columns.expires_at = checkWholeOrNull("expiresAt", expiresAt);
   return columns;
-}
-
-/** Writes the latest time of each key in one statement a thousand keys; rows are locked in the order of their ids. */
-async function applyTouches(
-  tx: Tx,
-  driver: StateDriver,
-  items: readonly ReadonlyMap<string, number>[],
-): Promise<readonly undefined[]> {
-  const latest = new Map<string, number>();
-  for (const [id, time] of items.flatMap((item) => [...item])) latest.set(id, Math.max(time, latest.get(id) ?? 0));
-  const sorted = [...latest].sort(([left], [right]) => (left < right ? -1 : 1));
-  for (let from = 0; from < sorted.length; from += touchRowsInStatement) {
-    const part = sorted.slice(from, from + touchRowsInStatement);
-    if (driver === "postgres") {
-      const ids = part.map(([id]) => id);
-      await tx.selectFrom("api_keys").select("id").where("id", "in", ids).orderBy("id").forUpdate().execute();
-    }
-    const rows = sql.join(part.map(([id, time]) => sql`(cast(${id} as text), cast(${BigInt(time)} as bigint))`));
-    await sql`update api_keys set last_used_at = v.column2 from (values ${rows}) as v
-      where id = v.column1 and (last_used_at is null or last_used_at < v.column2)`.execute(tx);
-  }
-  return items.map(() => undefined);
 }

@@ -8,6 +8,7 @@ import type {
   SubscriptionTiers,
 } from "@sluice/contract";
 import type { CreditStore, MeteredProduct } from "./meter.ts";
+import type { UpstreamOrderStore } from "./order-records.ts";
 
 /** All times are Unix milliseconds; amounts are bigint from 0 to 2^63-1. */
 export interface AccountRecord {
@@ -102,18 +103,6 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-/** What an operator has ordered for a node, so that it holds on every replica and after a restart. */
-export interface UpstreamOrderRecord {
-  readonly network: Network;
-  /** The node's label in its network; the node itself may not be configured here. */
-  readonly label: string;
-  readonly order: UpstreamOrder;
-  readonly setAt: number;
-}
-
-export const upstreamOrders = ["cordoned", "drained"] as const;
-export type UpstreamOrder = (typeof upstreamOrders)[number];
-
 /** Every method throws SluiceError: CONFLICT, NOT_FOUND, INVALID_INPUT, or a fault that `stateFaultOf` names. */
 export interface AccountStore {
   /** A new owner account, on the smallest tiers unless told otherwise. A given `id` that is taken is CONFLICT. */
@@ -136,6 +125,7 @@ export interface AccountStore {
     id: string,
     overrides: { readonly requestsPerSecond?: number | null; readonly creditsMonthly?: bigint | null },
   ): Promise<AccountRecord | null>;
+  rename(id: string, name: string): Promise<AccountRecord | null>;
 }
 
 export interface KeyStore {
@@ -181,15 +171,6 @@ export interface AuditStore {
   }): Promise<AuditRecord>;
   /** Newest first; of one subject when given. */
   list(page: PageRequest & { readonly subject?: string }): Promise<Page<AuditRecord>>;
-}
-
-export interface UpstreamOrderStore {
-  /** In place of what was ordered for this node before. */
-  set(order: { readonly network: Network; readonly label: string; readonly order: UpstreamOrder }): Promise<void>;
-  /** Whether there was an order. */
-  clear(network: Network, label: string): Promise<boolean>;
-  /** All of them by network and label, at most 1000. */
-  list(): Promise<readonly UpstreamOrderRecord[]>;
 }
 
 /** The stores that an administrator's change may take part in. */

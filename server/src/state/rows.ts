@@ -8,6 +8,7 @@ import {
   platformTiers,
 } from "@sluice/contract";
 import { StateError } from "./errors.ts";
+import { type UpstreamOrderRecord, upstreamOrders } from "./order-records.ts";
 import {
   type AccountRecord,
   type AuditRecord,
@@ -16,8 +17,6 @@ import {
   keyEnvironments,
   keyStatuses,
   type SessionRecord,
-  type UpstreamOrderRecord,
-  upstreamOrders,
 } from "./records.ts";
 import type { AccountRow, AuditRow, KeyRow, SessionRow, UpstreamOrderRow } from "./tables.ts";
 

@@ -1,6 +1,6 @@
 import { type Network, networks } from "@sluice/contract";
 import type { StoreConnection } from "./connection.ts";
-import { type UpstreamOrderRecord, type UpstreamOrderStore, upstreamOrders } from "./records.ts";
+import { type UpstreamOrderRecord, type UpstreamOrderStore, upstreamOrders } from "./order-records.ts";
 import { toUpstreamOrder } from "./rows.ts";
 import { checkIdentifier, checkOneOf, isIdentifier } from "./values.ts";
 

@@ -52,6 +52,7 @@ export async function openStand(given: (parts: { state: State; clock: ManualCloc
   const app = createAdministration({
     state,
     clock,
+    random,
     log,
     requestId: () => "req-1",
     limits: createLimits({}, { clock }),
@@ -67,6 +68,8 @@ export async function openStand(given: (parts: { state: State; clock: ManualCloc
       const refused = keys.checkRestrictions(grant, asked);
       return refused === null ? grant : { refused };
     },
+    forgetKey: (hash) => keys.invalidate(hash),
+    forgetAccount: (accountId) => keys.invalidateAccount(accountId),
     flushUsage: async () => undefined,
     readUsage: unused("usage"),
     creditsUsed: unused("credits"),

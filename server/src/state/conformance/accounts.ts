@@ -69,6 +69,21 @@ export function accountConformance({ state, clock }: ConformanceSubject): void {
       expect(await state().accounts.setOverrides(id, {})).toMatchObject({ requestsPerSecond: 7 });
     });
 
+    test("a name changes alone", async () => {
+      const { id } = await state().accounts.create({ name: "before", tiers: { platform: "business" } });
+      expect(await state().accounts.rename(id, "after")).toMatchObject({
+        id,
+        name: "after",
+        tiers: { platform: "business" },
+      });
+      expect((await state().accounts.get(id))?.name).toBe("after");
+      expect(await state().accounts.rename("nobody", "after")).toBeNull();
+      const refused = await state()
+        .accounts.rename(id, "")
+        .catch((error: Error) => error);
+      expect(refused).toMatchObject({ code: "INVALID_INPUT" });
+    });
+
     test("names that a driver could not give back are refused", async () => {
       for (const name of ["", "a\0b", "\ud800", "x".repeat(201)]) {
         await expect(state().accounts.create({ name })).rejects.toMatchObject({ code: "INVALID_INPUT" });

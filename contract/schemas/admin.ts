@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { keyEnvironments } from "../api-key.ts";
+import { oracleTiers, oracleV2Tiers, permissions, platformTiers } from "../tiers.ts";
+import { accountCreate, accountLimits } from "./account.ts";
+import { keyCreate, keyCreated, keyRestrictions } from "./key.ts";
+import { bigCount, displayName, identifier, timestamp } from "./primitives.ts";
+
+/** Management bodies refuse members they do not know. An absent member stays as it is. */
+const hasMember = (body: object): boolean => Object.values(body).some((value) => value !== undefined);
+const nothingToChange = { error: "must name at least one member to change" };
+
+export const adminAccountCreate = accountCreate.extend(accountLimits.shape).meta({ id: "AdminAccountCreate" });
+
+export const accountChange = z
+  .strictObject({
+    name: displayName.optional(),
+    tiers: z
+      .strictObject({
+        platform: z.enum(platformTiers).optional(),
+        oracle: z.enum(oracleTiers).optional(),
+        "oracle-v2": z.enum(oracleV2Tiers).optional(),
+      })
+      .optional(),
+    requests_per_second: z.int().min(1).max(1_000_000).nullable().optional(),
+    credits_monthly: bigCount.nullable().optional(),
+  })
+  .refine(hasMember, nothingToChange)
+  .meta({ id: "AccountChange" });
+
+export const adminKeyCreate = keyCreate
+  .extend({
+    account_id: identifier.optional().meta({ description: "The account of the key that asks when absent" }),
+    environment: z.enum(keyEnvironments).optional().meta({ description: "That of the key that asks when absent" }),
+    restrictions: keyRestrictions
+      .optional()
+      .meta({ description: "For owners, when absent, the restrictions of the key that asks; for operators none" }),
+  })
+  .meta({ id: "AdminKeyCreate" });
+
+const rate = z.int().min(1).max(1_000_000).nullable().optional();
+
+export const keyChange = z
+  .strictObject({
+    name: displayName.optional(),
+    status: z.enum(["active", "disabled"]).optional(),
+    restrictions: keyRestrictions
+      .optional()
+      .meta({ description: "All of them: a list that is absent restricts nothing" }),
+    permissions: z.array(z.enum(permissions)).max(permissions.length).optional(),
+    enhanced: z.boolean().optional(),
+    enhanced_requests_per_second: rate,
+    requests_per_second: rate,
+    expires_at: timestamp.nullable().optional(),
+  })
+  .refine(hasMember, nothingToChange)
+  .meta({ id: "KeyChange" });
+
+const overlapSecondsMax = 30 * 86_400;
+
+export const keyRotate = z
+  .strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(overlapSecondsMax)
+      .default(86_400)
+      .meta({ description: "How long the old key still works; never longer than it would have" }),
+  })
+  .meta({ id: "KeyRotate" });
+
+export const keyRotated = keyCreated
+  .extend({ replaces: z.object({ id: identifier, expires_at: timestamp }) })
+  .meta({ id: "KeyRotated" });
+
+export const auditEntry = z
+  .object({
+    id: identifier,
+    at: timestamp,
+    actor: z.string().meta({ description: "The id of a key, or `operator` for the command line" }),
+    action: z.string().meta({ example: "key.change" }),
+    subject: z.string().meta({ description: "The id of what was changed" }),
+    detail: z.record(z.string(), z.unknown()).meta({ description: "What it was before and after; never a secret" }),
+  })
+  .meta({ id: "AuditEntry" });
+
+export type AccountChange = z.infer<typeof accountChange>;
+export type AdminKeyCreate = z.infer<typeof adminKeyCreate>;
+export type KeyChange = z.infer<typeof keyChange>;
+export type KeyRotate = z.infer<typeof keyRotate>;
+export type KeyRotated = z.infer<typeof keyRotated>;
+export type AuditEntry = z.infer<typeof auditEntry>;

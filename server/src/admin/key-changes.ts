@@ -1,0 +1,207 @@
+import { type AdminKeyCreate, type KeyChange, SluiceError } from "@sluice/contract";
+import type { Clock, Random } from "../lib/index.ts";
+import type { ChangingStores, KeyChanges, KeyRecord, State } from "../state/index.ts";
+import type { Caller } from "./admittance.ts";
+import { changedMembers } from "./audit-detail.ts";
+import { issueKey } from "./issue-key.ts";
+import { excessOf, type KeyPowers } from "./key-bounds.ts";
+import { isoTime, keyBody } from "./records.ts";
+
+export interface KeyAdministrationDependencies {
+  readonly state: Pick<State, "change">;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Makes every cache of every replica forget the key with this hash at once. */
+  readonly forgetKey: (hash: string) => void;
+}
+
+type Stores = ChangingStores;
+
+/**
+ * Changes of keys by a key. Owners manage those of their own account that have no more than theirs; operators manage all.
+ * Each change is one transaction with its entry in the trail, and is forgotten everywhere before it is answered.
+ */
+export class KeyAdministration {
+  readonly #dependencies: KeyAdministrationDependencies;
+
+  constructor(dependencies: KeyAdministrationDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** The record, and the key itself, which is nowhere afterwards. */
+  async create(caller: Caller, wish: AdminKeyCreate): Promise<{ key: string; record: KeyRecord }> {
+    const { clock, random, state } = this.#dependencies;
+    return await state.change(async (stores) => {
+      const own = await this.#own(stores, caller);
+      const accountId = wish.account_id ?? caller.accountId;
+      if (accountId !== caller.accountId && !caller.isOperator) throw noSuch("account");
+      if ((await stores.accounts.get(accountId)) === null) throw noSuch("account");
+      const nowhere = { networks: [], domains: [], ipRanges: [] };
+      const { networks, domains, ipRanges } = wish.restrictions ?? (caller.isOperator ? nowhere : own.restrictions);
+      const { key, record } = issueKey(
+        {
+          accountId,
+          name: wish.name,
+          environment: wish.environment ?? own.environment,
+          restrictions: { networks: [...networks], domains: [...domains], ipRanges: [...ipRanges] },
+          permissions: wish.permissions,
+          enhanced: wish.enhanced,
+          enhancedRequestsPerSecond: wish.enhanced_requests_per_second,
+          requestsPerSecond: wish.requests_per_second,
+          expiresAt: timeOf(wish.expires_at),
+        },
+        { clock, random },
+      );
+      requireWithin(own, record);
+      await stores.keys.insert(record);
+      await stores.audit.append({
+        actor: caller.keyId,
+        action: "key.create",
+        subject: record.id,
+        detail: { after: keyBody(record) },
+      });
+      return { key, record };
+    });
+  }
+
+  async change(caller: Caller, id: string, wish: KeyChange): Promise<KeyRecord> {
+    const changes = changesOf(wish);
+    const { hash, after } = await this.#dependencies.state.change(async (stores) => {
+      const { own, before } = await this.#target(stores, caller, id);
+      if (before.status === "revoked") throw new SluiceError("CONFLICT", { message: "A deleted key stays deleted" });
+      const wanted = { ...before, ...changes, status: wish.status ?? before.status };
+      // An operator may put any key out of use; what it may do is judged when it is to be used again.
+      if (!caller.isOperator || wanted.status === "active") requireWithin(own, wanted);
+      await this.#requireAdminLeft(stores, before, wanted);
+      const changed = (await stores.keys.update(id, changes)) ?? before;
+      const after = wish.status === undefined ? changed : ((await stores.keys.setStatus(id, wish.status)) ?? changed);
+      await stores.audit.append({
+        actor: caller.keyId,
+        action: "key.change",
+        subject: id,
+        detail: changedMembers(keyBody(before), keyBody(after)),
+      });
+      return { hash: before.hash, after };
+    });
+    this.#dependencies.forgetKey(hash);
+    return after;
+  }
+
+  /** A new key with all that the old one may do; the old one works until the overlap ends, or until it would have ended. */
+  async rotate(caller: Caller, id: string, overlapMs: number) {
+    const { clock, random, state } = this.#dependencies;
+    const rotated = await state.change(async (stores) => {
+      const { own, before } = await this.#target(stores, caller, id);
+      if (before.status !== "active") throw new SluiceError("CONFLICT", { message: "Only an active key is rotated" });
+      requireWithin(own, before);
+      const until = clock.now() + overlapMs;
+      const endsAt = before.expiresAt === null ? until : Math.min(before.expiresAt, until);
+      const { networks, domains, ipRanges } = before.restrictions;
+      const { key, record } = issueKey(
+        {
+          accountId: before.accountId,
+          name: before.name,
+          environment: before.environment,
+          restrictions: { networks: [...networks], domains: [...domains], ipRanges: [...ipRanges] },
+          permissions: [...before.permissions],
+          enhanced: before.enhanced,
+          enhancedRequestsPerSecond: before.enhancedRequestsPerSecond,
+          requestsPerSecond: before.requestsPerSecond,
+          expiresAt: before.expiresAt,
+        },
+        { clock, random },
+      );
+      await stores.keys.insert(record);
+      await stores.keys.update(id, { expiresAt: endsAt });
+      const { actor, detail } = {
+        actor: caller.keyId,
+        detail: {
+          before: { expires_at: keyBody(before).expires_at },
+          after: { expires_at: isoTime(endsAt) },
+          new_key: record.id,
+        },
+      };
+      await stores.audit.append({ actor, action: "key.rotate", subject: id, detail });
+      const after = { after: keyBody(record), replaces: id };
+      await stores.audit.append({ actor, action: "key.create", subject: record.id, detail: after });
+      return { key, record, hash: before.hash, endsAt };
+    });
+    this.#dependencies.forgetKey(rotated.hash);
+    return rotated;
+  }
+
+  /** Revokes it for ever; its record stays, since the ledger and the trail name it. */
+  async remove(caller: Caller, id: string): Promise<void> {
+    const hash = await this.#dependencies.state.change(async (stores) => {
+      const { own, before } = await this.#target(stores, caller, id);
+      if (before.status === "revoked") return before.hash;
+      if (!caller.isOperator) requireWithin(own, before);
+      await this.#requireAdminLeft(stores, before, { ...before, status: "revoked" });
+      await stores.keys.setStatus(id, "revoked");
+      await stores.audit.append({
+        actor: caller.keyId,
+        action: "key.delete",
+        subject: id,
+        detail: { before: { status: before.status }, after: { status: "revoked" } },
+      });
+      return before.hash;
+    });
+    this.#dependencies.forgetKey(hash);
+  }
+
+  /** The key that asks, as it is now: what it was granted may be minutes old. */
+  async #own({ keys }: Stores, caller: Caller): Promise<KeyRecord> {
+    const own = await keys.get(caller.keyId);
+    if (own?.status !== "active") throw new SluiceError("KEY_INACTIVE");
+    return own;
+  }
+
+  async #target(stores: Stores, caller: Caller, id: string): Promise<{ own: KeyRecord; before: KeyRecord }> {
+    const own = await this.#own(stores, caller);
+    const before = await stores.keys.lock(id);
+    if (before === null || (before.accountId !== caller.accountId && !caller.isOperator)) throw noSuch("key");
+    // Whoever may not have made a key may not change it either: a rotation would hand over its powers.
+    if (!caller.isOperator) requireWithin(own, before);
+    return { own, before };
+  }
+
+  /** Over REST the last operator's key can be neither ended nor robbed of its permission, not even by itself. */
+  async #requireAdminLeft({ keys }: Stores, before: KeyRecord, after: KeyRecord): Promise<void> {
+    const nowMs = this.#dependencies.clock.now();
+    const counts = (key: KeyRecord): boolean =>
+      key.status === "active" && key.permissions.includes("admin") && (key.expiresAt === null || key.expiresAt > nowMs);
+    if (!counts(before) || counts(after)) return;
+    if ((await keys.lockAdmins()).some((key) => key.id !== before.id && counts(key))) return;
+    throw new SluiceError("CONFLICT", { message: "This is the last active key with the permission admin" });
+  }
+}
+
+function noSuch(what: string): SluiceError {
+  return new SluiceError("NOT_FOUND", { message: `There is no such ${what}` });
+}
+
+function requireWithin(own: KeyPowers, wanted: KeyPowers): void {
+  const excess = excessOf(own, wanted);
+  if (excess === null) return;
+  const member = excess.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  throw new SluiceError("PERMISSION_DENIED", {
+    message: `The key goes beyond the one that asks: ${member}`,
+    details: { member },
+  });
+}
+
+const timeOf = (text: string | null): number | null => (text === null ? null : Date.parse(text));
+
+function changesOf(wish: KeyChange): KeyChanges {
+  const { name, restrictions, permissions, enhanced } = wish;
+  const { enhanced_requests_per_second: enhancedRate, requests_per_second: rate, expires_at: expires } = wish;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(restrictions === undefined ? {} : { restrictions }),
+    ...(permissions === undefined ? {} : { permissions }),
+    ...(enhanced === undefined ? {} : { enhanced }),
+    ...(enhancedRate === undefined ? {} : { enhancedRequestsPerSecond: enhancedRate }),
+    ...(rate === undefined ? {} : { requestsPerSecond: rate }),
+    ...(expires === undefined ? {} : { expiresAt: timeOf(expires) }),
+  };
+}
