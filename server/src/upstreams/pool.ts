@@ -62,6 +62,7 @@ export class UpstreamPool implements AsyncDisposable {
     this.#board = new SlotBoard({ onSlot: dependencies.onSlot });
     const attempt = this.#attempt.bind(this);
     const { clock } = dependencies;
+    const fault = (caught: unknown): void => dependencies.events?.faultCaught("upstreams", caught);
     this.#reads = new Reads(
       { deadlineMs: options.limits.deadlineMs },
       {
@@ -70,6 +71,7 @@ export class UpstreamPool implements AsyncDisposable {
         budget: new HedgeBudget(),
         choose: (call, asked) => this.#choose(call, asked),
         attempt,
+        fault,
         extra: (node, why) => this.#extra(node, why),
       },
     );
@@ -77,6 +79,7 @@ export class UpstreamPool implements AsyncDisposable {
       { slotLagMax: options.rules.slotLagMax },
       {
         clock,
+        fault,
         attempt: (node, call, deadlineMs) => {
           this.#extra(node, "shadow");
           return attempt(node, call, deadlineMs);

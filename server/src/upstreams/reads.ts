@@ -30,6 +30,8 @@ export interface ReadsDependencies {
   /** Sends the call to the node and tells of it. */
   readonly attempt: (node: UpstreamNode, call: UpstreamCall, deadlineMs: number) => Promise<UpstreamOutcome>;
   readonly extra: (node: UpstreamNode, why: ExtraCall) => void;
+  /** Told of a fault of ours in an attempt. */
+  readonly fault: (fault: unknown) => void;
 }
 
 /** One read on its way: the nodes that were asked, and what the first useless answer was. */
@@ -143,8 +145,8 @@ export class Reads {
       (fault: unknown) => {
         // A fault of ours in one attempt is no answer; what else is under way may still be one.
         read.pending -= 1;
+        this.#deps.fault(fault);
         if (read.pending === 0) read.giveUp(failedBy(node));
-        throw fault;
       },
     );
   }

@@ -21,6 +21,7 @@ export interface ShadowsDependencies {
   readonly attempt: (node: UpstreamNode, call: UpstreamCall, deadlineMs: number) => Promise<UpstreamOutcome>;
   readonly slotOf: (commitment: UpstreamCall["commitment"]) => bigint | null;
   readonly passed: () => void;
+  readonly fault: (fault: unknown) => void;
 }
 
 /**
@@ -60,6 +61,8 @@ export class Shadows {
       const outcome = await this.#deps.attempt(node, { ...call, minimumSlot: null }, deadlineMs);
       node.trialsPassed = this.#isGood(outcome, call) ? node.trialsPassed + 1 : 0;
       this.#deps.passed();
+    } catch (fault) {
+      this.#deps.fault(fault);
     } finally {
       this.#underWay.delete(node);
     }

@@ -74,6 +74,8 @@ export interface UpstreamEvents {
   extraCall(network: string, upstream: string, why: ExtraCall): void;
   /** No node had reached the slot that a key has already seen; the best one answered. */
   floorMissed(network: string): void;
+  /** A fault of ours; the call goes on without the attempt in which it happened. */
+  faultCaught(where: string, fault: unknown): void;
 }
 
 const failureNames = {

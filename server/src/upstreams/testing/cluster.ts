@@ -74,6 +74,9 @@ export async function bootCluster(
       events: {
         upstreamCalled: () => {},
         extraCall: (_network, upstream, why) => void told.extras.push({ upstream, why }),
+        faultCaught: (_where, fault) => {
+          throw fault;
+        },
         floorMissed: () => {
           told.floorsMissed += 1;
         },
