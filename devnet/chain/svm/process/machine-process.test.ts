@@ -151,6 +151,47 @@ test.skipIf(process.platform !== "linux")("what every slot writes does not stay 
   expect(residentMb() - before).toBeLessThan(100);
 });
 
+test("the machine releases what it handed out: its memory does not grow with the transactions that it ran", async () => {
+  await using svm = new MachineProcess();
+  const [payer, to] = [Keypair.generate(), Keypair.generate()];
+  const account = { data: new Uint8Array(), owner: programs.system, executable: false, rentEpoch: 0n };
+  const [address, other] = [payer.publicKey.toBase58(), to.publicKey.toBase58()];
+  await svm.write([
+    { address, account: { ...account, lamports: 1_000_000n * SOL } },
+    { address: other, account: { ...account, lamports: SOL } },
+  ]);
+  const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to.publicKey, lamports: 1n });
+  // Head, keys and blockhash of a legacy transaction of one signature and three keys.
+  const [keysStart, lifetimeStart] = [69, 69 + 96];
+  const transaction = {
+    bytes: signed(payer, programs.system, pay).bytes,
+    version: "legacy" as const,
+    payer: address,
+    fee: 5_000n,
+    writable: [address, other],
+    keysStart,
+    writablePositions: [0, 1],
+    loadedWritable: [],
+    lifetimeStart,
+    nonceAddress: null,
+    verify: false,
+    // Accounts and not balances alone are handed out.
+    movesLamportsOnly: false,
+  };
+  const batch = Array.from({ length: 64 }, () => transaction);
+  const residentAfter = async (batches: number): Promise<number> => {
+    for (let run = 0; run < batches; run += 1) {
+      const outcomes = await svm.execute(batch, new Uint8Array(32));
+      expect(outcomes.every(({ included, error }) => included && error === null)).toBe(true);
+    }
+    return Number(Bun.spawnSync(["ps", "-o", "rss=", "-p", String(svm.facts.pid)]).stdout.toString()) * 1_024;
+  };
+  const before = await residentAfter(100);
+  const grown = (await residentAfter(300)) - before;
+  // 19,200 transactions, each of which leaves 2 KB behind when nothing is released.
+  expect(grown).toBeLessThan(20 * 1_024 ** 2);
+}, 30_000);
+
 test("the machine's process ends with the chain's, even when that is killed", async () => {
   const main = new URL("../../main.ts", import.meta.url).pathname;
   const flags = ["--rpc-port", "0", "--pubsub-port", "0", "--admin", "--slot-ms", "50"];
