@@ -7,6 +7,8 @@ export interface RunningChild {
   readonly line: () => Promise<string>;
   readonly write: (text: string) => void;
   readonly stop: () => Promise<void>;
+  /** SIGKILL, as a host dies. */
+  readonly kill: () => Promise<void>;
 }
 
 const stopMs = 10_000;
@@ -38,6 +40,10 @@ export function spawnChild(command: string[], environment: Record<string, string
       const timer = setTimeout(() => child.kill("SIGKILL"), stopMs);
       await child.exited;
       clearTimeout(timer);
+    },
+    kill: async () => {
+      child.kill("SIGKILL");
+      await child.exited;
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The rooms of a request's way in one process: door, keys, limits, credits, rpc, cache and upstreams as they are, over
- * accounts in memory and without a ledger. sluice-rooms.ts <upstream port> <requests a second>; prints {"port", "key"}
+ * accounts in memory and without a ledger. sluice-rooms.ts <upstream port,...> <requests a second>; prints {"port", "key"}
  * and ends with its standard input.
  */
 import { formatApiKey } from "@sluice/contract";
@@ -15,7 +15,8 @@ import { Rpc } from "../../server/src/rpc/index.ts";
 import type { AccountRecord, KeyRecord } from "../../server/src/state/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../server/src/upstreams/index.ts";
 
-const [upstreamPort = 0, requestsPerSecond = 1] = process.argv.slice(2).map(Number);
+const [upstreamPorts = "", rate = "1"] = process.argv.slice(2);
+const requestsPerSecond = Number(rate);
 const presented = formatApiKey("live", (length) => systemRandom.bytes(length));
 const quiet = { warn: () => undefined };
 
@@ -70,22 +71,20 @@ const credits = createCredits(
     },
   },
 );
-const url = `http://127.0.0.1:${upstreamPort}`;
+const nodes = upstreamPorts.split(",").map((port, index) => ({
+  label: `stub-${index + 1}`,
+  url: `http://127.0.0.1:${port}`,
+  ws: `ws://127.0.0.1:${port}`,
+  headers: {},
+  groups: ["read", "archive", "send"] as const,
+  weight: 1,
+  requestsPerSecond: null,
+}));
 const upstreams = createUpstreams(
   {
     networks: {
       mainnet: [],
-      devnet: [
-        {
-          url,
-          ws: url.replace("http", "ws"),
-          label: "stub",
-          headers: {},
-          groups: ["read", "archive", "send"],
-          weight: 1,
-          requestsPerSecond: null,
-        },
-      ],
+      devnet: nodes,
       testnet: [],
     },
   },

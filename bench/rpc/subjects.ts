@@ -5,7 +5,8 @@ import { type RunningChild, spawnChild, waitForPort } from "./child.ts";
 import { startRooms, startServer } from "./sluice.ts";
 import type { Place, RunningSubject, Subject } from "./subject.ts";
 
-async function freePort(): Promise<number> {
+/** A port that nobody has now. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   const address = server.address();
@@ -14,7 +15,8 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-async function running(child: RunningChild, port: number): Promise<RunningSubject> {
+/** A program without a key, once it listens. */
+export async function listening(child: RunningChild, port: number): Promise<RunningSubject> {
   await waitForPort(port, child);
   return { port, path: "/", pid: child.pid, headers: {}, [Symbol.asyncDispose]: () => child.stop() };
 }
@@ -56,7 +58,7 @@ function nginx(name: string, isCaching: boolean): Subject {
       mkdirSync(join(place.directory, "cache"), { recursive: true });
       const file = join(place.directory, "nginx.conf");
       writeFileSync(file, nginxConfig(port, place, isCaching));
-      return running(spawnChild([program, "-c", file, "-p", place.directory, "-g", "daemon off;"]), port);
+      return listening(spawnChild([program, "-c", file, "-p", place.directory, "-g", "daemon off;"]), port);
     },
   };
 }
@@ -86,7 +88,7 @@ backend nodes
   server node 127.0.0.1:${place.upstreamPort}
 `,
     );
-    return running(spawnChild([program, "-db", "-q", "-f", file]), port);
+    return listening(spawnChild([program, "-db", "-q", "-f", file]), port);
   },
 };
 
@@ -98,7 +100,7 @@ function nodeProgram(name: string, script: string): Subject {
       if (program === null) return null;
       const port = await freePort();
       const path = join(import.meta.dir, "peers", script);
-      return running(spawnChild([program, path, String(port), String(upstreamPort)]), port);
+      return listening(spawnChild([program, path, String(port), String(upstreamPort)]), port);
     },
   };
 }

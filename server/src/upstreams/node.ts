@@ -21,8 +21,18 @@ export interface NodeLimits {
 
 /** The weight of a new sample in the moving averages: the last ten or so calls decide. */
 const sampleWeight = 0.2;
-/** What a latency is worth when so long has passed since it was measured: half. */
-const latencyHalfLifeMs = 5_000;
+/** What a latency or an error is worth when so long has passed since it was measured: half. */
+const halfLifeMs = 5_000;
+const faded = (ageMs: number): number => 2 ** (-ageMs / halfLifeMs);
+/** The share of passing calls below which a node is not counted as worse still. */
+const passesMin = 0.01;
+
+/**
+ * Errors of a node that is unwell. They come sooner than any answer: were their latency taken for the node's, it would look
+ * like the quickest one.
+ */
+const nodeBehind = -32005;
+const internalError = -32603;
 
 const refusals = {
   timeout: "UPSTREAM_TIMEOUT",
@@ -54,7 +64,9 @@ export class UpstreamNode implements AsyncDisposable {
   #nextId = 0;
   #latencyMs: number | null = null;
   #errorRate = 0;
+  /** When a latency was last measured, and when anything came of a call. */
   #sampledAtMs = 0;
+  #askedAtMs = 0;
   /** When the last call found nobody there; monotonic, long ago when it never happened. */
   #unreachableAtMs = Number.NEGATIVE_INFINITY;
 
@@ -104,11 +116,17 @@ export class UpstreamNode implements AsyncDisposable {
   /**
    * What the next call is expected to take, for choosing among nodes: latency, made worse by load and by errors. What is
    * known of a node that was not asked for a while counts less and less, so that one slow answer does not shut it out.
+   *
+   * Errors weigh more than any load does: a node that fails at once never has calls under way, and looks idle beside the
+   * ones that do the work. Measured with one of three nodes that fails every call, 24 readers (bench/failover): 46% of the
+   * reads went there while errors made it five times dearer at most, 0.2% with this factor.
    */
   get cost(): number {
     const load = 1 + this.inFlight / this.options.weight;
-    const ageMs = this.#clock.monotonic() - this.#sampledAtMs;
-    return (this.#latencyMs ?? 1) * 2 ** (-ageMs / latencyHalfLifeMs) * load * (1 + 4 * this.#errorRate);
+    const nowMs = this.#clock.monotonic();
+    const latencyMs = (this.#latencyMs ?? 1) * faded(nowMs - this.#sampledAtMs);
+    const errors = this.#errorRate * faded(nowMs - this.#askedAtMs);
+    return latencyMs * load * ((1 + 4 * errors) / Math.max(1 - errors, passesMin));
   }
 
   /** Takes one of the calls that its provider allows in this second. */
@@ -144,9 +162,12 @@ export class UpstreamNode implements AsyncDisposable {
       const isRefusal = outcome.status === 429 || outcome.status >= 500;
       return this.#failed(isRefusal ? "NETWORK_UNAVAILABLE" : "UPSTREAM_INVALID", isRead);
     }
-    this.breaker.passed();
-    this.#sample(latencyMs, 0);
     this.#unreachableAtMs = Number.NEGATIVE_INFINITY;
+    // Only its own word that it is behind speaks against the node itself; an internal error the call may have caused.
+    if (answer.errorCode === nodeBehind) this.breaker.failed();
+    else this.breaker.passed();
+    if (answer.errorCode === nodeBehind || answer.errorCode === internalError) this.#sample(null, 1);
+    else this.#sample(latencyMs, 0);
     return { ok: true, answer, latencyMs };
   }
 
@@ -157,8 +178,9 @@ export class UpstreamNode implements AsyncDisposable {
 
   #sample(latencyMs: number | null, error: 0 | 1): void {
     this.#errorRate += sampleWeight * (error - this.#errorRate);
+    this.#askedAtMs = this.#clock.monotonic();
     if (latencyMs === null) return;
-    this.#sampledAtMs = this.#clock.monotonic();
+    this.#sampledAtMs = this.#askedAtMs;
     this.#latencyMs =
       this.#latencyMs === null ? latencyMs : this.#latencyMs + sampleWeight * (latencyMs - this.#latencyMs);
   }

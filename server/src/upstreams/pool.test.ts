@@ -186,6 +186,25 @@ describe("a read that goes wrong", () => {
     }
   });
 
+  test("a node that fails each call at once does not look idle beside those that do the work", async () => {
+    await using cluster = await bootCluster(3);
+    const [broken, ...well] = cluster.nodes;
+    // An error that the breaker does not count: a call may deserve it.
+    if (broken !== undefined) broken.answer = errorOf(-32603);
+    for (const node of well) {
+      node.answer = async (call) => {
+        await Bun.sleep(2);
+        return answerOf("1")(call);
+      };
+    }
+    const reader = async (): Promise<void> => {
+      for (let index = 0; index < 15; index += 1) await cluster.pool.call(read());
+    };
+    await Promise.all(Array.from({ length: 24 }, reader));
+    // A third of 360 would be its share, and 24 are asked before anything is known.
+    expect(broken?.calls.filter(({ method }) => method === "getBalance").length).toBeLessThan(40);
+  });
+
   test("a node that fails half of its calls is left alone, and comes back when it answers again", async () => {
     await using cluster = await bootCluster(2);
     const broken = nodeAt(cluster, 0);
