@@ -49,15 +49,6 @@ function address(hostname: string): string {
   return hostname.includes(":") ? `[${hostname}]` : hostname;
 }
 
-function publishSafely(hub: PubSubHub, event: ChainEvent): void {
-  try {
-    hub.publish(event);
-  } catch (error) {
-    // A subscriber's faulty encoding must not stop the chain for everybody.
-    console.error(error);
-  }
-}
-
 function watch(chain: Chain, publish: (event: ChainEvent) => void, performance: PerformanceSamples): void {
   const reached = (commitment: "confirmed" | "finalized") => (bank: ReturnType<Chain["at"]>) => {
     const block = chain.history.block(bank.slot);
@@ -192,7 +183,7 @@ export async function startNode(options: NodeOptions, deps: NodeDependencies): P
       return airdrops;
     },
   };
-  const view = new LaggingView(chain, (event) => publishSafely(hub, event));
+  const view = new LaggingView(chain, (event) => hub.publish(event));
   const node: RpcNode = { chain: view, performance, faucet, doors: addresses, now: clock.now };
   const methods = new Map(rpcMethods());
   const rpc = dispatcher(

@@ -53,6 +53,8 @@ export class PubSubHub {
   readonly #options: HubOptions;
   readonly #byId = new Map<number, Shared>();
   readonly #byKey = new Map<string, Shared>();
+  /** What each client takes part in, so that one who leaves costs no look at what the others have. */
+  readonly #byClient = new Map<PubSubClient, Set<Shared>>();
   /** Those that want to hear of a signature when it is received: there are as many such events as transactions. */
   readonly #receivers = new Map<string, Set<Shared>>();
   #held = 0;
@@ -101,6 +103,8 @@ export class PubSubHub {
       if (topic.receives !== undefined) this.#receiversOf(topic.receives).add(shared);
     }
     shared.clients.add(client);
+    const own = this.#byClient.get(client) ?? new Set();
+    this.#byClient.set(client, own.add(shared));
     this.#held += 1;
     return shared.id;
   }
@@ -115,6 +119,9 @@ export class PubSubHub {
   #remove(shared: Shared, client: PubSubClient): void {
     if (!shared.clients.delete(client)) return;
     this.#held -= 1;
+    const own = this.#byClient.get(client);
+    own?.delete(shared);
+    if (own?.size === 0) this.#byClient.delete(client);
     if (shared.clients.size > 0) return;
     this.#byId.delete(shared.id);
     this.#byKey.delete(shared.topic.key);
@@ -133,19 +140,27 @@ export class PubSubHub {
 
   /** Forgets a client that is gone. */
   closed(client: PubSubClient): void {
-    for (const shared of [...this.#byId.values()]) this.#remove(shared, client);
+    for (const shared of this.#byClient.get(client) ?? []) this.#remove(shared, client);
   }
 
-  /** Tells every subscriber what the event means to him. */
+  /** Tells every subscriber what the event means to him; a fault in what one is told keeps nothing from the others. */
   publish(event: ChainEvent): void {
     const concerned = event.kind === "received" ? (this.#receivers.get(event.signature) ?? []) : this.#byId.values();
-    for (const shared of [...concerned]) {
-      for (const { result, last } of shared.topic.notices(event, this.#node)) {
-        const params = { result, subscription: shared.id };
-        const text = stringifyJsonExact({ jsonrpc: "2.0", method: shared.topic.notification, params });
-        for (const client of shared.clients) client.send(text);
-        if (last) for (const client of [...shared.clients]) this.#remove(shared, client);
+    for (const shared of concerned) {
+      try {
+        this.#tell(shared, event);
+      } catch (error) {
+        console.error(error);
       }
+    }
+  }
+
+  #tell(shared: Shared, event: ChainEvent): void {
+    for (const { result, last } of shared.topic.notices(event, this.#node)) {
+      const params = { result, subscription: shared.id };
+      const text = stringifyJsonExact({ jsonrpc: "2.0", method: shared.topic.notification, params });
+      for (const client of shared.clients) client.send(text);
+      if (last) for (const client of shared.clients) this.#remove(shared, client);
     }
   }
 }

@@ -19,6 +19,7 @@ import {
   variantMember,
 } from "../rpc/params.ts";
 import { maxVersion, TRANSACTION_ENCODINGS } from "../rpc/transactions.ts";
+import { mentioning } from "./mentions.ts";
 import { atSlot, type ChainEvent, type Notice, type Topic } from "./subscription.ts";
 
 type Params = readonly JsonValue[];
@@ -136,9 +137,10 @@ export function logsTopic(params: Params): Topic {
     key: keyOf("logs", params[0], commitment),
     *notices(event, node) {
       if (!isReached(event, commitment)) return;
-      for (const { signature, error, logs, isVote } of event.block.transactions) {
+      const { block } = event;
+      const transactions = mention === null ? block.transactions : mentioning(block, mention, node);
+      for (const { signature, error, logs, isVote } of transactions) {
         if (mention === null && isVote && !withVotes) continue;
-        if (mention !== null && !(node.chain.history.transaction(signature)?.keys.includes(mention) ?? false)) continue;
         yield { result: atSlot(event.bank.slot, { signature, err: error as JsonValue, logs }) };
       }
     },
@@ -197,9 +199,7 @@ export function blockTopic(params: Params): Topic {
     *notices(event, node) {
       if (!isReached(event, commitment)) return;
       const { slot } = event.bank;
-      const mentioned = (signature: string) =>
-        mention === null || (node.chain.history.transaction(signature)?.keys.includes(mention) ?? false);
-      const transactions = event.block.transactions.filter(({ signature }) => mentioned(signature));
+      const transactions = mention === null ? event.block.transactions : mentioning(event.block, mention, node);
       if (mention !== null && transactions.length === 0) return;
       const encoded = encodeBlock({ ...event.block, transactions }, options);
       const value = encoded.ok

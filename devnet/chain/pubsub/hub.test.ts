@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { Keypair, SystemProgram } from "@solana/web3.js";
+import { PerformanceSamples } from "../bank/performance.ts";
+import { LaggingView } from "../faults/lag.ts";
+import type { RpcNode } from "../rpc/method.ts";
+import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
+import { type PubSubClient, PubSubHub } from "./hub.ts";
+import type { ChainEvent } from "./subscription.ts";
+
+const SOL = 1_000_000_000n;
+
+let manual: ManualChain;
+let node: RpcNode;
+let hub: PubSubHub;
+
+beforeEach(async () => {
+  manual = await startManualChain();
+  const { chain } = manual;
+  const performance = new PerformanceSamples(chain.at("processed"));
+  const view = new LaggingView(chain, () => undefined);
+  node = { chain: view, performance, faucet: { next: () => 1 }, doors: { rpc: "", pubsub: "" }, now: () => 0 };
+  hub = new PubSubHub({ subscriptionsMax: 10 }, { node });
+});
+
+afterEach(() => manual[Symbol.asyncDispose]());
+
+class Listener implements PubSubClient {
+  readonly told: { readonly method: string; readonly params: { readonly result: unknown } }[] = [];
+
+  send(text: string): void {
+    this.told.push(JSON.parse(text));
+  }
+}
+
+/** The newest block at `processed`, as the chain tells it. */
+function frozen(): ChainEvent & { readonly kind: "reached" } {
+  const bank = manual.chain.at("processed");
+  const block = manual.chain.history.block(bank.slot);
+  if (block === null) throw new Error("no block");
+  return { kind: "reached", commitment: "processed", bank, block };
+}
+
+test("a fault in what one subscriber is told keeps nothing from those who came after", () => {
+  const broken: PubSubClient = {
+    send() {
+      throw new Error("broken on purpose");
+    },
+  };
+  const sound = new Listener();
+  hub.dispatchFor(broken)("slotSubscribe", []);
+  hub.dispatchFor(sound)("slotsUpdatesSubscribe", []);
+  const told = spyOn(console, "error").mockImplementation(() => undefined);
+  hub.publish({ kind: "opened", slot: 7n, parent: 6n });
+  expect(told).toHaveBeenCalledTimes(1);
+  told.mockRestore();
+  expect(sound.told.map(({ method }) => method)).toEqual(["slotsUpdatesNotification", "slotsUpdatesNotification"]);
+});
+
+test("a client that is gone gives back its subscriptions, and those alone", () => {
+  const [leaving, staying] = [new Listener(), new Listener()];
+  const join = (client: PubSubClient, count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      hub.dispatchFor(client)("accountSubscribe", [
+        Keypair.fromSeed(new Uint8Array(32).fill(index + 1)).publicKey.toBase58(),
+      ]),
+    );
+  // Ten in all, three of which ask for the same as another.
+  join(leaving, 7);
+  join(staying, 3);
+  hub.dispatchFor(leaving)("accountUnsubscribe", [0]);
+  hub.dispatchFor(leaving)("slotSubscribe", []);
+  expect(() => hub.dispatchFor(staying)("slotSubscribe", [])).toThrow("Node subscription limit reached");
+  hub.closed(leaving);
+  hub.closed(leaving);
+  hub.dispatchFor(staying)("slotSubscribe", []);
+  hub.publish({ kind: "opened", slot: 7n, parent: 6n });
+  expect([leaving.told.length, staying.told.length]).toEqual([0, 1]);
+  const again = new Listener();
+  join(again, 6);
+  expect(() => hub.dispatchFor(again)("rootSubscribe", [])).toThrow("Node subscription limit reached");
+});
+
+test("a block is read once for all who ask for addresses in it, however many they are", async () => {
+  const payer = Keypair.generate();
+  manual.fund(payer, 10n * SOL);
+  await manual.closeSlots(1);
+  const { chain } = manual;
+  const others = Array.from({ length: 8 }, () => Keypair.generate());
+  for (const { publicKey: toPubkey } of others) {
+    const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports: SOL });
+    chain.submit(signed(payer, chain.at("processed").blockhash, pay));
+  }
+  await manual.closeSlots(1);
+  const listeners = others.map(({ publicKey }) => {
+    const listener = new Listener();
+    hub.dispatchFor(listener)("logsSubscribe", [{ mentions: [publicKey.toBase58()] }, { commitment: "processed" }]);
+    return listener;
+  });
+  const read = spyOn(chain.history, "transaction");
+  hub.publish(frozen());
+  const { length } = frozen().block.transactions;
+  expect([read.mock.calls.length, length]).toEqual([8, 8]);
+  read.mockRestore();
+  expect(listeners.map(({ told }) => told.length)).toEqual(others.map(() => 1));
+});
