@@ -111,6 +111,7 @@ const shared = {
   events: {
     requestRefused: () => undefined,
     faultCaught: (where: string, fault: unknown) => console.error(where, fault),
+    largeAnswerEnded: () => undefined,
     pubsubOpened: () => undefined,
     pubsubClosed: () => undefined,
     pubsubMoved: () => undefined,

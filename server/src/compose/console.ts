@@ -78,6 +78,8 @@ export async function chainPosition(
   if (outcome?.ok !== true || outcome.answer.errorCode !== null)
     throw new Error("No node tells where the chain stands");
   const { body } = outcome.answer;
+  // Only calls that give leave to it are answered by what is still coming.
+  if (body.kind === "large") throw new Error("The node's answer is no whole one");
   const text = body.kind === "text" ? `${body.head}0${body.tail}` : `${decode(body.head)}0${decode(body.tail)}`;
   const result = memberOf(parseChainJson(text), "result");
   const read = (name: string): bigint => {

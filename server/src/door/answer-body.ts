@@ -1,11 +1,10 @@
-import type { NodeAnswer } from "../upstreams/index.ts";
+import type { WholeBody } from "../upstreams/index.ts";
 
 /** Text of one byte a character, or bytes: both go out as they are. */
 export type AnswerBody = string | Uint8Array<ArrayBuffer>;
 
 /** The node's answer with the caller's id in the place of ours. Nothing else of it is touched. */
-export function spliced(answer: NodeAnswer, id: string): AnswerBody {
-  const { body } = answer;
+export function spliced(body: WholeBody, id: string): AnswerBody {
   if (body.kind === "text") return body.head + id + body.tail;
   return Buffer.concat([body.head, Buffer.from(id), body.tail]);
 }

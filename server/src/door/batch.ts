@@ -1,7 +1,8 @@
 import { jsonRpcFailureBody } from "../http/index.ts";
 import type { EnvelopeItem } from "../rpc/index.ts";
+import { CutBody, type WholeBody } from "../upstreams/index.ts";
 import { type AnswerBody, joinedBatch, spliced } from "./answer-body.ts";
-import { answerCall, type CallResult, type OpenedCall, openCall, refusedCall } from "./call.ts";
+import { answerCall, type CallResult, type OpenedCall, openCall, type RefusedCall, refusedCall } from "./call.ts";
 import { respond } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";
 import type { DoorGrant } from "./interfaces.ts";
@@ -15,6 +16,8 @@ import type { Stages } from "./stages.ts";
 const batchAnswerBytesMax = 256 * 1024 * 1024;
 
 type BatchCall = OpenedCall | Extract<EnvelopeItem, { ok: false }>;
+
+type WholeResult = (Extract<CallResult, { ok: true }> & { readonly body: WholeBody }) | RefusedCall;
 
 const priceOf = (call: BatchCall): number => ("code" in call ? 0 : (call.page?.credits ?? 1));
 
@@ -42,7 +45,10 @@ export async function serveBatch(
   if (!(await takeCredits(stages.credits, grant, price))) {
     return refuse(stages, exchange, grant, wholeRefused("INSUFFICIENT_CREDITS"), "null", "");
   }
-  const results = await Promise.all(calls.map((call) => answerOne(stages, exchange, grant, call)));
+  const room = new AnswerRoom(batchAnswerBytesMax);
+  const results = await Promise.all(
+    calls.map(async (call) => await wholeIn(room, await answerOne(stages, exchange, grant, call))),
+  );
   return finish(stages, exchange, grant, calls, results);
 }
 
@@ -62,27 +68,56 @@ function answerOne(
   return answerCall(stages, exchange, call);
 }
 
+/** What a batch's answers may take up together; each takes its part as it comes, whichever is first. */
+class AnswerRoom {
+  #left: number;
+
+  constructor(bytes: number) {
+    this.#left = bytes;
+  }
+
+  take(bytes: number): boolean {
+    if (bytes > this.#left) return false;
+    this.#left -= bytes;
+    return true;
+  }
+}
+
+/** A batch is one text, so its answers are whole: what is still coming is gathered while there is room. */
+async function wholeIn(room: AnswerRoom, result: CallResult): Promise<WholeResult> {
+  if (!result.ok) return result;
+  const { answer } = result;
+  const { body } = answer;
+  if (body.kind !== "large") {
+    return room.take(answer.sizeBytes) ? { ...result, body } : refusedCall("OVERLOADED");
+  }
+  try {
+    const gathered = await body.large.gather((bytes) => room.take(bytes));
+    if (gathered === null) return refusedCall("OVERLOADED", null, answer.label);
+    return { ...result, body: { kind: "bytes", ...gathered } };
+  } catch (fault) {
+    if (fault instanceof CutBody) return refusedCall("UPSTREAM_INVALID", null, answer.label);
+    throw fault;
+  }
+}
+
 function finish(
   stages: Stages,
   exchange: Exchange,
   grant: DoorGrant,
   calls: readonly BatchCall[],
-  results: readonly CallResult[],
+  results: readonly WholeResult[],
 ): Response | Promise<Response> {
   const latencyMs = stages.clock.monotonic() - exchange.startedMs;
   const parts: AnswerBody[] = [];
   const labels = new Set<string>();
   let isHit = true;
   let upstreamMs = 0;
-  let bytes = 0;
   let refunded = 0;
   for (const [index, call] of calls.entries()) {
-    const known = results[index] ?? refusedCall("INTERNAL_ERROR");
-    const fits = !known.ok || bytes + known.answer.sizeBytes <= batchAnswerBytesMax;
-    const result = fits ? known : refusedCall("OVERLOADED");
+    const result = results[index] ?? refusedCall("INTERNAL_ERROR");
     const part = bodyOf(exchange, call.id, result);
     parts.push(part);
-    bytes += part.length;
     const price = priceOf(call);
     if (!result.ok) refunded += price;
     isHit &&= result.ok && result.hit;
@@ -110,8 +145,8 @@ function finish(
   return respond(exchange.request, joinedBatch(parts), headers);
 }
 
-function bodyOf(exchange: Exchange, id: string, result: CallResult): AnswerBody {
-  if (result.ok) return spliced(result.answer, id);
+function bodyOf(exchange: Exchange, id: string, result: WholeResult): AnswerBody {
+  if (result.ok) return spliced(result.body, id);
   const { requestId } = exchange;
   const options =
     result.message === null ? { requestId, idJson: id } : { requestId, idJson: id, message: result.message };

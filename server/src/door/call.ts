@@ -7,9 +7,16 @@ import type { Stages } from "./stages.ts";
 /** What became of one call: an answer to be passed on, or the code that stands in its place. */
 export type CallResult =
   | { readonly ok: true; readonly answer: NodeAnswer; readonly hit: boolean; readonly upstreamMs: number | null }
-  | { readonly ok: false; readonly code: ErrorCode; readonly message: string | null; readonly upstream: string };
+  | RefusedCall;
 
-export const refusedCall = (code: ErrorCode, message: string | null = null, upstream = ""): CallResult => ({
+export interface RefusedCall {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  readonly message: string | null;
+  readonly upstream: string;
+}
+
+export const refusedCall = (code: ErrorCode, message: string | null = null, upstream = ""): RefusedCall => ({
   ok: false,
   code,
   message,

@@ -78,6 +78,8 @@ export interface DoorEvents {
   requestRefused(door: string, code: ErrorCode): void;
   /** A fault of ours. */
   faultCaught(where: string, error: unknown, fields: { readonly requestId?: string }): void;
+  /** An answer that was sent while it came has ended: whole, cut by its node, or left by its client. */
+  largeAnswerEnded(network: string, how: "whole" | "cut" | "left"): void;
   pubsubOpened(door: string, network: string): void;
   pubsubClosed(door: string, network: string, code: number): void;
   /** A client goes on with another node. */

@@ -1,8 +1,10 @@
 import { errorTable } from "@sluice/contract";
 import type { EnvelopeItem } from "../rpc/index.ts";
+import { CutBody } from "../upstreams/index.ts";
 import { spliced } from "./answer-body.ts";
+import type { StreamEnding } from "./body-stream.ts";
 import { answerCall, type CallResult, type OpenedCall, openCall } from "./call.ts";
-import { respond } from "./compression.ts";
+import { respond, respondLarge } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";
 import type { DoorGrant } from "./interfaces.ts";
 import { takeCredits, takeRequestTokens, takeSendToken } from "./metering.ts";
@@ -67,10 +69,16 @@ function finish(
     return refuse(stages, exchange, grant, result, call.id, recordedMethod(call));
   }
   const { answer, hit } = result;
+  const { body } = answer;
   const latencyMs = stages.clock.monotonic() - exchange.startedMs;
-  const bytesOut = answer.sizeBytes + call.id.length;
   const headers = stages.headers.fill(exchange, hit, answer.label, result.upstreamMs ?? latencyMs);
-  const response = respond(exchange.request, spliced(answer, call.id), headers);
+  if (body.kind === "large") {
+    return respondLarge(exchange.request, body.large.read(call.id), headers, (ending) => {
+      tellLarge(stages, exchange, grant, call, answer.label, ending);
+    });
+  }
+  const bytesOut = answer.sizeBytes + call.id.length;
+  const response = respond(exchange.request, spliced(body, call.id), headers);
   stages.served(
     factOf(exchange, grant, {
       method: call.method,
@@ -85,6 +93,40 @@ function finish(
     }),
   );
   return response;
+}
+
+/**
+ * The fact of an answer that was sent while it came, once it has ended. One that its node cut was no answer and costs
+ * nothing; a client that leaves in the middle of a good one has had it.
+ */
+function tellLarge(
+  stages: Stages,
+  exchange: Exchange,
+  grant: DoorGrant,
+  call: OpenedCall,
+  upstream: string,
+  { how, bytes, fault }: StreamEnding,
+): void {
+  const price = call.page?.credits ?? 1;
+  const isCut = how === "cut";
+  if (isCut) stages.credits.refund(grant.accountId, price, exchange.at);
+  if (isCut && !(fault instanceof CutBody)) {
+    stages.events.faultCaught("large answer", fault, { requestId: exchange.requestId });
+  }
+  stages.events.largeAnswerEnded(exchange.network, how);
+  stages.served(
+    factOf(exchange, grant, {
+      method: call.method,
+      status: 200,
+      rpcCode: isCut ? rpcCodeOf("UPSTREAM_INVALID") : null,
+      latencyMs: stages.clock.monotonic() - exchange.startedMs,
+      bytesIn: exchange.bytesIn,
+      bytesOut: bytes,
+      credits: isCut ? 0 : price,
+      cache: "MISS",
+      upstream,
+    }),
+  );
 }
 
 /** A name that no table knows is the caller's invention; the ledger's methods are a bounded set. */

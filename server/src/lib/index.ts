@@ -6,5 +6,6 @@
 export { type AddressSet, compileAddressSet, isAddressRange, normaliseAddress, parseIpv4 } from "./addresses.ts";
 export { type BackoffOptions, backoffDelayMs } from "./backoff.ts";
 export { BoundedQueue } from "./bounded-queue.ts";
+export { type ByteSource, through } from "./byte-source.ts";
 export { type Clock, ManualClock, systemClock } from "./clock.ts";
 export { type Random, seededRandom, systemRandom } from "./random.ts";

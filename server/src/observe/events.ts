@@ -53,6 +53,8 @@ export interface Events extends OracleHappenings {
   ledgerDropped(table: string, rows: number, reason: string): void;
   childStarted(child: string, fields?: object): void;
   childRestarted(child: string, reason: string): void;
+  /** An answer that was passed on while it came has ended: whole, cut by its node, or left by its client. */
+  largeAnswerEnded(network: string, how: string): void;
   pubsubOpened(door: string, network: string): void;
   pubsubClosed(door: string, network: string, code: number): void;
   pubsubMoved(door: string, network: string): void;
@@ -103,6 +105,7 @@ function register(metrics: Metrics) {
     ledgerFlush: time(eventMetrics.ledgerFlush),
     ledgerDropped: count(eventMetrics.ledgerDropped),
     childRestarts: count(eventMetrics.childRestarts),
+    largeAnswers: count(eventMetrics.largeAnswers),
     pubsubOpen: gauge(eventMetrics.pubsubOpen),
     pubsubClosed: count(eventMetrics.pubsubClosed),
     pubsubMoved: count(eventMetrics.pubsubMoved),
@@ -185,6 +188,7 @@ function partEvents(families: Families, log: Log) {
       families.childRestarts.with(child).add();
       log.warn({ child, reason }, "child process is restarted");
     },
+    largeAnswerEnded: (network: string, how: string) => families.largeAnswers.with(network, how).add(),
     pubsubOpened: (door: string, network: string) => families.pubsubOpen.with(door, network).add(1),
     pubsubMoved: (door: string, network: string) => families.pubsubMoved.with(door, network).add(),
     pubsubClosed: (door: string, network: string, code: number) => {

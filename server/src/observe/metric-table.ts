@@ -84,6 +84,11 @@ export const eventMetrics = {
     "reason",
   ]),
   childRestarts: counter("sluice_child_restarts_total", "Restarts of a child process", ["child"]),
+  largeAnswers: counter(
+    "sluice_large_answers_total",
+    "Answers passed on while they came, by their end: whole, cut by the node, left by the client",
+    ["network", "end"],
+  ),
   pubsubOpen: gauge("sluice_pubsub_connections", "Open WebSocket connections", ["door", "network"]),
   pubsubMoved: counter("sluice_pubsub_moved_total", "WebSocket clients that went on with another node", [
     "door",

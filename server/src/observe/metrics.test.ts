@@ -149,6 +149,7 @@ describe("events", () => {
     events.ledgerDropped("requests", 3, "queue full");
     events.childStarted("ledger", { pid: 1 });
     events.childRestarted("ledger", "exited with 1");
+    events.largeAnswerEnded("devnet", "cut");
     events.pubsubOpened("pubsub", "devnet");
     events.pubsubMoved("pubsub", "devnet");
     events.pubsubClosed("pubsub", "devnet", 1000);

@@ -3,7 +3,7 @@ import type { AnswerCache } from "../cache/index.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome, UpstreamPool } from "../upstreams/index.ts";
 import { Floors } from "./floors.ts";
 import { healthAnswer } from "./health.ts";
-import { keepingOf } from "./keeping.ts";
+import { gatheredBytesMax, keepingOf } from "./keeping.ts";
 import { MethodBook, type MethodBookOptions, type MethodPage } from "./method-book.ts";
 import type { Plan } from "./plan.ts";
 import { textOf } from "./sent-answers.ts";
@@ -90,7 +90,12 @@ export class Rpc {
     if (plan.key === null) return { outcome: await pool.call(call), shared: false };
     const shelf = this.#dependencies.cache.shelf(network, plan.commitment);
     const underWay = shelf.underWay(plan.key);
-    if (underWay !== undefined) return { outcome: await underWay, shared: true };
+    if (underWay !== undefined) {
+      const outcome = await underWay;
+      // What is still coming goes to the one who asked for it; everybody else asks for himself.
+      if (outcome.ok && outcome.answer.body.kind === "large") return { outcome: await pool.call(call), shared: false };
+      return { outcome, shared: true };
+    }
     const load = (): Promise<UpstreamOutcome> => pool.call(call);
     const kept = (outcome: UpstreamOutcome) => keepingOf(plan, outcome, pool.slotOf("finalized"));
     return { outcome: await shelf.load(plan.key, load, kept), shared: false };
@@ -110,7 +115,8 @@ function callOf(method: string, plan: Plan, floor: bigint | null): UpstreamCall 
           ? "archive"
           : "read";
   const minimumSlot = floor === null || (minContextSlot !== null && minContextSlot > floor) ? minContextSlot : floor;
-  return { method, params, kind, commitment, minimumSlot };
+  const asked = { method, params, kind, commitment, minimumSlot } as const;
+  return kind === "send" ? asked : { ...asked, largeFrom: gatheredBytesMax(plan) };
 }
 
 const noNodes: UpstreamOutcome = { ok: false, refused: "NETWORK_UNAVAILABLE", label: "", repeatable: false };

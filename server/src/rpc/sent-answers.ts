@@ -6,6 +6,8 @@ type Pool = Pick<UpstreamPool, "call">;
 /** A node's answer to our own call as text, with an id put where the caller's stands. */
 export function textOf(answer: NodeAnswer): string {
   const { body } = answer;
+  // Such calls are made without leave to hand out what is still coming.
+  if (body.kind === "large") throw new TypeError("a large answer is no text");
   if (body.kind === "text") return `${body.head}0${body.tail}`;
   const decoder = new TextDecoder();
   return `${decoder.decode(body.head)}0${decoder.decode(body.tail)}`;

@@ -1,13 +1,20 @@
 import { isAscii } from "node:buffer";
 import { sliceEnvelope } from "@sluice/wire";
+import type { LargeAnswer } from "./large-answer.ts";
 
-/** A node's answer, kept so that only the id has to be put between its two halves: text when every byte is ASCII. */
+export type WholeBody =
+  | { readonly kind: "text"; readonly head: string; readonly tail: string }
+  | { readonly kind: "bytes"; readonly head: Uint8Array; readonly tail: Uint8Array };
+
+/**
+ * A node's answer, kept so that only the id has to be put between its two halves: text when every byte is ASCII. A large
+ * one may still be coming; it is read once, by one, and whoever does not read it cancels it (`discard`).
+ */
 export interface NodeAnswer {
   /** The configured label of the node that answered. */
   readonly label: string;
-  readonly body:
-    | { readonly kind: "text"; readonly head: string; readonly tail: string }
-    | { readonly kind: "bytes"; readonly head: Uint8Array; readonly tail: Uint8Array };
+  readonly body: WholeBody | { readonly kind: "large"; readonly large: LargeAnswer };
+  /** Of one that is still coming, what had come when it was judged. */
   readonly sizeBytes: number;
   /** The JSON-RPC error code, or null for a result. */
   readonly errorCode: number | null;
@@ -43,6 +50,28 @@ export function readAnswer(bytes: Uint8Array, id: string, label: string): NodeAn
     isNull: !isError && bytes[valueStart] === 0x6e,
     contextSlot: isError ? null : contextSlotAt(value, valueAt),
   };
+}
+
+/** The answer of which this is the beginning; only what is a result at its beginning is passed on like this. */
+export function comingAnswer(
+  large: LargeAnswer,
+  beginning: { readonly bytes: Uint8Array; readonly valueStart: number },
+  label: string,
+): NodeAnswer {
+  const { bytes, valueStart } = beginning;
+  return {
+    label,
+    body: { kind: "large", large },
+    sizeBytes: bytes.length,
+    errorCode: null,
+    isNull: false,
+    contextSlot: contextSlotAt(latin1(bytes, valueStart, valueStart + 160), 0),
+  };
+}
+
+/** Nobody wants this answer; what is still coming of it is not waited for. */
+export function discard(answer: NodeAnswer): void {
+  if (answer.body.kind === "large") answer.body.large.cancel();
 }
 
 function isText(bytes: Uint8Array, start: number, end: number, expected: string): boolean {

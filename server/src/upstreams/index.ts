@@ -3,7 +3,9 @@
  * answer is the node's own bytes, cut where the id stands. Fed by rpc with calls and by chain with slots; feeds rpc with
  * answers, the cache with slot notices, and getHealth and the console with the state of each node.
  */
-export type { NodeAnswer } from "./answer.ts";
+export { discard, type NodeAnswer, type WholeBody } from "./answer.ts";
+export { CutBody } from "./http1/body-source.ts";
+export type { LargeAnswer } from "./large-answer.ts";
 export type { NodeOrder } from "./node.ts";
 export type { UpstreamPool } from "./pool.ts";
 export type { OutReason, UpstreamHealth } from "./standing.ts";

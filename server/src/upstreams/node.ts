@@ -1,9 +1,10 @@
 import { type CommitmentName, SlotFeed } from "../chain/index.ts";
 import type { Clock, Random } from "../lib/index.ts";
-import { readAnswer } from "./answer.ts";
+import { comingAnswer, type NodeAnswer, readAnswer } from "./answer.ts";
 import { Breaker, breakerDefaults } from "./breaker.ts";
+import { LargeAnswer, readBeginning } from "./large-answer.ts";
 import { RateGate } from "./rate-gate.ts";
-import { Transport } from "./transport.ts";
+import { type ExchangeOutcome, Transport } from "./transport.ts";
 import type {
   UpstreamCall,
   UpstreamFailure,
@@ -15,6 +16,8 @@ import type {
 export interface NodeLimits {
   readonly deadlineMs: number;
   readonly answerBytesMax: number;
+  /** For an answer that is passed on while it comes and takes up no memory. */
+  readonly largeBytesMax: number;
   readonly inFlightMax: number;
   readonly waitingMax: number;
 }
@@ -146,20 +149,21 @@ export class UpstreamNode implements AsyncDisposable {
       deadlineMs,
       answerBytesMax: this.#limits.answerBytesMax,
       ownConnection: !isRead,
+      ...(call.largeFrom === undefined ? {} : { large: this.#largeOptions(call.largeFrom, id) }),
     });
     const latencyMs = this.#clock.monotonic() - startedMs;
-    if (outcome.kind !== "answered") {
+    if (outcome.kind !== "answered" && outcome.kind !== "large") {
       const refused = refusals[outcome.kind];
       if (outcome.kind === "unreachable") this.#unreachableAtMs = this.#clock.monotonic();
       // A full queue is ours; an answer that is too large is the question's.
       if (outcome.kind !== "overloaded" && outcome.kind !== "too-large") this.breaker.failed();
       return this.#failed(refused, isRead && outcome.kind !== "too-large");
     }
-    const answer = readAnswer(outcome.bytes, id, this.label);
+    const answer = outcome.kind === "large" ? this.#coming(outcome, id) : readAnswer(outcome.bytes, id, this.label);
     if (answer === null) {
       this.breaker.failed();
       // A balancer before the node says no in words of its own; that is not an answer of the node.
-      const isRefusal = outcome.status === 429 || outcome.status >= 500;
+      const isRefusal = outcome.kind === "answered" && (outcome.status === 429 || outcome.status >= 500);
       return this.#failed(isRefusal ? "NETWORK_UNAVAILABLE" : "UPSTREAM_INVALID", isRead);
     }
     this.#unreachableAtMs = Number.NEGATIVE_INFINITY;
@@ -169,6 +173,30 @@ export class UpstreamNode implements AsyncDisposable {
     if (answer.errorCode === nodeBehind || answer.errorCode === internalError) this.#sample(null, 1);
     else this.#sample(latencyMs, 0);
     return { ok: true, answer, latencyMs };
+  }
+
+  #largeOptions(from: number, id: string) {
+    const isPassedOn = (beginning: Uint8Array): boolean => readBeginning(beginning, id) !== null;
+    return { from, isPassedOn, bytesMax: this.#limits.largeBytesMax };
+  }
+
+  /** A node that breaks off an answer has failed, however well it began. */
+  #coming({ beginning: bytes, rest }: Extract<ExchangeOutcome, { kind: "large" }>, id: string): NodeAnswer | null {
+    const read = readBeginning(bytes, id);
+    if (read === null) return null;
+    const large = new LargeAnswer(
+      { id, bytesMax: this.#limits.largeBytesMax },
+      { bytes, read },
+      {
+        rest,
+        onCut: (kind) => {
+          if (kind === "unread" || kind === "too-large") return;
+          this.breaker.failed();
+          this.#sample(null, 1);
+        },
+      },
+    );
+    return comingAnswer(large, { bytes, valueStart: read.valueStart }, this.label);
   }
 
   #failed(refused: UpstreamFailure, repeatable: boolean): UpstreamOutcome {

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/index.ts";
+import { discard } from "./answer.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
 import type { LatencyBook } from "./latency-book.ts";
 import type { UpstreamNode } from "./node.ts";
@@ -61,12 +62,18 @@ class Read {
 
   /** An answer of a node, an error of a node, a failure, in this order; of two alike the one that is further, or was first. */
   remember(outcome: UpstreamOutcome): void {
-    if (this.#fallback === null || rankOf(outcome) > rankOf(this.#fallback)) this.#fallback = outcome;
+    const held = this.#fallback;
+    if (held === outcome) return;
+    const isBetter = held === null || rankOf(outcome) > rankOf(held);
+    if (isBetter) this.#fallback = outcome;
+    drop(isBetter ? held : outcome);
   }
 
   finish(outcome: UpstreamOutcome): void {
     if (this.isOver) return;
     this.isOver = true;
+    if (this.#fallback !== outcome) drop(this.#fallback);
+    this.#fallback = null;
     this.#settle(outcome);
   }
 
@@ -74,6 +81,11 @@ class Read {
     this.remember(last);
     this.finish(this.#fallback ?? last);
   }
+}
+
+/** An answer that is not the read's; what is still coming of it must not go on. */
+function drop(outcome: UpstreamOutcome | null): void {
+  if (outcome?.ok === true) discard(outcome.answer);
 }
 
 /** Errors rank below any answer; of answers the one with the newest slot. */
@@ -154,7 +166,10 @@ export class Reads {
   #arrived(read: Read, outcome: UpstreamOutcome): void {
     read.pending -= 1;
     if (outcome.ok) this.#deps.book.add(read.call.method, outcome.latencyMs);
-    if (read.isOver) return;
+    if (read.isOver) {
+      drop(outcome);
+      return;
+    }
     const isAnswer = outcome.ok && !(outcome.answer.errorCode !== null && elsewhere.has(outcome.answer.errorCode));
     const stale = outcome.ok && isStale(outcome, read.call);
     if (isAnswer && !stale) {

@@ -1,4 +1,5 @@
 import type { Clock } from "../lib/index.ts";
+import { discard } from "./answer.ts";
 import type { UpstreamNode } from "./node.ts";
 import { isStale } from "./reads.ts";
 import type { UpstreamCall, UpstreamOutcome } from "./upstream-call.ts";
@@ -60,6 +61,7 @@ export class Shadows {
     try {
       const outcome = await this.#deps.attempt(node, { ...call, minimumSlot: null }, deadlineMs);
       node.trialsPassed = this.#isGood(outcome, call) ? node.trialsPassed + 1 : 0;
+      if (outcome.ok) discard(outcome.answer);
       this.#deps.passed();
     } catch (fault) {
       this.#deps.fault(fault);

@@ -1,12 +1,15 @@
 import type { Clock } from "../lib/index.ts";
-import type { PooledOutcome } from "./http1/connection.ts";
 import { ConnectionPool } from "./http1/connection-pool.ts";
 import { decodeBody } from "./http1/content-coding.ts";
+import { type LargeBody, type LargeBodyOptions, readLargeBody } from "./http1/large-body.ts";
+import type { PooledOutcome } from "./http1/pooled-call.ts";
 import { requestTarget } from "./http1/request-head.ts";
 
 /** What came of one exchange with one node, before anything is made of its bytes. */
 export type ExchangeOutcome =
   | { readonly kind: "answered"; readonly status: number; readonly bytes: Uint8Array }
+  /** It is passed on while it comes; who gets it reads it to its end or cancels it. */
+  | Extract<LargeBody, { kind: "large" }>
   /** Timeout: nothing whole by the deadline. Unreachable: not one byte of an answer came. */
   | { readonly kind: "timeout" | "unreachable" | "too-large" }
   /** What came is no HTTP answer, or was cut. */
@@ -31,6 +34,13 @@ export interface ExchangeOptions {
    * is lost without a sign; a read can be repeated then, a write must not be.
    */
   readonly ownConnection: boolean;
+  /** Left out, every answer is gathered whole. */
+  readonly large?: LargeOptions;
+}
+
+export interface LargeOptions extends Pick<LargeBodyOptions, "from" | "isPassedOn"> {
+  /** For an answer that is passed on while it comes. */
+  readonly bytesMax: number;
 }
 
 /**
@@ -64,17 +74,19 @@ export class Transport implements Disposable {
   }
 
   /**
-   * Posts `body` and reads the whole answer; the deadline covers waiting for a connection, the call and its body. Never
+   * Posts `body` and reads the whole answer, or its beginning where it is large and may be passed on; the deadline covers waiting for a connection, the call and its body. Never
    * throws. The body is counted while it is read, so that no node can fill the memory.
    */
   exchange(body: string, options: ExchangeOptions): Promise<ExchangeOutcome> {
+    const { large } = options;
     return new Promise((resolve) => {
       this.#pool.begin({
         body,
         ownConnection: options.ownConnection,
-        answerBytesMax: options.answerBytesMax,
+        answerBytesMax: large?.bytesMax ?? options.answerBytesMax,
+        streamsFrom: large?.from ?? Number.POSITIVE_INFINITY,
         deadlineAt: this.#clock.monotonic() + options.deadlineMs,
-        settle: (outcome) => resolve(answerOf(outcome, options.answerBytesMax)),
+        settle: (outcome) => resolve(answerOf(outcome, options)),
         isRepeated: false,
       });
     });
@@ -85,10 +97,15 @@ export class Transport implements Disposable {
   }
 }
 
-function answerOf(outcome: PooledOutcome, bytesMax: number): ExchangeOutcome | Promise<ExchangeOutcome> {
+function answerOf(outcome: PooledOutcome, options: ExchangeOptions): ExchangeOutcome | Promise<ExchangeOutcome> {
+  const { answerBytesMax: gatheredBytesMax, large } = options;
+  if (outcome.kind === "streaming") {
+    const { from, isPassedOn } = large ?? { from: 0, isPassedOn: () => false };
+    return readLargeBody(outcome, { from, isPassedOn, gatheredBytesMax });
+  }
   if (outcome.kind !== "answered" || outcome.coding === null) return outcome;
   const { status } = outcome;
-  const decoded = decodeBody(outcome.coding, outcome.bytes, bytesMax);
+  const decoded = decodeBody(outcome.coding, outcome.bytes, gatheredBytesMax);
   if (decoded instanceof Promise) return decoded.then((whole) => withStatus(whole, status));
   return withStatus(decoded, status);
 }

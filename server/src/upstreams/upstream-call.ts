@@ -31,6 +31,11 @@ export interface UpstreamCall {
   readonly commitment: CommitmentName;
   /** A node that is behind this slot does not answer while another has reached it; null where none was seen. */
   readonly minimumSlot: bigint | null;
+  /**
+   * Bytes from which on the answer may be handed out while it still comes (body kind `large`). Left out, it is gathered
+   * whole, within the bound on answers.
+   */
+  readonly largeFrom?: number;
 }
 
 export type UpstreamFailure = Extract<

@@ -8,6 +8,7 @@ export interface UpstreamsOptions {
   /** The specification's 30 s unless a test says otherwise. */
   readonly deadlineMs?: number;
   readonly answerBytesMax?: number;
+  readonly largeBytesMax?: number;
   readonly inFlightMax?: number;
   readonly waitingMax?: number;
   readonly slotLagMax?: bigint;
@@ -47,6 +48,7 @@ export function createUpstreams(options: UpstreamsOptions, dependencies: Upstrea
           limits: {
             deadlineMs: options.deadlineMs ?? limits.gatewayTimeoutMs,
             answerBytesMax: options.answerBytesMax ?? 256 * 1024 * 1024,
+            largeBytesMax: options.largeBytesMax ?? 4 * 1024 ** 3,
             inFlightMax: options.inFlightMax ?? 256,
             waitingMax: options.waitingMax ?? 16_384,
           },

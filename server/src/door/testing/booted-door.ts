@@ -109,6 +109,7 @@ function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
     events: {
       requestRefused: () => {},
       faultCaught: (_where: string, fault: unknown) => void faults.push(fault),
+      largeAnswerEnded: () => {},
       pubsubOpened: () => {},
       pubsubClosed: () => {},
       pubsubMoved: () => {},

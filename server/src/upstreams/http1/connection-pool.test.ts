@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../../lib/index.ts";
-import type { PooledOutcome } from "./connection.ts";
-import { ConnectionPool, type ConnectionPoolOptions } from "./connection-pool.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import type { ConnectionPoolOptions, PooledOutcome } from "./pooled-call.ts";
 import { requestTarget } from "./request-head.ts";
 import { answerOf, RawNode } from "./testing/raw-node.ts";
 
@@ -20,6 +20,7 @@ function call(pool: ConnectionPool, deadlineAt = 60_000): Promise<PooledOutcome[
       body: "a",
       ownConnection: false,
       answerBytesMax: 1_000,
+      streamsFrom: Number.POSITIVE_INFINITY,
       deadlineAt,
       settle: (outcome) => resolve(outcome.kind),
       isRepeated: false,

@@ -1,28 +1,7 @@
 import type { Clock } from "../../lib/index.ts";
-import {
-  Connection,
-  type ConnectionOwner,
-  type PooledCall,
-  type PooledOutcome,
-  plainHandlers,
-  tlsHandlers,
-} from "./connection.ts";
-import type { RequestTarget } from "./request-head.ts";
-import type { ReadState, ResponseReader } from "./response-reader.ts";
-
-export interface ConnectionPoolOptions {
-  readonly target: RequestTarget;
-  /** Connections at a time, and so calls on the wire. */
-  readonly connectionsMax: number;
-  /** Calls that wait for a connection; more are refused. */
-  readonly waitingMax: number;
-  /** An idle connection is closed after this; shorter than nodes and balancers commonly keep theirs (5 s and more). */
-  readonly idleMsMax?: number;
-  /** A connection that is not there by then counts as refused, so that a read still has time for another node. */
-  readonly connectMsMax?: number;
-  /** PEM; what certificates are judged by instead of the runtime's roots. */
-  readonly authorities?: readonly string[];
-}
+import { Connection, type ConnectionOwner, plainHandlers, tlsHandlers } from "./connection.ts";
+import { answerIn, type ConnectionPoolOptions, type PooledCall, type UnderWay } from "./pooled-call.ts";
+import type { ReadState } from "./response-reader.ts";
 
 /** Resolution of all deadlines. One timer looks at all calls: a timer a call costs more than the call's parsing. */
 const sweepMs = 50;
@@ -131,34 +110,57 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
   }
 
   ended(connection: Connection, state: Exclude<ReadState, "more">): void {
-    const { call, reader } = connection;
+    const { reader } = connection;
+    const underWay = connection.release();
     // Bytes on an idle connection answer nothing that was asked.
-    if (call === null) {
+    if (underWay === null) {
       this.#forget(connection, "now");
       return;
     }
-    connection.call = null;
-    const outcome: PooledOutcome = state === "done" ? answerIn(reader) : { kind: state };
+    const outcome = state === "done" ? answerIn(reader) : ({ kind: state } as const);
     const seconds = reader.head.keepAliveSeconds;
     if (connection.isReusable && seconds !== 0) {
       connection.sinceMs = this.#sweptAt;
       this.#idle.push(connection);
     } else this.#close(connection, state === "done" ? "politely" : "now");
     this.#admit();
-    call.settle(outcome);
+    underWay.settle(outcome);
+  }
+
+  /** Slow readers may hold half of the connections; the other half stays for calls that end by themselves. */
+  grown(connection: Connection): void {
+    const { call, reader } = connection;
+    if (call === null) return;
+    let streams = 0;
+    for (const { source } of this.#connections) if (source !== null) streams += 1;
+    if (streams < Math.max(1, this.#options.connectionsMax / 2)) {
+      const { status, contentEncoding: coding, contentLength } = reader.head;
+      call.settle({ kind: "streaming", status, coding, contentLength, source: connection.stream() });
+      return;
+    }
+    this.abandoned(connection);
+    call.settle({ kind: "overloaded" });
+  }
+
+  /** Its place goes to who waits. */
+  abandoned(connection: Connection): void {
+    connection.release();
+    this.#close(connection, "now");
+    this.#admit();
   }
 
   lost(connection: Connection): void {
     this.#connections.delete(connection);
-    const { call, reader } = connection;
-    if (call === null) this.#forget(connection, "now");
+    const { reader } = connection;
+    const underWay = connection.release();
+    if (underWay === null) this.#forget(connection, "now");
     else if (!connection.isOpening && reader.isStarted) {
-      call.settle(reader.end() === "done" ? answerIn(reader) : { kind: "malformed" });
-    } else if (connection.isReused && !call.ownConnection && !call.isRepeated) {
+      underWay.settle(reader.end() === "done" ? answerIn(reader) : { kind: "malformed" });
+    } else if (connection.isReused && underWay.isRepeatable) {
       // The node closed the kept connection as the call was written. Nothing came back, so a read is asked afresh.
-      call.isRepeated = true;
-      this.#open(call);
-    } else call.settle({ kind: "unreachable" });
+      underWay.call.isRepeated = true;
+      this.#open(underWay.call);
+    } else underWay.settle({ kind: "unreachable" });
     this.#admit();
   }
 
@@ -220,29 +222,27 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
       this.#forget(connection, "politely");
       return;
     }
-    const isLate = call.deadlineAt <= nowMs;
-    if (!isLate && !(connection.isOpening && nowMs - connection.sinceMs >= this.#connectMsMax)) return;
-    connection.call = null;
+    const kind = connection.overdue(nowMs, this.#connectMsMax);
+    if (kind === null) return;
+    const underWay = connection.release();
     this.#close(connection, "now");
-    call.settle({ kind: isLate ? "timeout" : "unreachable" });
+    underWay?.settle({ kind });
   }
 
   /** Closes every connection; calls under way are over as unreachable. */
   [Symbol.dispose](): void {
     this.#isOver = true;
     this.#rest();
-    const left = [...this.#waiting];
+    const waiting = [...this.#waiting];
+    const left: UnderWay[] = [];
     this.#waiting.clear();
     this.#idle.length = 0;
     for (const connection of this.#connections) {
-      if (connection.call !== null) left.push(connection.call);
-      connection.call = null;
+      const underWay = connection.release();
+      if (underWay !== null) left.push(underWay);
       this.#close(connection, "now");
     }
-    for (const call of left) call.settle({ kind: "unreachable" });
+    for (const call of waiting) call.settle({ kind: "unreachable" });
+    for (const underWay of left) underWay.settle({ kind: "unreachable" });
   }
-}
-
-function answerIn(reader: ResponseReader): PooledOutcome {
-  return { kind: "answered", status: reader.head.status, bytes: reader.body(), coding: reader.head.contentEncoding };
 }

@@ -1,21 +1,6 @@
+import { BodySource, type CutKind } from "./body-source.ts";
+import { type PooledCall, UnderWay } from "./pooled-call.ts";
 import { type ReadState, ResponseReader } from "./response-reader.ts";
-
-/** One call while it is in the pool's hands. */
-export interface PooledCall {
-  /** JSON text. */
-  readonly body: string;
-  readonly ownConnection: boolean;
-  readonly answerBytesMax: number;
-  /** Monotonic milliseconds. */
-  readonly deadlineAt: number;
-  readonly settle: (outcome: PooledOutcome) => void;
-  /** Whether it has been written to a kept connection that turned out to be closed. */
-  isRepeated: boolean;
-}
-
-export type PooledOutcome =
-  | { readonly kind: "answered"; readonly status: number; readonly bytes: Uint8Array; readonly coding: string | null }
-  | { readonly kind: "timeout" | "unreachable" | "too-large" | "malformed" | "overloaded" };
 
 export interface ConnectionOwner {
   /** The attempt to open it is over, with or without success; told once for every connection, also after `close`. */
@@ -23,9 +8,16 @@ export interface ConnectionOwner {
   opened(connection: Connection): void;
   /** The answer has ended in one way or another, or unasked bytes came; the owner keeps or closes the connection. */
   ended(connection: Connection, state: Exclude<ReadState, "more">): void;
+  /** The body has come to be larger than what its caller wants whole. */
+  grown(connection: Connection): void;
+  /** Nobody wants the rest of the body under way. */
+  abandoned(connection: Connection): void;
   /** The connection is gone or could not be had; told once, and never for what the owner closed itself. */
   lost(connection: Connection): void;
 }
+
+/** Packed JSON is a fifth of what it says or less. */
+const packedPart = 4;
 
 type Socket = Bun.Socket<Connection>;
 
@@ -34,6 +26,8 @@ export class Connection {
   readonly reader = new ResponseReader();
   /** The call under way; null on an idle connection. */
   call: PooledCall | null = null;
+  /** Where the body of the call goes as it comes, once it has grown large. */
+  source: BodySource | null = null;
   /** Whether it has carried a call before the present one. */
   isReused = false;
   /** Monotonic milliseconds when it began to open, later when it became idle. */
@@ -48,6 +42,14 @@ export class Connection {
   constructor(options: { sinceMs: number }, owner: ConnectionOwner) {
     this.sinceMs = options.sinceMs;
     this.#owner = owner;
+  }
+
+  /** Takes the call off the connection, with whoever reads its body by now. */
+  release(): UnderWay | null {
+    const { call, source } = this;
+    this.call = null;
+    this.source = null;
+    return call === null ? null : new UnderWay(call, source);
   }
 
   get isOpening(): boolean {
@@ -97,7 +99,34 @@ export class Connection {
   received(bytes: Uint8Array): void {
     if (this.#isOver) return;
     const state = this.reader.feed(bytes);
+    this.source?.push(this.reader.body());
     if (state !== "more") this.#owner.ended(this, state);
+    else if (this.source === null && this.call !== null && this.#isGrown(this.call)) this.#owner.grown(this);
+  }
+
+  #isGrown({ streamsFrom }: PooledCall): boolean {
+    const { head, bodyBytes } = this.reader;
+    return bodyBytes > (head.contentEncoding === null ? streamsFrom : streamsFrom / packedPart);
+  }
+
+  /** Hands out the body from here on as it comes, beginning with what has come. */
+  stream(): BodySource {
+    const source = new BodySource({
+      pause: () => void this.#socket?.pause(),
+      resume: () => void this.#socket?.resume(),
+      abandon: () => this.#owner.abandoned(this),
+    });
+    this.source = source;
+    source.push(this.reader.body());
+    return source;
+  }
+
+  /** What is over about the call under way; null while it is in time. Monotonic milliseconds. */
+  overdue(nowMs: number, connectMsMax: number): CutKind | null {
+    if (this.call === null) return null;
+    if (this.source?.isPassedOn === true) return this.source.stalled(nowMs);
+    if (this.call.deadlineAt <= nowMs) return "timeout";
+    return this.isOpening && nowMs - this.sinceMs >= connectMsMax ? "unreachable" : null;
   }
 
   drained(socket: Socket): void {

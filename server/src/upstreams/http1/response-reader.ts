@@ -31,6 +31,8 @@ export class ResponseReader {
   readonly head = new ResponseHead();
   readonly #body = new GatheredBody();
   #bodyBytesMax = 0;
+  /** Bytes of the body that have come, handed out or not. */
+  #bodyBytes = 0;
   #phase = atStatus;
   /** A line that has begun and not ended. */
   #carry: Uint8Array | null = null;
@@ -53,8 +55,13 @@ export class ResponseReader {
     return this.#state === "done" && !this.head.isLast && this.head.minor === 1 && !this.#hasSurplus;
   }
 
+  get bodyBytes(): number {
+    return this.#bodyBytes;
+  }
+
   begin(bodyBytesMax: number): void {
     this.#bodyBytesMax = bodyBytesMax;
+    this.#bodyBytes = 0;
     this.head.clear();
     this.#body.clear();
     this.#phase = atStatus;
@@ -86,7 +93,7 @@ export class ResponseReader {
     return this.#state;
   }
 
-  /** The body of an answer that is whole; it is handed out once. */
+  /** What has come of the body since it was last handed out: the whole of it for who asks once, at the end. */
   body(): Uint8Array {
     return this.#body.take();
   }
@@ -186,7 +193,7 @@ export class ResponseReader {
     if (at === start || at - start > chunkDigitsMax) return "malformed";
     this.#budget -= end - at;
     if (this.#budget < 0 || !isExtension(bytes, at, end)) return "malformed";
-    if (this.#body.length + size > this.#bodyBytesMax) return "too-large";
+    if (this.#bodyBytes + size > this.#bodyBytesMax) return "too-large";
     this.#left = size;
     this.#phase = size === 0 ? atTrailer : inChunk;
     return "more";
@@ -198,8 +205,9 @@ export class ResponseReader {
     const isBounded = this.#phase !== untilClose;
     const taken = isBounded ? Math.min(available, this.#left) : available;
     // A length that was stated has been judged already.
-    if (!isBounded && this.#body.length + taken > this.#bodyBytesMax) return -1;
+    if (!isBounded && this.#bodyBytes + taken > this.#bodyBytesMax) return -1;
     this.#body.add(bytes, at, at + taken, this.#phase === inLength ? this.head.contentLength : null);
+    this.#bodyBytes += taken;
     if (isBounded) {
       this.#left -= taken;
       if (this.#left === 0) this.#phase = this.#phase === inChunk ? atChunkEnd : isWhole;

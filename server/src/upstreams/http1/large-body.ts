@@ -1,0 +1,65 @@
+import { type ByteSource, through } from "../../lib/index.ts";
+import { CutBody } from "./body-source.ts";
+import { decoderOf } from "./content-coding.ts";
+import { GatheredBody } from "./gathered-body.ts";
+import type { PooledOutcome } from "./pooled-call.ts";
+
+export interface LargeBodyOptions {
+  /** Bytes from which on a body is judged; no less has come then, unless it is whole. */
+  readonly from: number;
+  /** Whether a body that begins like this may be passed on while it comes. */
+  readonly isPassedOn: (beginning: Uint8Array) => boolean;
+  /** For a body that is not. */
+  readonly gatheredBytesMax: number;
+}
+
+export type LargeBody =
+  | { readonly kind: "answered"; readonly status: number; readonly bytes: Uint8Array }
+  | { readonly kind: "large"; readonly beginning: Uint8Array; readonly rest: ByteSource }
+  | { readonly kind: "timeout" | "unreachable" | "too-large" | "malformed" };
+
+type Streaming = Extract<PooledOutcome, { kind: "streaming" }>;
+
+/**
+ * Unpacks a large body as it comes, judges it by its beginning, and passes it on or gathers it whole within its bound. The
+ * call's own deadline holds while it is gathered.
+ */
+export async function readLargeBody(streaming: Streaming, options: LargeBodyOptions): Promise<LargeBody> {
+  const { status, coding, contentLength, source } = streaming;
+  const decoder = coding === null ? null : decoderOf(coding);
+  if (coding !== null && decoder === null) {
+    source.cancel();
+    return { kind: "malformed" };
+  }
+  const bytes = decoder === null ? source : through(source, decoder);
+  try {
+    const body = new GatheredBody();
+    const isWhole = await gather(bytes, body, options.from);
+    if (isWhole) return { kind: "answered", status, bytes: body.take() };
+    const beginning = body.take();
+    if (status === 200 && options.isPassedOn(beginning)) {
+      source.passOn();
+      return { kind: "large", beginning, rest: bytes };
+    }
+    body.add(beginning, 0, beginning.length, null);
+    const isHopeless = coding === null && contentLength !== null && contentLength > options.gatheredBytesMax;
+    if (!isHopeless && (await gather(bytes, body, options.gatheredBytesMax))) {
+      return { kind: "answered", status, bytes: body.take() };
+    }
+    bytes.cancel();
+    return { kind: "too-large" };
+  } catch (fault) {
+    bytes.cancel();
+    return { kind: fault instanceof CutBody && fault.kind !== "unread" ? fault.kind : "malformed" };
+  }
+}
+
+/** True when the source has ended, false once there is more than `bytesMax`. */
+async function gather(source: ByteSource, body: GatheredBody, bytesMax: number): Promise<boolean> {
+  while (body.length <= bytesMax) {
+    const piece = await source.next();
+    if (piece === null) return true;
+    body.add(piece, 0, piece.length, null);
+  }
+  return false;
+}
