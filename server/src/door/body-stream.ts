@@ -8,6 +8,9 @@ export interface StreamEnding {
   readonly fault: unknown;
 }
 
+/** What goes to the socket at a time: it keeps a copy of what its client does not take at once. */
+const partBytesMax = 128 * 1024;
+
 /**
  * A response's body that asks its source for a piece when the socket wants one and holds none itself: with a queue of the
  * stream's own in between, a client that reads slowly would have a piece more waiting for it at each step. A source that is
@@ -16,6 +19,7 @@ export interface StreamEnding {
 export function streamOf(source: ByteSource, ended: (ending: StreamEnding) => void): ReadableStream<Uint8Array> {
   let bytes = 0;
   let isOver = false;
+  let rest: Uint8Array | null = null;
   const end = (how: StreamEnding["how"], fault: unknown = null): void => {
     if (isOver) return;
     isOver = true;
@@ -25,15 +29,18 @@ export function streamOf(source: ByteSource, ended: (ending: StreamEnding) => vo
     {
       pull: async (controller) => {
         try {
-          const piece = await source.next();
+          const piece: Uint8Array | null = rest ?? (await source.next());
+          rest = null;
           if (isOver) return;
           if (piece === null) {
             controller.close();
             end("whole");
             return;
           }
-          bytes += piece.length;
-          controller.enqueue(piece);
+          const part = piece.subarray(0, partBytesMax);
+          if (part.length < piece.length) rest = piece.subarray(partBytesMax);
+          bytes += part.length;
+          controller.enqueue(part);
         } catch (fault) {
           if (isOver) return;
           source.cancel();

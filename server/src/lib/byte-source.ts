@@ -2,7 +2,10 @@ import type { Transform } from "node:stream";
 
 /** Bytes that come in pieces when they are asked for, so that nobody holds more than he can pass on. */
 export interface ByteSource {
-  /** The next piece, or null at the end. Rejects when the bytes are cut. One call at a time. */
+  /**
+   * The next piece, or null at the end. Rejects when the bytes are cut. One call at a time; a piece is the reader's until
+   * he asks for the next one, and what he wants to keep of it he copies.
+   */
   next(): Promise<Uint8Array | null>;
   /** Nobody wants the rest. What is asked for afterwards rejects or is null; may be called more than once. */
   cancel(): void;
@@ -32,7 +35,7 @@ async function feed(source: ByteSource, transform: Transform): Promise<void> {
   try {
     for (let piece = await source.next(); piece !== null; piece = await source.next()) {
       if (transform.destroyed) return;
-      if (!transform.write(piece)) await drained(transform);
+      await written(transform, piece);
     }
     transform.end();
   } catch (fault) {
@@ -40,14 +43,14 @@ async function feed(source: ByteSource, transform: Transform): Promise<void> {
   }
 }
 
-function drained(transform: Transform): Promise<void> {
+/** Resolves when the transform is done with the piece, or is closed. */
+function written(transform: Transform, piece: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     const settle = (): void => {
-      transform.off("drain", settle);
       transform.off("close", settle);
       resolve();
     };
-    transform.on("drain", settle);
     transform.on("close", settle);
+    transform.write(piece, settle);
   });
 }

@@ -2,11 +2,16 @@ import { sliceEnvelope } from "@sluice/wire";
 import type { ByteSource } from "../lib/index.ts";
 import { CutBody, type CutKind } from "./http1/body-source.ts";
 import { GatheredBody } from "./http1/gathered-body.ts";
+import { free } from "./http1/memory.ts";
 import { ValueScanner } from "./value-scanner.ts";
 
-/** What may stand before a result: its members in any order, and the id only as the number that we gave. */
-const beginningPattern =
-  /^[ \t\r\n]*\{[ \t\r\n]*(?:(?:"jsonrpc"[ \t\r\n]*:[ \t\r\n]*"2\.0"|"id"[ \t\r\n]*:[ \t\r\n]*([0-9]+))[ \t\r\n]*,[ \t\r\n]*){0,2}"result"[ \t\r\n]*:[ \t\r\n]*(?=[[{"])/d;
+/**
+ * What may stand before a result: its members in any order, and the id only as the number that we gave. Each member has a
+ * group of its own, since a group that is repeated forgets what it took first.
+ */
+const gap = "[ \\t\\r\\n]*";
+const member = `(?:(?:"jsonrpc"${gap}:${gap}"2\\.0"|"id"${gap}:${gap}([0-9]+))${gap},${gap})?`;
+const beginningPattern = new RegExp(`^${gap}\\{${gap}${member}${member}"result"${gap}:${gap}(?=[[{"])`, "d");
 const beginningBytesMax = 256;
 
 export interface LargeBeginning {
@@ -22,8 +27,10 @@ export interface LargeBeginning {
 export function readBeginning(bytes: Uint8Array, id: string): LargeBeginning | null {
   const found = beginningPattern.exec(Buffer.from(bytes.subarray(0, beginningBytesMax)).toString("latin1"));
   if (found === null) return null;
-  const place = found.indices?.[1];
-  if (place !== undefined && found[1] !== id) return null;
+  const [, first, second] = found;
+  if (first !== undefined && second !== undefined) return null;
+  const place = found.indices?.[first === undefined ? 2 : 1];
+  if (place !== undefined && (first ?? second) !== id) return null;
   return { id: place === undefined ? null : { start: place[0], end: place[1] }, valueStart: found[0].length };
 }
 
@@ -104,7 +111,7 @@ export class LargeAnswer {
         this.cancel();
         return null;
       }
-      part.add(piece, 0, piece.length, null);
+      part.addCopy(piece);
     }
     return { head: parts[0].take(), tail: parts[1].take() };
   }
@@ -126,7 +133,7 @@ export class LargeAnswer {
     this.#beginning = null;
     const { id, valueStart } = beginning.read;
     // Copied, since a view would keep the whole of the beginning in memory until the end.
-    const head = beginning.bytes.slice(0, valueStart);
+    const head = new Uint8Array(beginning.bytes.subarray(0, valueStart));
     yield head.subarray(0, id?.start ?? valueStart);
     if (id !== null) {
       yield idPlace;
@@ -146,10 +153,11 @@ export class LargeAnswer {
       if (end === null) throw new CutBody("malformed");
       if (end >= 0) {
         yield piece.subarray(0, end);
-        yield* this.#end(head, await this.#tail(piece.slice(end)));
+        yield* this.#end(head, await this.#tail(new Uint8Array(piece.subarray(end))));
         return;
       }
       yield piece;
+      if (piece === first) free(first);
     }
     throw new CutBody("malformed");
   }

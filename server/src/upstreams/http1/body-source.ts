@@ -1,4 +1,5 @@
 import type { ByteSource } from "../../lib/index.ts";
+import { free } from "./memory.ts";
 
 /** Why a body that is handed out while it comes has no end: the node's doing, but for `unread`. */
 export type CutKind = "timeout" | "unreachable" | "too-large" | "malformed" | "unread";
@@ -20,8 +21,8 @@ export interface BodyFlow {
   abandon(): void;
 }
 
-/** Bytes that wait for their reader before the socket is paused; what one read of it brings may come on top. */
-const waitingBytesMax = 1024 * 1024;
+/** Bytes that wait for their reader before the socket is paused; one read of it (512 KiB at most) may come on top. */
+const waitingBytesMax = 256 * 1024;
 /** A node that has been silent for so long in the middle of an answer is not waited for. */
 const silentMsMax = 30_000;
 /** A reader that takes nothing for so long holds a connection to a node for nothing. */
@@ -35,6 +36,8 @@ const wholeMsMax = 600_000;
  */
 export class BodySource implements ByteSource {
   #pieces: Uint8Array[] = [];
+  /** What the reader has now. */
+  #lent: Uint8Array | null = null;
   #waiting = 0;
   #flow: BodyFlow | null;
   #isPaused = false;
@@ -93,6 +96,7 @@ export class BodySource implements ByteSource {
   }
 
   async next(): Promise<Uint8Array | null> {
+    this.#takeBack();
     while (this.#pieces.length === 0 && this.#end === null) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -103,6 +107,7 @@ export class BodySource implements ByteSource {
       if (this.#end instanceof CutBody) throw this.#end;
       return null;
     }
+    this.#lent = piece;
     this.#waiting -= piece.length;
     this.#hasMoved = true;
     if (this.#isPaused && this.#waiting <= waitingBytesMax / 2) {
@@ -130,6 +135,11 @@ export class BodySource implements ByteSource {
     this.#flow = null;
     this.#isPaused = false;
     this.#rouse();
+  }
+
+  #takeBack(): void {
+    if (this.#lent !== null) free(this.#lent);
+    this.#lent = null;
   }
 
   #rouse(): void {

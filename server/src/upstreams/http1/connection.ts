@@ -1,4 +1,5 @@
 import { BodySource, type CutKind } from "./body-source.ts";
+import { free } from "./memory.ts";
 import { type PooledCall, UnderWay } from "./pooled-call.ts";
 import { type ReadState, ResponseReader } from "./response-reader.ts";
 
@@ -99,9 +100,16 @@ export class Connection {
   received(bytes: Uint8Array): void {
     if (this.#isOver) return;
     const state = this.reader.feed(bytes);
-    this.source?.push(this.reader.body());
+    if (this.source !== null) this.#pass(bytes, this.source);
     if (state !== "more") this.#owner.ended(this, state);
     else if (this.source === null && this.call !== null && this.#isGrown(this.call)) this.#owner.grown(this);
+  }
+
+  #pass(received: Uint8Array, source: BodySource): void {
+    const body = this.reader.body();
+    source.push(body);
+    // What lay in several chunks has been copied together.
+    if (body.buffer !== received.buffer) free(received);
   }
 
   #isGrown({ streamsFrom }: PooledCall): boolean {

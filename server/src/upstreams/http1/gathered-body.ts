@@ -1,3 +1,5 @@
+import { free } from "./memory.ts";
+
 const nothing = new Uint8Array(0);
 const firstGrowthBytes = 64 * 1024;
 
@@ -29,9 +31,17 @@ export class GatheredBody {
       this.#length = to - from;
       return;
     }
-    const length = this.#length + to - from;
-    const owned = this.#room(length, expected);
-    owned.set(bytes.subarray(from, to), this.#length);
+    this.#append(bytes.subarray(from, to), expected);
+  }
+
+  /** As `add`, for bytes that are gone when the next ones come. */
+  addCopy(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#append(bytes, null);
+  }
+
+  #append(bytes: Uint8Array, expected: number | null): void {
+    const length = this.#length + bytes.length;
+    this.#room(length, expected).set(bytes, this.#length);
     this.#length = length;
   }
 
@@ -52,6 +62,7 @@ export class GatheredBody {
     const grown = Buffer.allocUnsafeSlow(expected === null ? doubled : Math.min(Math.max(expected, length), doubled));
     const held = this.#owned === null ? this.#view : this.#owned.subarray(0, this.#length);
     if (held !== null) grown.set(held, 0);
+    if (this.#owned !== null) free(this.#owned);
     this.#view = null;
     this.#owned = grown;
     return grown;

@@ -59,7 +59,7 @@ async function gather(source: ByteSource, body: GatheredBody, bytesMax: number):
   while (body.length <= bytesMax) {
     const piece = await source.next();
     if (piece === null) return true;
-    body.add(piece, 0, piece.length, null);
+    body.addCopy(piece);
   }
   return false;
 }

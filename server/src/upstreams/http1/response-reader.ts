@@ -130,7 +130,8 @@ export class ResponseReader {
     const length = bytes.length - at;
     if (length > this.#budget || (this.#phase === atChunkEnd && length > 1)) return "malformed";
     if (this.#phase === atStatus && !maybeStatusLine(bytes, at, bytes.length)) return "malformed";
-    if (length > 0) this.#carry = at === 0 ? bytes : bytes.subarray(at);
+    // A copy, since the memory of a read may be given back with the body that came in it.
+    if (length > 0) this.#carry = new Uint8Array(bytes.subarray(at));
     return "more";
   }
 
