@@ -1,4 +1,5 @@
 import { SluiceError } from "@sluice/contract";
+import type { TokenLease, TokenLeaseRequest } from "./token-lease.ts";
 
 /** A bucket that holds `burst` tokens at most and gets `rate` new ones a second; it starts full. */
 export interface TokenRequest {
@@ -47,6 +48,10 @@ export interface Hot extends AsyncDisposable {
   /** Adds to a counter that starts at 0 and ends `ttlMs` after its first increment; gives the new count (below 2^53). */
   increment(key: string, by: number, ttlMs: number): Promise<number>;
   takeTokens(key: string, request: TokenRequest): Promise<TokenDecision>;
+  /** Leases tokens of a bucket that several processes spend from; such buckets have a key space of their own. */
+  leaseTokens(key: string, request: TokenLeaseRequest): Promise<TokenLease>;
+  /** Says that `holder` is present for `ttlMs` from now, or leaves with 0, and gives how many are present. */
+  attend(key: string, holder: string, ttlMs: number): Promise<number>;
   /** Whether `holder` has the lease now, for `ttlMs` from now; the present holder thereby renews it. */
   acquire(key: string, holder: string, ttlMs: number): Promise<boolean>;
   /** Ends the lease if `holder` has it, and says whether that was so; somebody else's is left alone. */

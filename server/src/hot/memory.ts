@@ -13,6 +13,13 @@ import {
 } from "./hot.ts";
 import { LruMap } from "./lru.ts";
 import { type BucketLevel, checkTokenRequest, takeFromBucket } from "./token-bucket.ts";
+import {
+  checkLeaseRequest,
+  type LeasedBucket,
+  leaseFromBucket,
+  type TokenLease,
+  type TokenLeaseRequest,
+} from "./token-lease.ts";
 
 const entriesMax = 100_000;
 /** About what a Map entry and its key cost beside the bytes. */
@@ -35,6 +42,8 @@ export class MemoryHot implements Hot {
   readonly #values: LruMap<Expiring<Uint8Array>>;
   readonly #counters = new LruMap<Expiring<number>>({ entriesMax });
   readonly #buckets = new LruMap<BucketLevel>({ entriesMax });
+  readonly #leased = new LruMap<LeasedBucket>({ entriesMax });
+  readonly #present = new LruMap<ReadonlyMap<string, number>>({ entriesMax });
   readonly #leases = new Map<string, Expiring<string>>();
   readonly #handlers = new Map<string, Set<MessageHandler>>();
   #closed = false;
@@ -87,6 +96,25 @@ export class MemoryHot implements Hot {
     if (level === null) this.#buckets.delete(key);
     else this.#buckets.set(key, level);
     return decision;
+  }
+
+  async leaseTokens(key: string, request: TokenLeaseRequest): Promise<TokenLease> {
+    this.#checkOpen(key);
+    checkLeaseRequest(request);
+    const nowMs = Math.floor(this.#clock.monotonic());
+    const { lease, bucket } = leaseFromBucket(this.#leased.get(key) ?? null, nowMs, request);
+    this.#leased.set(key, bucket);
+    return lease;
+  }
+
+  async attend(key: string, holder: string, ttlMs: number): Promise<number> {
+    this.#checkOpen(key);
+    checkName(holder);
+    const nowMs = this.#clock.monotonic();
+    const others = [...(this.#present.get(key) ?? [])].filter(([name, ends]) => name !== holder && ends > nowMs);
+    const own: [string, number][] = ttlMs === 0 ? [] : [[holder, nowMs + checkTtl(ttlMs)]];
+    this.#present.set(key, new Map([...others, ...own]));
+    return others.length + own.length;
   }
 
   async acquire(key: string, holder: string, ttlMs: number): Promise<boolean> {

@@ -15,8 +15,9 @@ import {
 import { newScript, RedisCommands, type RedisTimes } from "./redis-commands.ts";
 import { RedisSubscriber } from "./redis-subscriber.ts";
 import type { RedisAddress } from "./redis-url.ts";
-import { acquire, increment, publish, release, takeTokens } from "./scripts.ts";
+import { acquire, attend, increment, leaseTokens, publish, release, takeTokens } from "./scripts.ts";
 import { checkTokenRequest } from "./token-bucket.ts";
+import { checkLeaseRequest, type TokenLease, type TokenLeaseRequest } from "./token-lease.ts";
 
 export interface RedisHotOptions {
   readonly address: RedisAddress;
@@ -28,6 +29,8 @@ export interface RedisHotOptions {
 }
 
 const takeTokensScript = newScript(takeTokens);
+const leaseTokensScript = newScript(leaseTokens);
+const attendScript = newScript(attend);
 const incrementScript = newScript(increment);
 const acquireScript = newScript(acquire);
 const releaseScript = newScript(release);
@@ -91,6 +94,26 @@ export class RedisHot implements Hot {
     return { allowed: allowed === 1, remaining, resetMs, retryMs };
   }
 
+  async leaseTokens(key: string, request: TokenLeaseRequest): Promise<TokenLease> {
+    return this.leaseTokensAt(key, request, null);
+  }
+
+  /** As `leaseTokens`, at a time that is passed instead of the server's: for proving the script's arithmetic. */
+  async leaseTokensAt(key: string, request: TokenLeaseRequest, nowMs: number | null): Promise<TokenLease> {
+    checkLeaseRequest(request);
+    const { rate, burst, holder, sequence, held, needed, want, owed, lifeMs } = request;
+    const values = [rate, burst, holder, sequence, held, needed, want, owed, lifeMs, nowMs ?? ""].map(String);
+    const answer = await this.#commands.script(leaseTokensScript, this.#name("t", key), ...values);
+    const [granted, thousandths] = Array.isArray(answer) ? answer.map(toNumber) : [];
+    if (granted === undefined || thousandths === undefined) throw strange(answer);
+    return { granted, thousandths };
+  }
+
+  async attend(key: string, holder: string, ttlMs: number): Promise<number> {
+    const values = [checkName(holder), String(ttlMs === 0 ? 0 : checkTtl(ttlMs))];
+    return toNumber(await this.#commands.script(attendScript, this.#name("a", key), ...values));
+  }
+
   async acquire(key: string, holder: string, ttlMs: number): Promise<boolean> {
     const values = [checkName(holder), String(checkTtl(ttlMs))];
     return toNumber(await this.#commands.script(acquireScript, this.#name("l", key), ...values)) === 1;
@@ -125,7 +148,7 @@ export class RedisHot implements Hot {
     await this.#commands[Symbol.asyncDispose]();
   }
 
-  #name(kind: "v" | "c" | "b" | "l" | "p", key: string): string {
+  #name(kind: "v" | "c" | "b" | "t" | "a" | "l" | "p", key: string): string {
     return `${this.#prefix}${kind}:${checkName(key)}`;
   }
 }

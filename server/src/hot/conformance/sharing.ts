@@ -67,6 +67,33 @@ export function sharingConformance({ hot, other, pass, newKey }: HotSubject): vo
     });
   });
 
+  describe("what several processes spend from", () => {
+    const request = { rate: 1, burst: 100, sequence: 1, held: 0, needed: 0, want: 0, owed: 0, lifeMs: 60_000 };
+
+    test("tokens leased by one replica are not there for another until they are given back", async () => {
+      const key = newKey();
+      const got = await hot().leaseTokens(key, { ...request, holder: "a", needed: 90, want: 90 });
+      expect(got.granted).toBe(90);
+      const less = await other().leaseTokens(key, { ...request, holder: "b", needed: 50, want: 50 });
+      expect(less.granted).toBeGreaterThanOrEqual(10);
+      expect(less.granted).toBeLessThan(15);
+      await hot().leaseTokens(key, { ...request, holder: "a", sequence: 2, held: 90, want: 0 });
+      const more = await other().leaseTokens(key, { ...request, holder: "b", sequence: 2, needed: 90, want: 90 });
+      expect(more.granted).toBe(90);
+    });
+
+    test("who is present is counted until it leaves or its time is over", async () => {
+      const key = newKey();
+      expect(await hot().attend(key, "a", 60_000)).toBe(1);
+      expect(await other().attend(key, "b", 60_000)).toBe(2);
+      expect(await hot().attend(key, "a", 60_000)).toBe(2);
+      expect(await other().attend(key, "b", 0)).toBe(1);
+      expect(await other().attend(key, "c", 40)).toBe(2);
+      await pass(60);
+      expect(await hot().attend(key, "a", 60_000)).toBe(1);
+    });
+  });
+
   describe("messages", () => {
     test("every subscriber of a channel gets each message once and in order, others get none", async () => {
       const [channel, elsewhere] = [newKey(), newKey()];
