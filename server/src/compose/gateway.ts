@@ -6,7 +6,7 @@ import type { RequestFact } from "../door/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import { createKeys } from "../keys/index.ts";
 import { type Clock, compileAddressSet, type Random } from "../lib/index.ts";
-import { createLimits } from "../limits/index.ts";
+import { createLimits, createSharedLimits } from "../limits/index.ts";
 import { createTracing, type Events, type Log } from "../observe/index.ts";
 import { Rpc, type RpcDependencies, SentTransactions } from "../rpc/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome, type Upstreams } from "../upstreams/index.ts";
@@ -35,6 +35,7 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
     ),
   );
   const credits = resources.use(createCredits({}, { clock, log, store: state.credits }));
+  const limits = wireLimits(dependencies);
   const upstreams = resources.use(
     createUpstreams(
       {
@@ -63,7 +64,7 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
   return {
     clock,
     keys,
-    limits: createLimits({}, { clock }),
+    limits,
     credits,
     rpc,
     sent,
@@ -74,6 +75,13 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
     requestId: createRequestIds({ random }),
     trustedProxies: compileAddressSet(config.trustedProxies),
   };
+}
+
+/** Exact in this process's memory; where there may be several processes, leased from what they share. */
+function wireLimits({ clock, random, events, stores, resources }: Dependencies) {
+  if (stores.hot.driver === "memory") return createLimits({}, { clock });
+  const holder = Buffer.from(random.bytes(12)).toString("hex");
+  return resources.use(createSharedLimits({ holder }, { clock, store: stores.hot, events }));
 }
 
 const watchMs = 2_000;

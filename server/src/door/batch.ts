@@ -5,7 +5,7 @@ import { type AnswerBody, joinedBatch, spliced } from "./answer-body.ts";
 import { answerCall, type CallResult, type OpenedCall, openCall, type RefusedCall, refusedCall } from "./call.ts";
 import { respond } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";
-import type { DoorGrant } from "./interfaces.ts";
+import type { DoorGrant, LimitDecision } from "./interfaces.ts";
 import { takeCredits, takeRequestTokens, takeSendToken } from "./metering.ts";
 import { ownLabel, rpcCodeOf } from "./refusal.ts";
 import { factOf } from "./served.ts";
@@ -32,7 +32,7 @@ export async function serveBatch(
   grant: DoorGrant,
   items: readonly EnvelopeItem[],
 ): Promise<Response> {
-  exchange.decision = takeRequestTokens(stages.limits, grant, items.length);
+  exchange.decision = await takeRequestTokens(stages.limits, grant, items.length);
   if (exchange.decision?.allowed === false) {
     const { burst } = exchange.decision;
     // Waiting does not help who asks for more at once than the bucket ever holds; it is said how many would pass.
@@ -62,10 +62,20 @@ function answerOne(
   call: BatchCall,
 ): CallResult | Promise<CallResult> {
   if ("code" in call) return refusedCall(call.code, call.message);
-  if (call.page?.isSend === true && !takeSendToken(stages.limits, grant).allowed) {
-    return refusedCall("RATE_LIMIT_EXCEEDED");
-  }
-  return answerCall(stages, exchange, call);
+  if (call.page?.isSend !== true) return answerCall(stages, exchange, call);
+  const taken = takeSendToken(stages.limits, grant);
+  return taken instanceof Promise
+    ? taken.then((decision) => answerSend(stages, exchange, call, decision))
+    : answerSend(stages, exchange, call, taken);
+}
+
+function answerSend(
+  stages: Stages,
+  exchange: Exchange,
+  call: OpenedCall,
+  decision: LimitDecision,
+): CallResult | Promise<CallResult> {
+  return decision.allowed ? answerCall(stages, exchange, call) : refusedCall("RATE_LIMIT_EXCEEDED");
 }
 
 /** What a batch's answers may take up together; each takes its part as it comes, whichever is first. */

@@ -44,7 +44,8 @@ export interface LimitDecision {
 }
 
 export interface DoorLimits {
-  take(bucket: string, rate: number, burst: number, cost?: number): LimitDecision;
+  /** A promise only while a bucket that is shared with other processes has to be asked. */
+  take(bucket: string, rate: number, burst: number, cost?: number): LimitDecision | Promise<LimitDecision>;
 }
 
 export interface DoorCredits {

@@ -6,7 +6,7 @@ import { admissionRefusal } from "./admission.ts";
 import { serveBatch } from "./batch.ts";
 import type { BodyReads } from "./body-reads.ts";
 import { Exchange, type Peer } from "./exchange.ts";
-import type { DoorGrant } from "./interfaces.ts";
+import type { DoorGrant, LimitDecision } from "./interfaces.ts";
 import { takeRequestTokens } from "./metering.ts";
 import { chooseNetwork, pathOf } from "./network.ts";
 import { type Refusal, refusalResponse, rpcCodeOf } from "./refusal.ts";
@@ -125,8 +125,14 @@ export class Pipeline {
     return refusalResponse(exchange, refusal);
   }
 
-  #refuseMetered(exchange: Exchange, grant: DoorGrant, refusal: Refusal): Response {
-    exchange.decision = takeRequestTokens(this.#stages.limits, grant, 1);
+  #refuseMetered(exchange: Exchange, grant: DoorGrant, refusal: Refusal): Response | Promise<Response> {
+    const taken = takeRequestTokens(this.#stages.limits, grant, 1);
+    if (!(taken instanceof Promise)) return this.#refuseCounted(exchange, grant, refusal, taken);
+    return taken.then((decision) => this.#refuseCounted(exchange, grant, refusal, decision));
+  }
+
+  #refuseCounted(exchange: Exchange, grant: DoorGrant, refusal: Refusal, decision: LimitDecision | null): Response {
+    exchange.decision = decision;
     if (exchange.decision?.allowed !== false) return this.#refuse(exchange, grant, refusal);
     const { retryAfterSeconds } = exchange.decision;
     const limited: Refusal = { code: "RATE_LIMIT_EXCEEDED", details: { retryAfterSeconds } };

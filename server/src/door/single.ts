@@ -6,7 +6,7 @@ import type { StreamEnding } from "./body-stream.ts";
 import { answerCall, type CallResult, type OpenedCall, openCall } from "./call.ts";
 import { respond, respondLarge } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";
-import type { DoorGrant } from "./interfaces.ts";
+import type { DoorGrant, LimitDecision } from "./interfaces.ts";
 import { takeCredits, takeRequestTokens, takeSendToken } from "./metering.ts";
 import { refusalResponse, rpcCodeOf } from "./refusal.ts";
 import { factOf } from "./served.ts";
@@ -20,19 +20,48 @@ export function serveSingle(
   item: EnvelopeItem,
 ): Response | Promise<Response> {
   const call = openCall(stages.rpc, item);
-  exchange.decision = takeRequestTokens(stages.limits, grant, 1);
-  if (exchange.decision?.allowed === false) return limited(stages, exchange, grant, call.id);
+  const taken = takeRequestTokens(stages.limits, grant, 1);
+  if (taken instanceof Promise) return taken.then((decision) => serveMetered(stages, exchange, grant, call, decision));
+  return serveMetered(stages, exchange, grant, call, taken);
+}
+
+function serveMetered(
+  stages: Stages,
+  exchange: Exchange,
+  grant: DoorGrant,
+  call: ReturnType<typeof openCall>,
+  decision: LimitDecision | null,
+): Response | Promise<Response> {
+  exchange.decision = decision;
+  if (decision?.allowed === false) return limited(stages, exchange, grant, call.id);
   if ("code" in call) {
     const message = call.message ?? errorTable[call.code].text;
     return refuse(stages, exchange, grant, { ok: false, code: call.code, message, upstream: "" }, call.id, "");
   }
-  if (call.page?.isSend === true) {
-    const decision = takeSendToken(stages.limits, grant);
-    if (!decision.allowed) {
-      exchange.decision = decision;
-      return limited(stages, exchange, grant, call.id);
-    }
-  }
+  if (call.page?.isSend !== true) return servePriced(stages, exchange, grant, call);
+  const sending = takeSendToken(stages.limits, grant);
+  if (sending instanceof Promise) return sending.then((sendable) => serveSend(stages, exchange, grant, call, sendable));
+  return serveSend(stages, exchange, grant, call, sending);
+}
+
+function serveSend(
+  stages: Stages,
+  exchange: Exchange,
+  grant: DoorGrant,
+  call: OpenedCall,
+  decision: LimitDecision,
+): Response | Promise<Response> {
+  if (decision.allowed) return servePriced(stages, exchange, grant, call);
+  exchange.decision = decision;
+  return limited(stages, exchange, grant, call.id);
+}
+
+function servePriced(
+  stages: Stages,
+  exchange: Exchange,
+  grant: DoorGrant,
+  call: OpenedCall,
+): Response | Promise<Response> {
   const paid = takeCredits(stages.credits, grant, call.page?.credits ?? 1);
   return typeof paid === "boolean"
     ? servePaid(stages, exchange, grant, call, paid)

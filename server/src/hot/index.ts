@@ -14,4 +14,4 @@ export {
   type TokenRequest,
 } from "./hot.ts";
 export { type HotDependencies, type HotOptions, openHot } from "./open.ts";
-export type { TokenLease, TokenLeaseRequest } from "./token-lease.ts";
+export { type LeasedBucket, leaseFromBucket, type TokenLease, type TokenLeaseRequest } from "./token-lease.ts";

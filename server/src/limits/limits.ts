@@ -21,6 +21,8 @@ export interface Limits {
    * allowed. Writes into `into` when given, so that a caller that keeps one decision allocates none.
    */
   take(bucket: string, rate: number, burst: number, cost?: number, into?: LimitDecision): LimitDecision;
+  /** Takes up to `cost` tokens, as far as they are there: what was decided elsewhere counts here too. */
+  drain(bucket: string, rate: number, burst: number, cost: number): void;
   /** Buckets in memory. */
   readonly size: number;
 }
@@ -84,9 +86,7 @@ class TokenBuckets implements Limits {
     ) {
       throw new RangeError("A rate, a burst and a cost are whole numbers of tokens");
     }
-    const nowMicros = Math.floor(this.#clock.monotonic() * 1_000);
-    const bucket = this.#buckets.get(name) ?? this.#open(name, rate, burst, nowMicros);
-    refill(bucket, rate, burst, nowMicros);
+    const bucket = this.#present(name, rate, burst);
     const costMicros = cost * micro;
     const allowed = bucket.microTokens >= costMicros;
     if (allowed) bucket.microTokens -= costMicros;
@@ -99,6 +99,18 @@ class TokenBuckets implements Limits {
     decision.resetAt = Math.ceil((this.#clock.now() + microsToFull / 1_000) / 1_000);
     decision.retryAfterSeconds = allowed ? 0 : secondsUntil(bucket, Math.min(costMicros, burst * micro), rate);
     return decision;
+  }
+
+  drain(name: string, rate: number, burst: number, cost: number): void {
+    const bucket = this.#present(name, rate, burst);
+    bucket.microTokens = Math.max(0, bucket.microTokens - cost * micro);
+  }
+
+  #present(name: string, rate: number, burst: number): Bucket {
+    const nowMicros = Math.floor(this.#clock.monotonic() * 1_000);
+    const bucket = this.#buckets.get(name) ?? this.#open(name, rate, burst, nowMicros);
+    refill(bucket, rate, burst, nowMicros);
+    return bucket;
   }
 
   #open(name: string, rate: number, burst: number, nowMicros: number): Bucket {

@@ -6,6 +6,7 @@ import { eventMetrics, type MetricDefinition } from "./metric-table.ts";
 import type { Metrics } from "./metrics.ts";
 import { type OracleHappenings, oracleEvents } from "./oracle-events.ts";
 import { RequestHandles } from "./request-handles.ts";
+import { type SharingHappenings, sharingEvents } from "./sharing-events.ts";
 
 /** A request that was answered, whoever gave the answer. */
 export interface RequestServed {
@@ -34,7 +35,7 @@ export interface UpstreamState {
 }
 
 /** One function for each thing that happens in the business; each counts, and logs what a person should see. */
-export interface Events extends OracleHappenings {
+export interface Events extends OracleHappenings, SharingHappenings {
   requestServed(fact: RequestServed): void;
   requestRefused(door: string, code: ErrorCode): void;
   upstreamCalled(network: string, upstream: string, outcome: UpstreamOutcome, latencyMs: number): void;
@@ -240,6 +241,7 @@ export function createEvents(
   return {
     ...requestEvents(families, log, options),
     ...upstreamEvents(families, log),
+    ...sharingEvents(observe.metrics, log),
     ...partEvents(families, log),
     ...namesEvents(families, log),
     ...oracleEvents(observe.metrics, log),

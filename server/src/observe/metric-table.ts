@@ -77,6 +77,9 @@ export const eventMetrics = {
   cache: counter("sluice_cache_outcomes_total", "Lookups in the cache of answers", ["network", "class", "outcome"]),
   cacheBytes: gauge("sluice_cache_bytes", "Memory that kept answers take"),
   keyCache: counter("sluice_key_cache_outcomes_total", "Lookups in the cache of API keys", ["outcome"]),
+  replicas: gauge("sluice_replicas", "Processes that share limits through Redis, by their heartbeats; the last known"),
+  sharingUp: gauge("sluice_sharing_up", "1 while limits are shared through Redis, 0 while each process has a share"),
+  sharingLost: counter("sluice_sharing_lost_total", "Times that the limits shared through Redis were out of reach"),
   ledgerRows: counter("sluice_ledger_rows_total", "Rows written to the ledger", ["table"]),
   ledgerFlush: latency("sluice_ledger_flush_duration_seconds", "Time that a batch took to be on disk", ["table"]),
   ledgerDropped: counter("sluice_ledger_rows_dropped_total", "Rows that were given up, with the reason", [

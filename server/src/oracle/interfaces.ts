@@ -35,8 +35,8 @@ export interface OracleLimitDecision {
 }
 
 export interface OracleLimits {
-  /** Rate in tokens a second. */
-  take(bucket: string, rate: number, burst: number, cost?: number): OracleLimitDecision;
+  /** Rate in tokens a second. A promise only while a bucket that is shared with other processes has to be asked. */
+  take(bucket: string, rate: number, burst: number, cost?: number): OracleLimitDecision | Promise<OracleLimitDecision>;
 }
 
 /** Requests a calendar month (UTC) of one product, spent from leases; credits has this shape. */

@@ -2,7 +2,7 @@ import { type ErrorCode, type Network, platformTierLimits } from "@sluice/contra
 import { presentedKey } from "../../http/index.ts";
 import type { AddressSet } from "../../lib/index.ts";
 import { Exchange, type Peer } from "../exchange.ts";
-import type { DoorGrant } from "../interfaces.ts";
+import type { DoorGrant, LimitDecision } from "../interfaces.ts";
 import { takeRequestTokens } from "../metering.ts";
 import { chooseNetwork, isRpcPath, pathOf } from "../network.ts";
 import { closeCodes, type SocketMount, type SocketSession } from "../socket.ts";
@@ -64,7 +64,7 @@ export class PubSubDoor implements SocketMount {
     exchange: Exchange,
     presented: string | null,
     grant: DoorGrant | { readonly refused: ErrorCode },
-  ): SocketSession {
+  ): SocketSession | Promise<SocketSession> {
     if ("refused" in grant) {
       this.#services.events.requestRefused("pubsub", grant.refused);
       return refused(exchange, grant.refused);
@@ -74,9 +74,19 @@ export class PubSubDoor implements SocketMount {
     exchange.network = network;
     const restriction = this.#services.keys.checkRestrictions(grant, exchange);
     if (restriction !== null) return refused(exchange, restriction);
-    if (takeRequestTokens(this.#services.limits, grant, 1)?.allowed === false) {
-      return refused(exchange, "RATE_LIMIT_EXCEEDED");
-    }
+    const taken = takeRequestTokens(this.#services.limits, grant, 1);
+    if (!(taken instanceof Promise)) return this.#metered(exchange, presented, grant, taken);
+    return taken.then((decision) => this.#metered(exchange, presented, grant, decision));
+  }
+
+  #metered(
+    exchange: Exchange,
+    presented: string | null,
+    grant: DoorGrant,
+    decision: LimitDecision | null,
+  ): SocketSession {
+    if (decision?.allowed === false) return refused(exchange, "RATE_LIMIT_EXCEEDED");
+    const { network } = exchange;
     const target = this.#services.target(network);
     if (target === null) return refused(exchange, "NETWORK_UNAVAILABLE");
     if (!this.#services.connections.enter(grant.accountId, platformTierLimits[grant.tier].webSocketConnections)) {

@@ -46,13 +46,13 @@ export function restrictionFailure(keys: OracleKeys, grant: OracleGrant, caller:
 const unitSeconds: Readonly<Record<Variant, number>> = { v1: 1, v2: 60 };
 
 /** Takes one request from the bucket that all keys of the account share in this variant. */
-export function takeRate(
+export async function takeRate(
   limits: OracleLimits,
   variant: Variant,
   { grant, terms }: Pick<Admitted, "grant" | "terms">,
-): { state: RateState; failure: OracleFailure | null } {
+): Promise<{ state: RateState; failure: OracleFailure | null }> {
   const unit = unitSeconds[variant];
-  const decision = limits.take(`oracle-${variant}:${grant.accountId}`, terms.rate, terms.burst * unit, unit);
+  const decision = await limits.take(`oracle-${variant}:${grant.accountId}`, terms.rate, terms.burst * unit, unit);
   const state: RateState = {
     limit: terms.rate,
     burst: terms.burst,

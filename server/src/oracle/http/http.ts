@@ -126,12 +126,12 @@ export class OracleHttp {
     return identified instanceof Promise ? identified.then(enter) : enter(identified);
   }
 
-  #admitted(
+  async #admitted(
     exchange: Exchange,
     found: NonNullable<RouteMatch>,
     grant: OracleGrant,
     socketAddress: string,
-  ): Outcome | Promise<Outcome> {
+  ): Promise<Outcome> {
     const { request, variant } = exchange;
     exchange.grant = grant;
     const caller = {
@@ -143,7 +143,7 @@ export class OracleHttp {
     const restricted = restrictionFailure(this.#dependencies.keys, grant, caller);
     if (restricted !== null) return restricted;
     const admitted: Admitted = { grant, ...tierOf(grant, variant) };
-    const { state, failure } = takeRate(this.#dependencies.limits, variant, admitted);
+    const { state, failure } = await takeRate(this.#dependencies.limits, variant, admitted);
     exchange.rate = state;
     if (failure !== null) return failure;
     const answer = (): Outcome | Promise<Outcome> =>

@@ -217,7 +217,7 @@ export class OracleStream {
     const { limits, allowance, events } = this.#dependencies;
     const { tier, terms } = tierOf(grant, "v1");
     const rateLimited: StreamRefusal = { code: "RATE_LIMIT_EXCEEDED", closeCode: closeCodes.rateLimited };
-    if (takeRate(limits, "v1", { grant, terms }).failure !== null) return rateLimited;
+    if ((await takeRate(limits, "v1", { grant, terms })).failure !== null) return rateLimited;
     const held = this.#connections.get(grant.accountId) ?? 0;
     if (held >= terms.webSocketConnections) return rateLimited;
     this.#connections.set(grant.accountId, held + 1);

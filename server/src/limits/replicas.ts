@@ -1,0 +1,102 @@
+/** The part of hot by which replicas know of each other. */
+export interface Attendance {
+  attend(key: string, holder: string, ttlMs: number): Promise<number>;
+}
+
+export interface ReplicasEvents {
+  /** What replicas share cannot be reached: from now on this process decides by its own share. */
+  sharingLost(replicas: number): void;
+  sharingRestored(replicas: number): void;
+  replicasCounted(replicas: number): void;
+}
+
+export interface ReplicasOptions {
+  /** This process, as others see it. */
+  readonly holder: string;
+  /** Null leaves it to `beat`. */
+  readonly beatIntervalMs?: number | null;
+}
+
+const beatMs = 1_000;
+/** A replica that was not heard of for so long is not counted any more. */
+const presenceMs = 10_000;
+const fewerBeatsMin = 10;
+const attendanceKey = "gateways";
+
+/**
+ * How many processes share the limits, by their heartbeats, and whether they can reach each other. The number is the
+ * last that was heard of: while nobody can be heard, a share of the same size is what keeps the sum within the limit.
+ */
+export class Replicas implements AsyncDisposable {
+  readonly #holder: string;
+  readonly #hot: Attendance;
+  readonly #events: ReplicasEvents;
+  readonly #timer: ReturnType<typeof setInterval> | null;
+  #count = 1;
+  /** Heartbeats in a row that heard of fewer, and the most that they heard of. */
+  #fewerBeats = 0;
+  #fewer = 0;
+  #isLost = false;
+  #isBeating = false;
+
+  constructor(options: ReplicasOptions, dependencies: { hot: Attendance; events: ReplicasEvents }) {
+    this.#holder = options.holder;
+    this.#hot = dependencies.hot;
+    this.#events = dependencies.events;
+    const interval = options.beatIntervalMs === undefined ? beatMs : options.beatIntervalMs;
+    this.#timer = interval === null ? null : setInterval(() => void this.beat(), interval);
+    this.#timer?.unref();
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Somebody waited for what is shared in vain. It is tried again by the next heartbeat, not by requests. */
+  lost(): void {
+    this.#fewerBeats = 0;
+    if (this.#isLost) return;
+    this.#isLost = true;
+    this.#events.sharingLost(this.#count);
+  }
+
+  /** One heartbeat, at most one under way. Never rejects. */
+  async beat(): Promise<void> {
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    try {
+      this.#heardOf(await this.#hot.attend(attendanceKey, this.#holder, presenceMs));
+      this.#events.replicasCounted(this.#count);
+      if (this.#isLost) this.#events.sharingRestored(this.#count);
+      this.#isLost = false;
+    } catch {
+      this.lost();
+    } finally {
+      this.#isBeating = false;
+    }
+  }
+
+  /** More count at once. Fewer only when they stay so: after a loss each process finds the others not yet back. */
+  #heardOf(replicas: number): void {
+    if (replicas >= this.#count) {
+      this.#count = replicas;
+      this.#fewerBeats = 0;
+      return;
+    }
+    this.#fewer = this.#fewerBeats === 0 ? replicas : Math.max(this.#fewer, replicas);
+    this.#fewerBeats += 1;
+    if (this.#fewerBeats < fewerBeatsMin) return;
+    this.#count = Math.max(1, this.#fewer);
+    this.#fewerBeats = 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    // Who ends without saying so is counted for a while longer, which only makes the shares smaller.
+    await this.#hot.attend(attendanceKey, this.#holder, 0).catch(() => undefined);
+  }
+}

@@ -1,0 +1,139 @@
+import { expect, test } from "bun:test";
+import { ManualClock } from "../lib/index.ts";
+import { run } from "./leases.campaign.ts";
+import type { LimitDecision } from "./limits.ts";
+import { createSharedLimits } from "./shared-limits.ts";
+import { SimulatedStore } from "./simulated-store.ts";
+
+function boot() {
+  const clock = new ManualClock(1_800_000_000_000);
+  const store = new SimulatedStore(clock);
+  const told: string[] = [];
+  const events = {
+    sharingLost: (replicas: number) => void told.push(`lost ${replicas}`),
+    sharingRestored: (replicas: number) => void told.push(`restored ${replicas}`),
+    replicasCounted: () => {},
+  };
+  const gateway = (holder: string, waitMs = 60_000) =>
+    createSharedLimits({ holder, waitMs, tickIntervalMs: null }, { clock, store, events });
+  return { clock, store, told, gateway };
+}
+
+async function countAllowed(takes: readonly (LimitDecision | Promise<LimitDecision>)[]): Promise<number> {
+  return (await Promise.all(takes)).filter(({ allowed }) => allowed).length;
+}
+
+test("two processes together give the burst at once and the rate after that, to the token", async () => {
+  const { clock, gateway } = boot();
+  const [first, second] = [gateway("first"), gateway("second")];
+  const both = async (count: number): Promise<number> => {
+    let allowed = 0;
+    for (let index = 0; index < count; index += 1) {
+      allowed += await countAllowed([first.take("a", 10, 20), second.take("a", 10, 20)]);
+    }
+    return allowed;
+  };
+  expect(await both(40)).toBe(20);
+  let after = 0;
+  for (let step = 0; step < 1_000; step += 1) {
+    clock.advance(10);
+    after += await both(1);
+  }
+  expect(after).toBeGreaterThanOrEqual(99);
+  expect(after).toBeLessThanOrEqual(100);
+});
+
+test("while a lease lasts the decision is synchronous, and a bucket known to be empty is not asked again", async () => {
+  const { clock, store, gateway } = boot();
+  const limits = gateway("first");
+  expect(limits.take("a", 1_000, 2_000)).toBeInstanceOf(Promise);
+  await limits.tick();
+  for (let index = 0; index < 5; index += 1) {
+    expect(limits.take("a", 1_000, 2_000)).toMatchObject({ allowed: true, limit: 1_000, burst: 2_000 });
+  }
+  await limits.take("b", 1, 2, 2);
+  expect((await limits.take("b", 1, 2)).allowed).toBe(false);
+  const asked = store.leases;
+  for (let index = 0; index < 100; index += 1) {
+    expect(limits.take("b", 1, 2)).toMatchObject({ allowed: false, retryAfterSeconds: 1, remaining: 0 });
+  }
+  expect(store.leases).toBe(asked);
+  clock.advance(1_000);
+  expect((await limits.take("b", 1, 2)).allowed).toBe(true);
+});
+
+test("what a decision tells counts down as in a bucket of one's own", async () => {
+  const { gateway } = boot();
+  const limits = gateway("first");
+  for (let left = 19; left >= 0; left -= 1) {
+    expect(await limits.take("a", 10, 20)).toMatchObject({ allowed: true, remaining: left });
+  }
+  expect(await limits.take("a", 10, 20)).toMatchObject({
+    allowed: false,
+    remaining: 0,
+    resetAt: 1_800_000_002,
+    retryAfterSeconds: 1,
+  });
+});
+
+test("without Redis each process serves its share, the debt is told afterwards, and both are logged", async () => {
+  const { clock, store, told, gateway } = boot();
+  const [first, second] = [gateway("first"), gateway("second")];
+  await Promise.all([first.tick(), second.tick()]);
+  for (let sweep = 0; sweep < 4; sweep += 1) await Promise.all([first.tick(), second.tick()]);
+  store.isLost = true;
+  const takes = (count: number) => Array.from({ length: count }, () => first.take("a", 10, 20));
+  expect(await countAllowed(takes(50))).toBe(10);
+  clock.advance(1_000);
+  expect(await countAllowed(takes(50))).toBe(5);
+  expect(await countAllowed([second.take("a", 10, 20, 11)])).toBe(0);
+  expect(told).toEqual(["lost 2", "lost 2"]);
+  store.isLost = false;
+  for (let sweep = 0; sweep < 4; sweep += 1) await first.tick();
+  expect(told.at(-1)).toBe("restored 2");
+  expect(await countAllowed(takes(50))).toBe(20 - 10);
+});
+
+test("losing Redis again and again gives no process a new burst", async () => {
+  const { store, gateway } = boot();
+  const limits = gateway("first");
+  let allowed = 0;
+  for (let loss = 0; loss < 20; loss += 1) {
+    store.isLost = true;
+    for (let sweep = 0; sweep < 4; sweep += 1) await limits.tick();
+    allowed += await countAllowed(Array.from({ length: 30 }, () => limits.take("a", 10, 20)));
+    store.isLost = false;
+    for (let sweep = 0; sweep < 4; sweep += 1) await limits.tick();
+    allowed += await countAllowed(Array.from({ length: 30 }, () => limits.take("a", 10, 20)));
+  }
+  expect(allowed).toBeLessThanOrEqual(40);
+});
+
+test("a Redis that hangs is waited for once and not longer than the wait that was set", async () => {
+  const { store, told, gateway } = boot();
+  const limits = gateway("first", 1);
+  store.isHanging = true;
+  expect(await limits.take("a", 10, 20)).toMatchObject({ allowed: true });
+  expect(told).toEqual(["lost 1"]);
+  expect(limits.take("a", 10, 20)).toMatchObject({ allowed: true });
+  store.release();
+});
+
+test("what an idle process holds goes back, and what a killed one held is there again when its lease is over", async () => {
+  const { clock, store, gateway } = boot();
+  const [idle, killed, taker] = [gateway("idle"), gateway("killed"), gateway("taker")];
+  await idle.take("a", 100, 200);
+  for (let sweep = 0; sweep < 6; sweep += 1) await idle.tick();
+  expect(store.heldBy("a", "idle")).toBe(0);
+  await killed.take("b", 100, 200, 100);
+  const left = store.heldBy("b", "killed");
+  expect(left).toBeGreaterThan(0);
+  clock.advance(2_000);
+  expect(await countAllowed(Array.from({ length: 250 }, () => taker.take("b", 100, 200)))).toBe(200 - left);
+  clock.advance(6_000);
+  expect(await countAllowed(Array.from({ length: 250 }, () => taker.take("b", 100, 200)))).toBe(200);
+});
+
+test("several processes under kills, losses of Redis and jumping clocks keep to the rate and the burst", async () => {
+  for (const seed of [1, 2]) expect(await run({ n: 12_000, seed })).toMatchObject({ passed: true });
+});

@@ -1,0 +1,35 @@
+import type { Log } from "./log.ts";
+import type { GaugeHandle } from "./metric-families.ts";
+import { eventMetrics, type MetricDefinition } from "./metric-table.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** What happens to what several processes share. */
+export interface SharingHappenings {
+  /** What processes share cannot be reached: each goes on with its share of every limit. */
+  sharingLost(replicas: number): void;
+  sharingRestored(replicas: number): void;
+  /** Told on every heartbeat that went well; logged when the number changes. */
+  replicasCounted(replicas: number): void;
+}
+
+export function sharingEvents(metrics: Metrics, log: Log): SharingHappenings {
+  const gauge = ({ name, help }: MetricDefinition): GaugeHandle => metrics.gauge(name, help).with();
+  const replicasNow = gauge(eventMetrics.replicas);
+  const sharingUp = gauge(eventMetrics.sharingUp);
+  const losses = metrics.counter(eventMetrics.sharingLost.name, eventMetrics.sharingLost.help).with();
+  let known = 0;
+  return {
+    sharingLost: (replicas: number) => {
+      losses.add();
+      sharingUp.set(0);
+      log.warn({ replicas }, "limits are not shared: this process serves its own share of each");
+    },
+    sharingRestored: (replicas: number) => log.info({ replicas }, "limits are shared again"),
+    replicasCounted: (replicas: number) => {
+      replicasNow.set(replicas);
+      sharingUp.set(1);
+      if (replicas !== known) log.info({ replicas }, "the number of processes that share limits has changed");
+      known = replicas;
+    },
+  };
+}
