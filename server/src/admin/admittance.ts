@@ -2,7 +2,7 @@ import { type Permission, SluiceError } from "@sluice/contract";
 import type { Context } from "hono";
 import { presentedKey, type RestEnvironment, writeRateLimitHeaders } from "../http/index.ts";
 import type { Grant, Refusal } from "../keys/index.ts";
-import type { LimitDecision, Limits } from "../limits/index.ts";
+import type { LimitDecision, SharedLimits } from "../limits/index.ts";
 
 export interface AdmittanceDependencies {
   /** What the presented key may do, its restrictions checked for a request that is of no network. */
@@ -11,7 +11,7 @@ export interface AdmittanceDependencies {
     request: Request,
     socketAddress: string,
   ) => Grant | Refusal | Promise<Grant | Refusal>;
-  readonly limits: Pick<Limits, "take">;
+  readonly limits: Pick<SharedLimits, "take">;
 }
 
 /** Who manages: a key and what it may do. */
@@ -40,7 +40,7 @@ export class Admittance {
    */
   async admit(context: Context<RestEnvironment>, ...oneOf: readonly Permission[]): Promise<Caller> {
     const grant = await this.#grantOf(context);
-    const decision = this.#take(grant);
+    const decision = await this.#take(grant);
     const headers: Record<string, string> = {};
     writeRateLimitHeaders(headers, decision);
     for (const [name, value] of Object.entries(headers)) context.header(name, value);
@@ -57,13 +57,13 @@ export class Admittance {
   }
 
   /** A token of each bucket that binds the key; the answer is the narrowest's, or that of the one that refuses. */
-  #take(grant: Grant): LimitDecision {
+  async #take(grant: Grant): Promise<LimitDecision> {
     const [narrowest, ...wider] = grant.buckets.requests;
     const { limits } = this.#dependencies;
-    const first = limits.take(narrowest.bucket, narrowest.requestsPerSecond, narrowest.burst);
+    const first = await limits.take(narrowest.bucket, narrowest.requestsPerSecond, narrowest.burst);
     if (!first.allowed) return first;
     for (const { bucket, requestsPerSecond, burst } of wider) {
-      const decision = limits.take(bucket, requestsPerSecond, burst);
+      const decision = await limits.take(bucket, requestsPerSecond, burst);
       if (!decision.allowed) return decision;
     }
     return first;
