@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { answersIn, run } from "./hostile-http.campaign.ts";
+
+test("hostile connections get nobody else's answer, smuggle no call to a node, and cost a normal client nothing", async () => {
+  const { passed, summary } = await run({ n: 250, seed: 5 });
+  expect(summary).toContain("normal calls were answered");
+  expect(passed).toBe(true);
+}, 60_000);
+
+test("what comes back on a connection is cut into answers, and anything else is told from them", () => {
+  const one = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+  expect(answersIn(one + one)).toEqual([
+    { status: 200, body: "{}" },
+    { status: 200, body: "{}" },
+  ]);
+  expect(answersIn("")).toEqual([]);
+  expect(answersIn(`${one}{}`)).toBeNull();
+});
