@@ -1,5 +1,6 @@
 import { type CommitmentName, commitments, type Network, networks } from "@sluice/contract";
-import { ByteLru, type Sized } from "./byte-lru.ts";
+import { AdmittingStore } from "./admitting-store.ts";
+import type { Sized } from "./byte-lru.ts";
 import { Shelf, type ShelfOptions } from "./shelf.ts";
 
 export type AnswerCacheOptions = Partial<ShelfOptions>;
@@ -27,12 +28,12 @@ const defaults: ShelfOptions = {
  */
 export class AnswerCache<T extends Sized, Outcome> {
   readonly #shelves = new Map<Network, ReadonlyMap<CommitmentName, Shelf<T, Outcome>>>();
-  readonly #finals: ByteLru<T>[] = [];
+  readonly #finals: AdmittingStore<T>[] = [];
 
   constructor(options: AnswerCacheOptions, dependencies: AnswerCacheDependencies) {
     const settings: ShelfOptions = { ...defaults, ...options };
     for (const network of networks) {
-      const final = new ByteLru<T>({ bytesMax: settings.finalBytesMax });
+      const final = new AdmittingStore<T>({ bytesMax: settings.finalBytesMax });
       this.#finals.push(final);
       const shelves = new Map<CommitmentName, Shelf<T, Outcome>>();
       for (const commitment of commitments) {

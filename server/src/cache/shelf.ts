@@ -1,3 +1,4 @@
+import type { AdmittingStore } from "./admitting-store.ts";
 import { ByteLru, type Sized } from "./byte-lru.ts";
 
 /** An answer that may be kept: as history, or until the next slot. */
@@ -27,13 +28,13 @@ export interface ShelfDependencies {
 export class Shelf<T extends Sized, Outcome> {
   readonly #options: ShelfOptions;
   readonly #dependencies: ShelfDependencies;
-  readonly #final: ByteLru<T>;
+  readonly #final: AdmittingStore<T>;
   readonly #slot: ByteLru<T>;
   /** The calls that may be joined: those of this generation. */
   #flights = new Map<string, Promise<Outcome>>();
   #generation = 0;
 
-  constructor(options: ShelfOptions, dependencies: ShelfDependencies, final: ByteLru<T>) {
+  constructor(options: ShelfOptions, dependencies: ShelfDependencies, final: AdmittingStore<T>) {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#final = final;
@@ -44,9 +45,7 @@ export class Shelf<T extends Sized, Outcome> {
   get(key: string, nowMs: number): T | undefined {
     const fresh = this.#slot.get(key, nowMs);
     if (fresh !== undefined) return fresh;
-    const settled = this.#final.get(key, nowMs);
-    if (settled !== undefined) this.#final.touch(key);
-    return settled;
+    return this.#final.get(key, nowMs);
   }
 
   /**
