@@ -52,6 +52,29 @@ async function writePrograms(programs: readonly AccountWrite[], svm: Svm): Promi
   if (faults.length > 0) throw new GenesisFaults(faults);
 }
 
+const LAMPORTS_MAX = 0xffff_ffff_ffff_ffffn;
+
+/** Throws GenesisFaults when all accounts together hold more than clients can be told. */
+function checkLamports(accounts: readonly AccountWrite[]): void {
+  // Of accounts at one address the last stands.
+  const held = new Map(accounts.map(({ address, account }) => [address, account?.lamports ?? 0n]));
+  const total = held.values().reduce((sum, lamports) => sum + lamports, 0n);
+  if (total <= LAMPORTS_MAX) return;
+  throw new GenesisFaults([
+    `all accounts together hold ${total} lamports, and no more than ${LAMPORTS_MAX} can be told`,
+  ]);
+}
+
+/** Writes accounts all at once. Throws GenesisFaults when the machine does not take one, such as a sysvar of other bytes. */
+async function writeAccounts(accounts: readonly AccountWrite[], svm: Svm): Promise<void> {
+  try {
+    await svm.write(accounts);
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw new GenesisFaults([`the machine does not take an account that the chain is to begin with: ${said}`]);
+  }
+}
+
 /**
  * Every account of the first slot: what the virtual machine brings, the faucet, the validators, their stake pool, tips, and
  * what is described beside them, which stands in place of all of these. Throws GenesisFaults.
@@ -84,8 +107,9 @@ export async function createGenesis(
     stakeHistorySysvar([]),
     ...description.accounts,
   ];
+  checkLamports([...kept, ...added]);
   const gone = kept.filter(({ account }) => account === null);
-  await svm.write([...gone, ...added.filter((write) => !isLoaded(write))]);
+  await writeAccounts([...gone, ...added.filter((write) => !isLoaded(write))], svm);
   await writePrograms(added.filter(isLoaded), svm);
   const hash = new Uint8Array(createHash("sha256").update(`sluice devnet genesis/${options.seed}`).digest());
   return {

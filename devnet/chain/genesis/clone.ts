@@ -19,7 +19,9 @@ export type Ask = (url: string, init: RequestInit) => Promise<Response>;
 /** Accounts of one getMultipleAccounts, as every node allows. */
 const ADDRESSES_PER_CALL = 100;
 const CALL_TIMEOUT_MS = 30_000;
-/** A program's file is 10 MiB at most; a hundred accounts together may be no more than this, as base64. */
+/** What the chain allows an account, programs' files included. */
+const ACCOUNT_BYTES_MAX = 10 * 1_024 * 1_024;
+/** A hundred accounts together may be no more than this, as base64. */
 const ANSWER_BYTES_MAX = 256 * 1_024 * 1_024;
 
 function members(value: unknown): { readonly [name: string]: unknown } | null {
@@ -39,7 +41,8 @@ function accountOf(value: unknown): ChainAccount | null | undefined {
   if (lamports === null || !isAddress(owner) || typeof executable !== "boolean") return undefined;
   if (typeof data[0] !== "string" || data[1] !== "base64") return undefined;
   const rentEpoch = parseU64(account?.["rentEpoch"]) ?? 0xffff_ffff_ffff_ffffn;
-  return { lamports, data: new Uint8Array(Buffer.from(data[0], "base64")), owner, executable, rentEpoch };
+  const bytes = new Uint8Array(Buffer.from(data[0], "base64"));
+  return bytes.length > ACCOUNT_BYTES_MAX ? undefined : { lamports, data: bytes, owner, executable, rentEpoch };
 }
 
 async function boundedText(response: Response): Promise<string> {

@@ -57,10 +57,17 @@ export class GenesisFaults extends Error {
   }
 }
 
+/** A file's bytes. Throws Error when it is none, such as a device whose size says nothing, or has more than `max`. */
+function readBounded(path: string, max: number): Buffer {
+  const stat = statSync(path);
+  if (!stat.isFile()) throw new Error("it is no file");
+  if (stat.size > max) throw new Error(`it has more than ${max} bytes`);
+  return readFileSync(path);
+}
+
 function readElf(path: string): Uint8Array | string {
   try {
-    if (statSync(path).size > PROGRAM_FILE_BYTES_MAX) return `${path} has more than ${PROGRAM_FILE_BYTES_MAX} bytes`;
-    const elf = new Uint8Array(readFileSync(path));
+    const elf = new Uint8Array(readBounded(path, PROGRAM_FILE_BYTES_MAX));
     return ELF_MAGIC.equals(elf.subarray(0, 4)) ? elf : `${path} is no ELF file`;
   } catch (error) {
     return `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
@@ -72,8 +79,7 @@ function readGenesis(path: string): { file: GenesisFile; built: BuiltGenesis } |
     faults.map(({ path: at, message }) => `${path}: ${at === "" ? "the file" : at}: ${message}`);
   let text: string;
   try {
-    if (statSync(path).size > GENESIS_FILE_BYTES_MAX) return [`${path} has more than ${GENESIS_FILE_BYTES_MAX} bytes`];
-    text = readFileSync(path, "utf8");
+    text = readBounded(path, GENESIS_FILE_BYTES_MAX).toString("utf8");
   } catch (error) {
     return [`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`];
   }

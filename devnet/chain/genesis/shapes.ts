@@ -152,8 +152,8 @@ export function oneOf<const T extends string>(...values: readonly T[]): Shape<T>
 
 export const base64: Shape<Uint8Array> = {
   read(value, path, reading) {
-    const valid =
-      typeof value === "string" && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value);
+    // Groups of four would say the same in one expression, which gives up on a text of some megabytes.
+    const valid = typeof value === "string" && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
     return valid ? new Uint8Array(Buffer.from(value, "base64")) : reading.fault(path, "expected base64");
   },
 };

@@ -21,6 +21,9 @@ import { walletKeypair } from "../testing/wallets.ts";
 import { programDataAddress } from "./elf-accounts.ts";
 import { GenesisFaults } from "./load.ts";
 
+const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
+const SYSVARS = "Sysvar1111111111111111111111111111111111111";
+
 let directory: string;
 let node: ChainNode;
 let connection: Connection;
@@ -227,6 +230,7 @@ test("what a node answers to a clone is judged, not trusted", async () => {
     JSON.stringify({ result: { value: [{ ...account, owner: "x" }] } }),
     JSON.stringify({ result: { value: [{ ...account, data: "" }] } }),
     JSON.stringify({ result: { value: [{ ...account, executable: "no" }] } }),
+    JSON.stringify({ result: { value: [{ ...account, data: ["A".repeat(14 * 1_024 ** 2), "base64"] }] } }),
   ];
   let next = 0;
   await using odd = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(answers[next++]) });
@@ -235,6 +239,33 @@ test("what a node answers to a clone is judged, not trusted", async () => {
     expect(faults).toEqual([expect.stringContaining("did not give the accounts")]);
   }
   expect(next).toBe(answers.length);
+});
+
+test("an account of a genesis file may be as large as the chain allows any", async () => {
+  const data = Buffer.alloc(10 * 1_024 ** 2, 7).toString("base64");
+  const account = { address: Keypair.generate().publicKey.toBase58(), lamports: "100000000000", owner: MEMO, data };
+  const genesisPath = file("large.json", JSON.stringify({ accounts: [account] }));
+  await using large = await bootNode({ genesisPath, slotMs: 0 });
+  const slice = { encoding: "base64", dataSlice: { offset: 10 * 1_024 ** 2 - 2, length: 9 } };
+  const { result } = await call(large.rpcUrl, "getAccountInfo", [account.address, slice]);
+  expect(result).toMatchObject({ value: { space: 10 * 1_024 ** 2, data: ["Bwc=", "base64"] } });
+  const more = { ...account, data: Buffer.alloc(10 * 1_024 ** 2 + 1).toString("base64") };
+  const faults = await faultsOf({ genesisPath: file("larger.json", JSON.stringify({ accounts: [more] })) });
+  expect(faults).toEqual([expect.stringContaining("accounts[0].data: expected at most 10485760 bytes")]);
+});
+
+test("what no chain can begin with is told, whatever form it has", async () => {
+  const wallets = [{ name: "greedy", lamports: "18446744073709551615" }];
+  const sysvar = { address: "SysvarC1ock11111111111111111111111111111111", lamports: 1, owner: SYSVARS, data: "AAAA" };
+  const told = async (content: object) =>
+    (await faultsOf({ genesisPath: file("impossible.json", JSON.stringify(content)) })).join();
+  expect(await told({ wallets })).toContain("all accounts together hold");
+  expect(await told({ accounts: [sysvar] })).toContain("does not take an account");
+  for (const genesisPath of [directory, "/dev/null"]) {
+    expect(await faultsOf({ genesisPath })).toEqual([expect.stringContaining("it is no file")]);
+    const programs = [{ address: sysvar.address, path: genesisPath }];
+    expect(await faultsOf({ programs })).toEqual([expect.stringContaining("it is no file")]);
+  }
 });
 
 test("the chain's process tells faults of its genesis and ends with 2", async () => {
