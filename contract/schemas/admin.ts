@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { keyEnvironments } from "../api-key.ts";
-import { oracleTiers, oracleV2Tiers, permissions, platformTiers } from "../tiers.ts";
+import { networks, oracleTiers, oracleV2Tiers, permissions, platformTiers } from "../tiers.ts";
 import { accountCreate, accountLimits } from "./account.ts";
 import { keyCreate, keyCreated, keyRestrictions } from "./key.ts";
-import { bigCount, displayName, identifier, timestamp } from "./primitives.ts";
+import { bigCount, count, displayName, identifier, timestamp } from "./primitives.ts";
 
 /** Management bodies refuse members they do not know. An absent member stays as it is. */
 const hasMember = (body: object): boolean => Object.values(body).some((value) => value !== undefined);
@@ -83,6 +83,65 @@ export const auditEntry = z
   })
   .meta({ id: "AuditEntry" });
 
+const groups = z
+  .array(z.enum(["read", "archive", "send"]))
+  .min(1)
+  .max(3);
+
+/** What each part may hold is decided by the rules of the configuration's lists; these bounds only keep it small. */
+export const upstreamCreate = z
+  .strictObject({
+    network: z.enum(networks),
+    label: z.string().min(1).max(63),
+    url: z.string().min(1).max(2_048),
+    ws: z.string().min(1).max(2_048).optional(),
+    groups: groups.optional(),
+    weight: z.int().optional(),
+    requests_per_second: z.int().nullable().optional(),
+    headers: z
+      .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/), z.string().max(4_096))
+      .optional()
+      .meta({ description: "Sent with each call; their values are never shown again" }),
+  })
+  .meta({ id: "UpstreamCreate" });
+
+export const upstreamRecord = z
+  .object({
+    network: z.enum(networks),
+    label: z.string(),
+    url: z.string().meta({ description: "Without path, query and user, where providers put their tokens" }),
+    ws: z.string(),
+    groups: z.array(z.string()),
+    weight: count,
+    requests_per_second: count.nullable(),
+    headers: z.array(z.string()).meta({ description: "The names of the headers that are sent along" }),
+    origin: z.enum(["configuration", "run time"]),
+    order: z.enum(["open", "cordoned", "drained"]).meta({ description: "What an operator has ordered" }),
+    serving: z.boolean().meta({ description: "Whether it gets calls now" }),
+    out: z
+      .enum(["silent", "lagging", "failing", "cordoned", "drained", "on-trial"])
+      .nullable()
+      .meta({ description: "Why it gets none" }),
+    slot: count.nullable(),
+    slot_lag: count.nullable(),
+    latency_ms: z.number().nullable(),
+    error_rate: z.number(),
+    in_flight: count,
+  })
+  .meta({ id: "Upstream" });
+
+export const upstreamList = z.object({ items: z.array(upstreamRecord) }).meta({ id: "UpstreamList" });
+
+export const reloadOutcome = z
+  .object({
+    applied: z.array(z.string()).meta({ description: "Keys of the configuration that changed and hold now" }),
+    needs_restart: z.array(z.string()).meta({ description: "Keys that changed and hold after a restart" }),
+  })
+  .meta({ id: "ReloadOutcome" });
+
+export type UpstreamCreate = z.infer<typeof upstreamCreate>;
+export type UpstreamBody = z.infer<typeof upstreamRecord>;
+export type ReloadOutcome = z.infer<typeof reloadOutcome>;
 export type AccountChange = z.infer<typeof accountChange>;
 export type AdminKeyCreate = z.infer<typeof adminKeyCreate>;
 export type KeyChange = z.infer<typeof keyChange>;

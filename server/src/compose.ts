@@ -13,13 +13,15 @@ import { knownMethods, wireGateway } from "./compose/gateway.ts";
 import { lazily } from "./compose/lazily.ts";
 import { wireManagement } from "./compose/management.ts";
 import { openOracle } from "./compose/oracle.ts";
+import { createReload, type Reload } from "./compose/reload.ts";
 import { openResolver } from "./compose/resolver.ts";
 import { openStores } from "./compose/stores.ts";
+import { wireUpstreamBoard } from "./compose/upstream-board.ts";
 import { version } from "./compose/version.ts";
-import type { Config } from "./config/index.ts";
+import type { Config, ConfigOutcome } from "./config/index.ts";
 import { AppListener, listening } from "./door/index.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "./lib/index.ts";
-import { createEvents, createLog, createMetrics, type Log } from "./observe/index.ts";
+import { createEvents, createLog, createMetrics, type RootLog } from "./observe/index.ts";
 import type { State } from "./state/index.ts";
 
 export type { OpenDoor } from "./compose/doors.ts";
@@ -36,12 +38,16 @@ export interface Sluice extends AsyncDisposable {
   readonly state: State;
   /** Lets a browser on this machine see the console as this account without signing in; for development only. */
   openConsoleAs(accountId: string): void;
+  /** Reads the configuration again and follows what can be followed without dropping a connection. */
+  readonly reload: Reload;
 }
 
 export interface ComposeDependencies {
   readonly clock?: Clock;
   readonly random?: Random;
-  readonly log?: Log;
+  readonly log?: RootLog;
+  /** Reads the configuration again; without it a reload is refused. */
+  readonly readConfig?: () => ConfigOutcome;
 }
 
 /** How long requests in flight may take once the server has been asked to end. */
@@ -61,7 +67,10 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const stores = await openStores(config, shared);
   const gateway = wireGateway(config, { ...shared, stores });
   const forgetting = await followForgetting({ ...shared, hot: stores.hot, keys: gateway.keys });
-  const management = wireManagement({ ...shared, stores, credits: gateway.credits, forgetting });
+  const board = await wireUpstreamBoard({ ...shared, ...stores, upstreams: gateway.upstreams });
+  const read = given.readConfig ?? null;
+  const reload = createReload(config, { read, gateway, log, recallOrders: board.recall });
+  const management = wireManagement({ ...shared, stores, credits: gateway.credits, forgetting, reload });
   const names = openResolver(config, shared);
   const oracle = openOracle(config, { ...shared, stores, gateway, forgetting });
   const doors: OpenDoor[] = [];
@@ -81,7 +90,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
     return new ConsolePages({ directory, pages: pagePaths });
   });
   const fetchConsole = (request: Request, bindings: object) => consoleApp.fetch(request, bindings);
-  const administration = mountAdministration({ ...parts, forgetting });
+  const administration = mountAdministration({ ...parts, forgetting, board, reload, closing: closing.signal });
   const door = openGatewayDoor(config, { ...parts, consoleApp: fetchConsole, administration, pages });
   opening.defer(async () => {
     events.serverStopping("asked to end");
@@ -103,6 +112,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
     doors,
     consoleUrl: consoleUrl(config),
     state: stores.state,
+    reload,
     openConsoleAs: (accountId) => {
       open.account = accountId;
     },

@@ -1,9 +1,12 @@
 import type { Hono } from "hono";
 import { createRestApp, type RestEnvironment } from "../http/index.ts";
+import type { State } from "../state/index.ts";
 import { type AccountRouteDependencies, addAccountRoutes } from "./account-routes.ts";
 import { Admittance, type AdmittanceDependencies } from "./admittance.ts";
 import { addKeyRoutes, type KeyRouteDependencies } from "./key-routes.ts";
+import { type ReloadOutcome, reloadBody } from "./reload.ts";
 import { addSentRoute, type SentDependencies } from "./sent.ts";
+import { addUpstreamRoutes, type UpstreamRouteDependencies } from "./upstream-routes.ts";
 import { addUsageRoute, type UsageDependencies } from "./usage.ts";
 
 export interface AdministrationDependencies
@@ -11,11 +14,15 @@ export interface AdministrationDependencies
     Omit<UsageDependencies, "admittance" | "state">,
     Omit<SentDependencies, "admittance" | "state">,
     Omit<AccountRouteDependencies, "admittance" | "state">,
-    Omit<KeyRouteDependencies, "admittance" | "state"> {
+    Omit<KeyRouteDependencies, "admittance" | "state">,
+    Omit<UpstreamRouteDependencies, "admittance" | "state"> {
   readonly state: UsageDependencies["state"] &
     SentDependencies["state"] &
     AccountRouteDependencies["state"] &
-    KeyRouteDependencies["state"];
+    KeyRouteDependencies["state"] &
+    UpstreamRouteDependencies["state"] &
+    Pick<State, "audit">;
+  readonly reload: () => Promise<ReloadOutcome>;
   readonly requestId: () => string;
   readonly log: { error(fields: object, message: string): void };
 }
@@ -31,5 +38,18 @@ export function createAdministration(given: AdministrationDependencies): Hono<Re
   addSentRoute(app, dependencies);
   addAccountRoutes(app, dependencies);
   addKeyRoutes(app, dependencies);
+  addUpstreamRoutes(app, dependencies);
+  app.post("/api/v1/admin/reload", async (context) => {
+    const caller = await dependencies.admittance.admit(context, "admin");
+    const body = reloadBody(await given.reload());
+    const entry = {
+      actor: caller.keyId,
+      action: "configuration.reload",
+      subject: "configuration",
+      detail: { ...body },
+    };
+    await given.state.audit.append(entry);
+    return context.json(body);
+  });
   return app;
 }

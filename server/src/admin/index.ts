@@ -13,3 +13,5 @@ export { type ConsoleDependencies, type ConsoleOptions, createConsole } from "./
 export { ConsolePages, pagePaths } from "./console-pages.ts";
 export { issueKey, type KeyRequest } from "./issue-key.ts";
 export { createManagement, type ManagementDependencies } from "./management.ts";
+export type { ReloadOutcome } from "./reload.ts";
+export type { UpstreamBoard } from "./upstream-routes.ts";

@@ -5,6 +5,7 @@ import type { Clock, Random } from "../lib/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
 import { issueKey } from "./issue-key.ts";
 import { accountBody, keyBody } from "./records.ts";
+import { type ReloadOutcome, reloadBody } from "./reload.ts";
 
 export interface ManagementDependencies {
   readonly state: Pick<State, "accounts" | "keys" | "audit">;
@@ -20,6 +21,7 @@ export interface ManagementDependencies {
   readonly creditsUsed: (accountId: string) => Promise<{ month: string; used: bigint }>;
   /** Requests and credits of the last hour. */
   readonly usage: (accountId: string) => Promise<object>;
+  readonly reload: () => Promise<ReloadOutcome>;
   /** The migrations of the stores and when each was applied. */
   readonly migrations: () => Promise<object>;
 }
@@ -39,6 +41,11 @@ export function createManagement(options: { actor: string }, dependencies: Depen
   addAccountRoutes(app, dependencies, audit);
   addAccountReports(app, dependencies);
   addKeyRoutes(app, dependencies, audit);
+  app.post("/reload", async (context) => {
+    const body = reloadBody(await dependencies.reload());
+    await audit("configuration.reload", "configuration", { ...body });
+    return context.json(body);
+  });
   app.get("/health", (context) => context.json({ status: "ok" }));
   app.get("/migrations", async (context) => context.json(await dependencies.migrations()));
   return app;

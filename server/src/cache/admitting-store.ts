@@ -51,7 +51,7 @@ const ghostsMin = 1_024;
  * the difference.
  */
 export class AdmittingStore<T extends Sized> {
-  readonly #bytesMax: number;
+  #bytesMax: number;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #trial = new Queue<T>();
   readonly #staying = new Queue<T>();
@@ -96,6 +96,12 @@ export class AdmittingStore<T extends Sized> {
     this.#entries.set(key, entry);
     this.#bytes += bytes;
     this.#enqueue(entry);
+    while (this.#queuedBytes > this.#bytesMax) this.#evictOne();
+  }
+
+  /** Keeps to another bound from now on. */
+  resize(bytesMax: number): void {
+    this.#bytesMax = bytesMax;
     while (this.#queuedBytes > this.#bytesMax) this.#evictOne();
   }
 

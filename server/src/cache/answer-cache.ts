@@ -56,6 +56,11 @@ export class AnswerCache<T extends Sized, Outcome> {
     this.shelf(network, commitment).slotMoved();
   }
 
+  /** Bounds the history of each network anew; what no longer fits goes at once. */
+  resizeFinal(bytesMax: number): void {
+    for (const final of this.#finals) final.resize(bytesMax);
+  }
+
   /** Bytes of history that are kept; for metrics. */
   get finalBytes(): number {
     return this.#finals.reduce((sum, final) => sum + final.bytes, 0);

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Config, FlagValues, Mode } from "../config/index.ts";
+import { type Config, type ConfigOutcome, type FlagValues, loadConfigFromProcess, type Mode } from "../config/index.ts";
 import { configOrFail } from "./load-config.ts";
 import { openManagement } from "./management-client.ts";
 import type { Terminal } from "./terminal.ts";
@@ -26,6 +26,11 @@ export class CommandContext {
 
   config(options: Options, mode: Mode = "dev"): Config {
     return configOrFail(mode, flagsOf(options));
+  }
+
+  /** What the command's configuration says now. */
+  readConfig(options: Options, mode: Mode = "dev"): ConfigOutcome {
+    return loadConfigFromProcess({ mode, flags: flagsOf(options) });
   }
 
   async manage(options: Options, method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { compose, managementSocketPath, type Sluice, stateOptions, storeParts, version } from "../compose.ts";
-import type { Config } from "../config/index.ts";
+import type { Config, ConfigOutcome } from "../config/index.ts";
 import { systemClock, systemRandom } from "../lib/index.ts";
 import { createLog } from "../observe/index.ts";
 import { requireUnusedState } from "../state/index.ts";
@@ -21,7 +21,12 @@ interface DevOptions extends DevChainGenesis {
 }
 
 /** Runs the server with its own chain until SIGINT or SIGTERM: what `npm start` does. */
-export async function runDev(config: Config, options: DevOptions, terminal: Terminal): Promise<void> {
+export async function runDev(
+  config: Config,
+  options: DevOptions,
+  terminal: Terminal,
+  readConfig: () => ConfigOutcome,
+): Promise<void> {
   const startedAt = systemClock.monotonic();
   const stop = untilSignal(systemClock);
   const slotMs = readSlotMs(options.slotMs);
@@ -41,9 +46,17 @@ export async function runDev(config: Config, options: DevOptions, terminal: Term
     ownChain ? startDevChain({ ...options, slotMs, traffic }, dependencies) : null,
     ownMarket ? startDevMarket(dependencies) : null,
   ]);
-  const chained = chain === null ? config : onChain(config, chain.ready());
-  const effective = market === null ? chained : onMarket(chained, market.ready());
-  const sluice = resources.use(await compose(effective, { log }).catch(explainStartFault));
+  /** With the children in the place of what was not named; nodes that are named while it runs take the chain's. */
+  const withChildren = (given: Config): Config => {
+    const chained = chain === null || given.upstreams.devnet.length > 0 ? given : onChain(given, chain.ready());
+    return market === null ? chained : onMarket(chained, market.ready());
+  };
+  const effective = withChildren(config);
+  const reread = (): ConfigOutcome => {
+    const outcome = readConfig();
+    return outcome.ok ? { ok: true, config: withChildren(outcome.config) } : outcome;
+  };
+  const sluice = resources.use(await compose(effective, { log, readConfig: reread }).catch(explainStartFault));
   const { keys, consoleAccountId } = await ensureDevAccounts(readDevKeys(directory), {
     ...dependencies,
     state: sluice.state,

@@ -1,3 +1,4 @@
+import type { ReloadOutcome } from "@sluice/contract";
 import { Command, Option } from "commander";
 import { version } from "../compose.ts";
 import { describeConfig, formatFaults, loadConfigFromProcess } from "../config/index.ts";
@@ -27,6 +28,7 @@ export function buildProgram(terminal: Terminal): Command {
   addMigrateCommand(program, context);
   addOracleCommands(program, context);
   addConfigCommand(program, context);
+  addReloadCommand(program, context);
   program
     .command("version")
     .description("print the version")
@@ -55,7 +57,9 @@ function addServerCommands(program: Command, context: CommandContext): void {
     .option("--genesis <file>", "what the development chain begins with, in place of what ships with it")
     .option("--clone <url=address,...>", "accounts to copy from a running chain; may be repeated", collect)
     .option("--program <address=file.so>", "a program that the development chain runs; may be repeated", collect)
-    .action(async (options) => await runDev(context.config(options), options, context.terminal));
+    .action(async (options) => {
+      await runDev(context.config(options), options, context.terminal, () => context.readConfig(options));
+    });
   context
     .command(program, "serve", "run the server in production")
     .option("--roles <roles>", "the parts to run, separated by commas; all of them by default")
@@ -63,13 +67,29 @@ function addServerCommands(program: Command, context: CommandContext): void {
     .option("--port-offset <n>", "added to the port of every door")
     .option("--bind <host>", "the address that the doors listen on")
     .option("--log-level <level>", "debug, info, warn, error, silent")
-    .action(async (options) => await runServe(context.config(options, "serve"), context.terminal));
+    .action(async (options) => {
+      await runServe(context.config(options, "serve"), context.terminal, () => context.readConfig(options, "serve"));
+    });
   context
     .command(program, "resolver", "run the name resolver alone: one door, one node (CHAIN_RPC_URL), no store")
     .option("--port-offset <n>", "added to the port of the door")
     .option("--log-level <level>", "debug, info, warn, error, silent")
     .action(async (options) => {
-      await runServe(context.config({ ...options, roles: "resolver" }, "serve"), context.terminal);
+      const alone = { ...options, roles: "resolver" };
+      await runServe(context.config(alone, "serve"), context.terminal, () => context.readConfig(alone, "serve"));
+    });
+}
+
+function addReloadCommand(program: Command, context: CommandContext): void {
+  context
+    .command(program, "reload", "have the running server read its configuration again, without dropping a connection")
+    .action(async (options) => {
+      const outcome = (await context.manage(options, "POST", "/reload")) as ReloadOutcome;
+      const tell = (what: string, keys: readonly string[]) =>
+        `${what}: ${keys.length === 0 ? "nothing" : keys.join(", ")}`;
+      context.print(options, outcome, () =>
+        [tell("applied", outcome.applied), tell("needs a restart", outcome.needs_restart)].join("\n"),
+      );
     });
 }
 

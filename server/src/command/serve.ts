@@ -1,21 +1,30 @@
 import { compose, composeResolver } from "../compose.ts";
-import { type Config, isResolverAlone } from "../config/index.ts";
+import { type Config, type ConfigOutcome, isResolverAlone } from "../config/index.ts";
 import { systemClock } from "../lib/index.ts";
 import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure, type Terminal } from "./terminal.ts";
-import { untilSignal } from "./until-signal.ts";
+import { onHangUp, untilSignal } from "./until-signal.ts";
+
+interface Started extends AsyncDisposable {
+  readonly doors: readonly { readonly name: string; readonly url: string }[];
+  /** Absent where nothing can be changed while it runs. */
+  readonly reload?: () => Promise<unknown>;
+}
 
 /** Runs the server until SIGTERM or SIGINT, then drains it. */
-export async function runServe(config: Config, terminal: Terminal): Promise<void> {
+export async function runServe(config: Config, terminal: Terminal, readConfig: () => ConfigOutcome): Promise<void> {
   const stop = untilSignal(systemClock);
-  const start = isResolverAlone(config.roles) ? startResolver(config) : compose(config, {});
+  const start: Promise<Started> = isResolverAlone(config.roles)
+    ? startResolver(config)
+    : compose(config, { readConfig });
   const sluice = await start.catch(explainStartFault);
+  if (sluice.reload !== undefined) onHangUp(sluice.reload);
   for (const door of sluice.doors) terminal.out(`${door.name} ${door.url}`);
   await stop;
   await sluice[Symbol.asyncDispose]();
 }
 
-async function startResolver(config: Config): ReturnType<typeof composeResolver> {
+async function startResolver(config: Config): Promise<Started> {
   const { chainRpcUrl } = config.resolver;
   if (chainRpcUrl === null) throw new CommandFailure("the resolver needs a node: set CHAIN_RPC_URL");
   return await composeResolver({ ...config, resolver: { ...config.resolver, chainRpcUrl } });

@@ -19,3 +19,12 @@ export async function untilSignal(clock: Clock): Promise<void> {
   }
   await promise;
 }
+
+/**
+ * Calls `reload` at each SIGHUP, as an operator or a service manager sends it. Only a server that stands alone asks for
+ * this: one that a terminal holds is to end with its terminal.
+ */
+export function onHangUp(reload: () => Promise<unknown>): void {
+  // What came of it is in the log; a fault must not end the server that was to go on.
+  process.on("SIGHUP", () => void reload().catch((fault: unknown) => console.error(fault)));
+}

@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/contract";
-import { administrationPaths, createAdministration } from "../admin/index.ts";
+import { administrationPaths, createAdministration, type UpstreamBoard } from "../admin/index.ts";
 import type { AppMount } from "../door/index.ts";
 import { clientAddress } from "../http/index.ts";
 import type { Grant, Refusal } from "../keys/index.ts";
@@ -8,6 +8,7 @@ import type { Clock, Random } from "../lib/index.ts";
 import type { Log } from "../observe/index.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
+import type { Reload } from "./reload.ts";
 import type { Stores } from "./stores.ts";
 
 interface Parts {
@@ -17,6 +18,9 @@ interface Parts {
   readonly stores: Stores;
   readonly gateway: Gateway;
   readonly forgetting: Forgetting;
+  readonly board: UpstreamBoard;
+  readonly reload: Reload;
+  readonly closing: AbortSignal;
 }
 
 /** A ledger that is restarting is asked again shortly; anything else is a fault of ours. */
@@ -26,7 +30,7 @@ function ledgerAway(fault: unknown): never {
 }
 
 /** Usage and administration, mounted under their paths on the gateway's door. */
-export function mountAdministration({ clock, random, log, stores, gateway, forgetting }: Parts): AppMount[] {
+export function mountAdministration({ clock, random, log, stores, gateway, forgetting, ...parts }: Parts): AppMount[] {
   const { state, ledger } = stores;
   const { keys, limits, credits, sent, requestId, trustedProxies } = gateway;
   const authenticate = async (
@@ -58,6 +62,9 @@ export function mountAdministration({ clock, random, log, stores, gateway, forge
     sentBy: (keyId, most) => sent.of(keyId, most),
     forgetKey: (hash) => forgetting.forgetKey(hash),
     forgetAccount: (accountId) => forgetting.forgetAccount(accountId),
+    upstreams: parts.board,
+    reload: parts.reload,
+    closing: parts.closing,
   });
   return administrationPaths.map((prefix) => ({ prefix, fetch: (request, bindings) => app.fetch(request, bindings) }));
 }

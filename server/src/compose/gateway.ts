@@ -5,7 +5,7 @@ import { createCredits } from "../credits/index.ts";
 import type { RequestFact } from "../door/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import { createKeys } from "../keys/index.ts";
-import { type Clock, compileAddressSet, type Random } from "../lib/index.ts";
+import { type Clock, type Random, replaceableAddressSet } from "../lib/index.ts";
 import { createLimits, createSharedLimits } from "../limits/index.ts";
 import { createTracing, type Events, type Log } from "../observe/index.ts";
 import { Rpc, type RpcDependencies, SentTransactions } from "../rpc/index.ts";
@@ -73,7 +73,8 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
     events,
     tracing,
     requestId: createRequestIds({ random }),
-    trustedProxies: compileAddressSet(config.trustedProxies),
+    trustedProxies: replaceableAddressSet(config.trustedProxies),
+    resizeCache: (bytesMax: number) => cache.resizeFinal(bytesMax),
   };
 }
 

@@ -5,12 +5,14 @@ import type { Clock, Random } from "../lib/index.ts";
 import type { Log } from "../observe/index.ts";
 import type { Forgetting } from "./forgetting.ts";
 import { listMigrations } from "./migrations.ts";
+import type { Reload } from "./reload.ts";
 import type { Stores } from "./stores.ts";
 
 export interface ManagementParts {
   readonly stores: Stores;
   readonly credits: Pick<Credits, "spent">;
   readonly forgetting: Forgetting;
+  readonly reload: Reload;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -29,6 +31,7 @@ export function wireManagement(parts: ManagementParts) {
       log: parts.log,
       forgetKey: (hash) => parts.forgetting.forgetKey(hash),
       forgetAccount: (accountId) => parts.forgetting.forgetAccount(accountId),
+      reload: parts.reload,
       creditsUsed: (accountId) => parts.credits.spent(accountId),
       usage: async (accountId) => {
         await ledger.requests.flush();

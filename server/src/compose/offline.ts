@@ -26,6 +26,7 @@ export async function composeManagement(config: Config): Promise<OfflineManageme
     log,
     credits,
     stores,
+    reload: async () => ({ kind: "unavailable" }),
     // No server runs, so nobody has anything to forget.
     forgetting: { forgetKey: () => {}, follow: () => undefined, forgetAccount: () => {} },
   });

@@ -179,6 +179,37 @@ function parseUpstreams(text: string): Parsed<readonly UpstreamConfig[]> {
   return { ok: true, value: upstreams };
 }
 
+/** What is typed of a node in parts, as an operator's program gives it; absent parts are as in a list. */
+export interface UpstreamParts {
+  readonly label: string;
+  readonly url: string;
+  readonly ws?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly weight?: number | undefined;
+  readonly requestsPerSecond?: number | null | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** One node from its parts, by the rules of a list's entries. Commas and semicolons, which part entries, travel encoded. */
+export function upstreamOf(parts: UpstreamParts): Parsed<UpstreamConfig> {
+  const whole = (text: string): string => text.replaceAll(",", "%2C").replaceAll(";", "%3B");
+  if (!labelPattern.test(parts.label))
+    return { ok: false, expected: "a label of letters, digits, dot, dash, underscore" };
+  const { ws, groups, weight, requestsPerSecond, headers } = parts;
+  const entry = [
+    `${parts.label}=${whole(parts.url)}`,
+    ...(ws === undefined ? [] : [`ws=${whole(ws)}`]),
+    ...(groups === undefined ? [] : [`groups=${whole(groups.join("+"))}`]),
+    ...(weight === undefined ? [] : [`weight=${weight}`]),
+    ...(requestsPerSecond === undefined || requestsPerSecond === null ? [] : [`rps=${requestsPerSecond}`]),
+    ...Object.entries(headers ?? {}).map(([name, value]) => `header=${whole(name)}: ${whole(value)}`),
+  ].join(";");
+  const parsed = parseUpstreams(entry);
+  if (!parsed.ok) return parsed;
+  const [upstream] = parsed.value;
+  return upstream === undefined ? { ok: false, expected: form } : { ok: true, value: upstream };
+}
+
 export const upstreamList: Parser<readonly UpstreamConfig[]> = {
   expects: `entries ${form}, separated by commas`,
   parse: parseUpstreams,

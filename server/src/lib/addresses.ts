@@ -110,3 +110,19 @@ export function compileAddressSet(ranges: readonly string[]): AddressSet {
     },
   };
 }
+
+/** A set whose ranges are exchanged while others hold it. */
+export function replaceableAddressSet(ranges: readonly string[]): AddressSet & {
+  replace(ranges: readonly string[]): void;
+} {
+  let present = compileAddressSet(ranges);
+  return {
+    get isEmpty(): boolean {
+      return present.isEmpty;
+    },
+    contains: (address) => present.contains(address),
+    replace: (next) => {
+      present = compileAddressSet(next);
+    },
+  };
+}

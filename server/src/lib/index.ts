@@ -3,7 +3,14 @@
  * handed. Everything above may import it; it imports nothing of ours but contract and wire.
  */
 
-export { type AddressSet, compileAddressSet, isAddressRange, normaliseAddress, parseIpv4 } from "./addresses.ts";
+export {
+  type AddressSet,
+  compileAddressSet,
+  isAddressRange,
+  normaliseAddress,
+  parseIpv4,
+  replaceableAddressSet,
+} from "./addresses.ts";
 export { type BackoffOptions, backoffDelayMs } from "./backoff.ts";
 export { BoundedQueue } from "./bounded-queue.ts";
 export { type ByteSource, through } from "./byte-source.ts";

@@ -19,6 +19,8 @@ export interface Log {
 export interface RootLog extends Log {
   /** Lines that were given up since their reader was too slow. */
   dropped(): number;
+  /** The least severe lines that are written from now on, of this log and of all its children. */
+  setLevel(level: string): void;
 }
 
 /** Where lines go: a standard stream, or anything that takes text (tests). */
@@ -32,6 +34,11 @@ export interface LogOptions {
   readonly destination?: LogDestination;
 }
 
+/** A level of pino's, shared by a log and all its children: pino's own children keep the level they were made with. */
+interface Threshold {
+  value: number;
+}
+
 const levels = ["debug", "info", "warn", "error", "silent"];
 
 /** Lines that wait for a slow reader take at most this much; what comes then is dropped rather than kept in memory. */
@@ -39,29 +46,31 @@ const bufferedBytesMax = 4 * 1024 * 1024;
 
 class PinoLog implements Log {
   readonly #logger: Logger;
+  readonly #threshold: Threshold;
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, threshold: Threshold) {
     this.#logger = logger;
+    this.#threshold = threshold;
   }
 
   debug(fields: object, message: string): void {
-    if (this.#logger.isLevelEnabled("debug")) this.#logger.debug(redactFields(fields), redactText(message));
+    if (this.#threshold.value <= 20) this.#logger.debug(redactFields(fields), redactText(message));
   }
 
   info(fields: object, message: string): void {
-    if (this.#logger.isLevelEnabled("info")) this.#logger.info(redactFields(fields), redactText(message));
+    if (this.#threshold.value <= 30) this.#logger.info(redactFields(fields), redactText(message));
   }
 
   warn(fields: object, message: string): void {
-    if (this.#logger.isLevelEnabled("warn")) this.#logger.warn(redactFields(fields), redactText(message));
+    if (this.#threshold.value <= 40) this.#logger.warn(redactFields(fields), redactText(message));
   }
 
   error(fields: object, message: string): void {
-    if (this.#logger.isLevelEnabled("error")) this.#logger.error(redactFields(fields), redactText(message));
+    if (this.#threshold.value <= 50) this.#logger.error(redactFields(fields), redactText(message));
   }
 
   child(fields: object): Log {
-    return new PinoLog(this.#logger.child(redactFields(fields)));
+    return new PinoLog(this.#logger.child(redactFields(fields)), this.#threshold);
   }
 }
 
@@ -71,6 +80,13 @@ function streamOf(to: LogDestination, onDropped: () => void): DestinationStream 
   const stream = fileDestination({ dest: to === "stderr" ? 2 : 1, sync: false, maxLength: bufferedBytesMax });
   stream.on("drop", onDropped);
   return stream;
+}
+
+/** Anything that is no level is taken for info; silent lies above all of them. */
+function severityOf(level: string): number {
+  return level === "silent"
+    ? Number.POSITIVE_INFINITY
+    : (pino.levels.values[levels.includes(level) ? level : "info"] ?? 30);
 }
 
 /** Makes the process's log. Text for people has colours only on a standard stream. */
@@ -85,12 +101,19 @@ export function createLog(options: LogOptions): RootLog {
     options.pretty === true ? { write: (line) => stream.write(formatPretty(line, { colour })) } : stream;
   const logger = pino(
     {
-      level: levels.includes(options.level) ? options.level : "info",
+      // What is written is decided by the threshold.
+      level: "debug",
       base: null,
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
     written,
   );
-  return Object.assign(new PinoLog(logger), { dropped: () => dropped });
+  const threshold: Threshold = { value: severityOf(options.level) };
+  return Object.assign(new PinoLog(logger, threshold), {
+    dropped: () => dropped,
+    setLevel: (level: string) => {
+      threshold.value = severityOf(level);
+    },
+  });
 }

@@ -17,4 +17,10 @@ export type {
   UpstreamOptions,
   UpstreamOutcome,
 } from "./upstream-call.ts";
-export { createUpstreams, type Upstreams, type UpstreamsDependencies, type UpstreamsOptions } from "./upstreams.ts";
+export {
+  createUpstreams,
+  type NodeView,
+  type Upstreams,
+  type UpstreamsDependencies,
+  type UpstreamsOptions,
+} from "./upstreams.ts";

@@ -74,12 +74,13 @@ export class UpstreamNode implements AsyncDisposable {
   #unreachableAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    options: UpstreamOptions & { readonly limits: NodeLimits },
+    options: UpstreamOptions,
+    limits: NodeLimits,
     dependencies: { clock: Clock; random: Random; onSlot: (commitment: CommitmentName, slot: bigint) => void },
   ) {
     this.label = options.label;
     this.options = options;
-    this.#limits = options.limits;
+    this.#limits = limits;
     this.#clock = dependencies.clock;
     this.breaker = new Breaker(breakerDefaults, dependencies);
     this.#gate = options.requestsPerSecond === null ? null : new RateGate(options.requestsPerSecond, dependencies);
@@ -87,8 +88,8 @@ export class UpstreamNode implements AsyncDisposable {
       {
         url: options.url,
         headers: { ...options.headers, "content-type": "application/json", accept: "application/json" },
-        inFlightMax: options.limits.inFlightMax,
-        waitingMax: options.limits.waitingMax,
+        inFlightMax: limits.inFlightMax,
+        waitingMax: limits.waitingMax,
       },
       dependencies,
     );

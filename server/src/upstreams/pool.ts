@@ -5,6 +5,7 @@ import { HedgeBudget } from "./hedge-budget.ts";
 import { LatencyBook } from "./latency-book.ts";
 import { type NodeLimits, type NodeOrder, UpstreamNode } from "./node.ts";
 import { Reads } from "./reads.ts";
+import { Roster } from "./roster.ts";
 import { sendToEach } from "./sends.ts";
 import { Shadows } from "./shadows.ts";
 import { SlotBoard } from "./slot-board.ts";
@@ -43,19 +44,20 @@ const lookMs = 250;
 /** The nodes of one network and the policy that spreads calls over them. */
 export class UpstreamPool implements AsyncDisposable {
   readonly network: Network;
+  readonly roster: Roster;
+  readonly #rules: StandingRules;
   readonly #options: PoolOptions;
   readonly #deps: PoolDependencies;
   readonly #draw: Random;
   readonly #board: SlotBoard;
   readonly #reads: Reads;
   readonly #shadows: Shadows;
-  #nodes: readonly UpstreamNode[] = [];
-  #isStarted = false;
   #timer: ReturnType<typeof setInterval> | null = null;
 
   constructor(options: PoolOptions, dependencies: PoolDependencies) {
     this.network = options.network;
     this.#options = options;
+    this.#rules = { ...options.rules };
     this.#deps = dependencies;
     // Choosing needs no secret, and the system's randomness costs more than the choice.
     this.#draw = seededRandom(Math.floor(dependencies.random.next() * 2 ** 32));
@@ -75,25 +77,36 @@ export class UpstreamPool implements AsyncDisposable {
         extra: (node, why) => this.#extra(node, why),
       },
     );
-    this.#shadows = new Shadows(
-      { slotLagMax: options.rules.slotLagMax },
+    this.#shadows = new Shadows(this.#rules, {
+      clock,
+      fault,
+      attempt: (node, call, deadlineMs) => {
+        this.#extra(node, "shadow");
+        return attempt(node, call, deadlineMs);
+      },
+      slotOf: (commitment) => this.slotOf(commitment),
+      passed: () => this.#look(),
+    });
+    this.roster = new Roster(
+      { leaveMsMax: options.limits.deadlineMs },
       {
-        clock,
-        fault,
-        attempt: (node, call, deadlineMs) => {
-          this.#extra(node, "shadow");
-          return attempt(node, call, deadlineMs);
+        make: (node) => this.#make(node),
+        changed: () => this.#look(),
+        left: (node) => {
+          this.#board.forget(node);
+          this.#shadows.forget(node);
         },
-        slotOf: (commitment) => this.slotOf(commitment),
-        passed: () => this.#look(),
       },
     );
     for (const node of options.nodes) this.add(node);
   }
 
+  get #nodes(): readonly UpstreamNode[] {
+    return this.roster.nodes;
+  }
+
   start(): void {
-    this.#isStarted = true;
-    for (const node of this.#nodes) node.feed.start();
+    this.roster.start();
     this.#timer ??= setInterval(() => {
       this.#look();
       this.#shadows.probe(this.#nodes);
@@ -102,41 +115,24 @@ export class UpstreamPool implements AsyncDisposable {
 
   /** Adds a node at run time. Throws RangeError for a label that is taken, and what the transport cannot send to. */
   add(options: UpstreamOptions): void {
-    if (this.#find(options.label) !== null) throw new RangeError(`there is a node ${options.label} already`);
-    const node: UpstreamNode = new UpstreamNode(
-      { ...options, limits: this.#options.limits },
-      { ...this.#deps, onSlot: (commitment) => this.#heard(node, commitment) },
-    );
-    this.#nodes = [...this.#nodes, node];
-    if (this.#isStarted) node.feed.start();
-    this.#look();
+    if (this.roster.find(options.label) !== null) throw new RangeError(`there is a node ${options.label} already`);
+    this.roster.put(this.roster.make(options));
   }
 
-  /** What an operator orders; false when no node has this label. */
+  /** False when no node has this label. */
   order(label: string, order: NodeOrder): boolean {
-    const node = this.#find(label);
-    if (node === null) return false;
-    node.order = order;
-    // A person vouches for it: it need not prove itself first.
-    if (order === "open") node.isOnTrial = false;
-    this.#look();
-    return true;
+    return this.roster.order(label, order);
   }
 
   /** Takes a node away; calls under way on it end as unreachable, so it is drained before. */
-  async remove(label: string): Promise<boolean> {
-    const node = this.#find(label);
-    if (node === null) return false;
-    this.#nodes = this.#nodes.filter((other) => other !== node);
-    this.#board.forget(node);
-    this.#shadows.forget(node);
-    this.#look();
-    await node[Symbol.asyncDispose]();
-    return true;
+  remove(label: string): Promise<boolean> {
+    return this.roster.remove(label);
   }
 
-  #find(label: string): UpstreamNode | null {
-    return this.#nodes.find((node) => node.label === label) ?? null;
+  /** How far a node may lag behind from now on. */
+  setSlotLagMax(slotLagMax: bigint): void {
+    this.#rules.slotLagMax = slotLagMax;
+    this.#look();
   }
 
   /** Sends a call by the policy of its kind. */
@@ -152,22 +148,17 @@ export class UpstreamPool implements AsyncDisposable {
 
   async #send(call: UpstreamCall): Promise<UpstreamOutcome> {
     const senders = chooseSenders(this.#nodes, this.#place());
-    const { clock } = this.#deps;
-    const attempt = this.#attempt.bind(this);
-    const outcome = await sendToEach(senders, call, this.#options.limits.deadlineMs, { clock, attempt });
+    const deps = { clock: this.#deps.clock, attempt: this.#attempt.bind(this) };
+    const outcome = await sendToEach(senders, call, this.#options.limits.deadlineMs, deps);
     return outcome ?? this.#nobody();
   }
 
   #place() {
-    return { newest: this.slotOf("processed"), rules: this.#options.rules, random: this.#draw };
+    return { newest: this.slotOf("processed"), rules: this.#rules, random: this.#draw };
   }
 
   /** The node that a PubSub client is passed to. */
-  pubsubNode(except: ReadonlySet<string> = new Set()): {
-    readonly label: string;
-    readonly ws: string;
-    readonly headers: Readonly<Record<string, string>>;
-  } | null {
+  pubsubNode(except: ReadonlySet<string> = new Set()): Pick<UpstreamOptions, "label" | "ws" | "headers"> | null {
     const asked = new Set(this.#nodes.filter((node) => except.has(node.label)));
     const wanted = { group: "read", commitment: "processed", minimumSlot: null, asked } as const;
     const node = chooseNode(this.#nodes, wanted, this.#place());
@@ -176,7 +167,7 @@ export class UpstreamPool implements AsyncDisposable {
 
   /** Whether the node of this label gets calls now. */
   isIn(label: string): boolean {
-    return this.#find(label)?.isIn === true;
+    return this.roster.find(label)?.isIn === true;
   }
 
   slotOf(commitment: CommitmentName): bigint | null {
@@ -190,7 +181,7 @@ export class UpstreamPool implements AsyncDisposable {
 
   health(): UpstreamHealth[] {
     const newest = this.slotOf("processed");
-    return this.#nodes.map((node) => healthOf(node, newest, this.#options.rules));
+    return this.#nodes.map((node) => healthOf(node, newest, this.#rules));
   }
 
   async #attempt(node: UpstreamNode, call: UpstreamCall, deadlineMs: number): Promise<UpstreamOutcome> {
@@ -228,6 +219,14 @@ export class UpstreamPool implements AsyncDisposable {
     return { ok: false, refused, label: "", repeatable: false };
   }
 
+  #make(options: UpstreamOptions): UpstreamNode {
+    const node: UpstreamNode = new UpstreamNode(options, this.#options.limits, {
+      ...this.#deps,
+      onSlot: (commitment) => this.#heard(node, commitment),
+    });
+    return node;
+  }
+
   #heard(node: UpstreamNode, commitment: CommitmentName): void {
     const slot = node.feed.slotOf(commitment);
     if (slot !== null) this.#board.heard(node, commitment, slot);
@@ -236,14 +235,14 @@ export class UpstreamPool implements AsyncDisposable {
 
   #look(): void {
     const newest = this.slotOf("processed");
-    for (const node of this.#nodes) judge(node, newest, this.#options.rules);
+    for (const node of this.#nodes) judge(node, newest, this.#rules);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer ?? undefined);
     this.#reads[Symbol.dispose]();
     this.#board[Symbol.dispose]();
-    await Promise.all(this.#nodes.map((node) => node[Symbol.asyncDispose]()));
+    await this.roster[Symbol.asyncDispose]();
   }
 }
 

@@ -30,13 +30,14 @@ export interface ShadowsDependencies {
  * is judged and dropped. Without traffic a trial of our own takes their place.
  */
 export class Shadows {
-  readonly #slotLagMax: bigint;
+  readonly #rules: { readonly slotLagMax: bigint };
   readonly #deps: ShadowsDependencies;
   readonly #triedAt = new Map<UpstreamNode, number>();
   readonly #underWay = new Set<UpstreamNode>();
 
-  constructor(options: { readonly slotLagMax: bigint }, dependencies: ShadowsDependencies) {
-    this.#slotLagMax = options.slotLagMax;
+  /** The rules may change while it runs. */
+  constructor(rules: { readonly slotLagMax: bigint }, dependencies: ShadowsDependencies) {
+    this.#rules = rules;
     this.#deps = dependencies;
   }
 
@@ -74,7 +75,7 @@ export class Shadows {
   #isGood(outcome: UpstreamOutcome, call: UpstreamCall): boolean {
     if (!outcome.ok || outcome.answer.errorCode === -32005 || outcome.answer.errorCode === -32603) return false;
     const newest = this.#deps.slotOf(call.commitment);
-    return newest === null || !isStale(outcome, { ...call, minimumSlot: newest - this.#slotLagMax });
+    return newest === null || !isStale(outcome, { ...call, minimumSlot: newest - this.#rules.slotLagMax });
   }
 
   forget(node: UpstreamNode): void {

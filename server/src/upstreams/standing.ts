@@ -2,7 +2,7 @@ import type { UpstreamNode } from "./node.ts";
 
 export interface StandingRules {
   /** A node further behind than this gets no calls (decisions: Upstream choice). */
-  readonly slotLagMax: bigint;
+  slotLagMax: bigint;
   /** Nor does a node that said nothing about slots for this long. */
   readonly silenceMsMax: number;
   /** Answers to mirrored calls that have to be good, one after another, before a node that was out is in again. */

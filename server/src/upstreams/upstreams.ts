@@ -1,6 +1,8 @@
 import { type CommitmentName, limits, type Network, networks } from "@sluice/contract";
 import type { Clock, Random } from "../lib/index.ts";
+import type { NodeOrder } from "./node.ts";
 import { UpstreamPool } from "./pool.ts";
+import type { UpstreamHealth } from "./standing.ts";
 import type { UpstreamEvents, UpstreamOptions, UpstreamTracing } from "./upstream-call.ts";
 
 export interface UpstreamsOptions {
@@ -26,56 +28,142 @@ export interface UpstreamsDependencies {
   readonly tracing?: UpstreamTracing | null;
 }
 
+/** A node as operators see it. */
+export interface NodeView {
+  readonly network: Network;
+  readonly options: UpstreamOptions;
+  readonly order: NodeOrder;
+  readonly health: UpstreamHealth;
+  /** Whether it was added while the process ran, and so is not of its configuration. */
+  readonly isAdded: boolean;
+}
+
 export interface Upstreams extends AsyncDisposable {
   /** The pool of a network; null for a network without upstreams. */
   pool(network: Network): UpstreamPool | null;
   /** Begins to follow the slots of every node. */
   start(): void;
+  /** Every node of every network. */
+  nodes(): readonly NodeView[];
+  /** Adds a node to a network, which may have had none. Throws as the pool's own does. */
+  add(network: Network, options: UpstreamOptions): void;
+  /**
+   * Makes the configured nodes those that are given: new ones come in, others go once their calls have ended, and changed
+   * ones are exchanged. Nodes that were added at run time stay. Throws, having changed nothing, for a node that the
+   * transport cannot send to.
+   */
+  reconfigure(networks: Readonly<Record<Network, readonly UpstreamOptions[]>>, slotLagMax: bigint): void;
 }
 
 /** Makes the pools of all networks that have nodes. Nothing connects before `start` or the first call. */
 export function createUpstreams(options: UpstreamsOptions, dependencies: UpstreamsDependencies): Upstreams {
-  const pools = new Map<Network, UpstreamPool>();
-  for (const network of networks) {
-    const nodes = options.networks[network];
-    if (nodes.length === 0) continue;
-    pools.set(
-      network,
-      new UpstreamPool(
-        {
-          network,
-          nodes,
-          limits: {
-            deadlineMs: options.deadlineMs ?? limits.gatewayTimeoutMs,
-            answerBytesMax: options.answerBytesMax ?? 256 * 1024 * 1024,
-            largeBytesMax: options.largeBytesMax ?? 4 * 1024 ** 3,
-            inFlightMax: options.inFlightMax ?? 256,
-            waitingMax: options.waitingMax ?? 16_384,
-          },
-          rules: {
-            slotLagMax: options.slotLagMax ?? 50n,
-            silenceMsMax: options.silenceMsMax ?? 10_000,
-            trials: 3,
-          },
-          floorWaitMs: 400,
-        },
-        {
-          clock: dependencies.clock,
-          random: dependencies.random,
-          events: dependencies.events ?? null,
-          tracing: dependencies.tracing ?? null,
-          onSlot: (commitment, slot) => dependencies.onSlot(network, commitment, slot),
-        },
-      ),
-    );
+  return new NetworkPools(options, dependencies);
+}
+
+class NetworkPools implements Upstreams {
+  readonly #options: UpstreamsOptions;
+  readonly #deps: UpstreamsDependencies;
+  readonly #pools = new Map<Network, UpstreamPool>();
+  /** Nodes that are of no configuration. */
+  readonly #added = new WeakSet<UpstreamOptions>();
+  #slotLagMax: bigint;
+  #isStarted = false;
+
+  constructor(options: UpstreamsOptions, dependencies: UpstreamsDependencies) {
+    this.#options = options;
+    this.#deps = dependencies;
+    this.#slotLagMax = options.slotLagMax ?? 50n;
+    for (const network of networks) {
+      const nodes = options.networks[network];
+      if (nodes.length > 0) this.#open(network, nodes);
+    }
   }
-  return {
-    pool: (network) => pools.get(network) ?? null,
-    start: () => {
-      for (const pool of pools.values()) pool.start();
-    },
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all([...pools.values()].map((pool) => pool[Symbol.asyncDispose]()));
-    },
-  };
+
+  pool(network: Network): UpstreamPool | null {
+    const pool = this.#pools.get(network);
+    return pool === undefined || pool.roster.nodes.length === 0 ? null : pool;
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    for (const pool of this.#pools.values()) pool.start();
+  }
+
+  nodes(): readonly NodeView[] {
+    return [...this.#pools].flatMap(([network, pool]) => {
+      const health = pool.health();
+      return pool.roster.nodes.flatMap(({ options, order }, index) => {
+        const of = health[index];
+        return of === undefined ? [] : [{ network, options, order, health: of, isAdded: this.#added.has(options) }];
+      });
+    });
+  }
+
+  add(network: Network, options: UpstreamOptions): void {
+    const added = { ...options };
+    (this.#pools.get(network) ?? this.#open(network, [])).add(added);
+    this.#added.add(added);
+  }
+
+  reconfigure(configured: UpstreamsOptions["networks"], slotLagMax: bigint): void {
+    const wanted = networks.map((network) => {
+      const nodes = configured[network];
+      if (nodes.length === 0 && !this.#pools.has(network)) return null;
+      const pool = this.#pools.get(network) ?? this.#open(network, []);
+      const fresh = nodes.filter((node) => !isSame(pool.roster.find(node.label)?.options, node));
+      // What cannot be made throws here, before anything has changed.
+      return {
+        pool,
+        labels: new Set(nodes.map(({ label }) => label)),
+        made: fresh.map((node) => pool.roster.make(node)),
+      };
+    });
+    this.#slotLagMax = slotLagMax;
+    for (const one of wanted) {
+      if (one === null) continue;
+      const { pool, labels, made } = one;
+      pool.setSlotLagMax(slotLagMax);
+      for (const node of made) pool.roster.put(node);
+      for (const { label, options: of } of pool.roster.nodes) {
+        if (labels.has(label)) this.#added.delete(of);
+        else if (!this.#added.has(of)) pool.roster.retire(label);
+      }
+    }
+  }
+
+  #open(network: Network, nodes: readonly UpstreamOptions[]): UpstreamPool {
+    const options = this.#options;
+    const { clock, random, onSlot, events = null, tracing = null } = this.#deps;
+    const pool = new UpstreamPool(
+      {
+        network,
+        nodes,
+        limits: {
+          deadlineMs: options.deadlineMs ?? limits.gatewayTimeoutMs,
+          answerBytesMax: options.answerBytesMax ?? 256 * 1024 * 1024,
+          largeBytesMax: options.largeBytesMax ?? 4 * 1024 ** 3,
+          inFlightMax: options.inFlightMax ?? 256,
+          waitingMax: options.waitingMax ?? 16_384,
+        },
+        rules: { slotLagMax: this.#slotLagMax, silenceMsMax: options.silenceMsMax ?? 10_000, trials: 3 },
+        floorWaitMs: 400,
+      },
+      { clock, random, events, tracing, onSlot: (commitment, slot) => onSlot(network, commitment, slot) },
+    );
+    this.#pools.set(network, pool);
+    if (this.#isStarted) pool.start();
+    return pool;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool[Symbol.asyncDispose]()));
+  }
+}
+
+/** Whether two configurations of a node are the same in every member. */
+function isSame(one: UpstreamOptions | undefined, other: UpstreamOptions): boolean {
+  if (one === undefined) return false;
+  const shape = ({ label, url, ws, headers, groups, weight, requestsPerSecond }: UpstreamOptions): string =>
+    JSON.stringify([label, url, ws, Object.entries(headers).toSorted(), groups, weight, requestsPerSecond]);
+  return shape(one) === shape(other);
 }

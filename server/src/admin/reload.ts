@@ -1,0 +1,22 @@
+import { type ReloadOutcome as ReloadBody, SluiceError } from "@sluice/contract";
+
+/** What came of reading the configuration again; compose's has this shape. */
+export type ReloadOutcome =
+  | { readonly kind: "reloaded"; readonly applied: readonly string[]; readonly needsRestart: readonly string[] }
+  | { readonly kind: "invalid"; readonly faults: readonly string[] }
+  | { readonly kind: "unavailable" };
+
+/** The outcome as it is answered. An invalid configuration, or none to read, conflicts with what was asked. */
+export function reloadBody(outcome: ReloadOutcome): ReloadBody {
+  switch (outcome.kind) {
+    case "reloaded":
+      return { applied: [...outcome.applied], needs_restart: [...outcome.needsRestart] };
+    case "invalid": {
+      const errors = outcome.faults.map((message) => ({ path: "configuration", message }));
+      const message = "The configuration is not valid; nothing was changed";
+      throw new SluiceError("CONFLICT", { message, details: { errors } });
+    }
+    case "unavailable":
+      throw new SluiceError("CONFLICT", { message: "This process cannot read its configuration again" });
+  }
+}

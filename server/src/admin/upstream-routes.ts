@@ -1,0 +1,144 @@
+import { limits, type Network, networks, SluiceError, schemas, type UpstreamBody } from "@sluice/contract";
+import type { Context, Hono } from "hono";
+import { type RestEnvironment, readInput } from "../http/index.ts";
+import type { State, UpstreamOrder } from "../state/index.ts";
+import type { Admittance } from "./admittance.ts";
+import { liveStream } from "./live-stream.ts";
+
+/** The nodes of this process as administration needs them. */
+export interface UpstreamBoard {
+  /** Every node, without what is secret of it. */
+  list(): readonly UpstreamBody[];
+  /** Adds a node to this process until it ends. */
+  add(
+    wish: ReturnType<typeof schemas.upstreamCreate.parse>,
+  ): { readonly added: true } | { readonly taken: true } | { readonly expected: string };
+  /** Takes a node away from this process at once; its calls under way fail. */
+  remove(network: Network, label: string): Promise<void>;
+  /** Has the orders in state followed here and by every replica. */
+  followOrders(): Promise<void>;
+}
+
+export interface UpstreamRouteDependencies {
+  readonly state: Pick<State, "change">;
+  readonly admittance: Admittance;
+  readonly upstreams: UpstreamBoard;
+  /** Aborted when the server drains: live streams end then. */
+  readonly closing: AbortSignal;
+  /** Between two messages of the live view. */
+  readonly liveEveryMs?: number;
+}
+
+const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as const;
+const root = "/api/v1/admin/upstreams";
+const orders: Readonly<Record<string, UpstreamOrder | "open">> = {
+  cordon: "cordoned",
+  drain: "drained",
+  uncordon: "open",
+};
+
+/** Nodes at run time: what they are and how they are, and what operators order for them. */
+export function addUpstreamRoutes(app: Hono<RestEnvironment>, dependencies: UpstreamRouteDependencies): void {
+  const { admittance, upstreams, closing, liveEveryMs = 1_000 } = dependencies;
+
+  app.get(root, async (context) => {
+    await admittance.admit(context, "admin");
+    return context.json({ items: upstreams.list() }, 200, { "Cache-Control": "no-store" });
+  });
+  app.get(`${root}/live`, async (context) => {
+    await admittance.admit(context, "admin");
+    return liveStream({ everyMs: liveEveryMs, closing }, async () => {
+      await admittance.admitAgain(context, "admin");
+      return { items: upstreams.list() };
+    });
+  });
+  app.post(root, (context) => add(context, dependencies));
+  for (const action of Object.keys(orders)) {
+    app.post(`${root}/:network/:label/${action}`, (context) => order(context, action, dependencies));
+  }
+  app.delete(`${root}/:network/:label`, (context) => remove(context, dependencies));
+}
+
+type Asked = Context<RestEnvironment>;
+
+async function add(context: Asked, { admittance, upstreams, state }: UpstreamRouteDependencies): Promise<Response> {
+  const caller = await admittance.admit(context, "admin");
+  const wish = await readInput(context.req.raw, schemas.upstreamCreate, bodyBounds);
+  const outcome = upstreams.add(wish);
+  if ("taken" in outcome) {
+    throw new SluiceError("CONFLICT", { message: `There is a node ${wish.label} on ${wish.network} already` });
+  }
+  if ("expected" in outcome) {
+    const errors = [{ path: "", message: `expected ${outcome.expected}` }];
+    throw new SluiceError("INVALID_INPUT", { details: { errors } });
+  }
+  const { network, label } = wish;
+  const record = bodyOf(upstreams, network, label);
+  const { url, ws, groups, weight, requests_per_second, headers } = record;
+  const after = { url, ws, groups, weight, requests_per_second, headers };
+  await state
+    .change(({ audit }) =>
+      audit.append({ actor: caller.keyId, action: "upstream.add", subject: `${network}/${label}`, detail: { after } }),
+    )
+    .catch(async (fault: unknown) => {
+      // What leaves no trail has not happened.
+      await upstreams.remove(network, label);
+      throw fault;
+    });
+  await upstreams.followOrders();
+  return context.json(bodyOf(upstreams, network, label), 201);
+}
+
+async function order(context: Asked, action: string, dependencies: UpstreamRouteDependencies): Promise<Response> {
+  const { admittance, upstreams, state } = dependencies;
+  const caller = await admittance.admit(context, "admin");
+  const { network, label, before } = found(context, upstreams);
+  const wanted = orders[action] ?? "open";
+  await state.change(async ({ upstreamOrders, audit }) => {
+    if (wanted === "open") await upstreamOrders.clear(network, label);
+    else await upstreamOrders.set({ network, label, order: wanted });
+    const detail = { before: { order: before.order }, after: { order: wanted } };
+    await audit.append({ actor: caller.keyId, action: `upstream.${action}`, subject: `${network}/${label}`, detail });
+  });
+  await upstreams.followOrders();
+  return context.json(bodyOf(upstreams, network, label));
+}
+
+async function remove(context: Asked, dependencies: UpstreamRouteDependencies): Promise<Response> {
+  const { admittance, upstreams, state } = dependencies;
+  const caller = await admittance.admit(context, "admin");
+  const { network, label, before } = found(context, upstreams);
+  const force = context.req.query("force");
+  if (force !== undefined && force !== "true" && force !== "false") {
+    const errors = [{ path: "force", message: "must be true or false" }];
+    throw new SluiceError("INVALID_INPUT", { details: { errors } });
+  }
+  if (force !== "true" && (before.order !== "drained" || before.in_flight > 0)) {
+    const message =
+      before.order === "drained"
+        ? `${before.in_flight} calls are still under way on the node`
+        : "The node must be drained first";
+    throw new SluiceError("CONFLICT", { message, details: { in_flight: before.in_flight } });
+  }
+  await state.change(async ({ upstreamOrders, audit }) => {
+    // The order for a configured node stays: should a restart bring it back, it gets no calls.
+    if (before.origin === "run time") await upstreamOrders.clear(network, label);
+    const detail = { before: { order: before.order, in_flight: before.in_flight }, forced: force === "true" };
+    await audit.append({ actor: caller.keyId, action: "upstream.remove", subject: `${network}/${label}`, detail });
+  });
+  await upstreams.remove(network, label);
+  return context.body(null, 204);
+}
+
+function found(context: Asked, upstreams: UpstreamBoard): { network: Network; label: string; before: UpstreamBody } {
+  const network = networks.find((name) => name === context.req.param("network"));
+  const label = context.req.param("label") ?? "";
+  if (network === undefined) throw new SluiceError("NOT_FOUND", { message: "There is no such network" });
+  return { network, label, before: bodyOf(upstreams, network, label) };
+}
+
+function bodyOf(upstreams: UpstreamBoard, network: Network, label: string): UpstreamBody {
+  const body = upstreams.list().find((each) => each.network === network && each.label === label);
+  if (body === undefined) throw new SluiceError("NOT_FOUND", { message: "There is no such node" });
+  return body;
+}

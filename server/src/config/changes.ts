@@ -1,0 +1,44 @@
+import type { Config } from "./config.ts";
+import { type KeyName, keyNames } from "./keys.ts";
+
+/** The part of a configuration that each key decides. The file of settings decides nothing by itself. */
+const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
+  SLUICE_CONFIG: () => null,
+  ROLES: ({ roles }) => roles,
+  BIND: ({ bind }) => bind,
+  PORT_OFFSET: ({ portOffset }) => portOffset,
+  TRUSTED_PROXIES: ({ trustedProxies }) => trustedProxies,
+  MASTER_KEY: ({ masterKey }) => masterKey,
+  UPSTREAMS_MAINNET: ({ upstreams }) => upstreams.mainnet,
+  UPSTREAMS_DEVNET: ({ upstreams }) => upstreams.devnet,
+  UPSTREAMS_TESTNET: ({ upstreams }) => upstreams.testnet,
+  NETWORK_DEFAULT: ({ networkDefault }) => networkDefault,
+  UPSTREAM_TIMEOUT_MS: ({ upstreamTimeoutMs }) => upstreamTimeoutMs,
+  CORDON_SLOTS: ({ cordonSlots }) => cordonSlots,
+  UNKNOWN_METHODS: ({ unknownMethods }) => unknownMethods,
+  CACHE_BYTES: ({ cacheBytes }) => cacheBytes,
+  DATA_DIR: ({ stores }) => stores.directory,
+  DATABASE_URL: ({ stores }) => stores.databaseUrl,
+  CLICKHOUSE_URL: ({ stores }) => stores.clickhouseUrl,
+  CLICKHOUSE_CLUSTER: ({ stores }) => stores.clickhouseCluster,
+  REDIS_URL: ({ stores }) => stores.redisUrl,
+  API_BIND: ({ resolver }) => [resolver.host, resolver.port],
+  CHAIN_RPC_URL: ({ resolver }) => resolver.chainRpcUrl,
+  NAME_PROGRAM: ({ resolver }) => resolver.nameProgram,
+  HANDLE_PROGRAM: ({ resolver }) => resolver.handleProgram,
+  NAME_COMMITMENT: ({ resolver }) => resolver.commitment,
+  ORACLE: ({ oracle }) => oracle.prices,
+  ORACLE_ENDPOINTS: ({ oracle }) => oracle.endpoints,
+  ORACLE_SUNSET: ({ oracle }) => oracle.sunsetMs,
+  ORACLE_SUCCESSOR: ({ oracle }) => oracle.successorUrl,
+  ORACLE_POOLS: ({ oracle }) => oracle.pools,
+  ORACLE_TICK_LOG_MB: ({ oracle }) => oracle.tickLogBytes,
+  LOG_LEVEL: ({ logLevel }) => logLevel,
+  METRICS_BIND: ({ metrics }) => [metrics.host, metrics.port],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ({ otlpEndpoint }) => otlpEndpoint,
+};
+
+/** The keys by which two configurations differ, in the order of the reference; secrets are compared and never shown. */
+export function changedKeys(before: Config, after: Config): KeyName[] {
+  return keyNames.filter((name) => JSON.stringify(partOf[name](before)) !== JSON.stringify(partOf[name](after)));
+}
