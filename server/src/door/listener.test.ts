@@ -20,3 +20,37 @@ test("so is a small door's", async () => {
   expect(port).toBeGreaterThan(0);
   expect(() => new AppListener({ hostname: "127.0.0.1", port }, { fetch: answer, events })).toThrow();
 });
+
+test("a fault of one socket's session is told, and ends that connection alone", async () => {
+  const faults: unknown[] = [];
+  const said = Promise.withResolvers<string>();
+  const session = {
+    requestId: "req_1",
+    opened: () => {},
+    received: (data: string | Uint8Array) => {
+      if (data === "fault") throw new Error("a fault of ours");
+      said.resolve(String(data));
+    },
+    ponged: () => {},
+    tick: () => {},
+    drain: () => {},
+    closed: () => {},
+  };
+  await using listener = new Listener(options(0), {
+    answer: (request, server) => (server.upgrade(request, { data: { session } }) ? undefined : answer()),
+    events: { faultCaught: (_where, fault) => void faults.push(fault) },
+  });
+  const connect = async (): Promise<WebSocket> => {
+    const socket = new WebSocket(`ws://127.0.0.1:${listener.port}/`);
+    await new Promise((resolve) => socket.addEventListener("open", resolve));
+    return socket;
+  };
+  const [bystander, faulty] = [await connect(), await connect()];
+  const gone = new Promise<number>((resolve) => faulty.addEventListener("close", ({ code }) => resolve(code)));
+  faulty.send("fault");
+  expect(await gone).toBe(1011);
+  expect(faults.map(String)).toEqual(["Error: a fault of ours"]);
+  bystander.send("still here");
+  expect(await said.promise).toBe("still here");
+  bystander.close();
+});

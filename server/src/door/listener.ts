@@ -19,6 +19,8 @@ const idleSeconds = 60;
 const socketMessageBytesMax = 256 * 1024;
 const socketBufferBytesMax = 64 * 1024 * 1024;
 const tickMs = 30_000;
+/** The close code of a server that met a fault of its own. */
+const internalError = 1011;
 
 /** One listening port. Everything that listens in this process listens through here. */
 export class Listener implements AsyncDisposable {
@@ -57,7 +59,7 @@ export class Listener implements AsyncDisposable {
         sendPings: false,
         perMessageDeflate: false,
         open: (socket) => this.#opened(socket),
-        message: (socket, data) => socket.data.session.received(data),
+        message: (socket, data) => this.#received(socket, data, dependencies.events),
         pong: (socket) => socket.data.session.ponged(),
         drain: (socket) => socket.data.session.writable?.(),
         close: (socket, code) => {
@@ -86,6 +88,16 @@ export class Listener implements AsyncDisposable {
   /** What happens to every socket each 30 seconds. */
   tick(): void {
     for (const session of this.#sessions) session.tick();
+  }
+
+  /** A fault of a session is told and ends it alone: the runtime would write it to the error stream and say nothing. */
+  #received(socket: ServerWebSocket<SocketData>, data: string | Buffer, events: Pick<DoorEvents, "faultCaught">): void {
+    try {
+      socket.data.session.received(data);
+    } catch (fault) {
+      events.faultCaught("listener", fault, {});
+      socket.close(internalError);
+    }
   }
 
   #opened(socket: ServerWebSocket<SocketData>): void {

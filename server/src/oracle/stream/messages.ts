@@ -55,9 +55,10 @@ function readSymbols(value: unknown): OracleSymbol[] | MessageFault {
   }
   const symbols = new Set<OracleSymbol>();
   for (const item of value) {
-    const symbol = typeof item === "string" ? known.get(item.toUpperCase()) : undefined;
+    if (typeof item !== "string") return invalid("symbols is a list of texts");
+    const symbol = known.get(item.toUpperCase());
     if (symbol === undefined) {
-      const shown = String(item).slice(0, echoMax);
+      const shown = item.slice(0, echoMax);
       const details = { symbol: shown, supported: oracleSymbols };
       return { code: "INVALID_SYMBOL", message: `The symbol ${shown} is not supported`, details };
     }

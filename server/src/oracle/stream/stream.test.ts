@@ -186,6 +186,7 @@ describe("what clients say", () => {
   });
 
   test("what is no message, no channel or no symbol is answered with an error, and nothing is subscribed", async () => {
+    const deepSubscription = `{"type":"subscribe","channel":"prices","symbols":[${"[".repeat(7_000)}${"]".repeat(7_000)}]}`;
     const server = await boot();
     const { socket, session, say } = await enter(server, server.addKey({ oracle: "ultra" }));
     const wrong: [unknown, string][] = [
@@ -196,7 +197,10 @@ describe("what clients say", () => {
       [{ type: "subscribe", channel: "prices" }, "INVALID_PARAMETER"],
       [{ type: "subscribe", channel: "prices", symbols: [] }, "INVALID_PARAMETER"],
       [{ type: "subscribe", channel: "prices", symbols: ["BTC", "DOGE"] }, "INVALID_SYMBOL"],
-      [{ type: "subscribe", channel: "prices", symbols: ["BTC", { a: 1 }] }, "INVALID_SYMBOL"],
+      [{ type: "subscribe", channel: "prices", symbols: ["BTC", { a: 1 }] }, "INVALID_PARAMETER"],
+      // Neither can be turned into a text: one has no way to, the other nests too deep.
+      [{ type: "subscribe", channel: "prices", symbols: [{ toString: 1 }] }, "INVALID_PARAMETER"],
+      [deepSubscription, "INVALID_PARAMETER"],
       [{ type: "subscribe", channel: "prices", symbols: Array.from({ length: 51 }, () => "BTC") }, "TOO_MANY_SYMBOLS"],
       [{ type: "auth", api_key: 7 }, "INVALID_PARAMETER"],
       [{ type: "auth", api_key: "again" }, "INVALID_PARAMETER"],
