@@ -67,6 +67,23 @@ describe("the oracle's door of a development network", () => {
     expect(sources.filter((source: { enabled: boolean }) => source.enabled)).toHaveLength(9);
   });
 
+  test("shows what its market really says, and where faults of it are set", async () => {
+    const { marketAdmin } = network.dev;
+    expect(network.said()).toContain(`${marketAdmin}/faults`);
+    const { usd } = (await (await fetch(`${marketAdmin}/truth`)).json()) as { usd: Record<string, number> };
+    const { body } = await get("/api/v1/price/BTC");
+    expect(Math.abs(body.price / Number(usd["BTC"]) - 1)).toBeLessThan(0.01);
+    const fault = { kind: "offset", factor: 1.05, symbols: ["LINK"] };
+    const before = (await get("/api/v1/price/LINK")).body.price;
+    const set = await fetch(`${marketAdmin}/faults`, { method: "POST", body: JSON.stringify(fault) });
+    expect(set.status).toBe(201);
+    await eventually("a price that went with its sources", async () => {
+      const { price } = (await get("/api/v1/price/LINK")).body;
+      return price > before * 1.04;
+    });
+    expect((await fetch(`${marketAdmin}/faults`, { method: "DELETE" })).status).toBe(200);
+  });
+
   test("is opened by the platform's keys, each with its account's own subscription", async () => {
     expect((await fetch(`${oracle}/api/v1/price/BTC`)).status).toBe(401);
     const free = await get("/v1/auth/validate", network.dev.keys.free);

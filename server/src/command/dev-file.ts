@@ -23,6 +23,8 @@ export interface DevFile {
   readonly key: string;
   readonly keys: DevKeys;
   readonly doors: Readonly<Record<DevDoor, string | null>>;
+  /** Where faults of the development market are set; null without one. */
+  readonly marketAdmin: string | null;
   /** The process that wrote the file. */
   readonly pid: number;
 }

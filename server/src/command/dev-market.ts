@@ -6,6 +6,8 @@ import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 /** Where the development market's exchanges answer, by their ids. */
 export interface MarketAddress {
   readonly exchanges: Readonly<Record<string, { readonly rest: string; readonly ws: string }>>;
+  /** Where faults are set: one of them is `POST <admin>/faults`. */
+  readonly admin: string;
 }
 
 const entry = fileURLToPath(new URL("../../../devnet/market/main.ts", import.meta.url));
@@ -38,13 +40,19 @@ export async function startDevMarket(dependencies: {
 
 function readMarketReady(line: string): MarketAddress | null {
   if (!line.startsWith("{")) return null;
-  const said: { ready?: unknown; exchanges?: unknown } = JSON.parse(line);
-  if (said.ready !== true || typeof said.exchanges !== "object" || said.exchanges === null) return null;
+  const said: { ready?: unknown; exchanges?: unknown; admin?: unknown } = JSON.parse(line);
+  if (
+    said.ready !== true ||
+    typeof said.admin !== "string" ||
+    typeof said.exchanges !== "object" ||
+    said.exchanges === null
+  )
+    return null;
   const exchanges: Record<string, { rest: string; ws: string }> = {};
   for (const [id, address] of Object.entries<{ rest?: unknown; ws?: unknown }>({ ...said.exchanges })) {
     if (typeof address.rest === "string" && typeof address.ws === "string") {
       exchanges[id] = { rest: address.rest, ws: address.ws };
     }
   }
-  return { exchanges };
+  return { exchanges, admin: said.admin };
 }

@@ -63,7 +63,8 @@ export async function runDev(
   });
   // A browser is known to be on this machine only where nobody else can reach the door; else it signs in with a key.
   if (isLoopback(effective.bind)) sluice.openConsoleAs(consoleAccountId);
-  const file = { key: keys.enterprise, keys, doors: doorsOf(sluice), pid: process.pid };
+  const marketAdmin = market?.ready().admin ?? null;
+  const file = { key: keys.enterprise, keys, doors: doorsOf(sluice), marketAdmin, pid: process.pid };
   writeDevFile(directory, file);
   terminal.out(
     renderBanner({
@@ -72,7 +73,7 @@ export async function runDev(
       version,
       consoleUrl: sluice.consoleUrl,
       chain: chain === null ? "as configured" : describeChain(slotMs, traffic),
-      prices: describePrices(effective),
+      prices: describePrices(effective, marketAdmin),
       startedInMs: systemClock.monotonic() - startedAt,
     }),
   );
@@ -162,11 +163,11 @@ function describeChain(slotMs: number, traffic: number): string {
   return `development chain, a slot every ${slotMs} ms${made}`;
 }
 
-function describePrices({ oracle, roles }: Config): string {
+function describePrices({ oracle, roles }: Config, marketAdmin: string | null): string {
   if (oracle.prices === "off" || !roles.includes("oracle")) return "none";
-  return oracle.prices === "live"
-    ? "of the exchanges themselves"
-    : "of a development market (--oracle live for real ones)";
+  if (oracle.prices === "live") return "of the exchanges themselves";
+  const faults = marketAdmin === null ? "" : `, which goes wrong on demand at ${marketAdmin}/faults`;
+  return `of a development market${faults} (--oracle live for real ones)`;
 }
 
 function doorsOf(sluice: Sluice): Record<DevDoor, string | null> {
