@@ -120,6 +120,28 @@ export const eventMetrics = {
     "source",
     "status",
   ]),
+  oracleTickDelay: latency(
+    "sluice_oracle_tick_delay_seconds",
+    "Time from the moment for which a source vouches to the arrival of its price",
+    ["source"],
+  ),
+  oracleStreamsOpened: counter("sluice_oracle_source_streams_opened_total", "Streams of sources that were opened", [
+    "source",
+  ]),
+  oracleStreamsEnded: counter(
+    "sluice_oracle_source_streams_ended_total",
+    "Streams of sources that ended or could not be opened, by reason",
+    ["source", "reason"],
+  ),
+  oracleSourceRequests: counter("sluice_oracle_source_requests_total", "Requests to sources, by how they ended", [
+    "source",
+    "end",
+  ]),
+  oracleSourceRequestDuration: latency(
+    "sluice_oracle_source_request_duration_seconds",
+    "Time that requests to sources took, whatever came of them",
+    ["source"],
+  ),
   oracleSockets: gauge("sluice_oracle_sockets", "Connected clients of the price stream"),
   oracleSocketsClosed: counter("sluice_oracle_sockets_closed_total", "Price stream clients that left, by close code", [
     "code",

@@ -190,3 +190,21 @@ describe("events", () => {
     expect(best).toBeLessThan(0.5);
   });
 });
+
+test("sources of prices are told by streams, by how requests end, and by how old their prices come", async () => {
+  const { metrics, events } = observed();
+  await using _ = metrics;
+  events.oracleSourceStreamOpened("kraken");
+  events.oracleSourceStreamEnded("kraken", "silent");
+  events.oracleSourceRequestEnded("kraken", "limited", 250);
+  events.oracleSourceTicked("kraken", 2_000);
+  // Its clock runs ahead: as fresh as can be.
+  events.oracleSourceTicked("kraken", -3_000);
+  const text = await metrics.render();
+  expect(text).toContain('sluice_oracle_source_streams_opened_total{source="kraken"} 1\n');
+  expect(text).toContain('sluice_oracle_source_streams_ended_total{source="kraken",reason="silent"} 1\n');
+  expect(text).toContain('sluice_oracle_source_requests_total{source="kraken",end="limited"} 1\n');
+  expect(text).toContain('sluice_oracle_source_request_duration_seconds_sum{source="kraken"} 0.25\n');
+  expect(text).toContain('sluice_oracle_tick_delay_seconds_count{source="kraken"} 2\n');
+  expect(text).toContain('sluice_oracle_tick_delay_seconds_sum{source="kraken"} 2\n');
+});

@@ -9,6 +9,10 @@ export interface OracleHappenings {
   oracleTickDropped(source: string, reason: string): void;
   /** Told now and then; logged only when the status changes. */
   oracleSourceObserved(source: string, status: string): void;
+  oracleSourceTicked(source: string, delayMs: number): void;
+  oracleSourceStreamOpened(source: string): void;
+  oracleSourceStreamEnded(source: string, reason: string): void;
+  oracleSourceRequestEnded(source: string, end: string, durationMs: number): void;
   oracleSocketOpened(): void;
   oracleSocketClosed(code: number): void;
   oraclePricesSent(messages: number): void;
@@ -18,10 +22,16 @@ export interface OracleHappenings {
 function register(metrics: Metrics) {
   const count = ({ name, help, labels }: MetricDefinition) => metrics.counter(name, help, labels);
   const gauge = ({ name, help, labels }: MetricDefinition) => metrics.gauge(name, help, labels);
+  const latency = ({ name, help, labels, buckets }: MetricDefinition) => metrics.histogram(name, help, labels, buckets);
   return {
     oracleRounds: count(eventMetrics.oracleRounds),
     oracleTicksDropped: count(eventMetrics.oracleTicksDropped),
     oracleSources: gauge(eventMetrics.oracleSources),
+    oracleTickDelay: latency(eventMetrics.oracleTickDelay),
+    oracleStreamsOpened: count(eventMetrics.oracleStreamsOpened),
+    oracleStreamsEnded: count(eventMetrics.oracleStreamsEnded),
+    oracleSourceRequests: count(eventMetrics.oracleSourceRequests),
+    oracleSourceRequestDuration: latency(eventMetrics.oracleSourceRequestDuration),
     oracleSockets: gauge(eventMetrics.oracleSockets),
     oracleSocketsClosed: count(eventMetrics.oracleSocketsClosed),
     oraclePricesSent: count(eventMetrics.oraclePricesSent),
@@ -51,6 +61,15 @@ export function oracleEvents(metrics: Metrics, log: Log): OracleHappenings {
       families.oracleSources.with(source, status).set(1);
       statusOf.set(source, status);
       if (before !== undefined) log.info({ source, status }, `source of prices is ${status}`);
+    },
+    // A source whose clock runs ahead of ours is as fresh as can be; a histogram passes negative times over.
+    oracleSourceTicked: (source: string, delayMs: number) =>
+      families.oracleTickDelay.with(source).observe(Math.max(0, delayMs) / 1_000),
+    oracleSourceStreamOpened: (source: string) => families.oracleStreamsOpened.with(source).add(),
+    oracleSourceStreamEnded: (source: string, reason: string) => families.oracleStreamsEnded.with(source, reason).add(),
+    oracleSourceRequestEnded: (source: string, end: string, durationMs: number) => {
+      families.oracleSourceRequests.with(source, end).add();
+      families.oracleSourceRequestDuration.with(source).observe(durationMs / 1_000);
     },
     oracleSocketOpened: () => families.oracleSockets.with().add(1),
     oracleSocketClosed: (code: number) => {

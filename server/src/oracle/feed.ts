@@ -29,7 +29,16 @@ export interface ExchangesOptions {
 export interface ExchangesDependencies {
   readonly clock: Clock;
   readonly random: Random;
-  readonly events: Pick<OracleEvents, "tickDropped" | "sourceObserved" | "faultCaught">;
+  readonly events: Pick<
+    OracleEvents,
+    | "tickDropped"
+    | "sourceObserved"
+    | "sourceTicked"
+    | "sourceStreamOpened"
+    | "sourceStreamEnded"
+    | "sourceRequestEnded"
+    | "faultCaught"
+  >;
   readonly onTick: (tick: Tick) => void;
 }
 
@@ -47,11 +56,10 @@ export function startExchanges(options: ExchangesOptions, dependencies: Exchange
         sourceStatusChanged: (source, _from, to) => events.sourceObserved(source, to),
         sourceDropped: (source, reason) => events.tickDropped(source, reason),
         sourceFault: (_source, fault) => events.faultCaught("oracle source", fault),
-        // What single calls and connections come to shows in the sources' health.
-        sourceTicked: () => undefined,
-        sourceStreamOpened: () => undefined,
-        sourceStreamEnded: () => undefined,
-        sourceRequestEnded: () => undefined,
+        sourceTicked: (source, delayMs) => events.sourceTicked(source, delayMs),
+        sourceStreamOpened: (source) => events.sourceStreamOpened(source),
+        sourceStreamEnded: (source, reason) => events.sourceStreamEnded(source, reason),
+        sourceRequestEnded: (source, end, durationMs) => events.sourceRequestEnded(source, end, durationMs),
       },
     },
   );

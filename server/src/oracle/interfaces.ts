@@ -87,6 +87,13 @@ export interface OracleEvents {
   /** A tick that no price is made of. */
   tickDropped(source: string, reason: string): void;
   sourceObserved(source: string, status: string): void;
+  /** A price came in; `delayMs` lies between the moment that its source vouches for and its arrival. */
+  sourceTicked(source: string, delayMs: number): void;
+  sourceStreamOpened(source: string): void;
+  /** A stream's connection ended, or its attempt, and why. */
+  sourceStreamEnded(source: string, reason: string): void;
+  /** A request to a source ended, and how. */
+  sourceRequestEnded(source: string, end: string, durationMs: number): void;
   /** Rows that were given up since the ledger did not take them. */
   rowsDropped(table: string, rows: number): void;
   socketOpened(): void;

@@ -1,0 +1,57 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { startMarket } from "../../../devnet/market/market.ts";
+import { DEFAULT_OPTIONS } from "../../../devnet/market/options.ts";
+import { seededRandom, systemClock } from "../lib/index.ts";
+import { startExchanges } from "./feed.ts";
+
+// What is waited for decides; this only ends a run that waits in vain on a busy machine.
+setDefaultTimeout(60_000);
+
+const nothing = (): void => {};
+
+test("what streams and requests of a source come to is told, each with its source and how it ended", async () => {
+  const clock = {
+    now: () => systemClock.now(),
+    sleep: () => Promise.resolve(),
+    every: () => ({ [Symbol.dispose]: nothing }),
+  };
+  await using market = startMarket({ ...DEFAULT_OPTIONS, tickMs: 0, symbols: ["BTC"] }, { clock });
+  const { kraken } = market.exchanges;
+  // Every other exchange is sent where nothing listens.
+  const closed = { rest: "http://127.0.0.1:1", ws: "ws://127.0.0.1:1" };
+  const others = Object.fromEntries(Object.keys(market.exchanges).map((id) => [id, closed]));
+  const told = new Set<string>();
+  const whole = Promise.withResolvers<void>();
+  const tell = (fact: string): void => {
+    told.add(fact);
+    const wanted = [
+      "ticked kraken",
+      "opened kraken",
+      "kraken unknown-market",
+      "gate unreachable",
+      "ended gate connect-failed",
+    ];
+    if (wanted.every((each) => told.has(each))) whole.resolve();
+  };
+  const feed = startExchanges(
+    { endpoints: { ...others, kraken }, pools: [], node: null },
+    {
+      clock: systemClock,
+      random: seededRandom(1),
+      onTick: nothing,
+      events: {
+        tickDropped: nothing,
+        sourceObserved: nothing,
+        faultCaught: nothing,
+        sourceTicked: (source, delayMs) => tell(Number.isFinite(delayMs) ? `ticked ${source}` : "no delay"),
+        sourceStreamOpened: (source) => tell(`opened ${source}`),
+        sourceStreamEnded: (source, reason) => tell(`ended ${source} ${reason}`),
+        sourceRequestEnded: (source, end, durationMs) => tell(durationMs >= 0 ? `${source} ${end}` : "no duration"),
+      },
+    },
+  );
+  await whole.promise;
+  await feed[Symbol.asyncDispose]();
+  expect(told).toContain("ended kraken stopped");
+  expect(told).not.toContain("opened gate");
+});
