@@ -15,6 +15,7 @@ import type {
 } from "./interfaces.ts";
 import { type DoorServer, Listener } from "./listener.ts";
 import { isRpcPath, pathOf } from "./network.ts";
+import { Overload, overloadDefaults } from "./overload.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { SocketMount } from "./socket.ts";
 
@@ -40,6 +41,8 @@ export interface GatewayDoorOptions {
   readonly networkDefault: Network;
   readonly trustedProxies: AddressSet;
   readonly bodyTimeoutMs?: number;
+  /** Requests beyond this many in flight are refused with OVERLOADED. */
+  readonly inFlightMax?: number;
 }
 
 export interface GatewayDoorDependencies {
@@ -73,6 +76,7 @@ export class GatewayDoor implements AsyncDisposable {
   readonly #dependencies: GatewayDoorDependencies;
   readonly #apps: readonly AppMount[];
   readonly #bodies: BodyReads;
+  readonly #overload: Overload;
   readonly #pipeline: Pipeline;
   readonly #listener: Listener;
   readonly #pubsubListener: Listener | null;
@@ -83,7 +87,16 @@ export class GatewayDoor implements AsyncDisposable {
     this.#dependencies = dependencies;
     this.#apps = [...dependencies.apps].sort((one, other) => other.prefix.length - one.prefix.length);
     this.#bodies = new BodyReads({ timeoutMs: options.bodyTimeoutMs ?? 10_000 }, dependencies);
-    this.#pipeline = new Pipeline(options, { ...dependencies, bodies: this.#bodies, headers: new AnswerHeaders() });
+    this.#overload = new Overload(
+      { ...overloadDefaults, inFlightMax: options.inFlightMax ?? overloadDefaults.inFlightMax },
+      { clock: dependencies.clock, inFlight: () => this.#listener.pending },
+    );
+    this.#pipeline = new Pipeline(options, {
+      ...dependencies,
+      bodies: this.#bodies,
+      headers: new AnswerHeaders(),
+      overload: this.#overload,
+    });
     const listen = (port: number, answer: (request: Request, server: DoorServer) => Answer): Listener =>
       new Listener(
         { hostname: options.hostname, port, bodyBytesMax: runtimeBodyBytesMax },
@@ -207,6 +220,7 @@ export class GatewayDoor implements AsyncDisposable {
     this.#draining = true;
     await Promise.all([this.#listener.stop(deadlineMs), this.#pubsubListener?.stop(deadlineMs)]);
     this.#bodies[Symbol.dispose]();
+    this.#overload[Symbol.dispose]();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

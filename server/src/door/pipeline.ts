@@ -9,6 +9,7 @@ import { Exchange, type Peer } from "./exchange.ts";
 import type { DoorGrant, LimitDecision } from "./interfaces.ts";
 import { takeRequestTokens } from "./metering.ts";
 import { chooseNetwork, pathOf } from "./network.ts";
+import type { Overload } from "./overload.ts";
 import { type Refusal, refusalResponse, rpcCodeOf } from "./refusal.ts";
 import { factOf } from "./served.ts";
 import { serveSingle } from "./single.ts";
@@ -22,6 +23,7 @@ export interface PipelineOptions {
 export interface PipelineDependencies extends Stages {
   readonly requestId: () => string;
   readonly bodies: BodyReads;
+  readonly overload: Pick<Overload, "admits">;
 }
 
 /**
@@ -31,6 +33,7 @@ export interface PipelineDependencies extends Stages {
  * 20 to 30 µs of CPU about 3 is our own code; the runtime's serving of a fixed body takes 15 to 18 beside it
  * (docs/benchmarks.md).
  *
+ *   shed        beyond what can be answered in time              overload.ts
  *   admit       one Host, POST, JSON, declared length           admission.ts
  *   identify    key exists, key active                          keys
  *   place       which network                                   network.ts
@@ -62,6 +65,7 @@ export class Pipeline {
       trustedProxies: this.#options.trustedProxies,
     });
     try {
+      if (!this.#stages.overload.admits(exchange.startedMs)) return this.#turnAway(exchange, { code: "OVERLOADED" });
       const refusal = admissionRefusal(request);
       if (refusal !== null) return this.#turnAway(exchange, refusal);
       const identified = this.#stages.keys.authenticate(presentedKey(request.headers, request.url));

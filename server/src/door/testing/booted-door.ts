@@ -61,6 +61,7 @@ export interface BootOptions {
   readonly allowUnknownMethods?: boolean;
   readonly deadlineMs?: number;
   readonly bodyTimeoutMs?: number;
+  readonly inFlightMax?: number;
   readonly apps?: GatewayDoorDependencies["apps"];
   readonly tracing?: DoorTracing;
 }
@@ -174,6 +175,7 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
       networkDefault: "devnet",
       trustedProxies,
       ...(options.bodyTimeoutMs === undefined ? {} : { bodyTimeoutMs: options.bodyTimeoutMs }),
+      ...(options.inFlightMax === undefined ? {} : { inFlightMax: options.inFlightMax }),
     },
     {
       ...shared,
