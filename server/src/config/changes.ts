@@ -22,7 +22,11 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   CLICKHOUSE_URL: ({ stores }) => stores.clickhouseUrl,
   CLICKHOUSE_CLUSTER: ({ stores }) => stores.clickhouseCluster,
   REDIS_URL: ({ stores }) => stores.redisUrl,
-  API_BIND: ({ resolver }) => [resolver.host, resolver.port],
+  // Where it is not given, these two follow BIND and PORT_OFFSET, which are told by themselves.
+  API_BIND: ({ resolver, bind, portOffset }) => [
+    resolver.host === bind ? null : resolver.host,
+    resolver.port - portOffset,
+  ],
   CHAIN_RPC_URL: ({ resolver }) => resolver.chainRpcUrl,
   NAME_PROGRAM: ({ resolver }) => resolver.nameProgram,
   HANDLE_PROGRAM: ({ resolver }) => resolver.handleProgram,
@@ -34,7 +38,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   ORACLE_POOLS: ({ oracle }) => oracle.pools,
   ORACLE_TICK_LOG_MB: ({ oracle }) => oracle.tickLogBytes,
   LOG_LEVEL: ({ logLevel }) => logLevel,
-  METRICS_BIND: ({ metrics }) => [metrics.host, metrics.port],
+  METRICS_BIND: ({ metrics, portOffset }) => [metrics.host, metrics.port - portOffset],
   OTEL_EXPORTER_OTLP_ENDPOINT: ({ otlpEndpoint }) => otlpEndpoint,
 };
 

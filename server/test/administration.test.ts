@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { eventually, type Network, post, type RpcAnswer, runSluice, startNetwork } from "./testing/network.ts";
+
+let network: Network;
+let directory = "";
+let settings = "";
+let origin = "";
+let url = "";
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "sluice-admin-"));
+  settings = join(directory, "sluice.toml");
+  writeFileSync(settings, "");
+  network = await startNetwork({ env: { SLUICE_CONFIG: settings } });
+  url = `${network.dev.doors["rpc"]}`;
+  origin = new URL(url).origin;
+}, 60_000);
+afterAll(async () => {
+  await network?.[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true, force: true });
+}, 30_000);
+
+const call = (method: string, params: unknown[] = [], id: unknown = 1) => ({ jsonrpc: "2.0", id, method, params });
+
+/** One request of the administration with the operator's key, unless another is given. */
+async function ask(
+  method: string,
+  path: string,
+  body?: unknown,
+  { at = origin, key = network.dev.key }: { readonly at?: string; readonly key?: string } = {},
+): Promise<RpcAnswer> {
+  const response = await fetch(`${at}/api/v1${path}`, {
+    method,
+    headers: { "x-api-key": key, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
+}
+
+const slotBy = async (key: string, at = url): Promise<number> =>
+  (await post(at, call("getSlot"), { "x-api-key": key })).status;
+
+describe("administration over REST", () => {
+  test("an account and a key made by REST serve at once, and their usage is what was asked", async () => {
+    const account = await ask("POST", "/admin/accounts", { name: "by rest", tiers: { platform: "developer" } });
+    expect(account.status).toBe(201);
+    const wish = { account_id: account.body.id, name: "app", environment: "dev", permissions: ["read", "keys:write"] };
+    const { key, id } = (await ask("POST", "/admin/keys", wish)).body;
+    for (const method of ["getSlot", "getSlot", "getBlockHeight"]) await post(url, call(method), { "x-api-key": key });
+    const report = await eventually("usage in the ledger", async () => {
+      const { body } = await ask("GET", "/usage?group_by=method", undefined, { key });
+      return body.total.requests >= 3 && body;
+    });
+    expect(report.items.map(({ group, requests }: { group: string; requests: number }) => [group, requests])).toEqual([
+      ["getBlockHeight", 1],
+      ["getSlot", 2],
+    ]);
+    expect([report.total.credits, report.month.used, report.month.allowance]).toEqual(["3", "3", "2500000"]);
+    const byKey = (await ask("GET", `/usage?group_by=key&account_id=${account.body.id}`)).body;
+    expect([byKey.items.length, byKey.items[0].group]).toEqual([1, id]);
+    const byDay = (await ask("GET", "/usage", undefined, { key })).body;
+    expect([byDay.items.length, byDay.items[0].final]).toEqual([1, false]);
+    const rotated = await ask("POST", `/admin/keys/${id}/rotate`, { overlap_seconds: 3_600 }, { key });
+    expect([await slotBy(key), await slotBy(rotated.body.key)]).toEqual([200, 200]);
+    await ask("PATCH", `/admin/keys/${id}`, { status: "disabled" }, { key: rotated.body.key });
+    expect([await slotBy(key), await slotBy(rotated.body.key)]).toEqual([401, 200]);
+    await ask("PATCH", `/admin/keys/${rotated.body.id}`, { restrictions: { networks: ["mainnet"] } });
+    expect(await slotBy(rotated.body.key)).toBe(403);
+    const trail = (await ask("GET", "/admin/audit?limit=5")).body.items;
+    expect(trail.map(({ action }: { action: string }) => action)).toEqual([
+      "key.change",
+      "key.change",
+      "key.create",
+      "key.rotate",
+      "key.create",
+    ]);
+  });
+
+  test("a key that has sent nothing is told of nothing", async () => {
+    const { body } = await ask("GET", "/sent-transactions");
+    expect(body).toEqual({ items: [], next_cursor: null });
+  });
+
+  test("a drained node gets no calls, an uncordoned one gets them again", async () => {
+    const [node] = (await ask("GET", "/admin/upstreams")).body.items;
+    expect([node.network, node.label, node.order, node.serving]).toEqual(["devnet", "devnet", "open", true]);
+    expect((await ask("DELETE", "/admin/upstreams/devnet/devnet")).status).toBe(409);
+    await ask("POST", "/admin/upstreams/devnet/devnet/drain");
+    // What is kept until the next slot may still be answered; a call that is never kept is not.
+    const latest = () => post(url, call("getLatestBlockhash"), { "x-api-key": network.dev.key });
+    expect((await latest()).status).toBe(503);
+    expect((await ask("POST", "/admin/upstreams/devnet/devnet/uncordon")).body.order).toBe("open");
+    expect((await latest()).status).toBe(200);
+  });
+});
+
+describe("reading the configuration again", () => {
+  test("nodes, rates and levels change under a live WebSocket and a call in flight, and neither is dropped", async () => {
+    const inFlight = Promise.withResolvers<void>();
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    using slow = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async (request) => {
+        const { id, method } = (await request.json()) as { id: unknown; method: string };
+        if (method === "getGenesisHash") {
+          inFlight.resolve();
+          await held;
+        }
+        return Response.json({ jsonrpc: "2.0", id, result: method === "getSlot" ? 1 : "slow" });
+      },
+    });
+    writeFileSync(settings, `[upstreams]\ntestnet = "slow=http://127.0.0.1:${slow.port}"\n`);
+    expect((await ask("POST", "/admin/reload")).body).toEqual({ applied: ["UPSTREAMS_TESTNET"], needs_restart: [] });
+    const socket = new WebSocket(network.webSocketUrl);
+    const messages: string[] = [];
+    const closes: number[] = [];
+    socket.onmessage = ({ data }) => void messages.push(String(data));
+    socket.onclose = ({ code }) => void closes.push(code);
+    await new Promise((resolve) => {
+      socket.onopen = resolve;
+    });
+    socket.send(JSON.stringify(call("slotSubscribe")));
+    await eventually("a slot notice", () => messages.length > 1);
+    const answer = post(`${url}/testnet`, call("getGenesisHash"), { "x-api-key": network.dev.key });
+    await inFlight.promise;
+    writeFileSync(settings, '[upstreams]\ncordon_slots = 40\n[observe]\nlog_level = "debug"\n[server]\nbind = "::1"\n');
+    const { code, out } = await runSluice(["reload", "--json"], {
+      directory: network.directory,
+      env: { SLUICE_CONFIG: settings },
+    });
+    expect([code, JSON.parse(out)]).toEqual([
+      0,
+      { applied: ["UPSTREAMS_TESTNET", "CORDON_SLOTS", "LOG_LEVEL"], needs_restart: ["BIND"] },
+    ]);
+    expect((await post(`${url}/testnet`, call("getSlot"), { "x-api-key": network.dev.key })).status).toBe(503);
+    letGo();
+    expect((await answer).body.result).toBe("slow");
+    const before = messages.length;
+    await eventually("more slot notices", () => messages.length > before + 1);
+    expect(closes).toEqual([]);
+    socket.close();
+  });
+
+  test("a file with a fault changes nothing and is told, fault by fault", async () => {
+    const before = (await ask("GET", "/admin/upstreams")).body.items.length;
+    writeFileSync(
+      settings,
+      '[upstreams]\ntestnet = "new=http://127.0.0.1:1"\ncordon_slots = 0\n[observe]\nlog_level = "loud"\n',
+    );
+    const { status, body } = await ask("POST", "/admin/reload");
+    expect([status, body.code, body.errors.length]).toEqual([409, "CONFLICT", 2]);
+    expect((await ask("GET", "/admin/upstreams")).body.items.length).toBe(before);
+    writeFileSync(settings, "");
+    expect((await ask("POST", "/admin/reload")).status).toBe(200);
+  });
+});
+
+const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
+const redisUrl = Bun.env["REDIS_URL"] ?? "";
+const shared = databaseUrl !== "" && redisUrl !== "";
+if (!shared) console.warn("NOT RUN: administration over two replicas (DATABASE_URL and REDIS_URL are not set)");
+
+(shared ? describe : describe.skip)("two replicas that share PostgreSQL and Redis", () => {
+  test("what one replica is told of keys, accounts and nodes holds on the other at once", async () => {
+    const schema = `sluice_test_${process.pid}_${Math.floor(performance.now())}`;
+    const run = async (statement: string): Promise<void> => {
+      const client = new Client({ connectionString: databaseUrl });
+      await client.connect();
+      await client.query(statement).finally(() => client.end());
+    };
+    await run(`create schema ${schema}`);
+    const database = new URL(databaseUrl);
+    database.searchParams.set("options", `-c search_path=${schema}`);
+    const env = { DATABASE_URL: database.href, REDIS_URL: redisUrl, ORACLE: "off" };
+    try {
+      await using one = await startNetwork({ env });
+      await using other = await startNetwork({ env });
+      const [first, second] = [one, other].map(({ dev }) => `${dev.doors["rpc"]}`);
+      const here = { at: new URL(`${first}`).origin, key: one.dev.key };
+      const account = (await ask("POST", "/admin/accounts", { name: "shared" }, here)).body.id;
+      const wish = { account_id: account, name: "app", environment: "dev" };
+      const { key, id } = (await ask("POST", "/admin/keys", wish, here)).body;
+      expect([await slotBy(key, first), await slotBy(key, second)]).toEqual([200, 200]);
+      const rotated = (await ask("POST", `/admin/keys/${id}/rotate`, { overlap_seconds: 0 }, here)).body;
+      await eventually("the rotation holds on the other", async () => (await slotBy(key, second)) === 401, 5_000);
+      expect(await slotBy(rotated.key, second)).toBe(200);
+      const elsewhere = { restrictions: { ipRanges: ["203.0.113.0/24"] } };
+      await ask("PATCH", `/admin/keys/${rotated.id}`, elsewhere, here);
+      await eventually(
+        "the restriction holds on the other",
+        async () => (await slotBy(rotated.key, second)) === 403,
+        5_000,
+      );
+      await ask("PATCH", `/admin/keys/${rotated.id}`, { restrictions: {}, status: "disabled" }, here);
+      await eventually("the key is off on the other", async () => (await slotBy(rotated.key, second)) === 401, 5_000);
+      await ask("POST", "/admin/upstreams/devnet/devnet/cordon", undefined, here);
+      const there = { at: new URL(`${second}`).origin, key: other.dev.key };
+      const ordered = async () => (await ask("GET", "/admin/upstreams", undefined, there)).body.items[0].order;
+      await eventually("the order holds on the other", async () => (await ordered()) === "cordoned", 5_000);
+    } finally {
+      await run(`drop schema ${schema} cascade`);
+    }
+  }, 90_000);
+});
