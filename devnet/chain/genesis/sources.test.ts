@@ -249,6 +249,11 @@ test("an account of a genesis file may be as large as the chain allows any", asy
   const slice = { encoding: "base64", dataSlice: { offset: 10 * 1_024 ** 2 - 2, length: 9 } };
   const { result } = await call(large.rpcUrl, "getAccountInfo", [account.address, slice]);
   expect(result).toMatchObject({ value: { space: 10 * 1_024 ** 2, data: ["Bwc=", "base64"] } });
+  // A hundred of them together are more text than one answer may have; two are not.
+  const many = (count: number) => Array.from({ length: count }, () => account.address);
+  const asked = (count: number) => call(large.rpcUrl, "getMultipleAccounts", [many(count), { encoding: "base64" }]);
+  expect((await asked(100)).error).toMatchObject({ code: -32012 });
+  expect((await asked(2)).error).toBeUndefined();
   const more = { ...account, data: Buffer.alloc(10 * 1_024 ** 2 + 1).toString("base64") };
   const faults = await faultsOf({ genesisPath: file("larger.json", JSON.stringify({ accounts: [more] })) });
   expect(faults).toEqual([expect.stringContaining("accounts[0].data: expected at most 10485760 bytes")]);

@@ -1,6 +1,7 @@
 import type { BankSlot } from "../bank/bank-slot.ts";
 import { type AccountEncodingName, type AccountJson, encodeAccount, type JsonObject } from "../encode/index.ts";
 import type { ChainAccount } from "../model.ts";
+import { AnswerSize } from "./answer-size.ts";
 import { invalidParams, invalidRequest } from "./errors.ts";
 import { bankOf, clockOf, type MethodTable, type RpcNode, withContext } from "./method.ts";
 import { addressValue, configAt, listValue, objectValue, u64Value, variantMember } from "./params.ts";
@@ -77,10 +78,16 @@ export const accountMethods: MethodTable = {
       const config = configAt(params, 1, "struct RpcAccountInfoConfig");
       const form = accountForm(config, "base64");
       const bank = bankOf(node, config);
-      return withContext(
-        bank,
-        addresses.map((address) => presentOrNull(node, bank, address, form)),
+      // One that is named more than once is encoded once, and counts as often as it is told.
+      const shown = new Map(
+        new Set(addresses).values().map((address) => [address, presentOrNull(node, bank, address, form)]),
       );
+      const size = new AnswerSize();
+      const rows = addresses.map((address) => {
+        const account = shown.get(address) ?? null;
+        return account === null ? null : size.take(account);
+      });
+      return withContext(bank, rows);
     },
   },
   getBalance: {

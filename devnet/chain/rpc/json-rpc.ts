@@ -1,6 +1,7 @@
 import { parseJsonExact, stringifyJsonExact } from "@sluice/wire";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
-import { invalidParams, invalidRequest, methodNotFound, RpcError } from "./errors.ts";
+import { ANSWER_BYTES_MAX } from "./answer-size.ts";
+import { answerTooLarge, invalidParams, invalidRequest, methodNotFound, RpcError } from "./errors.ts";
 import type { Method } from "./method.ts";
 
 /** Runs one call that is well formed; a failure of the call is an RpcError, thrown or rejected with. */
@@ -70,17 +71,29 @@ function answerOne(request: JsonValue, dispatch: Dispatch): string | Promise<str
 
 /**
  * Answers a body: one call, or a batch whose answers keep the order of its calls. Null when nothing is to be said: an
- * empty batch, or notifications alone. The text has no newline at its end.
+ * empty batch, or notifications alone. The text has no newline at its end. Once the answers to a batch are longer than
+ * `bytesMax`, its other calls are refused and do not run.
  */
-export async function answerBody(body: string, dispatch: Dispatch): Promise<string | null> {
+export async function answerBody(
+  body: string,
+  dispatch: Dispatch,
+  bytesMax = ANSWER_BYTES_MAX,
+): Promise<string | null> {
   const parsed = parseJsonExact(body);
   if (!parsed.ok) return failureText(new RpcError(-32700, "Parse error"), null);
   const request = parsed.value;
   if (!Array.isArray(request)) return await answerOne(request, dispatch);
+  let bytes = 0;
+  const bounded: Dispatch = (method, params) => {
+    if (bytes > bytesMax) throw answerTooLarge(bytesMax);
+    return dispatch(method, params);
+  };
   const answers: (string | Promise<string>)[] = [];
   for (const [index, element] of request.entries()) {
     if (index > 0 && index % STRETCH === 0) await othersTurn();
-    const answer = answerOne(element as JsonValue, dispatch);
+    const answer = answerOne(element as JsonValue, bounded);
+    // Calls that list much are answered at once, so that what is not there yet is short.
+    if (typeof answer === "string") bytes += answer.length;
     if (answer !== null) answers.push(answer);
   }
   if (answers.length === 0) return null;

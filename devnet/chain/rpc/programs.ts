@@ -1,27 +1,14 @@
 import type { AccountFilter } from "../bank/accounts.ts";
 import type { BankSlot } from "../bank/bank-slot.ts";
 import { isTokenProgram } from "../bank/token-state.ts";
-import type { AccountJson, JsonObject } from "../encode/index.ts";
+import type { JsonObject } from "../encode/index.ts";
 import type { ChainAccount } from "../model.ts";
 import { type AccountForm, accountForm, presentAccount } from "./accounts.ts";
-import { answerTooLarge, invalidParams } from "./errors.ts";
+import { ANSWER_BYTES_MAX, AnswerSize } from "./answer-size.ts";
+import { invalidParams } from "./errors.ts";
 import { accountFilters } from "./filters.ts";
 import { bankOf, type MethodTable, type RpcNode, withContext } from "./method.ts";
 import { addressValue, booleanMember, configAt } from "./params.ts";
-
-/** Text of one answer that lists accounts: a million token accounts in base64 are 420 MB. */
-const LISTING_BYTES_MAX = 512 * 1_024 * 1_024;
-/** What a row takes beside its data, at most: names, address, owner, lamports and rent epoch. */
-const ROW_BYTES = 270;
-/** Parsed data are not written to be measured: each byte of the account counts as so many of text, and a row as so many. */
-const PARSED_BYTES_PER_BYTE = 4;
-const PARSED_ROW_BYTES = 600;
-
-function textBytes({ data, space }: AccountJson): number {
-  if (typeof data === "string") return ROW_BYTES + data.length;
-  if (Array.isArray(data)) return ROW_BYTES + String(data[0]).length;
-  return ROW_BYTES + PARSED_ROW_BYTES + Number(space) * PARSED_BYTES_PER_BYTE;
-}
 
 /** Presents accounts up to so many bytes of text; more is a failure of the call, and is not built. */
 export function presentAll(
@@ -29,15 +16,12 @@ export function presentAll(
   bank: BankSlot,
   found: Iterable<readonly [string, ChainAccount]>,
   form: AccountForm,
-  bytesMax = LISTING_BYTES_MAX,
+  bytesMax = ANSWER_BYTES_MAX,
 ): JsonObject[] {
   const rows: JsonObject[] = [];
-  let bytes = 0;
+  const size = new AnswerSize(bytesMax);
   for (const [pubkey, account] of found) {
-    const shown = presentAccount(node, bank, pubkey, account, form);
-    bytes += textBytes(shown);
-    if (bytes > bytesMax) throw answerTooLarge(bytesMax);
-    rows.push({ pubkey, account: shown });
+    rows.push({ pubkey, account: size.take(presentAccount(node, bank, pubkey, account, form)) });
   }
   return rows;
 }
