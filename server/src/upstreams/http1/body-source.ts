@@ -58,6 +58,11 @@ export class BodySource implements ByteSource {
     return this.#isPassedOn;
   }
 
+  /** Whether so much waits that nothing more is taken from the socket. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   /** Somebody passes it on while it comes: what counts from now on is that it moves. */
   passOn(): void {
     this.#isPassedOn = true;

@@ -1,0 +1,121 @@
+import { expect, test } from "bun:test";
+import { ManualClock, seededRandom } from "../lib/index.ts";
+import { comingAnswer } from "./answer.ts";
+import { HedgeBudget } from "./hedge-budget.ts";
+import { LargeAnswer, readBeginning } from "./large-answer.ts";
+import { LatencyBook } from "./latency-book.ts";
+import { UpstreamNode } from "./node.ts";
+import { Reads } from "./reads.ts";
+import { Shadows } from "./shadows.ts";
+import { read } from "./testing/cluster.ts";
+import type { UpstreamOutcome } from "./upstream-call.ts";
+
+interface Coming {
+  readonly outcome: UpstreamOutcome;
+  readonly isCancelled: () => boolean;
+}
+
+/** A large answer of that slot as a node begins it. */
+function coming(label: string, slot: number): Coming {
+  const bytes = Buffer.from(`{"jsonrpc":"2.0","result":{"context":{"slot":${slot}},"value":[1`);
+  const beginning = readBeginning(bytes, "1");
+  if (beginning === null) throw new Error("that is no beginning");
+  let isCancelled = false;
+  const rest = {
+    next: async () => null,
+    cancel: () => {
+      isCancelled = true;
+    },
+  };
+  const large = new LargeAnswer(
+    { id: "1", bytesMax: 1_000 },
+    { bytes, read: beginning },
+    { rest, onCut: () => undefined },
+  );
+  const answer = comingAnswer(large, { bytes, valueStart: beginning.valueStart }, label);
+  expect(answer.contextSlot).toBe(BigInt(slot));
+  return { outcome: { ok: true, answer, latencyMs: 1 }, isCancelled: () => isCancelled };
+}
+
+function nodeOf(label: string, clock: ManualClock): UpstreamNode {
+  const place = { label, url: "http://127.0.0.1:1/", ws: "ws://127.0.0.1:1/", headers: {}, groups: ["read"] as const };
+  const limits = { deadlineMs: 1_000, answerBytesMax: 1_000, largeBytesMax: 1_000, inFlightMax: 1, waitingMax: 1 };
+  const random = seededRandom(1);
+  return new UpstreamNode(
+    { ...place, weight: 1, requestsPerSecond: null, limits },
+    { clock, random, onSlot: () => {} },
+  );
+}
+
+const unexpected = (fault: unknown): void => {
+  throw fault;
+};
+
+/** Reads over nodes a and b whose answers the test gives. */
+function boot() {
+  const clock = new ManualClock();
+  const nodes = ["a", "b"].map((label) => nodeOf(label, clock));
+  const [first, second] = nodes;
+  if (first === undefined || second === undefined) throw new Error("there are no nodes");
+  const attempts: PromiseWithResolvers<UpstreamOutcome>[] = [];
+  const reads = new Reads(
+    { deadlineMs: 30_000 },
+    {
+      clock,
+      book: new LatencyBook(),
+      budget: new HedgeBudget(),
+      choose: (_call, asked) => nodes.find((node) => !asked.has(node)) ?? null,
+      attempt: () => {
+        const attempt = Promise.withResolvers<UpstreamOutcome>();
+        attempts.push(attempt);
+        return attempt.promise;
+      },
+      extra: () => {},
+      fault: unexpected,
+    },
+  );
+  return { clock, reads, attempts, first };
+}
+
+test("a large answer that comes after another node's has won is cancelled, the winner's is not", async () => {
+  const { clock, reads, attempts, first } = boot();
+  const outcome = reads.run(read(), first);
+  clock.advance(29_000);
+  reads.sweep();
+  expect(attempts.length).toBe(2);
+  const [slow, quick] = [coming("a", 100), coming("b", 100)];
+  attempts[1]?.resolve(quick.outcome);
+  expect(await outcome).toBe(quick.outcome);
+  attempts[0]?.resolve(slow.outcome);
+  await attempts[0]?.promise;
+  expect([slow.isCancelled(), quick.isCancelled()]).toEqual([true, false]);
+});
+
+test.each([
+  ["of two that are behind, the older", 50, 40, false, true],
+  ["the one that is behind, when the other is not", 50, 120, true, false],
+])("of large answers the useless one is cancelled: %s", async (_name, slotA, slotB, isACancelled, isBCancelled) => {
+  const { reads, attempts, first } = boot();
+  const outcome = reads.run(read("getProgramAccounts", 100n), first);
+  const [a, b] = [coming("a", slotA), coming("b", slotB)];
+  attempts[0]?.resolve(a.outcome);
+  while (attempts.length < 2) await Promise.resolve();
+  attempts[1]?.resolve(b.outcome);
+  expect(await outcome).toBe(isACancelled ? b.outcome : a.outcome);
+  expect([a.isCancelled(), b.isCancelled()]).toEqual([isACancelled, isBCancelled]);
+});
+
+test("the large answer of a trial is judged by its beginning and cancelled", async () => {
+  const clock = new ManualClock();
+  const node = nodeOf("a", clock);
+  node.isOnTrial = true;
+  const mirrored = coming("a", 100);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const shadows = new Shadows(
+    { slotLagMax: 10n },
+    { clock, attempt: async () => mirrored.outcome, slotOf: () => 105n, passed: resolve, fault: unexpected },
+  );
+  shadows.mirror([node], read());
+  await promise;
+  expect([node.trialsPassed, mirrored.isCancelled()]).toEqual([1, true]);
+});
