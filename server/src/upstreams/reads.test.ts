@@ -41,10 +41,11 @@ function nodeOf(label: string, clock: ManualClock): UpstreamNode {
   const place = { label, url: "http://127.0.0.1:1/", ws: "ws://127.0.0.1:1/", headers: {}, groups: ["read"] as const };
   const limits = { deadlineMs: 1_000, answerBytesMax: 1_000, largeBytesMax: 1_000, inFlightMax: 1, waitingMax: 1 };
   const random = seededRandom(1);
-  return new UpstreamNode(
-    { ...place, weight: 1, requestsPerSecond: null, limits },
-    { clock, random, onSlot: () => {} },
-  );
+  return new UpstreamNode({ ...place, weight: 1, requestsPerSecond: null }, limits, {
+    clock,
+    random,
+    onSlot: () => {},
+  });
 }
 
 const unexpected = (fault: unknown): void => {
