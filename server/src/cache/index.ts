@@ -5,4 +5,11 @@
  */
 export { AnswerCache, type AnswerCacheDependencies, type AnswerCacheOptions } from "./answer-cache.ts";
 export type { Sized } from "./byte-lru.ts";
+export {
+  SharedAnswers,
+  type SharedAnswersDependencies,
+  type SharedAnswersOptions,
+  type SharedAnswersStore,
+  type SharedOutcome,
+} from "./shared-answers.ts";
 export type { Kept, Shelf, ShelfOptions } from "./shelf.ts";

@@ -11,6 +11,7 @@ import { createTracing, type Events, type Log } from "../observe/index.ts";
 import { Rpc, type RpcDependencies, SentTransactions } from "../rpc/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome, type Upstreams } from "../upstreams/index.ts";
 import { consoleUpstreams } from "./console.ts";
+import { wireHistory } from "./history.ts";
 import type { Stores } from "./stores.ts";
 
 interface Dependencies {
@@ -55,7 +56,8 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
   const sent = resources.use(
     new SentTransactions({ clock, pool, settled: (network, state) => events.transactionSettled(network, state) }),
   );
-  const rpc = new Rpc({ allowUnknownMethods: config.unknownMethods === "pass" }, { clock, cache, pool, sent });
+  const history = wireHistory(config, dependencies);
+  const rpc = new Rpc({ allowUnknownMethods: config.unknownMethods === "pass" }, { clock, cache, pool, sent, history });
   const served = (fact: RequestFact): void => {
     events.requestServed(fact);
     if (fact.cache !== "") events.cacheOutcome(fact.network, "", fact.cache === "HIT" ? "hit" : "miss");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../lib/index.ts";
-import { run } from "./leases.campaign.ts";
 import type { LimitDecision } from "./limits.ts";
+import { run } from "./replicas.campaign.ts";
 import { createSharedLimits } from "./shared-limits.ts";
 import { SimulatedStore } from "./simulated-store.ts";
 

@@ -78,6 +78,9 @@ export const eventMetrics = {
   cacheBytes: gauge("sluice_cache_bytes", "Memory that kept answers take"),
   keyCache: counter("sluice_key_cache_outcomes_total", "Lookups in the cache of API keys", ["outcome"]),
   replicas: gauge("sluice_replicas", "Processes that share limits through Redis, by their heartbeats; the last known"),
+  sharedAnswers: counter("sluice_shared_answers_total", "Look-ups and writes of history shared through Redis", [
+    "outcome",
+  ]),
   sharingUp: gauge("sluice_sharing_up", "1 while limits are shared through Redis, 0 while each process has a share"),
   sharingLost: counter("sluice_sharing_lost_total", "Times that the limits shared through Redis were out of reach"),
   ledgerRows: counter("sluice_ledger_rows_total", "Rows written to the ledger", ["table"]),

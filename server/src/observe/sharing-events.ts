@@ -10,6 +10,8 @@ export interface SharingHappenings {
   sharingRestored(replicas: number): void;
   /** Told on every heartbeat that went well; logged when the number changes. */
   replicasCounted(replicas: number): void;
+  /** What came of looking for, or keeping, an answer that processes share. */
+  sharedAnswer(outcome: string): void;
 }
 
 export function sharingEvents(metrics: Metrics, log: Log): SharingHappenings {
@@ -17,6 +19,8 @@ export function sharingEvents(metrics: Metrics, log: Log): SharingHappenings {
   const replicasNow = gauge(eventMetrics.replicas);
   const sharingUp = gauge(eventMetrics.sharingUp);
   const losses = metrics.counter(eventMetrics.sharingLost.name, eventMetrics.sharingLost.help).with();
+  const { name, help, labels } = eventMetrics.sharedAnswers;
+  const sharedAnswers = metrics.counter(name, help, labels);
   let known = 0;
   return {
     sharingLost: (replicas: number) => {
@@ -25,6 +29,7 @@ export function sharingEvents(metrics: Metrics, log: Log): SharingHappenings {
       log.warn({ replicas }, "limits are not shared: this process serves its own share of each");
     },
     sharingRestored: (replicas: number) => log.info({ replicas }, "limits are shared again"),
+    sharedAnswer: (outcome: string) => sharedAnswers.with(outcome).add(),
     replicasCounted: (replicas: number) => {
       replicasNow.set(replicas);
       sharingUp.set(1);

@@ -13,7 +13,7 @@ export {
 } from "./envelope.ts";
 export type { MethodBookOptions, MethodPage } from "./method-book.ts";
 export type { Plan, Planned, PlanRefusal } from "./plan.ts";
-export { Rpc, type RpcDependencies, type RpcOptions, type RpcOutcome } from "./rpc.ts";
+export { Rpc, type RpcDependencies, type RpcOptions, type RpcOutcome, type SharedHistory } from "./rpc.ts";
 export {
   type SentState,
   type SentTransaction,

@@ -18,6 +18,14 @@ export interface RpcDependencies {
   readonly pool: (network: Network) => UpstreamPool | null;
   /** Follows what was sent; null where nobody does. */
   readonly sent: Pick<SentTransactions, "taken"> | null;
+  /** Absent where this process is the only one. */
+  readonly history?: SharedHistory | null;
+}
+
+/** History that other processes were given; neither call rejects nor throws, and `find` answers within milliseconds. */
+export interface SharedHistory {
+  find(network: Network, key: string): Promise<NodeAnswer | null>;
+  keep(network: Network, key: string, answer: NodeAnswer): void;
 }
 
 /** An answer that somebody else's call had to wait for is no less ours; `shared` says that no call was made for this one. */
@@ -96,9 +104,22 @@ export class Rpc {
       if (outcome.ok && outcome.answer.body.kind === "large") return { outcome: await pool.call(call), shared: false };
       return { outcome, shared: true };
     }
-    const load = (): Promise<UpstreamOutcome> => pool.call(call);
-    const kept = (outcome: UpstreamOutcome) => keepingOf(plan, outcome, pool.slotOf("finalized"));
-    return { outcome: await shelf.load(plan.key, load, kept), shared: false };
+    const { key } = plan;
+    const history = plan.spec?.cache === "final" ? (this.#dependencies.history ?? null) : null;
+    let isFound = false;
+    const load = async (): Promise<UpstreamOutcome> => {
+      const answer = (await history?.find(network, key)) ?? null;
+      if (answer === null) return pool.call(call);
+      isFound = true;
+      return { ok: true, answer, latencyMs: 0 };
+    };
+    const kept = (outcome: UpstreamOutcome) => {
+      const keeping = keepingOf(plan, outcome, pool.slotOf("finalized"));
+      if (keeping?.until === "final" && !isFound) history?.keep(network, key, keeping.value);
+      return keeping;
+    };
+    const outcome = await shelf.load(key, history === null ? () => pool.call(call) : load, kept);
+    return { outcome, shared: isFound };
   }
 }
 

@@ -7,6 +7,7 @@ export { discard, type NodeAnswer, type WholeBody } from "./answer.ts";
 export { CutBody } from "./http1/body-source.ts";
 export type { LargeAnswer } from "./large-answer.ts";
 export type { NodeOrder } from "./node.ts";
+export { packAnswer, unpackAnswer } from "./packed-answer.ts";
 export type { UpstreamPool } from "./pool.ts";
 export type { OutReason, UpstreamHealth } from "./standing.ts";
 export type {

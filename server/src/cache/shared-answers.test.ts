@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import { ManualClock } from "../lib/index.ts";
+import { SharedAnswers } from "./shared-answers.ts";
+
+const bytes = new Uint8Array([1, 2, 3]);
+
+function boot(options: { bytesMax?: number; waitMs?: number } = {}) {
+  const clock = new ManualClock();
+  const kept = new Map<string, Uint8Array>();
+  const told: string[] = [];
+  const state = { asked: 0, hangs: false, fails: false };
+  const store = {
+    get: async (key: string): Promise<Uint8Array | null> => {
+      state.asked += 1;
+      if (state.fails) throw new Error("away");
+      if (state.hangs) await new Promise(() => {});
+      return kept.get(key) ?? null;
+    },
+    set: async (key: string, value: Uint8Array) => void kept.set(key, value),
+  };
+  const events = { sharedAnswer: (outcome: string) => void told.push(outcome) };
+  return { clock, kept, told, state, answers: new SharedAnswers(options, { clock, store, events }) };
+}
+
+test("what one process keeps another one finds, to the byte", async () => {
+  const { answers, told } = boot({ waitMs: 60_000 });
+  expect(await answers.find("a")).toBeNull();
+  answers.keep("a", bytes);
+  expect(await answers.find("a")).toEqual(bytes);
+  expect(told).toEqual(["miss", "kept", "hit"]);
+});
+
+test("a store that hangs is waited for three times, then by nobody, and is found well by a try beside the calls", async () => {
+  const { answers, clock, kept, state } = boot({ waitMs: 1 });
+  kept.set("a", bytes);
+  state.hangs = true;
+  for (let look = 0; look < 10; look += 1) expect(await answers.find("a")).toBeNull();
+  expect(state.asked).toBe(3);
+  state.hangs = false;
+  expect(await answers.find("a")).toBeNull();
+  expect(state.asked).toBe(3);
+  clock.advance(1_000);
+  expect(await answers.find("a")).toBeNull();
+  expect(state.asked).toBe(4);
+  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+  expect(await answers.find("a")).toEqual(bytes);
+});
+
+test("pauses grow while a store fails, and nothing rejects", async () => {
+  const { answers, clock, state } = boot({ waitMs: 60_000 });
+  state.fails = true;
+  for (let look = 0; look < 5; look += 1) expect(await answers.find("a")).toBeNull();
+  for (let second = 0; second < 8; second += 1) {
+    clock.advance(1_000);
+    await answers.find("a");
+    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+  }
+  expect(state.asked).toBe(3 + 3);
+});
+
+test("writes keep within the bytes that one lifetime may hold, and what is too large is not written", async () => {
+  const { answers, clock, kept } = boot({ bytesMax: 3_000 });
+  for (let write = 0; write < 10; write += 1) answers.keep(`key ${write}`, new Uint8Array(1_000));
+  expect(kept.size).toBe(3);
+  clock.advance(100_000);
+  for (let write = 0; write < 10; write += 1) answers.keep(`later ${write}`, new Uint8Array(1_000));
+  expect(kept.size).toBe(4);
+  boot().answers.keep("large", new Uint8Array(1_048_577));
+});

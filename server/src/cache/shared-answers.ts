@@ -1,0 +1,131 @@
+/** The part of hot that is used. */
+export interface SharedAnswersStore {
+  get(key: string): Promise<Uint8Array | null>;
+  set(key: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
+}
+
+export interface SharedAnswersOptions {
+  /** What this process may have in the shared store at a time, by its own writes; 256 MiB when absent. */
+  readonly bytesMax?: number;
+  /** How long an answer stays there; 5 minutes when absent, as in memory. */
+  readonly lifetimeMs?: number;
+  /** How long a look-up may hold up a call; 4 ms when absent. */
+  readonly waitMs?: number;
+}
+
+export type SharedOutcome = "hit" | "miss" | "late" | "failed" | "paused" | "kept" | "over-budget";
+
+export interface SharedAnswersDependencies {
+  readonly clock: { monotonic(): number };
+  readonly store: SharedAnswersStore;
+  readonly events: { sharedAnswer(outcome: SharedOutcome): void };
+}
+
+const defaults = { bytesMax: 256 * 1024 * 1024, lifetimeMs: 300_000, waitMs: 4 };
+/** Larger answers are dearer to move than to ask for, and hold up the others on the connection. */
+const valueBytesMax = 1024 * 1024;
+const writesMax = 64;
+/** Look-ups in a row that failed or came late before nobody waits any more; then one try after each pause. */
+const failuresMax = 3;
+const pauseMs = { first: 1_000, longest: 30_000 };
+
+/**
+ * History that another process was given already. Whoever asks waits a few milliseconds at most; a store that is slow or
+ * away is not waited for at all after three such waits, and is tried from time to time beside the calls. Writes wait for
+ * nobody, and are bounded in bytes by what one lifetime may hold.
+ */
+export class SharedAnswers {
+  readonly #options: Required<SharedAnswersOptions>;
+  readonly #dependencies: SharedAnswersDependencies;
+  #failures = 0;
+  #pauseMs = pauseMs.first;
+  #pausedUntilMs = 0;
+  #isTrying = false;
+  #writes = 0;
+  #bytesLeft: number;
+  #bytesAtMs: number;
+
+  constructor(options: SharedAnswersOptions, dependencies: SharedAnswersDependencies) {
+    this.#options = { ...defaults, ...options };
+    this.#dependencies = dependencies;
+    this.#bytesLeft = this.#options.bytesMax;
+    this.#bytesAtMs = dependencies.clock.monotonic();
+  }
+
+  /** The bytes kept under `key`, or null. Never rejects. */
+  async find(key: string): Promise<Uint8Array | null> {
+    const { clock, events } = this.#dependencies;
+    if (this.#failures >= failuresMax) {
+      events.sharedAnswer("paused");
+      if (clock.monotonic() >= this.#pausedUntilMs && !this.#isTrying) void this.#try(key);
+      return null;
+    }
+    const found = await this.#ask(key);
+    if (found === "late" || found === "failed") {
+      this.#failed();
+      events.sharedAnswer(found);
+      return null;
+    }
+    this.#failures = 0;
+    events.sharedAnswer(found === null ? "miss" : "hit");
+    return found;
+  }
+
+  keep(key: string, bytes: Uint8Array): void {
+    const { store, events } = this.#dependencies;
+    if (bytes.byteLength > valueBytesMax || this.#failures >= failuresMax) return;
+    if (this.#writes >= writesMax || !this.#spend(bytes.byteLength)) {
+      events.sharedAnswer("over-budget");
+      return;
+    }
+    this.#writes += 1;
+    store.set(key, bytes, this.#options.lifetimeMs).then(
+      () => {
+        this.#writes -= 1;
+        events.sharedAnswer("kept");
+      },
+      () => {
+        this.#writes -= 1;
+      },
+    );
+  }
+
+  async #try(key: string): Promise<void> {
+    this.#isTrying = true;
+    const found = await this.#ask(key);
+    this.#isTrying = false;
+    if (found === "late" || found === "failed") return this.#failed();
+    this.#failures = 0;
+    this.#pauseMs = pauseMs.first;
+  }
+
+  #failed(): void {
+    this.#failures += 1;
+    if (this.#failures < failuresMax) return;
+    this.#pausedUntilMs = this.#dependencies.clock.monotonic() + this.#pauseMs;
+    this.#pauseMs = Math.min(this.#pauseMs * 2, pauseMs.longest);
+  }
+
+  #ask(key: string): Promise<Uint8Array | null | "late" | "failed"> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve("late"), this.#options.waitMs);
+      const settle = (found: Uint8Array | null | "failed"): void => {
+        clearTimeout(timer);
+        resolve(found);
+      };
+      this.#dependencies.store.get(key).then(settle, () => settle("failed"));
+    });
+  }
+
+  /** Bytes flow back as evenly as what was written before comes to the end of its life. */
+  #spend(bytes: number): boolean {
+    const { bytesMax, lifetimeMs } = this.#options;
+    const nowMs = this.#dependencies.clock.monotonic();
+    const back = ((nowMs - this.#bytesAtMs) * bytesMax) / lifetimeMs;
+    this.#bytesLeft = Math.min(bytesMax, this.#bytesLeft + back);
+    this.#bytesAtMs = nowMs;
+    if (this.#bytesLeft < bytes) return false;
+    this.#bytesLeft -= bytes;
+    return true;
+  }
+}

@@ -1,0 +1,33 @@
+/** A process that takes from one shared bucket as fast as it can: Redis address, prefix, rate, milliseconds. */
+import { openHot } from "../../src/hot/index.ts";
+import { systemClock, systemRandom } from "../../src/lib/index.ts";
+import { createSharedLimits } from "../../src/limits/index.ts";
+
+const [redisUrl = "", prefix = "", rateText = "", spanText = ""] = process.argv.slice(2);
+const rate = Number(rateText);
+const log = { info: () => {}, warn: () => {} };
+const hot = await openHot({ redisUrl, prefix, commandTimeoutMs: 5_000 }, { clock: systemClock, log });
+const report = { allowed: 0, refused: 0, askedMs: 0, firstMs: 0, lastMs: 0, lost: 0 };
+const sharingLost = (): void => {
+  report.lost += 1;
+};
+const events = { sharingLost, sharingRestored: () => {}, replicasCounted: () => {} };
+const holder = Buffer.from(systemRandom.bytes(8)).toString("hex");
+const limits = createSharedLimits({ holder, waitMs: 5_000 }, { clock: systemClock, store: hot, events });
+
+const millis = (): number => Number(process.hrtime.bigint()) / 1e6;
+report.askedMs = millis();
+for (const endMs = millis() + Number(spanText); millis() < endMs; ) {
+  for (let index = 0; index < 20; index += 1) {
+    const { allowed } = await limits.take("bucket", rate, rate * 2);
+    if (!allowed) report.refused += 1;
+    else {
+      report.allowed += 1;
+      report.lastMs = millis();
+      report.firstMs ||= report.lastMs;
+    }
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+}
+console.log(JSON.stringify(report));
+process.exit(0);
