@@ -5,6 +5,7 @@ import {
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import { type ErrorCode, errorTable } from "./errors.ts";
+import { administrationPaths } from "./openapi-admin.ts";
 import {
   consoleOverview,
   consoleSession,
@@ -214,13 +215,14 @@ const description: ZodOpenApiObject = {
     license: { name: "Apache-2.0", identifier: "Apache-2.0" },
   },
   servers: [{ url: "/" }],
-  tags: [{ name: "JSON-RPC" }, { name: "Server" }, { name: "Console" }],
+  tags: [{ name: "JSON-RPC" }, { name: "Server" }, { name: "Console" }, { name: "Administration" }],
   paths: {
     "/rpc": { post: rpc },
     "/health": { get: health },
     "/api/v1/console/overview": { get: overview },
     "/api/v1/console/live": { get: live },
     "/api/v1/console/session": { post: signIn, delete: signOut },
+    ...administrationPaths(problems),
   },
   components: {
     securitySchemes: {
