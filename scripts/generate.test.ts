@@ -55,6 +55,20 @@ describe("openapi.json", () => {
       "/api/v1/console/overview",
       "/api/v1/console/live",
       "/api/v1/console/session",
+      "/api/v1/usage",
+      "/api/v1/sent-transactions",
+      "/api/v1/admin/accounts",
+      "/api/v1/admin/accounts/{id}",
+      "/api/v1/admin/keys",
+      "/api/v1/admin/keys/{id}",
+      "/api/v1/admin/keys/{id}/rotate",
+      "/api/v1/admin/audit",
+      "/api/v1/admin/upstreams",
+      "/api/v1/admin/upstreams/{network}/{label}",
+      "/api/v1/admin/upstreams/{network}/{label}/cordon",
+      "/api/v1/admin/upstreams/{network}/{label}/uncordon",
+      "/api/v1/admin/upstreams/{network}/{label}/drain",
+      "/api/v1/admin/reload",
     ]);
     const references = [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map((match) => match[1] ?? "");
     expect(references.length).toBeGreaterThan(10);
