@@ -1,6 +1,6 @@
 import { add, type Decimal, decimal, divide, multiply, subtract } from "../decimal.ts";
 import type { PricedRound } from "../round.ts";
-import { minuteMs, minuteOf } from "./candle.ts";
+import { clockBackMs, minuteMs, minuteOf } from "./candle.ts";
 
 const minutesOfDay = 1_440;
 const hundred = decimal("100");
@@ -43,6 +43,10 @@ export class DayWindow {
   put(symbol: string, minute: Minute): void {
     const minutes = this.#minutes.get(symbol) ?? [];
     this.#minutes.set(symbol, minutes);
+    // Minutes of a time that has not been yet are not of the last day.
+    if ((minutes.at(-1)?.atMs ?? minute.atMs) - minute.atMs >= clockBackMs) {
+      while ((minutes.at(-1)?.atMs ?? minute.atMs) > minute.atMs) minutes.pop();
+    }
     const last = minutes.at(-1);
     if (last !== undefined && minute.atMs <= last.atMs) {
       if (minute.high > last.high) last.high = minute.high;

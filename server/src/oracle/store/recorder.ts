@@ -2,7 +2,7 @@ import { type Decimal, formatDecimal } from "../decimal.ts";
 import type { OracleLedger } from "../interfaces.ts";
 import type { PricedRound } from "../round.ts";
 import type { Tick } from "../tick.ts";
-import { addRound, type Candle, candleRow, minuteOf, newCandle } from "./candle.ts";
+import { addRound, type Candle, candleRow, clockBackMs, minuteOf, newCandle } from "./candle.ts";
 import { RowQueue } from "./row-queue.ts";
 
 export const recorderLimits = {
@@ -78,7 +78,8 @@ export class Recorder implements AsyncDisposable {
     if (held !== undefined && secondOf(held) !== secondOf(round)) this.#keep(held);
     this.#held.set(round.symbol, round);
     const open = this.#open.get(round.symbol);
-    if (open !== undefined && minuteOf(round.atMs) <= open.atMs) addRound(open, round);
+    const isLate = open !== undefined && round.atMs < open.atMs && round.atMs > open.atMs - clockBackMs;
+    if (open !== undefined && (isLate || minuteOf(round.atMs) === open.atMs)) addRound(open, round);
     else {
       if (open !== undefined) this.#candles.push(open);
       this.#open.set(round.symbol, newCandle(round));

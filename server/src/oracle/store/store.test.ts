@@ -198,6 +198,46 @@ describe("what waits for the ledger", () => {
   });
 });
 
+describe("a clock", () => {
+  const recorder = () =>
+    new Recorder({ writeMs: null }, { ledger: { insert: async () => undefined }, dropped: () => undefined });
+
+  test("that slips by less than two minutes leaves the open candle open: what comes late belongs to it", () => {
+    const kept = recorder();
+    for (const [at, price] of [
+      [hour, "10"],
+      [hour - 500, "8"],
+      [hour + 1_000, "9"],
+    ] as const) {
+      kept.round(priced({ atMs: at, price }));
+    }
+    const [candle, ...others] = kept.unwritten("BTC");
+    expect(others).toEqual([]);
+    expect(candle).toMatchObject({ atMs: hour, open: decimal("10"), low: decimal("8"), close: decimal("9") });
+  });
+
+  test("that was ahead and is set right costs no candle, no range and no change of the time after", () => {
+    const kept = recorder();
+    const day = new DayWindow();
+    for (const [at, price] of [
+      [0, "10"],
+      [5 * hour, "99"],
+      [minute, "11"],
+      [2 * minute, "12"],
+    ] as const) {
+      kept.round(priced({ atMs: at, price }));
+      day.add(priced({ atMs: at, price }));
+    }
+    expect(kept.unwritten("BTC").map(({ atMs, close }) => [atMs, close])).toEqual([
+      [0, decimal("10")],
+      [5 * hour, decimal("99")],
+      [minute, decimal("11")],
+      [2 * minute, decimal("12")],
+    ]);
+    expect(day.closes("BTC", 10)).toEqual([decimal("10"), decimal("11"), decimal("12")]);
+  });
+});
+
 describe("the day window", () => {
   test("fills in what the sources do not tell: high, low, and the change once a day ago is known", () => {
     const day = new DayWindow();
