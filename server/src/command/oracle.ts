@@ -20,7 +20,7 @@ export function addOracleCommands(program: Command, context: CommandContext): vo
     .option("--symbol <symbol>", "print this symbol's rounds alone")
     .action((options: ReplayOptions) => {
       const files = filesOf(options.log ?? tickLogDirectory(context.config(options)));
-      const { symbol } = options;
+      const symbol = options.symbol === undefined ? undefined : readSymbol(options.symbol);
       const print = options.print === true || symbol !== undefined;
       const report = replayLog(files, oracleReplayOptions, (round) => {
         if (print && (symbol === undefined || round.symbol === symbol)) context.terminal.out(serialiseRound(round));
@@ -29,6 +29,12 @@ export function addOracleCommands(program: Command, context: CommandContext): vo
       else context.print(options, report, () => summary(report));
       if (report.differing > 0) throw new CommandFailure("the replay differs from what the server made");
     });
+}
+
+function readSymbol(text: string): string {
+  const symbol = text.toUpperCase();
+  if (oracleReplayOptions.symbols.includes(symbol)) return symbol;
+  throw new CommandFailure(`--symbol expects one of ${oracleReplayOptions.symbols.join(", ")}`);
 }
 
 function filesOf(directory: string): string[] {
