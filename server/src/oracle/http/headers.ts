@@ -13,6 +13,8 @@ export interface Deprecation {
 export function sharedHeaders({ sunsetMs, successorUrl }: Deprecation): Record<string, string> {
   return {
     ...openCorsHeaders,
+    // A page in a browser sees of an answer's headers what is named here.
+    "Access-Control-Expose-Headers": `${openCorsHeaders["Access-Control-Expose-Headers"]}, Deprecation, Sunset, Link`,
     "Content-Type": "application/json",
     "Cache-Control": "no-store",
     Deprecation: `@${Date.parse(oracleDeprecatedSince) / 1_000}`,

@@ -484,6 +484,8 @@ describe("every answer", () => {
     const { headers } = await get("/v1/prices/all");
     expect(headers.get("sunset")).toBe("Wed, 30 Jun 2027 00:00:00 GMT");
     expect(headers.get("link")).toBe('<https://example.com/next>; rel="successor-version"');
+    const exposed = headers.get("access-control-expose-headers")?.split(", ");
+    expect(exposed).toEqual(expect.arrayContaining(["Deprecation", "Sunset", "Link", "Retry-After"]));
   });
 
   test("is counted under the pattern of its path, never under what a caller made up", async () => {

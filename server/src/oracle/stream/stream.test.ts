@@ -2,8 +2,9 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { oracleBounds, oracleSymbols, oracleTiers, oracleTierTerms } from "@sluice/contract";
 import { AppDoor } from "../../door/index.ts";
 import { decimal } from "../decimal.ts";
+import { Quotation } from "../price-record.ts";
 import { bootOracle } from "../testing/booted-oracle.ts";
-import { tick } from "../testing/rounds.ts";
+import { priced, tick } from "../testing/rounds.ts";
 import type { StreamSession } from "./session.ts";
 import { pushEveryMs } from "./stream.ts";
 
@@ -299,6 +300,46 @@ describe("what clients are sent", () => {
       ["BTC", 100],
       ["BTC", 100.2],
     ]);
+  });
+
+  test("no price follows the word that there is none, neither of the same turn nor one that waited for its time", async () => {
+    const server = await boot();
+    const { stream } = server.oracle;
+    const { socket, say } = await enter(server, server.addKey({ oracle: "ultra" }));
+    say({ type: "subscribe", channel: "prices", symbols: ["BTC", "ETH"] });
+    const publish = (symbol: string, price: string): void =>
+      stream.publish(new Quotation(priced({ symbol, atMs: server.clock.now(), price }), server.clock.monotonic()));
+    const withdraw = (): void => stream.withdraw({ kind: "none", symbol: "BTC", reason: "disagreement", last: null });
+    publish("BTC", "100");
+    withdraw();
+    await settled();
+    server.clock.advance(pushEveryMs);
+    publish("BTC", "101");
+    publish("ETH", "200");
+    await settled();
+    publish("BTC", "102");
+    publish("ETH", "201");
+    withdraw();
+    // The two waited for the same time, so that with ETH's the other would have come.
+    await until(() => socket.prices().some(([, price]) => price === 201));
+    expect(socket.prices()).toEqual([
+      ["BTC", 101],
+      ["ETH", 200],
+      ["ETH", 201],
+    ]);
+    expect(socket.types().filter((type) => type === "error").length).toBe(2);
+  });
+
+  test("what waits for a client that does not read is forgotten when it unsubscribes", async () => {
+    const server = await boot();
+    const { socket, session, say } = await enter(server, server.addKey({ oracle: "ultra" }));
+    say({ type: "subscribe", channel: "prices", symbols: ["BTC"] });
+    socket.isFull = true;
+    await server.say("BTC", "100");
+    say({ type: "unsubscribe", channel: "prices", symbols: ["BTC"] });
+    socket.isFull = false;
+    session.writable();
+    expect(socket.prices()).toEqual([]);
   });
 
   test("followers are told once when a symbol has no price any more", async () => {

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { ManualClock } from "../lib/index.ts";
+import { PriceBook } from "./price-book.ts";
+import { priced } from "./testing/rounds.ts";
+
+test("a window that begins with a new round serves the one that stood before it, whether or not anybody asked", () => {
+  const clock = new ManualClock(600_000);
+  const book = new PriceBook({ clock });
+  const say = (price: string) => book.accept(priced({ atMs: clock.now(), price }));
+  const seen = (seconds: number) => {
+    const served = book.served("BTC", seconds);
+    return served.kind === "price" ? served.quotation.record.match(/"price":([^,]+)/)?.[1] : served.reason;
+  };
+  say("1");
+  clock.advance(59_000);
+  say("2");
+  clock.advance(2_000);
+  say("3");
+  expect([seen(60), seen(15), seen(1)]).toEqual(["2", "2", "3"]);
+});
