@@ -1,7 +1,7 @@
 /**
  * bench/rpc: the gateway's hit path and miss path beside the proxies that people put in front of nodes, in one run:
  * requests a second, latency, and CPU µs per request of each subject's process tree, medians over rounds in alternating
- * order. `npm run bench -- rpc [--rounds 5] [--seconds 2] [--connections 32] [--sluice server|rooms] [--only hit|miss]
+ * order. `npm run bench -- rpc [--rounds 5] [--seconds 2] [--connections 32] [--sluice server|rooms] [--only hit|miss] [--batch 1]
  * [--json file]`. nginx and haproxy are taken where they are installed (Debian: nginx-light, haproxy).
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -38,12 +38,15 @@ const { values } = parseArgs({
     connections: { type: "string", default: "32" },
     sluice: { type: "string" },
     only: { type: "string" },
+    batch: { type: "string", default: "1" },
     json: { type: "string" },
   },
 });
 const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 const connections = Number(values.connections);
+/** Calls in each request. Peers pass a batch to the node whole, and the stub answers batches. */
+const batch = Number(values.batch);
 const warmMs = 700;
 
 /** Any signature will do: the stub answers all alike, and a finalized transaction is kept for minutes. */
@@ -79,6 +82,7 @@ async function measure(path: Path, contestant: Contestant, running: RunningSubje
     method: path.method,
     params: path.params,
     ids: contestant.ids,
+    batch,
   };
   const load = spawnChild([process.execPath, join(import.meta.dir, "load.ts"), JSON.stringify(plan)]);
   await Bun.sleep(warmMs);
@@ -145,7 +149,7 @@ async function main(): Promise<void> {
     const { port } = JSON.parse(await upstream.line()) as { port: number };
     const processor = cpus()[0]?.model ?? "unknown processor";
     console.log(
-      `${processor}, ${availableParallelism()} cores; ${rounds} rounds of ${seconds} s, ${connections} connections`,
+      `${processor}, ${availableParallelism()} cores; ${rounds} rounds of ${seconds} s, ${connections} connections, ${batch === 1 ? "single calls" : `batches of ${batch}`}`,
     );
     const results: unknown[] = [];
     for (const path of pathsOf(sluiceForms[form], direct(upstream.pid))) {

@@ -15,6 +15,8 @@ export interface LoadPlan {
   readonly params: string;
   /** Whether every request has an id of its own, as clients send them, or all have the same. */
   readonly ids: "changing" | "fixed";
+  /** Calls in each request; more than 1 makes it a JSON-RPC batch. */
+  readonly batch: number;
 }
 
 export interface LoadResult {
@@ -29,10 +31,17 @@ export interface LoadResult {
   readonly fault: string | null;
 }
 
+interface Answered {
+  readonly id?: unknown;
+  readonly result?: unknown;
+}
+
 /** Latencies are counted in steps of 10 µs up to 2 s. */
 const stepMs = 0.01;
 const steps = 200_000;
 const idStart = 1_000_000_000;
+/** As many calls as a batch may hold. */
+const batchMax = 100;
 
 class Load {
   readonly #plan: LoadPlan;
@@ -72,6 +81,13 @@ class Load {
   }
 
   #body(id: number): string {
+    const { batch } = this.#plan;
+    if (batch === 1) return this.#call(id);
+    // Ids of one batch differ in their last digits, so that every body has the same length.
+    return `[${Array.from({ length: batch }, (_, index) => this.#call(id * batchMax + index)).join(",")}]`;
+  }
+
+  #call(id: number): string {
     return `{"jsonrpc":"2.0","id":${id},"method":"${this.#plan.method}","params":${this.#plan.params}}`;
   }
 
@@ -133,8 +149,11 @@ class Load {
       return;
     }
     if (/transfer-encoding: *chunked/i.test(head)) return;
-    const body: { id?: unknown; result?: unknown } = JSON.parse(answer.slice(split + 4));
-    if (body.id !== id || body.result === undefined)
+    const body: Answered | Answered[] = JSON.parse(answer.slice(split + 4));
+    const first = Array.isArray(body) ? body[0] : body;
+    const isWhole = this.#plan.batch === 1 || (Array.isArray(body) && body.length === this.#plan.batch);
+    const expected = this.#plan.batch === 1 ? id : id * batchMax;
+    if (!isWhole || first?.id !== expected || first.result === undefined)
       this.fault ??= `wrong answer: ${answer.slice(split + 4, split + 200)}`;
   }
 

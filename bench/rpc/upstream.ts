@@ -1,6 +1,6 @@
 /**
  * The node behind every subject, a process of its own: answers each JSON-RPC call with the same result of about 500
- * bytes under the call's id, and getSlot with a slot that stands. Prints {"port"} when it listens and ends with its
+ * bytes under the call's id, batches too, and getSlot with a slot that stands. Prints {"port"} when it listens and ends with its
  * standard input.
  */
 const filler = "x".repeat(380);
@@ -13,6 +13,11 @@ const server = Bun.serve({
   async fetch(request) {
     if (request.method !== "POST") return new Response(null, { status: 404 });
     const text = await request.text();
+    if (text.startsWith("[")) {
+      const ids = [...text.matchAll(/"id":\s*("[^"]*"|[0-9]+|null)/g)].map(([, id]) => id);
+      const answers = ids.map((id) => `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
+      return new Response(`[${answers.join(",")}]`, { headers: { "content-type": "application/json" } });
+    }
     const id = /"id":\s*("[^"]*"|[0-9]+|null)/.exec(text)?.[1] ?? "null";
     const answer = text.includes('"getSlot"') ? slot : result;
     return new Response(`{"jsonrpc":"2.0","result":${answer},"id":${id}}`, {
