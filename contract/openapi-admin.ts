@@ -11,12 +11,12 @@ interface Route {
   readonly answer?: unknown;
 }
 
-/** Usage and administration, made into OpenAPI paths with the failures that all of them share. */
-export function administrationPaths(
-  problems: (...codes: ErrorCode[]) => Record<string, ZodOpenApiResponseObject>,
-): ZodOpenApiPathsObject {
+type Problems = (...codes: ErrorCode[]) => Record<string, ZodOpenApiResponseObject>;
+
+/** Makes operations of routes, with the failures that all of them share. */
+function operations(problems: Problems) {
   const json = (schema: unknown) => ({ "application/json": { schema: schema as Schema } });
-  const operation = ({ summary, status = 200, query, body, answer }: Route): ZodOpenApiOperationObject => ({
+  return ({ summary, status = 200, query, body, answer }: Route): ZodOpenApiOperationObject => ({
     tags: ["Administration"],
     summary,
     security: [{ apiKeyHeader: [] }, { bearer: [] }, { apiKeyQuery: [] }],
@@ -28,13 +28,21 @@ export function administrationPaths(
       ...problems("NOT_FOUND", "CONFLICT", "RATE_LIMIT_EXCEEDED", "OVERLOADED", "INTERNAL_ERROR"),
     },
   });
-  const page = { query: schemas.pageQuery };
-  const { accountRecord, keyRecord, upstreamRecord, pageOf } = schemas;
-  const list = (summary: string, item: Parameters<typeof pageOf>[0]) =>
-    operation({ summary, query: page, answer: pageOf(item) });
-  const order = (summary: string) => ({ post: operation({ summary, answer: upstreamRecord }) });
-  const root = "/api/v1/admin";
-  const node = `${root}/upstreams/{network}/{label}`;
+}
+
+const { accountRecord, keyRecord, upstreamRecord, pageOf } = schemas;
+const root = "/api/v1/admin";
+const page = { query: schemas.pageQuery };
+
+/** Usage and administration as OpenAPI paths. */
+export function administrationPaths(problems: Problems): ZodOpenApiPathsObject {
+  const operation = operations(problems);
+  return { ...ownersPaths(operation), ...operatorsPaths(operation) };
+}
+
+type Operation = ReturnType<typeof operations>;
+
+function ownersPaths(operation: Operation): ZodOpenApiPathsObject {
   return {
     "/api/v1/usage": {
       get: operation({
@@ -51,7 +59,7 @@ export function administrationPaths(
       }),
     },
     [`${root}/accounts`]: {
-      get: list("Owner accounts", accountRecord),
+      get: operation({ summary: "Owner accounts", query: page, answer: pageOf(accountRecord) }),
       post: operation({
         summary: "A new account",
         status: 201,
@@ -64,7 +72,7 @@ export function administrationPaths(
       patch: operation({ summary: "The changed account", body: schemas.accountChange, answer: accountRecord }),
     },
     [`${root}/keys`]: {
-      get: list("Keys", keyRecord),
+      get: operation({ summary: "Keys", query: page, answer: pageOf(keyRecord) }),
       post: operation({
         summary: "A new key, shown once",
         status: 201,
@@ -85,7 +93,20 @@ export function administrationPaths(
         answer: schemas.keyRotated,
       }),
     },
-    [`${root}/audit`]: { get: list("The trail of changes, newest first", schemas.auditEntry) },
+  };
+}
+
+function operatorsPaths(operation: Operation): ZodOpenApiPathsObject {
+  const order = (summary: string) => ({ post: operation({ summary, answer: upstreamRecord }) });
+  const node = `${root}/upstreams/{network}/{label}`;
+  return {
+    [`${root}/audit`]: {
+      get: operation({
+        summary: "The trail of changes, newest first",
+        query: page,
+        answer: pageOf(schemas.auditEntry),
+      }),
+    },
     [`${root}/upstreams`]: {
       get: operation({ summary: "Nodes and how they are", answer: schemas.upstreamList }),
       post: operation({
