@@ -32,7 +32,7 @@ worker_processes 1;
 pid ${directory}/nginx.pid;
 error_log ${directory}/error.log crit;
 ${process.getuid?.() === 0 ? "user root;" : ""}
-events { worker_connections 2048; }
+events { worker_connections 8192; }
 http {
   access_log off;
   client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy;
@@ -74,7 +74,7 @@ const haproxy: Subject = {
       file,
       `global
   nbthread 1
-  maxconn 4096
+  maxconn 8192
 defaults
   mode http
   timeout client 60s
