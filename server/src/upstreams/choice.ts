@@ -30,6 +30,9 @@ function drawn(nodes: readonly UpstreamNode[], random: Random): UpstreamNode | n
 /** A node has to be this much quicker than one that was drawn before it: within it the weights alone decide. */
 const margin = 0.7;
 
+/** Where the shares of calls that fail lie further apart than this, they alone decide: a quick error is no answer. */
+const errorsApart = 0.3;
+
 /**
  * Power of two choices: of two nodes drawn by weight the first, unless the other is expected to answer clearly sooner.
  * Always taking the best would send every caller to the same node between two looks at it.
@@ -42,6 +45,8 @@ function chooseOfTwo(nodes: readonly UpstreamNode[], random: Random): UpstreamNo
     random,
   );
   if (one === null || other === null) return one ?? other;
+  const moreErrors = one.recentErrors - other.recentErrors;
+  if (Math.abs(moreErrors) > errorsApart) return moreErrors > 0 ? other : one;
   return other.cost < one.cost * margin ? other : one;
 }
 

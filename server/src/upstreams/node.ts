@@ -129,8 +129,13 @@ export class UpstreamNode implements AsyncDisposable {
     const load = 1 + this.inFlight / this.options.weight;
     const nowMs = this.#clock.monotonic();
     const latencyMs = (this.#latencyMs ?? 1) * faded(nowMs - this.#sampledAtMs);
-    const errors = this.#errorRate * faded(nowMs - this.#askedAtMs);
+    const errors = this.recentErrors;
     return latencyMs * load * ((1 + 4 * errors) / Math.max(1 - errors, passesMin));
+  }
+
+  /** Share of its last calls that failed, 0 to 1; it fades while the node is not asked. */
+  get recentErrors(): number {
+    return this.#errorRate * faded(this.#clock.monotonic() - this.#askedAtMs);
   }
 
   /** Takes one of the calls that its provider allows in this second. */
