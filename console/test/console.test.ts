@@ -114,7 +114,7 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     await open(
       {},
       async (page) => {
-        await page.getByRole("heading", { name: "14 symbols, all with a price" }).waitFor();
+        await page.getByRole("heading", { name: "15 symbols, all with a price" }).waitFor();
         const price = page.locator("tr:has(td:text-is('BTC')) td:nth-child(2) span");
         const first = await price.getAttribute("title");
         expect(Number(first)).toBeGreaterThan(0);
