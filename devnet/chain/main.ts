@@ -1,14 +1,8 @@
-import { fstatSync } from "node:fs";
+import { endInOrder } from "../end-of-process.ts";
 import { GenesisFaults } from "./genesis/load.ts";
 import { type ChainNode, startNode } from "./node.ts";
 import { type NodeOptions, parseCommandLine } from "./options.ts";
 import { MachineProcess } from "./svm/process/machine-process.ts";
-
-/** Whether standard input is a pipe that somebody holds open; the end of it then means that he is gone. */
-function inputIsPipe(): boolean {
-  const input = fstatSync(0);
-  return input.isFIFO() || input.isSocket();
-}
 
 function endWithFaults(faults: readonly string[]): never {
   for (const fault of faults) console.error(`devnet chain: ${fault}`);
@@ -43,20 +37,7 @@ async function main(): Promise<void> {
   // Whatever a client sent, the chain goes on: a fault of ours is told and costs no more than one answer.
   process.on("unhandledRejection", (reason) => console.error(reason));
   const node = await start(command.options);
-  let ending = false;
-  const end = async () => {
-    if (ending) return;
-    ending = true;
-    await node[Symbol.asyncDispose]();
-    process.exit(0);
-  };
-  process.on("SIGTERM", end);
-  process.on("SIGINT", end);
-  if (command.exitWithParent || inputIsPipe()) {
-    process.stdin.on("end", end);
-    process.stdin.on("close", end);
-    process.stdin.resume();
-  }
+  endInOrder(node, command.exitWithParent);
   const admin = node.adminUrl === null ? {} : { admin: node.adminUrl };
   const ready = { ready: true, rpc: node.rpcUrl, ws: node.wsUrl, ...admin, pools: poolsOf(node) };
   process.stdout.write(`${JSON.stringify(ready)}\n`);

@@ -1,12 +1,6 @@
-import { fstatSync } from "node:fs";
+import { endInOrder } from "../end-of-process.ts";
 import { type Clock, startMarket } from "./market.ts";
 import { parseCommandLine } from "./options.ts";
-
-/** Whether standard input is a pipe that somebody holds open; the end of it then means that he is gone. */
-function inputIsPipe(): boolean {
-  const input = fstatSync(0);
-  return input.isFIFO() || input.isSocket();
-}
 
 const systemClock: Clock = {
   now: () => Date.now(),
@@ -30,20 +24,7 @@ function main(): void {
   // Whatever a client sent, the market goes on: a fault of ours is told and costs no more than one answer.
   process.on("unhandledRejection", (reason) => console.error(reason));
   const market = startMarket(command.options, { clock: systemClock });
-  let ending = false;
-  const end = async () => {
-    if (ending) return;
-    ending = true;
-    await market[Symbol.asyncDispose]();
-    process.exit(0);
-  };
-  process.on("SIGTERM", end);
-  process.on("SIGINT", end);
-  if (command.exitWithParent || inputIsPipe()) {
-    process.stdin.on("end", end);
-    process.stdin.on("close", end);
-    process.stdin.resume();
-  }
+  endInOrder(market, command.exitWithParent);
   const { exchanges, adminUrl } = market;
   process.stdout.write(`${JSON.stringify({ ready: true, exchanges, admin: adminUrl })}\n`);
 }

@@ -1,8 +1,9 @@
 import { AccountMaker } from "../account-maker.ts";
 import { Invoker, type Seed } from "../invoke.ts";
 import { ProgramWriter } from "../program-writer.ts";
-import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
-import { accountTag, instructionTag, tagNumber } from "../tags.ts";
+import { RECORD } from "../runtime.ts";
+import { writeTagged } from "../tagged-instructions.ts";
+import { accountTag, tagNumber } from "../tags.ts";
 import { LISTING, LISTING_BYTES, LISTING_SEED, MARKETPLACE_ERRORS } from "./layout.ts";
 
 const TOKEN = { transferChecked: 12, closeAccount: 9 } as const;
@@ -218,27 +219,9 @@ function buy(market: MarketplaceWriter): void {
 
 /** The marketplace program as an ELF file: listings in escrow, their end, and sales for lamports. */
 export function assembleMarketplace(): Uint8Array {
-  const market = new MarketplaceWriter();
-  const { writer } = market;
-  const { asm } = writer;
-  const instructions = [
+  return writeTagged(new MarketplaceWriter(), 8, [
     ["list_legacy", list],
     ["delist_legacy", delist],
     ["buy_legacy", buy],
-  ] as const;
-  const parts = instructions.map(([name, write]) => ({ name, write, label: asm.label(name) }));
-  writer.requireData(8);
-  writer.data("r1");
-  asm.load(8, "r2", "r1");
-  for (const { name, label } of parts) {
-    asm.wide("r3", tagNumber(instructionTag(name)));
-    asm.branch("eq", "r2", "r3", label);
-  }
-  asm.jump(writer.failure(RUNTIME_ERRORS.invalidInstructionData));
-  for (const { write, label } of parts) {
-    asm.place(label);
-    write(market);
-    writer.succeed();
-  }
-  return writer.finish();
+  ]);
 }
