@@ -21,15 +21,24 @@ const architecture = "server/test/architecture.test.ts";
 /** The rooms whose tests start databases and processes of their own. */
 const stores = ["server/src/state", "server/src/hot", "server/src/ledger"];
 
-/** Everything that needs no booted network and no browser. */
+/** Rooms' tests beside markets, proxies, killed processes and simulations: too long for the fast part. */
+const long = [
+  "server/src/oracle/sources",
+  "server/src/oracle/aggregate",
+  "server/src/upstreams/fault-proxy.test.ts",
+  "server/src/upstreams/failover.test.ts",
+];
+
+/** Everything that needs no booted network and no browser, and is quick. */
 export const unitGroups: readonly TestGroup[] = [
   { name: "architecture", paths: [architecture, "scripts"] },
   { name: "contract and wire", paths: ["contract", "wire", "sdk"] },
   { name: "stores", paths: stores },
-  { name: "server rooms", paths: ["server/src"], except: stores },
+  { name: "server rooms", paths: ["server/src"], except: [...stores, ...long] },
 ];
 
 export const systemGroups: readonly TestGroup[] = [
+  { name: "rooms, at length", paths: long, timeoutMs: 60_000 },
   { name: "devnet", paths: ["devnet"], timeoutMs: 60_000 },
   { name: "whole system", paths: ["server/test", "clients"], except: [architecture], timeoutMs: 120_000 },
   { name: "console", paths: ["console"], timeoutMs: 120_000 },
