@@ -135,6 +135,7 @@ export { type JsonValue, stringifyJsonExact } from "./json/stringify.ts";
 export { type NameService, type NameSuffix, nameServices, nameSuffixes } from "./name-services.ts";
 export { findProgramAddress, isOnCurve, type ProgramAddress, programAddress, type Sha256 } from "./program-address.ts";
 export { programs, sysvars, wellKnownAddresses } from "./programs.ts";
+export { builtInPrograms, costModel, feeRules, precompiles, reservedKeys } from "./runtime-rules.ts";
 export {
   readShortVec,
   type ShortVecFault,
