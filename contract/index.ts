@@ -4,6 +4,37 @@
  */
 export { apiKeyHint, formatApiKey, type KeyEnvironment, keyEnvironments, parseApiKey } from "./api-key.ts";
 export { creditClasses, creditCost, methodCredits, serviceCredits } from "./credits.ts";
+export {
+  type BundleReason,
+  type BundleState,
+  bundleReasons,
+  bundleStates,
+  engineLimits,
+  type MevType,
+  mevTypes,
+  type SearcherTier,
+  type ShownState,
+  searcherTierLimits,
+  searcherTierScores,
+  searcherTiers,
+  shownState,
+  shownStates,
+} from "./engine.ts";
+export {
+  bundleReasonStatus,
+  bundleReasonTexts,
+  type EngineErrorCode,
+  engineErrorTable,
+  isBundleReason,
+} from "./engine-errors.ts";
+export {
+  bundleReasonGuide,
+  type EngineOwnCode,
+  engineErrorCodes,
+  engineErrorDocsPath,
+  engineErrorGuide,
+  engineOwnCodes,
+} from "./engine-errors-guide.ts";
 export { type ErrorCode, type ErrorDefinition, errorDocsPath, errorTable, SluiceError } from "./errors.ts";
 export { type ErrorGuide, errorGuide } from "./errors-guide.ts";
 export { limits } from "./limits.ts";
@@ -59,6 +90,11 @@ export type {
   AccountTierChange,
   AdminKeyCreate,
   AuditEntry,
+  BundleStatusBody,
+  BundleSubmit,
+  BundleSubmitted,
+  ConsoleBundle,
+  ConsoleBundles,
   ConsoleDoor,
   ConsoleName,
   ConsoleOverview,
@@ -69,6 +105,10 @@ export type {
   ConsoleSource,
   ConsoleUpstream,
   ConsoleUsage,
+  EncryptionKeys,
+  EngineAdmin,
+  EngineFigures,
+  EngineStatus,
   FieldError,
   GatewayErrorData,
   HealthRecord,
@@ -85,6 +125,9 @@ export type {
   PageQuery,
   ProblemDetails,
   ReloadOutcome,
+  SearcherLimitBody,
+  SearcherLimitChange,
+  SearcherLinkBody,
   SentTransactionBody,
   UpstreamBody,
   UpstreamCreate,

@@ -37,7 +37,7 @@ const page = { query: schemas.pageQuery };
 /** Usage and administration as OpenAPI paths. */
 export function administrationPaths(problems: Problems): ZodOpenApiPathsObject {
   const operation = operations(problems);
-  return { ...ownersPaths(operation), ...operatorsPaths(operation) };
+  return { ...ownersPaths(operation), ...operatorsPaths(operation), ...engineAdministration(operation) };
 }
 
 type Operation = ReturnType<typeof operations>;
@@ -122,6 +122,37 @@ function operatorsPaths(operation: Operation): ZodOpenApiPathsObject {
     [`${node}/drain`]: order("The node, which is on its way out"),
     [`${root}/reload`]: {
       post: operation({ summary: "What changed in the configuration", answer: schemas.reloadOutcome }),
+    },
+  };
+}
+
+function engineAdministration(operation: Operation): ZodOpenApiPathsObject {
+  const { engineAdmin, searcherLink, searcherLimit } = schemas;
+  const turn = (summary: string) => ({
+    put: operation({ summary, body: schemas.engineSwitchChange, answer: engineAdmin }),
+  });
+  return {
+    [`${root}/engine`]: {
+      get: operation({ summary: "The block engine's switches, and what it does", answer: engineAdmin }),
+    },
+    [`${root}/engine/maintenance`]: turn("Submissions are refused or taken again"),
+    [`${root}/engine/halted`]: turn("Bundles are handed to leaders no more, or again"),
+    [`${root}/searchers`]: {
+      get: operation({ summary: "Public keys that count for accounts", query: page, answer: pageOf(searcherLink) }),
+      post: operation({
+        summary: "The linked key",
+        status: 201,
+        body: schemas.searcherLinkCreate,
+        answer: searcherLink,
+      }),
+    },
+    [`${root}/searchers/{pubkey}`]: { delete: operation({ summary: "The key stands for itself again", status: 204 }) },
+    [`${root}/searchers/limits`]: {
+      get: operation({ summary: "Limits in place of a tier's", query: page, answer: pageOf(searcherLimit) }),
+    },
+    [`${root}/searchers/limits/{searcher}`]: {
+      put: operation({ summary: "The limit that was set", body: schemas.searcherLimitChange, answer: searcherLimit }),
+      delete: operation({ summary: "The tier's limit holds again", status: 204 }),
     },
   };
 }

@@ -6,10 +6,9 @@ import {
 } from "zod-openapi";
 import { type ErrorCode, errorTable } from "./errors.ts";
 import { administrationPaths } from "./openapi-admin.ts";
+import { consolePaths } from "./openapi-console.ts";
+import { enginePaths } from "./openapi-engine.ts";
 import {
-  consoleOverview,
-  consoleSession,
-  consoleSessionCreate,
   healthRecord,
   jsonRpcBatchRequest,
   jsonRpcBatchResponse,
@@ -136,76 +135,6 @@ const health: ZodOpenApiOperationObject = {
   },
 };
 
-const sessionCookie = [{ consoleSession: [] }];
-
-const overview: ZodOpenApiOperationObject = {
-  operationId: "consoleOverview",
-  tags: ["Console"],
-  summary: "What the console's first page shows",
-  security: sessionCookie,
-  responses: {
-    "200": {
-      description: "The present state",
-      headers: requestIdHeader,
-      content: { "application/json": { schema: consoleOverview } },
-    },
-    ...problems("INVALID_API_KEY", "METHOD_NOT_ALLOWED", "INTERNAL_ERROR"),
-  },
-};
-
-const live: ZodOpenApiOperationObject = {
-  operationId: "consoleLive",
-  tags: ["Console"],
-  summary: "The same, about once a second, as server-sent events",
-  description:
-    "Each message's data is a ConsoleOverview as JSON. A reader that falls behind gets the present, no backlog.",
-  security: sessionCookie,
-  responses: {
-    "200": {
-      description: "A stream that lasts until the reader leaves",
-      headers: requestIdHeader,
-      content: { "text/event-stream": { schema: { type: "string" } } },
-    },
-    ...problems("INVALID_API_KEY", "METHOD_NOT_ALLOWED", "INTERNAL_ERROR"),
-  },
-};
-
-const signIn: ZodOpenApiOperationObject = {
-  operationId: "consoleSignIn",
-  tags: ["Console"],
-  summary: "Sign in with an API key",
-  description: "From the console's own origin only. Sets a cookie that scripts cannot read.",
-  security: [],
-  requestBody: { required: true, content: { "application/json": { schema: consoleSessionCreate } } },
-  responses: {
-    "200": {
-      description: "Signed in",
-      headers: { ...requestIdHeader, "Set-Cookie": text("The session") },
-      content: { "application/json": { schema: consoleSession } },
-    },
-    ...problems(
-      "INVALID_INPUT",
-      "INVALID_API_KEY",
-      "KEY_INACTIVE",
-      "DOMAIN_NOT_ALLOWED",
-      "BODY_TOO_LARGE",
-      "UNSUPPORTED_MEDIA_TYPE",
-      "INTERNAL_ERROR",
-    ),
-  },
-};
-
-const signOut: ZodOpenApiOperationObject = {
-  operationId: "consoleSignOut",
-  tags: ["Console"],
-  summary: "Sign out",
-  security: sessionCookie,
-  responses: {
-    "204": { description: "Signed out", headers: { ...requestIdHeader, "Set-Cookie": text("An expired session") } },
-    ...problems("DOMAIN_NOT_ALLOWED", "INTERNAL_ERROR"),
-  },
-};
-
 const description: ZodOpenApiObject = {
   openapi: "3.1.0",
   info: {
@@ -215,19 +144,26 @@ const description: ZodOpenApiObject = {
     license: { name: "Apache-2.0", identifier: "Apache-2.0" },
   },
   servers: [{ url: "/" }],
-  tags: [{ name: "JSON-RPC" }, { name: "Server" }, { name: "Console" }, { name: "Administration" }],
+  tags: [
+    { name: "JSON-RPC" },
+    { name: "Server" },
+    { name: "Console" },
+    { name: "Administration" },
+    { name: "Block engine" },
+  ],
   paths: {
     "/rpc": { post: rpc },
     "/health": { get: health },
-    "/api/v1/console/overview": { get: overview },
-    "/api/v1/console/live": { get: live },
-    "/api/v1/console/session": { post: signIn, delete: signOut },
+    ...consolePaths(problems),
     ...administrationPaths(problems),
+    ...enginePaths(),
   },
   components: {
     securitySchemes: {
       apiKeyHeader: { type: "apiKey", in: "header", name: "X-API-Key" },
       bearer: { type: "http", scheme: "bearer", description: "The API key" },
+      jitoAuth: { type: "apiKey", in: "header", name: "x-jito-auth", description: "At the block engine alone" },
+      jitoUuid: { type: "apiKey", in: "query", name: "uuid", description: "At the block engine alone" },
       apiKeyQuery: { type: "apiKey", in: "query", name: "api-key" },
       consoleSession: { type: "apiKey", in: "cookie", name: "sluice_session" },
     },

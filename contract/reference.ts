@@ -1,4 +1,13 @@
 import { creditCost } from "./credits.ts";
+import { bundleReasons } from "./engine.ts";
+import { bundleReasonStatus, bundleReasonTexts, engineErrorTable } from "./engine-errors.ts";
+import {
+  bundleReasonGuide,
+  engineErrorCodes,
+  engineErrorDocsPath,
+  engineErrorGuide,
+  engineOwnCodes,
+} from "./engine-errors-guide.ts";
 import { type ErrorCode, errorDocsPath, errorTable } from "./errors.ts";
 import { errorGuide } from "./errors-guide.ts";
 import { type CacheClass, type ParameterKind, type RpcMethodSpec, rpcMethods } from "./rpc-methods.ts";
@@ -37,7 +46,55 @@ export function renderErrorReference(): string {
     lines.push(`HTTP status ${status}, JSON-RPC code ${rpcCode}, ${retry}. Text: "${text}".`, "");
     lines.push(meaning, "", `What to do: ${remedy}`, "");
   }
-  return lines.join("\n");
+  return [...lines, ...engineErrorSections()].join("\n");
+}
+
+const engineAnchorOf = (code: Parameters<typeof engineErrorDocsPath>[0]): string =>
+  engineErrorDocsPath(code).split("#")[1] ?? "";
+
+/** The block engine's part of the page: its statuses, the codes that it alone has, and the reasons of bundles. */
+function engineErrorSections(): string[] {
+  const own = engineOwnCodes.flatMap((code) => {
+    const { status, text } = engineErrorTable[code];
+    const { meaning, remedy } = engineErrorGuide[code];
+    const said = `HTTP status ${status}, at the block engine alone. Text: "${text}".`;
+    return [
+      `<a id="${engineAnchorOf(code)}"></a>`,
+      "",
+      `## ${code}`,
+      "",
+      said,
+      "",
+      meaning,
+      "",
+      `What to do: ${remedy}`,
+      "",
+    ];
+  });
+  const reasons = bundleReasons.flatMap((reason) => {
+    const { meaning, remedy } = bundleReasonGuide[reason];
+    const said = `HTTP status ${bundleReasonStatus(reason)}. Text: "${bundleReasonTexts[reason]}".`;
+    const head = [`<a id="${engineAnchorOf(reason)}"></a>`, "", `## ${reason}`, ""];
+    return [...head, said, "", meaning, "", `What to do: ${remedy}`, ""];
+  });
+  return [
+    "# Errors of the block engine",
+    "",
+    "Its REST door answers with problem details, too, and with these statuses: a key that is not valid is 403 there.",
+    "",
+    "| code | HTTP status |",
+    "|---|---|",
+    ...engineErrorCodes.map((code) => `| [${code}](#${engineAnchorOf(code)}) | ${engineErrorTable[code].status} |`),
+    "",
+    ...own,
+    "# Reasons of bundles",
+    "",
+    "Why a bundle was rejected, dropped, or expired: the code of a problem document, `reason` of a gRPC answer, the reason",
+    "in a stream and in a bundle's status. `fork` and `not_landed` are reasons of bundles that were accepted, and never",
+    "answer a submission.",
+    "",
+    ...reasons,
+  ];
 }
 
 const cacheMeanings: Readonly<Record<CacheClass, string>> = {

@@ -1,4 +1,4 @@
-import type { ConsoleName, ConsoleOverview, ConsolePrices, ConsoleSession } from "@sluice/contract";
+import type { ConsoleBundles, ConsoleName, ConsoleOverview, ConsolePrices, ConsoleSession } from "@sluice/contract";
 import { readAnswer } from "./problem-error.ts";
 
 /** The console's view of a server, for a page of the same origin: a cookie says who is signed in. */
@@ -11,6 +11,10 @@ export interface ConsoleClient {
   prices(): Promise<ConsolePrices>;
   /** Calls `onPrices` about once a second until the returned function is called; reconnects by itself. */
   livePrices(onPrices: (prices: ConsolePrices) => void, onLost: () => void): () => void;
+  /** The account's bundles. Throws ProblemError with code NOT_FOUND where the server runs no block engine. */
+  bundles(): Promise<ConsoleBundles>;
+  /** Calls `onBundles` about once a second until the returned function is called; reconnects by itself. */
+  liveBundles(onBundles: (bundles: ConsoleBundles) => void, onLost: () => void): () => void;
   /** What the resolver says of a name or of an address. */
   name(input: string): Promise<ConsoleName>;
   signIn(key: string): Promise<ConsoleSession>;
@@ -36,6 +40,8 @@ export function createConsoleClient(baseUrl = ""): ConsoleClient {
     live: (onOverview, onLost) => follow("live", onOverview, onLost),
     prices: () => read<ConsolePrices>("prices", {}),
     livePrices: (onPrices, onLost) => follow("prices/live", onPrices, onLost),
+    bundles: () => read<ConsoleBundles>("bundles", {}),
+    liveBundles: (onBundles, onLost) => follow("bundles/live", onBundles, onLost),
     name: (input) => read<ConsoleName>(`names?${new URLSearchParams({ input })}`, {}),
     signIn: (key) =>
       read<ConsoleSession>("session", {

@@ -3,6 +3,8 @@
  * only the contract's types and tables and wire's pure codecs, so that it stays small in a browser.
  */
 export type {
+  ConsoleBundle,
+  ConsoleBundles,
   ConsoleDoor,
   ConsoleName,
   ConsoleOverview,
@@ -15,6 +17,14 @@ export type {
   FieldError,
   ProblemDetails,
 } from "@sluice/contract";
+export { bundleReasons } from "@sluice/contract/engine.ts";
+export { bundleReasonStatus, engineErrorTable } from "@sluice/contract/engine-errors.ts";
+export {
+  bundleReasonGuide,
+  engineErrorDocsPath,
+  engineErrorGuide,
+  engineOwnCodes,
+} from "@sluice/contract/engine-errors-guide.ts";
 export { errorDocsPath, errorTable } from "@sluice/contract/errors.ts";
 export { errorGuide } from "@sluice/contract/errors-guide.ts";
 export { type ConsoleClient, createConsoleClient } from "./console-client.ts";

@@ -1,0 +1,87 @@
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from "zod-openapi";
+import type { ErrorCode } from "./errors.ts";
+import * as schemas from "./schemas/index.ts";
+
+/** The console's own REST, for people who are signed in at a browser. */
+
+type Problems = (...codes: ErrorCode[]) => Record<`${4 | 5}${string}`, ZodOpenApiResponseObject>;
+
+const text = (description: string) => ({ description, schema: { type: "string" as const } });
+const requestIdHeader = { "X-Request-Id": text("Names this request in the server's log") };
+const sessionCookie = [{ consoleSession: [] }];
+
+const overview = (problems: Problems): ZodOpenApiOperationObject => ({
+  operationId: "consoleOverview",
+  tags: ["Console"],
+  summary: "What the console's first page shows",
+  security: sessionCookie,
+  responses: {
+    "200": {
+      description: "The present state",
+      headers: requestIdHeader,
+      content: { "application/json": { schema: schemas.consoleOverview } },
+    },
+    ...problems("INVALID_API_KEY", "METHOD_NOT_ALLOWED", "INTERNAL_ERROR"),
+  },
+});
+
+const live = (problems: Problems): ZodOpenApiOperationObject => ({
+  operationId: "consoleLive",
+  tags: ["Console"],
+  summary: "The same, about once a second, as server-sent events",
+  description:
+    "Each message's data is a ConsoleOverview as JSON. A reader that falls behind gets the present, no backlog.",
+  security: sessionCookie,
+  responses: {
+    "200": {
+      description: "A stream that lasts until the reader leaves",
+      headers: requestIdHeader,
+      content: { "text/event-stream": { schema: { type: "string" } } },
+    },
+    ...problems("INVALID_API_KEY", "METHOD_NOT_ALLOWED", "INTERNAL_ERROR"),
+  },
+});
+
+const signIn = (problems: Problems): ZodOpenApiOperationObject => ({
+  operationId: "consoleSignIn",
+  tags: ["Console"],
+  summary: "Sign in with an API key",
+  description: "From the console's own origin only. Sets a cookie that scripts cannot read.",
+  security: [],
+  requestBody: { required: true, content: { "application/json": { schema: schemas.consoleSessionCreate } } },
+  responses: {
+    "200": {
+      description: "Signed in",
+      headers: { ...requestIdHeader, "Set-Cookie": text("The session") },
+      content: { "application/json": { schema: schemas.consoleSession } },
+    },
+    ...problems(
+      "INVALID_INPUT",
+      "INVALID_API_KEY",
+      "KEY_INACTIVE",
+      "DOMAIN_NOT_ALLOWED",
+      "BODY_TOO_LARGE",
+      "UNSUPPORTED_MEDIA_TYPE",
+      "INTERNAL_ERROR",
+    ),
+  },
+});
+
+const signOut = (problems: Problems): ZodOpenApiOperationObject => ({
+  operationId: "consoleSignOut",
+  tags: ["Console"],
+  summary: "Sign out",
+  security: sessionCookie,
+  responses: {
+    "204": { description: "Signed out", headers: { ...requestIdHeader, "Set-Cookie": text("An expired session") } },
+    ...problems("DOMAIN_NOT_ALLOWED", "INTERNAL_ERROR"),
+  },
+});
+
+export function consolePaths(problems: Problems): ZodOpenApiPathsObject {
+  return {
+    "/api/v1/console/overview": { get: overview(problems) },
+    "/api/v1/console/live": { get: live(problems) },
+    "/api/v1/console/session": { post: signIn(problems), delete: signOut(problems) },
+  };
+}

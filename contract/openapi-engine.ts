@@ -1,0 +1,150 @@
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from "zod-openapi";
+import { type BundleReason, bundleReasons } from "./engine.ts";
+import { bundleReasonStatus, bundleReasonTexts, type EngineErrorCode, engineErrorTable } from "./engine-errors.ts";
+import * as schemas from "./schemas/index.ts";
+
+/** The block engine's REST door, which listens on a port of its own. */
+
+const text = (description: string) => ({ description, schema: { type: "string" as const } });
+const whole = (description: string) => ({ description, schema: { type: "integer" as const } });
+
+const errorHeaders = {
+  "X-Request-Id": text("Names this request in the server's log"),
+  "X-Error-Code": text("The code, or the bundle's reason"),
+  "Retry-After": whole("Seconds to wait; with 429 and 503"),
+};
+const server = [{ url: "http://localhost:7435", description: "The block engine's door" }];
+const keys = [{ apiKeyHeader: [] }, { bearer: [] }, { jitoAuth: [] }, { apiKeyQuery: [] }, { jitoUuid: [] }];
+const tag = ["Block engine"];
+
+/** Reasons that end a bundle which had been accepted: no submission is answered with them. */
+const endings: ReadonlySet<BundleReason> = new Set(["fork", "not_landed"]);
+
+/** One response for each status, with what each of its codes means. */
+function failures(codes: readonly EngineErrorCode[], reasons: readonly BundleReason[] = []) {
+  const byStatus = new Map<number, string[]>();
+  const add = (status: number, line: string): void => {
+    byStatus.set(status, [...(byStatus.get(status) ?? []), line]);
+  };
+  for (const code of codes) add(engineErrorTable[code].status, `${code}: ${engineErrorTable[code].text}.`);
+  for (const reason of reasons) add(bundleReasonStatus(reason), `${reason}: ${bundleReasonTexts[reason]}.`);
+  const answers: Record<`${4 | 5}${string}`, ZodOpenApiResponseObject> = {};
+  for (const [status, lines] of [...byStatus].sort(([one], [other]) => one - other)) {
+    answers[`${status}` as `4${string}`] = {
+      description: lines.join(" "),
+      headers: errorHeaders,
+      content: { "application/problem+json": { schema: schemas.problemDetails } },
+    };
+  }
+  return answers;
+}
+
+type Schema = typeof schemas.engineStatus | typeof schemas.encryptionKeys | typeof schemas.bundleStatus;
+
+interface Reading {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly answer: Schema | typeof schemas.tipFloor;
+  readonly codes?: readonly EngineErrorCode[];
+}
+
+const reading = ({ operationId, summary, description, answer, codes = [] }: Reading): ZodOpenApiOperationObject => ({
+  operationId,
+  tags: tag,
+  summary,
+  ...(description === undefined ? {} : { description }),
+  security: keys,
+  responses: {
+    "200": { description: summary, content: { "application/json": { schema: answer } } },
+    ...failures(["MISSING_API_KEY", "INVALID_API_KEY", "PERMISSION_DENIED", ...codes]),
+    ...failures(["METHOD_NOT_ALLOWED", "RATE_LIMIT_EXCEEDED", "INTERNAL_ERROR", "UNAVAILABLE"]),
+  },
+});
+
+const status: ZodOpenApiOperationObject = {
+  operationId: "engineStatus",
+  tags: tag,
+  summary: "Whether the block engine takes bundles",
+  security: [],
+  responses: {
+    "200": {
+      description: "`degraded` while the chain cannot be followed",
+      content: { "application/json": { schema: schemas.engineStatus } },
+    },
+    ...failures(["METHOD_NOT_ALLOWED", "RATE_LIMIT_EXCEEDED", "INTERNAL_ERROR"]),
+  },
+};
+
+const submit: ZodOpenApiOperationObject = {
+  operationId: "submitBundle",
+  tags: tag,
+  summary: "Submit a bundle",
+  description:
+    "50 requests a second for each key. A body with `jsonrpc` is a call of Jito's API instead: sendBundle, getTipAccounts, " +
+    "getBundleStatuses, getInflightBundleStatuses.",
+  security: keys,
+  requestBody: { required: true, content: { "application/json": { schema: schemas.bundleSubmit } } },
+  responses: {
+    "202": {
+      description: "The bundle is on disk and competes until it lands or expires",
+      content: { "application/json": { schema: schemas.bundleSubmitted } },
+    },
+    ...failures(
+      [
+        "INVALID_INPUT",
+        "MISSING_API_KEY",
+        "INVALID_API_KEY",
+        "PERMISSION_DENIED",
+        "BODY_TOO_LARGE",
+        "UNSUPPORTED_MEDIA_TYPE",
+        "RATE_LIMIT_EXCEEDED",
+        "INTERNAL_ERROR",
+        "UNAVAILABLE",
+      ],
+      bundleReasons.filter((reason) => !endings.has(reason) && reason !== "rate_limited"),
+    ),
+  },
+};
+
+const tipStream: ZodOpenApiOperationObject = {
+  operationId: "tipStream",
+  tags: tag,
+  summary: "The tip floor, pushed over a WebSocket",
+  description:
+    "Each message is the array that `/bundles/tip_floor` answers: at once, at each change, and every few seconds. A client " +
+    "that does not read is passed over. Refusals close the socket: 4401 key, 4403 not allowed, 4429 rate, 4503 not now.",
+  security: keys,
+  responses: { "101": { description: "Switched to WebSocket" }, ...failures(["UPGRADE_REQUIRED"]) },
+};
+
+export function enginePaths(): ZodOpenApiPathsObject {
+  const root = "/api/v1";
+  return {
+    [`${root}/status`]: { servers: server, get: status },
+    [`${root}/bundles`]: { servers: server, post: submit },
+    [`${root}/bundles/{id}`]: {
+      servers: server,
+      get: reading({
+        operationId: "bundleStatus",
+        summary: "Where a bundle stands",
+        description: "Its slot and its signatures are shown once it is in the chain; its last state for 30 days.",
+        answer: schemas.bundleStatus,
+        codes: ["BUNDLE_NOT_FOUND"],
+      }),
+    },
+    [`${root}/bundles/tip_floor`]: {
+      servers: server,
+      get: reading({ operationId: "tipFloor", summary: "Tips that landed lately, in SOL", answer: schemas.tipFloor }),
+    },
+    [`${root}/bundles/tip_stream`]: { servers: server, get: tipStream },
+    [`${root}/encryption-keys`]: {
+      servers: server,
+      get: reading({
+        operationId: "encryptionKeys",
+        summary: "Public keys that bundles may be sealed with now",
+        answer: schemas.encryptionKeys,
+      }),
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { mevTypes, searcherTiers, shownStates } from "../engine.ts";
+import { engineValidator } from "./engine-admin.ts";
+import { bigCount, count, timestamp } from "./primitives.ts";
+
+const consoleBundle = z
+  .object({
+    id: z.string(),
+    status: z.enum(shownStates),
+    finalized: z.boolean().meta({ description: "Its block can be undone no more" }),
+    reason: z.string().nullable(),
+    detail: z.string().nullable(),
+    door: z.string(),
+    mevType: z.enum(mevTypes),
+    tip: bigCount.meta({ description: "Lamports that it claims to pay, as a string" }),
+    sealed: z.boolean().meta({ description: "Encrypted and not opened yet" }),
+    transactions: count,
+    slot: count.nullable().meta({ description: "Where it is in the chain" }),
+    forwarded: count.meta({ description: "How often it was handed to a leader" }),
+    receivedAt: timestamp,
+    changedAt: timestamp,
+  })
+  .meta({ id: "ConsoleBundle" });
+
+/** The account's bundles for people to read; who operates also sees leaders and switches. */
+export const consoleBundles = z
+  .object({
+    door: z.string().meta({ example: "http://127.0.0.1:7435" }),
+    engine: z.object({
+      status: z.enum(["ok", "degraded", "maintenance"]),
+      slot: count.nullable(),
+      live: count.meta({ description: "The account's bundles that can still change" }),
+      leaders: count.meta({ description: "Leaders that take bundles now" }),
+      nextLeaderSlot: count.nullable(),
+    }),
+    tipFloor: z.object({
+      floor: bigCount,
+      average24h: bigCount,
+      utilization: z.number().min(0).max(1),
+      landedMedian: bigCount,
+    }),
+    reputation: z.object({
+      score: z.number().min(0).max(100),
+      tier: z.enum(searcherTiers),
+      landingRate: z.number().min(0).max(1),
+      simulationSuccess: z.number().min(0).max(1),
+      submitted: bigCount,
+      landed: bigCount,
+    }),
+    bundles: z.array(consoleBundle).max(100),
+    operator: z
+      .object({
+        maintenance: z.boolean(),
+        halted: z.boolean(),
+        bundlesLive: count,
+        validators: z.array(engineValidator),
+      })
+      .nullable()
+      .meta({ description: "null for who does not operate the server" }),
+    observedAt: timestamp,
+  })
+  .meta({ id: "ConsoleBundles" });
+
+export type ConsoleBundle = z.infer<typeof consoleBundle>;
+export type ConsoleBundles = z.infer<typeof consoleBundles>;

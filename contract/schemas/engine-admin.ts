@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { bigCount, count, identifier, timestamp } from "./primitives.ts";
+
+const publicKey = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+  .meta({ description: "A public key in base58" });
+
+/** Who bundles are counted for. */
+const searcherId = z
+  .string()
+  .min(1)
+  .max(64)
+  .meta({ description: "An account's id, or `pubkey:` and a public key that no account has linked" });
+
+const engineSwitch = z
+  .object({ on: z.boolean(), set_at: timestamp.nullable().meta({ description: "null when it was never set" }) })
+  .meta({ id: "EngineSwitch" });
+
+export const engineValidator = z
+  .object({
+    identity: z.string(),
+    next_slots: z.array(count).meta({ description: "Its coming slots, as far as they are told" }),
+  })
+  .meta({ id: "EngineValidator" });
+
+const tipFloorFigures = z
+  .object({
+    floor: bigCount.meta({ description: "Lamports, as a string" }),
+    average_24h: bigCount.meta({ description: "Lamports, as a string" }),
+    utilization: z.number().min(0).max(1),
+  })
+  .meta({ id: "EngineTipFloor" });
+
+/** What the engine of the process that answers does now. */
+const engineFigures = z
+  .object({
+    status: z.enum(["ok", "degraded", "maintenance"]),
+    slot: count.nullable(),
+    bundles_live: count,
+    validators: z.array(engineValidator),
+    tip_floor: tipFloorFigures,
+  })
+  .meta({ id: "EngineFigures" });
+
+export const engineAdmin = z
+  .object({
+    switches: z.object({
+      maintenance: engineSwitch.meta({ description: "Submissions are refused; what is in flight goes on" }),
+      halted: engineSwitch.meta({ description: "Nothing is handed to leaders either" }),
+    }),
+    engine: engineFigures.nullable().meta({ description: "null where the process that answers runs no engine" }),
+  })
+  .meta({ id: "EngineAdmin" });
+
+/** Management bodies refuse members they do not know. */
+export const engineSwitchChange = z.strictObject({ on: z.boolean() }).meta({ id: "EngineSwitchChange" });
+
+export const searcherLink = z
+  .object({ pubkey: publicKey, account_id: identifier, linked_at: timestamp })
+  .meta({ id: "SearcherLink" });
+
+export const searcherLinkCreate = z
+  .strictObject({ pubkey: publicKey, account_id: identifier })
+  .meta({ id: "SearcherLinkCreate" });
+
+const bundleRate = z.int().min(1).max(100_000);
+
+export const searcherLimitChange = z
+  .strictObject({
+    bundles_per_second: bundleRate,
+    burst: bundleRate.meta({ description: "Bundles that may come at once" }),
+  })
+  .meta({ id: "SearcherLimitChange" });
+
+export const searcherLimit = z
+  .object({ searcher_id: searcherId, bundles_per_second: count, burst: count, set_at: timestamp })
+  .meta({ id: "SearcherLimit" });
+
+export type EngineAdmin = z.infer<typeof engineAdmin>;
+export type EngineFigures = z.infer<typeof engineFigures>;
+export type SearcherLinkBody = z.infer<typeof searcherLink>;
+export type SearcherLimitBody = z.infer<typeof searcherLimit>;
+export type SearcherLimitChange = z.infer<typeof searcherLimitChange>;

@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { mevTypes, shownStates } from "../engine.ts";
+import { networkName, timestamp } from "./primitives.ts";
+
+const lamports = z
+  .union([
+    z.int().nonnegative(),
+    z
+      .bigint()
+      .nonnegative()
+      .lt(2n ** 64n),
+  ])
+  .transform(BigInt)
+  .meta({ description: "Lamports, a whole number below 2^64" });
+
+const slot = z
+  .union([
+    z.int().nonnegative(),
+    z
+      .bigint()
+      .nonnegative()
+      .lt(2n ** 64n),
+  ])
+  .transform(BigInt);
+
+/** Any letter case, as in gRPC. */
+const mevType = z
+  .string()
+  .transform((text) => text.toLowerCase())
+  .pipe(z.enum(mevTypes))
+  .default("unknown");
+
+const base58Address = z.string().min(32).max(44);
+
+/** POST /api/v1/bundles (spec: block engine, BundleSubmitRequest). What is beside the shown fields is ours. */
+export const bundleSubmit = z
+  .object({
+    transactions: z
+      .array(
+        z.object({
+          data: z.string().max(16_384),
+          accounts: z
+            .array(z.object({ pubkey: base58Address, isWritable: z.boolean() }))
+            .max(256)
+            .optional(),
+        }),
+      )
+      .max(64)
+      .default([]),
+    tip: lamports,
+    mevType,
+    targetSlot: slot.optional(),
+    /** Base64 of an encrypted bundle, in place of `transactions`. */
+    encryptedPayload: z.string().max(16_384).optional(),
+  })
+  .meta({ id: "BundleSubmitRequest" });
+
+export const bundleSubmitted = z
+  .object({ bundleId: z.string(), status: z.literal("accepted") })
+  .meta({ id: "BundleSubmitResponse" });
+
+export const bundleStatus = z
+  .object({
+    bundleId: z.string(),
+    status: z.enum(shownStates),
+    slot: z.int().nonnegative().nullable(),
+    signatures: z.array(z.string()),
+    reason: z.string().nullable(),
+  })
+  .meta({ id: "BundleStatus" });
+
+export const engineStatus = z
+  .object({
+    service: z.string(),
+    version: z.string(),
+    status: z.enum(["ok", "degraded", "maintenance"]),
+    uptime: z.number().meta({ description: "Seconds" }),
+  })
+  .meta({ id: "EngineStatus" });
+
+export const encryptionKeys = z
+  .object({
+    network: networkName,
+    keys: z.array(
+      z.object({
+        id: z.string().meta({ description: "8 bytes in hexadecimal" }),
+        publicKey: z.string().meta({ description: "X25519, 32 bytes in base64" }),
+        suite: z.string(),
+        validFromSlot: z.int().nonnegative(),
+        validUntilSlot: z.int().nonnegative(),
+      }),
+    ),
+  })
+  .meta({ id: "EncryptionKeys" });
+
+const sol = z.number().nonnegative().meta({ description: "SOL" });
+
+/** Jito's tip floor: one record in an array. */
+export const tipFloor = z
+  .array(
+    z.object({
+      time: timestamp,
+      landed_tips_25th_percentile: sol,
+      landed_tips_50th_percentile: sol,
+      landed_tips_75th_percentile: sol,
+      landed_tips_95th_percentile: sol,
+      landed_tips_99th_percentile: sol,
+      ema_landed_tips_50th_percentile: sol,
+    }),
+  )
+  .length(1)
+  .meta({ id: "TipFloor" });
+
+export type BundleSubmit = z.output<typeof bundleSubmit>;
+export type BundleSubmitted = z.output<typeof bundleSubmitted>;
+export type BundleStatusBody = z.output<typeof bundleStatus>;
+export type EngineStatus = z.output<typeof engineStatus>;
+export type EncryptionKeys = z.output<typeof encryptionKeys>;
