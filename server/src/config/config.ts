@@ -59,6 +59,20 @@ export interface Config {
     readonly sunsetMs: number | null;
     readonly successorUrl: string | null;
   };
+  readonly engine: {
+    /** null opens no block engine. */
+    readonly builder: Address | null;
+    /** Percent. */
+    readonly commission: number;
+    readonly tickMs: number;
+    readonly simulators: number;
+    /** null allows every leader. */
+    readonly validators: readonly Address[] | null;
+    readonly url: string | null;
+    readonly region: string;
+    readonly tlsCert: string | null;
+    readonly tlsKey: string | null;
+  };
   readonly metrics: SocketAddress;
   readonly upstreams: Readonly<Record<Network, readonly UpstreamConfig[]>>;
   readonly networkDefault: Network;

@@ -1,5 +1,6 @@
 import { limits, networks } from "@sluice/contract";
-import type { Secrecy } from "./masking.ts";
+import { engineKeys } from "./engine-keys.ts";
+import { type Always, always, optional, type Sometimes } from "./key-definition.ts";
 import {
   bareName,
   byteSize,
@@ -9,7 +10,6 @@ import {
   integer,
   moment,
   oneOf,
-  type Parser,
   programId,
   secretKey,
   socketAddress,
@@ -21,71 +21,14 @@ import {
 import { poolList } from "./pools.ts";
 import { upstreamList } from "./upstreams.ts";
 
-export const modes = ["dev", "serve"] as const;
-/** `dev` brings its own chain and its own stores and listens on loopback; `serve` is production. */
-export type Mode = (typeof modes)[number];
-
-export const roles = ["gateway", "resolver", "oracle"] as const;
+export const roles = ["gateway", "resolver", "oracle", "engine"] as const;
 /** A part of the server that can run alone, on a host of its own. */
 export type Role = (typeof roles)[number];
 
+export { type KeyDefinition, type Mode, modes } from "./key-definition.ts";
+
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
-
-/** What is known about one key: how it is written in each source, what it accepts, what holds when it is not given. */
-export interface KeyDefinition<T> {
-  readonly section: string;
-  /** The path in the TOML file; null for a key that a file cannot hold. */
-  readonly toml: string | null;
-  readonly parser: Parser<T>;
-  /** As an operator would type it; null when there is none. Read by the same parser as what is typed. */
-  readonly defaults: { readonly [M in Mode]: string | null };
-  /** Whether and how a given value may be shown. `nodes` shows a list of upstreams without addresses' secrets. */
-  readonly secrecy: Secrecy | "nodes";
-  /** Whether it may be given on the command line, where other users of the machine can read it. */
-  readonly flag: boolean;
-  readonly description: string;
-}
-
-interface Always<T> extends KeyDefinition<T> {
-  readonly always: true;
-}
-interface Sometimes<T> extends KeyDefinition<T> {
-  readonly always: false;
-}
-
-interface Extra {
-  readonly secrecy?: KeyDefinition<unknown>["secrecy"];
-  readonly defaults?: string | { readonly dev: string | null; readonly serve: string | null };
-}
-
-function define<T>(section: string, toml: string | null, parser: Parser<T>, description: string, extra: Extra) {
-  const { secrecy = "open", defaults = null } = extra;
-  const both = typeof defaults === "string" || defaults === null ? { dev: defaults, serve: defaults } : defaults;
-  return { section, toml, parser, defaults: both, secrecy, flag: secrecy === "open", description };
-}
-
-/** A key that has a value in both modes. */
-function always<T>(
-  section: string,
-  toml: string,
-  defaults: string | { readonly dev: string; readonly serve: string },
-  parser: Parser<T>,
-  description: string,
-): Always<T> {
-  return { ...define(section, toml, parser, description, { defaults }), always: true };
-}
-
-/** A key that may be left out, which is then null. */
-function optional<T>(
-  section: string,
-  toml: string | null,
-  parser: Parser<T>,
-  description: string,
-  extra: Extra = {},
-): Sometimes<T> {
-  return { ...define(section, toml, parser, description, extra), always: false };
-}
 
 const http = ["http", "https"];
 const mebibyte = 1024 ** 2;
@@ -266,6 +209,7 @@ export const keys = {
     urlOf(http),
     "Where the product that follows the oracle is described; told in the header `Link`.",
   ),
+  ...engineKeys,
   LOG_LEVEL: always("Observation", "observe.log_level", "info", oneOf(logLevels), "The least severe lines to write."),
   METRICS_BIND: always(
     "Observation",

@@ -164,6 +164,18 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     good: [["https://next.example/oracle", (c) => c.oracle.successorUrl, "https://next.example/oracle"]],
     bad: ["next.example", "ftp://next.example"],
   },
+  ENGINE_BUILDER: { good: [[nameProgram, (c) => c.engine.builder, nameProgram]], bad: ["0", "builder"] },
+  ENGINE_COMMISSION: { good: [["100", (c) => c.engine.commission, 100]], bad: ["101", "-1", "5%"] },
+  ENGINE_TICK_MS: { good: [["25", (c) => c.engine.tickMs, 25]], bad: ["4", "1001", "50ms"] },
+  ENGINE_SIMULATORS: { good: [["4", (c) => c.engine.simulators, 4]], bad: ["0", "65", "all"] },
+  ENGINE_VALIDATORS: {
+    good: [[`${nameProgram}, ${tokenProgram}`, (c) => c.engine.validators, [nameProgram, tokenProgram]]],
+    bad: [",", `${nameProgram},`, "all"],
+  },
+  ENGINE_URL: { good: [["https://e:7441", (c) => c.engine.url, "https://e:7441"]], bad: ["e:7441", "grpc://e"] },
+  ENGINE_REGION: { good: [["ny", (c) => c.engine.region, "ny"]], bad: ["new york", "a-b"] },
+  ENGINE_TLS_CERT: { good: [["a.pem", (c) => c.engine.tlsCert, "a.pem"]], bad: ["a\0b"] },
+  ENGINE_TLS_KEY: { good: [["b.pem", (c) => c.engine.tlsKey, "b.pem"]], bad: ["a\0b"] },
   LOG_LEVEL: { good: [["DEBUG", (c) => c.logLevel, "debug"]], bad: ["verbose"] },
   METRICS_BIND: {
     good: [["0.0.0.0:9000", (c) => c.metrics, { host: "0.0.0.0", port: 9000 }]],
@@ -174,6 +186,8 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
 
 /** What a key needs beside itself. */
 const companions: Partial<Record<KeyName, Record<string, string>>> = {
+  ENGINE_TLS_CERT: { ENGINE_TLS_KEY: "b.pem" },
+  ENGINE_TLS_KEY: { ENGINE_TLS_CERT: "a.pem" },
   CLICKHOUSE_CLUSTER: { CLICKHOUSE_URL: "http://ch:8123" },
 };
 

@@ -93,6 +93,17 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       sunsetMs: values.ORACLE_SUNSET,
       successorUrl: values.ORACLE_SUCCESSOR,
     },
+    engine: {
+      builder: values.ENGINE_BUILDER,
+      commission: values.ENGINE_COMMISSION,
+      tickMs: values.ENGINE_TICK_MS,
+      simulators: values.ENGINE_SIMULATORS,
+      validators: values.ENGINE_VALIDATORS,
+      url: values.ENGINE_URL,
+      region: values.ENGINE_REGION,
+      tlsCert: values.ENGINE_TLS_CERT,
+      tlsKey: values.ENGINE_TLS_KEY,
+    },
     metrics: { host: values.METRICS_BIND.host, port: ports.metrics },
     upstreams: {
       mainnet: values.UPSTREAMS_MAINNET ?? [],

@@ -146,6 +146,11 @@ export const programId: Parser<Address> = parser(
 );
 
 /** A name that can stand in a statement without quotes. */
+export const addressList: Parser<readonly Address[]> = parser("base58 addresses separated by commas", (text) => {
+  const addresses = text.split(",").map((each) => parseAddress(each.trim()));
+  return addresses.includes(null) ? undefined : addresses.filter((each) => each !== null);
+});
+
 export const bareName: Parser<string> = parser("a name of letters, digits and underscores", (text) =>
   /^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(text) ? text : undefined,
 );

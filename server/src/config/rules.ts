@@ -4,7 +4,13 @@ import { type KeyName, type KeyValues, keys, type Mode, roles } from "./keys.ts"
 
 /** Rules between several keys. Each is checked only on values that were read, so that one mistake gives one fault. */
 export function checkRules(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
-  return [...checkServe(mode, values), ...checkCluster(values), ...checkOracle(mode, values), ...checkPorts(values)];
+  return [
+    ...checkServe(mode, values),
+    ...checkCluster(values),
+    ...checkOracle(mode, values),
+    ...checkTls(values),
+    ...checkPorts(values),
+  ];
 }
 
 function missing(key: KeyName, because: string): ConfigFault {
@@ -43,6 +49,12 @@ function checkOracle(mode: Mode, values: Partial<KeyValues>): ConfigFault[] {
   if (mode === "dev" || values.ORACLE !== "market") return [];
   const expected = "live or off, since only dev brings a market of its own";
   return [{ key: "ORACLE", source: "rule", given: "market", expected, suggestion: null }];
+}
+
+function checkTls({ ENGINE_TLS_CERT: cert, ENGINE_TLS_KEY: key }: Partial<KeyValues>): ConfigFault[] {
+  if (cert === undefined || key === undefined || (cert === null) === (key === null)) return [];
+  const because = "a certificate and its key come together";
+  return [cert === null ? missing("ENGINE_TLS_CERT", because) : missing("ENGINE_TLS_KEY", because)];
 }
 
 /** The port of each door with the offset added. */
