@@ -4,8 +4,8 @@ import type { CounterHandle, Family, GaugeHandle, HistogramHandle } from "./metr
 import { otherLabel } from "./metric-families.ts";
 import { eventMetrics, type MetricDefinition } from "./metric-table.ts";
 import type { Metrics } from "./metrics.ts";
-import { type OracleHappenings, oracleEvents } from "./oracle-events.ts";
 import { RequestHandles } from "./request-handles.ts";
+import { type ServiceHappenings, serviceEvents } from "./service-events.ts";
 import { type SharingHappenings, sharingEvents } from "./sharing-events.ts";
 
 /** A request that was answered, whoever gave the answer. */
@@ -35,7 +35,7 @@ export interface UpstreamState {
 }
 
 /** One function for each thing that happens in the business; each counts, and logs what a person should see. */
-export interface Events extends OracleHappenings, SharingHappenings {
+export interface Events extends ServiceHappenings, SharingHappenings {
   requestServed(fact: RequestServed): void;
   requestRefused(door: string, code: ErrorCode): void;
   upstreamCalled(network: string, upstream: string, outcome: UpstreamOutcome, latencyMs: number): void;
@@ -244,7 +244,7 @@ export function createEvents(
     ...sharingEvents(observe.metrics, log),
     ...partEvents(families, log),
     ...namesEvents(families, log),
-    ...oracleEvents(observe.metrics, log),
+    ...serviceEvents(observe.metrics, log),
     ...serverEvents(families, log),
   };
 }

@@ -102,6 +102,19 @@ describe("events", () => {
     await metrics[Symbol.asyncDispose]();
   });
 
+  test("what a dead process held is counted by meter: what came back, and what stays charged without proof", async () => {
+    const { events, metrics } = observed();
+    events.creditsReconciled("credits", { books: 3, returned: 120n, unproved: 0n });
+    events.creditsReconciled("credits", { books: 1, returned: -5n, unproved: 0n });
+    events.creditsReconciled("oracle", { books: 2, returned: 0n, unproved: 64n });
+    const text = await metrics.render();
+    expect(text).toContain('sluice_credit_books_reconciled_total{meter="credits"} 4\n');
+    expect(text).toContain('sluice_credits_returned_total{meter="credits"} 120\n');
+    expect(text).toContain('sluice_credits_unproved_total{meter="oracle"} 64\n');
+    expect(text).not.toContain('sluice_credits_returned_total{meter="oracle"}');
+    await metrics[Symbol.asyncDispose]();
+  });
+
   test("methods that callers made up are counted as other and cannot crowd out the known ones", async () => {
     const { events, metrics } = observed(["getSlot"]);
     for (let index = 0; index < 3_000; index++) events.requestServed({ ...fact, method: `evil${index}` });

@@ -1,10 +1,11 @@
+import { type CreditHappenings, creditEvents } from "./credit-events.ts";
 import type { Log } from "./log.ts";
 import type { GaugeHandle } from "./metric-families.ts";
 import { eventMetrics, type MetricDefinition } from "./metric-table.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** What happens to what several processes share. */
-export interface SharingHappenings {
+export interface SharingHappenings extends CreditHappenings {
   /** What processes share cannot be reached: each goes on with its share of every limit. */
   sharingLost(replicas: number): void;
   sharingRestored(replicas: number): void;
@@ -23,6 +24,7 @@ export function sharingEvents(metrics: Metrics, log: Log): SharingHappenings {
   const sharedAnswers = metrics.counter(name, help, labels);
   let known = 0;
   return {
+    ...creditEvents(metrics, log),
     sharingLost: (replicas: number) => {
       losses.add();
       sharingUp.set(0);
