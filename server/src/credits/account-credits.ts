@@ -1,3 +1,5 @@
+import type { Book } from "./books.ts";
+
 /** A take that waits for a lease. */
 export interface Waiter {
   readonly cost: number;
@@ -8,7 +10,8 @@ export interface Waiter {
 /** What this process holds of one account's credits. Counts are whole credits; times are monotonic milliseconds. */
 export interface AccountCredits {
   readonly accountId: string;
-  month: string;
+  /** What is leased now stands in this book, and each take is counted in it; its month is the present one. */
+  book: Book;
   /** The month before the last turn seen here, for refunds that come over it. */
   previousMonth: string | null;
   /** As of the last take; null is unlimited. */
@@ -41,10 +44,10 @@ export interface AccountCredits {
   usedAtSweep: number;
 }
 
-export function openAccount(accountId: string, month: string, block: number, nowMs: number): AccountCredits {
+export function openAccount(book: Book, block: number, nowMs: number): AccountCredits {
   return {
-    accountId,
-    month,
+    accountId: book.accountId,
+    book,
     previousMonth: null,
     allowance: null,
     available: 0,
@@ -66,6 +69,12 @@ export function openAccount(accountId: string, month: string, block: number, now
   };
 }
 
+/** Counts what is taken, before whoever takes learns of it. */
+export function spend(account: AccountCredits, cost: number): void {
+  account.book.entry.spend(cost);
+  account.taken += cost;
+}
+
 /** The sum of what is waited for. */
 export function waitedFor(waiters: readonly Waiter[]): number {
   let sum = 0;
@@ -79,11 +88,11 @@ export function serve(account: AccountCredits, isFinal: boolean): void {
   for (const waiter of waiting) {
     if (account.allowance === null) {
       account.unreported += waiter.cost;
-      account.taken += waiter.cost;
+      spend(account, waiter.cost);
       waiter.resolve(true);
     } else if (account.available >= waiter.cost) {
       account.available -= waiter.cost;
-      account.taken += waiter.cost;
+      spend(account, waiter.cost);
       waiter.resolve(true);
     } else if (isFinal) {
       waiter.resolve(false);

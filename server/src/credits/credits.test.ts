@@ -3,49 +3,46 @@ import { ManualClock } from "../lib/index.ts";
 import { createCredits } from "./credits.ts";
 import type { CreditsOptions } from "./interfaces.ts";
 import { leaseSize, nextBlock } from "./lease-size.ts";
+import { MeterInMemory } from "./meter-in-memory.ts";
 import { CurrentMonth, monthOf } from "./month.ts";
 import { run } from "./simulation.campaign.ts";
+import { tallyInMemory } from "./tally.ts";
 
 const lastSecondOfNovember = Date.UTC(2026, 10, 30, 23, 59, 59);
 
 /** Credits over a store in memory that can be held back or made to fail. */
-function bootCredits(options: Partial<CreditsOptions> = {}) {
+function bootCredits(options: Partial<CreditsOptions> = {}, entries = 1_000) {
   const clock = new ManualClock(lastSecondOfNovember);
-  const used = new Map<string, bigint>();
-  const store = { leases: [] as bigint[], isDown: false, gate: null as Promise<void> | null };
-  const reach = async (): Promise<void> => {
+  const meter = new MeterInMemory();
+  const store = { leases: [] as bigint[], isDown: false, isForgetful: false, gate: null as Promise<void> | null };
+  const reach = async <T>(work: () => Promise<T>): Promise<T> => {
     if (store.gate !== null) await store.gate;
     if (store.isDown) throw new Error("store down");
+    return work();
   };
+  const tally = tallyInMemory("holder", entries);
   const credits = createCredits(
     { sweepIntervalMs: null, ...options },
     {
       clock,
+      tally,
       store: {
-        lease: async (accountId, month, want, allowance) => {
-          await reach();
-          const name = `${accountId} ${month}`;
-          const before = used.get(name) ?? 0n;
-          const left = allowance === null ? want : allowance - before;
-          const granted = left < want ? left : want;
-          used.set(name, before + granted);
-          store.leases.push(granted);
-          return granted;
-        },
-        giveBack: async (accountId, month, unspent) => {
-          await reach();
-          const name = `${accountId} ${month}`;
-          used.set(name, (used.get(name) ?? 0n) - unspent);
-        },
-        used: async (accountId, month) => {
-          await reach();
-          return used.get(`${accountId} ${month}`) ?? 0n;
-        },
+        lease: (...lease) =>
+          reach(async () => {
+            const granted = await meter.lease(...lease);
+            store.leases.push(granted);
+            if (store.isForgetful) throw new Error("the answer was lost");
+            return granted;
+          }),
+        giveBack: (...giving) => reach(() => meter.giveBack(...giving)),
+        settle: (...settlement) => reach(() => meter.settle(...settlement)),
+        openBooks: (...asked) => reach(() => meter.openBooks(...asked)),
+        used: (...asked) => reach(() => meter.used(...asked)),
       },
       log: { warn: () => undefined },
     },
   );
-  return { clock, credits, used, store };
+  return { clock, credits, meter, used: meter.months, store };
 }
 
 test("the first take waits for a lease and the next ones are answered at once", async () => {
@@ -245,6 +242,60 @@ test("the month is the calendar month in UTC, also after the clock has gone back
 
 test("workers that share a store never give a credit twice, whatever is killed and however the clock jumps", async () => {
   for (const seed of [1, 2, 3]) expect(await run({ n: 12_000, seed })).toMatchObject({ passed: true });
+});
+
+test("a lease whose answer was lost comes back while the account goes on, and what was lost at last at the end", async () => {
+  const { clock, credits, meter, store } = bootCredits();
+  store.isForgetful = true;
+  await expect(credits.take("a", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  store.isForgetful = false;
+  clock.advance(1_000);
+  clock.jump(lastSecondOfNovember);
+  expect(await credits.take("a", 100_000n, 1)).toBe(true);
+  expect(meter.usedNow("a", "2026-11")).toBe(96n);
+  for (let sweep = 0; sweep < 2; sweep += 1) await credits.sweep();
+  expect(meter.usedNow("a", "2026-11")).toBe(1n);
+  store.isForgetful = true;
+  await expect(credits.take("b", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  store.isForgetful = false;
+  await credits[Symbol.asyncDispose]();
+  expect([meter.usedNow("a", "2026-11"), meter.usedNow("b", "2026-11")]).toEqual([1n, 0n]);
+  expect(credits.isSettled).toBe(true);
+});
+
+test("a lease that the store carries out after its book was settled comes back at the end", async () => {
+  const { credits, meter } = bootCredits();
+  await credits.take("a", 100_000n, 1);
+  for (let sweep = 0; sweep < 12; sweep += 1) await credits.sweep();
+  expect(meter.usedNow("a", "2026-11")).toBe(1n);
+  await meter.lease("a", "2026-11", 50n, null, { holder: "holder", number: 1 });
+  await credits[Symbol.asyncDispose]();
+  expect(meter.usedNow("a", "2026-11")).toBe(1n);
+});
+
+test("what cannot be settled is tried again by each sweep, and said to be open when it is not done at the end", async () => {
+  const { credits, meter, store } = bootCredits();
+  await credits.take("a", 100_000n, 5);
+  store.isDown = true;
+  for (let sweep = 0; sweep < 12; sweep += 1) await credits.sweep();
+  expect(meter.usedNow("a", "2026-11")).toBe(32n);
+  store.isDown = false;
+  await credits.sweep();
+  expect(meter.usedNow("a", "2026-11")).toBe(5n);
+  await credits.take("a", 100_000n, 5);
+  store.isDown = true;
+  await credits[Symbol.asyncDispose]();
+  expect(credits.isSettled).toBe(false);
+});
+
+test("without room in the tally nothing is given that could not be counted", async () => {
+  const { clock, credits, meter } = bootCredits({}, 1);
+  expect(await credits.take("a", 100_000n, 1)).toBe(true);
+  await expect(credits.take("b", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  clock.advance(1_000);
+  await expect(credits.take("a", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  await credits[Symbol.asyncDispose]();
+  expect(meter.months).toEqual(new Map([["a 2026-11", 1n]]));
 });
 
 test("what an account has spent is told exactly, whatever is leased and however it is counted", async () => {

@@ -1,6 +1,7 @@
 import { SluiceError } from "@sluice/contract";
 import type { Clock } from "../lib/index.ts";
-import { type AccountCredits, openAccount } from "./account-credits.ts";
+import { type AccountCredits, openAccount, spend } from "./account-credits.ts";
+import { Books } from "./books.ts";
 import type { Credits, CreditsDependencies, CreditsOptions } from "./interfaces.ts";
 import { Leasing } from "./leasing.ts";
 import { CurrentMonth, monthOf } from "./month.ts";
@@ -23,23 +24,30 @@ const idleSweepsScarce = 2;
 const forgottenSweeps = 120;
 /** Accounts looked at to find one that can make room. */
 const evictionSteps = 64;
+/** How often settling is tried when this process ends; what is left waits for the next start. */
+const lastTriesMax = 3;
 
 class LeasedCredits implements Credits {
   readonly #options: Required<Omit<CreditsOptions, "sweepIntervalMs">>;
   readonly #clock: Clock;
+  readonly #log: CreditsDependencies["log"];
   readonly #leasing: Leasing;
   readonly #work: StoreWork;
+  readonly #books: Books;
   readonly #accounts = new Map<string, AccountCredits>();
   readonly #month = new CurrentMonth();
   readonly #timer: ReturnType<typeof setInterval> | null;
   #sweeps = 0;
   #isClosed = false;
+  #isSettled = false;
 
   constructor(options: CreditsOptions, dependencies: CreditsDependencies) {
     this.#options = { ...defaults, ...options };
     this.#clock = dependencies.clock;
+    this.#log = dependencies.log;
     this.#work = new StoreWork(dependencies);
-    this.#leasing = new Leasing(this.#options, { ...dependencies, work: this.#work });
+    this.#books = new Books({ ...dependencies, work: this.#work });
+    this.#leasing = new Leasing(this.#options, { ...dependencies, work: this.#work, books: this.#books });
     const interval = options.sweepIntervalMs === undefined ? defaults.sweepIntervalMs : options.sweepIntervalMs;
     this.#timer = interval === null ? null : setInterval(() => this.#tick(), interval);
     this.#timer?.unref();
@@ -48,19 +56,19 @@ class LeasedCredits implements Credits {
   take(accountId: string, allowance: bigint | null, cost: number): boolean | Promise<boolean> {
     if (!Number.isSafeInteger(cost) || cost < 0) throw new RangeError("A cost is a whole number of credits");
     const month = this.#month.at(this.#clock.now());
-    const account = this.#accounts.get(accountId) ?? this.#open(accountId, month);
+    const known = this.#accounts.get(accountId);
+    const account = known?.book.month === month ? known : this.#accountOf(accountId, month, known);
     if (account === null || this.#isClosed) return allowance === null || Promise.reject(new SluiceError("OVERLOADED"));
-    if (account.month !== month) this.#turn(account, month);
     account.usedAtSweep = this.#sweeps;
     account.allowance = allowance;
     if (allowance === null) {
       account.unreported += cost;
-      account.taken += cost;
+      spend(account, cost);
       return true;
     }
     if (account.available < cost) return this.#leasing.wait(account, cost);
     account.available -= cost;
-    account.taken += cost;
+    spend(account, cost);
     if (account.available < account.watermark) this.#leasing.ahead(account);
     return true;
   }
@@ -73,13 +81,14 @@ class LeasedCredits implements Credits {
       return;
     }
     // Without the time of the take, what this month has not taken was taken in the month before.
-    const ofThisMonth = account.taken >= cost ? account.month : (account.previousMonth ?? account.month);
+    const ofThisMonth = account.taken >= cost ? account.book.month : (account.previousMonth ?? account.book.month);
     const month = takenAtMs === undefined ? ofThisMonth : monthOf(takenAtMs);
-    if (month !== account.month || account.taken < cost) {
+    // What was not taken on the open book was taken on one that is closed.
+    if (month !== account.book.month || account.book.entry.spent < cost) {
       this.#work.giveBack(accountId, month, cost);
       return;
     }
-    account.taken -= cost;
+    spend(account, -cost);
     if (account.allowance === null) account.unreported -= cost;
     else account.available += cost;
   }
@@ -88,7 +97,7 @@ class LeasedCredits implements Credits {
     const month = this.#month.at(this.#clock.now());
     const used = await this.#work.usedWhenQuiet(accountId, month);
     const account = this.#accounts.get(accountId);
-    if (account === undefined || account.month !== month) return { month, used };
+    if (account === undefined || account.book.month !== month) return { month, used };
     const spent = used + BigInt(account.unreported) - BigInt(account.available);
     return { month, used: spent > 0n ? spent : 0n };
   }
@@ -98,42 +107,76 @@ class LeasedCredits implements Credits {
     await this.#work.settled();
   }
 
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
   #tick(): void {
     this.#sweeps += 1;
+    this.#books.retry();
     for (const account of this.#accounts.values()) {
       const idle = this.#sweeps - account.usedAtSweep;
       // One report at a time, so that a store that hangs gathers no queue; the count waits in memory.
-      if (account.reports === 0) this.#work.report(account);
-      const isIdle = idle > (account.isScarce ? idleSweepsScarce : idleSweeps) || account.allowance === null;
-      if (isIdle && !account.isLeasing) this.#work.giveBackLease(account);
-      if (idle > forgottenSweeps && isEmpty(account)) this.#accounts.delete(account.accountId);
+      if (account.reports === 0) this.#leasing.report(account);
+      const isIdle = idle > (account.isScarce ? idleSweepsScarce : idleSweeps);
+      const isLeftOver = account.allowance === null && account.available > 0;
+      // What a failed lease may have granted comes back as soon as the store answers again.
+      const isDoubtful = account.book.doubt === "past";
+      const isWanted = account.book.isAsked && (isIdle || isLeftOver || isDoubtful);
+      if (isWanted && isAtRest(account)) this.#exchangeBook(account, account.book.month);
+      if (idle > forgottenSweeps && isEmpty(account)) this.#forget(account);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.#work.settled();
-    for (const account of this.#accounts.values()) {
-      this.#work.report(account);
-      this.#work.giveBackLease(account);
-    }
+    for (const account of this.#accounts.values()) this.#forget(account);
     await this.#work.settled();
+    for (let tries = 1; tries < lastTriesMax && this.#books.unsettled > 0; tries += 1) {
+      this.#books.retry();
+      await this.#work.settled();
+    }
+    if (this.#books.unsettled > 0) return;
+    try {
+      this.#isSettled = await this.#books.settleUnknown();
+    } catch (error) {
+      this.#log.warn({ error }, "leased credits could not be settled");
+    }
   }
 
-  /** A new month: what is left of the old one's lease goes back to it, and nothing of it is known of the new one. */
-  #turn(account: AccountCredits, month: string): void {
-    this.#work.report(account);
-    this.#work.giveBackLease(account);
-    account.previousMonth = account.month;
-    account.month = month;
-    account.taken = 0;
-    account.heldOffUntilMs = 0;
+  /** The account with a book of this month; null when there is no room for it. */
+  #accountOf(accountId: string, month: string, known: AccountCredits | undefined): AccountCredits | null {
+    if (known === undefined) return this.#open(accountId, month);
+    const before = known.book.month;
+    // What is left of the old month's lease goes back to it, and nothing of it is known of the new one.
+    if (!this.#exchangeBook(known, month)) return null;
+    known.previousMonth = before;
+    known.taken = 0;
+    known.heldOffUntilMs = 0;
+    return known;
+  }
+
+  /** Closes the account's book and opens another; false, and nothing done, when there is no room for one. */
+  #exchangeBook(account: AccountCredits, month: string): boolean {
+    const next = this.#books.open(account.accountId, month);
+    if (next === null) return false;
+    this.#books.close(account.book);
+    account.book = next;
+    account.available = 0;
+    account.watermark = 0;
+    // All that was taken on the closed book is told by settling it.
+    account.unreported = 0;
+    return true;
   }
 
   #open(accountId: string, month: string): AccountCredits | null {
     if (this.#accounts.size >= this.#options.accountsMax && !this.#evict()) return null;
-    const account = openAccount(accountId, month, this.#options.blockMin, this.#clock.monotonic());
+    const book = this.#books.open(accountId, month);
+    if (book === null) return null;
+    const account = openAccount(book, this.#options.blockMin, this.#clock.monotonic());
     this.#accounts.set(accountId, account);
     return account;
   }
@@ -144,18 +187,24 @@ class LeasedCredits implements Credits {
     for (const account of this.#accounts.values()) {
       steps += 1;
       if (steps > evictionSteps) return false;
-      if (account.isLeasing || account.reports > 0 || account.waiters.length > 0) continue;
-      this.#work.report(account);
-      this.#work.giveBackLease(account);
-      this.#accounts.delete(account.accountId);
+      if (!isAtRest(account)) continue;
+      this.#forget(account);
       return true;
     }
     return false;
   }
+
+  #forget(account: AccountCredits): void {
+    this.#books.close(account.book);
+    this.#accounts.delete(account.accountId);
+  }
 }
 
+const isAtRest = (account: AccountCredits): boolean =>
+  !account.isLeasing && account.reports === 0 && account.waiters.length === 0;
+
 const isEmpty = (account: AccountCredits): boolean =>
-  account.available === 0 && account.unreported === 0 && !account.isLeasing && account.reports === 0;
+  account.available === 0 && account.unreported === 0 && isAtRest(account);
 
 /** Credits over a store: see `Credits`. Disposing gives back what was leased and not spent. */
 export function createCredits(options: CreditsOptions, dependencies: CreditsDependencies): Credits {

@@ -1,4 +1,6 @@
 import type { Clock } from "../lib/index.ts";
+import type { LeaseBook, OpenLeaseBook } from "../state/index.ts";
+import type { Tally } from "./tally.ts";
 
 export interface CreditsOptions {
   readonly blockMin?: number;
@@ -15,23 +17,34 @@ export interface CreditsOptions {
 
 /** The part of state's credit store that is used. */
 export interface CreditsStore {
-  lease(accountId: string, month: string, want: bigint, allowance: bigint | null): Promise<bigint>;
+  lease(
+    accountId: string,
+    month: string,
+    want: bigint,
+    allowance: bigint | null,
+    book: LeaseBook | null,
+  ): Promise<bigint>;
   giveBack(accountId: string, month: string, unspent: bigint): Promise<void>;
+  settle(accountId: string, month: string, book: LeaseBook, spent: bigint | null): Promise<bigint | null>;
+  openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]>;
   used(accountId: string, month: string): Promise<bigint>;
 }
 
 export interface CreditsDependencies {
   readonly clock: Clock;
   readonly store: CreditsStore;
+  readonly tally: Tally;
   readonly log: { warn(fields: object, message: string): void };
 }
 
 /**
  * Credits of accounts, spent from leases. Whatever this process does or however it ends, an account never gets more than
- * its allowance; what a killed process held is charged without having been used, at most one lease and one that was
- * being fetched.
+ * its allowance. What a killed process held stays charged, at most one lease and one that was being fetched, until it is
+ * settled by the tally that the process has left.
  */
 export interface Credits extends AsyncDisposable {
+  /** Whether disposing has settled every book, so that nobody needs the tally any more. */
+  readonly isSettled: boolean;
   /**
    * Takes `cost` credits of the calendar month (UTC), all or none: true, or false when the allowance is exhausted. Answers
    * at once while the lease lasts; a promise only while the store is asked, rejecting with OVERLOADED when that fails or

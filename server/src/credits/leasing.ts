@@ -1,6 +1,7 @@
 import { SluiceError } from "@sluice/contract";
 import type { Clock } from "../lib/index.ts";
 import { type AccountCredits, serve, stopDeadline, waitedFor } from "./account-credits.ts";
+import type { Books } from "./books.ts";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 import { type LeaseBounds, leaseSize, nextBlock } from "./lease-size.ts";
 import type { StoreWork } from "./store-work.ts";
@@ -18,13 +19,15 @@ export class Leasing {
   readonly #store: CreditsStore;
   readonly #log: CreditsDependencies["log"];
   readonly #work: StoreWork;
+  readonly #books: Books;
 
-  constructor(options: LeasingOptions, dependencies: CreditsDependencies & { work: StoreWork }) {
+  constructor(options: LeasingOptions, dependencies: CreditsDependencies & { work: StoreWork; books: Books }) {
     this.#options = options;
     this.#clock = dependencies.clock;
     this.#store = dependencies.store;
     this.#log = dependencies.log;
     this.#work = dependencies.work;
+    this.#books = dependencies.books;
   }
 
   /** Fetches the next lease while the present one lasts. */
@@ -41,6 +44,27 @@ export class Leasing {
     account.deadline ??= setTimeout(() => this.#giveUp(account), this.#options.leaseTimeoutMs).unref();
     if (!account.isLeasing) this.#startLease(account);
     return promise;
+  }
+
+  /** Tells the store of unlimited usage; what could not be told is told with the next report. */
+  report(account: AccountCredits): void {
+    const { book, unreported } = account;
+    if (unreported <= 0) return;
+    account.unreported = 0;
+    account.reports += 1;
+    this.#work.follow(
+      this.#books.lease(book, BigInt(unreported), null).then(
+        () => {
+          account.reports -= 1;
+        },
+        (error: unknown) => {
+          account.reports -= 1;
+          this.#log.warn({ error, accountId: account.accountId }, "usage could not be reported");
+          // A book that is closed by now is told of all that was spent on it when it is settled.
+          if (account.book === book) account.unreported += unreported;
+        },
+      ),
+    );
   }
 
   /** True while asking the store again is pointless: it said "exhausted" under this allowance, or failed, just now. */
@@ -73,7 +97,7 @@ export class Leasing {
       do await this.#leaseRound(account);
       while (account.waiters.length > 0);
     } catch (error) {
-      // Whether the store granted before it failed is not known; what it did is lost to the account, never doubled.
+      // Whether the store granted before it failed is not known; what it did comes back when the book is settled.
       this.#log.warn({ error, accountId: account.accountId }, "credits could not be leased");
       this.#giveUp(account);
     } finally {
@@ -83,24 +107,22 @@ export class Leasing {
   }
 
   async #leaseRound(account: AccountCredits): Promise<void> {
-    const { month, allowance } = account;
+    const { book, allowance } = account;
     if (allowance === null) {
       serve(account, true);
       return;
     }
-    const used = await this.#store.used(account.accountId, month);
-    if (account.month !== month) return;
+    const used = await this.#store.used(account.accountId, book.month);
+    if (account.book !== book) return;
     const nowMs = this.#clock.monotonic();
     account.block = nextBlock(account.block, nowMs - account.leasedAtMs, this.#options);
     account.leasedAtMs = nowMs;
     const remaining = allowance > used ? allowance - used : 0n;
     const needed = waitedFor(account.waiters) - account.available;
     const { want, isScarce } = leaseSize(account.block, needed, remaining);
-    const granted = Number(await this.#store.lease(account.accountId, month, BigInt(want), allowance));
-    if (account.month !== month) {
-      this.#work.giveBack(account.accountId, month, granted);
-      return;
-    }
+    const granted = Number(await this.#books.lease(book, BigInt(want), allowance));
+    // A month that is over meanwhile: its book is closed, and settled now that this lease has come.
+    if (account.book !== book) return;
     account.isScarce = isScarce;
     account.available += granted;
     account.watermark = Math.floor(granted / 2);

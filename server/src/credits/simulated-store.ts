@@ -1,107 +1,121 @@
 import type { Random } from "../lib/index.ts";
 import type { CreditsStore } from "./interfaces.ts";
+import { MeterInMemory } from "./meter-in-memory.ts";
 
 /** One call of the store: carried out at some step, answered at a later one, so that a kill can fall in between. */
 interface StoreCall {
-  readonly worker: number;
-  /** Carries the call out; answers what settles the caller. */
-  readonly carryOut: () => () => void;
+  readonly caller: string;
+  readonly carryOut: () => void;
+  readonly answer: () => void;
   readonly fail: (error: Error) => void;
-  /** Credits that are lost when the caller never learns of the answer, or the call is never carried out. */
-  readonly lostWhenDone: () => number;
-  readonly lostWhenNot: () => number;
-  answer: (() => void) | null;
+  /** What is lost when the call is never carried out: a refund, which is said once. */
+  readonly refund: { readonly accountId: string; readonly credits: number } | null;
+  isDone: boolean;
+  /** Nobody waits for it any more. */
+  isOrphan: boolean;
+}
+
+export interface StoreFaults {
+  /** Of each step of a call: before its work or after it. */
+  readonly failureChance: number;
+  /** Whether the database may carry out a call long after its caller has died or was told that it failed. */
+  readonly isLate: boolean;
 }
 
 /** Credits as state keeps them, every call delayed, and failing where the course wants it, before or after its work. */
 export class SimulatedStore {
-  readonly used = new Map<string, bigint>();
-  readonly calls: StoreCall[] = [];
-  lostByFailures = 0;
+  readonly meter = new MeterInMemory();
+  /** Refunds that were never carried out, by account. */
+  readonly lostRefunds = new Map<string, number>();
+  readonly #calls: StoreCall[] = [];
+  readonly #faults: StoreFaults;
   readonly #random: Random;
 
-  constructor(random: Random) {
+  constructor(faults: StoreFaults, random: Random) {
+    this.#faults = faults;
     this.#random = random;
   }
 
-  facet(worker: number): CreditsStore {
-    const enqueue = <T>(work: () => T, lostWhenDone: (result: T) => number, lostWhenNot: number): Promise<T> => {
+  facet(caller: string): CreditsStore {
+    const enqueue = <T>(work: () => Promise<T>, refund: StoreCall["refund"] = null): Promise<T> => {
       const { promise, resolve, reject } = Promise.withResolvers<T>();
-      let result: { value: T } | null = null;
-      this.calls.push({
-        worker,
+      let result: Promise<T> | null = null;
+      this.#calls.push({
+        caller,
         carryOut: () => {
-          const value = work();
-          result = { value };
-          return () => resolve(value);
+          result = work();
+        },
+        answer: () => {
+          if (result !== null) resolve(result);
         },
         fail: reject,
-        lostWhenDone: () => (result === null ? 0 : lostWhenDone(result.value)),
-        lostWhenNot: () => lostWhenNot,
-        answer: null,
+        refund,
+        isDone: false,
+        isOrphan: false,
       });
       return promise;
     };
-    const key = (accountId: string, month: string): string => `${accountId} ${month}`;
-    const usedOf = (name: string): bigint => this.used.get(name) ?? 0n;
+    const { meter } = this;
     return {
-      used: (accountId, month) =>
-        enqueue(
-          () => usedOf(key(accountId, month)),
-          () => 0,
-          0,
-        ),
-      lease: (accountId, month, want, allowance) =>
-        enqueue(
-          () => {
-            const before = usedOf(key(accountId, month));
-            const left = allowance === null ? want : allowance - before;
-            const available = left < 0n ? 0n : left;
-            const granted = available < want ? available : want;
-            this.used.set(key(accountId, month), before + granted);
-            return granted;
-          },
-          // A report of unlimited usage that failed is told again: what was done twice counts too much by as much.
-          (granted) => Number(granted),
-          0,
-        ),
+      used: (accountId, month) => enqueue(() => meter.used(accountId, month)),
+      lease: (...lease) => enqueue(() => meter.lease(...lease)),
       giveBack: (accountId, month, unspent) =>
-        enqueue(
-          () => {
-            this.used.set(key(accountId, month), usedOf(key(accountId, month)) - unspent);
-          },
-          () => 0,
-          Number(unspent),
-        ),
+        enqueue(() => meter.giveBack(accountId, month, unspent), { accountId, credits: Number(unspent) }),
+      settle: (...settlement) => enqueue(() => meter.settle(...settlement)),
+      openBooks: (holder, limit) => enqueue(() => meter.openBooks(holder, limit)),
     };
   }
 
   /** Moves one random call one step on. */
-  step(failureChance: number): void {
-    const index = Math.floor(this.#random.next() * this.calls.length);
-    const call = this.calls[index];
+  step(isFailing = true): void {
+    const call = this.#calls[Math.floor(this.#random.next() * this.#calls.length)];
     if (call === undefined) return;
-    const fails = this.#random.next() < failureChance;
-    if (call.answer === null && !fails) {
-      call.answer = call.carryOut();
-      return;
-    }
-    this.calls.splice(index, 1);
-    if (!fails && call.answer !== null) {
+    const fails = isFailing && !call.isOrphan && this.#random.next() < this.#faults.failureChance;
+    if (fails) {
+      call.fail(new Error("store failed"));
+      this.#abandon(call);
+    } else if (!call.isDone) {
+      call.carryOut();
+      call.isDone = true;
+      if (call.isOrphan) this.#drop(call);
+    } else {
       call.answer();
-      return;
+      this.#drop(call);
     }
-    this.lostByFailures += call.answer === null ? call.lostWhenNot() : call.lostWhenDone();
-    call.fail(new Error("store failed"));
   }
 
-  /** The calls of a killed worker: each is carried out or lost on its way, and none is ever answered. */
-  orphan(worker: number): void {
-    for (let index = this.calls.length - 1; index >= 0; index -= 1) {
-      const call = this.calls[index];
-      if (call?.worker !== worker) continue;
-      this.calls.splice(index, 1);
-      if (call.answer === null && this.#random.next() < 0.5) call.carryOut();
+  /** Whoever called is dead: its calls are carried out, now or later, or lost on their way, and none is ever answered. */
+  orphan(caller: string): void {
+    for (const call of this.#calls.filter((each) => each.caller === caller)) this.#abandon(call);
+  }
+
+  /** Carries out all that is still under way for nobody. */
+  finishLate(): void {
+    for (const call of this.#calls.filter((each) => each.isOrphan)) {
+      call.carryOut();
+      this.#drop(call);
     }
+  }
+
+  #abandon(call: StoreCall): void {
+    if (!call.isDone) {
+      const chance = this.#random.next();
+      if (this.#faults.isLate && chance < 0.4) {
+        call.isOrphan = true;
+        return;
+      }
+      if (chance < 0.7) call.carryOut();
+      else this.#lose(call.refund);
+    }
+    this.#drop(call);
+  }
+
+  #lose(refund: StoreCall["refund"]): void {
+    if (refund === null) return;
+    this.lostRefunds.set(refund.accountId, (this.lostRefunds.get(refund.accountId) ?? 0) + refund.credits);
+  }
+
+  #drop(call: StoreCall): void {
+    this.#calls.splice(this.#calls.indexOf(call), 1);
   }
 }

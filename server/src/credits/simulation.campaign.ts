@@ -2,30 +2,53 @@ import { type Course, Simulation } from "./simulation.ts";
 
 /**
  * Several workers spend the credits of the same accounts over one store that is slow, and in some courses fails; workers
- * are killed and the clock jumps over months. `n` is the number of steps in all.
+ * are killed, alone or with their machine, others settle what they left and may be killed over it, and the clock jumps
+ * over months. `n` is the number of steps in all.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const steps = Math.ceil(n / 4);
-  const calm = { steps, killChance: 0, failureChance: 0, jumpChance: 0 };
-  const courses: Course[] = [
-    { ...calm, name: "calm", seed },
-    { ...calm, name: "jumping clock", seed: seed + 1, jumpChance: 0.002 },
-    { ...calm, name: "kills", seed: seed + 2, killChance: 0.002, jumpChance: 0.0005 },
-    {
-      ...calm,
-      name: "kills and a failing store",
-      seed: seed + 3,
-      killChance: 0.001,
-      jumpChance: 0.001,
-      failureChance: 0.02,
-    },
-  ];
+  const courses = coursesOf(seed);
+  const steps = Math.ceil(n / courses.length);
   const summaries: string[] = [];
   for (const course of courses) {
-    const simulation = new Simulation(course);
+    const simulation = new Simulation({ ...course, steps });
     const fault = await simulation.play();
     if (fault !== null) return { passed: false, summary: `${course.name}, seed ${course.seed}: ${fault}` };
     summaries.push(simulation.summary);
   }
   return { passed: true, summary: summaries.join("; ") };
+}
+
+function coursesOf(seed: number): Omit<Course, "steps">[] {
+  const calm = {
+    killChance: 0,
+    crashChance: 0,
+    jumpChance: 0,
+    failureChance: 0,
+    isLate: false,
+    killsSettlers: false,
+  };
+  const kills = { ...calm, killChance: 0.003, jumpChance: 0.0005 };
+  const failing = { failureChance: 0.02, jumpChance: 0.001 };
+  return [
+    { ...calm, name: "calm", seed },
+    { ...calm, name: "jumping clock", seed: seed + 1, jumpChance: 0.002 },
+    { ...kills, name: "kills, calls of the dead carried out late", seed: seed + 2, isLate: true },
+    {
+      ...kills,
+      ...failing,
+      name: "kills, also of who settles, and a failing store",
+      seed: seed + 3,
+      killsSettlers: true,
+    },
+    { ...kills, ...failing, name: "kills and crashes", seed: seed + 4, crashChance: 0.3, killsSettlers: true },
+    {
+      ...kills,
+      ...failing,
+      name: "all of it",
+      seed: seed + 5,
+      crashChance: 0.3,
+      isLate: true,
+      killsSettlers: true,
+    },
+  ];
 }

@@ -1,18 +1,26 @@
 import { sql } from "kysely";
 import type { Connection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
-import type { CreditStore } from "./meter.ts";
+import { type BookPlace, checkBook, TouchedBooks } from "./lease-books.ts";
+import type { CreditStore, LeaseBook, OpenLeaseBook } from "./meter.ts";
 import type { StateDriver } from "./records.ts";
 import type { CreditRow, MeterTable, Tx } from "./tables.ts";
 import { checkAmount, checkIdentifier, checkMonth, int64Max, isIdentifier } from "./values.ts";
 
-/** One change of one account's month. A give-back has a negative `want`; its result is 0. */
-interface CreditChange {
-  readonly accountId: string;
-  readonly month: string;
-  readonly want: bigint;
-  readonly allowance: bigint;
-}
+/** One change of one account's month. */
+type CreditChange =
+  | {
+      readonly kind: "lease";
+      readonly accountId: string;
+      readonly month: string;
+      readonly want: bigint;
+      readonly allowance: bigint;
+      readonly book: LeaseBook | null;
+    }
+  | { readonly kind: "give-back"; readonly accountId: string; readonly month: string; readonly unspent: bigint }
+  | ({ readonly kind: "settle"; readonly spent: bigint | null } & BookPlace);
+
+const booksMax = 1_000;
 
 /**
  * Leases are rare beside requests (a gateway leases credits by the thousand and spends them in memory), but all accounts
@@ -21,31 +29,76 @@ interface CreditChange {
 export class Credits implements CreditStore {
   readonly #connection: Connection;
   readonly #table: MeterTable;
-  readonly #changes: GroupKind<CreditChange, bigint, Tx>;
+  readonly #changes: GroupKind<CreditChange, bigint | null, Tx>;
 
-  /** Each metered product counts in a table of its own, all of one form. */
+  /** Each metered product counts in a table of its own, all of one form; the books of all lie in one. */
   constructor(connection: Connection, table: MeterTable) {
     this.#connection = connection;
     this.#table = table;
     this.#changes = { apply: (tx, items) => applyChanges(tx, { driver: connection.driver, table }, items) };
   }
 
-  async lease(accountId: string, month: string, want: bigint, allowance: bigint | null): Promise<bigint> {
+  async lease(
+    accountId: string,
+    month: string,
+    want: bigint,
+    allowance: bigint | null,
+    book: LeaseBook | null = null,
+  ): Promise<bigint> {
     const change: CreditChange = {
+      kind: "lease",
       accountId: checkIdentifier("accountId", accountId),
       month: checkMonth("month", month),
       want: checkAmount("want", want),
       allowance: allowance === null ? int64Max : checkAmount("allowance", allowance),
+      book: book === null ? null : checkBook(book),
     };
     if (want === 0n || allowance === 0n) return 0n;
-    return this.#connection.group(this.#changes, change);
+    return (await this.#connection.group(this.#changes, change)) ?? 0n;
   }
 
   async giveBack(accountId: string, month: string, unspent: bigint): Promise<void> {
-    const want = -checkAmount("unspent", unspent);
+    checkAmount("unspent", unspent);
     checkMonth("month", month);
     if (unspent === 0n || !isIdentifier(accountId)) return;
-    await this.#connection.group(this.#changes, { accountId, month, want, allowance: 0n });
+    await this.#connection.group(this.#changes, { kind: "give-back", accountId, month, unspent });
+  }
+
+  async settle(accountId: string, month: string, book: LeaseBook, spent: bigint | null): Promise<bigint | null> {
+    checkMonth("month", month);
+    checkBook(book);
+    if (spent !== null) checkAmount("spent", spent);
+    if (!isIdentifier(accountId)) return null;
+    return this.#connection.group(this.#changes, { kind: "settle", accountId, month, book, spent });
+  }
+
+  async openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]> {
+    if (!isIdentifier(holder)) return [];
+    const rows = await this.#connection.run((db) =>
+      db
+        .selectFrom("lease_books")
+        .selectAll()
+        .where("meter", "=", this.#table)
+        .where("holder", "=", holder)
+        .orderBy("number")
+        .limit(Math.min(Math.max(limit, 1), booksMax))
+        .execute(),
+    );
+    return rows.map((row) => ({
+      holder: row.holder,
+      number: Number(row.number),
+      accountId: row.account_id,
+      month: row.month,
+      leased: row.leased,
+    }));
+  }
+
+  async closeBooksBefore(month: string): Promise<number> {
+    checkMonth("month", month);
+    const result = await this.#connection.run((db) =>
+      db.deleteFrom("lease_books").where("meter", "=", this.#table).where("month", "<", month).executeTakeFirst(),
+    );
+    return Number(result.numDeletedRows);
   }
 
   async used(accountId: string, month: string): Promise<bigint> {
@@ -72,22 +125,29 @@ const keyOf = (change: { accountId: string; month: string }): string => `${chang
 
 /**
  * Applies the changes in the order they came, on rows locked for it. Rows are made and locked in one sorted order, so
- * that replicas that lease for the same accounts wait for each other instead of deadlocking.
+ * that replicas that lease for the same accounts wait for each other instead of deadlocking. Whoever has an account's
+ * month locked has its books as well.
  */
-async function applyChanges(tx: Tx, meter: Meter, changes: readonly CreditChange[]): Promise<readonly bigint[]> {
+async function applyChanges(
+  tx: Tx,
+  meter: Meter,
+  changes: readonly CreditChange[],
+): Promise<readonly (bigint | null)[]> {
   const sorted = [...new Map(changes.map((change) => [keyOf(change), change])).entries()]
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([, change]) => change);
-  await makeRows(tx, meter.table, sorted, new Set(changes.filter(({ want }) => want > 0n).map(keyOf)));
+  const leased = new Set(changes.filter(({ kind }) => kind === "lease").map(keyOf));
+  await makeRows(tx, meter.table, sorted, leased);
   const rows = await lockRows(tx, meter, sorted);
+  const books = await TouchedBooks.read(tx, meter.table, changes.flatMap(bookOf));
   const before = new Map(rows.map((row) => [keyOf({ accountId: row.account_id, month: row.month }), row.used]));
   const after = new Map(before);
   const results = changes.map((change) => {
     const used = after.get(keyOf(change));
-    if (used === undefined) return 0n;
-    const granted = change.want > 0n ? least(change.want, change.allowance - used) : 0n;
-    after.set(keyOf(change), change.want > 0n ? used + granted : most(used + change.want, 0n));
-    return granted;
+    if (used === undefined) return null;
+    const { result, next } = applyChange(change, used, books);
+    after.set(keyOf(change), next);
+    return result;
   });
   const changed = rows.filter((row) => {
     const key = keyOf({ accountId: row.account_id, month: row.month });
@@ -98,7 +158,31 @@ async function applyChanges(tx: Tx, meter: Meter, changes: readonly CreditChange
     meter.table,
     changed.map((row) => ({ ...row, used: after.get(keyOf({ accountId: row.account_id, month: row.month })) ?? 0n })),
   );
+  await books.write(tx);
   return results;
+}
+
+function bookOf(change: CreditChange): BookPlace[] {
+  if (change.kind === "give-back" || change.book === null) return [];
+  return [{ accountId: change.accountId, month: change.month, book: change.book }];
+}
+
+/** What one change answers, and what is used after it. */
+function applyChange(
+  change: CreditChange,
+  used: bigint,
+  books: TouchedBooks,
+): { readonly result: bigint | null; readonly next: bigint } {
+  if (change.kind === "give-back") return { result: null, next: within(used - change.unspent) };
+  if (change.kind === "lease") {
+    const granted = least(change.want, change.allowance - used);
+    if (change.book !== null) books.enter({ ...change, book: change.book }, granted);
+    return { result: granted, next: used + granted };
+  }
+  const leased = books.close(change);
+  if (leased === null) return { result: null, next: used };
+  const unspent = leased - (change.spent ?? leased);
+  return { result: unspent, next: within(used - unspent) };
 }
 
 /** The smaller of the two, and never below zero: a tier that was lowered can leave an allowance below what is used. */
@@ -107,8 +191,10 @@ function least(want: bigint, left: bigint): bigint {
   return want < left ? want : left;
 }
 
-function most(left: bigint, right: bigint): bigint {
-  return left > right ? left : right;
+/** The nearest amount that both drivers hold. */
+function within(amount: bigint): bigint {
+  if (amount < 0n) return 0n;
+  return amount > int64Max ? int64Max : amount;
 }
 
 /** Only a lease makes a row; giving back to a month that was never leased from changes nothing. */

@@ -3,16 +3,49 @@ import type { Product } from "@sluice/contract";
 /** Products whose subscription allows a number of requests a month. */
 export type MeteredProduct = Exclude<Product, "platform">;
 
+/** A sequence of leases of one holder for one account's month; its holder gives each a number that it never uses again. */
+export interface LeaseBook {
+  /** The process, or its part, that spends what is leased. */
+  readonly holder: string;
+  /** Whole, from 1 to 2^53-1. */
+  readonly number: number;
+}
+
+/** A book as the store has it. */
+export interface OpenLeaseBook extends LeaseBook {
+  readonly accountId: string;
+  readonly month: string;
+  /** All that was leased on it. */
+  readonly leased: bigint;
+}
+
 /** Credits of one account in one calendar month (UTC), written as "2026-11". */
 export interface CreditStore {
   /**
    * Takes up to `want` credits out of what the month's allowance still holds, and says how many were granted, 0 when it
    * is exhausted. Null is no allowance. However many leases run at once, and on however many replicas, the sum of the
-   * grants less what was given back never exceeds the allowance.
+   * grants less what was given back never exceeds the allowance. With a book the grant is entered in it too, by the same
+   * commit; a book belongs to one account's month.
    */
-  lease(accountId: string, month: string, want: bigint, allowance: bigint | null): Promise<bigint>;
-  /** Returns leased credits that were not spent; the amount used never falls below zero. */
+  lease(
+    accountId: string,
+    month: string,
+    want: bigint,
+    allowance: bigint | null,
+    book?: LeaseBook | null,
+  ): Promise<bigint>;
+  /** Returns credits that were not spent and stand in no open book; the amount used never falls below zero. */
   giveBack(accountId: string, month: string, unspent: bigint): Promise<void>;
+  /**
+   * Closes a book: of all that was leased on it `spent` stays charged (null: all of it), be that less or more. Answers
+   * what was given back, below zero where more was spent than leased; null when there is no such book, as after the
+   * first time. So it may be said again as often as it takes, and by several at once.
+   */
+  settle(accountId: string, month: string, book: LeaseBook, spent: bigint | null): Promise<bigint | null>;
+  /** Books of a holder that are still open, in the order of their numbers, at most `limit` (1 to 1000). */
+  openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]>;
+  /** Closes what is still open of months before this one, as spent in full; answers how many books that were. */
+  closeBooksBefore(month: string): Promise<number>;
   /** Leased and not given back; 0 for an account or month that is not known. */
   used(accountId: string, month: string): Promise<bigint>;
 }

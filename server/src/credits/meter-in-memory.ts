@@ -1,0 +1,62 @@
+import type { LeaseBook, OpenLeaseBook } from "../state/index.ts";
+import type { CreditsStore } from "./interfaces.ts";
+
+/** What state keeps of credits, by the same rules, in memory: for benchmarks and tests, and what is to be forgotten. */
+export class MeterInMemory implements CreditsStore {
+  readonly #used = new Map<string, bigint>();
+  readonly #books = new Map<string, OpenLeaseBook>();
+
+  async lease(
+    accountId: string,
+    month: string,
+    want: bigint,
+    allowance: bigint | null,
+    book: LeaseBook | null,
+  ): Promise<bigint> {
+    const before = this.usedNow(accountId, month);
+    const left = allowance === null ? want : allowance - before;
+    const granted = left <= 0n ? 0n : left < want ? left : want;
+    this.#used.set(`${accountId} ${month}`, before + granted);
+    if (book === null || granted === 0n) return granted;
+    const leased = (this.#books.get(bookKey(book))?.leased ?? 0n) + granted;
+    this.#books.set(bookKey(book), { ...book, accountId, month, leased });
+    return granted;
+  }
+
+  async giveBack(accountId: string, month: string, unspent: bigint): Promise<void> {
+    this.#move(accountId, month, -unspent);
+  }
+
+  async settle(accountId: string, month: string, book: LeaseBook, spent: bigint | null): Promise<bigint | null> {
+    const open = this.#books.get(bookKey(book));
+    if (open === undefined) return null;
+    this.#books.delete(bookKey(book));
+    const unspent = open.leased - (spent ?? open.leased);
+    this.#move(accountId, month, -unspent);
+    return unspent;
+  }
+
+  async openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]> {
+    return [...this.#books.values()].filter((book) => book.holder === holder).slice(0, limit);
+  }
+
+  async used(accountId: string, month: string): Promise<bigint> {
+    return this.usedNow(accountId, month);
+  }
+
+  usedNow(accountId: string, month: string): bigint {
+    return this.#used.get(`${accountId} ${month}`) ?? 0n;
+  }
+
+  /** All months of all accounts, each under `account month`. */
+  get months(): ReadonlyMap<string, bigint> {
+    return this.#used;
+  }
+
+  #move(accountId: string, month: string, by: bigint): void {
+    const after = this.usedNow(accountId, month) + by;
+    this.#used.set(`${accountId} ${month}`, after > 0n ? after : 0n);
+  }
+}
+
+const bookKey = ({ holder, number }: LeaseBook): string => `${holder} ${number}`;
