@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import { type Clock, ManualClock } from "../lib/index.ts";
 import { accountConformance } from "./conformance/accounts.ts";
+import { bundleConformance } from "./conformance/bundles.ts";
 import { changeConformance } from "./conformance/changes.ts";
 import { creditConformance } from "./conformance/credits.ts";
+import { engineConformance } from "./conformance/engine.ts";
 import { keyConformance } from "./conformance/keys.ts";
+import { leaseBookConformance } from "./conformance/lease-books.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
 import { trailConformance } from "./conformance/trail.ts";
 import type { State } from "./records.ts";
@@ -47,7 +50,10 @@ export function describeStateConformance(
     accountConformance(subject);
     keyConformance(subject);
     creditConformance(subject);
+    leaseBookConformance(subject);
     trailConformance(subject);
     changeConformance(subject);
+    bundleConformance(subject);
+    engineConformance(subject);
   });
 }

@@ -1,11 +1,38 @@
 /**
- * state: records that change (owner accounts, keys, credits, sessions, the audit trail), on SQLite in the data directory
+ * state: records that change (owner accounts, keys, credits, sessions, bundles, the audit trail), on SQLite in the data directory
  * or on PostgreSQL. Config says which; compose opens it. It feeds keys, credits, admin and every room that has to
  * remember something. Whatever a method has acknowledged is on disk; nobody outside knows which driver runs.
  */
 export { requireUnusedState } from "./directory-lock.ts";
+export type {
+  AcceptResult,
+  BundleStore,
+  StepResult,
+  StoredBundle,
+  StoredBundleContent,
+  StoredBundleStanding,
+  StoredBundleStep,
+  StoredBundleTerms,
+} from "./engine/bundle-records.ts";
+export {
+  type CursorStore,
+  type EncryptionKeyRecord,
+  type EncryptionKeyStore,
+  type EngineStores,
+  type EngineSwitch,
+  type EngineSwitchRecord,
+  type EngineSwitchStore,
+  engineSwitches,
+  type ReplayStore,
+  type ReputationRecord,
+  type ReputationStore,
+  type SearcherLimit,
+  type SearcherLink,
+  type SearcherStore,
+} from "./engine/engine-records.ts";
 export { StateError, type StateFault, stateFaultOf } from "./errors.ts";
-export type { CreditStore, MeteredProduct } from "./meter.ts";
+export { FileLock } from "./file-lock.ts";
+export type { CreditStore, LeaseBook, MeteredProduct, OpenLeaseBook } from "./meter.ts";
 export {
   migrateState,
   openState,

@@ -1,3 +1,4 @@
+import { engineSteps } from "./engine/migration.ts";
 import type { Migration } from "./schema.ts";
 
 /**
@@ -114,4 +115,24 @@ export const migrations: readonly Migration[] = [
       },
     ],
   },
+  {
+    number: 4,
+    name: "books of what is leased, by who holds it",
+    steps: [
+      {
+        create: "lease_books",
+        primaryKey: ["meter", "holder", "number", "account_id", "month"],
+        columns: {
+          meter: { type: "id" },
+          holder: { type: "id" },
+          number: { type: "int" },
+          account_id: { type: "id", references: "accounts.id" },
+          month: { type: "id" },
+          leased: { type: "int" },
+        },
+      },
+      { index: "lease_books_by_month", on: "lease_books", columns: ["meter", "month"] },
+    ],
+  },
+  { number: 5, name: "bundles and what the block engine remembers", steps: engineSteps },
 ];

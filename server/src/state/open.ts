@@ -4,6 +4,9 @@ import { Accounts } from "./accounts.ts";
 import { Audit } from "./audit.ts";
 import { Connection } from "./connection.ts";
 import { Credits } from "./credits.ts";
+import { Searchers } from "./engine/searchers.ts";
+import { engineStores } from "./engine/stores.ts";
+import { EngineSwitches } from "./engine/switches.ts";
 import { faultOfDriverError, StateError } from "./errors.ts";
 import { Keys } from "./keys.ts";
 import { applyMigrations, readMigrationStatus } from "./migrate.ts";
@@ -126,6 +129,7 @@ export function createState(opened: Opened, deps: { clock: Clock; random: Random
     sessions: new Sessions(connection),
     audit: new Audit(connection),
     upstreamOrders: new UpstreamOrders(connection),
+    engine: engineStores(connection),
     change: (work) =>
       connection.transaction((tx) => {
         const within = connection.within(tx);
@@ -133,6 +137,8 @@ export function createState(opened: Opened, deps: { clock: Clock; random: Random
           accounts: new Accounts(within),
           keys: new Keys(within),
           upstreamOrders: new UpstreamOrders(within),
+          searchers: new Searchers(within),
+          engineSwitches: new EngineSwitches(within),
           audit: new Audit(within),
         });
       }),

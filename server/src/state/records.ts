@@ -7,8 +7,12 @@ import type {
   Product,
   SubscriptionTiers,
 } from "@sluice/contract";
+import type { EngineStores, EngineSwitchStore, SearcherStore } from "./engine/engine-records.ts";
 import type { CreditStore, MeteredProduct } from "./meter.ts";
 import type { UpstreamOrderStore } from "./order-records.ts";
+import type { Page, PageRequest } from "./page.ts";
+
+export type { Page, PageRequest } from "./page.ts";
 
 /** All times are Unix milliseconds; amounts are bigint from 0 to 2^63-1. */
 export interface AccountRecord {
@@ -91,18 +95,6 @@ export interface AuditRecord {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** `limit` is 1 to 1000, 50 when absent; `cursor` is the `nextCursor` of the page before, null or absent for the first. */
-export interface PageRequest {
-  readonly limit?: number;
-  readonly cursor?: string | null;
-}
-
-export interface Page<T> {
-  readonly items: readonly T[];
-  /** Null on the last page. */
-  readonly nextCursor: string | null;
-}
-
 /** Every method throws SluiceError: CONFLICT, NOT_FOUND, INVALID_INPUT, or a fault that `stateFaultOf` names. */
 export interface AccountStore {
   /** A new owner account, on the smallest tiers unless told otherwise. A given `id` that is taken is CONFLICT. */
@@ -178,6 +170,8 @@ export interface ChangingStores {
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly upstreamOrders: UpstreamOrderStore;
+  readonly searchers: SearcherStore;
+  readonly engineSwitches: EngineSwitchStore;
   readonly audit: Pick<AuditStore, "append">;
 }
 
@@ -201,6 +195,7 @@ export interface State extends AsyncDisposable {
   readonly sessions: SessionStore;
   readonly audit: AuditStore;
   readonly upstreamOrders: UpstreamOrderStore;
+  readonly engine: EngineStores;
   /**
    * Several writes as one: all of them are on disk when it resolves, or none is. `work` may run again from its beginning
    * when the database asks for it, so it touches nothing but the stores it is handed.

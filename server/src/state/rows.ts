@@ -21,25 +21,25 @@ import {
 import type { AccountRow, AuditRow, KeyRow, SessionRow, UpstreamOrderRow } from "./tables.ts";
 
 /** Rows become records here. A row that no version of ours can have written is CORRUPT, not a guess. */
-function corrupt(what: string): StateError {
+export function corrupt(what: string): StateError {
   return new StateError("CORRUPT", `The state database holds a value that it cannot have been given: ${what}.`);
 }
 
-function oneOf<T extends string>(what: string, value: string, allowed: readonly T[]): T {
+export function oneOf<T extends string>(what: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((candidate) => candidate === value);
   if (found === undefined) throw corrupt(what);
   return found;
 }
 
-function numberOf(value: bigint): number {
+export function numberOf(value: bigint): number {
   return Number(value);
 }
 
-function numberOrNull(value: bigint | null): number | null {
+export function numberOrNull(value: bigint | null): number | null {
   return value === null ? null : Number(value);
 }
 
-function parse(what: string, text: string): unknown {
+export function parse(what: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -4,9 +4,9 @@ import type { StateDriver } from "./records.ts";
 /**
  * Tables as data, rendered into the SQL of either driver. `id` is text that sorts by its bytes on both, whatever the
  * database's locale; `int` is a signed 64-bit integer; JSON is kept as `text`, and truth as an `int` of 0 or 1, so that
- * a row reads the same from both.
+ * a row reads the same from both. `bytes` mean nothing to the database.
  */
-export type ColumnType = "id" | "text" | "int";
+export type ColumnType = "id" | "text" | "int" | "bytes";
 
 export interface Column {
   readonly type: ColumnType;
@@ -33,8 +33,8 @@ export interface Migration {
 }
 
 const typeNames: Readonly<Record<StateDriver, Readonly<Record<ColumnType, string>>>> = {
-  sqlite: { id: "text", text: "text", int: "integer" },
-  postgres: { id: 'text collate "C"', text: "text", int: "bigint" },
+  sqlite: { id: "text", text: "text", int: "integer", bytes: "blob" },
+  postgres: { id: 'text collate "C"', text: "text", int: "bigint", bytes: "bytea" },
 };
 
 /** Names come from the migrations in this room, never from outside; anything but plain words is a mistake in them. */

@@ -2,8 +2,9 @@ import { Database, type Statement } from "bun:sqlite";
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
-import { createPrivateFile, DirectoryLock } from "./directory-lock.ts";
+import { DirectoryLock } from "./directory-lock.ts";
 import { faultOfDriverError, StateError } from "./errors.ts";
+import { createPrivateFile } from "./file-lock.ts";
 import type { Tables } from "./tables.ts";
 
 /** Statements kept prepared. Lists of values make many texts, so the least recently used is let go beyond this. */

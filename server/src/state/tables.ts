@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
+import type { EngineTables } from "./engine/tables.ts";
 
 /** Rows as both drivers give them: every integer is a bigint, every truth a 0n or 1n, every list JSON text. */
 export interface AccountRow {
@@ -36,6 +37,15 @@ export interface CreditRow {
   used: bigint;
 }
 
+export interface LeaseBookRow {
+  meter: MeterTable;
+  holder: string;
+  number: bigint;
+  account_id: string;
+  month: string;
+  leased: bigint;
+}
+
 export interface SessionRow {
   hash: string;
   account_id: string;
@@ -67,12 +77,13 @@ export interface MigrationRow {
   applied_at: bigint;
 }
 
-export interface Tables {
+export interface Tables extends EngineTables {
   accounts: AccountRow;
   api_keys: KeyRow;
   credits: CreditRow;
   oracle_requests: CreditRow;
   oracle_v2_requests: CreditRow;
+  lease_books: LeaseBookRow;
   sessions: SessionRow;
   audit: AuditRow;
   upstream_orders: UpstreamOrderRow;

@@ -21,6 +21,11 @@ export function checkWhole(path: string, value: number): bigint {
   return BigInt(value);
 }
 
+/** How many there are (rows, bytes), refused above `max`. */
+export function checkCount(path: string, count: number, max: number): void {
+  if (count > max) throw invalid(path, `must be at most ${max} long`);
+}
+
 export function checkWholeOrNull(path: string, value: number | null): bigint | null {
   return value === null ? null : checkWhole(path, value);
 }

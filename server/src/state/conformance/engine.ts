@@ -1,0 +1,180 @@
+import { describe, expect, test } from "bun:test";
+import type { State } from "../records.ts";
+import { int64Max } from "../values.ts";
+import type { ConformanceSubject } from "./subject.ts";
+
+const newAccount = async (state: State): Promise<string> => (await state.accounts.create({ name: "searcher" })).id;
+
+export function engineConformance(subject: ConformanceSubject): void {
+  describe("the engine's memory", () => {
+    searchers(subject);
+    settings(subject);
+    reputations(subject);
+    keys(subject);
+    replays(subject);
+  });
+}
+
+function searchers({ state, replicas }: ConformanceSubject): void {
+  test("a public key is linked to one account, whoever tries first", async () => {
+    const store = state().engine.searchers;
+    const [one, other] = [await newAccount(state()), await newAccount(state())];
+    const link = await store.link("pubkey-a", one);
+    expect(await store.link("pubkey-a", one)).toEqual(link);
+    await expect(store.link("pubkey-a", other)).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(store.link("pubkey-b", "acct_none")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    const raced = await Promise.allSettled(
+      Array.from({ length: 6 }, (_, index) =>
+        replicas()[index % replicas().length]?.engine.searchers.link("pubkey-c", index < 3 ? one : other),
+      ),
+    );
+    expect(raced.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+    expect((await store.list({ accountId: one, limit: 1 })).items).toEqual([link]);
+    expect(await store.find("pubkey-a")).toEqual(link);
+    expect(await store.find("a\0b")).toBeNull();
+    expect([await store.unlink("pubkey-a"), await store.unlink("pubkey-a")]).toEqual([true, false]);
+    expect((await store.link("pubkey-a", other)).accountId).toBe(other);
+  });
+
+  test("links and limits are listed in pages by their keys", async () => {
+    const store = state().engine.searchers;
+    const accountId = await newAccount(state());
+    for (const key of ["k3", "k1", "k2"]) await store.link(key, accountId);
+    const first = await store.list({ accountId, limit: 2 });
+    const rest = await store.list({ accountId, limit: 2, cursor: first.nextCursor });
+    expect([...first.items, ...rest.items].map(({ pubkey }) => pubkey)).toEqual(["k1", "k2", "k3"]);
+    expect(rest.nextCursor).toBeNull();
+    for (const id of ["s2", "s1"]) await store.setLimit(id, { bundlesPerSecond: 7, burst: 9 });
+    const limits = await store.limits({ limit: 1 });
+    expect(limits.items.map(({ searcherId }) => searcherId)).toEqual(["s1"]);
+    expect((await store.limits({ limit: 5, cursor: limits.nextCursor })).items).toHaveLength(1);
+  });
+
+  test("the last limit that was set stands until it is cleared, and is at least 1", async () => {
+    const store = state().engine.searchers;
+    await store.setLimit("s1", { bundlesPerSecond: 7, burst: 9 });
+    const set = await store.setLimit("s1", { bundlesPerSecond: 70, burst: 90 });
+    expect(await store.limitOf("s1")).toEqual(set);
+    expect(set).toMatchObject({ bundlesPerSecond: 70, burst: 90 });
+    for (const wrong of [0, 1.5, -1]) {
+      const setting = store.setLimit("s1", { bundlesPerSecond: wrong, burst: 1 });
+      await expect(setting).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    }
+    expect([await store.clearLimit("s1"), await store.clearLimit("s1")]).toEqual([true, false]);
+    expect(await store.limitOf("s1")).toBeNull();
+  });
+
+  test("an operator's change of links and switches is written with its trail, or not at all", async () => {
+    const accountId = await newAccount(state());
+    const failing = state().change(async ({ searchers: within, engineSwitches, audit }) => {
+      await within.link("pubkey-undone", accountId);
+      await engineSwitches.set("halted", true);
+      await audit.append({ actor: "operator", action: "searcher.linked", subject: "pubkey-undone" });
+      throw new Error("changed my mind");
+    });
+    await expect(failing).rejects.toThrow();
+    expect(await state().engine.searchers.find("pubkey-undone")).toBeNull();
+    expect((await state().engine.switches.all()).some(({ isOn }) => isOn)).toBe(false);
+  });
+}
+
+function settings({ state, clock }: ConformanceSubject): void {
+  test("switches are off until they are set, and keep what was set last", async () => {
+    const store = state().engine.switches;
+    expect(await store.all()).toEqual([
+      { name: "maintenance", isOn: false, setAt: 0 },
+      { name: "halted", isOn: false, setAt: 0 },
+    ]);
+    await store.set("maintenance", true);
+    const [maintenance, halted] = await store.all();
+    expect([maintenance, halted?.isOn]).toEqual([{ name: "maintenance", isOn: true, setAt: clock.now() }, false]);
+    await store.set("maintenance", false);
+    expect((await store.all()).map(({ isOn }) => isOn)).toEqual([false, false]);
+  });
+
+  test("a cursor is where its reader left it", async () => {
+    const store = state().engine.cursors;
+    expect(await store.get("tracker")).toBeNull();
+    await store.set("tracker", "17 hash");
+    await store.set("tracker", "18 hash");
+    await store.set("other", "1");
+    expect([await store.get("tracker"), await store.get("other")]).toEqual(["18 hash", "1"]);
+    await expect(store.set("tracker", "x".repeat(1_001))).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  });
+}
+
+function reputations({ state }: ConformanceSubject): void {
+  test("reputations are put many at once, the later of two for one searcher stands", async () => {
+    const store = state().engine.reputations;
+    const many = Array.from({ length: 1_200 }, (_, index) => ({
+      searcherId: `rep_${String(index).padStart(5, "0")}`,
+      version: 1,
+      value: { landed: `${index}`, weights: [0.5, index] },
+    }));
+    await store.put(many);
+    const changed = { searcherId: "rep_00001", version: 2, value: { landed: "no" } };
+    await store.put([{ ...changed, version: 1 }, changed]);
+    await store.put([]);
+    expect(await store.get("rep_00001")).toEqual(changed);
+    expect(await store.get("rep_01199")).toEqual(many[1_199] ?? null);
+    expect(await store.get("nobody")).toBeNull();
+    const page = await store.list("rep_00998", 3);
+    expect(page.map(({ searcherId }) => searcherId)).toEqual(["rep_00999", "rep_01000", "rep_01001"]);
+    expect(await store.list(null, 1_000)).toHaveLength(1_000);
+  });
+
+  test("one reputation that cannot be kept keeps all of its batch out", async () => {
+    const store = state().engine.reputations;
+    const records = [
+      { searcherId: "rep_sound", version: 1, value: 1 },
+      { searcherId: "rep_large", version: 1, value: "x".repeat(20_000) },
+    ];
+    await expect(store.put(records)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    expect(await store.get("rep_sound")).toBeNull();
+  });
+}
+
+function keys({ state }: ConformanceSubject): void {
+  test("encryption keys are read back to the byte while they are valid, and forgotten after", async () => {
+    const store = state().engine.encryptionKeys;
+    const key = (id: string, validFrom: bigint, validUntil: bigint) => ({
+      id,
+      createdAt: 5,
+      validFrom,
+      validUntil,
+      publicKey: Uint8Array.from({ length: 32 }, (_, index) => index),
+      privateKey: Uint8Array.of(0, 255, 128),
+    });
+    const [second, first] = [key("b", 100n, int64Max), key("a", 0n, 150n)];
+    await store.insert(second);
+    await store.insert(first);
+    await expect(store.insert({ ...first, validFrom: 9n })).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await store.since(150n)).toEqual([first, second]);
+    expect(await store.since(151n)).toEqual([second]);
+    expect([await store.forget(150n), await store.forget(151n), await store.forget(151n)]).toEqual([0, 1, 0]);
+    expect(await store.since(0n)).toEqual([second]);
+  });
+}
+
+function replays({ state, replicas, clock }: ConformanceSubject): void {
+  test("an encapsulated key belongs to whoever claims it first, from any replica, until it expires", async () => {
+    const enc = new Uint8Array(32).fill(9);
+    const expiresAt = clock.now() + 10;
+    const holders = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        replicas()[index % replicas().length]?.engine.replays.claim({ enc, holder: `bundle ${index}`, expiresAt }),
+      ),
+    );
+    expect(new Set(holders).size).toBe(1);
+    const store = state().engine.replays;
+    const other = new Uint8Array(32).fill(8);
+    expect(await store.claim({ enc: other, holder: "one", expiresAt: clock.now() + 1_000 })).toBe("one");
+    expect(await store.claim({ enc: other, holder: "two", expiresAt: clock.now() + 1_000 })).toBe("one");
+    await expect(store.claim({ enc: new Uint8Array(31), holder: "x", expiresAt })).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
+    clock.advance(10);
+    expect([await store.forgetExpired(), await store.forgetExpired()]).toEqual([1, 0]);
+    expect(await store.claim({ enc, holder: "later", expiresAt })).toBe("later");
+  });
+}

@@ -1,0 +1,109 @@
+import type { Step } from "../schema.ts";
+
+/** The tables of the block engine's first version. */
+export const engineSteps: readonly Step[] = [
+  {
+    create: "bundles",
+    primaryKey: ["id"],
+    columns: {
+      id: { type: "id" },
+      searcher_id: { type: "id" },
+      door: { type: "text" },
+      signatures: { type: "text" },
+      tip: { type: "int" },
+      mev_type: { type: "text" },
+      target_slot: { type: "int", nullable: true },
+      received_at: { type: "int" },
+      accepted_slot: { type: "int" },
+      last_valid_block_height: { type: "int", nullable: true },
+      expires_at: { type: "int" },
+      state: { type: "text" },
+      reason: { type: "text", nullable: true },
+      detail: { type: "text", nullable: true },
+      landed_slot: { type: "int", nullable: true },
+      landed_blockhash: { type: "text", nullable: true },
+      forwarded_times: { type: "int" },
+      forwarded_slot: { type: "int", nullable: true },
+      forwarded_leader: { type: "text", nullable: true },
+      tip_seen: { type: "int", nullable: true },
+      compute_units: { type: "int", nullable: true },
+      changed_at: { type: "int" },
+      ended_at: { type: "int", nullable: true },
+    },
+  },
+  { index: "bundles_by_age", on: "bundles", columns: ["received_at", "id"] },
+  { index: "bundles_by_searcher", on: "bundles", columns: ["searcher_id", "received_at", "id"] },
+  { index: "bundles_by_end", on: "bundles", columns: ["ended_at", "received_at", "id"] },
+  {
+    create: "bundle_contents",
+    primaryKey: ["bundle_id"],
+    columns: {
+      bundle_id: { type: "id", references: "bundles.id" },
+      transactions: { type: "bytes" },
+      sealed: { type: "bytes", nullable: true },
+    },
+  },
+  {
+    create: "bundle_outcomes",
+    primaryKey: ["bundle_id"],
+    columns: {
+      bundle_id: { type: "id", references: "bundles.id" },
+      ended_at: { type: "int" },
+    },
+  },
+  { index: "bundle_outcomes_by_end", on: "bundle_outcomes", columns: ["ended_at", "bundle_id"] },
+  {
+    create: "searchers",
+    primaryKey: ["pubkey"],
+    columns: {
+      pubkey: { type: "id" },
+      account_id: { type: "id", references: "accounts.id" },
+      linked_at: { type: "int" },
+    },
+  },
+  { index: "searchers_by_account", on: "searchers", columns: ["account_id", "pubkey"] },
+  {
+    create: "searcher_limits",
+    primaryKey: ["searcher_id"],
+    columns: {
+      searcher_id: { type: "id" },
+      bundles_per_second: { type: "int" },
+      burst: { type: "int" },
+      set_at: { type: "int" },
+    },
+  },
+  {
+    create: "engine_switches",
+    primaryKey: ["name"],
+    columns: { name: { type: "id" }, is_on: { type: "int" }, set_at: { type: "int" } },
+  },
+  {
+    create: "reputations",
+    primaryKey: ["searcher_id"],
+    columns: { searcher_id: { type: "id" }, version: { type: "int" }, value: { type: "text" } },
+  },
+  {
+    create: "encryption_keys",
+    primaryKey: ["id"],
+    columns: {
+      id: { type: "id" },
+      created_at: { type: "int" },
+      valid_from: { type: "int" },
+      valid_until: { type: "int" },
+      public_key: { type: "bytes" },
+      private_key: { type: "bytes" },
+    },
+  },
+  { index: "encryption_keys_by_end", on: "encryption_keys", columns: ["valid_until"] },
+  {
+    create: "replays",
+    primaryKey: ["enc"],
+    columns: { enc: { type: "id" }, holder: { type: "id" }, expires_at: { type: "int" } },
+  },
+  { index: "replays_by_expiry", on: "replays", columns: ["expires_at"] },
+  {
+    create: "engine_cursors",
+    primaryKey: ["name"],
+    columns: { name: { type: "id" }, value: { type: "text" } },
+  },
+];

@@ -1,0 +1,54 @@
+import { Database } from "bun:sqlite";
+import { closeSync, openSync } from "node:fs";
+import { faultOfDriverError, StateError } from "./errors.ts";
+
+/**
+ * Holds a file for this process. The lock is the operating system's, taken by SQLite on an empty file, so it ends with
+ * the process however that ends and cannot become stale.
+ *
+ * The file is never opened by other means: closing any descriptor of a file drops all of a process's POSIX locks on it.
+ */
+export class FileLock implements Disposable {
+  readonly #database: Database;
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Makes the file where it is missing. Null while somebody else holds it; throws StateError when it cannot be locked. */
+  static take(path: string): FileLock | null {
+    createPrivateFile(path);
+    return FileLock.takeExisting(path);
+  }
+
+  /** As `take`; a file that is not there cannot be locked. */
+  static takeExisting(path: string): FileLock | null {
+    let database: Database | null = null;
+    try {
+      database = new Database(path, { readwrite: true });
+      database.run("pragma busy_timeout = 0");
+      database.run("pragma locking_mode = exclusive");
+      database.run("begin exclusive");
+      return new FileLock(database);
+    } catch (error) {
+      database?.close();
+      const fault = faultOfDriverError(error);
+      if (fault === "LOCKED") return null;
+      throw new StateError(fault, `The file ${path} cannot be locked.`, error);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+/** Makes the file readable to its owner alone. One that exists is left alone and not opened. */
+export function createPrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    const exists = error instanceof Error && "code" in error && error.code === "EEXIST";
+    if (!exists) throw new StateError("UNAVAILABLE", `The file ${path} cannot be created.`, error);
+  }
+}

@@ -1,0 +1,11 @@
+/** `limit` is 1 to 1000, 50 when absent; `cursor` is the `nextCursor` of the page before, null or absent for the first. */
+export interface PageRequest {
+  readonly limit?: number;
+  readonly cursor?: string | null;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
