@@ -258,6 +258,74 @@ function requestFacts(ledger: () => Ledger): void {
   });
 }
 
+function bundleFacts(ledger: () => Ledger): void {
+  const day = 24 * 3_600_000;
+  const from = Date.UTC(2024, 1, 28);
+  const outcome = (id: string, at: number, changes: object = {}): object => ({
+    at,
+    id,
+    searcher_id: "acct_1",
+    account_id: "acct_1",
+    door: "grpc",
+    mev_type: "arbitrage",
+    state: "finalized",
+    reason: "",
+    tip: 1_000n,
+    tip_seen: 1_500n,
+    compute_units: 300,
+    signatures: [id],
+    target_slot: null,
+    accepted_at: at - 500,
+    landed_slot: 7n,
+    leader: "leader",
+    forwarded_times: 1,
+    ...changes,
+  });
+  const lost = { state: "expired", reason: "not_landed", tip: largest / 4n, tip_seen: null, landed_slot: null };
+  const all = { fromMs: from, untilMs: from + 10 * day, searcherId: null, mevType: null } as const;
+
+  test("a bundle counts once, however often and in whatever company its outcome was told", async () => {
+    const rows = [
+      outcome("a", from),
+      outcome("b", from + 2 * day, { mev_type: "jit", tip_seen: 2n ** 62n, compute_units: null, forwarded_times: 0 }),
+      outcome("c", from + 2 * day, { ...lost, searcher_id: "pubkey:x", account_id: "" }),
+      outcome("before", from - 1),
+      outcome("after", from + 10 * day),
+    ];
+    for (const told of [rows, rows.slice(1, 3), [...rows].reverse()]) await ledger().insert("bundle_outcomes", told);
+    expect(await ledger().bundles.figures(all)).toEqual({
+      ended: 3,
+      landed: 2,
+      forwarded: 2,
+      landingRate: 2 / 3,
+      tips: 2n ** 62n + 1_500n,
+      tipsLost: largest / 4n,
+      computeUnits: 300n,
+    });
+    const own = { ...all, searcherId: "acct_1" };
+    expect(await ledger().bundles.figures(own)).toMatchObject({ ended: 2, landed: 2, tipsLost: 0n });
+    expect(await ledger().bundles.figures({ ...all, mevType: "jit" })).toMatchObject({ ended: 1, tips: 2n ** 62n });
+    const byType = await ledger().bundles.byMevType(all);
+    expect(byType.map(({ mevType, ended, landed }) => [mevType, ended, landed])).toEqual([
+      ["arbitrage", 2, 1],
+      ["jit", 1, 1],
+    ]);
+    const byDay = await ledger().bundles.byDay(all);
+    expect(byDay.map((each) => [each.day, each.ended, each.tips])).toEqual([
+      ["2024-02-28", 1, 1_500n],
+      ["2024-03-01", 2, 2n ** 62n],
+    ]);
+  });
+
+  test("of nobody's bundles, and of hostile names, the figures are zero", async () => {
+    for (const searcherId of ["nobody", "' OR 1=1 --"]) {
+      const none = await ledger().bundles.figures({ ...all, searcherId });
+      expect([none.ended, none.landingRate, none.tips]).toEqual([0, 0, 0n]);
+      expect(await ledger().bundles.byMevType({ ...all, searcherId })).toEqual([]);
+    }
+  });
+}
+
 /** What every ledger must do, whichever engine runs it. `open` is called once; its ledger is closed at the end. */
 export function ledgerConformance(name: string, open: () => Promise<Ledger>): void {
   describe(`ledger conformance on ${name}`, () => {
@@ -277,5 +345,6 @@ export function ledgerConformance(name: string, open: () => Promise<Ledger>): vo
     cancelling(ledger);
     volume(ledger);
     requestFacts(ledger);
+    bundleFacts(ledger);
   });
 }

@@ -54,6 +54,14 @@ test("golden: a table that forgets says so before its settings", () => {
   expect(text).toContain("ORDER BY (account_id, at)\nTTL toDateTime(at) + INTERVAL 8 DAY\nSETTINGS fsync_after_insert");
 });
 
+test("golden: a table whose rows may be written again keeps the last of each sorting key, in both forms", () => {
+  const table = { ...requestsTable, replacing: true } as const;
+  const [alone] = statementsOf({ kind: "create-table", table }, single);
+  expect(alone).toContain("ENGINE = ReplacingMergeTree\nPARTITION BY");
+  const [local] = statementsOf({ kind: "create-table", table }, cluster);
+  expect(local).toContain("ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/sluice/requests_local'");
+});
+
 test("golden: an index is part of the local table", () => {
   const table = {
     ...requestsTable,

@@ -31,7 +31,8 @@ function columnText(column: ColumnDefinition): string {
 function createTable(table: TableDefinition, form: Form): string[] {
   const indexes = (table.indexes ?? []).map((index) => `INDEX ${index.name} ${index.expression} TYPE ${index.type}`);
   const lines = [...[...table.columns, batchColumn].map(columnText), ...indexes].map((line) => `  ${line}`);
-  const engine = form.cluster === null ? "MergeTree" : "ReplicatedMergeTree";
+  const merging = table.replacing === true ? "ReplacingMergeTree" : "MergeTree";
+  const engine = form.cluster === null ? merging : `Replicated${merging}`;
   const path = `'/clickhouse/tables/{shard}/${form.database}/${table.name}_local', '{replica}'`;
   const remembered = form.cluster === null ? "non_replicated_deduplication_window" : "replicated_deduplication_window";
   const local = [

@@ -1,6 +1,13 @@
 import { resolve } from "node:path";
 import { type Clock, type Random, systemRandom } from "../lib/index.ts";
 import { BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
+import {
+  type BundleDay,
+  type BundleFigures,
+  type BundleMevFigures,
+  BundleQueries,
+  type BundleQuestion,
+} from "./bundle-queries.ts";
 import { type CallOptions, LedgerConnection, type LedgerSettings } from "./connection.ts";
 import { type Endpoint, type LedgerLog, parseClickhouseUrl, remoteEndpoint } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
@@ -72,6 +79,14 @@ export interface Ledger extends AsyncDisposable {
     /** One page of an account's usage, by day, method or key, and the sum of the whole range. */
     usage(question: UsageQuestion): Promise<Usage>;
   };
+  /** What became of bundles; each counts once, however often its outcome was told. */
+  readonly bundles: {
+    figures(question: BundleQuestion): Promise<BundleFigures>;
+    /** Types without a bundle are not there. */
+    byMevType(question: BundleQuestion): Promise<readonly BundleMevFigures[]>;
+    /** UTC days in their order, those without a bundle left out; at most 10,000. */
+    byDay(question: BundleQuestion): Promise<readonly BundleDay[]>;
+  };
 }
 
 interface Opened {
@@ -136,6 +151,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
       recent: (count, accountId = null) => recent(connection, clock, count, accountId),
       usage: (question) => readUsage(connection, question),
     },
+    bundles: new BundleQueries(connection),
     async [Symbol.asyncDispose]() {
       await requestLog[Symbol.asyncDispose]();
       await connection[Symbol.asyncDispose]();

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../lib/index.ts";
+import { bundleOutcomesTable } from "./bundle-tables.ts";
 import type { LedgerConnection } from "./connection.ts";
 import { bookkeepingStatements, type Change, type Form, statementsOf } from "./ddl.ts";
 import type { LedgerLog } from "./endpoint.ts";
@@ -17,6 +18,7 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { number: 1, name: "requests", changes: [{ kind: "create-table", table: requestsTable }] },
   { number: 2, name: "prices", changes: oracleTables.map((table) => ({ kind: "create-table", table })) },
+  { number: 3, name: "outcomes of bundles", changes: [{ kind: "create-table", table: bundleOutcomesTable }] },
 ];
 
 /** Of the definition, not of the generated text: both forms of a ledger record the same. */

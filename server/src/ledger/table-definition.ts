@@ -16,6 +16,11 @@ export interface TableDefinition {
   readonly orderBy: readonly string[];
   /** Where a row lives in a cluster. It must depend on the row alone, so that a repeated batch meets its first copy. */
   readonly shardBy: string;
+  /**
+   * Rows of one sorting key are one row, written again: the engine keeps the last in time, and who reads says FINAL to
+   * see it so before. The sorting key then begins with `timeColumn`, since rows of two months never meet.
+   */
+  readonly replacing?: true;
   /** Rows older than this are deleted by the engine; absent keeps them for ever. */
   readonly keptDays?: number;
   readonly indexes?: readonly { readonly name: string; readonly expression: string; readonly type: string }[];

@@ -1,3 +1,4 @@
+import { bundleOutcomesTable } from "./bundle-tables.ts";
 import { oracleTables } from "./oracle-tables.ts";
 import type { ColumnDefinition, TableDefinition } from "./table-definition.ts";
 
@@ -31,5 +32,5 @@ export const requestsTable: TableDefinition = {
 
 /** Tables that `insert` knows, by name. */
 export const tables: Readonly<Record<string, TableDefinition>> = Object.fromEntries(
-  [requestsTable, ...oracleTables].map((table) => [table.name, table]),
+  [requestsTable, ...oracleTables, bundleOutcomesTable].map((table) => [table.name, table]),
 );
