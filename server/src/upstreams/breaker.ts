@@ -47,13 +47,14 @@ export class Breaker {
     return this.#clock.monotonic() - this.#openedAtMs < this.#restMs ? "open" : "half-open";
   }
 
-  passed(): void {
-    this.#turn();
+  /** `nowMs` is monotonic; it spares who has read the clock already another look. */
+  passed(nowMs = this.#clock.monotonic()): void {
+    this.#turn(nowMs);
     this.#passed[this.#current % slots] = (this.#passed[this.#current % slots] ?? 0) + 1;
   }
 
   failed(): void {
-    this.#turn();
+    this.#turn(this.#clock.monotonic());
     this.#failed[this.#current % slots] = (this.#failed[this.#current % slots] ?? 0) + 1;
     if (this.#openedAtMs !== null) {
       // What was under way when it opened says nothing new; a failed trial does.
@@ -79,8 +80,8 @@ export class Breaker {
   }
 
   /** Moves the window on to now. */
-  #turn(): void {
-    const current = Math.floor(this.#clock.monotonic() / (this.#options.windowMs / slots));
+  #turn(nowMs: number): void {
+    const current = Math.floor(nowMs / (this.#options.windowMs / slots));
     for (let slot = Math.max(this.#current + 1, current - slots + 1); slot <= current; slot += 1) {
       this.#passed[slot % slots] = 0;
       this.#failed[slot % slots] = 0;

@@ -3,6 +3,7 @@ import type { Clock, Random } from "../lib/index.ts";
 import { comingAnswer, type NodeAnswer, readAnswer } from "./answer.ts";
 import { Breaker, breakerDefaults } from "./breaker.ts";
 import { LargeAnswer, readBeginning } from "./large-answer.ts";
+import { NodeAverages } from "./node-averages.ts";
 import { RateGate } from "./rate-gate.ts";
 import { type ExchangeOutcome, Transport } from "./transport.ts";
 import type {
@@ -22,14 +23,6 @@ export interface NodeLimits {
   readonly waitingMax: number;
 }
 
-/** The weight of a new sample in the moving averages: the last ten or so calls decide. */
-const sampleWeight = 0.2;
-/** What a latency or an error is worth when so long has passed since it was measured: half. */
-const halfLifeMs = 5_000;
-const faded = (ageMs: number): number => 2 ** (-ageMs / halfLifeMs);
-/** The share of passing calls below which a node is not counted as worse still. */
-const passesMin = 0.01;
-
 /**
  * Errors of a node that is unwell. They come sooner than any answer: were their latency taken for the node's, it would look
  * like the quickest one.
@@ -44,6 +37,12 @@ const refusals = {
   malformed: "UPSTREAM_INVALID",
   overloaded: "OVERLOADED",
 } as const;
+
+/** Only these may be written again, to this node or another. */
+const isRead = ({ kind }: UpstreamCall): boolean => kind === "read" || kind === "archive";
+
+/** A method's name as JSON text; nearly all are plain, and the runtime's own quoting takes 0.2 µs. */
+const quoted = (method: string): string => (/^[A-Za-z0-9_]+$/.test(method) ? `"${method}"` : JSON.stringify(method));
 
 /** What an operator has said of a node: `cordoned` gets no calls until he takes it back, `drained` is on its way out. */
 export type NodeOrder = "open" | "cordoned" | "drained";
@@ -62,26 +61,30 @@ export class UpstreamNode implements AsyncDisposable {
   isOnTrial = false;
   readonly #limits: NodeLimits;
   readonly #clock: Clock;
+  readonly #told: (node: UpstreamNode, outcome: UpstreamOutcome, latencyMs: number) => void;
   readonly #transport: Transport;
   readonly #gate: RateGate | null;
   #nextId = 0;
-  #latencyMs: number | null = null;
-  #errorRate = 0;
-  /** When a latency was last measured, and when anything came of a call. */
-  #sampledAtMs = 0;
-  #askedAtMs = 0;
+  readonly #averages = new NodeAverages();
   /** When the last call found nobody there; monotonic, long ago when it never happened. */
   #unreachableAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     options: UpstreamOptions,
     limits: NodeLimits,
-    dependencies: { clock: Clock; random: Random; onSlot: (commitment: CommitmentName, slot: bigint) => void },
+    dependencies: {
+      clock: Clock;
+      random: Random;
+      onSlot: (commitment: CommitmentName, slot: bigint) => void;
+      /** Told of each call once it is over. */
+      told: (node: UpstreamNode, outcome: UpstreamOutcome, latencyMs: number) => void;
+    },
   ) {
     this.label = options.label;
     this.options = options;
     this.#limits = limits;
     this.#clock = dependencies.clock;
+    this.#told = dependencies.told;
     this.breaker = new Breaker(breakerDefaults, dependencies);
     this.#gate = options.requestsPerSecond === null ? null : new RateGate(options.requestsPerSecond, dependencies);
     this.#transport = new Transport(
@@ -97,11 +100,11 @@ export class UpstreamNode implements AsyncDisposable {
   }
 
   get latencyMs(): number | null {
-    return this.#latencyMs;
+    return this.#averages.latencyMs;
   }
 
   get errorRate(): number {
-    return this.#errorRate;
+    return this.#averages.errorRate;
   }
 
   get inFlight(): number {
@@ -117,25 +120,14 @@ export class UpstreamNode implements AsyncDisposable {
     return this.options.groups.includes(group);
   }
 
-  /**
-   * What the next call is expected to take, for choosing among nodes: latency, made worse by load and by errors. What is
-   * known of a node that was not asked for a while counts less and less, so that one slow answer does not shut it out.
-   *
-   * Errors weigh more than any load does: a node that fails at once never has calls under way, and looks idle beside the
-   * ones that do the work. Measured with one of three nodes that fails every call, 24 readers (bench/failover): 46% of the
-   * reads went there while errors made it five times dearer at most, 0.2% with this factor.
-   */
-  get cost(): number {
-    const load = 1 + this.inFlight / this.options.weight;
-    const nowMs = this.#clock.monotonic();
-    const latencyMs = (this.#latencyMs ?? 1) * faded(nowMs - this.#sampledAtMs);
-    const errors = this.recentErrors;
-    return latencyMs * load * ((1 + 4 * errors) / Math.max(1 - errors, passesMin));
+  /** What the next call is expected to take, for choosing among nodes. Monotonic milliseconds. */
+  cost(nowMs: number): number {
+    return this.#averages.cost(1 + this.inFlight / this.options.weight, nowMs);
   }
 
   /** Share of its last calls that failed, 0 to 1; it fades while the node is not asked. */
-  get recentErrors(): number {
-    return this.#errorRate * faded(this.#clock.monotonic() - this.#askedAtMs);
+  recentErrors(nowMs: number): number {
+    return this.#averages.recentErrors(nowMs);
   }
 
   /** Takes one of the calls that its provider allows in this second. */
@@ -143,41 +135,55 @@ export class UpstreamNode implements AsyncDisposable {
     return this.#gate?.take() ?? true;
   }
 
-  /** Sends one call under an id of our own. The deadline covers waiting for a connection, the call and its body. */
-  async call(call: UpstreamCall, deadlineMs = this.#limits.deadlineMs): Promise<UpstreamOutcome> {
+  /**
+   * Sends one call under an id of our own. The deadline covers waiting for a connection, the call and its body. Neither
+   * throws nor rejects for a fault of the node; `told` hears of it before the caller does.
+   */
+  call(call: UpstreamCall, deadlineMs = this.#limits.deadlineMs): Promise<UpstreamOutcome> {
     const startedMs = this.#clock.monotonic();
-    const isRead = call.kind === "read" || call.kind === "archive";
     this.#nextId = (this.#nextId + 1) % 1_000_000_000;
     const id = String(this.#nextId);
     const params = call.params === null ? "" : `,"params":${call.params}`;
-    const body = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(call.method)}${params}}`;
-    const outcome = await this.#transport.exchange(body, {
+    const body = `{"jsonrpc":"2.0","id":${id},"method":${quoted(call.method)}${params}}`;
+    const options = {
       deadlineMs,
       answerBytesMax: this.#limits.answerBytesMax,
-      ownConnection: !isRead,
-      ...(call.largeFrom === undefined ? {} : { large: this.#largeOptions(call.largeFrom, id) }),
+      ownConnection: !isRead(call),
+      large: call.largeFrom === undefined ? undefined : this.#largeOptions(call.largeFrom, id),
+    };
+    return this.#transport.exchange(body, options).then((came) => {
+      const nowMs = this.#clock.monotonic();
+      const outcome = this.#judged(call, id, came, { nowMs, latencyMs: nowMs - startedMs });
+      this.#told(this, outcome, nowMs - startedMs);
+      return outcome;
     });
-    const latencyMs = this.#clock.monotonic() - startedMs;
-    if (outcome.kind !== "answered" && outcome.kind !== "large") {
-      const refused = refusals[outcome.kind];
-      if (outcome.kind === "unreachable") this.#unreachableAtMs = this.#clock.monotonic();
+  }
+
+  #judged(
+    call: UpstreamCall,
+    id: string,
+    came: ExchangeOutcome,
+    { nowMs, latencyMs }: { readonly nowMs: number; readonly latencyMs: number },
+  ): UpstreamOutcome {
+    if (came.kind !== "answered" && came.kind !== "large") {
+      if (came.kind === "unreachable") this.#unreachableAtMs = nowMs;
       // A full queue is ours; an answer that is too large is the question's.
-      if (outcome.kind !== "overloaded" && outcome.kind !== "too-large") this.breaker.failed();
-      return this.#failed(refused, isRead && outcome.kind !== "too-large");
+      if (came.kind !== "overloaded" && came.kind !== "too-large") this.breaker.failed();
+      return this.#failed(refusals[came.kind], isRead(call) && came.kind !== "too-large", nowMs);
     }
-    const answer = outcome.kind === "large" ? this.#coming(outcome, id) : readAnswer(outcome.bytes, id, this.label);
+    const answer = came.kind === "large" ? this.#coming(came, id) : readAnswer(came.bytes, id, this.label);
     if (answer === null) {
       this.breaker.failed();
       // A balancer before the node says no in words of its own; that is not an answer of the node.
-      const isRefusal = outcome.kind === "answered" && (outcome.status === 429 || outcome.status >= 500);
-      return this.#failed(isRefusal ? "NETWORK_UNAVAILABLE" : "UPSTREAM_INVALID", isRead);
+      const isRefusal = came.kind === "answered" && (came.status === 429 || came.status >= 500);
+      return this.#failed(isRefusal ? "NETWORK_UNAVAILABLE" : "UPSTREAM_INVALID", isRead(call), nowMs);
     }
     this.#unreachableAtMs = Number.NEGATIVE_INFINITY;
     // Only its own word that it is behind speaks against the node itself; an internal error the call may have caused.
     if (answer.errorCode === nodeBehind) this.breaker.failed();
-    else this.breaker.passed();
-    if (answer.errorCode === nodeBehind || answer.errorCode === internalError) this.#sample(null, 1);
-    else this.#sample(latencyMs, 0);
+    else this.breaker.passed(nowMs);
+    if (answer.errorCode === nodeBehind || answer.errorCode === internalError) this.#averages.add(null, 1, nowMs);
+    else this.#averages.add(latencyMs, 0, nowMs);
     return { ok: true, answer, latencyMs };
   }
 
@@ -198,25 +204,16 @@ export class UpstreamNode implements AsyncDisposable {
         onCut: (kind) => {
           if (kind === "unread" || kind === "too-large") return;
           this.breaker.failed();
-          this.#sample(null, 1);
+          this.#averages.add(null, 1, this.#clock.monotonic());
         },
       },
     );
     return comingAnswer(large, { bytes, valueStart: read.valueStart }, this.label);
   }
 
-  #failed(refused: UpstreamFailure, repeatable: boolean): UpstreamOutcome {
-    this.#sample(null, 1);
+  #failed(refused: UpstreamFailure, repeatable: boolean, nowMs: number): UpstreamOutcome {
+    this.#averages.add(null, 1, nowMs);
     return { ok: false, refused, label: this.label, repeatable };
-  }
-
-  #sample(latencyMs: number | null, error: 0 | 1): void {
-    this.#errorRate += sampleWeight * (error - this.#errorRate);
-    this.#askedAtMs = this.#clock.monotonic();
-    if (latencyMs === null) return;
-    this.#sampledAtMs = this.#askedAtMs;
-    this.#latencyMs =
-      this.#latencyMs === null ? latencyMs : this.#latencyMs + sampleWeight * (latencyMs - this.#latencyMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -39,6 +39,23 @@ describe("who is asked", () => {
     expect(new Set(await readMany(cluster, 40))).toEqual(new Set(["b"]));
   });
 
+  test("a node that lags is not even sent trials: none could bring it back", async () => {
+    await using cluster = await bootCluster(2);
+    const late = nodeAt(cluster, 1);
+    await cluster.announce(200, late);
+    expect(cluster.inside()).toEqual(["a"]);
+    const before = late.calls.length;
+    expect(new Set(await readMany(cluster, 20))).toEqual(new Set(["a"]));
+    late.announce(174);
+    await cluster.until(() => cluster.pool.health()[1]?.slot === 174n);
+    expect(cluster.pool.health()[1]?.out).toBe("lagging");
+    expect(new Set(await readMany(cluster, 20))).toEqual(new Set(["a"]));
+    expect(late.calls.length).toBe(before);
+    expect(cluster.told.extras).toEqual([]);
+    late.announce(175);
+    await cluster.until(() => cluster.inside().length === 2);
+  });
+
   test("a node that caught up is in again only after three mirrored reads in a row went well", async () => {
     await using cluster = await bootCluster(2);
     const late = nodeAt(cluster, 1);
@@ -278,6 +295,20 @@ describe("a read that is slow", () => {
     await readMany(cluster, 200);
     const hedges = cluster.told.extras.filter(({ why }) => why === "hedge").length;
     expect(hedges).toBeLessThanOrEqual(20 + 13);
+  });
+});
+
+describe("a node that is out", () => {
+  test("answers what another could not be asked, and is not asked for the sake of an error", async () => {
+    await using cluster = await bootCluster(2);
+    await cluster.announce(200, nodeAt(cluster, 1));
+    const well = nodeAt(cluster, 0);
+    well.answer = () => new Response("no", { status: 503 });
+    expect(by(await cluster.pool.call(read()))).toBe("b");
+    const before = nodeAt(cluster, 1).calls.length;
+    well.answer = errorOf(-32004);
+    expect(by(await cluster.pool.call(read()))).toBe("a");
+    expect(nodeAt(cluster, 1).calls.length).toBe(before);
   });
 });
 

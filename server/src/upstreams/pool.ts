@@ -1,6 +1,6 @@
 import type { CommitmentName, Network } from "@sluice/contract";
 import { type Clock, type Random, seededRandom } from "../lib/index.ts";
-import { chooseNode, chooseSenders } from "./choice.ts";
+import { chooseNode, chooseSenders, hasReached } from "./choice.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
 import { LatencyBook } from "./latency-book.ts";
 import { type NodeLimits, type NodeOrder, UpstreamNode } from "./node.ts";
@@ -9,7 +9,7 @@ import { Roster } from "./roster.ts";
 import { sendToEach } from "./sends.ts";
 import { Shadows } from "./shadows.ts";
 import { SlotBoard } from "./slot-board.ts";
-import { healthOf, judge, type StandingRules, type UpstreamHealth } from "./standing.ts";
+import { healthOf, judge, mayBeTried, type StandingRules, type UpstreamHealth } from "./standing.ts";
 import {
   type ExtraCall,
   outcomeName,
@@ -65,26 +65,28 @@ export class UpstreamPool implements AsyncDisposable {
     const attempt = this.#attempt.bind(this);
     const { clock } = dependencies;
     const fault = (caught: unknown): void => dependencies.events?.faultCaught("upstreams", caught);
+    const extra = ({ label }: UpstreamNode, why: ExtraCall) => dependencies.events?.extraCall(this.network, label, why);
     this.#reads = new Reads(
       { deadlineMs: options.limits.deadlineMs },
       {
         clock,
         book: new LatencyBook(),
         budget: new HedgeBudget(),
-        choose: (call, asked) => this.#choose(call, asked),
+        choose: (call, asked, mayBeOut) => this.#choose(call, asked, mayBeOut),
         attempt,
         fault,
-        extra: (node, why) => this.#extra(node, why),
+        extra,
       },
     );
     this.#shadows = new Shadows(this.#rules, {
       clock,
       fault,
       attempt: (node, call, deadlineMs) => {
-        this.#extra(node, "shadow");
+        extra(node, "shadow");
         return attempt(node, call, deadlineMs);
       },
       slotOf: (commitment) => this.slotOf(commitment),
+      mayBeTried: (node) => mayBeTried(node, this.slotOf("processed"), this.#rules),
       passed: () => this.#look(),
     });
     this.roster = new Roster(
@@ -135,15 +137,23 @@ export class UpstreamPool implements AsyncDisposable {
     this.#look();
   }
 
-  /** Sends a call by the policy of its kind. */
-  async call(call: UpstreamCall): Promise<UpstreamOutcome> {
-    if (call.kind === "send") return await this.#send(call);
-    if (call.minimumSlot !== null) await this.#awaitSlot(call);
-    const node = this.#choose(call, none);
-    if (node === null) return this.#nobody();
-    if (call.kind === "once") return await this.#attempt(node, call, this.#options.limits.deadlineMs);
+  /** Sends a call by the policy of its kind. Rejects for a fault of ours alone. */
+  call(call: UpstreamCall): Promise<UpstreamOutcome> {
+    if (call.kind === "send") return this.#send(call);
+    const { commitment, minimumSlot } = call;
+    if (minimumSlot === null || hasReached(this.#nodes, commitment, minimumSlot)) return this.#ask(call);
+    return this.#board.reached(commitment, minimumSlot, this.#options.floorWaitMs).then((isReached) => {
+      if (!isReached) this.#deps.events?.floorMissed(this.network);
+      return this.#ask(call);
+    });
+  }
+
+  #ask(call: UpstreamCall): Promise<UpstreamOutcome> {
+    const node = this.#choose(call, none, true);
+    if (node === null) return Promise.resolve(this.#nobody());
+    if (call.kind === "once") return this.#attempt(node, call, this.#options.limits.deadlineMs);
     this.#shadows.mirror(this.#nodes, call);
-    return await (this.#nodes.length === 1 ? this.#reads.runAlone(call, node) : this.#reads.run(call, node));
+    return this.#nodes.length === 1 ? this.#reads.runAlone(call, node) : this.#reads.run(call, node);
   }
 
   async #send(call: UpstreamCall): Promise<UpstreamOutcome> {
@@ -154,13 +164,14 @@ export class UpstreamPool implements AsyncDisposable {
   }
 
   #place() {
-    return { newest: this.slotOf("processed"), rules: this.#rules, random: this.#draw };
+    const nowMs = this.#deps.clock.monotonic();
+    return { newest: this.slotOf("processed"), rules: this.#rules, random: this.#draw, nowMs };
   }
 
   /** The node that a PubSub client is passed to. */
   pubsubNode(except: ReadonlySet<string> = new Set()): Pick<UpstreamOptions, "label" | "ws" | "headers"> | null {
-    const asked = new Set(this.#nodes.filter((node) => except.has(node.label)));
-    const wanted = { group: "read", commitment: "processed", minimumSlot: null, asked } as const;
+    const asked = this.#nodes.filter((node) => except.has(node.label));
+    const wanted = { group: "read", commitment: "processed", minimumSlot: null, asked, mayBeOut: true } as const;
     const node = chooseNode(this.#nodes, wanted, this.#place());
     return node === null ? null : { label: node.label, ws: node.options.ws, headers: node.options.headers };
   }
@@ -184,38 +195,27 @@ export class UpstreamPool implements AsyncDisposable {
     return this.#nodes.map((node) => healthOf(node, newest, this.#rules));
   }
 
-  async #attempt(node: UpstreamNode, call: UpstreamCall, deadlineMs: number): Promise<UpstreamOutcome> {
-    const startedMs = this.#deps.clock.monotonic();
-    const { tracing, events } = this.#deps;
+  #attempt(node: UpstreamNode, call: UpstreamCall, deadlineMs: number): Promise<UpstreamOutcome> {
+    const { tracing } = this.#deps;
+    if (tracing === null) return node.call(call, deadlineMs);
     const attributes = { "sluice.network": this.network, "sluice.upstream": node.label, "rpc.method": call.method };
-    const outcome = await (tracing === null
-      ? node.call(call, deadlineMs)
-      : tracing.span("upstream call", attributes, () => node.call(call, deadlineMs)));
-    events?.upstreamCalled(this.network, node.label, outcomeName(outcome), this.#deps.clock.monotonic() - startedMs);
+    return tracing.span("upstream call", attributes, () => node.call(call, deadlineMs));
+  }
+
+  #told(node: UpstreamNode, outcome: UpstreamOutcome, latencyMs: number): void {
+    this.#deps.events?.upstreamCalled(this.network, node.label, outcomeName(outcome), latencyMs);
     if (!outcome.ok && node.isIn && node.breaker.state !== "closed") this.#look();
-    return outcome;
   }
 
-  #extra(node: UpstreamNode, why: ExtraCall): void {
-    this.#deps.events?.extraCall(this.network, node.label, why);
-  }
-
-  #choose({ kind, commitment, minimumSlot }: UpstreamCall, asked: ReadonlySet<UpstreamNode>): UpstreamNode | null {
+  #choose(call: UpstreamCall, asked: readonly UpstreamNode[], mayBeOut: boolean): UpstreamNode | null {
+    const { kind, commitment, minimumSlot } = call;
     const group = kind === "archive" ? "archive" : "read";
-    return chooseNode(this.#nodes, { group, commitment, minimumSlot, asked }, this.#place());
-  }
-
-  /** Waits until some node in the pool has reached the slot that the call must not fall behind. */
-  async #awaitSlot({ commitment, minimumSlot }: UpstreamCall): Promise<void> {
-    if (minimumSlot === null) return;
-    if (this.#nodes.some((node) => node.isIn && (node.feed.slotOf(commitment) ?? 0n) >= minimumSlot)) return;
-    if (await this.#board.reached(commitment, minimumSlot, this.#options.floorWaitMs)) return;
-    this.#deps.events?.floorMissed(this.network);
+    return chooseNode(this.#nodes, { group, commitment, minimumSlot, asked, mayBeOut }, this.#place());
   }
 
   #nobody(): UpstreamOutcome {
-    const isOutOfTurns = this.#nodes.some((node) => node.isIn);
-    const refused: UpstreamFailure = isOutOfTurns ? "OVERLOADED" : "NETWORK_UNAVAILABLE";
+    // One that is in, and whose provider allows no more.
+    const refused: UpstreamFailure = this.#nodes.some(({ isIn }) => isIn) ? "OVERLOADED" : "NETWORK_UNAVAILABLE";
     return { ok: false, refused, label: "", repeatable: false };
   }
 
@@ -223,6 +223,7 @@ export class UpstreamPool implements AsyncDisposable {
     const node: UpstreamNode = new UpstreamNode(options, this.#options.limits, {
       ...this.#deps,
       onSlot: (commitment) => this.#heard(node, commitment),
+      told: (of, outcome, latencyMs) => this.#told(of, outcome, latencyMs),
     });
     return node;
   }
@@ -246,4 +247,4 @@ export class UpstreamPool implements AsyncDisposable {
   }
 }
 
-const none: ReadonlySet<UpstreamNode> = new Set();
+const none: readonly UpstreamNode[] = [];

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock, seededRandom } from "../lib/index.ts";
-import { comingAnswer } from "./answer.ts";
+import { comingAnswer, type NodeAnswer } from "./answer.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
 import { LargeAnswer, readBeginning } from "./large-answer.ts";
 import { LatencyBook } from "./latency-book.ts";
@@ -45,8 +45,18 @@ function nodeOf(label: string, clock: ManualClock): UpstreamNode {
     clock,
     random,
     onSlot: () => {},
+    told: () => {},
   });
 }
+
+const errorAnswer: NodeAnswer = {
+  label: "a",
+  body: { kind: "text", head: '{"id":', tail: "}" },
+  sizeBytes: 7,
+  errorCode: -32004,
+  isNull: false,
+  contextSlot: null,
+};
 
 const unexpected = (fault: unknown): void => {
   throw fault;
@@ -59,13 +69,18 @@ function boot() {
   const [first, second] = nodes;
   if (first === undefined || second === undefined) throw new Error("there are no nodes");
   const attempts: PromiseWithResolvers<UpstreamOutcome>[] = [];
+  /** Of each node that was looked for: whether one that is out would do. */
+  const outside: boolean[] = [];
   const reads = new Reads(
     { deadlineMs: 30_000 },
     {
       clock,
       book: new LatencyBook(),
       budget: new HedgeBudget(),
-      choose: (_call, asked) => nodes.find((node) => !asked.has(node)) ?? null,
+      choose: (_call, asked, mayBeOut) => {
+        outside.push(mayBeOut);
+        return nodes.find((node) => !asked.includes(node)) ?? null;
+      },
       attempt: () => {
         const attempt = Promise.withResolvers<UpstreamOutcome>();
         attempts.push(attempt);
@@ -75,7 +90,7 @@ function boot() {
       fault: unexpected,
     },
   );
-  return { clock, reads, attempts, first };
+  return { clock, reads, attempts, outside, first };
 }
 
 test("a large answer that comes after another node's has won is cancelled, the winner's is not", async () => {
@@ -90,6 +105,23 @@ test("a large answer that comes after another node's has won is cancelled, the w
   attempts[0]?.resolve(slow.outcome);
   await attempts[0]?.promise;
   expect([slow.isCancelled(), quick.isCancelled()]).toEqual([true, false]);
+});
+
+test.each([
+  ["a read that is slow", null, false],
+  ["an error", { ok: true, answer: errorAnswer, latencyMs: 1 } as const, false],
+  ["no answer", { ok: false, refused: "NETWORK_UNAVAILABLE", label: "a", repeatable: true } as const, true],
+])("after %s, whether a node that is out may be asked", async (_name, came, expected) => {
+  const { clock, reads, attempts, outside, first } = boot();
+  const outcome = reads.run(read(), first);
+  clock.advance(29_000);
+  if (came === null) reads.sweep();
+  else attempts[0]?.resolve(came);
+  while (attempts.length < 2) await Promise.resolve();
+  expect(outside).toEqual([expected]);
+  const good = coming("b", 100).outcome;
+  attempts[1]?.resolve(good);
+  expect(await outcome).toBe(good);
 });
 
 test.each([
@@ -114,7 +146,14 @@ test("the large answer of a trial is judged by its beginning and cancelled", asy
   const { promise, resolve } = Promise.withResolvers<void>();
   const shadows = new Shadows(
     { slotLagMax: 10n },
-    { clock, attempt: async () => mirrored.outcome, slotOf: () => 105n, passed: resolve, fault: unexpected },
+    {
+      clock,
+      attempt: async () => mirrored.outcome,
+      slotOf: () => 105n,
+      mayBeTried: () => true,
+      passed: resolve,
+      fault: unexpected,
+    },
   );
   shadows.mirror([node], read());
   await promise;

@@ -27,7 +27,7 @@ export interface ReadsDependencies {
   readonly book: LatencyBook;
   readonly budget: HedgeBudget;
   /** The next node for a call, none of those that were asked; null when there is no other. */
-  readonly choose: (call: UpstreamCall, asked: ReadonlySet<UpstreamNode>) => UpstreamNode | null;
+  readonly choose: (call: UpstreamCall, asked: readonly UpstreamNode[], mayBeOut: boolean) => UpstreamNode | null;
   /** Sends the call to the node and tells of it. */
   readonly attempt: (node: UpstreamNode, call: UpstreamCall, deadlineMs: number) => Promise<UpstreamOutcome>;
   readonly extra: (node: UpstreamNode, why: ExtraCall) => void;
@@ -39,7 +39,7 @@ export interface ReadsDependencies {
 class Read {
   readonly call: UpstreamCall;
   readonly deadlineAt: number;
-  readonly asked = new Set<UpstreamNode>();
+  readonly asked: UpstreamNode[] = [];
   readonly #settle: (outcome: UpstreamOutcome) => void;
   hedgeAt: number;
   stalledAt: number;
@@ -129,7 +129,6 @@ export class Reads {
       };
       const read = new Read(call, times, (outcome) => {
         this.#underWay.delete(read);
-        if (this.#underWay.size === 0) this.#rest();
         resolve(outcome);
       });
       this.#underWay.add(read);
@@ -139,18 +138,19 @@ export class Reads {
   }
 
   /** With one node there is nobody else to ask; what found nobody there is tried once more within the same deadline. */
-  async runAlone(call: UpstreamCall, node: UpstreamNode): Promise<UpstreamOutcome> {
+  runAlone(call: UpstreamCall, node: UpstreamNode): Promise<UpstreamOutcome> {
     const { clock, attempt } = this.#deps;
     const deadlineAt = clock.monotonic() + this.#options.deadlineMs;
-    const outcome = await attempt(node, call, this.#options.deadlineMs);
-    if (outcome.ok || !outcome.repeatable || outcome.refused !== "NETWORK_UNAVAILABLE") return outcome;
-    const leftMs = deadlineAt - clock.monotonic();
-    return leftMs <= 0 ? outcome : await attempt(node, call, leftMs);
+    return attempt(node, call, this.#options.deadlineMs).then((outcome) => {
+      if (outcome.ok || !outcome.repeatable || outcome.refused !== "NETWORK_UNAVAILABLE") return outcome;
+      const leftMs = deadlineAt - clock.monotonic();
+      return leftMs <= 0 ? outcome : attempt(node, call, leftMs);
+    });
   }
 
   #launch(read: Read, node: UpstreamNode): void {
     const leftMs = read.deadlineAt - this.#deps.clock.monotonic();
-    read.asked.add(node);
+    read.asked.push(node);
     read.pending += 1;
     this.#deps.attempt(node, read.call, leftMs).then(
       (outcome) => this.#arrived(read, outcome),
@@ -181,22 +181,26 @@ export class Reads {
       return;
     }
     read.remember(outcome);
-    if (this.#next(read, stale ? "stale" : "retry")) return;
+    if (this.#next(read, stale ? "stale" : "retry", !outcome.ok)) return;
     if (read.pending === 0) read.giveUp(outcome);
   }
 
-  /** Asks one more node, if there is one and there is time. */
-  #next(read: Read, why: ExtraCall): boolean {
-    if (read.asked.size >= attemptsMax || this.#deps.clock.monotonic() >= read.deadlineAt) return false;
-    const node = this.#deps.choose(read.call, read.asked);
+  /**
+   * Asks one more node, if there is one and there is time. One that is out may answer where another gave no answer at all,
+   * but never overtakes one that is in: it would win with old news.
+   */
+  #next(read: Read, why: ExtraCall, mayBeOut = false): boolean {
+    if (read.asked.length >= attemptsMax || this.#deps.clock.monotonic() >= read.deadlineAt) return false;
+    const node = this.#deps.choose(read.call, read.asked, mayBeOut);
     if (node === null) return false;
     this.#deps.extra(node, why);
     this.#launch(read, node);
     return true;
   }
 
-  /** Overtakes what is slow; runs by itself while a read is under way. */
+  /** Overtakes what is slow; runs by itself until a look finds no read under way. */
   sweep(): void {
+    if (this.#underWay.size === 0) this.#rest();
     const nowMs = this.#deps.clock.monotonic();
     for (const read of this.#underWay) {
       if (nowMs >= read.stalledAt) {

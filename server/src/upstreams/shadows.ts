@@ -21,6 +21,8 @@ export interface ShadowsDependencies {
   readonly clock: Clock;
   readonly attempt: (node: UpstreamNode, call: UpstreamCall, deadlineMs: number) => Promise<UpstreamOutcome>;
   readonly slotOf: (commitment: UpstreamCall["commitment"]) => bigint | null;
+  /** Whether nothing but trials keeps a node out. */
+  readonly mayBeTried: (node: UpstreamNode) => boolean;
   readonly passed: () => void;
   readonly fault: (fault: unknown) => void;
 }
@@ -44,7 +46,7 @@ export class Shadows {
   /** Mirrors a read to those of the nodes that are on trial. */
   mirror(nodes: readonly UpstreamNode[], call: UpstreamCall): void {
     for (const node of nodes) {
-      if (node.isOnTrial && node.order === "open" && node.breaker.state !== "open") void this.#try(node, call);
+      if (node.isOnTrial && this.#deps.mayBeTried(node)) void this.#try(node, call);
     }
   }
 

@@ -67,6 +67,14 @@ export function judge(node: UpstreamNode, newest: bigint | null, rules: Standing
   return was !== node.isIn;
 }
 
+/**
+ * Whether a trial of the node can bring it back: nothing but trials keeps it out. One that lags, is silent, rests or is
+ * cordoned would be asked in vain.
+ */
+export function mayBeTried(node: UpstreamNode, newest: bigint | null, rules: StandingRules): boolean {
+  return node.isOnTrial && faultOf(node, newest, rules) === null;
+}
+
 export function healthOf(node: UpstreamNode, newest: bigint | null, rules: StandingRules): UpstreamHealth {
   const out = faultOf(node, newest, rules) ?? (node.isIn ? null : "on-trial");
   const slotLag = lagOf(node, newest);
@@ -84,12 +92,20 @@ export function healthOf(node: UpstreamNode, newest: bigint | null, rules: Stand
 }
 
 /** The better placed first: in before out, then the smaller lag, then the smaller cost. For when none is in, and for sends. */
-export function byPlace(newest: bigint | null, rules: StandingRules) {
+export function byPlace({
+  newest,
+  rules,
+  nowMs,
+}: {
+  readonly newest: bigint | null;
+  readonly rules: StandingRules;
+  readonly nowMs: number;
+}) {
   const far = 2n ** 64n;
   const keyOf = (node: UpstreamNode) => ({
     isOut: node.isIn ? 0 : node.order === "open" ? (speaks(node, rules) ? 1 : 2) : 3,
     lag: lagOf(node, newest) ?? far,
-    cost: node.cost,
+    cost: node.cost(nowMs),
   });
   return (one: UpstreamNode, other: UpstreamNode): number => {
     const [left, right] = [keyOf(one), keyOf(other)];

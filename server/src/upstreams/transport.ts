@@ -35,7 +35,7 @@ export interface ExchangeOptions {
    */
   readonly ownConnection: boolean;
   /** Left out, every answer is gathered whole. */
-  readonly large?: LargeOptions;
+  readonly large?: LargeOptions | undefined;
 }
 
 export interface LargeOptions extends Pick<LargeBodyOptions, "from" | "isPassedOn"> {

@@ -35,7 +35,7 @@ export interface UpstreamCall {
    * Bytes from which on the answer may be handed out while it still comes (body kind `large`). Left out, it is gathered
    * whole, within the bound on answers.
    */
-  readonly largeFrom?: number;
+  readonly largeFrom?: number | undefined;
 }
 
 export type UpstreamFailure = Extract<

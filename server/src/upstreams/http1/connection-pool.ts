@@ -2,6 +2,7 @@ import type { Clock } from "../../lib/index.ts";
 import { Connection, type ConnectionOwner, plainHandlers, tlsHandlers } from "./connection.ts";
 import { answerIn, type ConnectionPoolOptions, type PooledCall, type UnderWay } from "./pooled-call.ts";
 import type { ReadState } from "./response-reader.ts";
+import { WaitingCalls } from "./waiting-calls.ts";
 
 /** Resolution of all deadlines. One timer looks at all calls: a timer a call costs more than the call's parsing. */
 const sweepMs = 50;
@@ -19,7 +20,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
   readonly #tls: Bun.TLSOptions | null;
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
-  readonly #waiting = new Set<PooledCall>();
+  readonly #waiting = new WaitingCalls();
   /** Attempts to connect that are not over, also of connections that nobody waits for any more. */
   #attempts = 0;
   #timer: ReturnType<typeof setInterval> | null = null;
@@ -172,10 +173,10 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
 
   /** Gives what is free to those who wait longest. */
   #admit(): void {
-    for (const call of this.#waiting) {
+    while (this.#waiting.size > 0) {
       if (this.#idle.length === 0 && this.#connections.size >= this.#options.connectionsMax) return;
-      this.#waiting.delete(call);
-      this.#place(call);
+      const call = this.#waiting.take();
+      if (call !== null) this.#place(call);
     }
   }
 
@@ -199,11 +200,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
   sweep(): void {
     const nowMs = this.#clock.monotonic();
     this.#sweptAt = nowMs;
-    for (const call of this.#waiting) {
-      if (call.deadlineAt > nowMs) continue;
-      this.#waiting.delete(call);
-      call.settle({ kind: "timeout" });
-    }
+    for (const call of this.#waiting.takeOverdue(nowMs)) call.settle({ kind: "timeout" });
     for (const connection of this.#connections) this.#judge(connection, nowMs);
     this.#admit();
     if (this.#connections.size === 0 && this.#waiting.size === 0) this.#rest();
@@ -233,9 +230,8 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
   [Symbol.dispose](): void {
     this.#isOver = true;
     this.#rest();
-    const waiting = [...this.#waiting];
+    const waiting = this.#waiting.takeAll();
     const left: UnderWay[] = [];
-    this.#waiting.clear();
     this.#idle.length = 0;
     for (const connection of this.#connections) {
       const underWay = connection.release();

@@ -21,13 +21,20 @@ export class StubNode implements Disposable {
   answer: (call: StubCall) => StubAnswer | Promise<StubAnswer>;
   slot = 100;
   readonly #server;
+  readonly #scheme: "http" | "https";
   readonly #subscribers = new Map<string, Set<ServerWebSocket<undefined>>>();
 
-  constructor(answer: (call: StubCall) => StubAnswer | Promise<StubAnswer>) {
+  /** With a certificate and its key it speaks TLS, under the name that the certificate is for. */
+  constructor(
+    answer: (call: StubCall) => StubAnswer | Promise<StubAnswer>,
+    tls: { readonly cert: string; readonly key: string } | null = null,
+  ) {
     this.answer = answer;
+    this.#scheme = tls === null ? "http" : "https";
     this.#server = Bun.serve<undefined>({
       port: 0,
       hostname: "127.0.0.1",
+      ...(tls === null ? {} : { tls }),
       fetch: async (request, server) => {
         if (server.upgrade(request, { data: undefined })) return undefined;
         const text = await request.text();
@@ -51,12 +58,16 @@ export class StubNode implements Disposable {
     });
   }
 
+  get #host(): string {
+    return this.#scheme === "http" ? "127.0.0.1" : "localhost";
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${this.#server.port}`;
+    return `${this.#scheme}://${this.#host}:${this.#server.port}`;
   }
 
   get ws(): string {
-    return `ws://127.0.0.1:${this.#server.port}`;
+    return this.url.replace("http", "ws");
   }
 
   /** Announces a slot to all three of the gateway's subscriptions, as a node whose commitments move together. */
