@@ -17,9 +17,9 @@ const channel = "keys";
  * again is cheap, and serving a revoked key is not.
  */
 export async function followForgetting(dependencies: {
-  hot: Hot;
-  keys: Keys;
-  log: Log;
+  hot: Pick<Hot, "publish" | "subscribe">;
+  keys: Pick<Keys, "invalidate" | "invalidateAccount" | "invalidateAll">;
+  log: Pick<Log, "warn">;
   resources: AsyncDisposableStack;
 }): Promise<Forgetting> {
   const { hot, keys, log, resources } = dependencies;

@@ -173,6 +173,29 @@ test("a revocation works at once, also while the key is being looked up", async 
   expect(codeOf(await outcome)).toBe("KEY_INACTIVE");
 });
 
+test("a key that changes again during each of its look-ups is not granted by what was before", async () => {
+  const { keys, store, put } = bootKeys();
+  const presented = newKey();
+  put(presented);
+  const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
+  store.gate = gates[0]?.promise ?? null;
+  const early = keys.authenticate(presented);
+  for (const [read, gate] of gates.entries()) {
+    expect(store.lookups).toBe(read + 1);
+    put(presented, { status: read === 4 ? "revoked" : "active" });
+    keys.invalidate(hashOf(presented));
+    store.gate = gates[read + 1]?.promise ?? null;
+    if (read === 4) {
+      const late = keys.authenticate(presented);
+      gate.resolve();
+      expect([codeOf(await early), codeOf(await late)]).toEqual(["OVERLOADED", "OVERLOADED"]);
+    }
+    gate.resolve();
+    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+  }
+  expect(codeOf(await keys.authenticate(presented))).toBe("KEY_INACTIVE");
+});
+
 test("a change of tier reaches all keys of the account and no others", async () => {
   const { keys, store, stored, put } = bootKeys();
   const [first, other] = [newKey(), newKey()];

@@ -71,8 +71,8 @@ const defaults = {
   flushIntervalMs: 30_000,
 } as const;
 
-/** A key that changes while it is read is read again, at most this often. */
-const readsMax = 3;
+/** A key that changes while it is read is read again, at most so often; then who asks for it is told to come again. */
+const readsMax = 5;
 
 const invalidKey: Refusal = { refused: "INVALID_API_KEY" };
 const inactiveKey: Refusal = { refused: "KEY_INACTIVE" };
@@ -172,8 +172,9 @@ class KeyRing implements Keys {
         // An entry that was invalidated meanwhile is no longer there to fall back to.
         return this.#withoutStore(stale !== null && this.#cache.known(presented) === stale ? stale : null);
       }
-      if (flight.isOutdated && read < readsMax) continue;
-      return this.#remember(presented, flight, found);
+      if (!flight.isOutdated) return this.#remember(presented, flight, found);
+      // Whoever came after the last change may be waiting too, and must not be granted what was before it.
+      if (read >= readsMax) return overloaded;
     }
   }
 
@@ -184,9 +185,7 @@ class KeyRing implements Keys {
   ): Grant | Refusal {
     const nowMs = this.#clock.monotonic();
     if (found === null || !isSameHash(found.key.hash, flight.hash)) {
-      if (!flight.isOutdated) {
-        this.#cache.putUnknown(presented, flight.hash, nowMs + this.#options.negativeLifetimeMs);
-      }
+      this.#cache.putUnknown(presented, flight.hash, nowMs + this.#options.negativeLifetimeMs);
       return invalidKey;
     }
     const isActive = found.key.status === "active";
@@ -203,7 +202,7 @@ class KeyRing implements Keys {
       isTouched: false,
       usedAtMs: 0,
     };
-    if (!flight.isOutdated) this.#cache.putKnown(entry);
+    this.#cache.putKnown(entry);
     return this.#judge(entry);
   }
 
