@@ -14,7 +14,7 @@ interface Floor {
 
 /** What was seen counts for so long (decisions: Upstream choice); a chain that went back is believed after it. */
 const lifetimeMs = 30_000;
-/** Views that are remembered; the one unused for longest goes first. */
+/** Views of each network and commitment that are remembered; the one unused for longest goes first. */
 const viewsMax = 50_000;
 
 /**
@@ -22,28 +22,36 @@ const viewsMax = 50_000;
  * nodes differ by a slot or two, and who was told of slot 101 must not be told of 100 a moment later.
  */
 export class Floors {
-  readonly #floors = new Map<string, Floor>();
+  readonly #floors = new Map<Network, Map<CommitmentName, Map<string, Floor>>>();
 
   /** The floor of a view, or null when none is known or it is too old. `nowMs` is monotonic. */
   of(view: View, nowMs: number): bigint | null {
-    const floor = this.#floors.get(nameOf(view));
+    const floor = this.#floors.get(view.network)?.get(view.commitment)?.get(view.keyId);
     return floor === undefined || nowMs - floor.atMs > lifetimeMs ? null : floor.slot;
   }
 
   /** Whether an answer of this slot may be shown; if so, it is the floor from now on. */
   passes(view: View, slot: bigint, nowMs: number): boolean {
-    const name = nameOf(view);
-    const known = this.#floors.get(name);
+    const floors = this.#floorsOf(view);
+    const known = floors.get(view.keyId);
     if (known !== undefined && slot <= known.slot && nowMs - known.atMs <= lifetimeMs) return slot === known.slot;
     // Taken out and put in again, it is the youngest of the map's order.
-    this.#floors.delete(name);
-    this.#floors.set(name, { slot, atMs: nowMs });
-    if (this.#floors.size > viewsMax) {
-      const [oldest] = this.#floors.keys();
-      if (oldest !== undefined) this.#floors.delete(oldest);
+    if (known !== undefined) floors.delete(view.keyId);
+    floors.set(view.keyId, { slot, atMs: nowMs });
+    if (floors.size > viewsMax) {
+      const [oldest] = floors.keys();
+      if (oldest !== undefined) floors.delete(oldest);
     }
     return true;
   }
-}
 
-const nameOf = ({ keyId, network, commitment }: View): string => `${network} ${commitment} ${keyId}`;
+  /** A map for each network and commitment: a key of all three would be a new text for every call. */
+  #floorsOf({ network, commitment }: View): Map<string, Floor> {
+    const ofNetwork = this.#floors.get(network) ?? new Map<CommitmentName, Map<string, Floor>>();
+    const floors = ofNetwork.get(commitment);
+    if (floors !== undefined) return floors;
+    const fresh = new Map<string, Floor>();
+    this.#floors.set(network, ofNetwork.set(commitment, fresh));
+    return fresh;
+  }
+}

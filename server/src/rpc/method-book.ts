@@ -14,6 +14,8 @@ export interface MethodPage {
 
 /** Longer parameters are planned each time: they are rare and would crowd out the rest. */
 const rememberedCharactersMax = 1_024;
+/** Of methods whose answers are never kept only what is as short as `[{"commitment":"confirmed"}]` comes again. */
+const passingCharactersMax = 128;
 
 /** A plan holds the parameters twice more, in canonical form and in its key. */
 const costPerCharacter = 6;
@@ -45,9 +47,12 @@ class PlannedMethod implements MethodPage {
     const text = params ?? "[]";
     const remembered = this.#young.get(text);
     if (remembered !== undefined) return remembered;
-    const planned = this.#old.get(text) ?? planCall(this.spec, params);
-    if (this.spec.cache !== "never" && planned.plan.ok && text.length <= rememberedCharactersMax) {
-      this.#young.set(detached(text), planned);
+    const lengthMax = this.spec.cache === "never" ? passingCharactersMax : rememberedCharactersMax;
+    if (text.length > lengthMax) return planCall(this.spec, params);
+    const own = detached(text);
+    const planned = this.#old.get(own) ?? planCall(this.spec, params === null ? null : own);
+    if (planned.plan.ok) {
+      this.#young.set(own, planned);
       this.#spend(text.length * costPerCharacter + costPerPlan);
     }
     return planned;

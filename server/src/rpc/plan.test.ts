@@ -117,3 +117,15 @@ test("every method has a price, and remembered plans stay within their bound", (
   for (let slot = 2; slot < 100; slot += 1) page?.plan(`[${slot}]`);
   expect(page?.plan("[1]")).not.toBe(first as never);
 });
+
+test("a call that is never kept is planned once while it is short; what only one caller sends is not remembered", () => {
+  const book = new MethodBook({ allowUnknownMethods: false });
+  const page = book.page("getLatestBlockhash");
+  const short = '[{"commitment":"confirmed"}]';
+  const first = page?.plan(short);
+  expect(first?.plan).toMatchObject({ ok: true, params: short, commitment: "confirmed", key: null });
+  expect(page?.plan(short)).toBe(first as never);
+  const long = `["${"1".repeat(200)}"]`;
+  const send = book.page("sendTransaction");
+  expect(send?.plan(long)).not.toBe(send?.plan(long) as never);
+});

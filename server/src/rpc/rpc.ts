@@ -83,7 +83,11 @@ export class Rpc {
     const view = { keyId, network, commitment: plan.commitment };
     const floor = this.#floors.of(view, clock.monotonic());
     const call = callOf(page.name, plan, floor);
-    const asked = await this.#answered(pool, network, plan, call);
+    // What is never shared waits for nobody but its node.
+    const asked =
+      plan.key === null
+        ? { outcome: await pool.call(call), shared: false }
+        : await this.#answered(pool, network, plan, plan.key, call);
     const { outcome } = asked;
     if (call.kind === "send" && outcome.ok && outcome.answer.errorCode === null) {
       this.#dependencies.sent?.taken({ network, keyId }, plan.params, textOf(outcome.answer));
@@ -94,17 +98,21 @@ export class Rpc {
     return { outcome: await pool.call(call), shared: false };
   }
 
-  async #answered(pool: UpstreamPool, network: Network, plan: Plan, call: UpstreamCall): Promise<RpcOutcome> {
-    if (plan.key === null) return { outcome: await pool.call(call), shared: false };
+  async #answered(
+    pool: UpstreamPool,
+    network: Network,
+    plan: Plan,
+    key: string,
+    call: UpstreamCall,
+  ): Promise<RpcOutcome> {
     const shelf = this.#dependencies.cache.shelf(network, plan.commitment);
-    const underWay = shelf.underWay(plan.key);
+    const underWay = shelf.underWay(key);
     if (underWay !== undefined) {
       const outcome = await underWay;
       // What is still coming goes to the one who asked for it; everybody else asks for himself.
       if (outcome.ok && outcome.answer.body.kind === "large") return { outcome: await pool.call(call), shared: false };
       return { outcome, shared: true };
     }
-    const { key } = plan;
     const history = plan.spec?.cache === "final" ? (this.#dependencies.history ?? null) : null;
     let isFound = false;
     const load = async (): Promise<UpstreamOutcome> => {
@@ -136,8 +144,8 @@ function callOf(method: string, plan: Plan, floor: bigint | null): UpstreamCall 
           ? "archive"
           : "read";
   const minimumSlot = floor === null || (minContextSlot !== null && minContextSlot > floor) ? minContextSlot : floor;
-  const asked = { method, params, kind, commitment, minimumSlot } as const;
-  return kind === "send" ? asked : { ...asked, largeFrom: gatheredBytesMax(plan) };
+  const largeFrom = kind === "send" ? undefined : gatheredBytesMax(plan);
+  return { method, params, kind, commitment, minimumSlot, largeFrom };
 }
 
 const noNodes: UpstreamOutcome = { ok: false, refused: "NETWORK_UNAVAILABLE", label: "", repeatable: false };

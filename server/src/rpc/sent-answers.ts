@@ -59,12 +59,17 @@ function statusOf(value: unknown): SignatureStatus | null {
   return { slot: BigInt(slot), commitment, isFailed: err !== null && err !== undefined };
 }
 
-/** What the chain knows of each signature, in their order; null when no node tells. */
+/**
+ * What the chain knows of each signature, in their order; null when no node tells. Of what was final some minutes ago a node
+ * knows only when it looks back into its history, which is dear.
+ */
 export async function readStatuses(
   pool: Pool,
   signatures: readonly string[],
+  { looksBack }: { readonly looksBack: boolean },
 ): Promise<readonly (SignatureStatus | null)[] | null> {
-  const result = await ask(pool, call("getSignatureStatuses", JSON.stringify([signatures])));
+  const config = looksBack ? [{ searchTransactionHistory: true }] : [];
+  const result = await ask(pool, call("getSignatureStatuses", JSON.stringify([signatures, ...config])));
   if (typeof result !== "object" || result === null) return null;
   const { value } = result as { value?: unknown };
   return Array.isArray(value) && value.length === signatures.length ? value.map(statusOf) : null;

@@ -12,6 +12,8 @@ function fakeChain() {
     height: 1_000,
     status: "null",
     reachable: true,
+    /** How the last question for statuses was put. */
+    asked: "",
     sends: [] as string[],
     settled: [] as string[],
   };
@@ -20,7 +22,10 @@ function fakeChain() {
     call: async ({ method, params }: UpstreamCall): Promise<UpstreamOutcome> => {
       if (!chain.reachable) return { ok: false, refused: "NETWORK_UNAVAILABLE", label: "", repeatable: false };
       if (method === "getBlockHeight") return answer(`${chain.height}`);
-      if (method === "getSignatureStatuses") return answer(`{"context":{"slot":1},"value":[${chain.status}]}`);
+      if (method === "getSignatureStatuses") {
+        chain.asked = params ?? "";
+        return answer(`{"context":{"slot":1},"value":[${chain.status}]}`);
+      }
       chain.sends.push(params ?? "");
       return answer(`"${signature}"`);
     },
@@ -99,6 +104,18 @@ test("once a block has it, it does not go out again, and its way to finality is 
   expect(world.chain.settled).toEqual(["finalized"]);
 });
 
+test("once a fork has left its block behind, it goes out again", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  sent.taken(by, params({ maxRetries: 50 }), taken);
+  world.chain.status = status("processed");
+  await pass(world, 2);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "sent", slot: 77n, resends: 0 }]);
+  world.chain.status = "null";
+  await pass(world, 1);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "sent", slot: null, resends: 1 }]);
+});
+
 test("one that failed in its block is told as failed", async () => {
   const world = fakeChain();
   using sent = world.sent;
@@ -121,6 +138,26 @@ test("it is expired when its blockhash is, and goes out no more", async () => {
   await pass(world, 3);
   expect(sent.of("key", 1)).toMatchObject([{ state: "expired" }]);
   expect(world.chain.sends).toHaveLength(2);
+  expect(world.chain.settled).toEqual(["expired"]);
+});
+
+test("a confirmed one that nodes do not know any more is looked for further back, and given up a blockhash's life later", async () => {
+  const world = fakeChain();
+  using sent = world.sent;
+  sent.taken(by, params({}), taken);
+  await pass(world, 1);
+  world.chain.status = status("confirmed");
+  world.chain.height += 150;
+  await pass(world, 1);
+  expect(JSON.parse(world.chain.asked)).toEqual([[signature]]);
+  world.chain.status = "null";
+  world.chain.height += 10;
+  await pass(world, 2);
+  expect(JSON.parse(world.chain.asked)).toEqual([[signature], { searchTransactionHistory: true }]);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "confirmed", slot: 77n }]);
+  world.chain.height += 151;
+  await pass(world, 1);
+  expect(sent.of("key", 1)).toMatchObject([{ state: "expired", slot: null }]);
   expect(world.chain.settled).toEqual(["expired"]);
 });
 

@@ -26,7 +26,7 @@ interface Tracked extends SentTransaction {
   resends: number;
   /** The parameters of each further send; null when its sender wants none. */
   readonly again: { readonly params: string; readonly most: number } | null;
-  /** Blocks above which it can no longer land; null until the height at its sending is known. */
+  /** Blocks above which it can no longer land; null until it was looked for in vain since it was sent, or confirmed. */
   lastHeight: bigint | null;
   lastOutMs: number;
 }
@@ -132,6 +132,8 @@ export class SentTransactions implements Disposable {
       const statuses = await readStatuses(
         pool,
         some.map(({ signature }) => signature),
+        // Nodes soon forget what is final, unless they are asked to look further back.
+        { looksBack: some.some(({ state, lastHeight }) => state === "confirmed" && lastHeight !== null) },
       );
       // Without an answer nothing is concluded, not even that something expired.
       if (statuses === null) continue;
@@ -144,11 +146,16 @@ export class SentTransactions implements Disposable {
     const before = tracked.state;
     if (status !== null) {
       tracked.slot = status.slot;
-      if (status.isFailed && status.commitment !== "processed") tracked.state = "failed";
-      else if (status.commitment !== "processed") tracked.state = status.commitment;
+      if (status.commitment !== "processed") {
+        tracked.state = status.isFailed ? "failed" : status.commitment;
+        // Should it not be found any more, it is looked for as long as if it had just been sent.
+        tracked.lastHeight = null;
+      }
     } else if (height !== null) {
       tracked.lastHeight ??= height + blockhashLifeBlocks;
-      if (height > tracked.lastHeight && before === "sent") tracked.state = "expired";
+      if (height > tracked.lastHeight) tracked.state = "expired";
+      // A block that was left by a fork counts for nothing: it goes out again as if it had never been in one.
+      if (tracked.state !== "confirmed") tracked.slot = null;
     }
     if (tracked.state !== before && tracked.state !== "confirmed") this.#deps.settled(tracked.network, tracked.state);
   }
