@@ -1,7 +1,7 @@
 import { problemResponse } from "../http/index.ts";
 import type { AppMount } from "./gateway.ts";
 import type { DoorEvents } from "./interfaces.ts";
-import { type DoorServer, Listener } from "./listener.ts";
+import { type DoorServer, Listener, runtimeBodyBytesMax } from "./listener.ts";
 import { pathOf } from "./network.ts";
 import type { SocketMount, SocketSession } from "./socket.ts";
 
@@ -13,9 +13,6 @@ export interface AppDoorDependencies {
   readonly events: Pick<DoorEvents, "faultCaught">;
 }
 
-/** No application behind this door reads a body. */
-const bodyBytesMax = 64 * 1024;
-
 /** A port of one application that also takes WebSockets. Listens at once; throws when it cannot. */
 export class AppDoor implements AsyncDisposable {
   readonly #dependencies: AppDoorDependencies;
@@ -25,7 +22,7 @@ export class AppDoor implements AsyncDisposable {
   constructor(options: { readonly hostname: string; readonly port: number }, dependencies: AppDoorDependencies) {
     this.#dependencies = dependencies;
     this.#listener = new Listener(
-      { ...options, bodyBytesMax },
+      { ...options, bodyBytesMax: runtimeBodyBytesMax },
       { answer: (request, server) => this.#answer(request, server), events: dependencies.events },
     );
   }

@@ -13,7 +13,7 @@ import type {
   HealthSource,
   RequestFact,
 } from "./interfaces.ts";
-import { type DoorServer, Listener } from "./listener.ts";
+import { type DoorServer, Listener, runtimeBodyBytesMax } from "./listener.ts";
 import { isRpcPath, pathOf } from "./network.ts";
 import { Overload, overloadDefaults } from "./overload.ts";
 import { Pipeline } from "./pipeline.ts";
@@ -63,13 +63,6 @@ export interface GatewayDoorDependencies {
   /** The door of the PubSub port. */
   readonly pubsub: SocketMount;
 }
-
-/**
- * More than any client sends, so that the door's own refusal is what a client sees: the runtime's has neither a body nor
- * a request id. What bounds memory is that nobody here reads a body without a bound of his own; the runtime drops what
- * nobody reads.
- */
-const runtimeBodyBytesMax = 64 * 1024 ** 3;
 
 /** The gateway's ports: JSON-RPC, PubSub, health, and the applications that others mount. */
 export class GatewayDoor implements AsyncDisposable {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { seededRandom } from "../lib/index.ts";
-import { type BootedDoor, bootDoor, testKey } from "./testing/booted-door.ts";
+import { bootDoor, testKey } from "./testing/booted-door.ts";
 import { HostileWriter, type Wire } from "./testing/hostile-wire.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
@@ -12,6 +12,15 @@ const patienceMs = 400;
 const bodyTimeoutMs = 150;
 /** Memory that the process may have gained by the end: what the runtime keeps of its own accord, and not more with more cases. */
 const grownBytesMax = 192 * 1024 * 1024;
+
+/** A door that is attacked. */
+export interface Attacked {
+  readonly port: number;
+  /** Posts a body with the good key. */
+  readonly post: (body: string) => Promise<Response>;
+  /** What it caught that was no fault of its callers. */
+  readonly faults: readonly unknown[];
+}
 
 interface Tally {
   answers: number;
@@ -90,8 +99,8 @@ function faultIn(wire: Wire, text: string): string | null {
 }
 
 /** A client that behaves, beside the hostile ones: each of its calls must be answered as if they were not there. */
-async function checkNormal(booted: BootedDoor, id: number, account: string): Promise<string | null> {
-  const response = await booted.post(
+async function checkNormal(door: Attacked, id: number, account: string): Promise<string | null> {
+  const response = await door.post(
     `{"jsonrpc":"2.0","id":${id},"method":"getAccountInfo","params":["${account}",{"commitment":"processed"}]}`,
   );
   const text = await response.text();
@@ -99,30 +108,42 @@ async function checkNormal(booted: BootedDoor, id: number, account: string): Pro
   return isRight ? null : `a normal call was answered ${response.status} ${text.slice(0, 200)}`;
 }
 
-/**
- * Hostile HTTP: `n` connections of a seeded corpus (smuggling, slow and huge heads, early closes, pipelining, halves) while
- * a normal client is served. Passes when nobody was given another's answer or two, no smuggled call reached a node, the
- * normal client never noticed, and memory stayed bounded.
- */
-export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const random = seededRandom(seed);
-  const writer = new HostileWriter(() => random.next(), `Content-Type: application/json\r\nX-API-Key: ${testKey}\r\n`);
-  const smuggled: string[] = [];
-  using node = new StubNode((call) => {
-    const account = String(call.params[0]);
-    if (writer.isSmuggled(account)) smuggled.push(account);
-    return `{"jsonrpc":"2.0","result":{"context":{"slot":100},"value":"${echoOf(account)}"},"id":${call.id}}`;
-  });
-  await using booted = await bootDoor({ upstreams: { devnet: node }, bodyTimeoutMs });
+/** The node of an attack: its answers tell what it was asked, and it notes what nobody openly asked for. */
+export class WatchingNode implements Disposable {
+  readonly writer: HostileWriter;
+  readonly stub: StubNode;
+  readonly smuggled: string[] = [];
+
+  constructor(seed: number) {
+    const random = seededRandom(seed);
+    this.writer = new HostileWriter(() => random.next(), `Content-Type: application/json\r\nX-API-Key: ${testKey}\r\n`);
+    this.stub = new StubNode((call) => {
+      const account = String(call.params[0]);
+      if (this.writer.isSmuggled(account)) this.smuggled.push(account);
+      return `{"jsonrpc":"2.0","result":{"context":{"slot":100},"value":"${echoOf(account)}"},"id":${call.id}}`;
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.stub[Symbol.dispose]();
+  }
+}
+
+/** Attacks a door before a watching node with `n` connections. `faults` is empty when all held. */
+export async function attack(
+  n: number,
+  door: Attacked,
+  { writer, smuggled }: WatchingNode,
+): Promise<{ readonly faults: readonly string[]; readonly summary: string }> {
   const tally: Tally = { answers: 0, refusals: 0, closed: 0 };
   const faults: string[] = [];
   let begun = 0;
-  const attack = async (): Promise<void> => {
+  const attacker = async (): Promise<void> => {
     while (begun < n && faults.length === 0) {
       const index = begun;
       begun += 1;
       const wire = writer.next(index);
-      const { text, closed } = await exchange(booted.port, wire);
+      const { text, closed } = await exchange(door.port, wire);
       const fault = faultIn(wire, text);
       if (fault !== null) faults.push(`case ${index} (${wire.name}): ${fault}\nsent ${JSON.stringify(wire.parts)}`);
       const answered = (answersIn(text) ?? []).map(({ status }) => status);
@@ -136,24 +157,33 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   const behaving = (async () => {
     while (!isOver && faults.length === 0) {
       normal += 1;
-      const fault = await checkNormal(booted, normal, writer.account());
+      const fault = await checkNormal(door, normal, writer.account());
       if (fault !== null) faults.push(fault);
       await Bun.sleep(2);
     }
   })();
   Bun.gc(true);
   const before = process.memoryUsage().rss;
-  await Promise.all(Array.from({ length: attackers }, attack));
+  await Promise.all(Array.from({ length: attackers }, attacker));
   isOver = true;
   await behaving;
   Bun.gc(true);
   const grown = process.memoryUsage().rss - before;
   if (smuggled.length > 0) faults.push(`${smuggled.length} smuggled calls reached the node`);
-  if (booted.faults.length > 0)
-    faults.push(`the door caught ${booted.faults.length} faults: ${String(booted.faults[0])}`);
+  if (door.faults.length > 0) faults.push(`the door caught ${door.faults.length} faults: ${String(door.faults[0])}`);
   if (grown > grownBytesMax) faults.push(`memory grew by ${Math.round(grown / 1024 ** 2)} MB`);
-  const summary =
-    faults[0] ??
-    `${n} hostile connections: ${tally.answers} answers, ${tally.refusals} refusals, ${tally.closed} closed without a word; ${normal} normal calls were answered`;
-  return { passed: faults.length === 0, summary };
+  const summary = `${n} hostile connections: ${tally.answers} answers, ${tally.refusals} refusals, ${tally.closed} closed without a word; ${normal} normal calls were answered`;
+  return { faults, summary };
+}
+
+/**
+ * Hostile HTTP: `n` connections of a seeded corpus (smuggling, slow and huge heads, early closes, pipelining, halves) while
+ * a normal client is served. Passes when nobody was given another's answer or two, no smuggled call reached a node, the
+ * normal client never noticed, and memory stayed bounded.
+ */
+export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
+  using node = new WatchingNode(seed);
+  await using booted = await bootDoor({ upstreams: { devnet: node.stub }, bodyTimeoutMs });
+  const { faults, summary } = await attack(n, booted, node);
+  return { passed: faults.length === 0, summary: faults[0] ?? summary };
 }

@@ -5,6 +5,7 @@
  */
 export { AppDoor, type AppDoorDependencies } from "./app-door.ts";
 export { type AppAddress, AppListener, type AppListenerDependencies } from "./app-listener.ts";
+export { type DevAuthorityOptions, type DevTls, devTls } from "./dev-authority.ts";
 export {
   type AppBindings,
   type AppMount,
@@ -12,6 +13,7 @@ export {
   type GatewayDoorDependencies,
   type GatewayDoorOptions,
 } from "./gateway.ts";
+export { GrpcDoor, type GrpcDoorDependencies, type GrpcDoorOptions, type GrpcService, type GrpcTls } from "./grpc.ts";
 export type {
   DoorCredits,
   DoorEvents,

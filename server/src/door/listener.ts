@@ -5,6 +5,13 @@ import type { SocketSession } from "./socket.ts";
 type SocketData = { readonly session: SocketSession };
 export type DoorServer = Server<SocketData>;
 
+/**
+ * More than any client sends, so that the door's own refusal is what a client sees: the runtime's has neither a body nor
+ * a request id. What bounds memory is that nobody here reads a body without a bound of his own; the runtime drops what
+ * nobody reads.
+ */
+export const runtimeBodyBytesMax = 64 * 1024 ** 3;
+
 export interface ListenerOptions {
   readonly hostname: string;
   /** 0 takes any free port. */

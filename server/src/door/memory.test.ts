@@ -68,7 +68,7 @@ test("200 MB for a quick and for a slow client pass through a process that grows
   }
   let size = 48 * mebibyte;
   using node = new StubNode((call) => new Response(listBody(call.id, size)));
-  const command = [process.execPath, join(import.meta.dir, "testing", "door-process.ts"), new URL(node.url).port];
+  const command = [process.execPath, join(import.meta.dir, "testing", "door-process.ts"), node.url];
   const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   try {
     const { value } = await child.stdout.getReader().read();
