@@ -53,6 +53,11 @@ export class CommitmentLadder {
     return commitment === "confirmed" ? this.#confirmed : this.#finalized;
   }
 
+  /** A frozen slot that is not older than the finalized one; null for any other. */
+  find(slot: bigint): BankSlot | null {
+    return this.#slots.find((bank) => bank.slot === slot) ?? null;
+  }
+
   /** Slots that can be abandoned: those above the confirmed one, newest first. */
   unconfirmed(): BankSlot[] {
     return this.#slots.filter(({ slot }) => slot > this.#confirmed.slot).toReversed();

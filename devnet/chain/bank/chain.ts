@@ -4,6 +4,8 @@ import { type AccountWrite, MachineEndedError, type MachineFacts, type Svm } fro
 import { AccountStore } from "./accounts.ts";
 import { type BankSlot, type Commitment, CommitmentLadder } from "./bank-slot.ts";
 import { BlockhashQueue } from "./blockhashes.ts";
+import { BundleStage } from "./bundles/bundle-stage.ts";
+import { type BundleSimulation, type BundleSimulationRequest, simulateBundleAt } from "./bundles/simulate-bundle.ts";
 import { Cluster } from "./cluster.ts";
 import { EpochSchedule } from "./epochs.ts";
 import type { Genesis } from "./genesis.ts";
@@ -11,9 +13,10 @@ import { History, type RecordedTransaction } from "./history.ts";
 import { slotYears } from "./inflation.ts";
 import { OpenSlot } from "./open-slot.ts";
 import { Pipeline, type PipelineFacts } from "./pipeline.ts";
-import { type Simulation, type SimulationRequest, simulateAt } from "./simulate.ts";
+import { type Simulation, type SimulationBank, type SimulationRequest, simulateAt } from "./simulate.ts";
 import { SlotSysvars } from "./slot-sysvars.ts";
 import { StatusCache } from "./status-cache.ts";
+import type { BlockBuilder } from "./tips/sweep.ts";
 import { distributeFees } from "./validators/fees.ts";
 
 export interface ChainOptions {
@@ -71,6 +74,9 @@ export class Chain implements AsyncDisposable {
   readonly #listeners = new Set<ChainListener>();
   /** A slot not above the finalized one from which account versions are kept, while somebody reads behind it. */
   oldestRead: (() => bigint) | null = null;
+  /** Who builds an identity's blocks, as its block engine says; null while nobody says anything. */
+  blockBuilder: (identity: string) => BlockBuilder | null = () => null;
+  readonly bundles: BundleStage;
   readonly #pipeline: Pipeline;
   #open: OpenSlot;
 
@@ -111,6 +117,28 @@ export class Chain implements AsyncDisposable {
       svm: deps.svm,
       open: () => this.#open,
       newest: () => this.#newestAccounts(),
+    });
+    this.bundles = this.#bundleStage();
+  }
+
+  #bundleStage(): BundleStage {
+    return new BundleStage({
+      svm: this.#deps.svm,
+      open: () => this.#open,
+      leaderOf: (slot) => this.cluster.leaderOf(slot),
+      rootBank: () => {
+        const { slot } = this.at("finalized");
+        const read = (address: string) => this.accounts.get(address, slot);
+        return { slot, read, isRecentSlot: (recent) => this.isRecentSlot(recent) };
+      },
+      exclusively: (work) => this.#pipeline.exclusively(work),
+      crankTips: async () => {
+        const { slot } = this.#open;
+        const writes = this.cluster.crankTips(slot, this.blockBuilder(this.cluster.leaderOf(slot)));
+        if (writes !== null) await this.#write(slot, writes);
+        return writes !== null;
+      },
+      distrustCaches: () => this.#pipeline.distrustCaches(),
     });
   }
 
@@ -157,21 +185,42 @@ export class Chain implements AsyncDisposable {
     for (const listener of this.#listeners) listener.received(signature);
   }
 
-  /** Resolves when every transaction submitted so far has run, was dropped, or waits for room in the next slot. */
-  settled(): Promise<void> {
-    return this.#pipeline.settled();
+  /** Resolves when every transaction and bundle submitted so far has run, was dropped, or waits for another slot. */
+  async settled(): Promise<void> {
+    await this.bundles.settled();
+    await this.#pipeline.settled();
   }
 
   /** Runs a transaction over the state of a commitment, or of the bank that `at` gives, keeping nothing. */
   simulate(request: SimulationRequest, at?: () => BankSlot): Promise<Simulation> {
     return this.#pipeline.alongside(() =>
-      simulateAt(request, at?.() ?? this.at(request.commitment), {
-        ...this.#deps,
-        chain: this,
-        accounts: this.accounts,
-        mayChange: (address) => this.#pipeline.mayChange(address),
-      }),
+      simulateAt(request, at?.() ?? this.at(request.commitment), this.#simulationDependencies()),
     );
+  }
+
+  /** Runs a bundle over a bank that `bankAt` or `tip` gave, keeping nothing. */
+  simulateBundle(request: BundleSimulationRequest, bank: SimulationBank): Promise<BundleSimulation> {
+    return this.#pipeline.alongside(() => simulateBundleAt(request, bank, this.#simulationDependencies()));
+  }
+
+  #simulationDependencies() {
+    return {
+      svm: this.#deps.svm,
+      chain: this,
+      accounts: this.accounts,
+      mayChange: (address: string) => this.#pipeline.mayChange(address),
+      distrustCaches: () => this.#pipeline.distrustCaches(),
+    };
+  }
+
+  /** The bank of a slot, the open one included; null when it is older than the finalized one or not of this fork. */
+  bankAt(slot: bigint): SimulationBank | null {
+    return slot === this.openSlot ? this.tip : this.#ladder.find(slot);
+  }
+
+  /** The open slot as it is recorded so far. */
+  get tip(): SimulationBank {
+    return { ...this.at("processed"), slot: this.openSlot };
   }
 
   /**
@@ -315,6 +364,7 @@ export class Chain implements AsyncDisposable {
     open.rewards = rewards;
     await this.#runVotes(open);
     this.#pipeline.opened();
+    this.bundles.opened();
     if (!silent) this.announceOpen();
   }
 
@@ -374,6 +424,7 @@ export class Chain implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.bundles.clear();
     await this.#pipeline.exclusively(async () => undefined);
     await this.#deps.svm[Symbol.asyncDispose]();
   }

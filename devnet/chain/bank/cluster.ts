@@ -11,7 +11,7 @@ import { epochInflation } from "./inflation.ts";
 import { clusterStake, stakeHistory } from "./stakes/activation.ts";
 import { delegations } from "./stakes/stake-account.ts";
 import type { StakeHistoryEntry } from "./sysvars.ts";
-import { sweepTips } from "./tips/sweep.ts";
+import { type BlockBuilder, sweepTips } from "./tips/sweep.ts";
 import { EpochStakes } from "./validators/epoch-stakes.ts";
 import { LeaderSchedule } from "./validators/leader-schedule.ts";
 import { Voting } from "./validators/voting.ts";
@@ -125,6 +125,15 @@ export class Cluster {
       }
     }
     return { writes: accounts.writes, rewards };
+  }
+
+  /** What the tip programs do before a leader's first bundle of a slot; null when they cannot. */
+  crankTips(slot: bigint, builder: BlockBuilder | null): readonly AccountWrite[] | null {
+    const { accounts } = this.#at(slot);
+    const identity = this.leaderOf(slot);
+    const leader = this.#deps.genesis.validators.find((validator) => validator.identity === identity);
+    if (leader === undefined) return null;
+    return sweepTips(leader, this.#deps.epochs.epochOf(slot), accounts, builder) ? accounts.writes : null;
   }
 
   /** The votes for a slot's parent as transactions of that slot; none when the chain writes them itself. */

@@ -1,4 +1,4 @@
-import { programs, type Transaction } from "@sluice/wire";
+import { costModel, programs, type Transaction } from "@sluice/wire";
 import type { ChainAccount, ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model.ts";
 import { RENT_EXEMPT_EPOCH } from "../svm/rent-exempt.ts";
 import type { SvmOutcome } from "../svm/svm.ts";
@@ -11,8 +11,6 @@ import { type ResolvedTransaction, resolveTransaction } from "./resolve.ts";
 import { isTokenProgram, tokenBalances } from "./token-state.ts";
 import { isSimpleVote } from "./validators/simple-vote.ts";
 
-/** Each account counts this many bytes beside its data towards a transaction's loaded size. Source: SIMD-0186. */
-const LOADED_ACCOUNT_OVERHEAD = 64;
 const NO_DATA = new Uint8Array();
 
 /** The open slot as the executor sees it. */
@@ -52,7 +50,7 @@ export function admit(
 /** Bytes of all accounts that a transaction loads. */
 export function loadedBytes(accounts: readonly (ChainAccount | null)[]): number {
   let bytes = 0;
-  for (const account of accounts) if (account !== null) bytes += account.data.length + LOADED_ACCOUNT_OVERHEAD;
+  for (const account of accounts) if (account !== null) bytes += account.data.length + costModel.accountOverheadBytes;
   return bytes;
 }
 
@@ -82,7 +80,7 @@ export function exactError(
 }
 
 /** The account after a transaction that left everything but its lamports alone; null when none are left. */
-function withLamports(account: ChainAccount | null, lamports: bigint): ChainAccount | null {
+export function withLamports(account: ChainAccount | null, lamports: bigint): ChainAccount | null {
   if (lamports === 0n) return null;
   if (account !== null) return { ...account, lamports };
   return { lamports, data: NO_DATA, owner: programs.system, executable: false, rentEpoch: RENT_EXEMPT_EPOCH };

@@ -1,19 +1,9 @@
 import type { Message } from "@sluice/wire";
-import { programs } from "@sluice/wire";
-import { BUILTIN_PROGRAMS, PRECOMPILES } from "./programs.ts";
+import { builtInPrograms, costModel, feeRules, precompiles, programs } from "@sluice/wire";
 
-export const LAMPORTS_PER_SIGNATURE = 5_000n;
-const COMPUTE_UNITS_MAX = 1_400_000;
-const DEFAULT_UNITS_BUILTIN = 3_000;
-const DEFAULT_UNITS_PROGRAM = 200_000;
 const MICRO_LAMPORTS = 1_000_000n;
-
-/** Costs of the block's cost model, in cost units. Source: solana-cost-model, block_cost_limits. */
-const SIGNATURE_COST = 720;
-const WRITE_LOCK_COST = 300;
-const INSTRUCTION_BYTES_PER_UNIT = 4;
-const LOADED_PAGE_BYTES = 32_768;
-const LOADED_PAGE_COST = 8;
+const BUILT_IN: ReadonlySet<string> = new Set(builtInPrograms);
+const PRECOMPILES: ReadonlySet<string> = new Set(precompiles);
 
 export interface TransactionFees {
   readonly base: bigint;
@@ -49,11 +39,11 @@ export function messageFees(message: Message, keys: readonly string[] = message.
     const program = keys[programIndex] ?? "";
     if (program === programs.computeBudget) readBudgetInstruction(data, request);
     else if (PRECOMPILES.has(program)) signatures += data[0] ?? 0;
-    defaultUnits += BUILTIN_PROGRAMS.has(program) ? DEFAULT_UNITS_BUILTIN : DEFAULT_UNITS_PROGRAM;
+    defaultUnits += BUILT_IN.has(program) ? feeRules.unitsBuiltIn : feeRules.unitsProgram;
   }
-  const base = BigInt(signatures) * LAMPORTS_PER_SIGNATURE;
+  const base = BigInt(signatures) * feeRules.lamportsPerSignature;
   if (message.version === 1) return v1Fees(message, base, signatures);
-  const unitLimit = Math.min(request.unitLimit ?? defaultUnits, COMPUTE_UNITS_MAX);
+  const unitLimit = Math.min(request.unitLimit ?? defaultUnits, feeRules.unitsMax);
   const { unitPrice } = request;
   const priority = unitPrice === 0n ? 0n : (BigInt(unitLimit) * unitPrice + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS;
   return { base, priority, unitPrice, unitLimit, signatures };
@@ -81,10 +71,10 @@ export function costUnits(
   let instructionBytes = 0;
   for (const instruction of message.instructions) instructionBytes += instruction.data.length;
   return (
-    fees.signatures * SIGNATURE_COST +
-    writableKeys * WRITE_LOCK_COST +
-    Math.floor(instructionBytes / INSTRUCTION_BYTES_PER_UNIT) +
+    fees.signatures * costModel.signature +
+    writableKeys * costModel.writeLock +
+    Math.floor(instructionBytes / costModel.instructionBytesPerUnit) +
     unitsConsumed +
-    Math.ceil(loadedBytes / LOADED_PAGE_BYTES) * LOADED_PAGE_COST
+    Math.ceil(loadedBytes / costModel.pageBytes) * costModel.page
   );
 }

@@ -43,6 +43,18 @@ class ScriptedMachine implements Svm {
     return this.#real.simulate(transaction, overlay, nextNonce);
   }
 
+  executeBundle(transactions: readonly SvmTransaction[], nextNonce: Uint8Array): Promise<readonly SvmOutcome[]> {
+    return this.#real.executeBundle(transactions, nextNonce);
+  }
+
+  simulateBundle(
+    transactions: readonly SvmTransaction[],
+    overlay: readonly AccountWrite[],
+    nextNonce: Uint8Array,
+  ): Promise<readonly SvmOutcome[]> {
+    return this.#real.simulateBundle(transactions, overlay, nextNonce);
+  }
+
   write(accounts: readonly AccountWrite[]): Promise<void> {
     return this.#real.write(accounts);
   }

@@ -114,13 +114,13 @@ export class Pipeline {
     return this.#underWay.batches === 0 && !this.#recovery.isUnderWay;
   }
 
-  /** Runs work with nothing under way at the machine; transactions and simulations wait meanwhile. */
-  exclusively<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs work with nothing under way at the machine; all else waits meanwhile. `up` mends a machine that ends during it. */
+  exclusively<T>(work: (up: () => Promise<void>) => Promise<T>): Promise<T> {
     return this.#turns.alone(
       () => this.#isQuiet(),
       async () => {
         await this.#recovery.up();
-        return work();
+        return work(() => this.#recovery.up());
       },
       () => this.#pumpSoon(),
     );

@@ -49,7 +49,31 @@ class Deployment {
     return recorded === null ? "not landed" : recorded.executed.error;
   }
 
+  /** Hands the chain a bundle of these instructions and a transaction that fails, and closes the slot. */
+  async landNothing(signers: readonly Keypair[], ...instructions: TransactionInstruction[]): Promise<void> {
+    const { chain } = this.#manual;
+    const { blockhash } = chain.at("processed");
+    const { publicKey: fromPubkey } = this.payer;
+    const tooMuch = SystemProgram.transfer({ fromPubkey, toPubkey: LOADER, lamports: 1_000n * BigInt(SOL) });
+    const bundle = [
+      signedBy([this.payer, ...signers], blockhash, ...instructions),
+      signedBy([this.payer], blockhash, tooMuch),
+    ];
+    const insertion = chain.bundles.submit(
+      bundle.map(({ bytes }) => ({ data: bytes, isDiscarded: false })),
+      null,
+    );
+    expect(insertion.ok).toBe(true);
+    await this.#manual.closeSlots(1);
+    expect(chain.bundles.facts).toMatchObject({ landed: 0, waiting: 0 });
+  }
+
   async deploy(): Promise<void> {
+    expect(await this.land([this.program], ...(await this.prepare()))).toBeNull();
+  }
+
+  /** Writes the program's file, and gives what is still to be done. */
+  async prepare(): Promise<TransactionInstruction[]> {
     const { payer, program } = this;
     this.#manual.fund(payer, 100n * BigInt(SOL));
     await this.#manual.closeSlots(1);
@@ -91,7 +115,7 @@ class Deployment {
       [SystemProgram.programId, ""],
       [authority, "s"],
     ]);
-    expect(await this.land([program], create(program, 36), deploy)).toBeNull();
+    return [create(program, 36), deploy];
   }
 
   async call(): Promise<unknown> {
@@ -99,6 +123,10 @@ class Deployment {
   }
 
   close(): Promise<unknown> {
+    return this.land([], this.closing());
+  }
+
+  closing(): TransactionInstruction {
     const { publicKey } = this.payer;
     const accounts = [
       [this.#data, "w"],
@@ -106,7 +134,7 @@ class Deployment {
       [publicKey, "s"],
       [this.program.publicKey, "w"],
     ] as const;
-    return this.land([], loaderCall(new ByteWriter().u32(5), accounts));
+    return loaderCall(new ByteWriter().u32(5), accounts);
   }
 }
 
@@ -130,5 +158,18 @@ for (const machine of ["in its own process", "in the chain's"]) {
     await manual.chain.fork(1, false);
     expect(await deployment.call()).not.toBeNull();
     expect(manual.chain.facts).toMatchObject({ rebuilds: 1, machine: { ended: 0 } });
+  });
+
+  test(`a bundle that fails neither deploys a program nor closes one, with the machine ${machine}`, async () => {
+    await using manual = await startManualChain({}, svm());
+    const deployment = new Deployment(manual);
+    const deploying = await deployment.prepare();
+    await deployment.landNothing([deployment.program], ...deploying);
+    expect(await deployment.call()).toBe("ProgramAccountNotFound");
+    expect(await deployment.land([deployment.program], ...deploying)).toBeNull();
+    expect(await deployment.call()).toBeNull();
+    await deployment.landNothing([], deployment.closing());
+    expect(await deployment.call()).toBeNull();
+    expect(manual.chain.facts).toMatchObject({ rebuilds: 2, machine: { ended: 0 } });
   });
 }

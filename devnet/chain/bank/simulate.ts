@@ -36,7 +36,10 @@ export interface Simulation {
   readonly after: (address: string) => ChainAccount | null;
 }
 
-interface SimulationDependencies {
+/** A bank that simulations run over: a frozen one, or what the open slot holds so far. */
+export type SimulationBank = Pick<BankSlot, "slot" | "blockhash" | "blockHeight">;
+
+export interface SimulationDependencies {
   readonly svm: Svm;
   readonly accounts: AccountStore;
   readonly chain: {
@@ -48,10 +51,16 @@ interface SimulationDependencies {
   mayChange(address: string): boolean;
 }
 
-/** The accounts of a transaction, tables included, as they were at the bank where the machine may have newer ones. */
-function overlayOf(resolved: ResolvedTransaction, bank: BankSlot, deps: SimulationDependencies): AccountWrite[] {
+/** The accounts of transactions, tables included, as they were at the bank where the machine may have newer ones. */
+export function overlayOf(
+  transactions: readonly ResolvedTransaction[],
+  bank: SimulationBank,
+  deps: SimulationDependencies,
+): AccountWrite[] {
   const { accounts } = deps;
-  const addresses = new Set<string>([...resolved.keys, ...resolved.message.lookups.map(({ table }) => table)]);
+  const addresses = new Set(
+    transactions.flatMap(({ keys, message }) => [...keys, ...message.lookups.map(({ table }) => table)]),
+  );
   const overlay: AccountWrite[] = [];
   for (const address of addresses) {
     if (!accounts.changedAfter(address, bank.slot) && !deps.mayChange(address)) continue;
@@ -63,18 +72,12 @@ function overlayOf(resolved: ResolvedTransaction, bank: BankSlot, deps: Simulati
   return overlay;
 }
 
-/** Simulates over a frozen bank, whatever the open slot has done since. */
-export async function simulateAt(
-  request: SimulationRequest,
-  bank: BankSlot,
-  deps: SimulationDependencies,
-): Promise<Simulation> {
-  const { chain, accounts } = deps;
-  const before = (address: string) => accounts.get(address, bank.slot);
-  const view: OpenBank = {
+/** A bank as transactions are checked against it. */
+export function viewOf(bank: SimulationBank, { chain, accounts }: SimulationDependencies): OpenBank {
+  return {
     slot: bank.slot,
     nextNonce: durableNonce(hashBytes(bank.blockhash)),
-    read: before,
+    read: (address) => accounts.get(address, bank.slot),
     isRecentSlot: (slot) => chain.isRecentSlot(slot),
     isBlockhashValid: (blockhash) => chain.blockhashes.isValid(blockhash, bank.blockHeight),
     wasProcessed: (signature) => {
@@ -82,6 +85,16 @@ export async function simulateAt(
       return slot !== null && slot <= bank.slot;
     },
   };
+}
+
+/** Simulates over a frozen bank, whatever the open slot has done since. */
+export async function simulateAt(
+  request: SimulationRequest,
+  bank: BankSlot,
+  deps: SimulationDependencies,
+): Promise<Simulation> {
+  const view = viewOf(bank, deps);
+  const before = view.read;
   const nothing = {
     bank,
     loadedBytes: 0n,
@@ -98,7 +111,7 @@ export async function simulateAt(
   const held = keys.map(before);
   const preTokenBalances = tokenBalances(keys, before);
   const transaction = svmTransaction(resolved, nonceAddress, request.verify ?? false);
-  const outcome = await deps.svm.simulate(transaction, overlayOf(resolved, bank, deps), view.nextNonce);
+  const outcome = await deps.svm.simulate(transaction, overlayOf([resolved], bank, deps), view.nextNonce);
   const after = readAfter(outcome, before);
   return {
     error: exactError(outcome, resolved, view),

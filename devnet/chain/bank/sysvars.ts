@@ -1,4 +1,4 @@
-import { sysvars } from "@sluice/wire";
+import { feeRules, sysvars } from "@sluice/wire";
 import type { ChainAccount } from "../model.ts";
 import type { AccountWrite } from "../svm/svm.ts";
 import { ByteWriter } from "./bytes.ts";
@@ -7,7 +7,6 @@ const RENT_EXEMPT_EPOCH = 0xffff_ffff_ffff_ffffn;
 const SLOT_HASHES_MAX = 512;
 const RECENT_BLOCKHASHES_MAX = 150;
 const SLOT_HISTORY_BITS = 1_048_576n;
-const LAMPORTS_PER_SIGNATURE = 5_000n;
 
 /** Lamports that make `bytes` of data rent exempt: 6,960 for each byte and 128 bytes of overhead. */
 export function rentExemptLamports(bytes: number): bigint {
@@ -68,7 +67,7 @@ export function slotHashesSysvar(newestFirst: readonly SlotHash[]): AccountWrite
 export function recentBlockhashesSysvar(newestFirst: readonly Uint8Array[]): AccountWrite {
   const kept = newestFirst.slice(0, RECENT_BLOCKHASHES_MAX);
   const writer = new ByteWriter().u64(BigInt(kept.length));
-  for (const hash of kept) writer.bytes(hash).u64(LAMPORTS_PER_SIGNATURE);
+  for (const hash of kept) writer.bytes(hash).u64(feeRules.lamportsPerSignature);
   return sysvar(sysvars.recentBlockhashes, writer.finish(8 + RECENT_BLOCKHASHES_MAX * 40));
 }
 

@@ -1,4 +1,4 @@
-import { type Message, programs, sysvars } from "@sluice/wire";
+import { type Message, programs, reservedKeys } from "@sluice/wire";
 import type { JsonObject } from "./json.ts";
 
 /** A transaction's key with the rights that it gives, as `jsonParsed` and `accounts` list it. */
@@ -9,30 +9,7 @@ export interface AccountKey {
   readonly source: "transaction" | "lookupTable";
 }
 
-/** Keys that the runtime never locks for writing, whatever a message asks. */
-const RESERVED_KEYS: ReadonlySet<string> = new Set<string>([
-  programs.system,
-  programs.addressLookupTable,
-  programs.bpfLoaderDeprecated,
-  programs.bpfLoader,
-  programs.bpfLoaderUpgradeable,
-  programs.computeBudget,
-  programs.config,
-  programs.ed25519,
-  programs.featureGate,
-  programs.secp256k1,
-  programs.loaderV4,
-  programs.nativeLoader,
-  programs.secp256r1,
-  programs.stake,
-  programs.stakeConfig,
-  programs.vote,
-  programs.zkElGamalProof,
-  "ZkTokenProof1111111111111111111111111111111",
-  ...Object.values(sysvars),
-  "SysvarFees111111111111111111111111111111111",
-  "SysvarRewards111111111111111111111111111111",
-]);
+const RESERVED: ReadonlySet<string> = new Set(reservedKeys);
 
 type Loaded = { readonly writable: readonly string[]; readonly readonly: readonly string[] };
 
@@ -46,7 +23,7 @@ export function keyNames(message: Message, loaded: Loaded): string[] {
  * called as a program while the upgradeable loader is not among the keys.
  */
 export function writableKeys(message: Message, names: readonly string[]): boolean[] {
-  const writable = names.map((pubkey, index) => message.isWritable(index) && !RESERVED_KEYS.has(pubkey));
+  const writable = names.map((pubkey, index) => message.isWritable(index) && !RESERVED.has(pubkey));
   if (names.includes(programs.bpfLoaderUpgradeable)) return writable;
   for (const { programIndex } of message.instructions) writable[programIndex] = false;
   return writable;

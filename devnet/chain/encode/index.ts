@@ -18,7 +18,7 @@ export { type BlockOptions, type EncodedBlock, encodeBlock } from "./block.ts";
 export { encodeTransactionError } from "./error-text.ts";
 export type { InnerInstructionGroup } from "./instruction.ts";
 export type { JsonObject, JsonValue } from "./json.ts";
-export { encodeSimulation, type SimulatedTransaction } from "./simulation.ts";
+export { encodeBundleTransaction, encodeSimulation, type SimulatedTransaction } from "./simulation.ts";
 export {
   type EncodedTransaction,
   encodeTransaction,

@@ -51,3 +51,21 @@ export function encodeSimulation(simulated: SimulatedTransaction): JsonObject {
     loadedAddresses: loadedAddresses === null ? null : { ...loadedAddresses },
   };
 }
+
+/** What a simulation found of one transaction of a bundle. */
+export interface SimulatedBundleTransaction
+  extends Omit<SimulatedTransaction, "logs" | "accounts" | "unitsConsumed" | "innerInstructions" | "accountKeys"> {
+  readonly logs: readonly string[];
+  readonly unitsConsumed: bigint;
+  /** Already encoded, in the order in which they were asked for; none when none were. */
+  readonly preExecutionAccounts: readonly AccountJson[];
+  readonly postExecutionAccounts: readonly AccountJson[];
+}
+
+/** An element of simulateBundle's `transactionResults`. Source: jito-solana, RpcSimulateBundleTransactionResult. */
+export function encodeBundleTransaction(simulated: SimulatedBundleTransaction): JsonObject {
+  const { preExecutionAccounts, postExecutionAccounts, ...rest } = simulated;
+  const encoded = encodeSimulation({ ...rest, accounts: null, innerInstructions: null, accountKeys: [] });
+  const { accounts: _, innerInstructions: __, ...members } = encoded;
+  return { ...members, preExecutionAccounts, postExecutionAccounts };
+}

@@ -57,7 +57,7 @@ function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return Buffer.compare(one, other) === 0;
 }
 
-function sameAccount(one: Account, other: Account): boolean {
+export function sameAccount(one: Account, other: Account): boolean {
   return (
     one.lamports() === other.lamports() &&
     one.executable() === other.executable() &&
@@ -105,6 +105,11 @@ export class LiteSvmCore {
     return GENESIS_OWNERS.flatMap((owner) =>
       this.#native.getProgramAccounts(owner).map((listed) => ({ key: listed.address, account: listed.account() })),
     );
+  }
+
+  /** The account as it is now; null when it is gone. */
+  account(key: Uint8Array): Account | null {
+    return this.#read(key, 0).account;
   }
 
   write(key: Uint8Array, account: Account | null): void {

@@ -2,7 +2,8 @@ import { encodeBase58 } from "@sluice/wire";
 import { Account } from "litesvm/dist/internal.js";
 import type { ChainAccount } from "../model.ts";
 import { keyBytes } from "./key-bytes.ts";
-import { type CoreTransaction, keyAt, LiteSvmCore } from "./litesvm-core.ts";
+import { executeBundle, simulateBundle } from "./litesvm-bundle.ts";
+import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt, LiteSvmCore } from "./litesvm-core.ts";
 import type { LiteSvmOutcome } from "./litesvm-outcome.ts";
 import { RENT_EXEMPT_EPOCH } from "./rent-exempt.ts";
 import type { AccountWrite, LamportsWrite, Svm, SvmOutcome, SvmTransaction } from "./svm.ts";
@@ -47,6 +48,27 @@ function svmOutcome(
   return { included, error, logs, innerInstructions, computeUnitsConsumed, returnData, writes, balances };
 }
 
+function keyedAccount({ address, account }: AccountWrite): KeyedAccount {
+  return { key: keyBytes(address), account: nativeAccount(account) };
+}
+
+function executedOutcome({ ran, writes, balances }: CoreOutcome, transaction: SvmTransaction): SvmOutcome {
+  const address = (index: number) => transaction.writable[index] ?? transaction.payer;
+  return svmOutcome(
+    ran,
+    writes.map(({ index, account }) => ({ address: address(index), account: chainAccount(account) })),
+    balances.map(({ index, lamports }) => ({ address: address(index), lamports })),
+  );
+}
+
+/** A bundle has as many outcomes as transactions of it ran. */
+function bundleOutcomes(outcomes: readonly CoreOutcome[], transactions: readonly SvmTransaction[]): SvmOutcome[] {
+  return outcomes.flatMap((outcome, index) => {
+    const transaction = transactions[index];
+    return transaction === undefined ? [] : [executedOutcome(outcome, transaction)];
+  });
+}
+
 /** LiteSVM in this process: a fault that aborts it ends the process, and its work is the event loop's. */
 export class LiteSvmMachine implements Svm {
   readonly #core = new LiteSvmCore();
@@ -73,17 +95,22 @@ export class LiteSvmMachine implements Svm {
   }
 
   async execute(transactions: readonly SvmTransaction[], nextNonce: Uint8Array): Promise<readonly SvmOutcome[]> {
-    return transactions.map((transaction) => this.#execute(transaction, nextNonce));
+    return transactions.map((transaction) =>
+      executedOutcome(this.#core.execute(coreTransaction(transaction), nextNonce), transaction),
+    );
   }
 
-  #execute(transaction: SvmTransaction, nextNonce: Uint8Array): SvmOutcome {
-    const { ran, writes, balances } = this.#core.execute(coreTransaction(transaction), nextNonce);
-    const address = (index: number) => transaction.writable[index] ?? transaction.payer;
-    return svmOutcome(
-      ran,
-      writes.map(({ index, account }) => ({ address: address(index), account: chainAccount(account) })),
-      balances.map(({ index, lamports }) => ({ address: address(index), lamports })),
-    );
+  async executeBundle(transactions: readonly SvmTransaction[], nextNonce: Uint8Array): Promise<readonly SvmOutcome[]> {
+    return bundleOutcomes(executeBundle(transactions.map(coreTransaction), nextNonce, this.#core), transactions);
+  }
+
+  async simulateBundle(
+    transactions: readonly SvmTransaction[],
+    overlay: readonly AccountWrite[],
+    nextNonce: Uint8Array,
+  ): Promise<readonly SvmOutcome[]> {
+    const run = simulateBundle(transactions.map(coreTransaction), overlay.map(keyedAccount), nextNonce, this.#core);
+    return bundleOutcomes(run, transactions);
   }
 
   async simulate(
@@ -91,8 +118,7 @@ export class LiteSvmMachine implements Svm {
     overlay: readonly AccountWrite[],
     _nextNonce: Uint8Array,
   ): Promise<SvmOutcome> {
-    const under = overlay.map(({ address, account }) => ({ key: keyBytes(address), account: nativeAccount(account) }));
-    const { ran, writes } = this.#core.simulate(coreTransaction(transaction), under);
+    const { ran, writes } = this.#core.simulate(coreTransaction(transaction), overlay.map(keyedAccount));
     const after = writes.map(({ key, account }) => ({ address: encodeBase58(key), account: chainAccount(account) }));
     return svmOutcome(ran, after, []);
   }

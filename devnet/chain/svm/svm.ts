@@ -55,6 +55,11 @@ export interface SvmOutcome {
   readonly balances: readonly LamportsWrite[];
 }
 
+/** Whether a transaction did all that it was to do. */
+export function succeeded({ included, error }: SvmOutcome): boolean {
+  return included && error === null;
+}
+
 /** The machine ended before it answered. Nothing that it did stays; it takes calls again when it is rebuilt. */
 export class MachineEndedError extends Error {
   override readonly name = "MachineEndedError";
@@ -72,6 +77,17 @@ export class MachineEndedError extends Error {
 export interface Svm extends AsyncDisposable {
   /** Runs transactions in order and keeps their effects. `nextNonce` is what an advanced nonce account now holds. */
   execute(transactions: readonly SvmTransaction[], nextNonce: Uint8Array): Promise<readonly SvmOutcome[]>;
+  /**
+   * Runs transactions in order as one: when one of them does not succeed, nothing of any of them stays. The outcomes end
+   * with the first that did not succeed.
+   */
+  executeBundle(transactions: readonly SvmTransaction[], nextNonce: Uint8Array): Promise<readonly SvmOutcome[]>;
+  /** Runs transactions like `executeBundle` over the newest state with `overlay` in place of it; nothing is kept. */
+  simulateBundle(
+    transactions: readonly SvmTransaction[],
+    overlay: readonly AccountWrite[],
+    nextNonce: Uint8Array,
+  ): Promise<readonly SvmOutcome[]>;
   /** Runs one transaction over the newest state with `overlay` in place of it; nothing is kept. */
   simulate(transaction: SvmTransaction, overlay: readonly AccountWrite[], nextNonce: Uint8Array): Promise<SvmOutcome>;
   /** Writes accounts as they are, without rules: sysvars, rewards, genesis. */

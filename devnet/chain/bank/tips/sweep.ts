@@ -1,7 +1,9 @@
 import {
+  type Address,
   decodeTipPaymentConfig,
   encodeTipDistributionAccount,
   encodeTipPaymentConfig,
+  sysvars,
   tipPrograms,
 } from "@sluice/wire";
 import type { AccountOverlay } from "../account-overlay.ts";
@@ -46,22 +48,56 @@ function openDistribution(leader: Validator, epoch: bigint, address: string, bum
   return true;
 }
 
+/** Who builds a leader's blocks, and the percentage of tips that it takes. */
+export interface BlockBuilder {
+  readonly address: Address;
+  readonly commissionPercent: bigint;
+}
+
+/** Whether lamports may be added to an account by a program: none may to one that runs, nor to a sysvar. */
+function isPayable(address: Address, accounts: AccountOverlay): boolean {
+  const account = accounts.read(address);
+  return account === null || (!account.executable && account.owner !== sysvars.owner);
+}
+
 /**
- * What a leader does before its first slot of a row: the tips that came in are paid to the leader before it, less the
- * block builder's commission, and from now on they are this leader's. Source: jito-programs, change_tip_receiver.
+ * What a leader does before its first bundle, and before its first slot of a row: the tips that came in are paid to the
+ * receiver and the block builder of before, and from now on they are this leader's and its builder's; null leaves the
+ * builder as it is. False when it cannot be done, and then nothing is. Source: jito-programs, change_tip_receiver and
+ * change_block_builder, both of which sweep first.
  */
-export function sweepTips(leader: Validator, epoch: bigint, accounts: AccountOverlay): void {
-  const configAccount = accounts.read(tipPaymentConfigAddress);
-  const config = configAccount === null ? null : decodeTipPaymentConfig(configAccount.data);
-  if (configAccount === null || config === null) return;
+export function sweepTips(
+  leader: Validator,
+  epoch: bigint,
+  accounts: AccountOverlay,
+  newBuilder: BlockBuilder | null = null,
+): boolean {
+  const before = accounts.read(tipPaymentConfigAddress);
+  const config = before === null ? null : decodeTipPaymentConfig(before.data);
+  if (config === null) return false;
   const { address, bump } = distributionAddress(leader.voteBytes, epoch);
-  if (config.tipReceiver === address || !openDistribution(leader, epoch, address, bump, accounts)) return;
+  const builder = newBuilder ?? {
+    address: config.blockBuilder,
+    commissionPercent: config.blockBuilderCommissionPercent,
+  };
+  const isBuilderSame =
+    config.blockBuilder === builder.address && config.blockBuilderCommissionPercent === builder.commissionPercent;
+  if (config.tipReceiver === address && isBuilderSame) return true;
+  if (!isPayable(config.blockBuilder, accounts) || !isPayable(builder.address, accounts)) return false;
+  if (!openDistribution(leader, epoch, address, bump, accounts)) return false;
   const swept = drain(accounts);
   const commission = (swept * config.blockBuilderCommissionPercent) / 100n;
   if (commission > 0n) accounts.add(config.blockBuilder, commission, systemAccount(0n));
   if (swept > commission) accounts.add(config.tipReceiver, swept - commission, systemAccount(0n));
-  accounts.write(tipPaymentConfigAddress, {
-    ...configAccount,
-    data: encodeTipPaymentConfig({ ...config, tipReceiver: address }),
+  // Read anew: whoever was paid may be the configuration itself.
+  const configAccount = accounts.read(tipPaymentConfigAddress);
+  if (configAccount === null) return false;
+  const data = encodeTipPaymentConfig({
+    ...config,
+    tipReceiver: address,
+    blockBuilder: builder.address,
+    blockBuilderCommissionPercent: builder.commissionPercent,
   });
+  accounts.write(tipPaymentConfigAddress, { ...configAccount, data });
+  return true;
 }

@@ -4,6 +4,7 @@ import { encodeMessage, encodeTransaction, programs } from "@sluice/wire";
 import { Keypair, SystemProgram } from "@solana/web3.js";
 import { ByteWriter } from "../../bank/bytes.ts";
 import { hashBytes } from "../../bank/slot-sysvars.ts";
+import { airdropTransaction } from "../../rpc/airdrop.ts";
 import { parsedTransaction } from "../../rpc/transaction-input.ts";
 import { call } from "../../testing/boot.ts";
 import { type ManualChain, signed, startManualChain } from "../../testing/chain.ts";
@@ -56,6 +57,46 @@ test("simulations say the same, wherever the machine is", async () => {
     return found;
   };
   expect(await answers(new MachineProcess())).toEqual(await answers(new LiteSvmMachine()));
+});
+
+test("bundles end the same, run or simulated over older banks, wherever the machine is", async () => {
+  const chainOfBundles = async (svm: Svm) => {
+    await using manual = await startManualChain({}, svm);
+    const { chain } = manual;
+    const found: unknown[] = [];
+    const payment = (distinct: number, lamports = SOL) => {
+      const { faucet } = chain.genesis;
+      const receiver = new Uint8Array(32).fill(distinct + 1);
+      return airdropTransaction(faucet, receiver, lamports, chain.at("confirmed").blockhash, distinct);
+    };
+    for (let slot = 0; slot < 2; slot += 1) {
+      await manual.closeSlots(1);
+      for (const [at, hostile] of hostileTransactions(20 + slot, 16, chain).entries()) {
+        const sound = [payment(4 * at), payment(4 * at + 1)];
+        const bundle = at % 2 === 0 ? sound : [...sound, payment(4 * at + 2, 2n ** 63n)];
+        for (const bank of [chain.at("confirmed"), chain.tip]) {
+          const transactions = at % 3 === 0 ? bundle : [...bundle, hostile];
+          const { steps } = await chain.simulateBundle({ transactions, checkAge: true }, bank);
+          found.push(steps.map(({ before: _, after: __, resolved: ___, ...step }) => step));
+        }
+        chain.bundles.submit(
+          bundle.map(({ bytes }) => ({ data: bytes, isDiscarded: false })),
+          null,
+        );
+        await chain.settled();
+      }
+    }
+    await manual.closeSlots(1);
+    const { slot } = chain.at("processed");
+    expect(chain.bundles.facts).toMatchObject({ landed: 16, dropped: { failed: 15 } });
+    return {
+      found,
+      facts: chain.bundles.facts,
+      blocks: chain.history.slots(0n, slot, 100).map((at) => chain.history.block(at)),
+      accounts: new Map([...chain.accounts.all(slot)].sort(([one], [other]) => (one < other ? -1 : 1))),
+    };
+  };
+  expect(await chainOfBundles(new MachineProcess())).toEqual(await chainOfBundles(new LiteSvmMachine()));
 });
 
 for (const version of ["legacy", 0, 1] as const) {

@@ -114,12 +114,38 @@ export class MachineProcess implements Svm {
     return promise;
   }
 
-  execute(transactions: readonly SvmTransaction[], nextNonce: Uint8Array): Promise<readonly SvmOutcome[]> {
-    const writer = this.#writer.begin(REQUEST.execute).fixed(nextNonce).u16(transactions.length);
+  /** Asks for transactions to be run, all in one frame; `more` writes what stands behind them. */
+  #run(
+    kind: number,
+    transactions: readonly SvmTransaction[],
+    nextNonce: Uint8Array,
+    more: (writer: FrameWriter) => void = () => undefined,
+  ): Promise<readonly SvmOutcome[]> {
+    const writer = this.#writer.begin(kind).fixed(nextNonce).u16(transactions.length);
     for (const transaction of transactions) writeTransaction(writer, transaction);
+    more(writer);
     return this.#ask(writer.finish(), (reader, { answers }) => {
       const count = reader.u16();
       return transactions.slice(0, count).map((transaction) => answers.outcome(reader, transaction));
+    });
+  }
+
+  execute(transactions: readonly SvmTransaction[], nextNonce: Uint8Array): Promise<readonly SvmOutcome[]> {
+    return this.#run(REQUEST.execute, transactions, nextNonce);
+  }
+
+  executeBundle(transactions: readonly SvmTransaction[], nextNonce: Uint8Array): Promise<readonly SvmOutcome[]> {
+    return this.#run(REQUEST.executeBundle, transactions, nextNonce);
+  }
+
+  simulateBundle(
+    transactions: readonly SvmTransaction[],
+    overlay: readonly AccountWrite[],
+    nextNonce: Uint8Array,
+  ): Promise<readonly SvmOutcome[]> {
+    return this.#run(REQUEST.simulateBundle, transactions, nextNonce, (writer) => {
+      writer.u32(overlay.length);
+      for (const write of overlay) writeAccount(writer, write);
     });
   }
 

@@ -1,5 +1,6 @@
 import { readSync, writeSync } from "node:fs";
-import { LiteSvmCore } from "../litesvm-core.ts";
+import { executeBundle, simulateBundle } from "../litesvm-bundle.ts";
+import { type CoreOutcome, type CoreTransaction, LiteSvmCore } from "../litesvm-core.ts";
 import { type FrameReader, FrameSplitter } from "./frame-reader.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import {
@@ -17,6 +18,10 @@ const READS_AT_A_STRETCH = 16;
 const STDIN = 0;
 const STDOUT = 1;
 
+function readTransactions(reader: FrameReader): CoreTransaction[] {
+  return Array.from({ length: reader.u16() }, () => readTransaction(reader));
+}
+
 /** The machine behind the protocol. */
 class MachineServer {
   readonly #core = new LiteSvmCore();
@@ -32,6 +37,8 @@ class MachineServer {
     else if (kind === REQUEST.genesisAccounts) writeAccounts(this.#writer, this.#core.brought());
     else if (kind === REQUEST.beginRebuild) this.#core.beginRebuild();
     else if (kind === REQUEST.endRebuild) this.#core.endRebuild();
+    else if (kind === REQUEST.executeBundle) this.#executeBundle(reader);
+    else if (kind === REQUEST.simulateBundle) this.#simulateBundle(reader);
     else throw new RangeError(`a request of kind ${kind}`);
     return this.#writer.finish();
   }
@@ -44,6 +51,23 @@ class MachineServer {
       const outcome = this.#core.execute(readTransaction(reader), nextNonce);
       writeOutcome(this.#writer, outcome, this.#lines);
     }
+  }
+
+  #executeBundle(reader: FrameReader): void {
+    const nextNonce = reader.fixed(32);
+    this.#answerOutcomes(executeBundle(readTransactions(reader), nextNonce, this.#core));
+  }
+
+  #simulateBundle(reader: FrameReader): void {
+    const nextNonce = reader.fixed(32);
+    const transactions = readTransactions(reader);
+    const overlay = Array.from({ length: reader.u32() }, () => readAccount(reader));
+    this.#answerOutcomes(simulateBundle(transactions, overlay, nextNonce, this.#core));
+  }
+
+  #answerOutcomes(outcomes: readonly CoreOutcome[]): void {
+    this.#writer.u16(outcomes.length);
+    for (const outcome of outcomes) writeOutcome(this.#writer, outcome, this.#lines);
   }
 
   #simulate(reader: FrameReader): void {

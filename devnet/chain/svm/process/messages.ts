@@ -13,6 +13,10 @@ export const REQUEST = {
   /** A machine with empty caches takes the place of this one; writes follow, then `endRebuild`. */
   beginRebuild: 5,
   endRebuild: 6,
+  /** As `execute`, but all or nothing; the answer has as many outcomes as ran. */
+  executeBundle: 7,
+  /** As `executeBundle`, then a u32 count and so many accounts to lay over the newest state; nothing is kept. */
+  simulateBundle: 8,
 } as const;
 
 /** Flags of a transaction. */

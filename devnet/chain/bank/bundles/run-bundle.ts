@@ -1,0 +1,99 @@
+import { programs, type Transaction } from "@sluice/wire";
+import { MachineEndedError, type Svm, type SvmOutcome, succeeded } from "../../svm/svm.ts";
+import type { Admitted, OpenSlot } from "../open-slot.ts";
+
+/** Times that a bundle may end the machine. */
+const DEATHS_MAX = 2;
+
+const LOADERS: readonly string[] = [
+  programs.bpfLoaderUpgradeable,
+  programs.bpfLoader,
+  programs.bpfLoaderDeprecated,
+  programs.loaderV4,
+];
+
+/**
+ * What became of a bundle that ran: it landed whole, or nothing of it did, because a transaction may not run in this
+ * slot, because one failed, because the block has no room for it, or because it ends the machine.
+ */
+export type BundleOutcome = "landed" | "refused" | "failed" | "no room" | "dangerous";
+
+export interface BundleRunDependencies {
+  readonly svm: Svm;
+  /** Resolves when the machine may be asked for something. */
+  readonly up: () => Promise<void>;
+  /** The machine compiled programs that are not there: it is rebuilt before it runs anything else. */
+  readonly distrustCaches: () => void;
+}
+
+/** Admits all transactions over the state before the first of them, or none. */
+function admitAll(transactions: readonly Transaction[], open: OpenSlot): Admitted[] | "refused" | "no room" {
+  const admitted: Admitted[] = [];
+  for (const transaction of transactions) {
+    const one = open.admit({ transaction, signature: transaction.id, verified: true });
+    if (typeof one !== "string") {
+      admitted.push(one);
+      continue;
+    }
+    giveUpAll(admitted, open);
+    return one === "refused" ? "refused" : "no room";
+  }
+  return admitted;
+}
+
+function giveUpAll(admitted: readonly Admitted[], open: OpenSlot): void {
+  for (const one of admitted) open.giveUp(one);
+}
+
+/** Whether transactions may have had the machine compile something, which it keeps though they were taken back. */
+export function namesLoader(
+  transactions: readonly { readonly resolved: { readonly keys: readonly string[] } }[],
+): boolean {
+  return transactions.some(({ resolved }) => LOADERS.some((loader) => resolved.keys.includes(loader)));
+}
+
+/** Runs them at the machine, once more when it ends; null when it ends again, and it is mended then. */
+async function execute(
+  admitted: readonly Admitted[],
+  open: OpenSlot,
+  { svm, up }: BundleRunDependencies,
+): Promise<readonly SvmOutcome[] | null> {
+  const machine = admitted.map((one) => one.machine);
+  for (let deaths = 0; deaths < DEATHS_MAX; deaths += 1) {
+    await up();
+    try {
+      return await svm.executeBundle(machine, open.nextNonce);
+    } catch (error) {
+      if (!(error instanceof MachineEndedError)) throw error;
+    }
+  }
+  return null;
+}
+
+/**
+ * Runs a bundle in the open slot, with nothing else under way: either all its transactions are recorded, one behind the
+ * other, or none, and nothing of what they did stays. A machine that ends meanwhile takes all of it with it.
+ */
+export async function runBundle(
+  transactions: readonly Transaction[],
+  open: OpenSlot,
+  deps: BundleRunDependencies,
+): Promise<BundleOutcome> {
+  const admitted = admitAll(transactions, open);
+  if (typeof admitted === "string") return admitted;
+  const outcomes = await execute(admitted, open, deps).catch((error: unknown) => {
+    giveUpAll(admitted, open);
+    throw error;
+  });
+  if (outcomes?.length === admitted.length && outcomes.every(succeeded)) {
+    for (const [index, outcome] of outcomes.entries()) {
+      const one = admitted[index];
+      if (one !== undefined) open.record(one, outcome);
+    }
+    return "landed";
+  }
+  giveUpAll(admitted, open);
+  if (outcomes === null) return "dangerous";
+  if (namesLoader(admitted)) deps.distrustCaches();
+  return "failed";
+}

@@ -1,0 +1,111 @@
+import type { Transaction } from "@sluice/wire";
+import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../../model.ts";
+import type { SvmOutcome } from "../../svm/svm.ts";
+import { admit, exactError, loadedBytes, withLamports } from "../executor.ts";
+import { type ResolvedTransaction, svmTransaction } from "../resolve.ts";
+import { overlayOf, type SimulationBank, type SimulationDependencies, viewOf } from "../simulate.ts";
+import { tokenBalances } from "../token-state.ts";
+import { namesLoader } from "./run-bundle.ts";
+
+export interface BundleSimulationRequest {
+  readonly transactions: readonly Transaction[];
+  /** False when the caller replaced the blockhash, so that its age says nothing. */
+  readonly checkAge: boolean;
+}
+
+/** One transaction of a bundle; when it may not run at all, `resolved` and `outcome` are null. */
+export interface BundleStep {
+  readonly signature: string;
+  readonly error: TransactionErrorJson | null;
+  readonly resolved: ResolvedTransaction | null;
+  readonly outcome: SvmOutcome | null;
+  readonly loadedBytes: bigint;
+  readonly preBalances: readonly bigint[];
+  readonly postBalances: readonly bigint[];
+  readonly preTokenBalances: readonly TokenBalance[];
+  readonly postTokenBalances: readonly TokenBalance[];
+  /** Accounts as the transactions before it leave them, and as it does. */
+  readonly before: (address: string) => ChainAccount | null;
+  readonly after: (address: string) => ChainAccount | null;
+}
+
+/** What a simulation found: the steps end with the first that failed. */
+export interface BundleSimulation {
+  readonly bank: SimulationBank;
+  readonly steps: readonly BundleStep[];
+}
+
+type Read = (address: string) => ChainAccount | null;
+
+/** Accounts as an outcome leaves them, over what was there before. */
+function readOver(outcome: SvmOutcome, before: Read): Read {
+  const written = new Map(outcome.writes.map(({ address, account }) => [address, account]));
+  for (const { address, lamports } of outcome.balances) written.set(address, withLamports(before(address), lamports));
+  return (address) => {
+    const account = written.get(address);
+    return account === undefined ? before(address) : account;
+  };
+}
+
+/** Runs transactions one after another over a bank, up to the first that fails, keeping nothing. */
+export async function simulateBundleAt(
+  { transactions, checkAge }: BundleSimulationRequest,
+  bank: SimulationBank,
+  deps: SimulationDependencies & { readonly distrustCaches: () => void },
+): Promise<BundleSimulation> {
+  const view = viewOf(bank, deps);
+  const admissions = transactions.map((transaction) => admit(transaction, view, { checkAge }));
+  const refused = admissions.findIndex(({ ok }) => !ok);
+  const admitted = admissions
+    .slice(0, refused < 0 ? admissions.length : refused)
+    .flatMap((one) => (one.ok ? [one] : []));
+  const resolved = admitted.map((one) => one.resolved);
+  const machine = admitted.map((one) => svmTransaction(one.resolved, one.nonceAddress, false));
+  const overlay = overlayOf(resolved, bank, deps);
+  const outcomes = machine.length === 0 ? [] : await deps.svm.simulateBundle(machine, overlay, view.nextNonce);
+  if (namesLoader(admitted)) deps.distrustCaches();
+  const steps: BundleStep[] = [];
+  let before: Read = view.read;
+  for (const [index, outcome] of outcomes.entries()) {
+    const ran = resolved[index];
+    if (ran === undefined) break;
+    const after = readOver(outcome, before);
+    const { keys, signature } = ran;
+    const held = keys.map(before);
+    steps.push({
+      signature,
+      error: exactError(outcome, ran, { ...view, read: before }),
+      resolved: ran,
+      outcome,
+      loadedBytes: BigInt(loadedBytes(held)),
+      preBalances: held.map((account) => account?.lamports ?? 0n),
+      postBalances: keys.map((key) => after(key)?.lamports ?? 0n),
+      preTokenBalances: tokenBalances(keys, before),
+      postTokenBalances: tokenBalances(keys, after),
+      before,
+      after,
+    });
+    before = after;
+  }
+  const [last, fault] = [steps.at(-1), admissions[refused]];
+  if (fault?.ok === false && (last?.error ?? null) === null) {
+    steps.push(notRun(transactions[refused]?.id ?? "", fault.error, before));
+  }
+  return { bank, steps };
+}
+
+function notRun(signature: string, error: TransactionErrorJson, state: Read): BundleStep {
+  return {
+    signature,
+    error,
+    resolved: null,
+    outcome: null,
+    loadedBytes: 0n,
+    preBalances: [],
+    postBalances: [],
+    preTokenBalances: [],
+    postTokenBalances: [],
+    before: state,
+    after: state,
+  };
+}
