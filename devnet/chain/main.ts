@@ -39,7 +39,9 @@ async function main(): Promise<void> {
   const node = await start(command.options);
   endInOrder(node, command.exitWithParent);
   const admin = node.adminUrl === null ? {} : { admin: node.adminUrl };
-  const ready = { ready: true, rpc: node.rpcUrl, ws: node.wsUrl, ...admin, pools: poolsOf(node) };
+  const { blockEngine } = command.options;
+  const engine = blockEngine === null ? {} : { blockEngine };
+  const ready = { ready: true, rpc: node.rpcUrl, ws: node.wsUrl, ...admin, ...engine, pools: poolsOf(node) };
   process.stdout.write(`${JSON.stringify(ready)}\n`);
 }
 

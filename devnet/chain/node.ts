@@ -10,6 +10,7 @@ import { adminMethods, healthMethod } from "./faults/methods.ts";
 import { SlotClock } from "./faults/slot-clock.ts";
 import { SocketFaults } from "./faults/sockets.ts";
 import { loadGenesis } from "./genesis/load.ts";
+import { BlockEngineLinks } from "./leader/block-engine-links.ts";
 import type { NodeOptions } from "./options.ts";
 import { PubSubHub } from "./pubsub/hub.ts";
 import { SocketClient } from "./pubsub/socket-client.ts";
@@ -26,6 +27,8 @@ import { startTraffic } from "./traffic/traffic.ts";
 const SOCKET_MESSAGE_BYTES_MAX = 4_096;
 /** Bytes that may wait for a slow client before its connection is closed. */
 const SOCKET_BACKLOG_BYTES_MAX = 64 * 1_024 * 1_024;
+/** Between a validator's looks at its tokens. Source: jito-solana, the block engine stage's maintenance tick. */
+const ENGINE_TICK_MS = 1_000;
 
 interface SocketData {
   client: SocketClient | null;
@@ -196,7 +199,9 @@ export async function startNode(options: NodeOptions, deps: NodeDependencies): P
   const behind = { rpc: edge.failing(rpc), hub, node, edge, sockets, isHealthy };
   const doorAt = (port: number) => new Door({ hostname: options.host, port }, (taken) => serve(taken, options, behind));
   const doors = [doorAt(options.rpcPort), doorAt(options.pubsubPort)] as const;
-  const faults = new Faults(options, { chain, clock, edge, sockets, view, doors });
+  const { blockEngineNearest: nearest, blockEngineRetryMs: retryMs } = options;
+  const engine = new BlockEngineLinks({ nearest, retryMs, tickMs: ENGINE_TICK_MS }, { chain, now: deps.now });
+  const faults = new Faults(options, { chain, clock, edge, sockets, view, doors, engine });
   addresses.rpc = `${address(options.host)}:${doors[0].port}`;
   addresses.pubsub = `${address(options.host)}:${doors[1].port}`;
   const added = options.admin ? adminMethods(faults) : new Map<string, Method>();
@@ -208,6 +213,7 @@ export async function startNode(options: NodeOptions, deps: NodeDependencies): P
     { transactionsPerSecond: options.traffic, seed: options.trafficSeed, slotMs: options.slotMs },
     { chain },
   );
+  await engine.connect(options.blockEngine);
   const timer = options.slotMs > 0 ? new SlotTimer(options.slotMs, closeSlot) : null;
   return {
     chain,
@@ -219,6 +225,7 @@ export async function startNode(options: NodeOptions, deps: NodeDependencies): P
     async [Symbol.asyncDispose]() {
       traffic?.[Symbol.dispose]();
       timer?.stop();
+      await engine[Symbol.asyncDispose]();
       edge.clear();
       await Promise.all([...doors.map((door) => door.stop()), admin?.stop(true)]);
       await chain[Symbol.asyncDispose]();

@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
-import { isAddress } from "@sluice/wire";
-import type { CloneRequest } from "./genesis/clone.ts";
-import type { GenesisSources, ProgramRequest } from "./genesis/load.ts";
+import type { GenesisSources } from "./genesis/load.ts";
+import { joinTwoParts, readSources } from "./genesis-flags.ts";
 import { DEFAULT_BODY_BYTES_MAX } from "./rpc/http.ts";
 
 /** Everything that a chain can be told at its start. */
@@ -32,6 +31,12 @@ export interface NodeOptions extends GenesisSources {
   /** Whether the devnet_* methods exist, on every door and on one of their own. */
   readonly admin: boolean;
   readonly adminPort: number;
+  /** Where the validators' block engine is; null when they have none. */
+  readonly blockEngine: string | null;
+  /** Whether they look for the nearest of its regions. */
+  readonly blockEngineNearest: boolean;
+  /** How long they wait before they connect again. */
+  readonly blockEngineRetryMs: number;
 }
 
 export const DEFAULT_OPTIONS: NodeOptions = {
@@ -55,6 +60,9 @@ export const DEFAULT_OPTIONS: NodeOptions = {
   trafficSeed: "sluice",
   admin: false,
   adminPort: 0,
+  blockEngine: null,
+  blockEngineNearest: true,
+  blockEngineRetryMs: 5_000,
   genesisPath: null,
   clones: [],
   programs: [],
@@ -91,8 +99,12 @@ const FLAGS = {
   traffic: "traffic",
   "traffic-seed": "trafficSeed",
   "admin-port": "adminPort",
+  "block-engine-retry-ms": "blockEngineRetryMs",
 } as const satisfies {
-  readonly [flag: string]: Exclude<keyof NodeOptions, "admin" | "votes" | keyof GenesisSources>;
+  readonly [flag: string]: Exclude<
+    keyof NodeOptions,
+    "admin" | "votes" | "blockEngine" | "blockEngineNearest" | keyof GenesisSources
+  >;
 };
 
 /** Lowest and highest value of each number; a faucet keeps below what all lamports together may be. */
@@ -112,6 +124,7 @@ const RANGES: { readonly [flag: string]: readonly [bigint, bigint] } = {
   "max-body-bytes": [1_024n, 16_777_216n],
   validators: [1n, 32n],
   traffic: [0n, 1_000n],
+  "block-engine-retry-ms": [10n, 600_000n],
 };
 
 function readFlag(
@@ -127,63 +140,11 @@ function readFlag(
   return { value: typeof like === "bigint" ? number : Number(number) };
 }
 
-/** Flags that take two arguments, or both in one with `=` between them. */
-const TWO_PART_FLAGS: ReadonlySet<string> = new Set(["--clone", "--program"]);
-
-/** Makes `--flag one two` into `--flag one=two`, which the parser knows. */
-function joinTwoParts(argv: readonly string[]): string[] {
-  const joined: string[] = [];
-  for (let at = 0; at < argv.length; at += 1) {
-    const [flag = "", first, second] = [argv[at], argv[at + 1], argv[at + 2]];
-    joined.push(flag);
-    if (!TWO_PART_FLAGS.has(flag) || first === undefined || second === undefined || second.startsWith("--")) continue;
-    // A second argument is another part only when the first is not whole already.
-    if (endsInAddresses(first) || (flag === "--program" && first.includes("="))) continue;
-    joined.push(`${first}=${second}`);
-    at += 2;
-  }
-  return joined;
-}
-
-function endsInAddresses(text: string): boolean {
-  const after = text.slice(text.lastIndexOf("=") + 1);
-  return text.includes("=") && after.split(",").every(isAddress);
-}
-
-/** `<url>=<address>,...`: a URL may have equals signs of its own, addresses have none. */
-function readClone(text: string): CloneRequest | { readonly fault: string } {
-  const at = text.lastIndexOf("=");
-  const url = text.slice(0, Math.max(at, 0));
-  const addresses = text.slice(at + 1).split(",");
-  const http = URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol);
-  if (http && addresses.every(isAddress)) return { url, addresses };
-  return { fault: "--clone must be <http url> <address>, or <http url>=<address>,<address>" };
-}
-
-/** `<address>=<file>` */
-function readProgram(text: string): ProgramRequest | { readonly fault: string } {
-  const at = text.indexOf("=");
-  const [address, path] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
-  return isAddress(address) && path !== "" ? { address, path } : { fault: "--program must be <address> <file.so>" };
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : [];
-}
-
-function readSources(values: { readonly [flag: string]: unknown }, faults: string[]): GenesisSources {
-  const sound = <T extends object>(parts: readonly (T | { readonly fault: string })[]): T[] =>
-    parts.flatMap((part) => {
-      if (!("fault" in part)) return [part];
-      faults.push(part.fault);
-      return [];
-    });
-  const genesis = values["genesis"];
-  return {
-    genesisPath: typeof genesis === "string" ? genesis : null,
-    clones: sound<CloneRequest>(texts(values["clone"]).map(readClone)),
-    programs: sound<ProgramRequest>(texts(values["program"]).map(readProgram)),
-  };
+/** A URL of a block engine, or `off`. */
+export function readBlockEngine(text: string): string | null | { readonly fault: string } {
+  if (text === "off") return null;
+  const isUrl = URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+  return isUrl ? text : { fault: "--block-engine must be an http or https URL, or off" };
 }
 
 /** Reads the command line; all faults are told at once. */
@@ -203,6 +164,8 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
         program: { type: "string", multiple: true },
         votes: { type: "boolean" },
         "no-votes": { type: "boolean" },
+        "block-engine": { type: "string" },
+        "disable-block-engine-autoconfig": { type: "boolean" },
       },
       strict: true,
     }).values;
@@ -215,7 +178,11 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
     ...readSources(values, faults),
     admin: values["admin"] === true,
     votes: values["no-votes"] !== true,
+    blockEngineNearest: values["disable-block-engine-autoconfig"] !== true,
   };
+  const engine = readBlockEngine(typeof values["block-engine"] === "string" ? values["block-engine"] : "off");
+  if (typeof engine === "object" && engine !== null) faults.push(engine.fault);
+  else read["blockEngine"] = engine;
   for (const [flag, name] of Object.entries(FLAGS)) {
     const text = values[flag];
     if (typeof text !== "string") continue;

@@ -1,6 +1,7 @@
 import type { Door } from "../../door.ts";
 import type { Chain } from "../bank/chain.ts";
 import type { JsonObject } from "../encode/index.ts";
+import type { BlockEngineLinks } from "../leader/block-engine-links.ts";
 import type { EdgeFaults } from "./edge.ts";
 import type { LaggingView } from "./lag.ts";
 import { SeededRandom } from "./random.ts";
@@ -15,6 +16,7 @@ export interface FaultyParts {
   readonly sockets: SocketFaults;
   readonly view: LaggingView;
   readonly doors: readonly Door[];
+  readonly engine: BlockEngineLinks;
 }
 
 /** Everything that can be made to go wrong with a node, and how it is mended. */

@@ -1,7 +1,7 @@
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import type { Chain } from "../bank/chain.ts";
 import type { RecordedTransaction } from "../bank/history.ts";
-import type { Simulation, SimulationRequest } from "../bank/simulate.ts";
+import type { Simulation, SimulationBank, SimulationRequest } from "../bank/simulate.ts";
 import type { ChainEvent } from "../pubsub/subscription.ts";
 import type { ChainView } from "../rpc/method.ts";
 
@@ -84,6 +84,22 @@ export class LaggingView implements ChainView {
 
   simulate(request: SimulationRequest): Promise<Simulation> {
     return this.#chain.simulate(request, () => this.at(request.commitment));
+  }
+
+  simulateBundle(...request: Parameters<Chain["simulateBundle"]>): ReturnType<Chain["simulateBundle"]> {
+    return this.#chain.simulateBundle(...request);
+  }
+
+  bankAt(slot: bigint): SimulationBank | null {
+    return slot > this.tip.slot ? null : this.#chain.bankAt(slot);
+  }
+
+  get tip(): SimulationBank {
+    return this.#seen[0]?.processed ?? this.#chain.tip;
+  }
+
+  get bundles() {
+    return this.#chain.bundles;
   }
 
   /** How far the lag is to become; 0 when there is none. */

@@ -1,6 +1,9 @@
 import { stakePoolProgram, tipPrograms } from "@sluice/wire";
+import type { Chain } from "../bank/chain.ts";
 import { tipAccounts } from "../bank/tips/tip-programs.ts";
 import type { JsonObject } from "../encode/index.ts";
+import type { BlockEngineLinks } from "../leader/block-engine-links.ts";
+import { readBlockEngine } from "../options.ts";
 import { invalidParams } from "../rpc/errors.ts";
 import type { MethodTable } from "../rpc/method.ts";
 import { booleanMember, stringValue } from "../rpc/params.ts";
@@ -10,8 +13,18 @@ import { settings } from "./params.ts";
 /** Programs whose effects are the chain's own. */
 export const CHAIN_PROGRAMS: readonly string[] = [stakePoolProgram, tipPrograms.payment, tipPrograms.distribution];
 
+function blockEngineOf(engine: BlockEngineLinks): JsonObject {
+  return { url: engine.url, links: engine.facts.map((link) => ({ ...link })) };
+}
+
+/** What became of bundles; nobody else is told of those that do not land. */
+function bundlesOf({ bundles: { facts } }: Chain): JsonObject {
+  const { waiting, landed, kept, dropped } = facts;
+  return { waiting, landed, kept, dropped: { ...dropped } };
+}
+
 /** Who the validators are, how their votes come about, and where pool and tips are kept. */
-export function validatorsInfo({ parts: { chain } }: Faults): JsonObject {
+export function validatorsInfo({ parts: { chain, engine } }: Faults): JsonObject {
   const { genesis, cluster } = chain;
   const stakes = cluster.stakes.at(chain.epochs.epochOf(chain.at("processed").slot));
   return {
@@ -24,6 +37,8 @@ export function validatorsInfo({ parts: { chain } }: Faults): JsonObject {
       activatedStake: stakes?.voters.find((voter) => voter.vote === vote)?.stake ?? 0n,
       delinquent: cluster.voting.delinquent.includes(identity),
     })),
+    blockEngine: blockEngineOf(engine),
+    bundles: bundlesOf(chain),
     stakePool: {
       program: stakePoolProgram,
       pool: genesis.pool.pool,
@@ -44,8 +59,21 @@ export function validatorsInfo({ parts: { chain } }: Faults): JsonObject {
 
 /** Methods about single validators. */
 export function validatorMethods(faults: Faults): MethodTable {
-  const { chain } = faults.parts;
+  const { chain, engine } = faults.parts;
   return {
+    devnet_blockEngine: {
+      required: 1,
+      optional: 0,
+      async run(params) {
+        const given = settings(params[0], ["url"])["url"] ?? null;
+        const url = given === null ? null : readBlockEngine(stringValue(given));
+        if (typeof url === "object" && url !== null) {
+          throw invalidParams("Invalid params: url must be an http or https URL, or null.");
+        }
+        await engine.connect(url);
+        return blockEngineOf(engine);
+      },
+    },
     devnet_delinquent: {
       required: 1,
       optional: 0,

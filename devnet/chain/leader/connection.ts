@@ -1,0 +1,91 @@
+import type {
+  BlockBuilderFeeInfoMessage,
+  SubscribeBundlesMessage,
+  SubscribePacketsMessage,
+} from "@sluice/contract/proto/index.ts";
+import { type Address, isAddress, programs } from "@sluice/wire";
+import type { BundlePacket } from "../bank/bundles/insertion.ts";
+import type { GenesisKeypair } from "../bank/keypair.ts";
+import type { BlockBuilder } from "../bank/tips/sweep.ts";
+import type { EngineChannel } from "./grpc.ts";
+import { readPacket } from "./packets.ts";
+import { Session } from "./tokens.ts";
+
+/** Source: jito-solana, the block engine stage's maintenance. */
+const FEE_INFO_EVERY_MS = 600_000;
+const COMMISSION_MAX = 100n;
+/** 32 zeros, which no builder has. */
+const DEFAULT_KEY = programs.system;
+
+export interface ConnectionOptions {
+  /** Between looks at what is due. */
+  readonly tickMs: number;
+}
+
+export interface ConnectionDependencies {
+  readonly channel: EngineChannel;
+  readonly keypair: GenesisKeypair;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly bundle: (packets: readonly BundlePacket[]) => void;
+  readonly packet: (packet: BundlePacket) => void;
+  readonly builder: (builder: BlockBuilder) => void;
+  /** Both streams are open and the builder is known. */
+  readonly connected: () => void;
+}
+
+/** Reads who builds blocks. Throws when a validator must not work with that. */
+export function readFeeInfo({ pubkey, commission }: BlockBuilderFeeInfoMessage): BlockBuilder {
+  const commissionPercent = BigInt(commission);
+  if (commissionPercent > COMMISSION_MAX) throw new Error("block builder commission must be <= 100");
+  if (!isAddress(pubkey) || pubkey === DEFAULT_KEY) throw new Error("invalid block builder pubkey");
+  return { address: pubkey as Address, commissionPercent };
+}
+
+/**
+ * One connection of a validator with a block engine: signs in, reads packets and bundles, asks who builds blocks, and
+ * renews what runs out. It lasts until something fails, a stream ends or `signal` aborts, and rejects with the reason.
+ */
+export async function holdConnection(
+  options: ConnectionOptions,
+  deps: ConnectionDependencies,
+  signal: AbortSignal,
+): Promise<never> {
+  const { channel, keypair, now } = deps;
+  const { promise: lost, reject: lose } = Promise.withResolvers<never>();
+  // Whoever waits for it learns of it; meanwhile it is nobody's unhandled fault.
+  lost.catch(() => undefined);
+  const abort = () => lose(new Error("no longer wanted"));
+  signal.addEventListener("abort", abort, { once: true });
+  const over = (fault: Error | null) => lose(fault ?? new Error("stream disconnected"));
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  try {
+    signal.throwIfAborted();
+    const session = await Session.signIn({ channel, keypair, now });
+    const packets = (answer: SubscribePacketsMessage) => {
+      for (const packet of answer.batch?.packets ?? []) deps.packet(readPacket(packet));
+    };
+    const bundles = (answer: SubscribeBundlesMessage) => {
+      for (const { bundle } of answer.bundles) if (bundle !== null) deps.bundle(bundle.packets.map(readPacket));
+    };
+    await channel.subscribe<SubscribePacketsMessage>("packets", session.token, { message: packets, over });
+    await channel.subscribe<SubscribeBundlesMessage>("bundles", session.token, { message: bundles, over });
+    let feeInfoDue = now();
+    const tick = async () => {
+      await session.renewIfDue();
+      if (now() < feeInfoDue) return;
+      deps.builder(readFeeInfo(await channel.ask<BlockBuilderFeeInfoMessage>("feeInfo", {}, session.token)));
+      feeInfoDue = now() + FEE_INFO_EVERY_MS;
+    };
+    await tick();
+    deps.connected();
+    const again = () => {
+      timer = setTimeout(() => void tick().then(again, lose), options.tickMs);
+    };
+    again();
+    return await lost;
+  } finally {
+    if (timer !== null) clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,57 @@
+import type { BlockEngineEndpointsMessage } from "@sluice/contract/proto/index.ts";
+import type { EngineChannel } from "./grpc.ts";
+
+/** Times that each region is asked. Source: jito-solana, ping_and_rank_endpoints. */
+const PROBES = 3;
+/** Regions that are asked at most. */
+const REGIONS_MAX = 32;
+
+export interface EndpointDependencies {
+  readonly open: (url: string) => Pick<EngineChannel, "ask"> & Disposable;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly monotonic: () => number;
+}
+
+async function endpointsOf(url: string, deps: EndpointDependencies): Promise<BlockEngineEndpointsMessage> {
+  using channel = deps.open(url);
+  return await channel.ask<BlockEngineEndpointsMessage>("endpoints", {}, null);
+}
+
+/** The shortest time in which a region answered; null when it never did. */
+async function roundTrip(url: string, deps: EndpointDependencies): Promise<number | null> {
+  let best: number | null = null;
+  for (let probe = 0; probe < PROBES; probe += 1) {
+    const asked = deps.monotonic();
+    try {
+      await endpointsOf(url, deps);
+    } catch {
+      continue;
+    }
+    const took = deps.monotonic() - asked;
+    if (best === null || took < best) best = took;
+  }
+  return best;
+}
+
+/**
+ * Where the engine behind a configured URL wants validators to connect, nearest first: its regions by the time they take
+ * to answer, or where none of them does its global endpoint; with `nearest` false the global one and no other, even where
+ * that is not the URL itself. Rejects when the engine does not answer or names nothing.
+ */
+export async function findEndpoints(
+  url: string,
+  nearest: boolean,
+  deps: EndpointDependencies,
+): Promise<readonly string[]> {
+  const { global_endpoint: global, regioned_endpoints: regions } = await endpointsOf(url, deps);
+  if (nearest) {
+    const urls = regions.slice(0, REGIONS_MAX).map((region) => region.block_engine_url);
+    const timed = await Promise.all(urls.map(async (region) => ({ region, took: await roundTrip(region, deps) })));
+    const reached = timed.flatMap(({ region, took }) => (took === null ? [] : [{ region, took }]));
+    if (reached.length > 0) return reached.sort((one, other) => one.took - other.took).map(({ region }) => region);
+  }
+  if (global === null || global.block_engine_url === "") {
+    throw new Error(nearest ? "no reachable endpoints found" : "the block engine names no global endpoint");
+  }
+  return [global.block_engine_url];
+}
