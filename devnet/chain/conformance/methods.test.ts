@@ -6,8 +6,10 @@ import { fullArguments, goodValue, leastArguments, wrongMember, wrongValues } fr
 import { results } from "./results.ts";
 import { makeWorld, type World } from "./world.ts";
 
-/** Methods of the product's table that a validator does not have: a provider's, and one of a modified client. */
-const NOT_A_VALIDATORS = new Set(["getTransactionsForAddress", "simulateBundle"]);
+/** Methods of a modified client, which have tests of their own beside them: their parameters are not a validator's. */
+const BUNDLES = ["sendBundle", "simulateBundle"];
+/** Methods of the product's table that a validator does not have: a provider's, and those. */
+const NOT_A_VALIDATORS = new Set(["getTransactionsForAddress", ...BUNDLES]);
 /** They honour no minContextSlot, whatever table describes them. */
 const specs = [...rpcMethods.values()].filter(({ name }) => !NOT_A_VALIDATORS.has(name));
 
@@ -61,7 +63,7 @@ async function refuses(spec: RpcMethodSpec, params: readonly JsonValue[]): Promi
 test("the node has every method of the table, and the table every method of the node", () => {
   // One more is refused by every node that makes no snapshots, and has no result to look at.
   const listed = specs.map(({ name }) => name);
-  expect([...nodeMethods().keys()].sort()).toEqual(listed.toSorted());
+  expect([...nodeMethods().keys()].sort()).toEqual([...listed, ...BUNDLES].toSorted());
   expect(Object.keys(results).sort()).toEqual(listed.filter((name) => name !== "getHighestSnapshotSlot").toSorted());
 });
 

@@ -17,7 +17,19 @@ export const FEATURE_SET = 3_640_012_085;
 export interface ChainView
   extends Pick<
     Chain,
-    "genesis" | "blockhashes" | "cluster" | "epochs" | "at" | "openSlot" | "submit" | "simulate" | "yearsAt"
+    | "genesis"
+    | "blockhashes"
+    | "bundles"
+    | "cluster"
+    | "epochs"
+    | "at"
+    | "bankAt"
+    | "tip"
+    | "openSlot"
+    | "submit"
+    | "simulate"
+    | "simulateBundle"
+    | "yearsAt"
   > {
   readonly accounts: Pick<AccountStore, "get" | "ofProgram" | "largestHolders" | "richest" | "written"> & {
     find(...asked: Parameters<AccountStore["find"]>): Iterable<[string, ChainAccount]>;

@@ -45,7 +45,7 @@ const NOTHING_ELSE = {
 } as const;
 
 /** Lookups that cannot be resolved are a fault of the call, not an outcome of the simulation. */
-function refuseUnresolved(error: TransactionErrorJson | null): void {
+export function refuseUnresolved(error: TransactionErrorJson | null): void {
   if (typeof error !== "string" || !/^(AddressLookup|InvalidAddressLookup)/.test(error)) return;
   throw invalidParams(`invalid transaction: ${encodeTransactionError(error)}`);
 }
@@ -96,7 +96,7 @@ function wantedAccounts(config: JsonObject | null, transaction: Transaction): Wa
 }
 
 /** The same transaction with another blockhash. */
-function withBlockhash(transaction: Transaction, blockhash: string): Transaction {
+export function withBlockhash(transaction: Transaction, blockhash: string): Transaction {
   const bytes = new Uint8Array(transaction.bytes);
   bytes.set(hashBytes(blockhash), transaction.message.blockhashBytes.byteOffset - transaction.bytes.byteOffset);
   return parsedTransaction(bytes);

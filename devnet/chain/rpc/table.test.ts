@@ -73,6 +73,7 @@ const CALLS: readonly (readonly [string, readonly unknown[], unknown])[] = [
   ["isBlockhashValid", ["blockhash"], { value: true }],
   ["minimumLedgerSlot", [], 0],
   ["requestAirdrop", ["missing", 1_000_000], expect.any(String)],
+  ["simulateBundle", [{ encodedTransactions: [] }], { value: { summary: "succeeded", transactionResults: [] } }],
 ];
 
 /** Methods that need more than a fresh chain: what they refuse there. */
@@ -80,6 +81,7 @@ const REFUSALS: readonly (readonly [string, readonly unknown[], { code: number; 
   ["getHighestSnapshotSlot", [], { code: -32008, message: "No snapshot" }],
   ["getInflationReward", [["vote"]], { code: -32004, message: "Block not available for slot 432" }],
   ["getTokenAccountBalance", ["missing"], { code: -32602, message: "Invalid param: could not find account" }],
+  ["sendBundle", [[]], { code: -32602, message: "bundle must contain at least one transaction" }],
   [
     "sendTransaction",
     ["1"],

@@ -2,6 +2,7 @@ import { accountMethods } from "./accounts.ts";
 import { airdropMethods } from "./airdrop.ts";
 import { blockhashMethods } from "./blockhash.ts";
 import { blockMethods } from "./blocks.ts";
+import { bundleMethods } from "./bundles.ts";
 import { clusterMethods } from "./cluster.ts";
 import { economicsMethods } from "./economics.ts";
 import type { Method } from "./method.ts";
@@ -20,6 +21,7 @@ export function rpcMethods(): ReadonlyMap<string, Method> {
       ...airdropMethods,
       ...blockMethods,
       ...blockhashMethods,
+      ...bundleMethods,
       ...clusterMethods,
       ...economicsMethods,
       ...programMethods,
