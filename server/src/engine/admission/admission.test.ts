@@ -1,0 +1,210 @@
+import { expect, test } from "bun:test";
+import { type BundleReason, engineLimits } from "@sluice/contract";
+import { type Address, parseTransaction, type Slot, tipPrograms } from "@sluice/wire";
+import { ManualClock } from "../../lib/index.ts";
+import type { BundleRecord, NewBundle } from "../bundle.ts";
+import type { BundleSubmission } from "../desk.ts";
+import type { BundleEffects, BundleOutcome } from "../simulation/index.ts";
+import { testSigner, transfer } from "../testing/transactions.ts";
+import { Admission, type AdmissionDependencies } from "./admission.ts";
+import { bundleId } from "./static-checks.ts";
+
+const searcher = { id: "account", accountId: "account", pubkey: null };
+const tipAccount = "96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5" as Address;
+const other = "Vote111111111111111111111111111111111111111" as Address;
+const blockhash = "EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N" as Address;
+const from = testSigner();
+
+const tipping = (lamports = 10_000n): Uint8Array => transfer({ from, to: tipAccount, lamports, blockhash });
+const paying = (lamports: bigint): Uint8Array => transfer({ from, to: other, lamports, blockhash });
+
+function submission(transactions: readonly Uint8Array[], given: Partial<BundleSubmission> = {}): BundleSubmission {
+  return { transactions, tip: 5_000n, mevType: "unknown", targetSlot: null, sealed: null, door: "grpc", ...given };
+}
+
+const effects: BundleEffects = {
+  ok: true,
+  tip: 10_000n,
+  computeUnits: 300,
+  costUnits: 1_000,
+  fees: 5_000n,
+  writes: [],
+  reads: [],
+  signatures: [],
+  slot: 100n,
+};
+
+interface Given {
+  readonly outcome?: BundleOutcome;
+  readonly isReachable?: boolean;
+  readonly isValid?: boolean;
+  readonly processed?: boolean;
+  readonly floor?: bigint;
+  readonly slot?: Slot | null;
+  readonly inFlight?: readonly BundleRecord[];
+}
+
+function admission(given: Given = {}) {
+  const accepted: NewBundle[] = [];
+  const asked: string[] = [];
+  const book: AdmissionDependencies["book"] = {
+    live: (id) => recordOf(accepted.find((bundle) => bundle.id === id)),
+    simulated: () => {},
+    holding: (signature) => (given.inFlight ?? []).filter(({ signatures }) => signatures.includes(signature)),
+    accept: async (bundle) => {
+      accepted.push(bundle);
+      return { fresh: true, record: recordOf(bundle) ?? fail() };
+    },
+  };
+  const made = new Admission({
+    clock: new ManualClock(1_000_000),
+    chain: {
+      slot: () => (given.slot === undefined ? (100n as Slot) : given.slot),
+      blockhash: async () => (given.isValid === false ? { valid: false } : { valid: true, lastValidBlockHeight: 250n }),
+      processed: async (signatures) => (given.processed === true ? signatures.slice(0, 1) : []),
+    },
+    simulator: {
+      simulate: async ({ id }) => {
+        asked.push(id);
+        return given.outcome ?? effects;
+      },
+    },
+    book,
+    leaders: { reachable: () => given.isReachable ?? true },
+    tipAccounts: new Set([tipAccount]),
+    tipFloor: () => given.floor ?? engineLimits.tipMinimum,
+    simulated: () => {},
+    seen: () => {},
+  });
+  return { made, accepted, asked };
+}
+
+const fail = (): never => {
+  throw new Error("no record");
+};
+
+function recordOf(bundle: NewBundle | undefined): BundleRecord | null {
+  if (bundle === undefined) return null;
+  const standing = { state: "accepted", reason: null, detail: null, landed: null, forwarded: null } as const;
+  return { ...bundle, ...standing, tipSeen: null, computeUnits: null, changedAt: bundle.receivedAt };
+}
+
+async function reasonOf(sent: BundleSubmission, given: Given = {}): Promise<BundleReason | "accepted"> {
+  const outcome = await admission(given).made.submit(sent, searcher);
+  return outcome.accepted ? "accepted" : outcome.reason;
+}
+
+const failure = { ok: false, index: 0, signature: null, error: "", logs: [] } as const;
+const failed = (error: string): BundleOutcome => ({ ...failure, reason: "simulation_failed", error });
+
+test("a right bundle is accepted, with the id that Jito's rule gives it", async () => {
+  const { made, accepted } = admission();
+  const outcome = await made.submit(submission([paying(1n), tipping()]), searcher);
+  const signatures = [paying(1n), tipping()].map((bytes) => {
+    const parsed = parseTransaction(bytes);
+    return parsed.ok ? parsed.transaction.id : fail();
+  });
+  expect(outcome).toMatchObject({ accepted: true, fresh: true, tipFloor: 1_000n });
+  expect(accepted[0]).toMatchObject({
+    id: bundleId(signatures),
+    signatures,
+    tip: 5_000n,
+    lastValidBlockHeight: 250n,
+    acceptedSlot: 100n,
+    expiresAt: 1_000_000 + 300_000,
+  });
+});
+
+test("a transaction is taken as bytes and as base64 text alike", async () => {
+  const text = Buffer.from(Buffer.from(tipping()).toString("base64"));
+  const { made, accepted } = admission();
+  await made.submit(submission([new Uint8Array(text)]), searcher);
+  expect(accepted[0]?.transactions).toEqual([tipping()]);
+});
+
+test("each fault of a bundle has its own reason", async () => {
+  const bytes = tipping();
+  const tooLong = new Uint8Array(1_233).fill(1);
+  const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+  const fronting = transfer({ from, to: tipAccount, lamports: 10_000n, blockhash, readonly: [dontFront] });
+  const namesProgram = transfer({ from, to: tipAccount, lamports: 1n, blockhash, readonly: [tipPrograms.payment] });
+  const cases: readonly [BundleReason | "accepted", BundleSubmission, Given?][] = [
+    ["empty_bundle", submission([])],
+    ["too_many_transactions", submission(Array.from({ length: 6 }, (_, index) => paying(BigInt(index))))],
+    ["transaction_too_large", submission([tooLong])],
+    ["transaction_too_large", submission([text("A".repeat(1_648))])],
+    ["malformed_transaction", submission([bytes.subarray(0, bytes.length - 1)])],
+    ["malformed_transaction", submission([namesProgram])],
+    ["non_canonical_transaction", submission([Uint8Array.of(...bytes, 0)])],
+    ["bad_base64", submission([text("AQ!=")])],
+    ["bad_base64", submission([text(Buffer.from(bytes).toString("base64").slice(0, -2))])],
+    ["duplicate_transaction", submission([bytes, bytes])],
+    ["tip_not_paid", submission([paying(1n)])],
+    ["tip_not_paid", submission([bytes], { tip: 10_001n })],
+    ["tip_below_floor", submission([bytes], { tip: 999n })],
+    ["tip_below_floor", submission([bytes], { tip: 5_000n }), { floor: 5_001n }],
+    ["front_run_protected", submission([bytes, fronting])],
+    ["accepted", submission([fronting, paying(1n)])],
+    ["target_slot_past", submission([bytes], { targetSlot: 99n })],
+    ["accepted", submission([bytes], { targetSlot: 100n })],
+    ["accepted", submission([bytes], { targetSlot: 532n })],
+    ["target_slot_too_far", submission([bytes], { targetSlot: 533n })],
+    ["no_leader", submission([bytes]), { isReachable: false }],
+    ["blockhash_expired", submission([bytes]), { isValid: false }],
+    ["already_processed", submission([bytes]), { processed: true }],
+    ["signature_invalid", submission([bytes]), { outcome: { ...failure, reason: "signature_invalid" } }],
+    ["simulation_failed", submission([bytes]), { outcome: failed("InsufficientFundsForFee") }],
+    ["compute_exceeded", submission([bytes]), { outcome: failed("InstructionError: ComputationalBudgetExceeded") }],
+  ];
+  for (const [expected, sent, given] of cases) {
+    expect([expected, await reasonOf(sent, given)]).toEqual([expected, expected]);
+  }
+});
+
+const dontFront = "jitodontfront111111111111111111111111111111" as Address;
+
+test("a bundle without a claim pays what the simulation sees, and at least the floor", async () => {
+  const { made, accepted } = admission();
+  await made.submit(submission([tipping()], { tip: null }), searcher);
+  expect(accepted[0]?.tip).toBe(10_000n);
+  expect(await reasonOf(submission([tipping()], { tip: null }), { floor: 10_001n })).toBe("tip_not_paid");
+});
+
+test("the same bundle again is the same one, and is not simulated again", async () => {
+  const { made, asked, accepted } = admission();
+  await made.submit(submission([tipping()]), searcher);
+  const again = await made.submit(submission([tipping()]), searcher);
+  expect(again).toMatchObject({ accepted: true, fresh: false });
+  expect([asked.length, accepted.length]).toEqual([1, 1]);
+});
+
+test("a simulation that cannot be had refuses nothing for good", async () => {
+  const outcome: BundleOutcome = { ok: false, reason: "unavailable", cause: "overloaded" };
+  expect(admission({ outcome }).made.submit(submission([tipping()]), searcher)).rejects.toMatchObject({
+    code: "OVERLOADED",
+  });
+});
+
+test("a claim or a slot that no column holds is refused for a reason, and so is everything while the slot is unknown", async () => {
+  const { made } = admission();
+  for (const tip of [2n ** 63n, 2n ** 64n - 1n]) {
+    expect(made.checkClaim({ tip, targetSlot: null }, 1)).toMatchObject({ reason: "tip_not_paid" });
+  }
+  expect(made.checkClaim({ tip: 2n ** 63n - 1n, targetSlot: null }, 1)).toBe(null);
+  expect(made.checkClaim({ tip: 1_000n, targetSlot: 2n ** 64n - 1n }, 1)).toMatchObject({
+    reason: "target_slot_too_far",
+  });
+  const early = admission({ slot: null }).made;
+  expect(early.checkClaim({ tip: 1_000n, targetSlot: 5_000n }, 1)).toMatchObject({ reason: "no_leader" });
+});
+
+test("transactions that are in flight under an envelope's id are not taken a second time", async () => {
+  const { made, accepted } = admission();
+  await made.submit(submission([paying(1n), tipping()]), searcher);
+  const record = recordOf(accepted[0]) ?? fail();
+  const opened = { ...record, id: "e".repeat(64) };
+  const again = submission([paying(1n), tipping()]);
+  expect(await reasonOf(again, { inFlight: [opened] })).toBe("duplicate_transaction");
+  expect(await reasonOf(again, { inFlight: [record] })).toBe("accepted");
+  expect(await reasonOf(submission([tipping(), paying(1n)]), { inFlight: [opened] })).toBe("accepted");
+});

@@ -1,0 +1,193 @@
+import { engineLimits, SluiceError } from "@sluice/contract";
+import type { Address, Signature, Slot, Transaction } from "@sluice/wire";
+import type { Clock } from "../../lib/index.ts";
+import type { BundleRecord, NewBundle, OpenedContent, Searcher } from "../bundle.ts";
+import type { BundleSubmission, SubmitOutcome } from "../desk.ts";
+import type { BundleEffects, BundleFailure } from "../simulation/index.ts";
+import type { AdmissionBook, AdmissionChain, AdmissionLeaders, AdmissionSimulator } from "./interfaces.ts";
+import { checkLifetimes } from "./lifetimes.ts";
+import { type Fault, fault, readTransactions } from "./read-transactions.ts";
+import { bundleId, checkStatically } from "./static-checks.ts";
+
+export interface AdmissionDependencies {
+  readonly clock: Clock;
+  readonly chain: AdmissionChain;
+  readonly simulator: AdmissionSimulator;
+  readonly book: AdmissionBook;
+  readonly leaders: AdmissionLeaders;
+  readonly tipAccounts: ReadonlySet<Address>;
+  /** Lamports that a bundle has to pay at this moment. */
+  readonly tipFloor: () => bigint;
+  /** What a simulation said of a searcher's bundle; not told of those that could not be simulated. */
+  readonly simulated: (searcherId: string, ok: boolean) => void;
+  /** What a bundle did that has been accepted, so that it need not be run again before it competes. */
+  readonly seen: (record: BundleRecord, effects: BundleEffects) => void;
+}
+
+/** What a bundle turned out to be when all its checks had passed. */
+interface Checked extends OpenedContent {
+  readonly id: string;
+  readonly tip: bigint;
+  readonly seen: BundleEffects;
+}
+
+/** What a signed 64-bit column holds; the chain has less than a tenth of it. */
+const lamportsMax = 2n ** 63n - 1n;
+
+type ReadBundle =
+  | Fault
+  | {
+      readonly ok: true;
+      readonly id: string;
+      readonly transactions: readonly Transaction[];
+      readonly signatures: readonly Signature[];
+    };
+
+type Check = { readonly ok: true; readonly checked: Checked } | (Fault & { readonly id: string });
+
+/** What is checked of a bundle beside its transactions. */
+export interface Claim {
+  /** Lamports; null takes what the simulation sees. */
+  readonly tip: bigint | null;
+  readonly targetSlot: bigint | null;
+}
+
+/**
+ * Judges bundles. What can be seen from the bytes comes first, then what memory knows, then the chain, then the
+ * simulation, so that a bad bundle costs as little as it can. `accepted` is said when the bundle is on disk.
+ */
+export class Admission {
+  readonly #deps: AdmissionDependencies;
+
+  constructor(dependencies: AdmissionDependencies) {
+    this.#deps = dependencies;
+  }
+
+  async submit(submission: BundleSubmission, searcher: Searcher): Promise<SubmitOutcome> {
+    const tipFloor = this.#deps.tipFloor();
+    const read = readBundle(submission.transactions);
+    // A live bundle of the same transactions was found right when it came, and the same again is no second bid.
+    const known = read.ok ? this.#deps.book.live(read.id) : null;
+    if (known !== null) return { accepted: true, record: known, fresh: false, tipFloor };
+    const check = await this.#check(read, submission, searcher.id);
+    if (!check.ok) return { accepted: false, id: check.id, reason: check.reason, detail: check.detail, tipFloor };
+    const { checked } = check;
+    const { fresh, record } = await this.#deps.book.accept(this.#bundle(submission, searcher, checked));
+    if (fresh) {
+      this.#deps.book.simulated(record.id, checked.seen);
+      this.#deps.seen(record, checked.seen);
+    }
+    return { accepted: true, record, fresh, tipFloor };
+  }
+
+  /** The same checks for what a sealed bundle holds, which claims what its envelope claims. */
+  async open(
+    transactions: readonly Uint8Array[],
+    claim: Claim,
+    searcherId: string,
+  ): Promise<{ readonly ok: true; readonly content: OpenedContent; readonly seen: Checked["seen"] } | Fault> {
+    const check = await this.#check(readBundle(transactions), claim, searcherId);
+    return check.ok ? { ok: true, content: check.checked, seen: check.checked.seen } : check;
+  }
+
+  /** The slot, the tip and the leaders of a claim; null when nothing is against it. */
+  checkClaim({ tip, targetSlot }: Claim, transactionCount: number): Fault | null {
+    const { leaders, tipFloor, chain } = this.#deps;
+    const slot = chain.slot();
+    // Before the chain has told its slot nobody knows who leads.
+    if (slot === null) return fault("no_leader", "the chain's slot is not known yet");
+    if (targetSlot !== null) {
+      if (targetSlot < slot) return fault("target_slot_past", `the chain is at slot ${slot}`);
+      if (targetSlot > slot + engineLimits.targetSlotsAhead) {
+        return fault("target_slot_too_far", `at most slot ${slot + engineLimits.targetSlotsAhead}`);
+      }
+    }
+    if (tip !== null && tip < tipFloor()) return fault("tip_below_floor", `the floor is ${tipFloor()} lamports`);
+    if (tip !== null && tip > lamportsMax) return fault("tip_not_paid", "there are not so many lamports");
+    return leaders.reachable(targetSlot, transactionCount) ? null : fault("no_leader");
+  }
+
+  async #check(read: ReadBundle, claim: Claim, searcherId: string): Promise<Check> {
+    if (!read.ok) return { ...read, id: "" };
+    const { id, transactions, signatures } = read;
+    const refuse = (because: Fault): Check => ({ ...because, id });
+    const broken =
+      checkStatically(transactions, this.#deps) ??
+      this.checkClaim(claim, transactions.length) ??
+      this.#checkTwin(id, signatures);
+    if (broken !== null) return refuse(broken);
+    const lifetimes = await this.#checkChain(transactions, signatures);
+    if (!lifetimes.ok) return refuse(lifetimes);
+    const bytes = transactions.map((transaction) => transaction.bytes);
+    const seen = await this.#deps.simulator.simulate({ id, transactions: bytes });
+    if (!seen.ok && seen.reason === "unavailable") throw new SluiceError("OVERLOADED");
+    if (seen.ok || seen.reason === "simulation_failed") this.#deps.simulated(searcherId, seen.ok);
+    if (!seen.ok) return refuse(simulationFault(seen));
+    const unpaid = this.#checkTip(seen.tip, claim);
+    if (unpaid !== null) return refuse(unpaid);
+    const { lastValidBlockHeight } = lifetimes;
+    const tip = claim.tip ?? seen.tip;
+    return { ok: true, checked: { id, transactions: bytes, signatures, lastValidBlockHeight, tip, seen } };
+  }
+
+  /** The same transactions under another id, as an envelope has one, would be counted twice when they land once. */
+  #checkTwin(id: string, signatures: readonly Signature[]): Fault | null {
+    const [first] = signatures;
+    const same = first === undefined ? [] : this.#deps.book.holding(first);
+    const isTwin = (record: BundleRecord): boolean =>
+      record.id !== id &&
+      record.signatures.length === signatures.length &&
+      record.signatures.every((each, index) => each === signatures[index]);
+    return same.some(isTwin) ? fault("duplicate_transaction", "another bundle in flight holds the same") : null;
+  }
+
+  async #checkChain(transactions: readonly Transaction[], signatures: readonly Signature[]) {
+    const { chain } = this.#deps;
+    const lifetimes = await checkLifetimes(transactions, chain);
+    if (!lifetimes.ok) return lifetimes;
+    const [landed] = await chain.processed(signatures);
+    return landed === undefined ? lifetimes : fault("already_processed", landed);
+  }
+
+  #checkTip(paid: bigint, { tip }: Claim): Fault | null {
+    const claimed = tip ?? this.#deps.tipFloor();
+    return paid < claimed ? fault("tip_not_paid", `pays ${paid} of ${claimed} lamports`) : null;
+  }
+
+  #bundle(submission: BundleSubmission, searcher: Searcher, checked: Checked): NewBundle {
+    const receivedAt = this.#deps.clock.now();
+    return {
+      id: checked.id,
+      searcherId: searcher.id,
+      door: submission.door,
+      transactions: checked.transactions,
+      signatures: checked.signatures,
+      tip: checked.tip,
+      mevType: submission.mevType,
+      targetSlot: submission.targetSlot === null ? null : (submission.targetSlot as Slot),
+      sealed: null,
+      receivedAt,
+      acceptedSlot: this.#slot(),
+      lastValidBlockHeight: checked.lastValidBlockHeight,
+      expiresAt: receivedAt + engineLimits.expiryMs,
+    };
+  }
+
+  #slot(): Slot {
+    return this.#deps.chain.slot() ?? (0n as Slot);
+  }
+}
+
+/** Transactions are read once, and what follows from them alone is found once. */
+function readBundle(sent: readonly Uint8Array[]): ReadBundle {
+  const read = readTransactions(sent);
+  if (!read.ok) return read;
+  const signatures = read.transactions.map((transaction) => transaction.id);
+  return { ...read, signatures, id: bundleId(signatures) };
+}
+
+function simulationFault({ reason, index, error }: BundleFailure): Fault {
+  if (reason !== "simulation_failed") return fault(reason, `transaction ${index}`);
+  const isOverBudget = /ComputationalBudgetExceeded|exceeded CUs/.test(error);
+  return fault(isOverBudget ? "compute_exceeded" : "simulation_failed", `transaction ${index}: ${error}`);
+}

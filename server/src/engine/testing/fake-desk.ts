@@ -1,0 +1,159 @@
+import { createHash } from "node:crypto";
+import type { BundleReason } from "@sluice/contract";
+import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire";
+import type { BundleChange, BundleRecord, Searcher } from "../bundle.ts";
+import type {
+  BundleSubmission,
+  EngineDesk,
+  ReputationFigures,
+  SubmitOutcome,
+  TipFloorFigures,
+  UpcomingLeader,
+} from "../desk.ts";
+import type { EngineLimitDecision } from "../interfaces.ts";
+
+/** A desk that takes every bundle whose transactions are not `refused`, and lets a test make each bundle's fate. */
+export class FakeDesk implements EngineDesk {
+  readonly submissions: { readonly submission: BundleSubmission; readonly searcher: Searcher }[] = [];
+  readonly records = new Map<string, BundleRecord>();
+  /** What is answered instead of taking the next bundles. */
+  refusal: { readonly reason: BundleReason; readonly detail: string | null } | null = null;
+  /** While set, submissions wait for it. */
+  gate: Promise<void> | null = null;
+  fault: Error | null = null;
+  rate: Partial<EngineLimitDecision> = {};
+  tokensTaken = 0;
+  isInMaintenance = false;
+  tipAccounts: readonly Address[] = [addressOf(200), addressOf(201)];
+  slot: Slot | null = 100n as Slot;
+  leader: UpcomingLeader | null = null;
+  readonly leaders = new Map<Address, readonly Slot[]>();
+  readonly #followers = new Set<{ readonly searcherId: string; readonly listener: (record: BundleRecord) => void }>();
+
+  get followers(): number {
+    return this.#followers.size;
+  }
+
+  async submit(submission: BundleSubmission, searcher: Searcher): Promise<SubmitOutcome> {
+    this.submissions.push({ submission, searcher });
+    const { refusal } = this;
+    await this.gate;
+    if (this.fault !== null) throw this.fault;
+    const id = idOf(submission);
+    const tipFloor = this.tipFloor().floor;
+    if (refusal !== null) return { accepted: false, id, ...refusal, tipFloor };
+    const known = this.records.get(id);
+    if (known !== undefined) return { accepted: true, record: known, fresh: false, tipFloor };
+    const record = recordOf(id, submission, searcher);
+    this.#put(record);
+    return { accepted: true, record, fresh: true, tipFloor };
+  }
+
+  /** Makes a step of a bundle's life. */
+  change(id: string, change: BundleChange): void {
+    const before = this.records.get(id);
+    if (before === undefined) throw new Error(`there is no bundle ${id}`);
+    const ended = change.to === "dropped" || change.to === "expired";
+    this.#put({
+      ...before,
+      state: change.to,
+      reason: ended ? change.reason : null,
+      detail: ended ? (change.detail ?? null) : null,
+      landed:
+        change.to === "included" ? { slot: change.slot, blockhash: change.blockhash } : ended ? null : before.landed,
+    });
+  }
+
+  async get(id: string): Promise<BundleRecord | null> {
+    return this.records.get(id) ?? null;
+  }
+
+  follow(searcherId: string, listener: (record: BundleRecord) => void): Disposable {
+    const follower = { searcherId, listener };
+    this.#followers.add(follower);
+    return { [Symbol.dispose]: () => void this.#followers.delete(follower) };
+  }
+
+  inFlight(searcherId: string): readonly BundleRecord[] {
+    const isLive = ({ state }: BundleRecord): boolean => state === "accepted" || state === "included";
+    return [...this.records.values()].filter((record) => record.searcherId === searcherId && isLive(record));
+  }
+
+  takeRate(_searcher?: Searcher): EngineLimitDecision | Promise<EngineLimitDecision> {
+    this.tokensTaken += 1;
+    return { ...allowed, ...this.rate };
+  }
+
+  tipFloor(): TipFloorFigures {
+    const landed = { p25: 1n, p50: 2n, p75: 3n, p95: 4n, p99: 5n, emaP50: 2n };
+    return { floor: 18_446_744_073_709_551_615n, average24h: 1_234n, utilization: 0.25, landed, at: 0 };
+  }
+
+  async reputation(searcherId: string): Promise<ReputationFigures> {
+    const submitted = BigInt(this.submissions.filter(({ searcher }) => searcher.id === searcherId).length);
+    return { score: 41.5, tier: "silver", landingRate: 0.5, simSuccess: 0.75, submitted, landed: 0n };
+  }
+
+  currentSlot(): Slot | null {
+    return this.slot;
+  }
+
+  nextLeader(): UpcomingLeader | null {
+    return this.leader;
+  }
+
+  connectedLeaders(): ReadonlyMap<Address, readonly Slot[]> {
+    return this.leaders;
+  }
+
+  #put(record: BundleRecord): void {
+    this.records.set(record.id, record);
+    for (const { searcherId, listener } of this.#followers) if (searcherId === record.searcherId) listener(record);
+  }
+}
+
+export const allowed: EngineLimitDecision = {
+  allowed: true,
+  limit: 5,
+  burst: 10,
+  remaining: 9,
+  resetAt: 0,
+  retryAfterSeconds: 0,
+};
+
+/** An address that is the same for the same number. */
+export const addressOf = (seed: number): Address => addressOfBytes(new Uint8Array(32).fill(seed));
+const signatureOf = (bytes: Uint8Array): Signature =>
+  signatureOfBytes(new Uint8Array(createHash("sha512").update(bytes).digest()));
+
+function idOf({ transactions, sealed }: BundleSubmission): string {
+  const hash = createHash("sha256");
+  for (const each of sealed === null ? transactions : [sealed]) hash.update(each);
+  return hash.digest("hex");
+}
+
+function recordOf(id: string, submission: BundleSubmission, searcher: Searcher): BundleRecord {
+  return {
+    id,
+    searcherId: searcher.id,
+    door: submission.door,
+    transactions: submission.transactions,
+    signatures: submission.transactions.map(signatureOf),
+    tip: submission.tip ?? 0n,
+    mevType: submission.mevType,
+    targetSlot: null,
+    sealed: submission.sealed,
+    receivedAt: 0,
+    acceptedSlot: 100n as Slot,
+    lastValidBlockHeight: 250n,
+    expiresAt: 300_000,
+    state: "accepted",
+    reason: null,
+    detail: null,
+    landed: null,
+    forwarded: null,
+    tipSeen: null,
+    computeUnits: null,
+    changedAt: 0,
+  };
+}

@@ -1,0 +1,35 @@
+import { Chacha20Poly1305 } from "@hpke/chacha20poly1305";
+import { CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
+import type { MevType } from "@sluice/contract";
+import { additionalData, pad, suiteIds } from "../sealed/envelope.ts";
+
+export interface SealParts {
+  readonly network: string;
+  readonly keyId: string;
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  readonly tip: bigint;
+  readonly mevType: MevType;
+  readonly targetSlot: bigint | null;
+  /** A serialized BundleRequest. */
+  readonly message: Uint8Array;
+}
+
+/** Seals a bundle as a searcher does. */
+export async function seal(parts: SealParts): Promise<Uint8Array> {
+  const suite = new CipherSuite({
+    kem: new DhkemX25519HkdfSha256(),
+    kdf: new HkdfSha256(),
+    aead: new Chacha20Poly1305(),
+  });
+  const recipientPublicKey = await suite.kem.deserializePublicKey(new Uint8Array(parts.publicKey).buffer);
+  const padded = pad(parts.message);
+  if (padded === null) throw new Error("too long to be sealed");
+  const { enc, ct } = await suite.seal(
+    { recipientPublicKey },
+    new Uint8Array(padded).buffer,
+    new Uint8Array(additionalData(parts)).buffer,
+  );
+  const keyId = Buffer.from(parts.keyId, "hex");
+  return new Uint8Array(Buffer.concat([Uint8Array.of(1, ...suiteIds), keyId, new Uint8Array(enc), new Uint8Array(ct)]));
+}

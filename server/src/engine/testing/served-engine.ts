@@ -1,0 +1,140 @@
+import type { Address } from "@sluice/wire";
+import { GrpcDoor, type GrpcTls } from "../../door/index.ts";
+import { type Clock, compileAddressSet, ManualClock, seededRandom } from "../../lib/index.ts";
+import type { CallHost } from "../calls/index.ts";
+import type { EngineGrant, EngineKeys, EngineLimits } from "../interfaces.ts";
+import { createSearcherServices } from "../searchers/index.ts";
+import { createSignIn, tokenKeysOf } from "../sign-in/index.ts";
+import { createValidators, type ValidatorDesk } from "../validators/index.ts";
+import { addressOf, allowed, FakeDesk } from "./fake-desk.ts";
+import { Told } from "./told.ts";
+
+export const keysOfTests = {
+  whole: "sk_dev_whole",
+  reader: "sk_dev_reader",
+  other: "sk_dev_other",
+  elsewhere: "sk_dev_elsewhere",
+  overloaded: "sk_dev_overloaded",
+} as const;
+
+/** Keys by their text; `revoked` ones are refused from then on. */
+class FakeKeys implements EngineKeys {
+  readonly revoked = new Set<string>();
+
+  authenticate(presented: string | null): EngineGrant | { readonly refused: "INVALID_API_KEY" | "OVERLOADED" } {
+    if (presented === keysOfTests.overloaded) return { refused: "OVERLOADED" };
+    const known = Object.values<string | null>(keysOfTests).includes(presented);
+    if (presented === null || !known || this.revoked.has(presented)) return { refused: "INVALID_API_KEY" };
+    const permissions = presented === keysOfTests.reader ? (["read"] as const) : (["read", "bundles:write"] as const);
+    return { keyId: presented, accountId: `account of ${presented}`, permissions };
+  }
+
+  checkRestrictions({ keyId }: EngineGrant): "IP_NOT_ALLOWED" | null {
+    return keyId === keysOfTests.elsewhere ? "IP_NOT_ALLOWED" : null;
+  }
+}
+
+/** The engine's gRPC doors on a port of their own, in front of a desk that the test plays. */
+export interface ServedEngine extends AsyncDisposable {
+  readonly port: number;
+  readonly door: GrpcDoor;
+  readonly desk: FakeDesk;
+  readonly keys: FakeKeys;
+  /** The server's clock, unless it was given another. */
+  readonly clock: ManualClock;
+  /** Identities in the leader schedule. */
+  readonly scheduled: Set<Address>;
+  readonly validators: ValidatorDesk["validators"];
+  /** What was told, such as `gone <identity> left`. */
+  readonly told: Told;
+  readonly faults: unknown[];
+  /** Buckets that are empty. */
+  readonly empty: Set<string>;
+  /** Accounts of public keys. */
+  readonly linked: Map<Address, string>;
+  recheck(): Promise<void>;
+}
+
+export interface ServedEngineOptions {
+  /** The operator's list of validators. */
+  readonly allowed?: ReadonlySet<Address>;
+  readonly tls?: GrpcTls;
+  /** For clients who compare the ends of tokens with their own clock. */
+  readonly clock?: Clock;
+}
+
+export async function serveEngine(options: ServedEngineOptions = {}): Promise<ServedEngine> {
+  const desk = new FakeDesk();
+  const keys = new FakeKeys();
+  const manual = new ManualClock(1_800_000_000_000);
+  const clock = options.clock ?? manual;
+  const random = seededRandom(11);
+  const scheduled = new Set<Address>();
+  const told = new Told();
+  const faults: unknown[] = [];
+  const empty = new Set<string>();
+  const linked = new Map<Address, string>();
+  const limits: EngineLimits = {
+    take: (bucket) => (empty.has(bucket) ? { ...allowed, allowed: false, retryAfterSeconds: 3 } : allowed),
+  };
+  let requests = 0;
+  const host: CallHost = {
+    requestId: () => `req_${++requests}`,
+    trustedProxies: compileAddressSet([]),
+    events: {
+      callEnded: (method, status) => told.push(`call ${method} ${status}`),
+      streamOpened: (method) => told.push(`open ${method}`),
+      streamClosed: (method) => told.push(`close ${method}`),
+      faultCaught: (_where, fault) => void faults.push(fault),
+    },
+  };
+  const leaders = createValidators(
+    {
+      endpoint: { blockEngineUrl: "http://engine.example:7440", shredstreamReceiver: "engine.example:1002" },
+      fee: { pubkey: addressOf(77), commission: 5 },
+      allowed: options.allowed ?? null,
+    },
+    {
+      clock,
+      schedule: { isScheduled: (identity) => scheduled.has(identity) },
+      events: {
+        validatorConnected: (identity) => told.push(`connected ${identity}`),
+        packetsSubscribed: (identity) => told.push(`packets ${identity}`),
+        validatorGone: (identity, why) => told.push(`gone ${identity} ${why}`),
+        bundlesDelivered: (identity, bundles) => told.push(`delivered ${identity} ${bundles}`),
+        deliveryRefused: (identity, bundles) => told.push(`refused ${identity} ${bundles}`),
+      },
+    },
+  );
+  const seed = new Uint8Array(32).fill(9);
+  const signIn = createSignIn(tokenKeysOf(seed), { clock, random, limits, host, mayValidate: leaders.mayValidate });
+  const searchers = createSearcherServices({
+    host,
+    desk,
+    keys,
+    limits,
+    bearers: signIn.bearers,
+    region: "localnet",
+    linked: { accountOfPubkey: (pubkey) => linked.get(pubkey) ?? null },
+  });
+  const services = [signIn.service, ...searchers.services, ...leaders.services(host, signIn.bearers)];
+  const door = await GrpcDoor.open(
+    { door: "engine", hostname: "127.0.0.1", port: 0, tls: options.tls ?? null },
+    { services, isServing: () => !desk.isInMaintenance },
+  );
+  return {
+    port: door.port,
+    door,
+    desk,
+    keys,
+    clock: manual,
+    scheduled,
+    validators: leaders.validators,
+    told,
+    faults,
+    empty,
+    linked,
+    recheck: () => searchers.recheck(),
+    [Symbol.asyncDispose]: () => door.stop(100),
+  };
+}

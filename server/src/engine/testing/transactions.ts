@@ -1,0 +1,50 @@
+import { generateKeyPairSync, sign } from "node:crypto";
+import { type Address, addressOfBytes, decodeAddress, encodeMessage, encodeTransaction, programs } from "@sluice/wire";
+
+/** A key that signs in tests. */
+export interface TestSigner {
+  readonly address: Address;
+  sign(message: Uint8Array): Uint8Array;
+}
+
+export function testSigner(): TestSigner {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const raw = publicKey.export({ type: "spki", format: "der" }).subarray(-32);
+  return {
+    address: addressOfBytes(new Uint8Array(raw)),
+    sign: (message) => new Uint8Array(sign(null, message, privateKey)),
+  };
+}
+
+export interface TransferParts {
+  readonly from: TestSigner;
+  readonly to: Address;
+  readonly lamports: bigint;
+  readonly blockhash: Address;
+  /** Further accounts that the transaction names without writing them. */
+  readonly readonly?: readonly Address[];
+}
+
+/** A signed legacy transaction of one System transfer. */
+export function transfer({ from, to, lamports, blockhash, readonly = [] }: TransferParts): Uint8Array {
+  const data = new Uint8Array(12);
+  const view = new DataView(data.buffer);
+  view.setUint32(0, 2, true);
+  view.setBigUint64(4, lamports, true);
+  const message = encodeMessage({
+    version: "legacy",
+    numRequiredSignatures: 1,
+    numReadonlySignedAccounts: 0,
+    numReadonlyUnsignedAccounts: 1 + readonly.length,
+    staticKeys: [from.address, to, programs.system, ...readonly].map(bytesOf),
+    blockhash: bytesOf(blockhash),
+    instructions: [{ programIndex: 2, accountIndexes: [0, 1], data }],
+  });
+  return encodeTransaction({ message, signatures: [from.sign(message)] });
+}
+
+function bytesOf(address: string): Uint8Array {
+  const bytes = decodeAddress(address);
+  if (bytes === null) throw new Error(`${address} is no address`);
+  return bytes;
+}
