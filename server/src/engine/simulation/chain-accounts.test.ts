@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { type Address, parseAddress, programs } from "@sluice/wire";
+import { bootNode, post } from "../../../../devnet/chain/testing/boot.ts";
+import { type ChainValue, memberOf, parseChainJson } from "../../chain/index.ts";
+import type { EngineChain } from "../interfaces.ts";
+import { keyOf } from "./accounts/key-name.ts";
+import { chainAccounts } from "./chain-accounts.ts";
+
+const nobody = "GrAkKfEpTKQuVHG2Y97Y2FF4i7y7Q5AHLK94JBy7Y5yv" as Address;
+
+test("accounts of a node come with their owner, their size and as much of their data as was asked for", async () => {
+  await using node = await bootNode();
+  const chain: Pick<EngineChain, "read"> = {
+    async read(method, params) {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+      const answer = parseChainJson(await (await post(node.rpcUrl, body)).text());
+      return memberOf(answer, "result") ?? null;
+    },
+  };
+  const source = chainAccounts(chain);
+  const addresses = [programs.system, programs.token, nobody].map((text) => parseAddress(text) ?? nobody);
+  const whole = await source.accounts(addresses, { minimumSlot: 0n, dataBytes: null });
+  const [system, token, none] = whole.accounts;
+  expect(whole.slot).toBeGreaterThanOrEqual(0n);
+  expect(none).toBeNull();
+  expect(system).toMatchObject({ executable: true, owner: keyOf(programs.nativeLoader) });
+  expect(token?.space).toBe(token?.data.length ?? -1);
+  const cut = await source.accounts(addresses, { minimumSlot: 0n, dataBytes: 8 });
+  expect(cut.accounts[1]?.data.length).toBe(8);
+  expect(cut.accounts[1]?.space).toBe(token?.space ?? -1);
+});
+
+test("a node that does not tell sizes may have cut what fills the slice, and what has no owner is no account", async () => {
+  const told = (value: ChainValue): Pick<EngineChain, "read"> => ({
+    read: async () => ({ context: { slot: 7n }, value: [value] }),
+  });
+  const account = { lamports: 5n, owner: nobody, executable: false, data: [btoa("12345678"), "base64"] };
+  const options = { minimumSlot: 0n, dataBytes: 8 };
+  const { accounts } = await chainAccounts(told(account)).accounts([nobody], options);
+  expect(accounts[0]).toMatchObject({ lamports: 5n, space: 9 });
+  const broken = chainAccounts(told({ lamports: 5n }));
+  expect(broken.accounts([nobody], options)).rejects.toThrow(TypeError);
+});
