@@ -1,0 +1,209 @@
+import type { Prices } from "./evaluation.ts";
+import type { Problem } from "./problem.ts";
+import type { Option, Unit } from "./units.ts";
+
+/** States kept in all. Beyond it the best found counts, and the bound stays that of the prices. */
+const statesMax = 1 << 16;
+/** Kept states of a layer that a new one is compared with when several caps are active; with one cap all are. */
+const comparedMax = 32;
+
+export interface Combined {
+  /** The bundles of the best combination, or null when none is worth more than `atLeast`. */
+  readonly bundles: readonly number[] | null;
+  readonly worth: number;
+  /** Whether all combinations that could be worth more were looked at. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * The best way to choose one option of each unit within the active caps, if it is worth more than `moreThan`: dynamic
+ * programming over units. A state is what the choices so far use and are worth; it is dropped when another one is worth
+ * as much with no more use, when the rest cannot fit, or when at the given prices the rest cannot make it worth enough.
+ */
+export function combine(
+  problem: Problem,
+  units: readonly Unit[],
+  prices: Prices,
+  active: readonly number[],
+  moreThan: number,
+): Combined {
+  const free = active.map((cap) => problem.caps[cap]?.capacity ?? 0);
+  const open: Unit[] = [];
+  const settled: Option[] = [];
+  for (const unit of units) {
+    const [only] = unit.options;
+    if (unit.options.length === 1 && only !== undefined) settled.push(only);
+    else open.push(unit);
+  }
+  const base = settled.reduce((sum, { tips }) => sum + tips, 0);
+  active.forEach((cap, at) => {
+    free[at] = settled.reduce((left, { uses }) => left - (uses[cap] ?? 0), free[at] ?? 0);
+  });
+  const first = active[0] ?? 0;
+  open.sort((a, b) => spread(b, first) - spread(a, first));
+  const search = new LayeredSearch(
+    open,
+    active.map((cap) => prices[cap] ?? 0),
+    active,
+    free,
+    moreThan - base,
+  );
+  search.run();
+  if (search.best < 0) return { bundles: null, worth: moreThan, isComplete: !search.isBounded };
+  const bundles = [...settled, ...search.chosen()].flatMap((option) => option.bundles);
+  return { bundles, worth: base + search.bestWorth, isComplete: !search.isBounded };
+}
+
+/** How much a unit can move the use of a cap: units that move much come first, and little ones fill what is left. */
+function spread({ options }: Unit, cap: number): number {
+  return (options.at(-1)?.uses[cap] ?? 0) - (options[0]?.uses[cap] ?? 0);
+}
+
+class LayeredSearch {
+  best = -1;
+  bestWorth = 0;
+  isBounded = false;
+  readonly #units: readonly Unit[];
+  readonly #prices: readonly number[];
+  readonly #active: readonly number[];
+  readonly #free: readonly number[];
+  readonly #moreThan: number;
+  /** By unit and, within, by active cap: the least and the most that it and those after it use; and their margins. */
+  readonly #least: Float64Array;
+  readonly #most: Float64Array;
+  readonly #margins: Float64Array;
+  readonly #worths: number[] = [0];
+  /** `active.length` numbers for each state. */
+  readonly #uses: number[];
+  readonly #parents: number[] = [-1];
+  readonly #picks: number[] = [-1];
+
+  constructor(
+    units: readonly Unit[],
+    prices: readonly number[],
+    active: readonly number[],
+    free: readonly number[],
+    moreThan: number,
+  ) {
+    this.#units = units;
+    this.#prices = prices;
+    this.#active = active;
+    this.#free = free;
+    this.#moreThan = moreThan;
+    this.#uses = active.map(() => 0);
+    const caps = active.length;
+    this.#least = new Float64Array((units.length + 1) * caps);
+    this.#most = new Float64Array((units.length + 1) * caps);
+    this.#margins = new Float64Array(units.length + 1);
+    for (let at = units.length - 1; at >= 0; at--) {
+      const { options = [], margin = 0 } = units[at] ?? {};
+      this.#margins[at] = (this.#margins[at + 1] ?? 0) + margin;
+      active.forEach((cap, place) => {
+        const uses = options.map((option) => option.uses[cap] ?? 0);
+        this.#least[at * caps + place] = (this.#least[(at + 1) * caps + place] ?? 0) + Math.min(...uses);
+        this.#most[at * caps + place] = (this.#most[(at + 1) * caps + place] ?? 0) + Math.max(...uses);
+      });
+    }
+  }
+
+  run(): void {
+    let start = 0;
+    let end = 1;
+    if (this.#free.some((free, cap) => (this.#least[cap] ?? 0) > free)) return;
+    for (let unit = 0; unit < this.#units.length; unit++) {
+      this.#expand(unit, start, end);
+      start = end;
+      end = this.#worths.length;
+      if (this.isBounded || start === end) return;
+    }
+    for (let state = start; state < end; state++) {
+      const worth = this.#worths[state] ?? 0;
+      if (worth > this.#moreThan && (this.best < 0 || worth > this.bestWorth)) {
+        this.best = state;
+        this.bestWorth = worth;
+      }
+    }
+  }
+
+  /** The options of the best state, the last unit's first. */
+  chosen(): Option[] {
+    const options: Option[] = [];
+    let state = this.best;
+    for (let unit = this.#units.length - 1; unit >= 0; unit--) {
+      const option = this.#units[unit]?.options[this.#picks[state] ?? 0];
+      if (option !== undefined) options.push(option);
+      state = this.#parents[state] ?? 0;
+    }
+    return options;
+  }
+
+  /**
+   * The next layer, ordered by use of the first active cap: the states of the last one are, and so are they with each of
+   * the options added, so that the layer is a merge of as many lists as there are options.
+   */
+  #expand(unit: number, start: number, end: number): void {
+    const options = this.#units[unit]?.options ?? [];
+    const caps = this.#active.length;
+    const first = this.#active[0] ?? 0;
+    const layer = this.#worths.length;
+    const heads = options.map(() => start);
+    for (;;) {
+      let pick = -1;
+      let least = Number.POSITIVE_INFINITY;
+      let most = 0;
+      for (let option = 0; option < options.length; option++) {
+        const head = heads[option] ?? end;
+        if (head === end) continue;
+        const use = (this.#uses[head * caps] ?? 0) + (options[option]?.uses[first] ?? 0);
+        const worth = (this.#worths[head] ?? 0) + (options[option]?.tips ?? 0);
+        if (use < least || (use === least && worth > most)) {
+          pick = option;
+          least = use;
+          most = worth;
+        }
+      }
+      const option = options[pick];
+      if (option === undefined) return;
+      const from = heads[pick] ?? 0;
+      heads[pick] = from + 1;
+      if (this.#worths.length >= statesMax) {
+        this.isBounded = true;
+        return;
+      }
+      this.#keep(unit + 1, layer, from, pick, option);
+    }
+  }
+
+  #keep(next: number, layer: number, from: number, pick: number, option: Option): void {
+    const caps = this.#active.length;
+    const worth = (this.#worths[from] ?? 0) + option.tips;
+    let bound = worth + (this.#margins[next] ?? 0);
+    for (let cap = 0; cap < caps; cap++) {
+      const use = (this.#uses[from * caps + cap] ?? 0) + (option.uses[this.#active[cap] ?? 0] ?? 0);
+      const left = (this.#free[cap] ?? 0) - use;
+      if (left < (this.#least[next * caps + cap] ?? 0)) return;
+      bound += (this.#prices[cap] ?? 0) * Math.min(left, this.#most[next * caps + cap] ?? 0);
+    }
+    if (bound <= this.#moreThan) return;
+    const count = this.#worths.length;
+    const firstCompared = caps === 1 ? Math.max(layer, count - 1) : Math.max(layer, count - comparedMax);
+    for (let other = firstCompared; other < count; other++) if (this.#matches(other, from, option, worth)) return;
+    for (let cap = 0; cap < caps; cap++) {
+      this.#uses.push((this.#uses[from * caps + cap] ?? 0) + (option.uses[this.#active[cap] ?? 0] ?? 0));
+    }
+    this.#worths.push(worth);
+    this.#parents.push(from);
+    this.#picks.push(pick);
+  }
+
+  /** Whether a state is worth as much as another one would be, and uses no more. */
+  #matches(state: number, from: number, option: Option, worth: number): boolean {
+    if ((this.#worths[state] ?? 0) < worth) return false;
+    const caps = this.#active.length;
+    for (let cap = 0; cap < caps; cap++) {
+      const use = (this.#uses[from * caps + cap] ?? 0) + (option.uses[this.#active[cap] ?? 0] ?? 0);
+      if ((this.#uses[state * caps + cap] ?? 0) > use) return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,137 @@
+import type { Lockers } from "./accounts-of.ts";
+
+/**
+ * Bundles that can only be chosen with regard to each other: a connected component of the conflict graph. `members` are
+ * ascending in rank; a member's place among them is its local number, and its bit in every set of the group.
+ */
+export interface Group {
+  readonly members: Int32Array;
+  /** Words of 32 bits that a set of members takes. */
+  readonly words: number;
+  /** Where the neighbours of local number 0 begin in `Conflicts.rows`; those of the next one follow. */
+  readonly rowStart: number;
+  /** Where the group's set begins in a choice over all groups. */
+  readonly bitStart: number;
+}
+
+export interface Conflicts {
+  readonly groups: readonly Group[];
+  /** By bundle. */
+  readonly groupOf: Int32Array;
+  readonly localOf: Int32Array;
+  /** Neighbours as bit sets. */
+  readonly rows: Int32Array;
+  /** Words of a choice over all groups. */
+  readonly bitWords: number;
+}
+
+/** Two bundles conflict where one writes what the other writes or reads, tip accounts aside. */
+export function findConflicts(count: number, lockers: Lockers, tipAccounts: ReadonlySet<number>): Conflicts {
+  const contested = contestedAccounts(lockers, tipAccounts);
+  const conflicts = partition(count, lockers, contested);
+  const scratch = new Int32Array(2 * Math.ceil(count / 32));
+  for (const account of contested) connect(conflicts, lockers, account, scratch);
+  for (const { members, words, rowStart } of conflicts.groups) {
+    for (let local = 0; local < members.length; local++) {
+      const at = rowStart + local * words + (local >> 5);
+      conflicts.rows[at] = (conflicts.rows[at] ?? 0) & ~(1 << (local & 31));
+    }
+  }
+  return conflicts;
+}
+
+/** Accounts with two lockers or more, one of them a writer. */
+function contestedAccounts({ accounts, starts, entries }: Lockers, tipAccounts: ReadonlySet<number>): number[] {
+  const found: number[] = [];
+  for (let account = 0; account < accounts; account++) {
+    const start = starts[account] ?? 0;
+    const end = starts[account + 1] ?? 0;
+    if (end - start < 2 || tipAccounts.has(account)) continue;
+    for (let at = start; at < end; at++) {
+      if (((entries[at] ?? 0) & 1) === 1) {
+        found.push(account);
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+function rootOf(parents: Int32Array, of: number): number {
+  let at = of;
+  for (let parent = parents[at] ?? at; parent !== at; parent = parents[at] ?? at) {
+    const above = parents[parent] ?? parent;
+    parents[at] = above;
+    at = above;
+  }
+  return at;
+}
+
+function partition(count: number, { starts, entries }: Lockers, contested: readonly number[]): Conflicts {
+  const parents = Int32Array.from({ length: count }, (_, index) => index);
+  for (const account of contested) {
+    const start = starts[account] ?? 0;
+    const end = starts[account + 1] ?? 0;
+    let root = rootOf(parents, (entries[start] ?? 0) >> 1);
+    for (let at = start + 1; at < end; at++) {
+      const other = rootOf(parents, (entries[at] ?? 0) >> 1);
+      // The least bundle is the root, so that groups come in the order of their first members.
+      const [low, high] = root < other ? [root, other] : [other, root];
+      parents[high] = low;
+      root = low;
+    }
+  }
+  const groupOf = new Int32Array(count);
+  const localOf = new Int32Array(count);
+  const sizes: number[] = [];
+  for (let index = 0; index < count; index++) {
+    const root = rootOf(parents, index);
+    const group = root === index ? sizes.push(0) - 1 : (groupOf[root] ?? 0);
+    groupOf[index] = group;
+    localOf[index] = sizes[group] ?? 0;
+    sizes[group] = (sizes[group] ?? 0) + 1;
+  }
+  let memberStart = 0;
+  let rowStart = 0;
+  let bitStart = 0;
+  const everyone = new Int32Array(count);
+  const groups = sizes.map((size): Group => {
+    const words = (size + 31) >> 5;
+    const group = { members: everyone.subarray(memberStart, memberStart + size), words, rowStart, bitStart };
+    memberStart += size;
+    rowStart += size * words;
+    bitStart += words;
+    return group;
+  });
+  for (let index = 0; index < count; index++) {
+    const members = groups[groupOf[index] ?? 0]?.members;
+    if (members !== undefined) members[localOf[index] ?? 0] = index;
+  }
+  return { groups, groupOf, localOf, rows: new Int32Array(rowStart), bitWords: bitStart };
+}
+
+/** Makes the lockers of one account neighbours. */
+function connect(conflicts: Conflicts, { starts, entries }: Lockers, account: number, scratch: Int32Array): void {
+  const { rows, localOf, groups, groupOf } = conflicts;
+  const start = starts[account] ?? 0;
+  const end = starts[account + 1] ?? 0;
+  const group = groups[groupOf[(entries[start] ?? 0) >> 1] ?? 0];
+  if (group === undefined) return;
+  const { words, rowStart } = group;
+  // Words 0 .. words - 1 of the scratch are the writers, the others all who lock the account.
+  scratch.fill(0, 0, 2 * words);
+  for (let at = start; at < end; at++) {
+    const entry = entries[at] ?? 0;
+    const local = localOf[entry >> 1] ?? 0;
+    const bit = 1 << (local & 31);
+    const word = local >> 5;
+    if ((entry & 1) === 1) scratch[word] = (scratch[word] ?? 0) | bit;
+    scratch[words + word] = (scratch[words + word] ?? 0) | bit;
+  }
+  for (let at = start; at < end; at++) {
+    const entry = entries[at] ?? 0;
+    const row = rowStart + (localOf[entry >> 1] ?? 0) * words;
+    const from = (entry & 1) * words;
+    for (let word = 0; word < words; word++) rows[row + word] = (rows[row + word] ?? 0) | (scratch[from + word] ?? 0);
+  }
+}

@@ -1,0 +1,131 @@
+/** Members of the largest graph that is searched in machine words; every group of 28 is, and is solved exactly. */
+export const narrowMax = 32;
+
+const lowestBit = (mask: number): number => 31 - Math.clz32(mask & -mask);
+
+/**
+ * Independent sets of the greatest weight in a graph of at most 32 vertices. Fill `adjacency` and `weights` (whole numbers,
+ * sums below 2^53), then search; the sets are bits of an int32.
+ *
+ * Branch and bound. At each node cliques are peeled off greedily, each paid with the least weight left in it: what they
+ * pay in all is a bound on every independent set within the vertices that are fully paid. Only the vertices left when the
+ * bound has used up what is missing to the best set so far can lead to a better one, so only they are branched on.
+ */
+export class NarrowSearch {
+  readonly adjacency = new Int32Array(narrowMax);
+  readonly weights = new Float64Array(narrowMax);
+  nodes = 0;
+  /** The weight of the set that `heaviest` found. */
+  value = 0;
+  readonly #left = new Float64Array(narrowMax);
+  #set = 0;
+  #threshold = 0;
+  #setsMax = 0;
+  #found: number[] = [];
+
+  /** A heaviest independent set within `mask`, whose vertices all weigh more than nothing. */
+  heaviest(mask: number): number {
+    this.value = 0;
+    this.#set = 0;
+    this.#takeGreedily(mask);
+    this.#improve(mask, 0, 0);
+    return this.#set;
+  }
+
+  /**
+   * Every independent set within `mask` that weighs at least `threshold`, or null when there are more than `setsMax`. Here
+   * vertices may weigh less than nothing.
+   */
+  allFrom(mask: number, threshold: number, setsMax: number): readonly number[] | null {
+    this.#threshold = threshold;
+    this.#setsMax = setsMax;
+    this.#found = [];
+    this.#list(mask, 0, 0);
+    return this.#found.length > setsMax ? null : this.#found;
+  }
+
+  /** A first set, the heaviest vertex by vertex, so that the search has something to beat. */
+  #takeGreedily(mask: number): void {
+    let open = mask;
+    while (open !== 0) {
+      let best = -1;
+      for (let rest = open; rest !== 0; rest &= rest - 1) {
+        const vertex = lowestBit(rest);
+        if (best < 0 || (this.weights[vertex] ?? 0) > (this.weights[best] ?? 0)) best = vertex;
+      }
+      this.#set |= 1 << best;
+      this.value += this.weights[best] ?? 0;
+      open &= ~((this.adjacency[best] ?? 0) | (1 << best));
+    }
+  }
+
+  #improve(mask: number, value: number, set: number): void {
+    this.nodes++;
+    if (value > this.value) {
+      this.value = value;
+      this.#set = set;
+    }
+    if (mask === 0) return;
+    let branches = this.#unpaid(mask, this.value - value);
+    let open = mask;
+    while (branches !== 0) {
+      const vertex = lowestBit(branches);
+      const bit = 1 << vertex;
+      branches &= ~bit;
+      open &= ~bit;
+      this.#improve(open & ~(this.adjacency[vertex] ?? 0), value + (this.weights[vertex] ?? 0), set | bit);
+    }
+  }
+
+  #list(mask: number, value: number, set: number): void {
+    this.nodes++;
+    if (value >= this.#threshold) this.#found.push(set);
+    if (mask === 0 || this.#found.length > this.#setsMax) return;
+    // One less than what is missing: a set that just reaches the threshold is wanted too.
+    let branches = this.#unpaid(mask, this.#threshold - value - 1);
+    let open = mask;
+    while (branches !== 0) {
+      const vertex = lowestBit(branches);
+      const bit = 1 << vertex;
+      branches &= ~bit;
+      open &= ~bit;
+      this.#list(open & ~(this.adjacency[vertex] ?? 0), value + (this.weights[vertex] ?? 0), set | bit);
+    }
+  }
+
+  /** The vertices that remain when cliques worth `budget` have been peeled off: no set without them weighs more than it. */
+  #unpaid(mask: number, budget: number): number {
+    if (budget < 0) return mask;
+    const { adjacency, weights } = this;
+    const left = this.#left;
+    let open = mask;
+    for (let rest = mask; rest !== 0; rest &= rest - 1) {
+      const vertex = lowestBit(rest);
+      const weight = weights[vertex] ?? 0;
+      if (weight > 0) left[vertex] = weight;
+      else open &= ~(1 << vertex);
+    }
+    let room = budget;
+    while (open !== 0) {
+      let clique = 0;
+      let pay = room;
+      let common = open;
+      while (common !== 0) {
+        const vertex = lowestBit(common);
+        clique |= 1 << vertex;
+        const weight = left[vertex] ?? 0;
+        if (weight < pay) pay = weight;
+        common &= adjacency[vertex] ?? 0;
+      }
+      room -= pay;
+      for (let rest = clique; rest !== 0; rest &= rest - 1) {
+        const vertex = lowestBit(rest);
+        const weight = (left[vertex] ?? 0) - pay;
+        left[vertex] = weight;
+        if (weight === 0) open &= ~(1 << vertex);
+      }
+      if (room === 0) return open;
+    }
+    return 0;
+  }
+}

@@ -1,0 +1,122 @@
+import { type Lockers, lockersOf } from "./accounts-of.ts";
+import { type Conflicts, findConflicts } from "./conflicts.ts";
+import type { AuctionBundle, AuctionCaps } from "./interfaces.ts";
+
+/** A cap that several winners share: the block's compute, or a tip account's. Others' accounts have one winner at most. */
+export interface SharedCap {
+  /** Compute units that are free. */
+  readonly capacity: number;
+  /** Compute units that each bundle would take of it. */
+  readonly uses: Float64Array;
+}
+
+/**
+ * What a tick decides, in whole numbers that doubles hold exactly. Bundles are numbered by rank; those that the caps
+ * forbid even alone are not among them.
+ */
+export interface Problem {
+  readonly size: number;
+  /** Tips times `scale`. */
+  readonly tips: Float64Array;
+  /** A power of two, so that prices of compute units, which are whole numbers too, are fine enough. */
+  readonly scale: number;
+  /**
+   * Bits cut off each tip beforehand: 0 unless all tips together exceed 2^49 lamports (562,949 SOL). What is cut off is
+   * told in the gap.
+   */
+  readonly cutBits: bigint;
+  /** The block's first, then those of tip accounts that could run out. */
+  readonly caps: readonly SharedCap[];
+  readonly conflicts: Conflicts;
+}
+
+/** Values and each cap's price times its capacity stay below 2^49, so that sums over all ten are exact. */
+const valueBits = 49;
+/** Finer prices than 2^-24 lamports for a compute unit decide nothing. */
+const scaleBitsMax = 24;
+
+/** Whether the caps have room for the bundle when nobody else is chosen. */
+export function fitsAlone(
+  { computeUnits, locks }: AuctionBundle,
+  free: (account: number) => number,
+  caps: AuctionCaps,
+): boolean {
+  if (computeUnits > caps.computeUnits) return false;
+  // Where no account is used yet, a bundle below the cap of one needs no look at each.
+  if (caps.usedBy === undefined && computeUnits <= caps.accountComputeUnits) return true;
+  const { writes, writeComputeUnits } = locks;
+  for (let at = 0; at < writes.length; at++) {
+    if ((writeComputeUnits?.[at] ?? computeUnits) > free(writes[at] ?? 0)) return false;
+  }
+  return true;
+}
+
+/** Compute units left for an account, each asked for once. */
+export function freeOf(caps: AuctionCaps): (account: number) => number {
+  const { accountComputeUnits, usedBy } = caps;
+  if (usedBy === undefined) return () => accountComputeUnits;
+  const known = new Map<number, number>();
+  return (account) => {
+    const found = known.get(account);
+    if (found !== undefined) return found;
+    const free = accountComputeUnits - usedBy.call(caps, account);
+    known.set(account, free);
+    return free;
+  };
+}
+
+/** The problem of bundles that are ranked and fit alone. */
+export function problemOf(
+  bundles: readonly AuctionBundle[],
+  free: (account: number) => number,
+  caps: AuctionCaps,
+): Problem {
+  let total = 0n;
+  for (const { tip } of bundles) total += tip;
+  const totalBits = total.toString(2).length;
+  const cutBits = Math.max(0, totalBits - valueBits);
+  const scale = 2 ** Math.max(0, Math.min(scaleBitsMax, valueBits - totalBits));
+  const computeUnits = new Float64Array(bundles.length);
+  const tips = new Float64Array(bundles.length);
+  for (let index = 0; index < bundles.length; index++) {
+    const bundle = bundles[index];
+    if (bundle === undefined) break;
+    computeUnits[index] = bundle.computeUnits;
+    tips[index] = Number(cutBits === 0 ? bundle.tip : bundle.tip >> BigInt(cutBits)) * scale;
+  }
+  const lockers = lockersOf(bundles);
+  return {
+    size: bundles.length,
+    tips,
+    scale,
+    cutBits: BigInt(cutBits),
+    caps: [{ capacity: caps.computeUnits, uses: computeUnits }, ...tipAccountCaps(bundles, lockers, free, caps)],
+    conflicts: findConflicts(bundles.length, lockers, caps.tipAccounts),
+  };
+}
+
+/** Tip accounts that could run out, which are few: what all bundles together would use of one is more than it has. */
+function tipAccountCaps(
+  bundles: readonly AuctionBundle[],
+  lockers: Lockers,
+  free: (account: number) => number,
+  { tipAccounts }: AuctionCaps,
+): SharedCap[] {
+  const found: SharedCap[] = [];
+  for (const account of [...tipAccounts].sort((a, b) => a - b)) {
+    if (account >= lockers.accounts) continue;
+    const uses = new Float64Array(bundles.length);
+    let total = 0;
+    for (let at = lockers.starts[account] ?? 0; at < (lockers.starts[account + 1] ?? 0); at++) {
+      const entry = lockers.entries[at] ?? 0;
+      const bundle = bundles[entry >> 1];
+      if ((entry & 1) === 0 || bundle === undefined) continue;
+      const { writes, writeComputeUnits } = bundle.locks;
+      const use = writeComputeUnits?.[writes.indexOf(account)] ?? bundle.computeUnits;
+      uses[entry >> 1] = use;
+      total += use;
+    }
+    if (total > Math.max(0, free(account))) found.push({ capacity: free(account), uses });
+  }
+  return found;
+}

@@ -1,0 +1,67 @@
+import { type Choice, isBlocked, isChosen } from "./choice.ts";
+import type { AuctionBundle, AuctionCaps, AuctionLoss, AuctionOptions, AuctionOutcome } from "./interfaces.ts";
+import { fitsAlone, freeOf, type Problem, problemOf } from "./problem.ts";
+import { rankBundles } from "./rank.ts";
+import { solve } from "./solve.ts";
+
+/** At most about 4 ms of searching where groups are too large to be solved outright. */
+export const defaultSearchSteps = 4_000_000;
+
+/**
+ * One tick's auction: the bundles that pay the most lamports of tip together, where no two conflict and the block's and
+ * every account's compute suffice. The order of `bundles` decides nothing, and nothing else does: no clock, no chance.
+ * Throws RangeError for negative tips or compute units that are no whole number.
+ */
+export function runAuction<B extends AuctionBundle>(
+  bundles: readonly B[],
+  caps: AuctionCaps,
+  { searchSteps }: AuctionOptions = { searchSteps: defaultSearchSteps },
+): AuctionOutcome<B> {
+  const ranked = rankBundles(bundles);
+  const free = freeOf(caps);
+  const standing: B[] = [];
+  const oversized: B[] = [];
+  for (const bundle of ranked) (fitsAlone(bundle, free, caps) ? standing : oversized).push(bundle);
+  const problem = problemOf(standing, free, caps);
+  const budget = { steps: searchSteps };
+  const solution = solve(problem, budget);
+
+  const winners = standing.filter((_, index) => isChosen(problem, solution.choice, index));
+  const revenue = winners.reduce((sum, { tip }) => sum + tip, 0n);
+  const upperBound = upperBoundOf(problem, solution.bound, revenue);
+  const losers = [
+    ...lossesOf(problem, standing, solution.choice),
+    ...oversized.map((bundle) => ({ bundle, lost: "winning_batch", auctionId: bundle.id }) as const),
+  ];
+  const { groups } = problem.conflicts;
+  return {
+    winners,
+    losers,
+    revenue,
+    upperBound,
+    gap: upperBound - revenue,
+    facts: {
+      groups: groups.length,
+      largestGroup: groups.reduce((largest, { members }) => Math.max(largest, members.length), 0),
+      capsBound: solution.capsBound || oversized.length > 0,
+      nodes: solution.nodes,
+      steps: searchSteps - budget.steps,
+    },
+  };
+}
+
+function upperBoundOf({ scale, cutBits, size }: Problem, bound: number, revenue: bigint): bigint {
+  const whole = BigInt(Math.floor(bound / scale)) << cutBits;
+  const cutOff = BigInt(size) * ((1n << cutBits) - 1n);
+  return whole + cutOff > revenue ? whole + cutOff : revenue;
+}
+
+function lossesOf<B extends AuctionBundle>(problem: Problem, standing: readonly B[], choice: Choice): AuctionLoss<B>[] {
+  const { groups, groupOf } = problem.conflicts;
+  return standing.flatMap((bundle, index): AuctionLoss<B>[] => {
+    if (isChosen(problem, choice, index)) return [];
+    const first = groups[groupOf[index] ?? 0]?.members[0] ?? index;
+    const lost = isBlocked(problem, choice, index) ? "state_auction" : "winning_batch";
+    return [{ bundle, lost, auctionId: standing[first]?.id ?? bundle.id }];
+  });
+}

@@ -1,0 +1,211 @@
+import { type AuctionOutcome, runAuction } from "../auction/index.ts";
+import type { BundleRecord } from "../bundle.ts";
+import type { BundleEffects, BundleOutcome } from "../simulation/index.ts";
+import { BlockPlan } from "./block-plan.ts";
+import { type Candidate, Candidates } from "./candidates.ts";
+import type { AuctioneerDependencies, BuildTarget } from "./interfaces.ts";
+import { withinPlaces } from "./places.ts";
+
+/** Winners that turn out not to run give way to others this often within a tick. */
+const roundsMax = 3;
+/** Bundles of which nothing is known that are run in one tick, the highest claims first. */
+const unknownMax = 512;
+
+interface TickResult {
+  readonly winners: number;
+  readonly revenue: bigint;
+  readonly gap: bigint;
+}
+
+/**
+ * Fills blocks, tick by tick. The auction chooses by what simulations have seen; each winner is then run on the state
+ * that earlier winners of the block have left, and only what ran is handed to the leader. Losing is not the end: a bundle
+ * competes at each tick until it expires.
+ */
+export class Auctioneer implements AsyncDisposable {
+  readonly #deps: AuctioneerDependencies;
+  readonly #candidates = new Candidates();
+  readonly #following: Disposable;
+  #plan: BlockPlan | null = null;
+  #ticking: Promise<void> | null = null;
+
+  constructor(dependencies: AuctioneerDependencies) {
+    this.#deps = dependencies;
+    this.#following = dependencies.book.onChange((record) => {
+      if (record.state !== "accepted" && record.state !== "included") this.#candidates.forget(record.id);
+    });
+  }
+
+  /** What a simulation saw of a bundle; a tick need not run it then before it competes. Of one that has ended it is nothing. */
+  seen({ id }: BundleRecord, effects: BundleEffects): void {
+    const record = this.#deps.book.live(id);
+    if (record !== null) this.#candidates.seen(record, effects);
+  }
+
+  /** One tick. One that is asked for while another lasts is left out. */
+  tick(): Promise<void> {
+    this.#ticking ??= this.#tick()
+      .catch((fault: unknown) => {
+        this.#plan?.takeBack();
+        this.#deps.events.faultCaught("auctioneer", fault);
+      })
+      .finally(() => {
+        this.#ticking = null;
+      });
+    return this.#ticking;
+  }
+
+  async #tick(): Promise<void> {
+    const target = this.#deps.target();
+    if (target === null) return;
+    const startedMs = this.#deps.nowMs();
+    const plan = await this.#planFor(target);
+    if (!(await plan.renew())) return;
+    await this.#deps.openSealed(target);
+    const eligible = this.#eligible(plan, target);
+    if (eligible.length === 0) return;
+    await this.#learn(plan, eligible);
+    const { winners, revenue, gap } = await this.#fill(plan, eligible);
+    const durationMs = this.#deps.nowMs() - startedMs;
+    this.#deps.events.ticked({ candidates: eligible.length, winners, revenue, gap, durationMs });
+  }
+
+  /** The plan of the target's block: the present one, or a new one in place of it. */
+  async #planFor(target: BuildTarget): Promise<BlockPlan> {
+    const present = this.#plan;
+    if (present !== null && present.slot === target.slot && present.leader === target.leader) return present;
+    this.#plan = null;
+    await present?.[Symbol.asyncDispose]();
+    const plan = new BlockPlan(target, () => this.#deps.simulator.openBlock(target.slot));
+    this.#plan = plan;
+    return plan;
+  }
+
+  #eligible(plan: BlockPlan, { isOpen }: BuildTarget): readonly BundleRecord[] {
+    const settledThrough = this.#deps.settledThrough();
+    const eligible: BundleRecord[] = [];
+    for (const record of this.#deps.book.everyAccepted()) {
+      if (plan.settled.has(record.id)) continue;
+      // A leader executes what it has at once, so what is meant for one slot waits until that slot is open.
+      if (record.targetSlot !== null && (record.targetSlot !== plan.slot || !isOpen)) continue;
+      const { forwarded } = record;
+      if (forwarded !== null && (settledThrough === null || forwarded.slot > settledThrough)) continue;
+      if (this.#candidates.mayRun(record.id, plan.slot)) eligible.push(record);
+    }
+    return withinPlaces(eligible);
+  }
+
+  /** Runs bundles of which nothing is known: after a restart, and where they were opened or failed before. */
+  async #learn(plan: BlockPlan, eligible: readonly BundleRecord[]): Promise<void> {
+    const unknown = eligible
+      .filter(({ id }) => this.#candidates.get(id) === null)
+      .toSorted((one, other) => (one.tip === other.tip ? 0 : one.tip > other.tip ? -1 : 1))
+      .slice(0, unknownMax);
+    if (unknown.length === 0) return;
+    const judged = await this.#deps.judgeable(unknown);
+    const outcomes = await plan.session.attempt(judged);
+    for (const [index, record] of judged.entries()) {
+      const outcome = outcomes[index];
+      if (outcome?.ok === true && outcome.tip >= record.tip) this.seen(record, outcome);
+      else this.#notRun(plan, record.id, outcome);
+    }
+  }
+
+  /** Of what could not be run now nothing is known: it competes at the next tick, and says nothing against the bundle. */
+  #notRun(plan: BlockPlan, id: string, outcome: BundleOutcome | undefined): void {
+    const unavailable = outcome?.ok === false && outcome.reason === "unavailable" ? outcome.cause : null;
+    // A session that is over answers so for everything that comes after.
+    if (unavailable === "session_over") plan.spoil();
+    // One on which a machine ended while it ran alone would end it at each tick.
+    if (outcome === undefined || (unavailable !== null && unavailable !== "machine_ended")) return;
+    plan.settled.add(id);
+    this.#candidates.failed(id, plan.slot);
+    this.#deps.events.winnerFailed(outcome.ok ? "tip_not_paid" : outcome.reason);
+  }
+
+  /** Holds auctions until every winner of one ran, and hands the winners over. */
+  async #fill(plan: BlockPlan, eligible: readonly BundleRecord[]): Promise<TickResult> {
+    const passed = new Set<string>();
+    let gap = 0n;
+    for (let index = 0; index < roundsMax; index++) {
+      const outcome = this.#auction(plan, eligible, passed);
+      if (outcome === null) break;
+      gap = outcome.gap;
+      const ranAll = await this.#apply(plan, outcome.winners, passed);
+      if (ranAll) break;
+    }
+    const revenue = plan.pending.reduce((sum, { effects }) => sum + effects.tip, 0n);
+    const winners = plan.pending.length;
+    if (winners > 0) this.#deliver(plan);
+    return { winners, revenue, gap };
+  }
+
+  /** Null where nobody competes. */
+  #auction(
+    plan: BlockPlan,
+    eligible: readonly BundleRecord[],
+    passed: ReadonlySet<string>,
+  ): AuctionOutcome<Candidate> | null {
+    const competing = eligible.flatMap(({ id }) => {
+      if (plan.settled.has(id) || passed.has(id)) return [];
+      const record = this.#deps.book.live(id);
+      // A transaction lands once: another bundle that holds it would take room in the block and pay nothing.
+      const candidate = record === null || plan.holds(record.signatures) ? null : this.#candidates.get(id);
+      return candidate ?? [];
+    });
+    if (competing.length === 0) return null;
+    const { accounts } = this.#candidates;
+    const tipAccounts = new Set(this.#deps.tipAccounts.flatMap((address) => accounts.idOf(address) ?? []));
+    const outcome = runAuction(competing, plan.caps(accounts, tipAccounts));
+    return outcome;
+  }
+
+  /** Runs winners on the block. False where some did not run, so that others may have a chance. */
+  async #apply(plan: BlockPlan, winners: readonly Candidate[], passed: Set<string>): Promise<boolean> {
+    const applied = await plan.session.apply(winners);
+    let ran = 0;
+    for (const [index, winner] of winners.entries()) {
+      const effects = applied[index];
+      if (effects?.ok !== true || effects.tip < winner.claimed) {
+        passed.add(winner.id);
+        // It has left its traces in the session, and the leader will not see it.
+        if (effects?.ok === true) plan.spoil();
+        this.#notRun(plan, winner.id, effects);
+        continue;
+      }
+      ran += 1;
+      plan.took(winner, effects);
+      this.#deps.book.simulated(winner.id, effects);
+    }
+    return (await plan.renew()) && ran === winners.length;
+  }
+
+  /**
+   * Hands over what the tick has taken, unless the slot has gone by meanwhile or the session could not be built again
+   * without what failed. What the leader does not take competes again.
+   */
+  #deliver(plan: BlockPlan): void {
+    const isInTime = !this.#deps.isOver(plan.slot) && !plan.isSpoilt;
+    // What has ended meanwhile may not land any more, so nothing is waited for between this look and the handing over.
+    const taken = plan.pending.flatMap(({ candidate }) =>
+      this.#deps.book.live(candidate.id)?.state === "accepted" ? candidate : [],
+    );
+    const isTaken = isInTime && this.#deps.validators.deliver(plan.leader, taken);
+    this.#deps.events.delivered(taken.length, isTaken);
+    if (!isTaken) {
+      plan.takeBack();
+      return;
+    }
+    const ids = taken.map(({ id }) => id);
+    this.#deps.book.forwarded(ids, { slot: plan.slot, leader: plan.leader });
+    plan.handedOver(new Set(ids));
+    for (const id of ids) this.#candidates.ran(id);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#following[Symbol.dispose]();
+    await this.#ticking;
+    await this.#plan?.[Symbol.asyncDispose]();
+    this.#plan = null;
+  }
+}

@@ -1,0 +1,6 @@
+/**
+ * auctioneer: fills the blocks of leaders that take bundles. Fed by the book and by simulations; at each tick it holds the
+ * auction, runs the winners and hands them to the leader.
+ */
+export { Auctioneer } from "./auctioneer.ts";
+export type { AuctioneerEvents, BuildTarget } from "./interfaces.ts";

@@ -1,0 +1,47 @@
+import type { Address, Slot } from "@sluice/wire";
+import type { BundleBook, BundleRecord } from "../bundle.ts";
+import type { Validators } from "../desk.ts";
+import type { Simulator } from "../simulation/index.ts";
+
+/** A slot that winners can be handed over for, and whose it is. */
+export interface BuildTarget {
+  readonly slot: Slot;
+  readonly leader: Address;
+  /** Whether the slot is the one that is open, so that what arrives now lands in no earlier one. */
+  readonly isOpen: boolean;
+}
+
+export interface AuctioneerEvents {
+  /** A tick had candidates and came to an end. */
+  ticked(facts: {
+    readonly candidates: number;
+    readonly winners: number;
+    readonly revenue: bigint;
+    readonly gap: bigint;
+    readonly durationMs: number;
+  }): void;
+  /** Bundles were handed to a leader, or were to be and the leader did not take them. */
+  delivered(bundles: number, taken: boolean): void;
+  /** A winner did not run on what earlier winners had left, or on a newer state. */
+  winnerFailed(reason: string): void;
+  faultCaught(where: string, fault: unknown): void;
+}
+
+export interface AuctioneerDependencies {
+  readonly book: Pick<BundleBook, "everyAccepted" | "live" | "forwarded" | "simulated" | "onChange">;
+  readonly simulator: Pick<Simulator, "openBlock">;
+  readonly validators: Pick<Validators, "deliver">;
+  /** The slot to build for now; null while no leader that takes bundles is near. */
+  readonly target: () => BuildTarget | null;
+  /** Whether a slot is over, as far as anybody can tell: its leader is handed nothing for it any more. */
+  readonly isOver: (slot: Slot) => boolean;
+  /** The slot up to which every block was looked at for bundles: what was handed over for it has landed or has not. */
+  readonly settledThrough: () => Slot | null;
+  readonly tipAccounts: readonly Address[];
+  /** Opens the sealed bundles whose tick this is. */
+  readonly openSealed: (target: BuildTarget) => Promise<void>;
+  /** Those of the bundles that can be run now; of the others the chain has not told enough yet. */
+  readonly judgeable: (bundles: readonly BundleRecord[]) => Promise<readonly BundleRecord[]>;
+  readonly nowMs: () => number;
+  readonly events: AuctioneerEvents;
+}
