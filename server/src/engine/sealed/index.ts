@@ -1,0 +1,8 @@
+/**
+ * sealed: encrypted bundles. Holds the keys that they are sealed to, takes envelopes in, opens them at their tick and hands
+ * what was in them to admission. Fed by the doors and by the auctioneer's ticks; feeds the book.
+ */
+export { bundleRequestReader } from "./bundle-request.ts";
+export { KeyRing, type SealingKeyStore } from "./key-ring.ts";
+export { KeyVault } from "./key-vault.ts";
+export { type OpeningTick, type ReplayMemory, SealedBundles } from "./sealed-bundles.ts";

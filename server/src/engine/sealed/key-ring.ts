@@ -1,0 +1,113 @@
+import type { Slot } from "@sluice/wire";
+import type { Clock, Random } from "../../lib/index.ts";
+import type { KeyVault } from "./key-vault.ts";
+import { generateKeyPair } from "./suite.ts";
+
+/** A key pair as the store keeps it; the state's encryption keys have this shape. */
+export interface StoredSealingKey {
+  readonly id: string;
+  readonly createdAt: number;
+  /** The first and the last slot at which bundles may be sealed with it. */
+  readonly validFrom: bigint;
+  readonly validUntil: bigint;
+  readonly publicKey: Uint8Array;
+  readonly privateKey: Uint8Array;
+}
+
+export interface SealingKeyStore {
+  insert(key: StoredSealingKey): Promise<void>;
+  /** Those that are valid at this slot or will be. */
+  since(slot: bigint): Promise<readonly StoredSealingKey[]>;
+  forget(before: bigint): Promise<number>;
+}
+
+export interface KeyRingDependencies {
+  readonly store: SealingKeyStore;
+  readonly vault: KeyVault;
+  readonly random: Random;
+  readonly clock: Pick<Clock, "now">;
+  /** The first and the last slot of the epoch that a slot is in; null while the chain has not told. */
+  readonly epochOf: (slot: Slot) => { readonly first: bigint; readonly last: bigint } | null;
+}
+
+interface HeldKey extends StoredSealingKey {
+  /** As it came from the vault. */
+  readonly opened: Uint8Array;
+}
+
+/** How many slots after its end a key still opens what was sealed with it in time: a bundle's life at 400 ms a slot. */
+const afterlifeSlots = 750n;
+/** Another replica may have made the epoch's key; the store is looked at again after so many slots. */
+const lookSlots = 25n;
+
+/**
+ * The keys that bundles are sealed to: one made at the start of each epoch, valid to the end of the next one. Replicas share
+ * them by the store; each may make its own, and every one of them is good.
+ */
+export class KeyRing {
+  readonly #deps: KeyRingDependencies;
+  #keys: readonly HeldKey[] = [];
+  #lookedAt: bigint | null = null;
+  #madeFor: bigint | null = null;
+  #turning: Promise<void> | null = null;
+
+  constructor(dependencies: KeyRingDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /** Looks after the keys at a slot: reads what others have made, makes what is missing, forgets what is over. */
+  turn(slot: Slot): Promise<void> {
+    this.#turning ??= this.#turn(slot).finally(() => {
+      this.#turning = null;
+    });
+    return this.#turning;
+  }
+
+  async #turn(slot: Slot): Promise<void> {
+    const epoch = this.#deps.epochOf(slot);
+    if (epoch === null) return;
+    const isDue = this.#lookedAt === null || slot < this.#lookedAt || slot >= this.#lookedAt + lookSlots;
+    if (isDue) await this.#look(slot);
+    if (this.#madeFor === epoch.first || this.#keys.some(({ validFrom }) => validFrom === epoch.first)) return;
+    await this.#make(epoch);
+    await this.#look(slot);
+    await this.#deps.store.forget(slot > afterlifeSlots ? slot - afterlifeSlots : 0n);
+  }
+
+  async #look(slot: Slot): Promise<void> {
+    const stored = await this.#deps.store.since(slot > afterlifeSlots ? slot - afterlifeSlots : 0n);
+    this.#keys = stored.flatMap((key) => {
+      const opened = this.#deps.vault.unwrap(key.id, key.privateKey);
+      return opened === null ? [] : [{ ...key, opened }];
+    });
+    this.#lookedAt = slot;
+  }
+
+  async #make({ first, last }: { readonly first: bigint; readonly last: bigint }): Promise<void> {
+    const { store, vault, random, clock } = this.#deps;
+    const id = Buffer.from(random.bytes(8)).toString("hex");
+    const pair = await generateKeyPair();
+    const length = last - first + 1n;
+    await store.insert({
+      id,
+      createdAt: clock.now(),
+      validFrom: first,
+      validUntil: last + length,
+      publicKey: pair.publicKey,
+      privateKey: vault.wrap(id, pair.privateKey),
+    });
+    this.#madeFor = first;
+  }
+
+  /** Those that bundles may be sealed to at this slot, the newest first. */
+  valid(slot: bigint): readonly StoredSealingKey[] {
+    return this.#keys
+      .filter(({ validFrom, validUntil }) => validFrom <= slot && slot <= validUntil)
+      .toSorted((one, other) => Number(other.validFrom - one.validFrom));
+  }
+
+  /** The private key to this id, 32 bytes; null for one that is unknown or long over. */
+  privateKey(id: string): Uint8Array | null {
+    return this.#keys.find((key) => key.id === id)?.opened ?? null;
+  }
+}

@@ -1,0 +1,166 @@
+import { engineLimits, type Network, SluiceError } from "@sluice/contract";
+import type { Slot } from "@sluice/wire";
+import type { Clock } from "../../lib/index.ts";
+import { type Admission, type Fault, fault } from "../admission/index.ts";
+import type { BundleBook, BundleRecord, Searcher } from "../bundle.ts";
+import type { BundleSubmission, SubmitOutcome } from "../desk.ts";
+import { EngineChainError } from "../interfaces.ts";
+import { additionalData, envelopeId, readEnvelope, unpad } from "./envelope.ts";
+import type { KeyRing } from "./key-ring.ts";
+import { openCiphertext } from "./suite.ts";
+
+/** Which envelope came first with an encapsulated key; the state's replays have this shape. */
+export interface ReplayMemory {
+  claim(claim: { readonly enc: Uint8Array; readonly holder: string; readonly expiresAt: number }): Promise<string>;
+}
+
+export interface SealedDependencies {
+  readonly network: Network;
+  readonly clock: Pick<Clock, "now">;
+  readonly ring: Pick<KeyRing, "valid" | "privateKey">;
+  readonly replays: ReplayMemory;
+  readonly book: Pick<BundleBook, "accept" | "live" | "everySealed" | "opened" | "change">;
+  readonly admission: Pick<Admission, "open" | "checkClaim">;
+  readonly slot: () => Slot | null;
+  readonly tipFloor: () => bigint;
+  /** The transactions of a serialized BundleRequest; null for bytes that are none. */
+  readonly decodeRequest: (bytes: Uint8Array) => readonly Uint8Array[] | null;
+  /** A bundle could not be opened by a fault of this system; it stays sealed until the next tick. */
+  readonly faultCaught: (fault: unknown) => void;
+}
+
+/** An `enc` is remembered for as long as its key is good, and a bundle's life beyond it: a week covers both. */
+const rememberedMs = 7 * 24 * 3_600_000;
+/** Envelopes that are opened at a time: each is a simulation. */
+const openingMax = 64;
+
+/**
+ * Encrypted bundles. What is accepted of one is its envelope and its claim; what is in it is seen at the start of its tick
+ * and not before, and is checked then as any other bundle.
+ */
+export class SealedBundles {
+  readonly #deps: SealedDependencies;
+  /** Bundles of which nothing could be said at the last tick; never more than are opened at a time. */
+  readonly #heldUp = new Set<string>();
+
+  constructor(dependencies: SealedDependencies) {
+    this.#deps = dependencies;
+  }
+
+  async submit(sealed: Uint8Array, submission: BundleSubmission, searcher: Searcher): Promise<SubmitOutcome> {
+    const { book, tipFloor } = this.#deps;
+    const id = envelopeId(sealed);
+    const known = book.live(id);
+    if (known !== null) return { accepted: true, record: known, fresh: false, tipFloor: tipFloor() };
+    const broken = await this.#check(id, sealed, submission);
+    if (broken !== null) {
+      return { accepted: false, id, reason: broken.reason, detail: broken.detail, tipFloor: tipFloor() };
+    }
+    const receivedAt = this.#deps.clock.now();
+    const { fresh, record } = await book.accept({
+      id,
+      searcherId: searcher.id,
+      door: submission.door,
+      transactions: [],
+      signatures: [],
+      tip: submission.tip ?? 0n,
+      mevType: submission.mevType,
+      targetSlot: submission.targetSlot === null ? null : (submission.targetSlot as Slot),
+      sealed,
+      receivedAt,
+      acceptedSlot: this.#deps.slot() ?? (0n as Slot),
+      lastValidBlockHeight: null,
+      expiresAt: receivedAt + engineLimits.expiryMs,
+    });
+    return { accepted: true, record, fresh, tipFloor: tipFloor() };
+  }
+
+  async #check(id: string, sealed: Uint8Array, submission: BundleSubmission): Promise<Fault | null> {
+    const envelope = readEnvelope(sealed);
+    if (envelope === null) return fault("decryption_failed", "the envelope is of no known form");
+    if (submission.transactions.length > 0) {
+      return fault("malformed_transaction", "an encrypted bundle has its transactions in its envelope");
+    }
+    // Its claim is all that the auction sees of it until it is opened.
+    if (submission.tip === null) return fault("tip_below_floor", "an encrypted bundle claims a tip");
+    const slot = this.#deps.slot() ?? 0n;
+    const isValid = this.#deps.ring.valid(slot).some((key) => key.id === envelope.keyId);
+    if (!isValid) return fault("decryption_failed", "the key is unknown or not valid now");
+    const against = this.#deps.admission.checkClaim(submission, 1);
+    if (against !== null) return against;
+    const expiresAt = this.#deps.clock.now() + rememberedMs;
+    const holder = await this.#deps.replays.claim({ enc: envelope.enc, holder: id, expiresAt });
+    return holder === id ? null : fault("decryption_failed", "the encapsulated key was used before");
+  }
+
+  /**
+   * Opens those whose tick this is: of those for one slot only when it is open, since they are handed to nobody before.
+   * What cannot be opened, or breaks a rule, is dropped with its reason.
+   */
+  async open({ slot, isOpen }: OpeningTick): Promise<readonly Opened[]> {
+    const due: BundleRecord[] = [];
+    for (const record of this.#deps.book.everySealed()) {
+      if (record.targetSlot !== null && (record.targetSlot !== slot || !isOpen)) continue;
+      if (!this.#heldUp.has(record.id)) due.push(record);
+      if (due.length === openingMax) break;
+    }
+    // Those that could not be judged are tried again when others have had their turn.
+    this.#heldUp.clear();
+    const opened = await Promise.all(due.map((record) => this.#tryOne(record)));
+    return opened.filter((each) => each !== null);
+  }
+
+  /** One bundle that fails for a reason that is not its own keeps nobody else's from being opened. */
+  async #tryOne(record: BundleRecord): Promise<Opened | null> {
+    try {
+      return await this.#openOne(record);
+    } catch (caught) {
+      this.#heldUp.add(record.id);
+      const isExpected = caught instanceof EngineChainError || caught instanceof SluiceError;
+      if (!isExpected) this.#deps.faultCaught(caught);
+      return null;
+    }
+  }
+
+  async #openOne(record: BundleRecord): Promise<Opened | null> {
+    const { book, admission } = this.#deps;
+    const transactions = await this.#transactionsOf(record);
+    const check =
+      transactions === null
+        ? fault("decryption_failed")
+        : await admission.open(transactions, record, record.searcherId);
+    if (!check.ok) {
+      const detail = check.detail === null ? {} : { detail: check.detail };
+      await book.change(record.id, { to: "dropped", reason: check.reason, ...detail });
+      return null;
+    }
+    const open = await book.opened(record.id, check.content);
+    return open === null ? null : { record: open, seen: check.seen };
+  }
+
+  async #transactionsOf(record: BundleRecord): Promise<readonly Uint8Array[] | null> {
+    const envelope = record.sealed === null ? null : readEnvelope(record.sealed);
+    const privateKey = envelope === null ? null : this.#deps.ring.privateKey(envelope.keyId);
+    if (envelope === null || privateKey === null) return null;
+    const { network } = this.#deps;
+    const { tip, mevType, targetSlot } = record;
+    const additional = additionalData({ network, keyId: envelope.keyId, tip, mevType, targetSlot });
+    const padded = await openCiphertext(envelope, privateKey, additional);
+    const message = padded === null ? null : unpad(padded);
+    return message === null ? null : this.#deps.decodeRequest(message);
+  }
+}
+
+type Seen = Extract<Awaited<ReturnType<Admission["open"]>>, { ok: true }>["seen"];
+
+/** A bundle that was sealed, and what its first simulation saw. */
+interface Opened {
+  readonly record: BundleRecord;
+  readonly seen: Seen;
+}
+
+/** The slot that a tick builds for, and whether it is the one that is open. */
+export interface OpeningTick {
+  readonly slot: Slot;
+  readonly isOpen: boolean;
+}
