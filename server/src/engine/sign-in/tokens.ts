@@ -1,0 +1,86 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { type Address, parseAddress } from "@sluice/wire";
+import { errors, jwtVerify, SignJWT } from "jose";
+import type { Clock } from "../../lib/index.ts";
+
+/** The roles of Jito's protocols that are granted here. */
+export const signInRoles = ["SEARCHER", "VALIDATOR"] as const;
+export type SignInRole = (typeof signInRoles)[number];
+
+export interface SignedIn {
+  readonly pubkey: Address;
+  readonly role: SignInRole;
+}
+
+/** The key that tokens are signed with. Processes that share it accept each other's tokens. */
+export interface TokenKeys {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+/** The Ed25519 key of a seed of 32 secret bytes: the same seed is the same key, after a restart and in every process. */
+export function tokenKeysOf(seed: Uint8Array): TokenKeys {
+  if (seed.length !== 32) throw new RangeError("The seed of the token key has 32 bytes");
+  const der = Buffer.concat([pkcs8Prefix, seed]);
+  const privateKey = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  return { privateKey, publicKey: createPublicKey(privateKey) };
+}
+
+/** RFC 8410: what stands before the seed in the PKCS #8 form of an Ed25519 key. */
+const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
+
+export type TokenKind = "access" | "refresh";
+const lifetimeMs: Readonly<Record<TokenKind, number>> = { access: 1_800_000, refresh: 180_000_000 };
+const issuer = "sluice-block-engine";
+/** A token of ours has some 350 characters; longer texts are not looked at. */
+const tokenLengthMax = 2_048;
+
+/** Access and refresh tokens: JWTs that clients treat as opaque. */
+export class Tokens {
+  readonly #keys: TokenKeys;
+  readonly #clock: Clock;
+
+  constructor(keys: TokenKeys, dependencies: { readonly clock: Clock }) {
+    this.#keys = keys;
+    this.#clock = dependencies.clock;
+  }
+
+  async issue(
+    kind: TokenKind,
+    { pubkey, role }: SignedIn,
+    clientAddress: string,
+  ): Promise<{ readonly value: string; readonly expiresAtMs: number }> {
+    const expiresAt = Math.floor((this.#clock.now() + lifetimeMs[kind]) / 1_000);
+    const value = await new SignJWT({
+      client_ip: clientAddress,
+      client_pubkey: pubkey,
+      expires_at_unix_ts: expiresAt,
+      role,
+    })
+      .setProtectedHeader({ alg: "EdDSA" })
+      .setIssuer(issuer)
+      .setAudience(kind)
+      .setExpirationTime(expiresAt)
+      .sign(this.#keys.privateKey);
+    return { value, expiresAtMs: expiresAt * 1_000 };
+  }
+
+  /** Whose token it is, or why it is none: forged, of the other kind, or past its time. */
+  async verify(kind: TokenKind, value: string): Promise<SignedIn | "invalid" | "expired"> {
+    if (value.length > tokenLengthMax) return "invalid";
+    try {
+      const { payload } = await jwtVerify(value, this.#keys.publicKey, {
+        algorithms: ["EdDSA"],
+        issuer,
+        audience: kind,
+        currentDate: new Date(this.#clock.now()),
+        requiredClaims: ["exp"],
+      });
+      const pubkey = parseAddress(String(payload["client_pubkey"]));
+      const role = signInRoles.find((each) => each === payload["role"]);
+      return pubkey === null || role === undefined ? "invalid" : { pubkey, role };
+    } catch (fault) {
+      return fault instanceof errors.JWTExpired ? "expired" : "invalid";
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import type { SubscribeBundlesMessage, SubscribePacketsMessage } from "@sluice/contract/proto/index.ts";
+import type { Address } from "@sluice/wire";
+import type { Clock } from "../../lib/index.ts";
+import { CallFault, type Outlet } from "../calls/index.ts";
+import type { Validators } from "../desk.ts";
+import type { ValidatorEvents } from "./interfaces.ts";
+import { bundleMessage, packetOf, timestampOf } from "./packet.ts";
+
+/** Bundles in one message; clients take messages of up to 4 MiB, and 64 bundles of five packets have 0.4 MiB. */
+const bundlesPerMessageMax = 64;
+
+interface Connection {
+  readonly outlet: Outlet<SubscribeBundlesMessage>;
+  why: "left" | "replaced" | "unscheduled" | "closed";
+}
+
+export interface ConnectedValidatorsDependencies {
+  readonly clock: Clock;
+  readonly events: ValidatorEvents;
+  /** Whether the identity may take bundles now: asked before each delivery. */
+  readonly mayValidate: (identity: Address) => boolean;
+}
+
+/** The validators that take bundles: one stream an identity, the newest. */
+export class ConnectedValidators implements Validators {
+  readonly #dependencies: ConnectedValidatorsDependencies;
+  readonly #bundles = new Map<Address, Connection>();
+  readonly #packets = new Map<Address, Outlet<SubscribePacketsMessage>>();
+
+  constructor(dependencies: ConnectedValidatorsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  connected(): readonly Address[] {
+    return [...this.#bundles.keys()].filter(this.#dependencies.mayValidate);
+  }
+
+  deliver(
+    identity: Address,
+    bundles: readonly { readonly id: string; readonly transactions: readonly Uint8Array[] }[],
+  ): boolean {
+    const connection = this.#bundles.get(identity);
+    // One that is being ended sends nothing any more.
+    if (connection === undefined || !connection.outlet.isOpen) return false;
+    const { events, clock } = this.#dependencies;
+    if (!this.#dependencies.mayValidate(identity)) {
+      this.#end(identity, connection);
+      return false;
+    }
+    const { outlet } = connection;
+    if (Math.ceil(bundles.length / bundlesPerMessageMax) > outlet.room) {
+      events.deliveryRefused(identity, bundles.length);
+      return false;
+    }
+    const nowMs = clock.now();
+    for (let start = 0; start < bundles.length; start += bundlesPerMessageMax) {
+      const chunk = bundles.slice(start, start + bundlesPerMessageMax);
+      outlet.send({ bundles: chunk.map((bundle) => bundleMessage(bundle, nowMs)) });
+    }
+    events.bundlesDelivered(identity, bundles.length);
+    return true;
+  }
+
+  /** Hands single transactions over; false where this leader takes none or does not read what it was sent. */
+  deliverPackets(identity: Address, transactions: readonly Uint8Array[]): boolean {
+    const outlet = this.#packets.get(identity);
+    if (outlet === undefined || !this.#dependencies.mayValidate(identity)) return false;
+    const header = { ts: timestampOf(this.#dependencies.clock.now()) };
+    return outlet.send({ header, batch: { packets: transactions.map(packetOf) } });
+  }
+
+  openBundles(identity: Address, outlet: Outlet<SubscribeBundlesMessage>): void {
+    if (!outlet.isOpen) return;
+    const before = this.#bundles.get(identity);
+    const connection: Connection = { outlet, why: "left" };
+    this.#bundles.set(identity, connection);
+    if (before !== undefined) {
+      before.why = "replaced";
+      before.outlet.end(replaced());
+    }
+    this.#dependencies.events.validatorConnected(identity);
+    outlet.onClose(() => {
+      if (this.#bundles.get(identity) === connection) this.#bundles.delete(identity);
+      this.#dependencies.events.validatorGone(identity, connection.why);
+    });
+  }
+
+  openPackets(identity: Address, outlet: Outlet<SubscribePacketsMessage>): void {
+    if (!outlet.isOpen) return;
+    const before = this.#packets.get(identity);
+    this.#packets.set(identity, outlet);
+    before?.end(replaced());
+    this.#dependencies.events.packetsSubscribed(identity);
+    outlet.onClose(() => {
+      if (this.#packets.get(identity) === outlet) this.#packets.delete(identity);
+    });
+  }
+
+  /** Ends the streams of those who may take bundles no longer; for the change of an epoch or of the operator's list. */
+  recheck(): void {
+    for (const [identity, connection] of this.#bundles) {
+      if (!this.#dependencies.mayValidate(identity)) this.#end(identity, connection);
+    }
+    for (const [identity, outlet] of this.#packets) {
+      if (!this.#dependencies.mayValidate(identity)) outlet.end(unscheduled());
+    }
+  }
+
+  /** Ends every stream, since the server ends. */
+  close(): void {
+    const fault = new CallFault("UNAVAILABLE", "The server is ending");
+    for (const connection of this.#bundles.values()) {
+      connection.why = "closed";
+      connection.outlet.end(fault);
+    }
+    for (const outlet of this.#packets.values()) outlet.end(fault);
+  }
+
+  #end(identity: Address, connection: Connection): void {
+    connection.why = "unscheduled";
+    this.#bundles.delete(identity);
+    connection.outlet.end(unscheduled());
+  }
+}
+
+const replaced = (): CallFault => new CallFault("PERMISSION_DENIED", "Another stream of this identity has taken over.");
+const unscheduled = (): CallFault =>
+  new CallFault("PERMISSION_DENIED", "The identity is not in the leader schedule of this or the next epoch.");
