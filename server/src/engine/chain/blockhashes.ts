@@ -1,0 +1,120 @@
+import type { Address } from "@sluice/wire";
+import type { Clock } from "../../lib/index.ts";
+import { type EngineChain, EngineChainError } from "../interfaces.ts";
+import { readLatestBlockhash, readValidity } from "./answers.ts";
+
+/** A blockhash is good for so many blocks after its own. Source: Agave, MAX_PROCESSING_AGE. */
+export const blockhashLifeBlocks = 150n;
+/** Hashes kept: the life of one twice over, for those whose fork is not settled. */
+const hashesMax = 600;
+/** How long an answer about a hash that no block seen has is believed. A slot: a node that lags may know it by then. */
+const believedMs = 400;
+const answersMax = 4_096;
+const askingMax = 256;
+
+/** Whether a transaction with a blockhash may still land, and up to which block height. */
+export type BlockhashLifetime =
+  | { readonly valid: true; readonly lastValidBlockHeight: bigint }
+  | { readonly valid: false };
+
+/**
+ * Blockhashes and block heights. Hashes of blocks that were seen, and of the newest processed block of each slot, are
+ * answered from memory; others are asked for.
+ */
+export class Blockhashes {
+  readonly #chain: EngineChain;
+  readonly #clock: Clock;
+  /** By hash, in order of arrival. */
+  readonly #heights = new Map<Address, { readonly height: bigint; isConfirmed: boolean }>();
+  readonly #answers = new Map<Address, { readonly lifetime: BlockhashLifetime; readonly until: number }>();
+  readonly #asking = new Map<Address, Promise<BlockhashLifetime>>();
+  #newest: bigint | null = null;
+
+  constructor(dependencies: { readonly chain: EngineChain; readonly clock: Clock }) {
+    this.#chain = dependencies.chain;
+    this.#clock = dependencies.clock;
+  }
+
+  /** The height of the newest processed block that is known. */
+  get height(): bigint | null {
+    return this.#newest;
+  }
+
+  /** A block is confirmed. Processed ones that are not above it and were not confirmed are of a fork that lost. */
+  confirmed(blockhash: Address, height: bigint): void {
+    this.#keep(blockhash, height, true);
+    for (const [hash, known] of this.#heights)
+      if (!known.isConfirmed && known.height <= height) this.#heights.delete(hash);
+  }
+
+  /** A block was lost with its fork. */
+  lost(blockhash: Address): void {
+    this.#heights.delete(blockhash);
+  }
+
+  /** Everything that is known is of another chain. */
+  forget(): void {
+    this.#heights.clear();
+    this.#answers.clear();
+    this.#newest = null;
+  }
+
+  /** Asks for the newest processed block. Throws EngineChainError. */
+  async refresh(): Promise<void> {
+    const answer = await this.#chain.read("getLatestBlockhash", [{ commitment: "processed" }], {
+      commitment: "processed",
+    });
+    const { blockhash, lastValidBlockHeight } = readLatestBlockhash(answer);
+    const height = lastValidBlockHeight - blockhashLifeBlocks;
+    if (!this.#heights.has(blockhash)) this.#keep(blockhash, height, false);
+  }
+
+  /**
+   * Throws EngineChainError where it is not known and no node answers. For a hash whose block was never seen the height is
+   * the latest that is possible, so that nothing is given up too early.
+   */
+  lifetime(blockhash: Address): BlockhashLifetime | Promise<BlockhashLifetime> {
+    const known = this.#heights.get(blockhash);
+    if (known !== undefined && this.#newest !== null) {
+      const lastValidBlockHeight = known.height + blockhashLifeBlocks;
+      return lastValidBlockHeight >= this.#newest ? { valid: true, lastValidBlockHeight } : { valid: false };
+    }
+    const answer = this.#answers.get(blockhash);
+    if (answer !== undefined && this.#clock.monotonic() < answer.until) return answer.lifetime;
+    const present = this.#asking.get(blockhash);
+    if (present !== undefined) return present;
+    if (this.#asking.size >= askingMax) throw new EngineChainError("Too many unknown blockhashes are asked for.", null);
+    const asking = this.#ask(blockhash).finally(() => this.#asking.delete(blockhash));
+    this.#asking.set(blockhash, asking);
+    return asking;
+  }
+
+  async #ask(blockhash: Address): Promise<BlockhashLifetime> {
+    const [answer] = await Promise.all([
+      this.#chain.read("isBlockhashValid", [blockhash, { commitment: "processed" }], { commitment: "processed" }),
+      this.#newest === null ? this.refresh() : null,
+    ]);
+    const valid = readValidity(answer);
+    const lifetime: BlockhashLifetime =
+      valid && this.#newest !== null
+        ? { valid, lastValidBlockHeight: this.#newest + blockhashLifeBlocks }
+        : { valid: false };
+    this.#answers.delete(blockhash);
+    this.#answers.set(blockhash, { lifetime, until: this.#clock.monotonic() + believedMs });
+    for (const oldest of this.#answers.keys()) {
+      if (this.#answers.size <= answersMax) break;
+      this.#answers.delete(oldest);
+    }
+    return lifetime;
+  }
+
+  #keep(blockhash: Address, height: bigint, isConfirmed: boolean): void {
+    this.#heights.delete(blockhash);
+    this.#heights.set(blockhash, { height, isConfirmed });
+    if (this.#newest === null || height > this.#newest) this.#newest = height;
+    for (const oldest of this.#heights.keys()) {
+      if (this.#heights.size <= hashesMax) break;
+      this.#heights.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import type { Slot } from "@sluice/wire";
+import { ManualClock } from "../../lib/index.ts";
+import { BundleWatch } from "./bundle-watch.ts";
+import type { ChainBlock } from "./chain-block.ts";
+import { ForkWindow } from "./fork-window.ts";
+import { seenBlock } from "./landing.ts";
+import { addressNamed, signatureNamed } from "./testing/names.ts";
+import { acceptedBundle, SimulatedBook } from "./testing/simulated-book.ts";
+
+const blockOf = (slot: bigint, names: readonly string[]): ChainBlock => ({
+  slot: slot as Slot,
+  blockhash: addressNamed(`block ${slot}`),
+  parentSlot: (slot - 1n) as Slot,
+  previousBlockhash: addressNamed(`block ${slot - 1n}`),
+  height: slot,
+  time: null,
+  transactions: names.map((name) => ({ signature: signatureNamed(name), failed: false, units: 10, tip: 5n })),
+});
+
+const bundle = (id: string, names: readonly string[]) =>
+  acceptedBundle({ id, signatures: names.map(signatureNamed), expiresAt: 1_000 });
+
+/** A book of these bundles, and a block that holds the transactions a, b and c. */
+async function watched(bundles: readonly [string, readonly string[]][]) {
+  const book = new SimulatedBook();
+  for (const [id, names] of bundles) book.add(bundle(id, names));
+  const chain = {
+    read: () => Promise.reject(new Error("nothing is read")),
+    send: async () => false,
+    onSlot: () => ({ [Symbol.dispose]: () => {} }),
+    newestSlot: () => 11n as Slot,
+  };
+  const watch = new BundleWatch({ book, chain, clock: new ManualClock(0) });
+  const window = new ForkWindow(blockOf(10n, []));
+  const seen = seenBlock(blockOf(11n, ["a", "b", "c"]));
+  window.append(seen);
+  const units = await watch.look(seen);
+  await watch.end(window);
+  await watch.finalized(seen);
+  const states = Object.fromEntries([...book.records.values()].map(({ id, state, reason }) => [id, reason ?? state]));
+  return { units, states };
+}
+
+test("of bundles that share what landed only one has landed, the longest, and its compute counts once", async () => {
+  const { units, states } = await watched([
+    ["first", ["a"]],
+    ["two", ["a", "b"]],
+    ["all", ["a", "b", "c"]],
+  ]);
+  expect(states).toEqual({ first: "already_processed", two: "already_processed", all: "finalized" });
+  expect(units).toBe(30);
+});
+
+test("bundles that share nothing land beside each other", async () => {
+  const { states } = await watched([
+    ["one", ["a", "b"]],
+    ["other", ["c"]],
+  ]);
+  expect(states).toEqual({ one: "finalized", other: "finalized" });
+});

@@ -1,0 +1,103 @@
+import type { Address, Signature, Slot } from "@sluice/wire";
+import type { Clock } from "../../lib/index.ts";
+import type { EngineChain } from "../interfaces.ts";
+import { Blockhashes, type BlockhashLifetime } from "./blockhashes.ts";
+import type { ChainBlock } from "./chain-block.ts";
+import { Signatures } from "./signatures.ts";
+
+export interface ChainStateEvents {
+  /** The newest blockhash could not be read; it is asked for again at the next slot. */
+  blockhashFailed(fault: unknown): void;
+}
+
+export interface ChainStateDependencies {
+  readonly chain: EngineChain;
+  readonly clock: Clock;
+  readonly events: ChainStateEvents;
+}
+
+/**
+ * What the engine knows of its chain at this moment: slots, block heights, which blockhashes are good and which
+ * transactions are in. It learns from slot notices and from the blocks that the tracker hands it.
+ */
+export class ChainState implements Disposable {
+  readonly #deps: ChainStateDependencies;
+  readonly #blockhashes: Blockhashes;
+  readonly #signatures: Signatures;
+  readonly #following: Disposable;
+  #refreshing: Promise<void> | null = null;
+
+  constructor(dependencies: ChainStateDependencies) {
+    this.#deps = dependencies;
+    this.#blockhashes = new Blockhashes(dependencies);
+    this.#signatures = new Signatures(dependencies.chain);
+    this.#following = dependencies.chain.onSlot((commitment) => {
+      if (commitment === "processed") this.#refresh();
+    });
+    if (dependencies.chain.newestSlot("processed") !== null) this.#refresh();
+  }
+
+  /** The newest processed slot, null before the first notice. */
+  slot(): Slot | null {
+    return this.#deps.chain.newestSlot("processed");
+  }
+
+  confirmedSlot(): Slot | null {
+    return this.#deps.chain.newestSlot("confirmed");
+  }
+
+  finalizedSlot(): Slot | null {
+    return this.#deps.chain.newestSlot("finalized");
+  }
+
+  /** The height of the newest processed block that is known. */
+  blockHeight(): bigint | null {
+    return this.#blockhashes.height;
+  }
+
+  /** Whether a transaction with this recent blockhash may still land. Throws EngineChainError where no node tells. */
+  async blockhash(blockhash: Address): Promise<BlockhashLifetime> {
+    return await this.#blockhashes.lifetime(blockhash);
+  }
+
+  /** Those of the signatures that are in the chain, whether they succeeded or not. Throws EngineChainError. */
+  processed(signatures: readonly Signature[]): Promise<readonly Signature[]> {
+    return this.#signatures.processed(signatures);
+  }
+
+  /** A block is confirmed. In order of slots, as the tracker sees them. */
+  confirmed(block: ChainBlock): void {
+    this.#blockhashes.confirmed(block.blockhash, block.height);
+    this.#signatures.confirmed(block);
+  }
+
+  /** A confirmed block was lost with its fork. */
+  lost(block: ChainBlock): void {
+    this.#blockhashes.lost(block.blockhash);
+    this.#signatures.lost(block.slot);
+  }
+
+  /** The chain was begun anew: nothing of what was known is of it. */
+  forget(): void {
+    this.#blockhashes.forget();
+    this.#signatures.forget();
+  }
+
+  /** Resolves when the newest blockhash is not being read. */
+  async settled(): Promise<void> {
+    await this.#refreshing;
+  }
+
+  #refresh(): void {
+    this.#refreshing ??= this.#blockhashes
+      .refresh()
+      .catch((fault: unknown) => this.#deps.events.blockhashFailed(fault))
+      .finally(() => {
+        this.#refreshing = null;
+      });
+  }
+
+  [Symbol.dispose](): void {
+    this.#following[Symbol.dispose]();
+  }
+}

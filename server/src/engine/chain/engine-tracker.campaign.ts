@@ -1,0 +1,212 @@
+import { type Random, seededRandom } from "../../lib/index.ts";
+import type { BundleRecord } from "../bundle.ts";
+import { EngineChainError } from "../interfaces.ts";
+import { isTooLate, touches, truthOf } from "./testing/bundle-plans.ts";
+import type { SimulatedBlock } from "./testing/simulated-chain.ts";
+import { SimulatedWorld } from "./testing/simulated-world.ts";
+import { Tracker } from "./tracker.ts";
+
+class Crash extends Error {}
+class DiskFault extends Error {}
+
+const slots = 300;
+/** As many calm slots as any bundle lives, and what it takes until they are finalized. */
+const calmSlots = 160;
+
+interface Outcome {
+  bundles: number;
+  finalized: number;
+  forks: number;
+  crashes: number;
+  jumps: number;
+  /** Ended by a confirmed block that was lost with its fork afterwards. */
+  excused: number;
+  failure: string | null;
+}
+
+/** The tracker as a process that may end at any call, with the place that it keeps on disk. */
+class Process {
+  place: string | null = null;
+  crashes = 0;
+  jumps = 0;
+  lost = 0;
+  tracker: Tracker;
+  readonly #world: SimulatedWorld;
+  readonly #random: Random;
+  trouble = 0;
+
+  constructor(world: SimulatedWorld, random: Random) {
+    this.#world = world;
+    this.#random = random;
+    const crash = (share: number): void => {
+      if (random.next() < this.trouble * share) throw new Crash("killed");
+    };
+    world.chain.disturb = () => crash(0.01);
+    world.book.disturb = () => {
+      crash(0.02);
+      if (random.next() < this.trouble * 0.05) throw new DiskFault("the disk");
+    };
+    this.tracker = this.#begin();
+  }
+
+  #begin(): Tracker {
+    const { book, chain, clock } = this.#world;
+    const disk = (): void => {
+      if (this.#random.next() < this.trouble * 0.05) throw new DiskFault("the disk");
+    };
+    const place = {
+      load: () => Promise.resolve(this.place),
+      save: async (text: string) => {
+        disk();
+        this.place = text;
+        disk();
+      },
+    };
+    const events = {
+      blockSeen: () => {},
+      blockLost: () => {
+        this.lost += 1;
+      },
+      placeLeft: (why: string) => {
+        if (why === "too far back") this.jumps += 1;
+      },
+    };
+    const state = { confirmed: () => {}, lost: () => {}, forget: () => {} };
+    return new Tracker({ tipAccounts: [], catchUpSlotsMax: 40n }, { chain, book, state, place, clock, events });
+  }
+
+  /** Goes on until there is nothing more to be seen, or something fails. */
+  async run(): Promise<void> {
+    try {
+      for (let steps = 0; steps < 64 && (await this.tracker.step()); steps += 1);
+    } catch (fault) {
+      if (fault instanceof Crash) {
+        this.crashes += 1;
+        this.tracker = this.#begin();
+      } else if (!(fault instanceof EngineChainError || fault instanceof DiskFault)) throw fault;
+    }
+  }
+}
+
+/** Whether a bundle was accepted when a block was made. */
+function isEarlier(world: SimulatedWorld, { id }: BundleRecord, block: SimulatedBlock): boolean {
+  return (world.plans.find(({ record }) => record.id === id)?.acceptedAt ?? 0) < Number(block.slot);
+}
+
+/** What is wrong about the end of a bundle; null when it is the right one. */
+function wrongEnd(record: BundleRecord, world: SimulatedWorld, all: readonly BundleRecord[]): string | null {
+  const states = world.book.history.get(record.id) ?? [];
+  const { state, reason } = record;
+  const truth = truthOf(record, world.head, all);
+  const told = `${record.id} is ${truth.is} and went ${states.join(" -> ")} (${reason ?? "-"}; ${record.detail ?? "-"})`;
+  const hasGivenUp = state === "expired" || reason === "fork";
+  const isGivenUp = truth.is !== "absent" && hasGivenUp && isTooLate(record, truth.block);
+  if (truth.is === "whole") return state === "finalized" || isGivenUp ? null : told;
+  if (states.includes("included")) return state === "dropped" && reason === "fork" ? null : told;
+  if (truth.is !== "absent" && !isGivenUp) {
+    if (state !== "dropped") return told;
+    // Who took its transaction is not known where either bundle reached the disk after the block was made.
+    const isKnown = truth.is === "taken" && [record, truth.by].every((each) => isEarlier(world, each, truth.block));
+    if (truth.is === "taken" && (isKnown || reason !== "not_landed"))
+      return reason === "already_processed" ? null : told;
+    return reason === "not_landed" || isTakenBesides(record, all) ? null : told;
+  }
+  if (state !== "expired") return told;
+  if (reason === "target_slot_past") return record.targetSlot !== null ? null : told;
+  if (reason === "blockhash_expired") return record.lastValidBlockHeight !== null ? null : told;
+  return reason === "not_landed" ? null : told;
+}
+
+/** Whether a bundle that landed holds another of its transactions, which may be seen before the one that landed first. */
+function isTakenBesides({ id, reason, signatures }: BundleRecord, all: readonly BundleRecord[]): boolean {
+  const landed = all.filter((other) => other.id !== id && other.state === "finalized");
+  return (
+    reason === "already_processed" && landed.some((each) => each.signatures.some((one) => signatures.includes(one)))
+  );
+}
+
+async function simulate(seed: number): Promise<Outcome> {
+  const random = seededRandom(seed);
+  const losesConfirmed = random.next() < 0.5;
+  const world = new SimulatedWorld(random, {
+    skipped: 0.3 * random.next(),
+    forks: 0.15 * random.next(),
+    losesConfirmed,
+    bundles: 0.9,
+  });
+  const process = new Process(world, random);
+  process.trouble = random.next() < 0.3 ? 0 : random.next();
+  const share = (): number => (random.next() < 0.4 ? 0 : 0.2 * random.next());
+  world.chain.faults = {
+    unreachable: share(),
+    missing: share(),
+    garbled: share(),
+    lagMax: Math.floor(random.next() * 8),
+  };
+  let down = 0;
+  for (let tick = 0; tick < slots; tick += 1) {
+    world.tick();
+    if (down === 0 && random.next() < 0.01) down = Math.floor(random.next() * 90);
+    if (down > 0) down -= 1;
+    else await process.run();
+  }
+  process.trouble = 0;
+  world.chain.faults = { unreachable: 0, missing: 0, garbled: 0, lagMax: world.chain.faults.lagMax };
+  for (let tick = 0; tick < calmSlots; tick += 1) {
+    world.tick(true);
+    await process.run();
+  }
+  return judge(world, process, losesConfirmed);
+}
+
+function judge(world: SimulatedWorld, process: Process, losesConfirmed: boolean): Outcome {
+  const all = [...world.book.records.values()];
+  const lost = world.lostBlocks();
+  let excused = 0;
+  let failure: string | null = null;
+  if (!losesConfirmed && process.lost > 0) failure = "a block was taken for lost that nobody lost";
+  for (const record of all) {
+    const wrong = wrongEnd(record, world, all);
+    if (wrong === null) continue;
+    // What a confirmed block shows is believed: a bundle that it ends stays ended where that block is lost.
+    const isEarly = record.reason === "already_processed" || record.reason === "not_landed";
+    const isMissed = record.reason === "target_slot_past" && lost.length > 0;
+    if (losesConfirmed && ((isEarly && touches(record, lost)) || isMissed)) excused += 1;
+    else failure ??= wrong;
+  }
+  return {
+    bundles: all.length,
+    finalized: all.filter(({ state }) => state === "finalized").length,
+    forks: all.filter(({ reason }) => reason === "fork").length,
+    crashes: process.crashes,
+    jumps: process.jumps,
+    excused,
+    failure,
+  };
+}
+
+/**
+ * Bundles on simulated chains, `n` of them of 300 slots each: with forks (in half of the chains of confirmed blocks too),
+ * skipped slots, nodes that lag, fail, lie about what they have and answer in any order, a disk that fails before or after
+ * it has written, and a tracker that is killed at any call or stands still for longer than it catches up. Each bundle ends
+ * once, and as a plain walk over the chain that won says.
+ */
+export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
+  const sum = { bundles: 0, finalized: 0, forks: 0, crashes: 0, jumps: 0, excused: 0 };
+  for (let index = 0; index < n; index += 1) {
+    const outcome = await simulate(seed + index);
+    if (outcome.failure !== null) return { passed: false, summary: `seed ${seed + index}: ${outcome.failure}` };
+    sum.bundles += outcome.bundles;
+    sum.finalized += outcome.finalized;
+    sum.forks += outcome.forks;
+    sum.crashes += outcome.crashes;
+    sum.jumps += outcome.jumps;
+    sum.excused += outcome.excused;
+  }
+  const summary =
+    `${sum.bundles} bundles, each with one end and the right one: ${sum.finalized} finalized, ${sum.forks} lost with a ` +
+    `fork; ${sum.crashes} kills, ${sum.jumps} stands too long to catch up; ${sum.excused} ended by what a lost ` +
+    "confirmed block showed";
+  const isTelling = sum.finalized > 0 && sum.forks > 0 && sum.crashes > 0 && sum.jumps > 0;
+  return { passed: n < 20 || (isTelling && sum.excused * 100 < sum.bundles), summary };
+}

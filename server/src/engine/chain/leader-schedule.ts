@@ -1,0 +1,143 @@
+import type { Address, Slot } from "@sluice/wire";
+import type { UpcomingLeader } from "../desk.ts";
+import type { EngineChain } from "../interfaces.ts";
+import { readEpoch, readSchedule } from "./answers.ts";
+import { EpochLeaders } from "./epoch-leaders.ts";
+
+/** After a failure the schedule is asked for again so many slots later, twice as many each time, up to the second. */
+const retrySlots = { first: 1n, most: 64n } as const;
+
+export interface LeaderScheduleEvents {
+  /** The schedule could not be read; it is asked for again some slots later. */
+  scheduleFailed(fault: unknown): void;
+}
+
+export interface LeaderScheduleDependencies {
+  readonly chain: EngineChain;
+  readonly events: LeaderScheduleEvents;
+}
+
+/**
+ * Who leads which slot, of the epoch that the chain is in and of the next one. It follows the chain's slots: what is
+ * missing is asked for when a slot begins, one call at a time, so that it needs no timer.
+ */
+export class LeaderSchedule implements Disposable {
+  readonly #deps: LeaderScheduleDependencies;
+  readonly #following: Disposable;
+  #current: EpochLeaders | null = null;
+  #next: EpochLeaders | null = null;
+  #reading: Promise<void> | null = null;
+  /** Nothing is asked for before this slot. */
+  #notBefore = 0n;
+  #wait: bigint = retrySlots.first;
+
+  constructor(dependencies: LeaderScheduleDependencies) {
+    this.#deps = dependencies;
+    this.#following = dependencies.chain.onSlot((commitment, slot) => {
+      if (commitment === "processed") this.#reach(slot);
+    });
+    const slot = dependencies.chain.newestSlot("processed");
+    if (slot !== null) this.#reach(slot);
+  }
+
+  /** Null for slots that are neither in the chain's epoch nor in the next, and while these are not known. */
+  leaderAt(slot: bigint): Address | null {
+    return this.#current?.leaderAt(slot) ?? this.#next?.leaderAt(slot) ?? null;
+  }
+
+  /** The first and the last slot of the epoch that a slot is in; null where `leaderAt` knows nothing either. */
+  epochOf(slot: bigint): { readonly first: bigint; readonly last: bigint } | null {
+    const epoch = [this.#current, this.#next].find((each) => {
+      return each !== null && slot >= each.firstSlot && slot < each.endSlot;
+    });
+    return epoch == null ? null : { first: epoch.firstSlot, last: epoch.endSlot - 1n };
+  }
+
+  /** Whether an identity has slots in this epoch or in the next. */
+  isScheduled(identity: Address): boolean {
+    return this.#current?.has(identity) === true || this.#next?.has(identity) === true;
+  }
+
+  /** The next slots of an identity from `from` on, rising, at most `count` and none beyond the next epoch. */
+  slotsOf(identity: Address, from: bigint, count: number): Slot[] {
+    const slots = this.#current?.slotsOf(identity, from, count) ?? [];
+    if (slots.length < count) slots.push(...(this.#next?.slotsOf(identity, from, count - slots.length) ?? []));
+    return slots;
+  }
+
+  /** The first slot from `from` on that one of these identities leads. */
+  nextOf(identities: Iterable<Address>, from: bigint): UpcomingLeader | null {
+    let soonest: UpcomingLeader | null = null;
+    for (const identity of identities) {
+      const [slot] = this.slotsOf(identity, from, 1);
+      if (slot !== undefined && (soonest === null || slot < soonest.slot)) soonest = { slot, identity };
+    }
+    return soonest;
+  }
+
+  /** Resolves when nothing is being read. */
+  async settled(): Promise<void> {
+    await this.#reading;
+  }
+
+  #reach(slot: Slot): void {
+    if (this.#current !== null && slot >= this.#current.endSlot) {
+      this.#current = this.#next !== null && slot < this.#next.endSlot ? this.#next : null;
+      this.#next = null;
+      this.#notBefore = 0n;
+      this.#wait = retrySlots.first;
+    }
+    // A chain that was begun anew is at slots long before those that are known.
+    if (this.#current !== null && slot < this.#current.firstSlot) this.#forget();
+    if (this.#next !== null || this.#reading !== null || slot < this.#notBefore) return;
+    this.#reading = this.#read(slot)
+      .then((isWhole) => {
+        if (isWhole) this.#wait = retrySlots.first;
+        else this.#later(slot);
+      })
+      .catch((fault: unknown) => {
+        this.#later(slot);
+        this.#deps.events.scheduleFailed(fault);
+      })
+      .finally(() => {
+        this.#reading = null;
+      });
+  }
+
+  #forget(): void {
+    this.#current = null;
+    this.#next = null;
+    this.#notBefore = 0n;
+  }
+
+  #later(slot: bigint): void {
+    this.#notBefore = slot + this.#wait;
+    this.#wait = this.#wait * 2n < retrySlots.most ? this.#wait * 2n : retrySlots.most;
+  }
+
+  /** Whether both epochs are known then. */
+  async #read(slot: Slot): Promise<boolean> {
+    this.#current ??= await this.#epochOf(slot);
+    if (this.#current === null) return false;
+    const { endSlot } = this.#current;
+    const next = await this.#leaders(endSlot);
+    // The chain may have gone into the next epoch while it was read.
+    if (this.#current?.endSlot !== endSlot) return false;
+    this.#next = next;
+    return next !== null;
+  }
+
+  async #epochOf(slot: Slot): Promise<EpochLeaders | null> {
+    const info = await this.#deps.chain.read("getEpochInfo", [{ commitment: "processed" }], { minimumSlot: slot });
+    return await this.#leaders(readEpoch(info).firstSlot);
+  }
+
+  async #leaders(firstSlot: bigint): Promise<EpochLeaders | null> {
+    const schedule = readSchedule(await this.#deps.chain.read("getLeaderSchedule", [firstSlot]));
+    return schedule === null || schedule.size === 0 ? null : new EpochLeaders(firstSlot, schedule);
+  }
+
+  [Symbol.dispose](): void {
+    this.#following[Symbol.dispose]();
+  }
+}

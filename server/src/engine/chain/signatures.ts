@@ -1,0 +1,108 @@
+import type { Signature, Slot } from "@sluice/wire";
+import { type EngineChain, EngineChainError } from "../interfaces.ts";
+import { readStatuses } from "./answers.ts";
+import type { ChainBlock } from "./chain-block.ts";
+
+/** Signatures in memory: three minutes of a thousand transactions a slot. The oldest blocks go first. */
+const rememberedMax = 400_000;
+/** Blocks in memory: the life of a blockhash and those that are not final yet, twice over. */
+const blocksMax = 512;
+/** As many as a node answers for in one call. */
+const statusesPerCall = 256;
+const callsMax = 4;
+/** Signatures that may wait for an answer. */
+const askingMax = 16_384;
+
+interface Question {
+  readonly signature: Signature;
+  readonly answer: (isProcessed: boolean) => void;
+  readonly fail: (fault: unknown) => void;
+}
+
+/** Which transactions are in the chain: from blocks that were seen, else asked for, many at a time and each once. */
+export class Signatures {
+  readonly #chain: EngineChain;
+  readonly #slots = new Map<Signature, Slot>();
+  readonly #blocks: { readonly slot: Slot; readonly signatures: readonly Signature[] }[] = [];
+  readonly #asking = new Map<Signature, Promise<boolean>>();
+  #waiting: Question[] = [];
+  #calls = 0;
+  #isScheduled = false;
+
+  constructor(chain: EngineChain) {
+    this.#chain = chain;
+  }
+
+  confirmed({ slot, transactions }: ChainBlock): void {
+    const signatures = transactions.map(({ signature }) => signature);
+    for (const signature of signatures) this.#slots.set(signature, slot);
+    this.#blocks.push({ slot, signatures });
+    while (this.#blocks.length > blocksMax || (this.#slots.size > rememberedMax && this.#blocks.length > 1)) {
+      this.#drop(this.#blocks.shift());
+    }
+  }
+
+  lost(slot: Slot): void {
+    const index = this.#blocks.findIndex((block) => block.slot === slot);
+    if (index !== -1) this.#drop(this.#blocks.splice(index, 1)[0]);
+  }
+
+  forget(): void {
+    this.#slots.clear();
+    this.#blocks.length = 0;
+  }
+
+  /** Those of the signatures that are in a processed block, failed ones included. Throws EngineChainError. */
+  async processed(signatures: readonly Signature[]): Promise<readonly Signature[]> {
+    const found = await Promise.all(signatures.map((each) => this.#slots.has(each) || this.#ask(each)));
+    return signatures.filter((_, index) => found[index]);
+  }
+
+  #drop(block: { readonly slot: Slot; readonly signatures: readonly Signature[] } | undefined): void {
+    for (const signature of block?.signatures ?? []) {
+      if (this.#slots.get(signature) === block?.slot) this.#slots.delete(signature);
+    }
+  }
+
+  #ask(signature: Signature): Promise<boolean> {
+    const present = this.#asking.get(signature);
+    if (present !== undefined) return present;
+    if (this.#asking.size >= askingMax) {
+      return Promise.reject(new EngineChainError("Too many signatures are asked for.", null));
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const asking = promise.finally(() => this.#asking.delete(signature));
+    this.#asking.set(signature, asking);
+    this.#waiting.push({ signature, answer: resolve, fail: reject });
+    if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      queueMicrotask(() => this.#send());
+    }
+    return asking;
+  }
+
+  /** While all calls are under way what is asked meanwhile gathers for the next one. */
+  #send(): void {
+    this.#isScheduled = false;
+    while (this.#calls < callsMax && this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, statusesPerCall);
+      this.#waiting = this.#waiting.slice(statusesPerCall);
+      this.#calls += 1;
+      this.#call(batch).finally(() => {
+        this.#calls -= 1;
+        this.#send();
+      });
+    }
+  }
+
+  async #call(batch: readonly Question[]): Promise<void> {
+    try {
+      const asked = batch.map(({ signature }) => signature);
+      const answer = await this.#chain.read("getSignatureStatuses", [asked], { commitment: "processed" });
+      const statuses = readStatuses(answer, batch.length);
+      for (const [index, question] of batch.entries()) question.answer(statuses[index] !== null);
+    } catch (fault) {
+      for (const question of batch) question.fail(fault);
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import { engineLimits } from "@sluice/contract";
+import type { Slot } from "@sluice/wire";
+import type { BundleRecord } from "../bundle.ts";
+import { EngineChainError } from "../interfaces.ts";
+import { BlockReader } from "./block-reader.ts";
+import { BundleWatch } from "./bundle-watch.ts";
+import { type BlockLink, type ChainBlock, TipAccounts } from "./chain-block.ts";
+import { readCursor, writeCursor } from "./cursor.ts";
+import { ForkWindow } from "./fork-window.ts";
+import { seenBlock } from "./landing.ts";
+import type { TrackerDependencies, TrackerEvents, TrackerOptions } from "./tracker-interfaces.ts";
+
+/** Blocks that one step asks for, and of them at a time. */
+const blocksPerStep = 16;
+const readsMax = 4;
+/** A fork that is longer than this is not followed back to its root in one go. */
+const forkMax = 512;
+/** Finalized slots below the newest among which one with a block must be, where nothing is known yet. */
+const firstLookSlots = 512n;
+/** The place is saved when it is so many slots further than the saved one. */
+const placeEverySlots = 8n;
+
+export const catchUpSlotsMax = 1_500n;
+
+/**
+ * Follows the chain block by block and tells the book what became of each bundle. Slot notices only say that there is
+ * something to see; what is believed is a block that names its parent, back to a finalized one. So a slot that was left out
+ * is proved by the block after it, a fork by a block with another parent, and neither by the absence of an answer.
+ *
+ * A step is repeated until it succeeds: what it did to the book before it failed is found done. The place is saved after
+ * the effects of all blocks up to it.
+ */
+export class Tracker {
+  readonly #options: TrackerOptions;
+  readonly #deps: TrackerDependencies;
+  readonly #reader: BlockReader;
+  readonly #watch: BundleWatch;
+  #window: ForkWindow | null = null;
+  #savedSlot: bigint | null = null;
+
+  constructor(options: TrackerOptions, dependencies: TrackerDependencies) {
+    this.#options = options;
+    this.#deps = dependencies;
+    this.#reader = new BlockReader(dependencies.chain, new TipAccounts(options.tipAccounts));
+    this.#watch = new BundleWatch(dependencies);
+  }
+
+  /** The slot up to which every confirmed block was looked at; null before the first look. */
+  lookedThrough(): Slot | null {
+    return this.#window?.tip.slot ?? null;
+  }
+
+  /**
+   * Goes on as far as one batch of blocks; true where more is to be seen at once. Not to be called while a step is under
+   * way. Throws what nodes, the book and the place throw; nothing is lost then.
+   */
+  async step(): Promise<boolean> {
+    const window = this.#window ?? (await this.#begin());
+    if (window === null) return false;
+    const isMore = await this.#follow(window);
+    await this.#watch.lookBack(window);
+    // What another bundle spoilt ends before that one is finalized, so that the reason is found again after a failure.
+    await this.#watch.end(window);
+    await this.#finalize(window);
+    await this.#save(window);
+    return isMore;
+  }
+
+  /** Finds the place to follow the chain from; null while no finalized slot is known, or the nodes are behind the place. */
+  async #begin(): Promise<ForkWindow | null> {
+    const finalized = this.#deps.chain.newestSlot("finalized");
+    if (finalized === null) return null;
+    const text = await this.#deps.place.load();
+    const cursor = text === null ? null : readCursor(text);
+    let base: BlockLink | null = null;
+    let why: Parameters<TrackerEvents["placeLeft"]>[0] = "none";
+    if (cursor !== null && finalized >= cursor.slot) {
+      const link =
+        finalized - cursor.slot > this.#options.catchUpSlotsMax ? null : await this.#reader.finalLink(cursor.slot);
+      if (link?.blockhash === cursor.blockhash) base = link;
+      why = link === null ? "too far back" : "another chain";
+    }
+    const newest = base ?? (await this.#newestFinal(finalized));
+    if (newest === null) return null;
+    if (cursor !== null && finalized < cursor.slot) {
+      // A node that lags shows a block from before the place; a chain begun anew shows one from after it.
+      if (newest.time === null || cursor.time === null || newest.time <= cursor.time) return null;
+      why = "another chain";
+    }
+    if (base === null) this.#deps.events.placeLeft(why, newest.slot);
+    await this.#findOld(newest, base !== null);
+    this.#window = new ForkWindow(newest);
+    this.#savedSlot = base?.slot ?? null;
+    return this.#window;
+  }
+
+  async #newestFinal(finalized: Slot): Promise<BlockLink | null> {
+    const from = finalized > firstLookSlots ? finalized - firstLookSlots : 0n;
+    const slot = (await this.#reader.finalSlots(from, finalized)).at(-1);
+    return slot === undefined ? null : await this.#reader.finalLink(slot);
+  }
+
+  /** Looks for bundles in blocks that will not be followed. From the saved place on, only those that it may have missed. */
+  async #findOld(base: BlockLink, isPlaceKept: boolean): Promise<void> {
+    const records = [...this.#deps.book.everyLive()].filter(({ signatures, landed }) => {
+      return signatures.length > 0 && (isPlaceKept ? landed !== null && landed.slot <= base.slot : true);
+    });
+    if (records.length === 0) return;
+    const statuses = await this.#reader.statuses(
+      [...new Set(records.flatMap(({ signatures }) => signatures))],
+      base.slot,
+    );
+    const bySlot = new Map<Slot, BundleRecord[]>();
+    for (const record of records) {
+      for (const slot of new Set(record.signatures.flatMap((signature) => statuses.get(signature)?.slot ?? []))) {
+        if (slot <= base.slot) bySlot.set(slot, [...(bySlot.get(slot) ?? []), record]);
+      }
+    }
+    for (const [slot, found] of [...bySlot].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+      const block = await this.#reader.oldBlock(slot);
+      if (block !== null) await this.#watch.judgeOld(found, seenBlock(block));
+    }
+  }
+
+  /** Looks at the next confirmed blocks. */
+  async #follow(window: ForkWindow): Promise<boolean> {
+    const confirmed = this.#deps.chain.newestSlot("confirmed");
+    if (confirmed === null || confirmed <= window.tip.slot) return false;
+    const slots = await this.#reader.slotsFrom(window.tip.slot + 1n, blocksPerStep);
+    for (let at = 0; at < slots.length; at += readsMax) {
+      const reads = slots.slice(at, at + readsMax).map((slot) => this.#reader.block(slot, "confirmed"));
+      const results = await Promise.allSettled(reads);
+      for (const result of results) {
+        if (result.status === "rejected") throw result.reason;
+        // A block that came in on the way to an earlier one is here already.
+        if (result.value.slot > window.tip.slot) await this.#take(window, result.value);
+      }
+    }
+    return slots.length === blocksPerStep;
+  }
+
+  /** Puts a block on top of its parent. What stands there instead of it is lost; what is missing below it is read first. */
+  async #take(window: ForkWindow, block: ChainBlock): Promise<void> {
+    const path = [block];
+    for (let lowest: ChainBlock = block; !window.holdsParentOf(lowest); ) {
+      if (window.isFinal(lowest.parentSlot)) return await this.#doubt(window, lowest);
+      if (path.length >= forkMax) throw new EngineChainError(`A fork is longer than ${forkMax} blocks.`, null);
+      const parent = await this.#reader.block(lowest.parentSlot, "confirmed");
+      if (parent.blockhash !== lowest.previousBlockhash)
+        throw new EngineChainError("Nodes disagree on a parent.", null);
+      path.unshift(parent);
+      lowest = parent;
+    }
+    for (const lost of window.cutAfter(path[0]?.parentSlot ?? block.parentSlot)) {
+      this.#watch.lost(lost);
+      this.#deps.state.lost(lost.block);
+      this.#deps.events.blockLost(lost.block.slot);
+    }
+    for (const each of path) await this.#append(window, each);
+  }
+
+  async #append(window: ForkWindow, block: ChainBlock): Promise<void> {
+    const seen = seenBlock(block);
+    const bundleComputeUnits = await this.#watch.look(seen);
+    window.append(seen);
+    this.#deps.state.confirmed(block);
+    const { slot, blockhash, height, time, transactions } = block;
+    this.#deps.events.blockSeen({
+      slot,
+      blockhash,
+      height,
+      time,
+      computeUnits: transactions.reduce((sum, { units }) => sum + units, 0),
+      bundleComputeUnits,
+      computeUnitsMax: engineLimits.computeUnitsBlock,
+      tips: transactions.flatMap(({ tip }) => (tip > 0n ? [tip] : [])),
+    });
+  }
+
+  /** A block does not descend from what was finalized: a node errs, and is asked again, or the chain was begun anew. */
+  async #doubt(window: ForkWindow, block: ChainBlock): Promise<void> {
+    const link = await this.#reader.finalLink(window.base.slot);
+    if (link?.blockhash === window.base.blockhash) {
+      throw new EngineChainError(`The block of slot ${block.slot} does not descend from the finalized one.`, null);
+    }
+    for (const lost of window.cutAfter(window.base.slot)) this.#watch.lost(lost);
+    this.#window = null;
+    this.#deps.state.forget();
+    throw new EngineChainError("The chain is not the one that was followed.", null);
+  }
+
+  /** Moves the finalized block up as far as nodes say, once it is proved to be of the chain that was looked at. */
+  async #finalize(window: ForkWindow): Promise<void> {
+    const finalized = this.#deps.chain.newestSlot("finalized");
+    const { base, tip } = window;
+    const to = finalized !== null && finalized < tip.slot ? finalized : tip.slot;
+    if (finalized === null || to <= base.slot) return;
+    const last = (await this.#reader.finalSlots(base.slot + 1n, to)).at(-1);
+    if (last === undefined) return;
+    const link = await this.#reader.finalLink(last);
+    if (link === null) throw new EngineChainError(`Nodes disagree on slot ${last}.`, null);
+    if (window.at(last)?.block.blockhash !== link.blockhash) {
+      await this.#take(window, await this.#reader.block(last, "finalized"));
+      if (window.at(last)?.block.blockhash !== link.blockhash)
+        throw new EngineChainError("Nodes disagree on a block.", null);
+    }
+    for (const seen of window.above) if (seen.block.slot <= last) await this.#watch.finalized(seen);
+    window.finalize(last);
+  }
+
+  async #save(window: ForkWindow): Promise<void> {
+    const { slot, blockhash, time } = window.base;
+    if (this.#savedSlot !== null && slot - this.#savedSlot < placeEverySlots) return;
+    await this.#deps.place.save(writeCursor({ slot, blockhash, time }));
+    this.#savedSlot = slot;
+  }
+}
