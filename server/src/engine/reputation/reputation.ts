@@ -1,0 +1,141 @@
+import { type SearcherTier, searcherTierScores, searcherTiers } from "@sluice/contract";
+import type { ReputationFigures } from "../desk.ts";
+import { lowerBound } from "./lower-bound.ts";
+import type { ReputationOutcome } from "./outcome.ts";
+
+/** An outcome weighs half as much after this time. Milliseconds. */
+const halfLifeMs = 24 * 3_600_000;
+/** With so many landed bundles in weight a searcher has half of the score that its shares deserve. */
+const landedForHalf = 50;
+/** Shares of the four parts; they add up to 1. */
+const parts = { landed: 0.4, simulated: 0.3, tips: 0.2, clean: 0.1 } as const;
+
+/**
+ * Sums of outcomes, each multiplied by one half for every day since. `forwarded` and `landed` count bundles whose end is
+ * known, `simulated` and `simulatedOk` first simulations. `tips` sums, over landed bundles, the tip as a share of the
+ * median that landed about then, 1 at most: how much of what a slot is worth the searcher pays. `abuse` counts abuses.
+ */
+export interface ReputationWeights {
+  readonly forwarded: number;
+  readonly landed: number;
+  readonly simulated: number;
+  readonly simulatedOk: number;
+  readonly tips: number;
+  readonly abuse: number;
+}
+
+/** A searcher's standing after its last outcome; immutable. */
+export interface Reputation {
+  /** Unix milliseconds of the last outcome, to which the weights belong. */
+  readonly at: number;
+  readonly weights: ReputationWeights;
+  /** The tier at `at`. What it is later follows from it and from the score, which only falls while nothing happens. */
+  readonly tier: SearcherTier;
+  /** Bundles ever, without weights. */
+  readonly submitted: bigint;
+  readonly landed: bigint;
+}
+
+export const newReputation = (at: number): Reputation => ({
+  at,
+  weights: { forwarded: 0, landed: 0, simulated: 0, simulatedOk: 0, tips: 0, abuse: 0 },
+  tier: "bronze",
+  submitted: 0n,
+  landed: 0n,
+});
+
+/** A clock that went back ages nothing. */
+function weightsAt({ at, weights }: Reputation, now: number): ReputationWeights {
+  const factor = 0.5 ** (Math.max(0, now - at) / halfLifeMs);
+  return {
+    forwarded: weights.forwarded * factor,
+    landed: weights.landed * factor,
+    simulated: weights.simulated * factor,
+    simulatedOk: weights.simulatedOk * factor,
+    tips: weights.tips * factor,
+    abuse: weights.abuse * factor,
+  };
+}
+
+/**
+ * 100 · n/(n+50) · (0.40 landed + 0.30 simulated + 0.20 tips + 0.10 clean), each part the 5% lower bound of its
+ * probability. n is the weight of landed bundles, so that only what has landed lends a score weight: no failure can raise
+ * it, and a new name starts at nothing. Clean is the share of sound simulations among these and abuses together.
+ */
+function scoreOf({ forwarded, landed, simulated, simulatedOk, tips, abuse }: ReputationWeights): number {
+  const earned =
+    parts.landed * lowerBound(landed, forwarded) +
+    parts.simulated * lowerBound(simulatedOk, simulated) +
+    parts.tips * lowerBound(tips, landed) +
+    parts.clean * lowerBound(simulatedOk, simulatedOk + abuse);
+  return ((100 * landed) / (landed + landedForHalf)) * earned;
+}
+
+const begins = (tier: SearcherTier): number => (tier === "bronze" ? 0 : searcherTierScores[tier]);
+
+/** The highest tier that the score reaches, or that it had and has not fallen enough below to lose. */
+function tierOf(before: SearcherTier, score: number): SearcherTier {
+  const held = searcherTiers.indexOf(before);
+  const kept = searcherTiers.findLast((tier, rank) => {
+    return score >= begins(tier) - (rank <= held ? searcherTierScores.hysteresis : 0);
+  });
+  return kept ?? "bronze";
+}
+
+function addOutcome(weights: ReputationWeights, outcome: ReputationOutcome): ReputationWeights {
+  switch (outcome.kind) {
+    case "submitted":
+    case "outbid":
+      return weights;
+    case "abuse":
+      return { ...weights, abuse: weights.abuse + 1 };
+    case "missed":
+      return { ...weights, forwarded: weights.forwarded + 1 };
+    case "simulated": {
+      const simulatedOk = weights.simulatedOk + (outcome.ok ? 1 : 0);
+      return { ...weights, simulated: weights.simulated + 1, simulatedOk };
+    }
+    case "landed":
+      return {
+        ...weights,
+        forwarded: weights.forwarded + 1,
+        landed: weights.landed + 1,
+        tips: weights.tips + tipEfficiency(outcome.tip, outcome.medianTip),
+      };
+  }
+}
+
+/** The quotient needs no more digits than a double has; the lamports themselves may. */
+function tipEfficiency(tip: bigint, medianTip: bigint): number {
+  return tip >= medianTip ? 1 : Number(tip < 0n ? 0n : tip) / Number(medianTip);
+}
+
+/** The standing after one more outcome. Gives the same figures whenever the same outcomes come at the same times. */
+export function afterOutcome(reputation: Reputation, outcome: ReputationOutcome, now: number): Reputation {
+  const aged = weightsAt(reputation, now);
+  const weights = addOutcome(aged, outcome);
+  return {
+    at: Math.max(reputation.at, now),
+    weights,
+    // The tier of the moment before counts as held: what was lost by ageing is to be earned again.
+    tier: tierOf(tierOf(reputation.tier, scoreOf(aged)), scoreOf(weights)),
+    submitted: reputation.submitted + (outcome.kind === "submitted" ? 1n : 0n),
+    landed: reputation.landed + (outcome.kind === "landed" ? 1n : 0n),
+  };
+}
+
+const shareOf = (some: number, all: number): number => (all > 0 ? Math.min(1, some / all) : 0);
+
+/** What the searcher is shown at a time. Asking changes nothing. */
+export function figuresOf(reputation: Reputation, now: number): ReputationFigures {
+  const weights = weightsAt(reputation, now);
+  const score = scoreOf(weights);
+  return {
+    score,
+    tier: tierOf(reputation.tier, score),
+    landingRate: shareOf(weights.landed, weights.forwarded),
+    simSuccess: shareOf(weights.simulatedOk, weights.simulated),
+    submitted: reputation.submitted,
+    landed: reputation.landed,
+  };
+}

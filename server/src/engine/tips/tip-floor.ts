@@ -1,0 +1,134 @@
+import { engineLimits } from "@sluice/contract";
+import { parseU64, type Slot } from "@sluice/wire";
+import type { TipFloorFigures } from "../desk.ts";
+import { BundleCompute } from "./bundle-compute.ts";
+import { FloorAverage, type FloorHour } from "./floor-average.ts";
+import { LandedTips } from "./landed-tips.ts";
+
+/** Bundles that use more than this share of the bundle compute raise the floor. */
+const fullAbove = 0.9;
+/** A block moves the floor by at most one part in this many, 12.5%. */
+const stepDivisor = 8n;
+/** Blocks are read again after a restart, but not so many slots back: a block that far below is of a chain begun anew. */
+const readAgainSlotsMax = 512n;
+
+/** What the floor learns of a confirmed block. */
+export interface TippedBlock {
+  readonly slot: Slot;
+  /** Units of all its transactions, and of those that came in bundles of ours. */
+  readonly computeUnits: number;
+  readonly bundleComputeUnits: number;
+  /** Lamports that the tip accounts gained, for each transaction by which they gained any, whoever sent it. */
+  readonly tips: readonly bigint[];
+}
+
+/**
+ * The floor after one more block. While bundles fill what they may use it goes towards the 25th percentile of landed tips,
+ * up or down; else it goes towards the minimum. Either way by at most an eighth of itself, and never below the minimum. So
+ * it cannot only rise: without a fullness that lasts it comes back to the minimum, and while it lasts it stops where a
+ * quarter of those who land pay no more.
+ */
+export function nextFloor(floor: bigint, utilization: number, quarter: bigint | null): bigint {
+  const minimum = engineLimits.tipMinimum;
+  const wanted = utilization > fullAbove && quarter !== null && quarter > minimum ? quarter : minimum;
+  const step = floor / stepDivisor;
+  if (wanted > floor) return wanted - floor < step ? wanted : floor + step;
+  return floor - wanted < step ? wanted : floor - step;
+}
+
+/** What a restart must not forget, as text of at most 1,000 characters. */
+interface Remembered {
+  readonly slot: bigint;
+  readonly floor: bigint;
+  readonly averageMedian: number | null;
+  readonly hours: readonly FloorHour[];
+}
+
+/** The tip floor, block by block. Pure: blocks and times are handed in. */
+export class TipFloor {
+  readonly #compute = new BundleCompute();
+  readonly #landed: LandedTips;
+  readonly #average: FloorAverage;
+  #floor: bigint;
+  #slot: bigint;
+
+  /** `remembered` is what `write` gave; the floor begins anew at the minimum without it, or where it is damaged. */
+  constructor(remembered: string | null = null) {
+    const before = remembered === null ? null : read(remembered);
+    this.#floor = before?.floor ?? engineLimits.tipMinimum;
+    this.#slot = before?.slot ?? -1n;
+    this.#landed = new LandedTips(before?.averageMedian ?? null);
+    this.#average = new FloorAverage(before?.hours);
+  }
+
+  /** Lamports that a bundle must pay at least. */
+  get floor(): bigint {
+    return this.#floor;
+  }
+
+  /** Takes in a block, in order of slots; one that was seen before changes nothing. `now` in Unix milliseconds. */
+  observe(block: TippedBlock, now: number): void {
+    if (block.slot <= this.#slot && this.#slot - block.slot < readAgainSlotsMax) return;
+    this.#slot = block.slot;
+    this.#average.hold(this.#floor, now);
+    this.#compute.add(block.computeUnits, block.bundleComputeUnits);
+    this.#landed.add(block.tips);
+    this.#floor = nextFloor(this.#floor, this.#compute.utilization, this.#landed.percentile(25));
+  }
+
+  figures(now: number): TipFloorFigures {
+    this.#average.hold(this.#floor, now);
+    const at = (percent: number): bigint => this.#landed.percentile(percent) ?? 0n;
+    return {
+      floor: this.#floor,
+      average24h: BigInt(Math.round(this.#average.mean(now) ?? Number(this.#floor))),
+      utilization: this.#compute.utilization,
+      landed: {
+        p25: at(25),
+        p50: at(50),
+        p75: at(75),
+        p95: at(95),
+        p99: at(99),
+        emaP50: BigInt(Math.round(this.#landed.averageMedian ?? 0)),
+      },
+      at: now,
+    };
+  }
+
+  /** What the constructor takes after a restart: at most 1,000 characters. */
+  write(now: number): string {
+    this.#average.hold(this.#floor, now);
+    const average = this.#landed.averageMedian;
+    return JSON.stringify([
+      1,
+      this.#slot < 0n ? "" : this.#slot.toString(),
+      this.#floor.toString(),
+      average === null ? null : Math.round(average),
+      this.#average.hours.map(({ hour, mean, known }) => [hour, Math.round(mean), Math.round(known)]),
+    ]);
+  }
+}
+
+const amount = (value: unknown): value is number => typeof value === "number" && value >= 0 && value < 2 ** 64;
+
+function read(text: string): Remembered | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(value)) return null;
+  const [version, slotText, floorText, averageMedian, rows]: unknown[] = value;
+  const slot = slotText === "" ? -1n : parseU64(slotText);
+  const floor = parseU64(floorText);
+  if (version !== 1 || slot === null || floor === null || floor < engineLimits.tipMinimum) return null;
+  if ((averageMedian !== null && !amount(averageMedian)) || !Array.isArray(rows)) return null;
+  const hours: FloorHour[] = [];
+  for (const row of rows) {
+    const [hour, mean, known]: unknown[] = Array.isArray(row) ? row : [];
+    if (!amount(hour) || !amount(mean) || !amount(known) || hour <= (hours.at(-1)?.hour ?? -1)) return null;
+    hours.push({ hour, mean, known });
+  }
+  return { slot, floor, averageMedian, hours };
+}
