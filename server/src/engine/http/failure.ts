@@ -1,0 +1,116 @@
+import {
+  type BundleReason,
+  bundleReasonStatus,
+  bundleReasonTexts,
+  type EngineErrorCode,
+  type ErrorCode,
+  engineErrorDocsPath,
+  engineErrorTable,
+  SluiceError,
+} from "@sluice/contract";
+import { type InputFault, retryAfter } from "../../http/index.ts";
+
+/** What a refusal shows: a code of the engine's own table, or the reason of a bundle. */
+export interface ShownFailure {
+  readonly code: EngineErrorCode | BundleReason;
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  /** Whole seconds; every 429 and 503 has it. */
+  readonly retryAfterSeconds: number | null;
+  readonly errors: readonly InputFault[];
+}
+
+interface Said {
+  readonly detail?: string | null;
+  readonly retryAfterSeconds?: number;
+  readonly errors?: readonly InputFault[];
+}
+
+function shown(code: ShownFailure["code"], status: number, title: string, said: Said): ShownFailure {
+  const isBusy = status === 429 || status === 503;
+  return {
+    code,
+    status,
+    title,
+    detail: said.detail ?? title,
+    retryAfterSeconds: isBusy ? retryAfter(said.retryAfterSeconds ?? 1) : null,
+    errors: said.errors ?? [],
+  };
+}
+
+export function engineFailure(code: EngineErrorCode, said: Said = {}): ShownFailure {
+  const { status, text } = engineErrorTable[code];
+  return shown(code, status, text, said);
+}
+
+export function bundleFailure(reason: BundleReason, said: Said = {}): ShownFailure {
+  const title = bundleReasonTexts[reason];
+  return shown(reason, bundleReasonStatus(reason), title, { ...said, detail: said.detail ?? title });
+}
+
+/** A refusal on its way to the door. */
+export class EngineRefusal extends Error {
+  override readonly name = "EngineRefusal";
+  readonly shown: ShownFailure;
+
+  constructor(failure: ShownFailure) {
+    super(failure.detail);
+    this.shown = failure;
+  }
+}
+
+/** What the codes of the server's other rooms are called here; what is not listed is a fault of ours. */
+const engineCodes: Readonly<Partial<Record<ErrorCode, EngineErrorCode>>> = {
+  PARSE_ERROR: "INVALID_INPUT",
+  INVALID_REQUEST: "INVALID_INPUT",
+  INVALID_INPUT: "INVALID_INPUT",
+  NOT_FOUND: "NOT_FOUND",
+  METHOD_NOT_ALLOWED: "METHOD_NOT_ALLOWED",
+  BODY_TOO_LARGE: "BODY_TOO_LARGE",
+  UNSUPPORTED_MEDIA_TYPE: "UNSUPPORTED_MEDIA_TYPE",
+  KEY_INACTIVE: "INVALID_API_KEY",
+  INVALID_API_KEY: "INVALID_API_KEY",
+  NETWORK_NOT_ALLOWED: "PERMISSION_DENIED",
+  DOMAIN_NOT_ALLOWED: "PERMISSION_DENIED",
+  IP_NOT_ALLOWED: "PERMISSION_DENIED",
+  PERMISSION_DENIED: "PERMISSION_DENIED",
+  RATE_LIMIT_EXCEEDED: "RATE_LIMIT_EXCEEDED",
+  NETWORK_UNAVAILABLE: "UNAVAILABLE",
+  UPSTREAM_TIMEOUT: "UNAVAILABLE",
+  UPSTREAM_INVALID: "UNAVAILABLE",
+  OVERLOADED: "UNAVAILABLE",
+};
+
+/** What a caller may know of anything that was thrown; null for a fault of ours, which shows nothing. */
+export function shownFailure(caught: unknown): ShownFailure | null {
+  if (caught instanceof EngineRefusal) return caught.shown;
+  if (!(caught instanceof SluiceError)) return null;
+  const code = engineCodes[caught.code];
+  return code === undefined ? null : engineFailure(code, { detail: caught.message });
+}
+
+/** The RFC 9457 form. `instance` is the request's id. */
+export function failureResponse(failure: ShownFailure, requestId: string, headers: Record<string, string>): Response {
+  const { code, status, title, detail, retryAfterSeconds, errors } = failure;
+  const body = {
+    type: engineErrorDocsPath(code),
+    title,
+    status,
+    detail,
+    instance: requestId,
+    code,
+    ...(errors.length === 0 ? {} : { errors }),
+  };
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: {
+      ...headers,
+      "Content-Type": "application/problem+json",
+      "X-Request-Id": requestId,
+      "X-Error-Code": code,
+      ...(retryAfterSeconds === null ? {} : { "Retry-After": String(retryAfterSeconds) }),
+      ...(status === 401 ? { "WWW-Authenticate": 'Bearer realm="sluice"' } : {}),
+    },
+  });
+}

@@ -1,0 +1,319 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { engineLimits, type Permission, SluiceError } from "@sluice/contract";
+import { encodeBase58, type Slot } from "@sluice/wire";
+import { compileAddressSet } from "../../lib/index.ts";
+import type { EngineLimitDecision } from "../interfaces.ts";
+import { FakeDesk } from "../testing/fake-desk.ts";
+import { testSigner, transfer } from "../testing/transactions.ts";
+import { createEngineHttp } from "./http.ts";
+
+const from = testSigner();
+const transaction = transfer({ from, to: testSigner().address, lamports: 5n, blockhash: testSigner().address });
+const base64 = Buffer.from(transaction).toString("base64");
+
+let desk: FakeDesk;
+let permissions: Permission[];
+let decision: Partial<EngineLimitDecision>;
+let buckets: string[];
+let sent: Uint8Array[];
+let answered: [string, number][];
+
+function app() {
+  return createEngineHttp({
+    desk,
+    keys: {
+      authenticate: (key) => (key === "good" ? { keyId: "key", accountId: "account", permissions } : refusal(key)),
+      checkRestrictions: (_grant, { clientAddress }) => (clientAddress === "10.0.0.9" ? "IP_NOT_ALLOWED" : null),
+    },
+    limits: {
+      take: (bucket, limit, burst) => {
+        buckets.push(bucket);
+        const refuses = decision.allowed === false && bucket.startsWith("engine-bundles");
+        return { allowed: !refuses, limit, burst, remaining: 1, resetAt: 7, retryAfterSeconds: refuses ? 3 : 0 };
+      },
+    },
+    trustedProxies: compileAddressSet([]),
+    requestId: () => "req_1",
+    log: { error: () => {} },
+    status: () => ({ service: "sluice-block-engine", version: "1", status: "ok", uptime: 5 }),
+    encryptionKeys: () => ({ network: "devnet", keys: [] }),
+    send: async (bytes) => {
+      sent.push(bytes);
+      return true;
+    },
+    nowMs: () => 1_000,
+    answered: (route, status) => answered.push([route, status]),
+  });
+}
+
+const refusal = (key: string | null) => ({ refused: key === "busy" ? "OVERLOADED" : "INVALID_API_KEY" }) as const;
+
+beforeEach(() => {
+  desk = new FakeDesk();
+  permissions = ["read", "bundles:write"];
+  decision = {};
+  buckets = [];
+  sent = [];
+  answered = [];
+});
+
+interface Ask {
+  readonly body?: unknown;
+  readonly text?: string;
+  readonly headers?: Record<string, string>;
+  readonly method?: string;
+  readonly address?: string;
+}
+
+async function ask(path: string, { body, text, headers = {}, method, address = "10.0.0.1" }: Ask = {}) {
+  const content = text ?? (body === undefined ? undefined : JSON.stringify(body));
+  const request = new Request(`http://engine${path}`, {
+    method: method ?? (content === undefined ? "GET" : "POST"),
+    headers: { host: "engine", "x-api-key": "good", "content-type": "application/json", ...headers },
+    ...(content === undefined ? {} : { body: content }),
+  });
+  const response = await app().fetch(request, { socketAddress: address });
+  return { status: response.status, headers: response.headers, body: JSON.parse((await response.text()) || "null") };
+}
+
+const bundle = { transactions: [{ data: base64, accounts: [] }], tip: 5_000, mevType: "Arbitrage" };
+
+describe("who may ask", () => {
+  test("anybody may read the status, and nothing else", async () => {
+    expect(await ask("/api/v1/status", { headers: { "x-api-key": "" } })).toMatchObject({
+      status: 200,
+      body: { service: "sluice-block-engine", status: "ok", version: "1", uptime: 5 },
+    });
+    for (const path of ["/api/v1/bundles/x", "/api/v1/bundles/tip_floor", "/api/v1/encryption-keys"]) {
+      const { status, body, headers } = await ask(path, { headers: { "x-api-key": "" } });
+      expect([path, status, body.code]).toEqual([path, 401, "MISSING_API_KEY"]);
+      expect(headers.get("www-authenticate")).toContain("Bearer");
+    }
+  });
+
+  test("an invalid key, a missing permission and a forbidden address are 403, a store that fails 503", async () => {
+    expect(await ask("/api/v1/bundles/x", { headers: { "x-api-key": "bad" } })).toMatchObject({
+      status: 403,
+      body: { code: "INVALID_API_KEY", instance: "req_1" },
+    });
+    expect((await ask("/api/v1/bundles/x", { address: "10.0.0.9" })).body.code).toBe("PERMISSION_DENIED");
+    permissions = ["read"];
+    expect(await ask("/api/v1/bundles", { body: bundle })).toMatchObject({ status: 403 });
+    expect(await ask("/api/v1/bundles/x", { headers: { "x-api-key": "busy" } })).toMatchObject({ status: 503 });
+  });
+
+  test("a key is taken where Jito's clients put theirs", async () => {
+    const none = { "x-api-key": "" };
+    expect((await ask("/api/v1/bundles/x", { headers: { ...none, "x-jito-auth": "good" } })).status).toBe(404);
+    expect((await ask("/api/v1/bundles/x?uuid=good", { headers: none })).status).toBe(404);
+    expect((await ask("/api/v1/bundles/x", { headers: { ...none, authorization: "Bearer good" } })).status).toBe(404);
+  });
+
+  test("each address has a rate of its own, and each key one for submissions", async () => {
+    await ask("/api/v1/bundles", { body: bundle });
+    expect(buckets).toEqual(["engine-address:10.0.0.1", "engine-bundles:key"]);
+    decision = { allowed: false };
+    const { status, headers, body } = await ask("/api/v1/bundles", { body: bundle });
+    expect([status, body.code, headers.get("retry-after")]).toEqual([429, "RATE_LIMIT_EXCEEDED", "3"]);
+    expect(headers.get("x-ratelimit-limit")).toBe(String(engineLimits.restSubmissionsPerSecond));
+    expect(headers.get("x-error-code")).toBe("RATE_LIMIT_EXCEEDED");
+  });
+});
+
+describe("submission over REST", () => {
+  test("is answered 202 with the bundle's id, and the bundle reaches the desk as it was sent", async () => {
+    const { status, body } = await ask("/api/v1/bundles", { body: { ...bundle, targetSlot: 120 } });
+    expect([status, body.status, typeof body.bundleId]).toEqual([202, "accepted", "string"]);
+    expect(desk.submissions[0]).toMatchObject({
+      searcher: { id: "account", accountId: "account", pubkey: null },
+      submission: { tip: 5_000n, mevType: "arbitrage", targetSlot: 120n, sealed: null, door: "rest" },
+    });
+    expect(desk.submissions[0]?.submission.transactions.map((each) => [...each])).toEqual([[...transaction]]);
+  });
+
+  test("a tip beyond 2^53 arrives as itself", async () => {
+    const text = JSON.stringify(bundle).replace("5000", "18446744073709551615");
+    await ask("/api/v1/bundles", { text });
+    expect(desk.submissions[0]?.submission.tip).toBe(18_446_744_073_709_551_615n);
+    expect((await ask("/api/v1/bundles", { text: text.replace("615", "616") })).status).toBe(400);
+  });
+
+  test("what is malformed is 400 and names its field; a refusal is 400 with its reason as code", async () => {
+    const cases: [unknown, string][] = [
+      [{ ...bundle, tip: -1 }, "INVALID_INPUT"],
+      [{ ...bundle, tip: 1.5 }, "INVALID_INPUT"],
+      [{ ...bundle, mevType: "theft" }, "INVALID_INPUT"],
+      [{ ...bundle, transactions: "x" }, "INVALID_INPUT"],
+      [{ ...bundle, transactions: [{ data: "@@@@" }] }, "bad_base64"],
+      [[], "-32600"],
+    ];
+    for (const [body, code] of cases) {
+      const answer = await ask("/api/v1/bundles", { body });
+      expect([answer.status, String(answer.body.code ?? answer.body.error?.code)]).toEqual([400, code]);
+    }
+    desk.refusal = { reason: "tip_below_floor", detail: "the floor is 9 lamports" };
+    expect(await ask("/api/v1/bundles", { body: bundle })).toMatchObject({
+      status: 400,
+      body: { code: "tip_below_floor", detail: "the floor is 9 lamports", status: 400 },
+    });
+    desk.refusal = { reason: "no_leader", detail: null };
+    const { status, headers } = await ask("/api/v1/bundles", { body: bundle });
+    expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
+  });
+
+  test("another content type, another method and a large body have their own statuses", async () => {
+    expect((await ask("/api/v1/bundles", { body: bundle, headers: { "content-type": "text/plain" } })).status).toBe(
+      415,
+    );
+    const wrong = await ask("/api/v1/bundles", { method: "DELETE" });
+    expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
+    const large = { ...bundle, more: "x".repeat(70_000) };
+    expect((await ask("/api/v1/bundles", { body: large })).status).toBe(413);
+    expect((await ask("/api/v1/bundles", { text: "{" })).body.code).toBe("INVALID_INPUT");
+    expect((await ask("/api/v1/nothing")).status).toBe(404);
+  });
+
+  test("a fault of ours shows a request id and nothing else", async () => {
+    desk.fault = new Error("secret path");
+    const { status, body } = await ask("/api/v1/bundles", { body: bundle });
+    expect([status, body.code, body.instance]).toEqual([500, "INTERNAL_ERROR", "req_1"]);
+    expect(JSON.stringify(body)).not.toContain("secret");
+  });
+});
+
+describe("status of a bundle", () => {
+  test("has its slot and signatures once it is in the chain, and an unknown one is 404", async () => {
+    const { body } = await ask("/api/v1/bundles", { body: bundle });
+    const path = `/api/v1/bundles/${body.bundleId}`;
+    expect((await ask(path)).body).toMatchObject({ status: "accepted", slot: null, signatures: [] });
+    desk.change(body.bundleId, { to: "included", slot: 105n as Slot, blockhash: "hash", tip: 5_000n });
+    expect((await ask(path)).body).toMatchObject({ bundleId: body.bundleId, status: "included", slot: 105 });
+    desk.change(body.bundleId, { to: "finalized" });
+    expect((await ask(path)).body.status).toBe("included");
+    expect((await ask("/api/v1/bundles/unknown")).body.code).toBe("BUNDLE_NOT_FOUND");
+    expect(answered.at(-1)).toEqual(["/api/v1/bundles/:id", 404]);
+  });
+});
+
+describe("Jito's JSON-RPC on the same paths", () => {
+  const call = (method: string, params: unknown, path = "/api/v1/bundles") =>
+    ask(path, { body: { jsonrpc: "2.0", id: "a", method, params } });
+
+  test("what is busy is said in JSON-RPC, with the time to wait", async () => {
+    const call = { jsonrpc: "2.0", id: "a", method: "sendBundle", params: [[base64], { encoding: "base64" }] };
+    desk.fault = new SluiceError("OVERLOADED");
+    const busy = await ask("/api/v1/bundles", { body: call });
+    expect([busy.status, busy.headers.get("retry-after"), busy.body.id, busy.body.error.code]).toEqual([
+      503,
+      "1",
+      "a",
+      -32_603,
+    ]);
+    desk.fault = null;
+    for (const [reason, status] of [
+      ["maintenance", 503],
+      ["rate_limited", 429],
+    ] as const) {
+      desk.refusal = { reason, detail: null };
+      const refused = await ask("/api/v1/bundles", { body: call });
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([status, "1"]);
+    }
+  });
+
+  test("sendBundle takes base58 by default and base64 when it is named, and answers the id", async () => {
+    const one = await call("sendBundle", [[encodeBase58(transaction)]]);
+    const other = await call("sendBundle", [[base64], { encoding: "base64" }]);
+    expect(one.body).toEqual({ jsonrpc: "2.0", result: other.body.result, id: "a" });
+    expect(desk.submissions.map(({ submission }) => [submission.door, submission.tip])).toEqual([
+      ["jito-rpc", null],
+      ["jito-rpc", null],
+    ]);
+  });
+
+  test("what cannot be decoded, a refused bundle and an unknown method are errors with status 400", async () => {
+    const faults: [string, unknown, number, string][] = [
+      ["sendBundle", [["0OIl"]], -32_602, "transaction #0 could not be decoded"],
+      ["sendBundle", "x", -32_600, "Invalid request"],
+      ["sendBundle", [[base64], { encoding: "hex" }], -32_602, "encoding must be base58 or base64"],
+      ["getBundleStatuses", [["1", "2", "3", "4", "5", "6"]], -32_602, "at most 5 bundle ids"],
+      ["getFees", [], -32_601, "Method getFees not found"],
+    ];
+    for (const [method, params, code, message] of faults) {
+      const { status, body } = await call(method, params);
+      expect([status, body.error]).toEqual([400, { code, message, data: null }]);
+    }
+    desk.refusal = { reason: "tip_not_paid", detail: null };
+    expect((await call("sendBundle", [[base64], { encoding: "base64" }])).body.error.message).toBe(
+      "Bundles must write lock at least one tip account to be eligible for the auction.",
+    );
+  });
+
+  test("too many submissions are 429 with Jito's code and no id", async () => {
+    decision = { allowed: false };
+    const { status, body } = await call("sendBundle", [[base64], { encoding: "base64" }]);
+    expect([status, body.error.code, body.id]).toEqual([429, -32_097, null]);
+    expect(body.error.message).toContain("Retry after 3000 ms");
+  });
+
+  test("statuses tell pending, landed, failed and unknown bundles apart", async () => {
+    const { body } = await call("sendBundle", [[base64], { encoding: "base64" }]);
+    const id = body.result;
+    const inflight = async () => (await call("getInflightBundleStatuses", [[id, "unknown"]])).body.result.value;
+    expect(await inflight()).toEqual([
+      { bundle_id: id, status: "Pending", landed_slot: null },
+      { bundle_id: "unknown", status: "Invalid", landed_slot: null },
+    ]);
+    desk.change(id, { to: "included", slot: 105n as Slot, blockhash: "hash", tip: 5_000n });
+    expect((await inflight())[0]).toEqual({ bundle_id: id, status: "Landed", landed_slot: 105 });
+    const landed = (await call("getBundleStatuses", [[id, "unknown"]])).body.result;
+    expect(landed.context).toEqual({ slot: 100 });
+    expect(landed.value).toMatchObject([{ bundle_id: id, slot: 105, confirmation_status: "confirmed" }, null]);
+    desk.change(id, { to: "dropped", reason: "fork" });
+    expect((await inflight())[0].status).toBe("Failed");
+  });
+
+  test("sendTransaction is a bundle of one where it pays, and an ordinary send where it does not", async () => {
+    const bundled = await call(
+      "sendTransaction",
+      [base64, { encoding: "base64" }],
+      "/api/v1/transactions?bundleOnly=true",
+    );
+    expect(typeof bundled.body.result).toBe("string");
+    expect(bundled.headers.get("x-bundle-id")).toBe([...desk.records.keys()][0] ?? "");
+    expect(sent).toEqual([]);
+    desk.refusal = { reason: "tip_not_paid", detail: null };
+    expect((await call("sendTransaction", [base64, { encoding: "base64" }], "/api/v1/transactions")).status).toBe(200);
+    expect(sent.length).toBe(1);
+    const only = await call(
+      "sendTransaction",
+      [base64, { encoding: "base64" }],
+      "/api/v1/transactions?bundleOnly=true",
+    );
+    expect([only.status, sent.length]).toEqual([400, 1]);
+  });
+
+  test("tip accounts are told under the method's own path too", async () => {
+    const { body } = await call("getTipAccounts", [], "/api/v1/getTipAccounts");
+    expect(body.result).toEqual([...desk.tipAccounts]);
+  });
+
+  test("the tip floor is Jito's record, in SOL", async () => {
+    const { body } = await ask("/api/v1/bundles/tip_floor");
+    expect(body).toEqual([
+      {
+        time: "1970-01-01T00:00:00.000Z",
+        landed_tips_25th_percentile: 1e-9,
+        landed_tips_50th_percentile: 2e-9,
+        landed_tips_75th_percentile: 3e-9,
+        landed_tips_95th_percentile: 4e-9,
+        landed_tips_99th_percentile: 5e-9,
+        ema_landed_tips_50th_percentile: 2e-9,
+      },
+    ]);
+  });
+});
+
+test("the tip stream's path asks for an upgrade where a request brings none", async () => {
+  const { status, headers, body } = await ask("/api/v1/bundles/tip_stream");
+  expect([status, headers.get("upgrade"), body.code]).toEqual([426, "websocket", "UPGRADE_REQUIRED"]);
+});

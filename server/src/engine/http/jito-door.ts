@@ -1,0 +1,87 @@
+import { type JsonValue, stringifyJsonExact } from "@sluice/wire";
+import { queryParameter } from "../../http/index.ts";
+import { type Admit, type Incoming, searcherOf } from "./admit.ts";
+import { shownFailure } from "./failure.ts";
+import { type JitoAnswer, type JitoRpc, submittingMethods } from "./jito-rpc.ts";
+
+interface JitoRequest {
+  readonly id: JsonValue;
+  readonly method: string;
+  readonly params: readonly JsonValue[];
+}
+
+type JsonObject = { readonly [name: string]: JsonValue | undefined };
+
+const isObject = (value: JsonValue): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Whether a body is meant for JSON-RPC; REST submissions have neither of these members. */
+export const isJitoCall = (body: JsonValue): boolean =>
+  Array.isArray(body) || (isObject(body) && ("jsonrpc" in body || "method" in body));
+
+/** What JSON-RPC clients of a block engine know of HTTP: a status, a header for the bundle, a body. */
+export class JitoDoor {
+  readonly #rpc: JitoRpc;
+  readonly #admit: Admit;
+
+  constructor(dependencies: { readonly rpc: JitoRpc; readonly admit: Admit }) {
+    this.#rpc = dependencies.rpc;
+    this.#admit = dependencies.admit;
+  }
+
+  async answer(body: JsonValue, incoming: Incoming, requestId: string): Promise<Response> {
+    const request = readRequest(body);
+    if (request === null) return this.#write(incoming, requestId, null, invalidRequest);
+    try {
+      return this.#write(incoming, requestId, request.id, await this.#ask(request, incoming));
+    } catch (caught) {
+      const shown = shownFailure(caught);
+      if (shown === null) throw caught;
+      const { status, detail, retryAfterSeconds } = shown;
+      if (retryAfterSeconds !== null) incoming.headers["Retry-After"] = String(retryAfterSeconds);
+      incoming.headers["X-Error-Code"] = shown.code;
+      // Jito's own answer to too many requests has no id, and its clients know it by this code.
+      const isRate = status === 429;
+      const message = isRate ? `Rate limit exceeded. Retry after ${(retryAfterSeconds ?? 1) * 1_000} ms` : detail;
+      const answer: JitoAnswer = { ok: false, status, code: isRate ? -32_097 : -32_603, message };
+      return this.#write(incoming, requestId, isRate ? null : request.id, answer);
+    }
+  }
+
+  async #ask({ method, params }: JitoRequest, incoming: Incoming): Promise<JitoAnswer> {
+    const isSubmission = submittingMethods.has(method);
+    const grant = await this.#admit.key(incoming, isSubmission ? "bundles:write" : "read");
+    if (isSubmission) await this.#admit.submission(grant, incoming);
+    const bundleOnly = queryParameter(incoming.request.url, "bundleOnly") === "true";
+    return this.#rpc.answer({ method, params, bundleOnly, searcher: searcherOf(grant) });
+  }
+
+  #write(incoming: Incoming, requestId: string, id: JsonValue, answer: JitoAnswer): Response {
+    const body = answer.ok
+      ? { jsonrpc: "2.0", result: answer.result, id }
+      : { jsonrpc: "2.0", error: { code: answer.code, message: answer.message, data: null }, id };
+    const bundle = answer.ok && answer.bundleId !== undefined ? { "x-bundle-id": answer.bundleId } : {};
+    const isBusy = !answer.ok && (answer.status === 429 || answer.status === 503);
+    return new Response(stringifyJsonExact(body), {
+      status: answer.ok ? 200 : answer.status,
+      headers: {
+        ...(isBusy ? { "Retry-After": "1" } : {}),
+        ...incoming.headers,
+        ...bundle,
+        "Content-Type": "application/json",
+        "X-Request-Id": requestId,
+      },
+    });
+  }
+}
+
+const invalidRequest: JitoAnswer = { ok: false, status: 400, code: -32_600, message: "Invalid request" };
+
+/** One call; a batch is none, as at the servers that these clients come from. */
+function readRequest(body: JsonValue): JitoRequest | null {
+  if (!isObject(body)) return null;
+  const { id = null, method, params = [] } = body;
+  if (typeof method !== "string" || !Array.isArray(params)) return null;
+  if (id !== null && typeof id !== "string" && typeof id !== "number" && typeof id !== "bigint") return null;
+  return { id, method, params };
+}

@@ -1,0 +1,168 @@
+import { type BundleReason, engineLimits } from "@sluice/contract";
+import { decodeBase58, type JsonValue, parseTransaction } from "@sluice/wire";
+import { decodeBase64 } from "../admission/index.ts";
+import type { BundleRecord, Searcher } from "../bundle.ts";
+import type { BundleSubmission, EngineDesk } from "../desk.ts";
+import { jitoText } from "../jito-texts.ts";
+
+/** How far back getInflightBundleStatuses looks. */
+const inflightMs = 300_000;
+const idsMax = 5;
+
+export interface JitoCall {
+  readonly method: string;
+  readonly params: readonly JsonValue[];
+  /** `bundleOnly=true` in the query of /transactions. */
+  readonly bundleOnly: boolean;
+  readonly searcher: Searcher;
+}
+
+export interface JitoRpcDependencies {
+  readonly desk: EngineDesk;
+  /** Sends a transaction to the leader as a node does, beside no bundle. */
+  readonly send: (transaction: Uint8Array) => Promise<boolean>;
+  readonly nowMs: () => number;
+}
+
+export type JitoAnswer =
+  | { readonly ok: true; readonly result: JsonValue; readonly bundleId?: string }
+  | { readonly ok: false; readonly status: number; readonly code: number; readonly message: string };
+
+const refuse = (message: string, code = -32602, status = 400): JitoAnswer => ({ ok: false, status, code, message });
+
+/** Methods that enter something into the auction, and so need more of a key than reading. */
+export const submittingMethods: ReadonlySet<string> = new Set(["sendBundle", "sendTransaction"]);
+
+/** Jito's JSON-RPC methods of a block engine. Sources: wire facts, JSON-RPC bundle API; jito-js-rpc. */
+export class JitoRpc {
+  readonly #deps: JitoRpcDependencies;
+
+  constructor(dependencies: JitoRpcDependencies) {
+    this.#deps = dependencies;
+  }
+
+  async answer(call: JitoCall): Promise<JitoAnswer> {
+    switch (call.method) {
+      case "sendBundle":
+        return this.#sendBundle(call);
+      case "sendTransaction":
+        return this.#sendTransaction(call);
+      case "getTipAccounts":
+        return { ok: true, result: [...this.#deps.desk.tipAccounts] };
+      case "getBundleStatuses":
+        return this.#statuses(call, landedStatus);
+      case "getInflightBundleStatuses":
+        return this.#statuses(call, (id, record) => this.#inflightStatus(id, record));
+      default:
+        return refuse(`Method ${call.method.slice(0, 64)} not found`, -32601);
+    }
+  }
+
+  async #sendBundle({ params, searcher }: JitoCall): Promise<JitoAnswer> {
+    const [texts, config] = params;
+    if (!isTexts(texts)) return refuse("params[0] must be an array of encoded transactions");
+    const encoding = encodingOf(config);
+    if (encoding === null) return refuse("encoding must be base58 or base64");
+    const transactions: Uint8Array[] = [];
+    for (const [index, text] of texts.entries()) {
+      const bytes = decode(text, encoding);
+      if (bytes === null) return refuse(`transaction #${index} could not be decoded`);
+      transactions.push(bytes);
+    }
+    const outcome = await this.#deps.desk.submit(submissionOf(transactions), searcher);
+    if (!outcome.accepted) return refused(outcome.reason, outcome.detail);
+    return { ok: true, result: outcome.record.id, bundleId: outcome.record.id };
+  }
+
+  async #sendTransaction({ params, searcher, bundleOnly }: JitoCall): Promise<JitoAnswer> {
+    const [text, config] = params;
+    const encoding = encodingOf(config);
+    if (typeof text !== "string") return refuse("params[0] must be an encoded transaction");
+    if (encoding === null) return refuse("encoding must be base58 or base64");
+    const bytes = decode(text, encoding);
+    const parsed = bytes === null ? null : parseTransaction(bytes);
+    if (bytes === null || parsed?.ok !== true) return refuse("transaction #0 could not be decoded");
+    const { id } = parsed.transaction;
+    const outcome = await this.#deps.desk.submit(submissionOf([bytes]), searcher);
+    if (outcome.accepted) {
+      if (!bundleOnly) await this.#deps.send(bytes);
+      return { ok: true, result: id, bundleId: outcome.record.id };
+    }
+    // Without a tip it is no bundle, and still a transaction that a leader may take.
+    if (bundleOnly || !sendableReasons.has(outcome.reason)) return refused(outcome.reason, outcome.detail);
+    const isTaken = await this.#deps.send(bytes);
+    return isTaken ? { ok: true, result: id } : refuse("no leader took the transaction", -32603, 503);
+  }
+
+  async #statuses(
+    { params }: JitoCall,
+    shown: (id: string, record: BundleRecord | null) => JsonValue,
+  ): Promise<JitoAnswer> {
+    const [ids] = params;
+    if (!isTexts(ids)) return refuse("params[0] must be an array of bundle ids");
+    if (ids.length > idsMax) return refuse(`at most ${idsMax} bundle ids`);
+    const records = await Promise.all(ids.map((id) => this.#deps.desk.get(id)));
+    const value = ids.map((id, index) => shown(id, records[index] ?? null));
+    return { ok: true, result: { context: { slot: Number(this.#deps.desk.currentSlot() ?? 0n) }, value } };
+  }
+
+  #inflightStatus(id: string, record: BundleRecord | null): JsonValue {
+    const isOld = record === null || this.#deps.nowMs() - record.receivedAt > inflightMs;
+    if (isOld) return { bundle_id: id, status: "Invalid", landed_slot: null };
+    if (record.landed !== null && (record.state === "included" || record.state === "finalized")) {
+      return { bundle_id: id, status: "Landed", landed_slot: Number(record.landed.slot) };
+    }
+    return { bundle_id: id, status: record.state === "accepted" ? "Pending" : "Failed", landed_slot: null };
+  }
+}
+
+/** Reasons for which a transaction is no bundle and may be sent all the same. */
+const sendableReasons: ReadonlySet<BundleReason> = new Set([
+  "tip_not_paid",
+  "tip_below_floor",
+  "tip_account_via_lookup_table",
+  "no_leader",
+]);
+
+function landedStatus(_id: string, record: BundleRecord | null): JsonValue {
+  if (record?.landed == null || (record.state !== "included" && record.state !== "finalized")) return null;
+  return {
+    bundle_id: record.id,
+    transactions: [...record.signatures],
+    slot: Number(record.landed.slot),
+    confirmation_status: record.state === "finalized" ? "finalized" : "confirmed",
+    err: { Ok: null },
+  };
+}
+
+function refused(reason: BundleReason, detail: string | null): JitoAnswer {
+  const message = jitoText(reason, detail);
+  if (reason === "maintenance") return refuse(message, -32603, 503);
+  if (reason === "rate_limited") return refuse(message, -32097, 429);
+  return refuse(message);
+}
+
+const submissionOf = (transactions: readonly Uint8Array[]): BundleSubmission => ({
+  transactions,
+  tip: null,
+  mevType: "unknown",
+  targetSlot: null,
+  sealed: null,
+  door: "jito-rpc",
+});
+
+const isTexts = (value: JsonValue | undefined): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === "string");
+
+/** base58 is what the method's first clients sent, and its default still. */
+function encodingOf(config: JsonValue | undefined): "base58" | "base64" | null {
+  if (config === undefined || config === null) return "base58";
+  if (typeof config !== "object" || Array.isArray(config)) return null;
+  const encoding = (config as { readonly encoding?: JsonValue }).encoding ?? "base58";
+  return encoding === "base58" || encoding === "base64" ? encoding : null;
+}
+
+function decode(text: string, encoding: "base58" | "base64"): Uint8Array | null {
+  if (encoding === "base64") return decodeBase64(text);
+  return decodeBase58(text, engineLimits.transactionBytes);
+}

@@ -1,0 +1,146 @@
+import { stringifyJsonExact } from "@sluice/wire";
+import { clientAddress } from "../../http/index.ts";
+import type { AddressSet } from "../../lib/index.ts";
+import type { EngineDesk } from "../desk.ts";
+import type { EngineEvents } from "../engine-events.ts";
+import type { Admit, Incoming } from "./admit.ts";
+import { EngineRefusal, engineFailure, type ShownFailure, shownFailure } from "./failure.ts";
+import { tipFloorRecord } from "./tip-floor-record.ts";
+import { TipSession } from "./tip-session.ts";
+
+export interface TipStreamDependencies {
+  readonly desk: Pick<EngineDesk, "tipFloor">;
+  readonly admit: Admit;
+  readonly trustedProxies: AddressSet;
+  readonly requestId: () => string;
+  readonly events: Pick<EngineEvents, "streamOpened" | "streamClosed" | "answered" | "faultCaught">;
+}
+
+export const tipStreamPath = "/api/v1/bundles/tip_stream";
+/** How often the floor is looked at, and how many looks pass before an unchanged one is told again. */
+const lookMs = 1_000;
+const looksUntold = 5;
+/** Clients of all keys together; each costs a socket and nothing else. */
+const clientsMax = 1_000;
+const clientsPerAccountMax = 20;
+/** Close codes, as at every door of the server. */
+const closeCodes = { badKey: 4401, notAllowed: 4403, rateLimited: 4429, unavailable: 4503 } as const;
+
+/** Jito's stream of the tip floor: the record of `GET /bundles/tip_floor` at once, at each change and every few seconds. */
+export class TipStream implements Disposable {
+  readonly #deps: TipStreamDependencies;
+  readonly #members = new Map<TipSession, { readonly accountId: string; readonly incoming: Incoming }>();
+  readonly #timer: ReturnType<typeof setInterval>;
+  #told = "";
+  #untold = 0;
+
+  constructor(dependencies: TipStreamDependencies) {
+    this.#deps = dependencies;
+    this.#timer = setInterval(() => this.look(), lookMs);
+    this.#timer.unref();
+  }
+
+  /** Connected clients. */
+  get size(): number {
+    return this.#members.size;
+  }
+
+  serves(path: string): boolean {
+    return path === tipStreamPath;
+  }
+
+  /** The checks of a request, in the same order. A client that is refused is told on the socket and closed with a code. */
+  async begin(
+    request: Request,
+    peer: { requestIP(request: Request): { readonly address: string } | null },
+  ): Promise<TipSession> {
+    const { admit, trustedProxies, requestId, events } = this.#deps;
+    const forwarded = request.headers.get("x-forwarded-for");
+    const address = clientAddress(peer.requestIP(request)?.address ?? "", forwarded, trustedProxies);
+    const incoming: Incoming = { request, clientAddress: address, headers: {} };
+    let refused: ShownFailure | null = null;
+    const session = new TipSession(requestId(), {
+      opened: () => (refused === null ? this.#open(session) : refuse(session, refused)),
+      closed: () => this.#members.delete(session) && events.streamClosed(tipStreamPath),
+      recheck: () => void this.#recheck(session),
+    });
+    try {
+      await admit.address(incoming);
+      const { accountId } = await admit.key(incoming, "read");
+      this.#requireRoom(accountId);
+      this.#members.set(session, { accountId, incoming });
+      events.streamOpened(tipStreamPath);
+    } catch (caught) {
+      refused = this.#shown(caught);
+      events.answered(tipStreamPath, refused.status);
+    }
+    return session;
+  }
+
+  /** Looks at the floor and tells it where it has changed, or has not been told for a while. */
+  look(): void {
+    if (this.#members.size === 0) return;
+    const text = this.#text();
+    const isNew = text !== this.#told;
+    this.#untold = isNew ? 0 : this.#untold + 1;
+    if (!isNew && this.#untold < looksUntold) return;
+    this.#told = text;
+    this.#untold = 0;
+    for (const session of this.#members.keys()) session.offer(text);
+  }
+
+  /** Keys or accounts have changed: clients whose key may not read any more are sent away. */
+  async recheck(): Promise<void> {
+    await Promise.all([...this.#members.keys()].map((session) => this.#recheck(session)));
+  }
+
+  #open(session: TipSession): void {
+    session.offer(this.#text());
+  }
+
+  #text(): string {
+    return stringifyJsonExact(tipFloorRecord(this.#deps.desk.tipFloor()));
+  }
+
+  #requireRoom(accountId: string): void {
+    let held = 0;
+    for (const member of this.#members.values()) if (member.accountId === accountId) held += 1;
+    if (held >= clientsPerAccountMax) throw new EngineRefusal(engineFailure("RATE_LIMIT_EXCEEDED"));
+    if (this.#members.size >= clientsMax) throw new EngineRefusal(engineFailure("UNAVAILABLE"));
+  }
+
+  async #recheck(session: TipSession): Promise<void> {
+    const member = this.#members.get(session);
+    if (member === undefined) return;
+    try {
+      await this.#deps.admit.key(member.incoming, "read");
+    } catch (caught) {
+      const failure = this.#shown(caught);
+      // A store that does not answer now is no reason to send away who was let in.
+      if (failure.status < 500) refuse(session, failure);
+    }
+  }
+
+  #shown(caught: unknown): ShownFailure {
+    const failure = shownFailure(caught);
+    if (failure !== null) return failure;
+    this.#deps.events.faultCaught("tip stream", caught);
+    return engineFailure("INTERNAL_ERROR");
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+function refuse(session: TipSession, { status, code, detail }: ShownFailure): void {
+  const closeCode =
+    status === 401 || code === "INVALID_API_KEY"
+      ? closeCodes.badKey
+      : status === 403
+        ? closeCodes.notAllowed
+        : status === 429
+          ? closeCodes.rateLimited
+          : closeCodes.unavailable;
+  session.end(closeCode, detail);
+}

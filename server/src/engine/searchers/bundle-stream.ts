@@ -1,0 +1,154 @@
+import { type ShownState, SluiceError, shownState } from "@sluice/contract";
+import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto/index.ts";
+import { BoundedQueue } from "../../lib/index.ts";
+import type { BundleRecord, Searcher } from "../bundle.ts";
+import { CallFault, type DuplexSession, type Inlet, type Outlet } from "../calls/index.ts";
+import type { BundleSubmission, EngineDesk, SubmitOutcome } from "../desk.ts";
+import { confirmationOf, droppedAtOnce } from "./confirmation.ts";
+import { submissionOf } from "./request.ts";
+
+/** Submissions of one stream that the engine works on at once; while there are as many, its requests are not read. */
+const inProgressMax = 32;
+/** Changes of others' bundles that may wait until a stream's own submissions in progress are answered. */
+const heldMax = 1_024;
+/** Bundles whose end a stream remembers having told. */
+const endedMax = 1_024;
+
+type Outcome = SubmitOutcome | { readonly fault: unknown };
+
+export interface BundleStreamDependencies {
+  readonly desk: EngineDesk;
+  readonly searcher: Searcher;
+  readonly outlet: Outlet<BundleConfirmationMessage>;
+  readonly inlet: Inlet;
+  readonly faultCaught: (fault: unknown) => void;
+}
+
+/**
+ * One searcher's stream: takes bundles, and tells each change of the status of each of the searcher's bundles, those of its
+ * other streams included. The first confirmations of its own submissions come in the order of the submissions, so that
+ * one without an id can be told from the others.
+ */
+export class BundleStream implements DuplexSession<BundleRequestMessage> {
+  readonly #dependencies: BundleStreamDependencies;
+  /** The last status told of each bundle that can still change. */
+  readonly #told = new Map<string, ShownState>();
+  readonly #ended = new Set<string>();
+  /** Bundles of this stream that can still change. */
+  readonly #own = new Set<string>();
+  readonly #held = new BoundedQueue<BundleRecord>({ max: heldMax });
+  readonly #following: Disposable;
+  #answers: Promise<void> = Promise.resolve();
+  #inProgress = 0;
+  #isHalfClosed = false;
+
+  constructor(dependencies: BundleStreamDependencies) {
+    this.#dependencies = dependencies;
+    const { desk, searcher, outlet } = dependencies;
+    this.#following = desk.follow(searcher.id, (record) => this.#changed(record));
+    outlet.onClose(() => this.#following[Symbol.dispose]());
+    const inFlight = desk.inFlight(searcher.id);
+    for (const record of inFlight) this.#told.set(record.id, shownState(record.state));
+    outlet.begin(inFlight.values().map(confirmationOf));
+  }
+
+  take(message: BundleRequestMessage): void {
+    const submission = submissionOf(message, "stream");
+    this.#inProgress += 1;
+    if (this.#inProgress >= inProgressMax) this.#dependencies.inlet.pause();
+    const outcome = this.#submit(submission).catch((fault: unknown): Outcome => ({ fault }));
+    this.#answers = this.#answers.then(async () => this.#answer(await outcome));
+  }
+
+  halfClosed(): void {
+    this.#isHalfClosed = true;
+    this.#endIfDone();
+  }
+
+  async #submit(submission: BundleSubmission): Promise<Outcome> {
+    const { desk, searcher } = this.#dependencies;
+    if (desk.isInMaintenance) return droppedAtOnce(desk, "maintenance");
+    const { allowed } = await desk.takeRate(searcher);
+    if (!allowed) return droppedAtOnce(desk, "rate_limited");
+    try {
+      return await desk.submit(submission, searcher);
+    } catch (caught) {
+      // What cannot be judged now is to be sent again shortly, and is no reason to end the stream of all others.
+      if (caught instanceof SluiceError && caught.code === "OVERLOADED") return droppedAtOnce(desk, "rate_limited");
+      throw caught;
+    }
+  }
+
+  #answer(outcome: Outcome): void {
+    this.#inProgress -= 1;
+    if ("fault" in outcome) {
+      this.#dependencies.faultCaught(outcome.fault);
+      return;
+    }
+    if (!outcome.accepted) this.#send(confirmationOf(outcome));
+    else this.#answerAccepted(outcome.record, outcome.fresh);
+    this.#release();
+    if (this.#inProgress < inProgressMax) this.#dependencies.inlet.resume();
+    this.#endIfDone();
+  }
+
+  /** A bundle that was known before is answered with how it stands: it is no change, but an answer. */
+  #answerAccepted(record: BundleRecord, fresh: boolean): void {
+    if (!fresh || !this.#told.has(record.id)) this.#send(confirmationOf(record));
+    if (isOver(record)) this.#forget(record.id);
+    else {
+      this.#told.set(record.id, shownState(record.state));
+      // Of a bundle that another searcher has sent nothing more is heard here.
+      if (record.searcherId === this.#dependencies.searcher.id) this.#own.add(record.id);
+    }
+  }
+
+  /** While submissions are in progress, what is heard of an unknown bundle may be of one of them: it waits its turn. */
+  #changed(record: BundleRecord): void {
+    const { outlet } = this.#dependencies;
+    if (!outlet.isOpen) this.#following[Symbol.dispose]();
+    else if (this.#inProgress === 0 || this.#told.has(record.id)) this.#tell(record);
+    else if (!this.#held.push(record)) this.#overflow();
+  }
+
+  #release(): void {
+    for (const record of this.#held.take(this.#held.length)) this.#changed(record);
+  }
+
+  #tell(record: BundleRecord): void {
+    const { id } = record;
+    if (this.#ended.has(id)) return;
+    const before = this.#told.get(id);
+    const shown = shownState(record.state);
+    // Each bundle begins with its acceptance, whoever's stream it came by.
+    if (before === undefined && shown !== "accepted") this.#send({ bundle_id: id, status: "accepted", signatures: [] });
+    if (before !== shown) this.#send(confirmationOf(record));
+    this.#told.set(id, shown);
+    if (!isOver(record)) return;
+    this.#forget(id);
+    this.#endIfDone();
+  }
+
+  #forget(id: string): void {
+    this.#told.delete(id);
+    this.#own.delete(id);
+    this.#ended.add(id);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > endedMax && oldest !== undefined) this.#ended.delete(oldest);
+  }
+
+  #send(message: BundleConfirmationMessage): void {
+    if (!this.#dependencies.outlet.send(message)) this.#overflow();
+  }
+
+  /** Nothing is left out of a stream: one that cannot take everything ends, and the next one begins with how things stand. */
+  #overflow(): void {
+    this.#dependencies.outlet.end(new CallFault("RESOURCE_EXHAUSTED", "The confirmations are not read fast enough"));
+  }
+
+  #endIfDone(): void {
+    if (this.#isHalfClosed && this.#inProgress === 0 && this.#own.size === 0) this.#dependencies.outlet.end();
+  }
+}
+
+const isOver = ({ state }: BundleRecord): boolean => state !== "accepted" && state !== "included";

@@ -1,0 +1,151 @@
+import { expect, test } from "bun:test";
+import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto/index.ts";
+import { ManualClock } from "../../lib/index.ts";
+import { createLimits } from "../../limits/index.ts";
+import type { Searcher } from "../bundle.ts";
+import { type CallContext, CallFault, Outlet } from "../calls/index.ts";
+import { SearcherLimits } from "../searcher-limits.ts";
+import { FakeDesk } from "../testing/fake-desk.ts";
+import { BlockEngine } from "./block-engine.ts";
+import { BundleStream } from "./bundle-stream.ts";
+
+const limit = { bundlesPerSecond: 20, burst: 40 };
+const seconds = 5;
+/** What a searcher's bucket gives in that time. */
+const granted = limit.burst + limit.bundlesPerSecond * seconds;
+const others = ["one", "two", "three", "four"];
+
+const searcherOf = (id: string): Searcher => ({ id, accountId: id, pubkey: null });
+let made = 0;
+
+/** A bundle that remembers whether its transactions were looked at. */
+function bundle(seen: { looks: number }): BundleRequestMessage {
+  made += 1;
+  const transactions = [Buffer.from(`transaction ${made}`)];
+  return {
+    tip: "1000",
+    mev_type: "arbitrage",
+    get transactions() {
+      seen.looks += 1;
+      return transactions;
+    },
+  };
+}
+
+/** A desk with the limits that the engine has, and what each searcher has brought past them. */
+class LimitedDesk extends FakeDesk {
+  readonly clock = new ManualClock(0);
+  readonly #limits = new SearcherLimits({
+    clock: this.clock,
+    store: { limitOf: async () => limit },
+    limits: createLimits({}, { clock: this.clock }),
+    tierOf: () => "bronze",
+    heldUp: (_what, fault) => {
+      throw fault;
+    },
+  });
+
+  override takeRate(searcher: Searcher) {
+    return this.#limits.take(searcher);
+  }
+
+  /** Each submission is parsed, simulated and written, so their number bounds all of these. */
+  submittedBy(id: string): number {
+    return this.submissions.filter(({ searcher }) => searcher.id === id).length;
+  }
+}
+
+function blockEngine(desk: LimitedDesk): (id: string, message: BundleRequestMessage) => Promise<string> {
+  const engine = new BlockEngine({
+    desk,
+    limits: createLimits({}, { clock: desk.clock }),
+    keys: {
+      authenticate: (key) => ({ keyId: `${key}`, accountId: `${key}`, permissions: ["bundles:write"] }),
+      checkRestrictions: () => null,
+    },
+  });
+  const contextOf = (id: string): CallContext => ({
+    requestId: "req",
+    clientAddress: "192.0.2.1",
+    headers: { get: (name) => (name === "x-api-key" ? id : null) },
+  });
+  return async (id, message) => {
+    try {
+      return (await engine.submitBundle(message, contextOf(id))).status;
+    } catch (fault) {
+      if (fault instanceof CallFault) return fault.status;
+      throw fault;
+    }
+  };
+}
+
+test("of calls at a hundred times a searcher's rate the excess is refused before its bundle is looked at, and nobody else's", async () => {
+  const desk = new LimitedDesk();
+  const submit = blockEngine(desk);
+  const flood = { looks: 0, answers: new Map<string, number>() };
+  const answersOfOthers: string[] = [];
+  for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
+    const flooding = Array.from({ length: limit.bundlesPerSecond * 10 }, () => submit("flood", bundle(flood)));
+    const meanwhile = others.flatMap((id) => [submit(id, bundle({ looks: 0 })), submit(id, bundle({ looks: 0 }))]);
+    for (const answer of await Promise.all(flooding)) {
+      flood.answers.set(answer, (flood.answers.get(answer) ?? 0) + 1);
+    }
+    answersOfOthers.push(...(await Promise.all(meanwhile)));
+    desk.clock.advance(100);
+  }
+  expect(new Set(answersOfOthers)).toEqual(new Set(["accepted"]));
+  expect(others.map((id) => desk.submittedBy(id))).toEqual(others.map(() => limit.bundlesPerSecond * seconds));
+  const taken = desk.submittedBy("flood");
+  expect(taken).toBeLessThanOrEqual(granted);
+  expect(taken).toBeGreaterThan(granted - limit.bundlesPerSecond);
+  expect(flood.answers).toEqual(
+    new Map([
+      ["accepted", taken],
+      ["RESOURCE_EXHAUSTED", limit.bundlesPerSecond * 100 * seconds - taken],
+    ]),
+  );
+  // The look of submissionOf, and no other message's.
+  const looksOfOne = { looks: 0 };
+  await submit("another", bundle(looksOfOne));
+  expect(flood.looks).toBe(taken * looksOfOne.looks);
+});
+
+test("of a stream's flood no more than the rate reaches the desk; others' streams are answered whole and in order", async () => {
+  const desk = new LimitedDesk();
+  const open = (id: string) => {
+    const told: BundleConfirmationMessage[] = [];
+    const outlet = new Outlet<BundleConfirmationMessage>(
+      { waitingMax: 1_024 },
+      { write: (message) => told.push(message) > 0, end: () => {} },
+    );
+    const inlet = { pause: () => {}, resume: () => {} };
+    const faultCaught = (fault: unknown): void => {
+      throw fault;
+    };
+    const stream = new BundleStream({ desk, searcher: searcherOf(id), outlet, inlet, faultCaught });
+    return { stream, told };
+  };
+  const flood = open("flood");
+  const streams = others.map(open);
+  for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
+    for (let index = 0; index < limit.bundlesPerSecond * 10; index += 1) flood.stream.take(bundle({ looks: 0 }));
+    for (const { stream } of streams) for (const _ of [1, 2]) stream.take(bundle({ looks: 0 }));
+    // Every answer is a few turns of the microtask queue away, and no timer.
+    await new Promise((resolve) => setImmediate(resolve));
+    desk.clock.advance(100);
+  }
+  expect(desk.submittedBy("flood")).toBeLessThanOrEqual(granted);
+  const refused = flood.told.filter(({ reason }) => reason === "rate_limited");
+  expect(refused.length).toBe(limit.bundlesPerSecond * 100 * seconds - desk.submittedBy("flood"));
+  for (const [index, { told }] of streams.entries()) {
+    const own = desk.submissions.filter(({ searcher }) => searcher.id === others[index]);
+    expect(own).toHaveLength(limit.bundlesPerSecond * seconds);
+    const sent = own.map(({ submission }) => Buffer.from(submission.transactions[0] ?? []).toString());
+    const answered = told.map(({ bundle_id }) => {
+      const record = desk.records.get(bundle_id);
+      return Buffer.from(record?.transactions[0] ?? []).toString();
+    });
+    expect(new Set(told.map(({ status }) => status))).toEqual(new Set(["accepted"]));
+    expect(answered).toEqual(sent);
+  }
+});

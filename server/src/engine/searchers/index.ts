@@ -1,0 +1,62 @@
+/**
+ * searchers: the doors of those who send bundles over gRPC: our own service here, Jito's in `jito/`. Fed by searchers, whom
+ * an API key or Jito's sign-in identifies; asks the engine's desk, and says what it answers.
+ */
+import { type BundleConfirmationMessage, type BundleRequestMessage, protoFiles } from "@sluice/contract/proto/index.ts";
+import { CallFault, type CallHost, duplex, type GrpcService, loadService, unary } from "../calls/index.ts";
+import { BlockEngine, type BlockEngineDependencies } from "./block-engine.ts";
+import { BundleStream } from "./bundle-stream.ts";
+import { type JitoDependencies, jitoService } from "./jito/index.ts";
+import { admitKey } from "./key-admission.ts";
+import { OpenStreams } from "./open-streams.ts";
+
+export type { LinkedKeys } from "./jito/index.ts";
+
+export interface SearcherDependencies extends BlockEngineDependencies, JitoDependencies {
+  readonly host: CallHost;
+}
+
+export interface SearcherServices {
+  readonly services: readonly GrpcService[];
+  /** Ends the streams of keys that have lost their right; for when keys or accounts have changed. */
+  recheck(): Promise<void>;
+}
+
+/** Confirmations that may wait for a searcher that does not read. */
+const waitingMax = 1_024;
+
+/** `blockengine.v1.BlockEngine` and `searcher.SearcherService`. */
+export function createSearcherServices(dependencies: SearcherDependencies): SearcherServices {
+  const { host, desk, keys } = dependencies;
+  const engine = new BlockEngine(dependencies);
+  const streams = new OpenStreams();
+  const stream = duplex<BundleRequestMessage, BundleConfirmationMessage>(
+    host,
+    { waitingMax },
+    async (context, outlet, inlet) => {
+      const { searcher, recheck } = await admitKey(keys, context, "bundles:write");
+      streams.add(searcher.id, outlet, recheck);
+      const faultCaught = (fault: unknown): void => {
+        host.events.faultCaught("bundle stream", fault, { requestId: context.requestId });
+        outlet.end(new CallFault("INTERNAL", `Internal error, request ${context.requestId}`));
+      };
+      return new BundleStream({ desk, searcher, outlet, inlet, faultCaught });
+    },
+  );
+  return {
+    recheck: () => streams.recheck(),
+    services: [
+      {
+        definition: loadService(protoFiles.blockEngine, "blockengine.v1.BlockEngine"),
+        drain: () => streams.close(),
+        implementation: {
+          SubmitBundle: unary(host, engine.submitBundle.bind(engine)),
+          SubmitBundleStream: stream,
+          GetTipFloor: unary(host, (_request, context) => engine.tipFloor(context)),
+          GetReputation: unary(host, (_request, context) => engine.reputation(context)),
+        },
+      },
+      jitoService(host, dependencies, streams),
+    ],
+  };
+}

@@ -1,0 +1,55 @@
+import type { BundleReason } from "@sluice/contract";
+import type { BundleResultMessage, RejectedMessage } from "@sluice/contract/proto/index.ts";
+import type { BundleRecord } from "../../bundle.ts";
+import type { UpcomingLeader } from "../../desk.ts";
+import { jitoText } from "../../jito-texts.ts";
+
+/**
+ * A bundle in the words of Jito's results. What a block decided is `dropped` (its blockhash is too old, it lost its fork,
+ * a part of it landed elsewhere), what the engine decided is `rejected`.
+ */
+export function resultOf(record: BundleRecord, next: UpcomingLeader | null): BundleResultMessage {
+  const bundle_id = record.id;
+  switch (record.state) {
+    case "accepted": {
+      const slot = next?.slot ?? record.acceptedSlot;
+      return { bundle_id, accepted: { slot: String(slot), validator_identity: next?.identity ?? "" } };
+    }
+    case "included":
+      return {
+        bundle_id,
+        processed: {
+          slot: String(record.landed?.slot ?? 0n),
+          validator_identity: record.forwarded?.leader ?? "",
+          // Where in its block a bundle is, is not known here.
+          bundle_index: "0",
+        },
+      };
+    case "finalized":
+      return { bundle_id, finalized: {} };
+    case "dropped":
+    case "expired":
+      return endedResult(record);
+  }
+}
+
+const dropped = {
+  blockhash_expired: "BlockhashExpired",
+  already_processed: "PartiallyProcessed",
+  fork: "NotFinalized",
+} as const satisfies Partial<Record<BundleReason, string>>;
+
+function endedResult({ id, reason, detail, signatures, state }: BundleRecord): BundleResultMessage {
+  const why = reason ?? (state === "expired" ? "blockhash_expired" : "not_landed");
+  if (why === "blockhash_expired" || why === "already_processed" || why === "fork") {
+    return { bundle_id: id, dropped: { reason: dropped[why] } };
+  }
+  return { bundle_id: id, rejected: rejectedFor(why, detail, signatures) };
+}
+
+function rejectedFor(reason: BundleReason, detail: string | null, signatures: readonly string[]): RejectedMessage {
+  const msg = jitoText(reason, detail);
+  if (reason !== "simulation_failed") return { dropped_bundle: { msg } };
+  const index = Number(/^transaction (\d+)/.exec(detail ?? "")?.[1] ?? 0);
+  return { simulation_failure: { tx_signature: signatures[index] ?? "", msg } };
+}

@@ -1,0 +1,43 @@
+/**
+ * jito: Jito's own service for searchers, so that its clients work unmodified. The same desk and the same limits as our own
+ * service; callers are known by an API key or by the public key with which they signed in.
+ *
+ * Methods of older versions of the protocol (SubscribeMempool and its like) are in no .proto file here, and so UNIMPLEMENTED.
+ */
+import { type BundleResultMessage, protoFiles } from "@sluice/contract/proto/index.ts";
+import { type CallHost, type GrpcService, loadService, serverStream, unary } from "../../calls/index.ts";
+import type { OpenStreams } from "../open-streams.ts";
+import { identify } from "./identity.ts";
+import { tellResults } from "./results-stream.ts";
+import { type JitoDependencies, SearcherService } from "./searcher-service.ts";
+
+export type { LinkedKeys } from "./interfaces.ts";
+export type { JitoDependencies } from "./searcher-service.ts";
+
+/** Results that may wait for a searcher that does not read. */
+const waitingMax = 1_024;
+
+/** `searcher.SearcherService`; its streams count among those of the searcher. */
+export function jitoService(host: CallHost, dependencies: JitoDependencies, streams: OpenStreams): GrpcService {
+  const service = new SearcherService(dependencies);
+  return {
+    definition: loadService(protoFiles.searcher, "searcher.SearcherService"),
+    implementation: {
+      SubscribeBundleResults: serverStream<object, BundleResultMessage>(
+        host,
+        { waitingMax },
+        async (_request, context, outlet) => {
+          const { searcher, recheck } = await identify(dependencies, context, "read");
+          streams.add(searcher.id, outlet, recheck);
+          tellResults(dependencies.desk, searcher, outlet);
+        },
+      ),
+      SendBundle: unary(host, service.sendBundle.bind(service)),
+      GetNextScheduledLeader: unary(host, service.nextScheduledLeader.bind(service)),
+      GetConnectedLeaders: unary(host, (_request, context) => service.connectedLeaders(context)),
+      GetConnectedLeadersRegioned: unary(host, service.connectedLeadersRegioned.bind(service)),
+      GetTipAccounts: unary(host, (_request, context) => service.tipAccounts(context)),
+      GetRegions: unary(host, (_request, context) => service.regions(context)),
+    },
+  };
+}

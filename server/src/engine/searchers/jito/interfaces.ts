@@ -1,0 +1,7 @@
+import type { Address } from "@sluice/wire";
+
+/** What Jito's door needs beside the desk; compose hands it in. */
+export interface LinkedKeys {
+  /** The owner account to which a public key is linked, or null. */
+  accountOfPubkey(pubkey: Address): string | null | Promise<string | null>;
+}

@@ -1,0 +1,250 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { protoFiles } from "@sluice/contract/proto/index.ts";
+import type { Slot } from "@sluice/wire";
+import { addressOf } from "../../testing/fake-desk.ts";
+import { type Headers, type Listening, PlainClient } from "../../testing/grpc-client.ts";
+import { keysOfTests, type ServedEngine, serveEngine } from "../../testing/served-engine.ts";
+import { authClient, type Identity, makeIdentity, signIn, textAt } from "../../testing/signed-in.ts";
+import { SlowReader } from "../../testing/slow-reader.ts";
+
+let served: ServedEngine;
+let client: PlainClient;
+let identity: Identity;
+let headers: Headers;
+beforeEach(async () => {
+  served = await serveEngine();
+  client = new PlainClient(served.port, { file: protoFiles.searcher, service: "searcher.SearcherService" });
+  using auth = authClient(served.port);
+  identity = makeIdentity();
+  ({ headers } = await signIn(auth, "SEARCHER", identity));
+});
+afterEach(async () => {
+  client[Symbol.dispose]();
+  await served[Symbol.asyncDispose]();
+});
+
+const packet = (data: Uint8Array, size = data.length) => ({ data, meta: { size: String(size), addr: "0.0.0.0" } });
+const bundle = (...packets: object[]) => ({ bundle: { packets } });
+const one = (tag = 1) => bundle(packet(Uint8Array.of(tag, 2, 3)));
+const method = "/searcher.SearcherService/SubscribeBundleResults";
+
+describe("SendBundle", () => {
+  test("takes the bytes that count of each packet, and answers the bundle's id", async () => {
+    const bare = { data: Uint8Array.of(9) };
+    const answer = await client.call("SendBundle", bundle(packet(Uint8Array.of(1, 2, 3, 0), 3), bare), headers);
+    expect(served.desk.submissions[0]?.submission).toEqual({
+      transactions: [Buffer.of(1, 2, 3), Buffer.of(9)],
+      tip: null,
+      mevType: "unknown",
+      targetSlot: null,
+      sealed: null,
+      door: "jito-grpc",
+    });
+    expect(answer).toEqual({ status: "OK", message: { uuid: [...served.desk.records.keys()][0] } });
+  });
+
+  test("counts for the key, for the account that the key is linked to, or for the account of an API key", async () => {
+    await client.call("SendBundle", one(), headers);
+    served.linked.set(identity.address, "account seven");
+    await client.call("SendBundle", one(), headers);
+    await client.call("SendBundle", one(), { "x-api-key": keysOfTests.whole, ...headers });
+    expect(served.desk.submissions.map(({ searcher }) => searcher)).toEqual([
+      { id: `pubkey:${identity.address}`, accountId: null, pubkey: identity.address },
+      { id: "account seven", accountId: "account seven", pubkey: identity.address },
+      { id: "account of sk_dev_whole", accountId: "account of sk_dev_whole", pubkey: null },
+    ]);
+  });
+
+  test("says Jito's words for a bundle's fault, and tells rates, maintenance and the lack of a leader apart", async () => {
+    for (const [reason, detail, status, text] of [
+      [
+        "tip_not_paid",
+        null,
+        "INVALID_ARGUMENT",
+        "Bundles must write lock at least one tip account to be eligible for the auction.",
+      ],
+      ["already_processed", "x", "INVALID_ARGUMENT", "bundle contains an already processed transaction"],
+      ["blockhash_expired", null, "INVALID_ARGUMENT", "bundle contains an expired blockhash"],
+      ["malformed_transaction", "transaction 2: short", "INVALID_ARGUMENT", "transaction #2 could not be decoded"],
+      [
+        "simulation_failed",
+        "custom program error: 0x1",
+        "INVALID_ARGUMENT",
+        "simulation_failed: custom program error: 0x1",
+      ],
+      ["no_leader", null, "UNAVAILABLE", "Bundle Dropped, no connected leader up soon."],
+      ["rate_limited", null, "RESOURCE_EXHAUSTED", "Rate limit exceeded"],
+      ["maintenance", null, "UNAVAILABLE", "The block engine is in maintenance"],
+    ] as const) {
+      served.desk.refusal = { reason, detail };
+      expect(await client.call("SendBundle", one(), headers)).toMatchObject({ status, details: text });
+    }
+  });
+
+  test("refuses what is no bundle of packets before the engine sees it", async () => {
+    for (const message of [
+      {},
+      bundle(packet(new Uint8Array(1_233))),
+      bundle(packet(Uint8Array.of(1), 2)),
+      bundle({ data: Uint8Array.of(1), meta: { size: "18446744073709551615" } }),
+    ]) {
+      expect(await client.call("SendBundle", message, headers)).toMatchObject({ status: "INVALID_ARGUMENT" });
+    }
+    expect(served.desk.submissions).toEqual([]);
+  });
+
+  test("has the searcher's rate, and one by address for keys of no account", async () => {
+    served.empty.add("engine-unlinked:127.0.0.1");
+    expect(await client.call("SendBundle", one(), headers)).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
+    expect(served.desk.tokensTaken).toBe(0);
+    served.linked.set(identity.address, "account seven");
+    expect(await client.call("SendBundle", one(), headers)).toMatchObject({ status: "OK" });
+    served.desk.rate = { allowed: false, retryAfterSeconds: 1 };
+    expect(await client.call("SendBundle", one(), headers)).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
+  });
+});
+
+test("a call that names nobody is refused, and so is a key that may not send", async () => {
+  for (const name of ["SendBundle", "GetTipAccounts", "GetRegions", "GetConnectedLeaders", "GetNextScheduledLeader"]) {
+    expect(await client.call(name)).toMatchObject({ status: "UNAUTHENTICATED" });
+  }
+  expect(await client.subscribe("SubscribeBundleResults").ended).toMatchObject({ status: "UNAUTHENTICATED" });
+  const reader = { "x-api-key": keysOfTests.reader };
+  expect(await client.call("SendBundle", one(), reader)).toMatchObject({ status: "PERMISSION_DENIED" });
+  // On this service a bearer is an access token, and an API key is none.
+  const bearer = { authorization: `Bearer ${keysOfTests.whole}` };
+  expect(await client.call("GetTipAccounts", {}, bearer)).toMatchObject({ status: "PERMISSION_DENIED" });
+});
+
+describe("what searchers ask", () => {
+  test("tip accounts, regions, connected leaders and the next one", async () => {
+    const leader = addressOf(5);
+    served.desk.leaders.set(leader, [101n as Slot, 18_446_744_073_709_551_615n as Slot]);
+    const slots = { [leader]: { slots: ["101", "18446744073709551615"] } };
+    const ask = async (name: string, message = {}) => await client.call(name, message, headers);
+    expect(await ask("GetTipAccounts")).toMatchObject({ message: { accounts: served.desk.tipAccounts } });
+    expect(await ask("GetRegions")).toMatchObject({
+      message: { current_region: "localnet", available_regions: ["localnet"] },
+    });
+    expect(await ask("GetConnectedLeaders")).toMatchObject({ message: { connected_validators: slots } });
+    expect(await ask("GetConnectedLeadersRegioned", { regions: ["localnet"] })).toMatchObject({
+      message: { connected_validators: { localnet: { connected_validators: slots } } },
+    });
+    expect(await ask("GetNextScheduledLeader")).toMatchObject({
+      status: "UNAVAILABLE",
+      details: "no connected leader up soon",
+    });
+    served.desk.leader = { slot: 101n as Slot, identity: leader };
+    expect(await ask("GetNextScheduledLeader")).toMatchObject({
+      message: {
+        current_slot: "100",
+        next_leader_slot: "101",
+        next_leader_identity: leader,
+        next_leader_region: "localnet",
+      },
+    });
+    expect(await ask("GetNextScheduledLeader", { regions: ["ny"] })).toMatchObject({ status: "INVALID_ARGUMENT" });
+  });
+});
+
+describe("SubscribeBundleResults", () => {
+  const included = { to: "included", slot: 123n as Slot, blockhash: "hash", tip: 5n } as const;
+  /** The result of each message, without the names of absent members. */
+  const results = (stream: Listening): unknown[] =>
+    stream.messages.map((message) => [message["result"], message[String(message["result"])]]);
+
+  async function send(tag: number): Promise<string> {
+    return textAt(await client.call("SendBundle", one(tag), headers), "uuid");
+  }
+
+  async function subscribed(): Promise<Listening> {
+    const stream = client.subscribe("SubscribeBundleResults", {}, headers);
+    await served.told.until(`open ${method}`);
+    while (served.desk.followers === 0) await new Promise((resolve) => setImmediate(resolve));
+    return stream;
+  }
+
+  test("tells acceptance, the block, and that it is final", async () => {
+    served.desk.leader = { slot: 102n as Slot, identity: addressOf(5) };
+    const stream = await subscribed();
+    const id = await send(1);
+    served.desk.change(id, included);
+    served.desk.change(id, { to: "finalized" });
+    await stream.first(3);
+    expect(stream.messages.every(({ bundle_id }) => bundle_id === id)).toBe(true);
+    expect(results(stream)).toEqual([
+      ["accepted", { slot: "102", validator_identity: addressOf(5) }],
+      ["processed", { validator_identity: "", slot: "123", bundle_index: "0" }],
+      ["finalized", {}],
+    ]);
+    stream.cancel();
+  });
+
+  test("tells what the chain dropped apart from what the engine rejected", async () => {
+    const stream = await subscribed();
+    for (const [index, reason] of (
+      ["blockhash_expired", "already_processed", "fork", "not_landed"] as const
+    ).entries()) {
+      served.desk.change(await send(index), { to: "dropped", reason });
+    }
+    const detail = "transaction 0: custom program error: 0x1";
+    const failed = await send(9);
+    const signature = served.desk.records.get(failed)?.signatures[0];
+    served.desk.change(failed, { to: "dropped", reason: "simulation_failed", detail });
+    await stream.first(10);
+    expect(results(stream).filter((_, index) => index % 2 === 1)).toMatchObject([
+      ["dropped", { reason: "BlockhashExpired" }],
+      ["dropped", { reason: "PartiallyProcessed" }],
+      ["dropped", { reason: "NotFinalized" }],
+      ["rejected", { dropped_bundle: { msg: "not_landed" } }],
+      ["rejected", { simulation_failure: { tx_signature: signature, msg: `simulation_failed: ${detail}` } }],
+    ]);
+    stream.cancel();
+  });
+
+  test("begins with the bundles in flight, and leaves out no step that clients wait for", async () => {
+    const id = await send(1);
+    const stream = client.subscribe("SubscribeBundleResults", {}, headers);
+    await stream.first(1);
+    served.desk.change(id, { to: "finalized" });
+    await stream.first(3);
+    expect(results(stream).map((each) => Array.isArray(each) && each[0])).toEqual([
+      "accepted",
+      "processed",
+      "finalized",
+    ]);
+    stream.cancel();
+    await served.told.until(`close ${method}`);
+    expect(served.desk.followers).toBe(0);
+  });
+
+  test("ends when its key is linked to another account, since it would go on telling of the old one", async () => {
+    const stream = await subscribed();
+    await served.recheck();
+    served.linked.set(identity.address, "account seven");
+    await served.recheck();
+    expect(await stream.ended).toMatchObject({ status: "PERMISSION_DENIED" });
+  });
+
+  test("a searcher that does not read is ended at a bound", async () => {
+    const own = { "content-type": "application/grpc+proto", ...headers };
+    using hung = new SlowReader(served.port, method, own, { message: new Uint8Array(), isHalfClosed: true });
+    await served.told.until(`open ${method}`);
+    while (served.desk.followers === 0) await new Promise((resolve) => setImmediate(resolve));
+    const searcher = { id: `pubkey:${identity.address}`, accountId: null, pubkey: null };
+    const submission = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, door: "rest" } as const;
+    let rounds = 0;
+    while (served.desk.followers === 1 && rounds < 20_000) {
+      const transactions = [Uint8Array.of(rounds % 256, rounds >> 8)];
+      const outcome = await served.desk.submit({ ...submission, transactions }, searcher);
+      const detail = "x".repeat(500);
+      if (outcome.accepted)
+        served.desk.change(outcome.record.id, { to: "dropped", reason: "simulation_failed", detail });
+      rounds += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(rounds).toBeGreaterThan(512);
+    expect(rounds).toBeLessThan(20_000);
+    await hung.answered;
+  });
+});

@@ -1,0 +1,34 @@
+import { type BundleReason, type MevType, mevTypes } from "@sluice/contract";
+import type { BundleRequestMessage } from "@sluice/contract/proto/index.ts";
+import type { BundleDoor } from "../bundle.ts";
+import { CallFault } from "../calls/index.ts";
+import type { BundleSubmission } from "../desk.ts";
+
+/** A bundle out of its message. Throws INVALID_ARGUMENT where the message has no meaning, whatever the bundle holds. */
+export function submissionOf(message: BundleRequestMessage, door: BundleDoor): BundleSubmission {
+  const sealed = message.encrypted_payload ?? null;
+  if (sealed !== null && message.transactions.length > 0) {
+    throw new CallFault("INVALID_ARGUMENT", "encrypted_payload stands in place of transactions, not beside them");
+  }
+  if (sealed?.length === 0) throw new CallFault("INVALID_ARGUMENT", "encrypted_payload is empty");
+  return {
+    transactions: message.transactions,
+    tip: BigInt(message.tip),
+    mevType: mevTypeOf(message.mev_type),
+    targetSlot: message.target_slot === undefined ? null : BigInt(message.target_slot),
+    sealed,
+    door,
+  };
+}
+
+/** A field that was not set is an empty text in this protocol, and stands for `unknown`. */
+function mevTypeOf(text: string): MevType {
+  const found = text === "" ? "unknown" : mevTypes.find((each) => each === text);
+  if (found !== undefined) return found;
+  throw new CallFault("INVALID_ARGUMENT", `mev_type is one of ${mevTypes.join(", ")}`);
+}
+
+/** How a reason is written: a failed simulation tells what the program said. */
+export function reasonText(reason: BundleReason, detail: string | null): string {
+  return reason === "simulation_failed" && detail !== null ? `${reason}: ${detail}` : reason;
+}
