@@ -1,0 +1,147 @@
+import type { EncryptionKeys, EngineStatus } from "@sluice/contract";
+import type { SubmitOutcome } from "./desk.ts";
+import type { Engine, EngineDependencies, EngineOptions } from "./engine-parts.ts";
+import { type Floor, openFloor } from "./floor.ts";
+import { FrontDesk } from "./front-desk.ts";
+import { Admit } from "./http/admit.ts";
+import { createEngineHttp } from "./http/http.ts";
+import { TipStream } from "./http/tip-stream.ts";
+import { type Memory, openMemory } from "./memory.ts";
+import { SearcherLimits } from "./searcher-limits.ts";
+import { openServices } from "./services.ts";
+import { tokenSeed } from "./settings.ts";
+import { tipAccounts } from "./tip-accounts.ts";
+
+/** How often the engine tells how it stands. */
+const observeMs = 2_000;
+/** The block of a slot that is so long in coming says that the chain cannot be followed. */
+const followedWithinSlots = 32n;
+const suite = "DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, ChaCha20Poly1305";
+
+/** Opens the engine: what was in flight is in flight again. Rejects, having closed everything, when a part does not open. */
+export async function openEngine(options: EngineOptions, dependencies: EngineDependencies): Promise<Engine> {
+  const { clock, random, chain, stores, events, log, keys, limits, requestId } = dependencies;
+  await using opening = new AsyncDisposableStack();
+  const startedAt = clock.monotonic();
+  const accounts = tipAccounts();
+  const memory = await openMemory(opening, dependencies);
+  const floor = await openFloor(opening, options, { ...dependencies, memory, tipAccounts: accounts });
+  const desk = opening.use(openDesk(dependencies, { memory, floor, accounts }));
+  const seed = await tokenSeed(options.masterKey, { values: stores.cursors, random });
+  const { trustedProxies } = options;
+  const { validatorDesk } = floor;
+  const { services, recheck } = openServices(seed, {
+    clock,
+    random,
+    keys,
+    limits,
+    trustedProxies,
+    requestId,
+    desk,
+    validatorDesk,
+    events,
+    region: options.region,
+    accountOfPubkey: async (pubkey) => (await stores.searchers.find(pubkey))?.accountId ?? null,
+  });
+  const status = (): EngineStatus => ({
+    service: "sluice-block-engine",
+    version: options.version,
+    status: memory.switches.isInMaintenance ? "maintenance" : isSound(floor) ? "ok" : "degraded",
+    uptime: Math.floor((clock.monotonic() - startedAt) / 1_000),
+  });
+  const app = createEngineHttp({
+    desk,
+    keys,
+    limits,
+    trustedProxies,
+    requestId,
+    log,
+    status,
+    encryptionKeys: () => encryptionKeys(options, floor),
+    send: (transaction) => chain.send(transaction),
+    nowMs: () => clock.now(),
+    answered: events.answered,
+  });
+  const admit = new Admit({ keys, limits });
+  const tipStream = opening.use(new TipStream({ desk, admit, trustedProxies, requestId, events }));
+  opening.use(observe(dependencies, memory));
+  const resources = opening.move();
+  return {
+    book: memory.book,
+    desk,
+    validators: validatorDesk.validators,
+    switches: memory.switches,
+    fetch: (request, bindings) => app.fetch(request, bindings),
+    services,
+    status,
+    sockets: [tipStream],
+    recheck: async () => {
+      await Promise.all([recheck(), tipStream.recheck()]);
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+function openDesk(
+  { clock, stores, limits, events }: EngineDependencies,
+  given: { readonly memory: Memory; readonly floor: Floor; readonly accounts: ReturnType<typeof tipAccounts> },
+): FrontDesk {
+  const { memory, floor, accounts } = given;
+  const { book, tips, standing, switches } = memory;
+  const outcomeName = (outcome: SubmitOutcome): string =>
+    outcome.accepted ? (outcome.fresh ? "accepted" : "known") : outcome.reason;
+  return new FrontDesk({
+    admission: floor.admission,
+    sealed: floor.sealed,
+    book,
+    schedule: floor.view.schedule,
+    validators: floor.validatorDesk.validators,
+    tipAccounts: accounts,
+    limits: new SearcherLimits({
+      clock,
+      store: stores.searchers,
+      limits,
+      tierOf: (searcherId) => standing.reputations.tierNow(searcherId),
+      heldUp: (what, fault) => events.heldUp(what, fault),
+    }),
+    slot: () => floor.view.state.slot(),
+    tipFloor: () => tips.figures(),
+    reputation: (searcherId) => standing.reputations.figures(searcherId),
+    isInMaintenance: () => switches.isInMaintenance,
+    nowMs: () => clock.monotonic(),
+    submitted: (searcher, door, outcome, latencyMs) => {
+      standing.submitted(searcher, outcome);
+      events.submitted(door, outcomeName(outcome), latencyMs);
+    },
+  });
+}
+
+/** Whether the chain is followed: else nothing is known of what became of bundles. */
+function isSound({ view }: Floor): boolean {
+  const confirmed = view.state.confirmedSlot();
+  const settled = view.settledThrough();
+  return confirmed !== null && settled !== null && confirmed - settled <= followedWithinSlots;
+}
+
+function encryptionKeys({ network }: EngineOptions, { ring, view }: Floor): EncryptionKeys {
+  const slot = view.state.slot() ?? 0n;
+  return {
+    network,
+    keys: ring.valid(slot).map(({ id, publicKey, validFrom, validUntil }) => ({
+      id,
+      publicKey: Buffer.from(publicKey).toString("base64"),
+      suite,
+      validFromSlot: Number(validFrom),
+      validUntilSlot: Number(validUntil),
+    })),
+  };
+}
+
+function observe({ events }: EngineDependencies, { book, tips }: Memory): Disposable {
+  const timer = setInterval(() => {
+    const { floor, utilization } = tips.figures();
+    events.observed({ live: book.liveCount, floor, utilization });
+  }, observeMs);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

@@ -1,0 +1,56 @@
+import { createBundleBook } from "./book/book.ts";
+import type { BundleBook } from "./bundle.ts";
+import type { EngineDependencies } from "./engine-parts.ts";
+import { StandingKeeper } from "./standing-keeper.ts";
+import { Switches } from "./switches.ts";
+import { TipKeeper } from "./tip-keeper.ts";
+
+/** What the engine remembers over restarts. */
+export interface Memory {
+  readonly switches: Switches;
+  readonly tips: TipKeeper;
+  readonly book: BundleBook;
+  readonly standing: StandingKeeper;
+}
+
+/** Opens the engine's memory on a stack: bundles that were in flight are in flight again. */
+export async function openMemory(opening: AsyncDisposableStack, dependencies: EngineDependencies): Promise<Memory> {
+  const { clock, stores, ledger, events } = dependencies;
+  const heldUp = (what: string, fault: unknown): void => events.heldUp(what, fault);
+  const switches = opening.use(new Switches({ store: stores.switches, heldUp }));
+  await switches.look();
+  const tips = opening.use(await TipKeeper.open({ values: stores.cursors, clock, heldUp }));
+  const book = opening.use(
+    await createBundleBook(
+      {},
+      {
+        store: stores.bundles,
+        ledger,
+        clock,
+        events: {
+          bundlesLoaded: (count) => dependencies.log.info({ count }, "bundles in flight were found again"),
+          outcomesWritten: () => {},
+          outcomesWait: (reason) => heldUp("outcomes", reason),
+          outcomeRefused: (id, reason) => heldUp(`outcome of ${id}`, reason),
+          bundlesForgotten: () => {},
+          faultCaught: events.faultCaught,
+        },
+      },
+    ),
+  );
+  opening.use(
+    book.onChange(({ state, reason }, before) => {
+      if (before !== null && state !== "accepted" && state !== "included") events.bundleEnded(state, reason ?? "");
+    }),
+  );
+  const standing = opening.use(
+    new StandingKeeper({
+      store: stores.reputations,
+      book,
+      now: () => clock.now(),
+      medianTip: () => tips.figures().landed.p50,
+      heldUp,
+    }),
+  );
+  return { switches, tips, book, standing };
+}

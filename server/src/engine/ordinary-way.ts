@@ -1,0 +1,71 @@
+import type { Address, Slot } from "@sluice/wire";
+import type { BundleBook } from "./bundle.ts";
+import type { EngineChain } from "./interfaces.ts";
+
+export interface OrdinaryWayDependencies {
+  readonly book: Pick<BundleBook, "everyAccepted" | "forwarded">;
+  readonly chain: Pick<EngineChain, "send">;
+  readonly leaderAt: (slot: bigint) => Address | null;
+  readonly settledThrough: () => Slot | null;
+  /** Opens the sealed bundles that may be sent in this slot. */
+  readonly openSealed: (at: { readonly slot: Slot; readonly isOpen: boolean }) => Promise<void>;
+}
+
+/** Transactions that are sent in one slot. */
+const sendsMax = 64;
+
+interface Due {
+  readonly id: string;
+  readonly transaction: Uint8Array;
+}
+
+/**
+ * The way of bundles where no leader takes any: a bundle of one transaction is whole however it travels, so it is sent to
+ * the nodes as anybody's transaction is. Longer ones are not accepted then.
+ */
+export class OrdinaryWay {
+  readonly #deps: OrdinaryWayDependencies;
+  /** Bundles that no node took when they were last sent: others go first. Live ones, and those of the last pass. */
+  #refused: ReadonlySet<string> = new Set();
+
+  constructor(dependencies: OrdinaryWayDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /** Sends what may land in this slot and is not under way already. */
+  async send(slot: Slot): Promise<number> {
+    const { book, chain, leaderAt, openSealed } = this.#deps;
+    const leader = leaderAt(slot);
+    if (leader === null) return 0;
+    await openSealed({ slot, isOpen: true });
+    const due = this.#due(slot);
+    const sent = await Promise.allSettled(due.map(({ transaction }) => chain.send(transaction)));
+    const isTaken = (index: number): boolean => {
+      const each = sent[index];
+      return each?.status === "fulfilled" && each.value;
+    };
+    const ids = due.flatMap(({ id }, index) => (isTaken(index) ? [id] : []));
+    this.#refused = new Set([...this.#refused, ...due.map(({ id }) => id)]).difference(new Set(ids));
+    if (ids.length > 0) book.forwarded(ids, { slot, leader });
+    return ids.length;
+  }
+
+  #due(slot: Slot): readonly Due[] {
+    const settled = this.#deps.settledThrough();
+    const due: Due[] = [];
+    const again: Due[] = [];
+    for (const { id, transactions, targetSlot, forwarded } of this.#deps.book.everyAccepted()) {
+      const [transaction] = transactions;
+      if (transaction === undefined || transactions.length > 1) continue;
+      if (targetSlot !== null && targetSlot !== slot) continue;
+      if (forwarded !== null && (settled === null || forwarded.slot > settled)) continue;
+      const bundles = this.#refused.has(id) ? again : due;
+      if (bundles.length < sendsMax) bundles.push({ id, transaction });
+      if (due.length === sendsMax) break;
+    }
+    const chosen = [...due, ...again].slice(0, sendsMax);
+    // Once every bundle that is due has had its turn, they begin anew.
+    if (due.length < sendsMax) this.#refused = new Set();
+    return chosen;
+  }
+}

@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { searcherTierLimits } from "@sluice/contract";
+import { ManualClock } from "../lib/index.ts";
+import { SearcherLimits } from "./searcher-limits.ts";
+
+const searcher = { id: "one", accountId: "one", pubkey: null };
+
+function room() {
+  const clock = new ManualClock(0);
+  const state = { set: null as { bundlesPerSecond: number; burst: number } | null, looks: 0, fails: false };
+  const taken: [string, number, number][] = [];
+  const told: string[] = [];
+  const limits = new SearcherLimits({
+    clock,
+    store: {
+      limitOf: async () => {
+        state.looks += 1;
+        if (state.fails) throw new Error("the store is away");
+        return state.set;
+      },
+    },
+    limits: {
+      take: (bucket, rate, burst) => {
+        taken.push([bucket, rate, burst]);
+        return { allowed: true, limit: rate, burst, remaining: 1, resetAt: 0, retryAfterSeconds: 0 };
+      },
+    },
+    tierOf: () => "silver",
+    heldUp: (what) => void told.push(what),
+  });
+  return { limits, clock, state, taken, told };
+}
+
+test("what an operator has set goes before the tier, and is looked for once for all who ask at a moment", async () => {
+  const { limits, clock, state, taken } = room();
+  await Promise.all([limits.take(searcher), limits.take(searcher), limits.take(searcher)]);
+  const { bundlesPerSecond, burst } = searcherTierLimits.silver;
+  expect([state.looks, taken]).toEqual([1, Array(3).fill(["bundles:one", bundlesPerSecond, burst])]);
+  state.set = { bundlesPerSecond: 7, burst: 9 };
+  clock.advance(2_000);
+  await limits.take(searcher);
+  expect(taken.at(-1)).toEqual(["bundles:one", 7, 9]);
+});
+
+test("while the store is away what it told last stands", async () => {
+  const { limits, clock, state, taken, told } = room();
+  state.set = { bundlesPerSecond: 7, burst: 9 };
+  await limits.take(searcher);
+  state.fails = true;
+  clock.advance(2_000);
+  await limits.take(searcher);
+  expect(taken.at(-1)).toEqual(["bundles:one", 7, 9]);
+  expect(told).toEqual(["limits of searchers"]);
+});

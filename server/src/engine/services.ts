@@ -1,0 +1,50 @@
+import type { Address } from "@sluice/wire";
+import type { AddressSet, Clock, Random } from "../lib/index.ts";
+import type { CallHost, GrpcService } from "./calls/index.ts";
+import type { EngineDesk } from "./desk.ts";
+import type { EngineEvents } from "./engine-events.ts";
+import type { EngineKeys, EngineLimits } from "./interfaces.ts";
+import { createSearcherServices } from "./searchers/index.ts";
+import { createSignIn, tokenKeysOf } from "./sign-in/index.ts";
+import type { ValidatorDesk } from "./validators/index.ts";
+
+export interface ServicesDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly keys: EngineKeys;
+  readonly limits: EngineLimits;
+  readonly trustedProxies: AddressSet;
+  readonly requestId: () => string;
+  readonly desk: EngineDesk;
+  readonly validatorDesk: ValidatorDesk;
+  readonly region: string;
+  /** The owner account to which a public key is linked, or null. */
+  readonly accountOfPubkey: (pubkey: Address) => Promise<string | null>;
+  readonly events: EngineEvents;
+}
+
+export interface Services {
+  readonly services: readonly GrpcService[];
+  recheck(): Promise<void>;
+}
+
+/** Every service of the gRPC doors. `seed` is that of the key that tokens are signed with. */
+export function openServices(seed: Uint8Array, dependencies: ServicesDependencies): Services {
+  const { clock, random, keys, limits, trustedProxies, requestId, desk, validatorDesk, events } = dependencies;
+  const host: CallHost = { requestId, trustedProxies, events };
+  const { mayValidate } = validatorDesk;
+  const { service, bearers } = createSignIn(tokenKeysOf(seed), { clock, random, limits, host, mayValidate });
+  const searchers = createSearcherServices({
+    host,
+    desk,
+    keys,
+    limits,
+    bearers,
+    linked: { accountOfPubkey: dependencies.accountOfPubkey },
+    region: dependencies.region,
+  });
+  return {
+    services: [...searchers.services, service, ...validatorDesk.services(host, bearers)],
+    recheck: () => searchers.recheck(),
+  };
+}

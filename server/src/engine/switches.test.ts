@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { Switches } from "./switches.ts";
+
+/** A store whose answers come when they are let go, each with what stood when it was asked. */
+function slowStore() {
+  const waiting: (() => void)[] = [];
+  const store = {
+    halted: false,
+    all: () =>
+      new Promise<readonly { name: "halted"; isOn: boolean }[]>((resolve) => {
+        const isOn = store.halted;
+        waiting.push(() => resolve([{ name: "halted", isOn }]));
+      }),
+    release: async () => {
+      while (waiting.length > 0) {
+        waiting.shift()?.();
+        // The look that waited for this answer asks after some turns of the microtask queue.
+        for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+      }
+    },
+  };
+  return store;
+}
+
+test("a look tells what stood when it was asked for, though another was under way that had read before", async () => {
+  const store = slowStore();
+  using switches = new Switches({ store, heldUp: () => undefined });
+  const before = switches.look();
+  // Reads begin after a turn: let the first one read that nothing is switched.
+  await Promise.resolve();
+  await Promise.resolve();
+  store.halted = true;
+  const after = switches.look();
+  await store.release();
+  await Promise.all([before, after]);
+  expect([switches.isHalted, switches.isInMaintenance]).toEqual([true, true]);
+});
+
+test("what the store cannot tell stays as it was, and is told of", async () => {
+  const heldUp: string[] = [];
+  let fails = false;
+  const store = {
+    all: async () => {
+      if (fails) throw new Error("gone");
+      return [{ name: "maintenance", isOn: true }] as const;
+    },
+  };
+  using switches = new Switches({ store, heldUp: (what) => void heldUp.push(what) });
+  await switches.look();
+  fails = true;
+  await switches.look();
+  expect([switches.isInMaintenance, switches.isHalted, heldUp]).toEqual([true, false, ["switches"]]);
+});

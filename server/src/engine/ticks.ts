@@ -1,0 +1,49 @@
+import type { Slot } from "@sluice/wire";
+import type { Auctioneer } from "./auctioneer/index.ts";
+import type { OrdinaryWay } from "./ordinary-way.ts";
+
+export interface TicksDependencies {
+  readonly auctioneer: Pick<Auctioneer, "tick">;
+  readonly ordinaryWay: Pick<OrdinaryWay, "send">;
+  /** Whether any leader takes bundles at all. */
+  readonly hasLeaders: () => boolean;
+  readonly slot: () => Slot | null;
+  readonly isHalted: () => boolean;
+  readonly faultCaught: (where: string, fault: unknown) => void;
+}
+
+/** The engine's beat: an auction every so often, or, where no leader takes bundles, the ordinary way of single ones. */
+export class Ticks implements AsyncDisposable {
+  readonly #deps: TicksDependencies;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #sentSlot: Slot | null = null;
+  #underWay: Promise<unknown> | null = null;
+
+  constructor(tickMs: number, dependencies: TicksDependencies) {
+    this.#deps = dependencies;
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+  }
+
+  #tick(): void {
+    if (this.#underWay !== null || this.#deps.isHalted()) return;
+    this.#underWay = this.#work()
+      .catch((fault: unknown) => this.#deps.faultCaught("tick", fault))
+      .finally(() => {
+        this.#underWay = null;
+      });
+  }
+
+  async #work(): Promise<void> {
+    const { auctioneer, ordinaryWay, hasLeaders, slot } = this.#deps;
+    if (hasLeaders()) return await auctioneer.tick();
+    const now = slot();
+    if (now === null || now === this.#sentSlot) return;
+    this.#sentSlot = now;
+    await ordinaryWay.send(now);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#underWay;
+  }
+}
