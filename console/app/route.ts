@@ -3,6 +3,7 @@ import { useSyncExternalStore } from "react";
 /** The pages there are, in the order of the house. */
 export const pages = [
   { path: "/", name: "Overview" },
+  { path: "/bundles", name: "Bundles" },
   { path: "/prices", name: "Prices" },
   { path: "/names", name: "Names" },
   { path: "/docs/errors", name: "Errors" },

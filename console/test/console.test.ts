@@ -3,7 +3,10 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { signed, tip } from "../../server/test/testing/bundles.ts";
+import { ChainReader } from "../../server/test/testing/chain-reader.ts";
 import { eventually, type Network, post, startNetwork } from "../../server/test/testing/network.ts";
+import { RestSearcher } from "../../server/test/testing/searcher.ts";
 
 const executable = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
   (path) => path !== undefined && existsSync(path),
@@ -82,6 +85,32 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     });
   }, 60_000);
 
+  test("bundles: what fills the page where there are none, then what became of one, beside the leaders", async () => {
+    await open(
+      {},
+      async (page) => {
+        await page.getByRole("heading", { name: "No bundles yet" }).waitFor();
+        await page.getByText(`${network.dev.doors["engineRest"]}/api/v1/bundles -H`).first().waitFor();
+        await page.getByText("Bundles are taken and handed to leaders.").waitFor();
+        await page.getByText(/leaders? takes? bundles, the next one at slot/).waitFor();
+        const chain = new ChainReader(network.rpcUrl);
+        const searcher = new RestSearcher(`${network.dev.doors["engineRest"]}`, network.dev.key);
+        const [payer] = await chain.wallets(1);
+        const id = await searcher.accepted([signed(payer, await chain.blockhash(), tip(payer, 12_345))], {
+          tip: 12_345,
+        });
+        const row = page.locator(`tr:has(button[title="${id}"])`);
+        await row.getByText(/included|finalized/).waitFor();
+        await row.locator("[title='12,345 lamports']").waitFor();
+        await page.getByRole("heading", { name: /bundle in flight|bundle landed/ }).waitFor();
+        const { slot } = await searcher.status(id);
+        expect(await row.locator("td:nth-child(4)").textContent()).toBe(Number(slot).toLocaleString("en"));
+        await picture(page, "bundles");
+      },
+      "/bundles",
+    );
+  }, 60_000);
+
   for (const [name, width, height] of [
     ["phone", 375, 812],
     ["desktop", 1440, 900],
@@ -89,6 +118,7 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     for (const colorScheme of ["light", "dark"] as const) {
       for (const [shown, path] of [
         ["overview", "/"],
+        ["bundles", "/bundles"],
         ["prices", "/prices"],
       ] as const) {
         test(`${shown} on a ${name}, ${colorScheme}: fits, and no rule of WCAG 2.2 AA that a program can check is broken`, async () => {
@@ -181,6 +211,19 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
         await picture(page, "errors");
       },
       new URL(problem.type, origin).href.slice(origin.length),
+    );
+  }, 60_000);
+
+  test("a refusal of the block engine leads to its explanation, too", async () => {
+    const searcher = new RestSearcher(`${network.dev.doors["engineRest"]}`, network.dev.key);
+    const { body } = await searcher.post({ transactions: [], tip: 1_000 });
+    expect(body.code).toBe("empty_bundle");
+    await open(
+      {},
+      async (page) => {
+        await page.locator("#empty-bundle").getByText("Put 1 to 5 transactions into it.").waitFor();
+      },
+      body.type,
     );
   }, 60_000);
 

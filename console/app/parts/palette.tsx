@@ -1,4 +1,4 @@
-import { errorDocsPath, errorTable } from "@sluice/sdk";
+import { bundleReasons, engineErrorDocsPath, engineOwnCodes, errorDocsPath, errorTable } from "@sluice/sdk";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { navigate, pages } from "../route.ts";
 
@@ -88,6 +88,11 @@ function fixedEntries(): Entry[] {
       name: code,
       kind: "error code",
       run: () => navigate(errorDocsPath(code)),
+    })),
+    ...[...engineOwnCodes, ...bundleReasons].map((code) => ({
+      name: code,
+      kind: "error code",
+      run: () => navigate(engineErrorDocsPath(code)),
     })),
   ];
 }

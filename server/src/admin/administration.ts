@@ -3,6 +3,8 @@ import { createRestApp, type RestEnvironment } from "../http/index.ts";
 import type { State } from "../state/index.ts";
 import { type AccountRouteDependencies, addAccountRoutes } from "./account-routes.ts";
 import { Admittance, type AdmittanceDependencies } from "./admittance.ts";
+import { type CountDependencies, countRequests } from "./count-requests.ts";
+import { addEngineRoutes, type EngineRouteDependencies } from "./engine-routes.ts";
 import { addKeyRoutes, type KeyRouteDependencies } from "./key-routes.ts";
 import { type ReloadOutcome, reloadBody } from "./reload.ts";
 import { addSentRoute, type SentDependencies } from "./sent.ts";
@@ -11,15 +13,18 @@ import { addUsageRoute, type UsageDependencies } from "./usage.ts";
 
 export interface AdministrationDependencies
   extends AdmittanceDependencies,
+    CountDependencies,
     Omit<UsageDependencies, "admittance" | "state">,
     Omit<SentDependencies, "admittance" | "state">,
     Omit<AccountRouteDependencies, "admittance" | "state">,
     Omit<KeyRouteDependencies, "admittance" | "state">,
+    Omit<EngineRouteDependencies, "admittance" | "state">,
     Omit<UpstreamRouteDependencies, "admittance" | "state"> {
   readonly state: UsageDependencies["state"] &
     SentDependencies["state"] &
     AccountRouteDependencies["state"] &
     KeyRouteDependencies["state"] &
+    EngineRouteDependencies["state"] &
     UpstreamRouteDependencies["state"] &
     Pick<State, "audit">;
   readonly reload: () => Promise<ReloadOutcome>;
@@ -33,12 +38,14 @@ export const administrationPaths = ["/api/v1/usage", "/api/v1/sent-transactions"
 /** Usage and administration over REST, by key and permission; no page of another origin may read its answers. */
 export function createAdministration(given: AdministrationDependencies): Hono<RestEnvironment> {
   const app = createRestApp({ cors: "none" }, given);
+  app.use("*", countRequests(given));
   const dependencies = { ...given, admittance: new Admittance(given) };
   addUsageRoute(app, dependencies);
   addSentRoute(app, dependencies);
   addAccountRoutes(app, dependencies);
   addKeyRoutes(app, dependencies);
   addUpstreamRoutes(app, dependencies);
+  addEngineRoutes(app, dependencies);
   app.post("/api/v1/admin/reload", async (context) => {
     const caller = await dependencies.admittance.admit(context, "admin");
     const body = reloadBody(await given.reload());

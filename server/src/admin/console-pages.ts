@@ -21,7 +21,7 @@ const contentSecurityPolicy =
 const filesMax = 200;
 
 /** The paths that the console's one document answers; the pages find their own way. */
-export const pagePaths = ["/", "/prices", "/names", "/docs/errors"] as const;
+export const pagePaths = ["/", "/bundles", "/prices", "/names", "/docs/errors"] as const;
 
 /**
  * Serves the console's bundled files from memory: `null` for a path that is none of them. A path of a page is answered

@@ -10,6 +10,12 @@ export interface ConsoleCaller {
   readonly socketAddress: string;
 }
 
+/** Who looks: an account, and whether by a key that operates the server. */
+export interface ConsoleViewer {
+  readonly accountId: string;
+  readonly operates: boolean;
+}
+
 export interface ConsoleSessionDependencies {
   readonly state: { readonly sessions: State["sessions"]; readonly keys: Pick<State["keys"], "get"> };
   readonly clock: Clock;
@@ -42,18 +48,30 @@ export class ConsoleSessions {
    * INVALID_API_KEY when neither opens an account.
    */
   async accountOf(caller: ConsoleCaller): Promise<string> {
+    return (await this.#signedIn(caller)).accountId;
+  }
+
+  /** The same, and whether the key that opened the session holds `admin` now. A development machine's owner operates it. */
+  async viewerOf(caller: ConsoleCaller): Promise<ConsoleViewer> {
+    const { accountId, keyId } = await this.#signedIn(caller);
+    const key = keyId === null ? null : await this.#dependencies.state.keys.get(keyId);
+    return { accountId, operates: keyId === null || key?.permissions.includes("admin") === true };
+  }
+
+  /** Without a key where none was asked for. */
+  async #signedIn(caller: ConsoleCaller): Promise<{ accountId: string; keyId: string | null }> {
     const { request } = caller;
     const key = request.headers.get("x-api-key") ?? bearerToken(request.headers.get("authorization"));
     if (key !== null && key !== "") {
-      return (await this.#dependencies.authenticate(key, caller)).accountId;
+      return await this.#dependencies.authenticate(key, caller);
     }
     const token = cookieOf(request.headers.get("cookie"));
     if (token !== null) {
       const session = await this.#dependencies.state.sessions.find(hashSessionToken(token));
-      if (session !== null && (await this.#isKeyInUse(session.keyId))) return session.accountId;
+      if (session !== null && (await this.#isKeyInUse(session.keyId))) return session;
     }
     const open = this.#dependencies.openAccount();
-    if (open !== null && isLocalBrowser(request)) return open;
+    if (open !== null && isLocalBrowser(request)) return { accountId: open, keyId: null };
     throw new SluiceError("INVALID_API_KEY", { message: "Sign in with an API key" });
   }
 

@@ -13,6 +13,7 @@ import type { Hono } from "hono";
 import { createRestApp, type RestEnvironment, readInput } from "../http/index.ts";
 import type { Clock } from "../lib/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
+import { addBundlesRoutes, type ConsoleBundlesDependencies } from "./console-bundles.ts";
 import { addNamesRoute, type ConsoleResolver } from "./console-names.ts";
 import { addPricesRoutes } from "./console-prices.ts";
 import { type ConsoleCaller, type ConsoleSessionDependencies, ConsoleSessions, callerOf } from "./console-session.ts";
@@ -35,6 +36,7 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   readonly names: ConsoleResolver | null;
   /** Null where it runs no oracle. */
   readonly prices: (() => ConsolePrices) | null;
+  readonly bundles: ConsoleBundlesDependencies["bundles"];
 }
 
 export interface ConsoleOptions {
@@ -90,6 +92,8 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
   });
   const signedIn = (caller: ConsoleCaller) => sessions.accountOf(caller);
   addPricesRoutes(app, live, { prices: dependencies.prices, signedIn });
+  const viewer = (caller: ConsoleCaller) => sessions.viewerOf(caller);
+  addBundlesRoutes(app, live, { bundles: dependencies.bundles, viewer });
   addNamesRoute(app, { names: dependencies.names, signedIn });
   return app;
 }

@@ -11,6 +11,9 @@ export {
 } from "./administration.ts";
 export { type ConsoleDependencies, type ConsoleOptions, createConsole } from "./console.ts";
 export { ConsolePages, pagePaths } from "./console-pages.ts";
+export type { ConsoleViewer } from "./console-session.ts";
+export { administrationMethods } from "./count-requests.ts";
+export type { EngineBoard } from "./engine-changes.ts";
 export { issueKey, type KeyRequest } from "./issue-key.ts";
 export { createManagement, type ManagementDependencies } from "./management.ts";
 export type { ReloadOutcome } from "./reload.ts";

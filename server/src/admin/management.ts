@@ -3,12 +3,14 @@ import type { Context, Hono } from "hono";
 import { createRestApp, parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import type { Clock, Random } from "../lib/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
+import { EngineChanges, type EngineChangesDependencies } from "./engine-changes.ts";
+import { addEngineManagement } from "./engine-routes.ts";
 import { issueKey } from "./issue-key.ts";
 import { accountBody, keyBody } from "./records.ts";
 import { type ReloadOutcome, reloadBody } from "./reload.ts";
 
-export interface ManagementDependencies {
-  readonly state: Pick<State, "accounts" | "keys" | "audit">;
+export interface ManagementDependencies extends Pick<EngineChangesDependencies, "engine"> {
+  readonly state: Pick<State, "accounts" | "keys" | "audit"> & EngineChangesDependencies["state"];
   readonly clock: Clock;
   readonly random: Random;
   readonly requestId: () => string;
@@ -31,7 +33,7 @@ type App = Hono<RestEnvironment>;
 const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as const;
 
 /**
- * Accounts and keys, for whoever may manage them. The app trusts its caller: the door that mounts it decides who that
+ * Accounts, keys and the block engine, for whoever may manage them. The app trusts its caller: the door that mounts it decides who that
  * is (on the Unix socket, whoever may open the file). Every change is written to the audit log with `actor`.
  */
 export function createManagement(options: { actor: string }, dependencies: Dependencies): App {
@@ -41,6 +43,8 @@ export function createManagement(options: { actor: string }, dependencies: Depen
   addAccountRoutes(app, dependencies, audit);
   addAccountReports(app, dependencies);
   addKeyRoutes(app, dependencies, audit);
+  const changes = new EngineChanges(dependencies);
+  addEngineManagement(app, { root: "", actor: async () => options.actor, changes });
   app.post("/reload", async (context) => {
     const body = reloadBody(await dependencies.reload());
     await audit("configuration.reload", "configuration", { ...body });

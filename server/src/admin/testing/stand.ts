@@ -54,6 +54,7 @@ export async function openStand(given: (parts: { state: State; clock: ManualCloc
     clock,
     random,
     log,
+    events: { requestServed: () => undefined, requestRefused: () => undefined },
     requestId: () => "req-1",
     limits: createLimits({}, { clock }),
     authenticate: async (key, request, socketAddress) => {
@@ -71,6 +72,7 @@ export async function openStand(given: (parts: { state: State; clock: ManualCloc
     forgetKey: (hash) => keys.invalidate(hash),
     forgetAccount: (accountId) => keys.invalidateAccount(accountId),
     upstreams: { list: () => [], add: unused("a node"), remove: unused("a node"), followOrders: async () => undefined },
+    engine: { figures: () => null, followSwitches: unused("an engine") },
     reload: unused("the configuration"),
     closing: new AbortController().signal,
     flushUsage: async () => undefined,
