@@ -4,10 +4,12 @@
  */
 import { join } from "node:path";
 import { oraclePaths } from "@sluice/contract";
-import { ConsolePages, pagePaths } from "./admin/index.ts";
+import { administrationMethods, ConsolePages, pagePaths } from "./admin/index.ts";
 import { mountAdministration } from "./compose/administration.ts";
 import { buildConsoleFiles } from "./compose/console-files.ts";
 import { consoleUrl, metricsApp, type OpenDoor, openDoors, openGatewayDoor, wireConsole } from "./compose/doors.ts";
+import { openBlockEngine } from "./compose/engine.ts";
+import { engineBoard } from "./compose/engine-board.ts";
 import { followForgetting } from "./compose/forgetting.ts";
 import { knownMethods, wireGateway } from "./compose/gateway.ts";
 import { lazily } from "./compose/lazily.ts";
@@ -25,6 +27,7 @@ import { createEvents, createLog, createMetrics, type RootLog } from "./observe/
 import type { State } from "./state/index.ts";
 
 export type { OpenDoor } from "./compose/doors.ts";
+export { engineUrl, opensEngine } from "./compose/engine.ts";
 export { composeManagement } from "./compose/offline.ts";
 export { tickLogDirectory } from "./compose/oracle.ts";
 export { composeResolver } from "./compose/resolver-alone.ts";
@@ -62,7 +65,10 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const startedAt = clock.monotonic();
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock }));
-  const events = createEvents({ log, metrics }, { methods: [...knownMethods, ...oraclePaths] });
+  const events = createEvents(
+    { log, metrics },
+    { methods: [...knownMethods, ...oraclePaths, ...administrationMethods] },
+  );
   const shared = { clock, random, log, events, resources: opening };
   const stores = await openStores(config, shared);
   const gateway = wireGateway(config, { ...shared, stores });
@@ -70,27 +76,29 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const board = await wireUpstreamBoard({ ...shared, ...stores, upstreams: gateway.upstreams });
   const read = given.readConfig ?? null;
   const reload = createReload(config, { read, gateway, log, recallOrders: board.recall });
-  const management = wireManagement({ ...shared, stores, credits: gateway.credits, forgetting, reload });
   const names = openResolver(config, shared);
   const oracle = openOracle(config, { ...shared, stores, gateway, forgetting });
+  const engine = await openBlockEngine(config, { ...shared, stores, gateway, forgetting });
+  const managed = { forgetting, reload, engineBoard: engineBoard(engine) };
+  const management = wireManagement({ ...shared, ...managed, stores, credits: gateway.credits });
   const doors: OpenDoor[] = [];
   const open = { account: null as string | null };
   const closing = new AbortController();
   const parts = { ...shared, stores, gateway };
+  const rooms = { names, oracle, engine };
   const consoleApp = wireConsole(config, {
     ...parts,
     doors,
     openAccount: () => open.account,
     closing: closing.signal,
-    names,
-    oracle,
+    ...rooms,
   });
   const pages = lazily(async () => {
     const directory = await buildConsoleFiles(config.stores.directory, closing.signal);
     return new ConsolePages({ directory, pages: pagePaths });
   });
   const fetchConsole = (request: Request, bindings: object) => consoleApp.fetch(request, bindings);
-  const administration = mountAdministration({ ...parts, forgetting, board, reload, closing: closing.signal });
+  const administration = mountAdministration({ ...parts, ...managed, board, closing: closing.signal });
   const door = openGatewayDoor(config, { ...parts, consoleApp: fetchConsole, administration, pages });
   opening.defer(async () => {
     events.serverStopping("asked to end");

@@ -18,6 +18,7 @@ const doorWords: Readonly<Record<string, string>> = {
   ws: "streams",
   engineRest: "block engine, REST",
   engineGrpc: "block engine, gRPC",
+  engineGrpcTls: "block engine, gRPC over TLS",
   oracle: "price oracle",
   resolver: "name resolver",
   yellowstone: "Yellowstone gRPC",

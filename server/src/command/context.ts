@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type Config, type ConfigOutcome, type FlagValues, loadConfigFromProcess, type Mode } from "../config/index.ts";
 import { configOrFail } from "./load-config.ts";
-import { openManagement } from "./management-client.ts";
+import { type ManagementMethod, openManagement } from "./management-client.ts";
 import type { Terminal } from "./terminal.ts";
 
 type Options = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export class CommandContext {
     return loadConfigFromProcess({ mode, flags: flagsOf(options) });
   }
 
-  async manage(options: Options, method: "GET" | "POST", path: string, body?: unknown): Promise<unknown> {
+  async manage(options: Options, method: ManagementMethod, path: string, body?: unknown): Promise<unknown> {
     await using client = await openManagement(this.config(options));
     return await client.call(method, path, body);
   }

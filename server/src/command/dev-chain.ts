@@ -38,11 +38,12 @@ function genesisFlags({ genesis, clone, program }: DevChainGenesis): string[] {
 }
 
 /**
- * Starts the development chain as a child, with slots of `slotMs` and `traffic` transactions a second of its own. Its
+ * Starts the development chain as a child, with slots of `slotMs` and `traffic` transactions a second of its own, its
+ * validators connecting to `blockEngine` where there is one. Its
  * ports are chosen once, so that a chain that is started again is found where the one before was.
  */
 export async function startDevChain(
-  options: { slotMs: number; traffic: number } & DevChainGenesis,
+  options: { slotMs: number; traffic: number; blockEngine: string | null } & DevChainGenesis,
   dependencies: {
     clock: Clock;
     random: Random;
@@ -58,6 +59,7 @@ export async function startDevChain(
     "200000",
     "--traffic",
     String(options.traffic),
+    ...(options.blockEngine === null ? [] : ["--block-engine", options.blockEngine, "--block-engine-retry-ms", "500"]),
   ];
   return await superviseChild<ChainAddress>(
     {

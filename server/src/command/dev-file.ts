@@ -10,6 +10,7 @@ export const devDoors = [
   "ws",
   "engineRest",
   "engineGrpc",
+  "engineGrpcTls",
   "oracle",
   "resolver",
   "yellowstone",

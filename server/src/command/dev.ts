@@ -1,5 +1,13 @@
 import { mkdirSync } from "node:fs";
-import { compose, managementSocketPath, type Sluice, stateOptions, storeParts, version } from "../compose.ts";
+import {
+  compose,
+  engineUrl,
+  managementSocketPath,
+  type Sluice,
+  stateOptions,
+  storeParts,
+  version,
+} from "../compose.ts";
 import type { Config, ConfigOutcome } from "../config/index.ts";
 import { systemClock, systemRandom } from "../lib/index.ts";
 import { createLog } from "../observe/index.ts";
@@ -41,9 +49,10 @@ export async function runDev(
   const ownChain = config.upstreams.devnet.length === 0;
   await using resources = new AsyncDisposableStack();
   const dependencies = { clock: systemClock, random: systemRandom, log };
+  const blockEngine = config.roles.includes("engine") && config.engine.builder !== null ? engineUrl(config) : null;
   const ownMarket = config.oracle.prices === "market" && config.roles.includes("oracle");
   const [chain, market] = await startChildren(resources, [
-    ownChain ? startDevChain({ ...options, slotMs, traffic }, dependencies) : null,
+    ownChain ? startDevChain({ ...options, slotMs, traffic, blockEngine }, dependencies) : null,
     ownMarket ? startDevMarket(dependencies) : null,
   ]);
   /** With the children in the place of what was not named; nodes that are named while it runs take the chain's. */

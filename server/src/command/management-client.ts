@@ -4,10 +4,12 @@ import type { Config } from "../config/index.ts";
 import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure } from "./terminal.ts";
 
+export type ManagementMethod = "GET" | "POST" | "PUT" | "DELETE";
+
 /** The management API, whoever answers it: the running server, or the stores opened by this command. */
 export interface ManagementClient extends AsyncDisposable {
   /** Throws CommandFailure with the server's own words when the answer is not a success. */
-  call(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown>;
+  call(method: ManagementMethod, path: string, body?: unknown): Promise<unknown>;
 }
 
 type Send = (path: string, init: RequestInit) => Promise<Response>;

@@ -5,9 +5,11 @@ import { describeConfig, formatFaults, loadConfigFromProcess } from "../config/i
 import { addAccountCommands } from "./accounts.ts";
 import { CommandContext, flagsOf } from "./context.ts";
 import { runDev } from "./dev.ts";
+import { addEngineCommands } from "./engine.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addOracleCommands } from "./oracle.ts";
+import { addSearcherCommands } from "./searchers.ts";
 import { runServe } from "./serve.ts";
 import { CommandFailure, type Terminal } from "./terminal.ts";
 
@@ -27,6 +29,8 @@ export function buildProgram(terminal: Terminal): Command {
   addKeyCommands(program, context);
   addMigrateCommand(program, context);
   addOracleCommands(program, context);
+  addEngineCommands(program, context);
+  addSearcherCommands(program, context);
   addConfigCommand(program, context);
   addReloadCommand(program, context);
   program

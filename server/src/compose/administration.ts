@@ -1,11 +1,11 @@
 import { SluiceError } from "@sluice/contract";
-import { administrationPaths, createAdministration, type UpstreamBoard } from "../admin/index.ts";
+import { administrationPaths, createAdministration, type EngineBoard, type UpstreamBoard } from "../admin/index.ts";
 import type { AppMount } from "../door/index.ts";
 import { clientAddress } from "../http/index.ts";
 import type { Grant, Refusal } from "../keys/index.ts";
 import { LedgerUnavailableError } from "../ledger/index.ts";
 import type { Clock, Random } from "../lib/index.ts";
-import type { Log } from "../observe/index.ts";
+import type { Events, Log } from "../observe/index.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Reload } from "./reload.ts";
@@ -15,10 +15,12 @@ interface Parts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly events: Events;
   readonly stores: Stores;
   readonly gateway: Gateway;
   readonly forgetting: Forgetting;
   readonly board: UpstreamBoard;
+  readonly engineBoard: EngineBoard;
   readonly reload: Reload;
   readonly closing: AbortSignal;
 }
@@ -30,7 +32,16 @@ function ledgerAway(fault: unknown): never {
 }
 
 /** Usage and administration, mounted under their paths on the gateway's door. */
-export function mountAdministration({ clock, random, log, stores, gateway, forgetting, ...parts }: Parts): AppMount[] {
+export function mountAdministration({
+  clock,
+  random,
+  log,
+  events,
+  stores,
+  gateway,
+  forgetting,
+  ...parts
+}: Parts): AppMount[] {
   const { state, ledger } = stores;
   const { keys, limits, credits, sent, requestId, trustedProxies } = gateway;
   const authenticate = async (
@@ -53,6 +64,10 @@ export function mountAdministration({ clock, random, log, stores, gateway, forge
     clock,
     random,
     log,
+    events: {
+      requestServed: (fact) => events.requestServed({ ...fact, door: "admin", network: "", rpcCode: null, credits: 0 }),
+      requestRefused: (code) => events.requestRefused("admin", code),
+    },
     requestId,
     authenticate,
     limits,
@@ -63,6 +78,7 @@ export function mountAdministration({ clock, random, log, stores, gateway, forge
     forgetKey: (hash) => forgetting.forgetKey(hash),
     forgetAccount: (accountId) => forgetting.forgetAccount(accountId),
     upstreams: parts.board,
+    engine: parts.engineBoard,
     reload: parts.reload,
     closing: parts.closing,
   });

@@ -2,12 +2,15 @@ import { type ConsoleDoor, type HealthRecord, SluiceError } from "@sluice/contra
 import { type ConsolePages, createConsole } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import { type AppMount, GatewayDoor, listening, PubSubDoor } from "../door/index.ts";
+import type { Engine } from "../engine/index.ts";
 import { clientAddress, problemResponse } from "../http/index.ts";
 import type { Clock } from "../lib/index.ts";
 import type { Names } from "../names/index.ts";
 import type { Log, Metrics } from "../observe/index.ts";
 import type { Oracle } from "../oracle/index.ts";
 import { chainPosition, consolePrices, consoleUpstreams, consoleUsage } from "./console.ts";
+import { consoleBundles } from "./console-bundles.ts";
+import { opensEngine, opensEngineTls } from "./engine.ts";
 import type { Gateway } from "./gateway.ts";
 import { opensOracle } from "./oracle.ts";
 import type { Stores } from "./stores.ts";
@@ -48,12 +51,30 @@ export function openDoors(config: Config): OpenDoor[] {
     ...(opensOracle(config)
       ? [{ name: "oracle", url: oracleUrl(config), protocol: "prices, HTTP and WebSocket" }]
       : []),
+    ...(opensEngine(config) ? engineDoors(config) : []),
     { name: "pubsub", url: `ws://${host}:${config.ports.pubsub}`, protocol: "Solana PubSub" },
     {
       name: "metrics",
       url: `http://${shownHost(config.metrics.host)}:${config.ports.metrics}/metrics`,
       protocol: "Prometheus",
     },
+  ];
+}
+
+const engineRestUrl = (config: Config): string => `http://${shownHost(config.bind)}:${config.ports.engineRest}`;
+
+function engineDoors(config: Config): OpenDoor[] {
+  const { bind, ports } = config;
+  const host = shownHost(bind);
+  const tls = {
+    name: "engineGrpcTls",
+    url: `https://${host}:${ports.engineGrpcTls}`,
+    protocol: "bundles, gRPC over TLS",
+  };
+  return [
+    { name: "engineRest", url: engineRestUrl(config), protocol: "bundles, REST and JSON-RPC" },
+    { name: "engineGrpc", url: `http://${host}:${ports.engineGrpc}`, protocol: "bundles, gRPC" },
+    ...(opensEngineTls(config) ? [tls] : []),
   ];
 }
 
@@ -66,9 +87,10 @@ export function wireConsole(
     closing: AbortSignal;
     names: Names | null;
     oracle: Oracle | null;
+    engine: Engine | null;
   },
 ) {
-  const { clock, log, gateway, stores, openAccount, closing, names, oracle } = parts;
+  const { clock, log, gateway, stores, openAccount, closing, names, oracle, engine } = parts;
   return createConsole(
     { network: config.networkDefault, version, closing },
     {
@@ -87,6 +109,10 @@ export function wireConsole(
                 door: oracleUrl(config),
                 nowMs: clock.now(),
               }),
+      bundles:
+        engine === null
+          ? null
+          : (viewer) => consoleBundles(engine, viewer, { door: engineRestUrl(config), nowMs: clock.now() }),
       authenticate: async (key, { request, socketAddress }) => {
         const grant = await gateway.keys.authenticate(key);
         if ("refused" in grant) throw new SluiceError(grant.refused);

@@ -1,7 +1,6 @@
 import { rpcMethods } from "@sluice/contract";
 import { AnswerCache } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
-import { createCredits } from "../credits/index.ts";
 import type { RequestFact } from "../door/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import { createKeys } from "../keys/index.ts";
@@ -11,7 +10,9 @@ import { createTracing, type Events, type Log } from "../observe/index.ts";
 import { Rpc, type RpcDependencies, SentTransactions } from "../rpc/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome, type Upstreams } from "../upstreams/index.ts";
 import { consoleUpstreams } from "./console.ts";
+import { wireCredits } from "./credits.ts";
 import { wireHistory } from "./history.ts";
+import { SlotNotices } from "./slot-notices.ts";
 import type { Stores } from "./stores.ts";
 
 interface Dependencies {
@@ -35,8 +36,9 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
       { clock, log, findByHash: (hash) => state.keys.findByHash(hash), touch: (used) => state.keys.touch(used) },
     ),
   );
-  const credits = resources.use(createCredits({}, { clock, log, store: state.credits }));
+  const credits = wireCredits(config, { meter: "credits", store: state.credits }, dependencies);
   const limits = wireLimits(dependencies);
+  const slots = new SlotNotices();
   const upstreams = resources.use(
     createUpstreams(
       {
@@ -44,7 +46,16 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
         deadlineMs: config.upstreamTimeoutMs,
         slotLagMax: BigInt(config.cordonSlots),
       },
-      { clock, random, events, tracing, onSlot: (network, commitment) => cache.slotMoved(network, commitment) },
+      {
+        clock,
+        random,
+        events,
+        tracing,
+        onSlot: (network, commitment, slot) => {
+          cache.slotMoved(network, commitment);
+          slots.tell(network, commitment, slot);
+        },
+      },
     ),
   );
   resources.use(watchNodes(upstreams, events));
@@ -71,6 +82,7 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
     rpc,
     sent,
     upstreams,
+    slots,
     served,
     events,
     tracing,

@@ -1,4 +1,4 @@
-import { createManagement } from "../admin/index.ts";
+import { createManagement, type EngineBoard } from "../admin/index.ts";
 import type { Credits } from "../credits/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import type { Clock, Random } from "../lib/index.ts";
@@ -12,6 +12,7 @@ export interface ManagementParts {
   readonly stores: Stores;
   readonly credits: Pick<Credits, "spent">;
   readonly forgetting: Forgetting;
+  readonly engineBoard: EngineBoard;
   readonly reload: Reload;
   readonly clock: Clock;
   readonly random: Random;
@@ -31,6 +32,7 @@ export function wireManagement(parts: ManagementParts) {
       log: parts.log,
       forgetKey: (hash) => parts.forgetting.forgetKey(hash),
       forgetAccount: (accountId) => parts.forgetting.forgetAccount(accountId),
+      engine: parts.engineBoard,
       reload: parts.reload,
       creditsUsed: (accountId) => parts.credits.spent(accountId),
       usage: async (accountId) => {

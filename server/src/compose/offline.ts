@@ -1,7 +1,8 @@
 import type { Config } from "../config/index.ts";
-import { createCredits } from "../credits/index.ts";
+import { createCredits, tallyInMemory } from "../credits/index.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "../lib/index.ts";
 import { createEvents, createLog, createMetrics } from "../observe/index.ts";
+import { engineBoard } from "./engine-board.ts";
 import { wireManagement } from "./management.ts";
 import { openStores } from "./stores.ts";
 
@@ -19,13 +20,17 @@ export async function composeManagement(config: Config): Promise<OfflineManageme
   const metrics = opening.use(createMetrics({}, { clock }));
   const events = createEvents({ log, metrics });
   const stores = await openStores(config, { clock, random, log, events, resources: opening });
-  const credits = opening.use(createCredits({ sweepIntervalMs: null }, { clock, log, store: stores.state.credits }));
+  // Nothing is spent here; what is asked is what was used.
+  const credits = opening.use(
+    createCredits({ sweepIntervalMs: null }, { clock, log, store: stores.state.credits, tally: tallyInMemory("", 0) }),
+  );
   const management = wireManagement({
     clock,
     random,
     log,
     credits,
     stores,
+    engineBoard: engineBoard(null),
     reload: async () => ({ kind: "unavailable" }),
     // No server runs, so nobody has anything to forget.
     forgetting: { forgetKey: () => {}, follow: () => undefined, forgetAccount: () => {} },

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
-import { createCredits } from "../credits/index.ts";
 import { AppDoor, listening } from "../door/index.ts";
 import type { Clock, Random } from "../lib/index.ts";
 import type { Events, Log } from "../observe/index.ts";
 import { createOracle, decimal, type Oracle, type OracleEvents, startExchanges } from "../oracle/index.ts";
+import { wireCredits } from "./credits.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
@@ -32,7 +32,7 @@ export const opensOracle = (config: Config): boolean =>
 /** Opens the oracle's door and starts its sources; null where this process has not the role. */
 export function openOracle(config: Config, dependencies: Dependencies): Oracle | null {
   if (!opensOracle(config)) return null;
-  const { clock, random, log, events, stores, gateway, forgetting, resources } = dependencies;
+  const { clock, random, events, stores, gateway, forgetting, resources } = dependencies;
   const { keys, limits, requestId, trustedProxies } = gateway;
   const { requests } = stores.state;
   const told = oracleEvents(dependencies);
@@ -52,8 +52,8 @@ export function openOracle(config: Config, dependencies: Dependencies): Oracle |
         keys,
         limits,
         allowances: {
-          v1: resources.use(createCredits({}, { clock, log, store: requests.oracle })),
-          v2: resources.use(createCredits({}, { clock, log, store: requests["oracle-v2"] })),
+          v1: wireCredits(config, { meter: "oracle", store: requests.oracle }, dependencies),
+          v2: wireCredits(config, { meter: "oracle-v2", store: requests["oracle-v2"] }, dependencies),
         },
         ledger: stores.ledger,
         requestId,

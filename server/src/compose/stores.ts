@@ -13,7 +13,7 @@ export interface Stores {
 }
 
 /** What the stores, and whoever else keeps files there, may leave in the data directory. */
-export const storeParts = ["state", "ledger", "console", "sluice.sock"] as const;
+export const storeParts = ["state", "ledger", "credits", "console", "sluice.sock"] as const;
 
 export const stateOptions = (config: Config) => ({
   directory: join(config.stores.directory, "state"),

@@ -1,0 +1,48 @@
+import type { EngineAdmin } from "@sluice/contract";
+import { Argument, type Command } from "commander";
+import type { CommandContext } from "./context.ts";
+import { table } from "./terminal.ts";
+
+const shownSlots = 4;
+
+/** The block engine's switches. They stand in the store: a server that is started later follows them, too. */
+export function addEngineCommands(program: Command, context: CommandContext): void {
+  const engine = program.command("engine").description("the block engine: what it does, and its switches");
+  context.command(engine, "status", "switches, leaders that take bundles, tip floor").action(async (options) => {
+    const present = (await context.manage(options, "GET", "/engine")) as EngineAdmin;
+    context.print(options, present, () => describe(present));
+  });
+  addSwitch("maintenance", "maintenance", "refuse submissions and go on with what is in flight");
+  addSwitch("halt", "halted", "refuse submissions and hand nothing to leaders");
+
+  function addSwitch(name: string, member: keyof EngineAdmin["switches"], meaning: string): void {
+    context
+      .command(engine, name, `${meaning}, until it is switched off`)
+      .addArgument(new Argument("<switch>", "on or off").choices(["on", "off"]))
+      .action(async (position, options) => {
+        const path = `/engine/${member}`;
+        const present = (await context.manage(options, "PUT", path, { on: position === "on" })) as EngineAdmin;
+        context.print(options, present, () => describe(present));
+      });
+  }
+}
+
+function describe({ switches, engine }: EngineAdmin): string {
+  const rows = (["maintenance", "halted"] as const).map((name) => {
+    const { on, set_at } = switches[name];
+    return [name, on ? "on" : "off", set_at ?? "never"];
+  });
+  const told = [table(["SWITCH", "IS", "SET"], rows), ""];
+  if (engine === null) return [...told, "No block engine runs in the process that answers."].join("\n");
+  const { floor, average_24h: average, utilization } = engine.tip_floor;
+  told.push(
+    `${engine.status}; slot ${engine.slot ?? "unknown"}; ${engine.bundles_live} bundles in flight`,
+    `tip floor ${floor} lamports (24 h average ${average}); ${(utilization * 100).toFixed(1)}% of bundle compute used`,
+  );
+  if (engine.validators.length === 0) return [...told, "no leader takes bundles"].join("\n");
+  const leaders = engine.validators.map(({ identity, next_slots: slots }) => [
+    identity,
+    slots.slice(0, shownSlots).join(", "),
+  ]);
+  return [...told, "", table(["LEADER", "COMING SLOTS"], leaders)].join("\n");
+}

@@ -1,0 +1,76 @@
+import { type Page, type SearcherLimitBody, type SearcherLinkBody, searcherTierLimits } from "@sluice/contract";
+import type { Command } from "commander";
+import { wholeNumber, wholeNumberOrTier } from "./arguments.ts";
+import type { CommandContext } from "./context.ts";
+import { table } from "./terminal.ts";
+
+const linkHead = ["PUBLIC KEY", "ACCOUNT", "LINKED"];
+const linkRow = (link: SearcherLinkBody) => [link.pubkey, link.account_id, link.linked_at];
+const limitHead = ["SEARCHER", "BUNDLES/S", "BURST", "SET"];
+const limitRow = (limit: SearcherLimitBody) => [limit.searcher_id, limit.bundles_per_second, limit.burst, limit.set_at];
+/** As the tiers have it. */
+const burstFactor = searcherTierLimits.bronze.burst / searcherTierLimits.bronze.bundlesPerSecond;
+
+/** Who sends bundles: which public key is whose, and how many bundles a second a searcher may send. */
+export function addSearcherCommands(program: Command, context: CommandContext): void {
+  const searchers = program.command("searchers").description("who sends bundles: public keys and limits");
+  context
+    .command(searchers, "link", "have bundles signed in by a public key count for an account")
+    .argument("<pubkey>", "the public key, in base58")
+    .argument("<account>", "the account's id")
+    .action(async (pubkey, account, options) => {
+      const link = await context.manage(options, "POST", "/searchers", { pubkey, account_id: account });
+      context.print(options, link, () => table(linkHead, [linkRow(link as SearcherLinkBody)]));
+    });
+  context
+    .command(searchers, "unlink", "have a public key stand for itself again")
+    .argument("<pubkey>", "the public key, in base58")
+    .action(async (pubkey, options) => {
+      await context.manage(options, "DELETE", `/searchers/${encodeURIComponent(pubkey)}`);
+      context.print(options, { unlinked: pubkey }, () => `${pubkey} is linked to no account`);
+    });
+  context
+    .command(searchers, "list", "list linked public keys")
+    .option("--account <id>", "of this account only")
+    .option("--limit <n>", "how many at most", "50")
+    .option("--cursor <cursor>", "where the page before ended")
+    .action(async (options) => {
+      const query = pageQuery(options);
+      if (options.account !== undefined) query.set("account_id", options.account);
+      const page = (await context.manage(options, "GET", `/searchers?${query}`)) as Page<SearcherLinkBody>;
+      context.print(options, page, () => table(linkHead, page.items.map(linkRow)));
+    });
+  addLimits(searchers, context);
+}
+
+function addLimits(searchers: Command, context: CommandContext): void {
+  context
+    .command(searchers, "limit", "give a searcher a limit of its own; 'tier' goes back to its tier's")
+    .argument("<searcher>", "an account's id, or pubkey: and a public key")
+    .argument("<bundles-per-second>", "a whole number, or 'tier'", wholeNumberOrTier)
+    .option("--burst <n>", "bundles that may come at once; twice the rate by default", wholeNumber)
+    .action(async (searcher: string, rate: number | null, options) => {
+      const path = `/searchers/limits/${encodeURIComponent(searcher)}`;
+      if (rate === null) {
+        await context.manage(options, "DELETE", path);
+        context.print(options, { searcher_id: searcher, limit: null }, () => `${searcher} has its tier's limit`);
+        return;
+      }
+      const body = { bundles_per_second: rate, burst: options.burst ?? rate * burstFactor };
+      const limit = await context.manage(options, "PUT", path, body);
+      context.print(options, limit, () => table(limitHead, [limitRow(limit as SearcherLimitBody)]));
+    });
+  context
+    .command(searchers, "limits", "list the limits that were set")
+    .option("--limit <n>", "how many at most", "50")
+    .option("--cursor <cursor>", "where the page before ended")
+    .action(async (options) => {
+      const path = `/searchers/limits?${pageQuery(options)}`;
+      const page = (await context.manage(options, "GET", path)) as Page<SearcherLimitBody>;
+      context.print(options, page, () => table(limitHead, page.items.map(limitRow)));
+    });
+}
+
+function pageQuery({ limit, cursor }: { readonly limit: string; readonly cursor?: string }): URLSearchParams {
+  return new URLSearchParams({ limit, ...(cursor !== undefined && { cursor }) });
+}

@@ -1,0 +1,78 @@
+import { type ConsoleBundle, type ConsoleBundles, shownState } from "@sluice/contract";
+import type { ConsoleViewer } from "../admin/index.ts";
+import type { BundleRecord, Engine } from "../engine/index.ts";
+
+/** The newest bundles that the page shows. */
+const shownMax = 50;
+const isoTime = (atMs: number): string => new Date(atMs).toISOString();
+// Slots stay far below 2^53 within the life of a chain (contract: count).
+const slotOf = (slot: bigint | null | undefined): number | null => (slot == null ? null : Number(slot));
+
+/** The viewer's bundles and the market that they are in, in the console's form. */
+export async function consoleBundles(
+  engine: Engine,
+  { accountId, operates }: ConsoleViewer,
+  about: { readonly door: string; readonly nowMs: number },
+): Promise<ConsoleBundles> {
+  const { book, desk, switches } = engine;
+  const [page, reputation] = await Promise.all([
+    book.list({ searcherId: accountId, limit: shownMax, cursor: null }),
+    desk.reputation(accountId),
+  ]);
+  const { floor, average24h, utilization, landed } = desk.tipFloor();
+  const leaders = [...desk.connectedLeaders()];
+  return {
+    door: about.door,
+    engine: {
+      status: engine.status().status,
+      slot: slotOf(desk.currentSlot()),
+      live: book.liveOf(accountId).length,
+      leaders: leaders.length,
+      nextLeaderSlot: slotOf(desk.nextLeader()?.slot),
+    },
+    tipFloor: {
+      floor: String(floor),
+      average24h: String(average24h),
+      utilization,
+      landedMedian: String(landed.p50),
+    },
+    reputation: {
+      score: reputation.score,
+      tier: reputation.tier,
+      landingRate: reputation.landingRate,
+      simulationSuccess: reputation.simSuccess,
+      submitted: String(reputation.submitted),
+      landed: String(reputation.landed),
+    },
+    bundles: page.items.map(shownBundle),
+    operator: operates
+      ? {
+          maintenance: switches.isInMaintenance,
+          halted: switches.isHalted,
+          bundlesLive: book.liveCount,
+          validators: leaders.map(([identity, slots]) => ({ identity, next_slots: slots.map(Number) })),
+        }
+      : null,
+    observedAt: isoTime(about.nowMs),
+  };
+}
+
+function shownBundle(record: BundleRecord): ConsoleBundle {
+  const { state, landed, forwarded, signatures, sealed } = record;
+  return {
+    id: record.id,
+    status: shownState(state),
+    finalized: state === "finalized",
+    reason: record.reason,
+    detail: record.detail,
+    door: record.door,
+    mevType: record.mevType,
+    tip: String(record.tip),
+    sealed: sealed !== null,
+    transactions: signatures.length,
+    slot: slotOf(landed?.slot),
+    forwarded: forwarded?.times ?? 0,
+    receivedAt: isoTime(record.receivedAt),
+    changedAt: isoTime(record.changedAt),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Network } from "@sluice/contract";
+import { type JsonValue, type Slot, stringifyJsonExact } from "@sluice/wire";
+import { type CommitmentName, memberOf, parseChainJson } from "../chain/index.ts";
+import { type EngineChain, EngineChainError } from "../engine/index.ts";
+import { discard, type NodeAnswer, type UpstreamCall, type Upstreams } from "../upstreams/index.ts";
+import type { SlotNotices } from "./slot-notices.ts";
+
+/** The engine's questions to the nodes of one network, under the same policy as everybody's. */
+export function engineChain(network: Network, upstreams: Upstreams, notices: SlotNotices): EngineChain {
+  const call = async (asked: Omit<UpstreamCall, "params"> & { readonly params: readonly JsonValue[] }) => {
+    const pool = upstreams.pool(network);
+    if (pool === null) throw new EngineChainError("the network has no node", null);
+    const outcome = await pool.call({ ...asked, params: stringifyJsonExact(asked.params) });
+    if (!outcome.ok) throw new EngineChainError(`no node answered: ${outcome.refused}`, null);
+    return outcome.answer;
+  };
+  return {
+    read: async (method, params, options = {}) => {
+      const { commitment = "confirmed", minimumSlot = null, archive = false } = options;
+      const kind = archive ? "archive" : "read";
+      const answer = await call({ method, params, kind, commitment, minimumSlot });
+      const body = parseChainJson(textOf(answer));
+      const result = memberOf(body, "result");
+      if (result !== undefined) return result;
+      const message = memberOf(memberOf(body, "error"), "message");
+      throw new EngineChainError(typeof message === "string" ? message : "the node refused", answer.errorCode);
+    },
+    send: async (transaction) => {
+      const params = [
+        Buffer.from(transaction).toString("base64"),
+        { encoding: "base64", skipPreflight: true, maxRetries: 0 },
+      ];
+      try {
+        const answer = await call({
+          method: "sendTransaction",
+          params,
+          kind: "send",
+          commitment: "processed",
+          minimumSlot: null,
+        });
+        discard(answer);
+        return answer.errorCode === null;
+      } catch (fault) {
+        if (fault instanceof EngineChainError) return false;
+        throw fault;
+      }
+    },
+    onSlot: (listener) =>
+      notices.follow((of, commitment, slot) => {
+        if (of === network) listener(commitment, slot as Slot);
+      }),
+    newestSlot: (commitment: CommitmentName) =>
+      (upstreams.pool(network)?.slotOf(commitment) as Slot | undefined) ?? null,
+  };
+}
+
+/** The answer's text with an id of no meaning in the place of the caller's. */
+function textOf({ body }: NodeAnswer): string {
+  switch (body.kind) {
+    case "text":
+      return `${body.head}0${body.tail}`;
+    case "bytes":
+      return `${Buffer.from(body.head).toString("utf8")}0${Buffer.from(body.tail).toString("utf8")}`;
+    case "large":
+      body.large.cancel();
+      throw new EngineChainError("the answer is too large", null);
+  }
+}

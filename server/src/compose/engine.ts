@@ -1,0 +1,140 @@
+import { readFileSync } from "node:fs";
+import type { Config } from "../config/index.ts";
+import { AppDoor, devTls, GrpcDoor, type GrpcTls, listening } from "../door/index.ts";
+import { type Engine, type EngineEvents, openEngine } from "../engine/index.ts";
+import type { Clock, Random } from "../lib/index.ts";
+import type { Events, Log } from "../observe/index.ts";
+import { engineChain } from "./engine-chain.ts";
+import type { Forgetting } from "./forgetting.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Stores } from "./stores.ts";
+import { version } from "./version.ts";
+
+interface Dependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly events: Events;
+  readonly stores: Stores;
+  readonly gateway: Gateway;
+  readonly forgetting: Forgetting;
+  readonly resources: AsyncDisposableStack;
+}
+
+/** How long calls in flight may take once the server has been asked to end. */
+const drainMs = 5_000;
+
+export const opensEngine = (config: Config): boolean =>
+  config.roles.includes("engine") &&
+  config.engine.builder !== null &&
+  config.upstreams[config.networkDefault].length > 0;
+
+/** Opens the block engine and its doors; null where this process has not the role, or nothing to build for. */
+export async function openBlockEngine(config: Config, dependencies: Dependencies): Promise<Engine | null> {
+  const { builder, commission, validators, region, simulators, tickMs } = config.engine;
+  if (!opensEngine(config) || builder === null) return null;
+  const { clock, random, log, events, stores, gateway, forgetting, resources } = dependencies;
+  const { keys, limits, requestId, trustedProxies, upstreams, slots } = gateway;
+  const network = config.networkDefault;
+  const engine = resources.use(
+    await openEngine(
+      {
+        network,
+        version,
+        tickMs,
+        simulators,
+        fee: { pubkey: builder, commission },
+        validators,
+        url: engineUrl(config),
+        region,
+        masterKey: config.masterKey,
+        trustedProxies,
+      },
+      {
+        clock,
+        random,
+        log,
+        chain: engineChain(network, upstreams, slots),
+        stores: stores.state.engine,
+        ledger: stores.ledger,
+        keys,
+        limits,
+        requestId,
+        events: engineEvents(events),
+      },
+    ),
+  );
+  forgetting.follow(() => void engine.recheck());
+  await openDoors(config, engine, dependencies);
+  return engine;
+}
+
+async function openDoors(config: Config, engine: Engine, dependencies: Dependencies): Promise<void> {
+  const { gateway, events, resources } = dependencies;
+  const hostname = config.bind;
+  const { engineRest, engineGrpc, engineGrpcTls } = config.ports;
+  // All at once, so that clients that hold on to one door do not keep the others open beyond the time that there is.
+  const opened: { stop(deadlineMs: number): Promise<void> }[] = [];
+  resources.defer(async () => void (await Promise.all(opened.map((each) => each.stop(drainMs)))));
+  const rest = listening(
+    "engineRest",
+    engineRest,
+    () =>
+      new AppDoor(
+        { hostname, port: engineRest },
+        {
+          fetch: (request, bindings) => engine.fetch(request, bindings),
+          sockets: engine.sockets,
+          requestId: gateway.requestId,
+          events,
+        },
+      ),
+  );
+  opened.push(rest);
+  const calls = { services: engine.services, isServing: () => !engine.desk.isInMaintenance };
+  const secured = tlsOf(config, dependencies);
+  const doors: readonly { readonly door: string; readonly port: number; readonly tls: GrpcTls | null }[] = [
+    { door: "engineGrpc", port: engineGrpc, tls: null },
+    ...(secured === null ? [] : [{ door: "engineGrpcTls", port: engineGrpcTls, tls: secured }]),
+  ];
+  for (const each of doors) {
+    opened.push(await GrpcDoor.open({ ...each, hostname }, calls));
+  }
+}
+
+/** What an operator has named, under `dev` an authority of the data directory's own; null leaves the door shut. */
+function tlsOf({ engine, mode, stores }: Config, { clock, random }: Dependencies): GrpcTls | null {
+  if (engine.tlsCert !== null && engine.tlsKey !== null) {
+    return { certificateChain: readFileSync(engine.tlsCert, "utf8"), privateKey: readFileSync(engine.tlsKey, "utf8") };
+  }
+  return mode === "dev" ? devTls({ directory: stores.directory }, { clock, random }) : null;
+}
+
+export const opensEngineTls = (config: Config): boolean => config.mode === "dev" || config.engine.tlsCert !== null;
+
+/** The address of the gRPC door: what an operator has named, or the one that validators of this machine find. */
+export function engineUrl({ engine, bind, ports }: Config): string {
+  const host = bind === "0.0.0.0" || bind === "::" ? "127.0.0.1" : bind;
+  return engine.url ?? `http://${host}:${ports.engineGrpc}`;
+}
+
+/** The engine's own words in those of metrics and logs. */
+function engineEvents(events: Events): EngineEvents {
+  return {
+    submitted: (door, outcome, latencyMs) => events.engineSubmitted(door, outcome, latencyMs),
+    bundleEnded: (state, reason) => events.engineBundleEnded(state, reason),
+    observed: (now) => events.engineObserved(now),
+    ticked: (tick) => events.engineTicked(tick),
+    delivered: (bundles, taken) => events.engineDelivered(bundles, taken),
+    winnerFailed: (reason) => events.engineWinnerFailed(reason),
+    validatorConnected: (identity) => events.engineValidatorConnected(identity),
+    validatorGone: (identity, why) => events.engineValidatorGone(identity, why),
+    callEnded: (method, status) => events.engineCallEnded(method, status),
+    streamOpened: (method) => events.engineStreamOpened(method),
+    streamClosed: (method) => events.engineStreamClosed(method),
+    machineEnded: (reason) => events.engineMachineEnded(reason),
+    heldUp: (what, fault) => events.engineHeldUp(what, fault),
+    answered: (route, status) => events.engineCallEnded(route, String(status)),
+    faultCaught: (where, fault) => events.faultCaught(where, fault),
+  };
+}
