@@ -115,7 +115,7 @@ describe("who may follow prices", () => {
     const key = server.addKey({ oracle: "enterprise" }, "acct_e");
     expect((await enter(server, key)).socket.closed).toBe(4403);
     server.restrict(null);
-    server.stores.v1.used_.set("acct_e 2026-11", 1_000_000n);
+    await server.stores.v1.lease("acct_e", "2026-11", 1_000_000n, null, null);
     expect((await enter(server, key)).socket.closed).toBe(4402);
   });
 

@@ -1,5 +1,5 @@
 import { formatApiKey, type OracleTier, type OracleV2Tier } from "@sluice/contract";
-import { type Credits, createCredits } from "../../credits/index.ts";
+import { type Credits, createCredits, MeterInMemory, tallyInMemory } from "../../credits/index.ts";
 import { compileAddressSet, ManualClock, seededRandom } from "../../lib/index.ts";
 import { createLimits } from "../../limits/index.ts";
 import { decimal } from "../decimal.ts";
@@ -10,27 +10,12 @@ import type { SourceId, Tick } from "../tick.ts";
 import { tick } from "./rounds.ts";
 
 /** Counts a month as state does, in memory; what it holds outlives the oracles that use it. */
-export class CountedStore {
-  readonly used_ = new Map<string, bigint>();
+export class CountedStore extends MeterInMemory {
   isDown = false;
 
-  async lease(accountId: string, month: string, want: bigint, allowance: bigint | null): Promise<bigint> {
+  override async lease(...lease: Parameters<MeterInMemory["lease"]>): Promise<bigint> {
     if (this.isDown) throw new Error("down");
-    const name = `${accountId} ${month}`;
-    const before = this.used_.get(name) ?? 0n;
-    const left = allowance === null ? want : allowance - before;
-    const granted = left <= 0n ? 0n : left < want ? left : want;
-    this.used_.set(name, before + granted);
-    return granted;
-  }
-
-  async giveBack(accountId: string, month: string, unspent: bigint): Promise<void> {
-    const name = `${accountId} ${month}`;
-    this.used_.set(name, (this.used_.get(name) ?? 0n) - unspent);
-  }
-
-  async used(accountId: string, month: string): Promise<bigint> {
-    return this.used_.get(`${accountId} ${month}`) ?? 0n;
+    return super.lease(...lease);
   }
 }
 
@@ -43,6 +28,8 @@ export interface BootOptions {
   readonly authMs?: number;
 }
 
+/** No two oracles are the same holder, on whatever store they meet. */
+let holders = 0;
 const random = seededRandom(11);
 export const newKey = (): string => formatApiKey("dev", (length) => random.bytes(length));
 
@@ -56,7 +43,15 @@ export async function bootOracle(options: BootOptions = {}) {
   const counts = new Map<string, number>();
   const count = (name: string, by = 1): void => void counts.set(name, (counts.get(name) ?? 0) + by);
   const meter = (variant: Variant): Credits =>
-    createCredits({ sweepIntervalMs: null }, { clock, store: stores[variant], log: { warn: () => undefined } });
+    createCredits(
+      { sweepIntervalMs: null },
+      {
+        clock,
+        store: stores[variant],
+        tally: tallyInMemory(`holder ${++holders}`, 1_000),
+        log: { warn: () => undefined },
+      },
+    );
   const meters = { v1: meter("v1"), v2: meter("v2") };
   const feed = playedFeed();
   let ids = 0;
