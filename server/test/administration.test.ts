@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Keypair, LAMPORTS_PER_SOL, PublicKey, SystemProgram, Transaction } from "@solana/web3.js";
 import { Client } from "pg";
 import { eventually, type Network, post, type RpcAnswer, runSluice, startNetwork } from "./testing/network.ts";
 
@@ -15,7 +16,8 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "sluice-admin-"));
   settings = join(directory, "sluice.toml");
   writeFileSync(settings, "");
-  network = await startNetwork({ env: { SLUICE_CONFIG: settings } });
+  // Finality after 1.6 s and the end of a blockhash's life after 7.5.
+  network = await startNetwork({ env: { SLUICE_CONFIG: settings }, args: ["--slot-ms", "50"] });
   url = `${network.dev.doors["rpc"]}`;
   origin = new URL(url).origin;
 }, 60_000);
@@ -81,10 +83,41 @@ describe("administration over REST", () => {
     ]);
   });
 
-  test("a key that has sent nothing is told of nothing", async () => {
-    const { body } = await ask("GET", "/sent-transactions");
-    expect(body).toEqual({ items: [], next_cursor: null });
-  });
+  test("what a key has sent is told until it is final or can no longer land; other keys are told nothing of it", async () => {
+    const { developer: key } = network.dev.keys;
+    const result = async (method: string, params: unknown[]) =>
+      (await post(url, call(method, params), { "x-api-key": key })).body.result;
+    const payer = Keypair.generate();
+    const address = payer.publicKey.toBase58();
+    await result("requestAirdrop", [address, LAMPORTS_PER_SOL]);
+    await eventually("the airdrop", async () => (await result("getBalance", [address])).value > 0);
+    const send = async (recentBlockhash: string, maxRetries: number): Promise<string> => {
+      const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash }).add(
+        SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: maxRetries }),
+      );
+      transaction.sign(payer);
+      const options = { encoding: "base64", skipPreflight: true, maxRetries };
+      return await result("sendTransaction", [transaction.serialize().toString("base64"), options]);
+    };
+    const { blockhash } = (await result("getLatestBlockhash", [])).value;
+    const landed = await send(blockhash, 5);
+    const lost = await send(PublicKey.unique().toBase58(), 2);
+    const told = async () => (await ask("GET", "/sent-transactions", undefined, { key })).body.items;
+    const [newest, before, ...others] = await told();
+    expect([newest.signature, before.signature, others.length]).toEqual([lost, landed, 0]);
+    const items = await eventually("their ends", async () => {
+      const now = await told();
+      return now[0].state === "expired" && now[1].state === "finalized" && now;
+    });
+    const [status] = (await result("getSignatureStatuses", [[landed], { searchTransactionHistory: true }])).value;
+    expect([items[0].resends, items[0].slot, items[1].slot, items[1].network]).toEqual([
+      2,
+      null,
+      status.slot,
+      "devnet",
+    ]);
+    expect((await ask("GET", "/sent-transactions")).body).toEqual({ items: [], next_cursor: null });
+  }, 40_000);
 
   test("a drained node gets no calls, an uncordoned one gets them again", async () => {
     const [node] = (await ask("GET", "/admin/upstreams")).body.items;

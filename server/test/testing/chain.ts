@@ -5,6 +5,7 @@ import { post, root } from "./network.ts";
 export interface FaultyChain extends AsyncDisposable {
   readonly rpc: string;
   readonly ws: string;
+  readonly pid: number;
   /** Calls a devnet_* method at the chain's admin door, which no fault reaches. */
   admin(method: string, ...params: readonly unknown[]): Promise<Record<string, unknown>>;
 }
@@ -20,18 +21,28 @@ async function readyLine(stdout: ReadableStream<Uint8Array>): Promise<{ rpc: str
 }
 
 /** Starts it on free ports; it ends with this process or when it is disposed of. */
-export async function startFaultyChain(...flags: readonly string[]): Promise<FaultyChain> {
+export function startFaultyChain(...flags: readonly string[]): Promise<FaultyChain> {
+  return startChain(flags, "inherit");
+}
+
+/** The same for one whose machine is killed and whose block engine goes and comes: what it says of that is not shown. */
+export function startQuietChain(...flags: readonly string[]): Promise<FaultyChain> {
+  return startChain(flags, "ignore");
+}
+
+async function startChain(flags: readonly string[], stderr: "inherit" | "ignore"): Promise<FaultyChain> {
   const entry = join(root, "devnet/chain/main.ts");
   const ports = ["--rpc-port", "0", "--pubsub-port", "0", "--admin", "--exit-with-parent"];
   const child = Bun.spawn([process.execPath, entry, ...ports, ...flags], {
     stdin: "pipe",
     stdout: "pipe",
-    stderr: "inherit",
+    stderr,
   });
   const { rpc, ws, admin } = await readyLine(child.stdout);
   return {
     rpc,
     ws,
+    pid: child.pid,
     async admin(method, ...params) {
       const { body } = await post(admin, { jsonrpc: "2.0", id: 1, method, params });
       if (body.error !== undefined) throw new Error(`${method}: ${body.error.message}`);

@@ -7,7 +7,7 @@ const [redisUrl = "", prefix = "", rateText = "", spanText = ""] = process.argv.
 const rate = Number(rateText);
 const log = { info: () => {}, warn: () => {} };
 const hot = await openHot({ redisUrl, prefix, commandTimeoutMs: 5_000 }, { clock: systemClock, log });
-const report = { allowed: 0, refused: 0, askedMs: 0, firstMs: 0, lastMs: 0, lost: 0 };
+const report = { allowed: 0, refused: 0, askedMs: 0, firstMs: 0, lastMs: 0, backMs: 0, lost: 0 };
 const sharingLost = (): void => {
   report.lost += 1;
 };
@@ -15,15 +15,23 @@ const events = { sharingLost, sharingRestored: () => {}, replicasCounted: () => 
 const holder = Buffer.from(systemRandom.bytes(8)).toString("hex");
 const limits = createSharedLimits({ holder, waitMs: 5_000 }, { clock: systemClock, store: hot, events });
 
-const millis = (): number => Number(process.hrtime.bigint()) / 1e6;
-report.askedMs = millis();
-for (const endMs = millis() + Number(spanText); millis() < endMs; ) {
+/** The wall clock, since the shared bucket fills by it; how far it was set back meanwhile is told too. */
+let newestMs = Date.now();
+function wallMs(): number {
+  const nowMs = Date.now();
+  report.backMs += Math.max(0, newestMs - nowMs);
+  newestMs = nowMs;
+  return nowMs;
+}
+
+report.askedMs = wallMs();
+for (const endMs = performance.now() + Number(spanText); performance.now() < endMs; ) {
   for (let index = 0; index < 20; index += 1) {
     const { allowed } = await limits.take("bucket", rate, rate * 2);
     if (!allowed) report.refused += 1;
     else {
       report.allowed += 1;
-      report.lastMs = millis();
+      report.lastMs = wallMs();
       report.firstMs ||= report.lastMs;
     }
   }

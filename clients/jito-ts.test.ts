@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface, type Interface } from "node:readline";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { parseTransaction, type Slot } from "@sluice/wire";
+import { devTls } from "../server/src/door/index.ts";
+import { addressOf } from "../server/src/engine/testing/fake-desk.ts";
+import { type ServedEngine, serveEngine } from "../server/src/engine/testing/served-engine.ts";
+import { systemClock, systemRandom } from "../server/src/lib/index.ts";
+
+let directory: string;
+let served: ServedEngine;
+let searcher: ReturnType<typeof spawned>;
+let lines: Interface;
+let answers: AsyncIterator<string>;
+
+function spawned(port: number, authorityPath: string) {
+  return Bun.spawn(
+    [process.execPath, fileURLToPath(new URL("testing/jito-searcher.ts", import.meta.url)), `localhost:${port}`],
+    {
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "inherit",
+      env: { ...process.env, GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: authorityPath },
+    },
+  );
+}
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "sluice-jito-"));
+  const tls = devTls({ directory }, { clock: systemClock, random: systemRandom });
+  served = await serveEngine({ tls, clock: systemClock });
+  searcher = spawned(served.port, tls.authorityPath);
+  lines = createInterface({ input: Readable.from(searcher.stdout) });
+  answers = lines[Symbol.asyncIterator]();
+  // Loading the client takes seconds on a machine that is busy; no test is to wait for it.
+  expect(await next()).toEqual({ answer: "ready" });
+}, 60_000);
+afterAll(async () => {
+  searcher?.stdin.end();
+  await searcher?.exited;
+  await served?.[Symbol.asyncDispose]();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function next(): Promise<unknown> {
+  const { value, done } = await answers.next();
+  if (done === true) throw new Error("the searcher has ended");
+  return JSON.parse(value);
+}
+
+async function ask(line: string): Promise<unknown> {
+  searcher.stdin.write(`${line}\n`);
+  await searcher.stdin.flush();
+  return await next();
+}
+
+describe("an unmodified jito-ts over TLS", () => {
+  test("signs in with its key and reads tip accounts and leaders", async () => {
+    expect(await ask("signed tipAccounts")).toEqual({ answer: { ok: true, value: served.desk.tipAccounts } });
+    const identity = addressOf(5);
+    served.desk.leaders.set(identity, [101n as Slot, 102n as Slot]);
+    served.desk.leader = { slot: 101n as Slot, identity };
+    expect(await ask("signed leaders")).toEqual({ answer: { ok: true, value: { [identity]: { slots: [101, 102] } } } });
+    expect(await ask("signed nextLeader")).toEqual({
+      answer: {
+        ok: true,
+        value: {
+          currentSlot: 100,
+          nextLeaderSlot: 101,
+          nextLeaderIdentity: identity,
+          nextLeaderRegion: "localnet",
+        },
+      },
+    });
+  });
+
+  test("is told that it names nobody where it has no key", async () => {
+    expect(await ask("unsigned tipAccounts")).toMatchObject({ answer: { ok: false, error: { code: 16 } } });
+  });
+
+  test("sends a bundle and hears what becomes of it", async () => {
+    expect(await ask("signed listen")).toEqual({ answer: "listening" });
+    while (served.desk.followers === 0) await new Promise((resolve) => setImmediate(resolve));
+    searcher.stdin.write(`signed send ${served.desk.tipAccounts[0]}\n`);
+    await searcher.stdin.flush();
+    // The acceptance and the answer come by different calls, in either order.
+    const both = [await next(), await next()];
+    const [submission] = served.desk.submissions;
+    const parsed = submission?.submission.transactions.map((each) => parseTransaction(each).ok);
+    expect(parsed).toEqual([true, true]);
+    expect(submission?.searcher.id).toStartWith("pubkey:");
+    const [id = ""] = served.desk.records.keys();
+    expect(both).toContainEqual({ answer: { ok: true, value: id } });
+    expect(both).toContainEqual({
+      result: { bundleId: id, accepted: { slot: 101, validatorIdentity: addressOf(5) } },
+    });
+    served.desk.change(id, { to: "included", slot: 101n as Slot, blockhash: "hash", tip: 1_000n });
+    expect(await next()).toEqual({
+      result: { bundleId: id, processed: { validatorIdentity: "", slot: 101, bundleIndex: 0 } },
+    });
+    served.desk.change(id, { to: "finalized" });
+    expect(await next()).toEqual({ result: { bundleId: id, finalized: {} } });
+  });
+
+  test("is told a bundle's fault in the words that it knows", async () => {
+    served.desk.refusal = { reason: "tip_not_paid", detail: null };
+    expect(await ask(`signed send ${served.desk.tipAccounts[0]}`)).toMatchObject({
+      answer: {
+        ok: false,
+        error: {
+          code: 3,
+          details: "Bundles must write lock at least one tip account to be eligible for the auction.",
+        },
+      },
+    });
+  });
+});

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { credentials } from "@grpc/grpc-js";
+import { bundleReasonTexts } from "@sluice/contract";
+import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { type Ended, PlainClient } from "../src/engine/testing/grpc-client.ts";
+import { type BrokenBundle, brokenBundles } from "./testing/broken-bundles.ts";
+import { signed, tip } from "./testing/bundles.ts";
+import { ChainReader } from "./testing/chain-reader.ts";
+import { type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";
+import { eventually } from "./testing/network.ts";
+import { type RestAnswer, RestSearcher } from "./testing/searcher.ts";
+import { healthService, reflectionService } from "./testing/standard-services.ts";
+
+setDefaultTimeout(30_000);
+
+const ours = { file: protoFiles.blockEngine, service: "blockengine.v1.BlockEngine" };
+
+let world: EngineNetwork;
+let chain: ChainReader;
+let searcher: RestSearcher;
+let client: PlainClient;
+let broken: readonly BrokenBundle[];
+/** May read and nothing else. */
+let reader: string;
+
+beforeAll(async () => {
+  world = await startEngineNetwork();
+  chain = new ChainReader(world.chain.rpc);
+  searcher = new RestSearcher(world.rest, world.network.dev.key);
+  client = world.client();
+  broken = await brokenBundles(chain);
+  reader = await world.account("reader", "read");
+}, 60_000);
+afterAll(async () => {
+  client?.[Symbol.dispose]();
+  await world?.[Symbol.asyncDispose]();
+}, 30_000);
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
+
+/** The whole of a refusal in the form of RFC 9457. */
+function expectProblem({ status, headers, body }: RestAnswer, expected: { status: number; code: string }): void {
+  expect({ status, code: body.code, header: headers.get("x-error-code") }).toEqual({
+    ...expected,
+    header: expected.code,
+  });
+  expect(headers.get("content-type")).toBe("application/problem+json");
+  const type = `/docs/errors#${expected.code.toLowerCase().replaceAll("_", "-")}`;
+  expect(body).toMatchObject({ type, status });
+  expect([typeof body.title, typeof body.detail]).toEqual(["string", "string"]);
+  expect(body.instance).toBe(headers.get("x-request-id"));
+  const waits = Number(headers.get("retry-after") ?? 0);
+  if (status === 429 || status === 503) expect(waits).toBeGreaterThanOrEqual(1);
+  else expect(waits).toBe(0);
+}
+
+describe("a bundle that is wrong", () => {
+  test("is refused by REST with its reason as the code of a 400", async () => {
+    for (const { reason, transactions, tip: lamports = 10_000, targetSlot, sealed } of broken) {
+      const answer = await searcher.post({
+        transactions: transactions.map((each) => ({ data: base64(each) })),
+        tip: lamports,
+        ...(targetSlot === undefined ? {} : { targetSlot }),
+        ...(sealed === undefined ? {} : { encryptedPayload: base64(sealed) }),
+      });
+      expectProblem(answer, { status: 400, code: reason });
+      expect(answer.body.title).toBe(bundleReasonTexts[reason]);
+    }
+    expectProblem(await searcher.post({ transactions: [{ data: "AQ=" }], tip: 1_000 }), {
+      status: 400,
+      code: "bad_base64",
+    });
+  });
+
+  test("is an answer of gRPC, rejected with its reason, the floor beside it", async () => {
+    const keys = Object.values(world.network.dev.keys);
+    const badText: BrokenBundle = { reason: "bad_base64", transactions: [Buffer.from("AQA")] };
+    const whole = [...broken, badText];
+    for (const [index, { reason, transactions, tip: lamports = 10_000, targetSlot, sealed }] of whole.entries()) {
+      const message = {
+        transactions,
+        tip: String(lamports),
+        ...(targetSlot === undefined ? {} : { target_slot: String(targetSlot) }),
+        ...(sealed === undefined ? {} : { encrypted_payload: sealed }),
+      };
+      const headers = { "x-api-key": keys[index % keys.length] ?? "" };
+      const answer = await client.call("SubmitBundle", message, headers);
+      expect(answer).toMatchObject({ status: "OK", message: { status: "rejected", tip_floor: "1000" } });
+      const told = "message" in answer ? String(answer.message["reason"]) : "";
+      if (reason === "simulation_failed") expect(told).toStartWith(`${reason}: transaction 0: {"InstructionError"`);
+      else expect(told).toBe(reason);
+    }
+  });
+});
+
+describe("a request that is wrong", () => {
+  test("is refused by REST with its status, its code and the whole of a problem", async () => {
+    const nobody = new RestSearcher(world.rest, "sk_dev_nobody");
+    const readOnly = new RestSearcher(world.rest, reader);
+    const bundle = { transactions: [{ data: "AQ==" }], tip: 1_000 };
+    const unsigned = await fetch(`${world.rest}/api/v1/bundles/x`);
+    expectProblem(
+      { status: unsigned.status, headers: unsigned.headers, body: await unsigned.json() },
+      { status: 401, code: "MISSING_API_KEY" },
+    );
+    expectProblem(await nobody.post(bundle), { status: 403, code: "INVALID_API_KEY" });
+    expectProblem(await readOnly.post(bundle), { status: 403, code: "PERMISSION_DENIED" });
+    expectProblem(await readOnly.ask("/bundles/00"), { status: 404, code: "BUNDLE_NOT_FOUND" });
+    expectProblem(await searcher.ask("/nothing"), { status: 404, code: "NOT_FOUND" });
+    const put = await searcher.ask("/bundles", { method: "PUT", body: "{}" });
+    expectProblem(put, { status: 405, code: "METHOD_NOT_ALLOWED" });
+    expect(put.headers.get("allow")).toContain("POST");
+    const text = { method: "POST", headers: { "content-type": "text/plain" }, body: "{}" };
+    expectProblem(await searcher.ask("/bundles", text), { status: 415, code: "UNSUPPORTED_MEDIA_TYPE" });
+    const large = { ...bundle, more: "x".repeat(70_000) };
+    expectProblem(await searcher.post(large), { status: 413, code: "BODY_TOO_LARGE" });
+    for (const body of ["{", "[]", { tip: -1 }, { tip: 1.5 }, { tip: 1_000, mevType: "theft" }, { transactions: 1 }]) {
+      const init = { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body) };
+      const { status } = await searcher.ask("/bundles", init);
+      expect([body, status]).toEqual([body, 400]);
+    }
+  });
+
+  test("is a status of gRPC", async () => {
+    const submit = (headers: Record<string, string>, message: object = {}) =>
+      client.call("SubmitBundle", message, headers);
+    const key = { "x-api-key": world.network.dev.keys.business };
+    expect(await submit({})).toMatchObject({ status: "UNAUTHENTICATED" });
+    expect(await submit({ "x-api-key": "sk_dev_nobody" })).toMatchObject({ status: "PERMISSION_DENIED" });
+    expect(await submit({ "x-api-key": reader })).toMatchObject({ status: "PERMISSION_DENIED" });
+    expect(await client.call("GetTipFloor", {}, { "x-api-key": reader })).toMatchObject({ status: "OK" });
+    expect(await submit(key, { mev_type: "theft" })).toMatchObject({ status: "INVALID_ARGUMENT" });
+    const both = { transactions: [Buffer.of(1)], encrypted_payload: Buffer.of(1) };
+    expect(await submit(key, both)).toMatchObject({ status: "INVALID_ARGUMENT" });
+    const oversized = { transactions: [Buffer.alloc(300_000)] };
+    expect(await submit(key, oversized)).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
+    const garbled = await client.callRaw("SubmitBundle", Buffer.from([0x0a, 0x7f, 1]), key);
+    expect(garbled).toMatchObject({ status: "INVALID_ARGUMENT" });
+  });
+});
+
+describe("one who asks too often", () => {
+  test("is told by REST when to come again, and is served then", async () => {
+    const answers = await Promise.all(Array.from({ length: 70 }, () => searcher.post({ tip: 1_000 })));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 400).length + refused.length).toBe(70);
+    for (const each of refused) expectProblem(each, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
+    expect(refused.length).toBeGreaterThan(0);
+    await eventually("a token again", async () => (await searcher.post({ tip: 1_000 })).status === 400);
+  });
+
+  test("is told by gRPC with a RetryInfo, a searcher of bronze after ten at once", async () => {
+    const key = await world.account("hasty", "read", "bundles:write");
+    const calls = Array.from({ length: 30 }, () => client.call("SubmitBundle", {}, { "x-api-key": key }));
+    const answers: readonly Ended[] = await Promise.all(calls);
+    const taken = answers.filter(({ status }) => status === "OK").length;
+    expect(taken).toBeGreaterThanOrEqual(10);
+    const refused = answers.filter((each) => each.status === "RESOURCE_EXHAUSTED");
+    expect(taken + refused.length).toBe(30);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const each of refused) {
+      const details = "metadata" in each ? String(each.metadata.get("grpc-status-details-bin")[0]) : "";
+      expect(details).toContain("type.googleapis.com/google.rpc.RetryInfo");
+    }
+  });
+});
+
+describe("generic clients", () => {
+  test("find by reflection what is served, and by health that it serves", async () => {
+    using reflecting = new PlainClient(world.grpcPort, reflectionService);
+    const talk = reflecting.duplex("ServerReflectionInfo");
+    talk.say({ list_services: "*" });
+    const [listed] = await talk.first(1);
+    const names = ["blockengine.v1.BlockEngine", "searcher.SearcherService", "block_engine.BlockEngineValidator"];
+    const service = expect.arrayContaining([...names, "auth.AuthService"].map((name) => ({ name })));
+    expect(listed).toMatchObject({ list_services_response: { service } });
+    talk.halfClose();
+    using watching = new PlainClient(world.grpcPort, healthService);
+    for (const name of ["", ...names]) {
+      expect(await watching.call("Check", { service: name })).toMatchObject({ message: { status: "SERVING" } });
+    }
+  });
+
+  test("are served over TLS under the authority that the directory holds, and by no other", async () => {
+    const { port } = new URL(`${world.network.dev.doors["engineGrpcTls"]}`);
+    const authority = readFileSync(`${world.network.directory}/dev-ca.pem`);
+    using trusting = new PlainClient(Number(port), { ...ours, tls: credentials.createSsl(authority) });
+    const [payer] = await chain.wallets(1);
+    const transactions = [signed(payer, await chain.blockhash(), tip(payer)).serialize()];
+    const key = { "x-api-key": world.network.dev.keys.professional };
+    const answer = await trusting.call("SubmitBundle", { transactions, tip: "10000" }, key);
+    expect(answer).toMatchObject({ status: "OK", message: { status: "accepted" } });
+    await searcher.until("message" in answer ? String(answer.message["bundle_id"]) : "", "included");
+    using doubting = new PlainClient(Number(port), { ...ours, tls: credentials.createSsl() });
+    expect(await doubting.call("GetTipFloor", {}, key)).toMatchObject({ status: "UNAVAILABLE" });
+  });
+});

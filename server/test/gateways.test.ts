@@ -1,0 +1,167 @@
+/** Two whole gateways on one PostgreSQL and one Redis, which is reached through a proxy that can be cut. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CutProxy, startCutProxy } from "./testing/cut-proxy.ts";
+import { type Gateway, sluice, startGateway } from "./testing/gateway.ts";
+import { eventually, post } from "./testing/network.ts";
+import { newSchema } from "./testing/schema.ts";
+
+const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
+const redisUrl = Bun.env["REDIS_URL"] ?? "";
+const isRun = databaseUrl !== "" && redisUrl !== "";
+if (!isRun) console.warn("NOT RUN: two gateways on PostgreSQL and Redis (DATABASE_URL or REDIS_URL is not set)");
+
+const resources = new AsyncDisposableStack();
+let environment: Record<string, string> = {};
+let proxy: CutProxy;
+let first: Gateway;
+let second: Gateway;
+
+/** A node that answers every call with a number that rises. */
+function startNode(): Bun.Server<undefined> {
+  let slot = 1_000;
+  return Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const asked = await request.json();
+      slot += 1;
+      return Response.json({ jsonrpc: "2.0", result: slot, id: asked.id });
+    },
+  });
+}
+
+async function freshKey(gateway: Gateway, requestsPerSecond: number) {
+  const account = await sluice(gateway, environment, "accounts", "create", "--name", "shared", "--tier", "enterprise");
+  const limits = ["--requests-per-second", String(requestsPerSecond), "--credits-monthly", "1000000"];
+  await sluice(gateway, environment, "accounts", "set-limits", account.id, ...limits);
+  const made = await sluice(gateway, environment, "keys", "create", "--account", account.id, "--name", "first");
+  return { accountId: String(account.id), keyId: String(made.id), key: String(made.key) };
+}
+
+const call = { jsonrpc: "2.0", id: 1, method: "getBlockHeight", params: [] };
+const ask = async (gateway: Gateway, key: string): Promise<number> =>
+  (await post(gateway.url, call, { "x-api-key": key })).status;
+
+/** Asks both as fast as it goes, over several loops each, and counts what was answered and in what time. */
+async function spend(gateways: readonly Gateway[], key: string, spanMs: number) {
+  const counts = { answered: 0, refused: 0, other: 0, seconds: 0 };
+  const startMs = performance.now();
+  const loop = async (gateway: Gateway): Promise<void> => {
+    while (performance.now() - startMs < spanMs) {
+      const status = await ask(gateway, key);
+      if (status === 429) counts.refused += 1;
+      else if (status === 200) counts.answered += 1;
+      else counts.other += 1;
+    }
+  };
+  await Promise.all(gateways.flatMap((gateway) => [loop(gateway), loop(gateway), loop(gateway)]));
+  counts.seconds = (performance.now() - startMs) / 1_000;
+  return counts;
+}
+
+if (isRun) {
+  beforeAll(async () => {
+    const schema = resources.use(await newSchema(databaseUrl));
+    const redis = new URL(redisUrl);
+    proxy = resources.use(await startCutProxy({ host: redis.hostname, port: Number(redis.port || 6379) }));
+    const node = startNode();
+    resources.defer(() => node.stop(true));
+    environment = {
+      DATABASE_URL: schema.url,
+      // A database of its own, so that other processes are not counted as gateways.
+      REDIS_URL: `redis://127.0.0.1:${proxy.port}/${1 + Math.floor(Math.random() * 15)}`,
+      MASTER_KEY: "5e".repeat(32),
+      NETWORK_DEFAULT: "devnet",
+      UPSTREAMS_DEVNET: `stub=http://127.0.0.1:${node.port}`,
+    };
+    for (const name of ["first", "second"] as const) {
+      const directory = mkdtempSync(join(tmpdir(), `sluice-${name}-`));
+      resources.defer(() => rmSync(directory, { recursive: true, force: true }));
+      const gateway = await startGateway(directory, environment);
+      if (name === "first") first = gateway;
+      else second = gateway;
+    }
+    await eventually("two replicas", async () => (await first.metric("sluice_replicas")) === 2);
+    await eventually("two replicas", async () => (await second.metric("sluice_replicas")) === 2);
+  }, 120_000);
+
+  afterAll(async () => {
+    // Asked and not killed, so that nobody writes to the directories any more when they are removed.
+    await Promise.all([first?.end(), second?.end()]);
+    await resources.disposeAsync();
+  }, 30_000);
+
+  test("a key that is revoked through one gateway is refused by the other at once", async () => {
+    const { key, keyId } = await freshKey(first, 1_000);
+    expect([await ask(first, key), await ask(second, key)]).toEqual([200, 200]);
+    await sluice(first, environment, "keys", "revoke", keyId);
+    // A notice takes a millisecond; without it the key would be kept for five minutes.
+    await eventually("the refusal", async () => (await ask(second, key)) === 401, 2_000);
+    expect(await ask(first, key)).toBe(401);
+  }, 60_000);
+
+  test("two gateways together give the rate of one bucket, to one part in a thousand above and with little left below", async () => {
+    const rate = 40;
+    const { key } = await freshKey(first, rate);
+    const { answered, refused, other, seconds } = await spend([first, second], key, 4_000);
+    expect(answered).toBeLessThanOrEqual((rate * 2 + rate * seconds) * 1.001 + 1);
+    expect(answered).toBeGreaterThan((rate * 2 + rate * seconds) * 0.8);
+    expect(refused).toBeGreaterThan(0);
+    expect(other).toBe(0);
+  }, 60_000);
+
+  test("without Redis both go on with a share each, say so, and keep the sum bounded; then they share again", async () => {
+    const rate = 40;
+    const { key } = await freshKey(first, rate);
+    expect([await ask(first, key), await ask(second, key)]).toEqual([200, 200]);
+    proxy.cut();
+    for (const gateway of [first, second]) {
+      await eventually("the loss", async () => (await gateway.metric("sluice_sharing_up")) === 0);
+      expect(await gateway.metric("sluice_sharing_lost_total")).toBeGreaterThanOrEqual(1);
+    }
+    const { answered, refused, other, seconds } = await spend([first, second], key, 3_000);
+    // Each has half of the rate and of the burst; the shares begin full, beside what was leased before the loss.
+    expect(answered).toBeLessThanOrEqual(rate * 2 + rate * seconds + rate * 2);
+    expect(answered).toBeGreaterThan(rate * seconds * 0.5);
+    expect([refused > 0, other]).toEqual([true, 0]);
+    proxy.heal();
+    for (const gateway of [first, second]) {
+      await eventually("its return", async () => (await gateway.metric("sluice_sharing_up")) === 1);
+    }
+  }, 60_000);
+
+  test("what a gateway held of credits when it was killed under load comes back with its next start", async () => {
+    const { key, accountId } = await freshKey(first, 100_000);
+    const creditsUsed = async (): Promise<number> =>
+      Number((await sluice(first, environment, "accounts", "credits", accountId)).used);
+    let asked = 0;
+    let answered = 0;
+    const loop = async (): Promise<void> => {
+      for (;;) {
+        asked += 1;
+        const status = await ask(second, key).catch(() => null);
+        if (status === null) return;
+        expect(status).toBe(200);
+        answered += 1;
+        if (answered === 500) second.process.kill("SIGKILL");
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, loop));
+    await second.process.exited;
+    const held = await creditsUsed();
+    expect(held).toBeGreaterThan(asked);
+    second = await startGateway(second.directory, environment);
+    const settled = await eventually("the settlement", async () => {
+      const used = await creditsUsed();
+      return used <= asked && used;
+    });
+    expect(settled).toBeGreaterThanOrEqual(answered);
+    // Accounts of other tests may have come to their own as well.
+    expect(await second.metric("sluice_credits_returned_total")).toBeGreaterThanOrEqual(held - settled);
+    expect(await second.metric("sluice_credits_unproved_total")).toBe(0);
+    expect(await ask(second, key)).toBe(200);
+  }, 120_000);
+}

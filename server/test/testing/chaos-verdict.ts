@@ -1,0 +1,155 @@
+/** Judges what became of bundles by the blocks of the chain alone, and compares it with what the engine says. */
+import type { BundleStanding } from "./chaos-doors.ts";
+
+/** Everything that is known of one bundle, however often it was handed in. */
+export interface BundleStory {
+  readonly id: string;
+  /** What it was drawn as first, in words. */
+  readonly drawn: string;
+  readonly signatures: readonly string[];
+  /** Whether a client was told that it is accepted. */
+  isAccepted: boolean;
+  /** What the engine says when all is over; null where it does not know it. */
+  standing: BundleStanding | null;
+}
+
+export interface Place {
+  readonly slot: number;
+  readonly index: number;
+  readonly failed: boolean;
+}
+
+/** What is in the chain, and by what other way than a bundle it may have come there. */
+export interface ChainStory {
+  /** Every place of each transaction that is no vote. */
+  readonly places: ReadonlyMap<string, readonly Place[]>;
+  /** Transactions that were sent to a node, each for itself. */
+  readonly sentAlone: ReadonlySet<string>;
+  /** Slots in which the transactions of abandoned blocks ran again, each for itself. */
+  readonly againSlots: ReadonlySet<number>;
+}
+
+export interface Verdict {
+  readonly faults: readonly string[];
+  /** Bundles by what the engine says, of those that a client was told are accepted. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Bundles of which some transactions came into the chain by another way. */
+  readonly taken: number;
+  /** Bundles that were in the chain when they had ended, since a fork brought their transactions back. */
+  readonly broughtBack: number;
+}
+
+/** How a bundle is in the chain: whole, in its order and with success in one block, or in any other way. */
+interface Presence {
+  readonly present: readonly { readonly signature: string; readonly place: Place }[];
+  readonly slot: number | null;
+  readonly isTogether: boolean;
+}
+
+function presenceOf(signatures: readonly string[], { places }: ChainStory): Presence {
+  const present = signatures.flatMap((signature) => {
+    const [place] = places.get(signature) ?? [];
+    return place === undefined ? [] : [{ signature, place }];
+  });
+  const first = present[0]?.place;
+  const isAll = first !== undefined && present.length === signatures.length;
+  const isWhole =
+    isAll &&
+    present.every(({ place }, at) => {
+      return place.slot === first.slot && !place.failed && place.index >= (present[at - 1]?.place.index ?? 0);
+    });
+  const isTogether = isWhole && present.every(({ place }, at) => place.index === first.index + at);
+  return { present, slot: isWhole ? first.slot : null, isTogether };
+}
+
+/** Everything that contradicts the chain; nothing of it may be. */
+export function judge(stories: readonly BundleStory[], chain: ChainStory): Verdict {
+  const faults: string[] = [];
+  const outcomes: Record<string, number> = {};
+  let [taken, broughtBack] = [0, 0];
+  const judged = stories.map((story) => ({ story, presence: presenceOf(story.signatures, chain) }));
+  /** How many bundles that are whole hold each transaction. */
+  const holders = new Map<string, number>();
+  for (const { story, presence } of judged) {
+    if (presence.slot === null || story.standing === null) continue;
+    for (const signature of story.signatures) holders.set(signature, (holders.get(signature) ?? 0) + 1);
+  }
+  const ownOf = (presence: Presence, isWhole: boolean) =>
+    presence.present.filter(({ signature, place }) => {
+      const others = (holders.get(signature) ?? 0) - (isWhole ? 1 : 0);
+      return others <= 0 && !chain.sentAlone.has(signature) && !chain.againSlots.has(place.slot);
+    });
+  for (const { story, presence } of judged) {
+    const { standing, isAccepted, id, drawn, signatures } = story;
+    const isWhole = presence.slot !== null;
+    const own = ownOf(presence, isWhole && standing !== null);
+    if (isAccepted) outcomes[standing?.status ?? "unknown"] = (outcomes[standing?.status ?? "unknown"] ?? 0) + 1;
+    if (isAccepted && standing === null) faults.push(`${id} was accepted and is unknown`);
+    if (standing?.status === "accepted") faults.push(`${id} has no end`);
+    if (!isWhole && own.length > 0) {
+      faults.push(`${id} is in the chain in part: ${own.length} of ${signatures.length}, slot ${own[0]?.place.slot}`);
+    }
+    if (!isWhole && presence.present.length > own.length) taken += 1;
+    if (isWhole && own.length === signatures.length && !presence.isTogether) faults.push(`${id} is not in one piece`);
+    if (standing === null && isWhole && own.length > 0) faults.push(`${id} landed and is unknown`);
+    if (standing?.status === "included" && standing.slot !== presence.slot) {
+      faults.push(`${id} is said to be in slot ${standing.slot} and is in ${presence.slot}`);
+    }
+    if ((standing?.status === "dropped" || standing?.status === "expired") && isWhole) {
+      if (own.length === signatures.length)
+        faults.push(`${id} (${drawn}) is ${standing.status}, ${standing.reason}, and landed in ${presence.slot}`);
+      else broughtBack += 1;
+    }
+  }
+  faults.push(...strangers(stories, chain));
+  return { faults, outcomes, taken, broughtBack };
+}
+
+/** Transactions that landed twice, or that nobody has sent. */
+function strangers(stories: readonly BundleStory[], { places, sentAlone }: ChainStory): string[] {
+  const known = new Set(sentAlone);
+  for (const { signatures } of stories) for (const signature of signatures) known.add(signature);
+  return [...places].flatMap(([signature, at]) => [
+    ...(at.length > 1 ? [`${signature} landed ${at.length} times`] : []),
+    ...(known.has(signature) ? [] : [`${signature} was sent by nobody`]),
+  ]);
+}
+
+interface BlockAnswer {
+  readonly result: {
+    readonly transactions: readonly {
+      readonly transaction: {
+        readonly signatures: readonly string[];
+        readonly accountKeys: readonly { pubkey: string }[];
+      };
+      readonly meta: { readonly err: unknown };
+    }[];
+  } | null;
+}
+
+const voteProgram = "Vote111111111111111111111111111111111111111";
+const readsAtATime = 4;
+
+/** Every transaction of the finalized blocks in these slots that is no vote. */
+export async function readPlaces(
+  ask: (method: string, params: readonly unknown[]) => Promise<unknown>,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<Map<string, Place[]>> {
+  const places = new Map<string, Place[]>();
+  const { result: slots } = (await ask("getBlocks", [first, last])) as { result: readonly number[] };
+  for (let at = 0; at < slots.length; at += readsAtATime) {
+    const some = slots.slice(at, at + readsAtATime);
+    const options = { transactionDetails: "accounts", maxSupportedTransactionVersion: 0, rewards: false };
+    const blocks = await Promise.all(some.map((slot) => ask("getBlock", [slot, options]) as Promise<BlockAnswer>));
+    for (const [offset, { result }] of blocks.entries()) {
+      const slot = some[offset] ?? 0;
+      if (result === null || result === undefined) throw new Error(`the chain has no block of slot ${slot}`);
+      for (const [index, { transaction, meta }] of result.transactions.entries()) {
+        const [signature] = transaction.signatures;
+        if (signature === undefined || transaction.accountKeys.some(({ pubkey }) => pubkey === voteProgram)) continue;
+        places.set(signature, [...(places.get(signature) ?? []), { slot, index, failed: meta.err !== null }]);
+      }
+    }
+  }
+  return places;
+}

@@ -1,0 +1,72 @@
+/** A whole `sluice serve` in a process of its own, on free ports, as an operator runs it. */
+import { join } from "node:path";
+import { eventually, freePortOffset, plainEnvironment, root, runSluice } from "./network.ts";
+
+export interface Gateway {
+  readonly directory: string;
+  readonly url: string;
+  readonly pubsubUrl: string;
+  readonly process: Bun.Subprocess;
+  /** The last of what it has printed and logged. */
+  said(): string;
+  /** The value of a metric, summed over its labels, or over those of its series that hold the given text. */
+  metric(name: string, holding?: string): Promise<number>;
+  /** Asks it to end, and ends it when it does not. */
+  end(): Promise<number>;
+}
+
+export async function startGateway(directory: string, environment: Record<string, string>): Promise<Gateway> {
+  const offset = await freePortOffset();
+  const child = Bun.spawn(["sh", join(root, "bin/sluice"), "serve"], {
+    cwd: root,
+    env: plainEnvironment({ ...environment, DATA_DIR: directory, PORT_OFFSET: String(offset) }),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  let said = "";
+  const listen = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const part of stream) said = (said + decoder.decode(part, { stream: true })).slice(-50_000);
+  };
+  void listen(child.stdout);
+  void listen(child.stderr);
+  const url = `http://127.0.0.1:${8899 + offset}`;
+  const metrics = `http://127.0.0.1:${9464 + offset}/metrics`;
+  const end = async (): Promise<number> => {
+    child.kill("SIGTERM");
+    const killer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+    const code = await child.exited;
+    clearTimeout(killer);
+    return code;
+  };
+  try {
+    const isUp = async () => child.exitCode !== null || (await fetch(`${url}/health`)).ok;
+    await eventually("a gateway", isUp, 45_000);
+    if (child.exitCode !== null) throw new Error(`sluice serve ended with ${child.exitCode}: ${said}`);
+  } catch (fault) {
+    await end();
+    throw fault;
+  }
+  return {
+    directory,
+    url,
+    pubsubUrl: `ws://127.0.0.1:${8900 + offset}`,
+    process: child,
+    said: () => said,
+    async metric(name, holding = "") {
+      const text = await (await fetch(metrics)).text();
+      const ofName = text.split("\n").filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+      const lines = ofName.filter((line) => line.includes(holding));
+      return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+    },
+    end,
+  };
+}
+
+/** Runs a `sluice` command against it and gives what it says as JSON. */
+export async function sluice(gateway: Gateway, environment: Record<string, string>, ...args: string[]) {
+  const { code, out, err } = await runSluice([...args, "--json"], { directory: gateway.directory, env: environment });
+  if (code !== 0) throw new Error(`sluice ${args.join(" ")} ended with ${code}: ${err}`);
+  return JSON.parse(out);
+}

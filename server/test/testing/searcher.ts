@@ -1,0 +1,63 @@
+/** A searcher that speaks to the block engine's REST door with a key. */
+import type { VersionedTransaction } from "@solana/web3.js";
+import { textOf } from "./bundles.ts";
+import { eventually } from "./network.ts";
+
+export interface SubmitParts {
+  readonly tip?: number;
+  readonly mevType?: string;
+  readonly targetSlot?: number;
+}
+
+export interface RestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are asserted on, member by member.
+  readonly body: any;
+}
+
+export class RestSearcher {
+  readonly #door: string;
+  readonly #key: string;
+
+  constructor(door: string, key: string) {
+    this.#door = door;
+    this.#key = key;
+  }
+
+  async ask(path: string, init: RequestInit = {}): Promise<RestAnswer> {
+    const headers = { authorization: `Bearer ${this.#key}`, "content-type": "application/json", ...init.headers };
+    const response = await fetch(`${this.#door}/api/v1${path}`, { ...init, headers });
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  }
+
+  post(body: unknown): Promise<RestAnswer> {
+    return this.ask("/bundles", { method: "POST", body: JSON.stringify(body) });
+  }
+
+  submit(transactions: readonly VersionedTransaction[], parts: SubmitParts = {}): Promise<RestAnswer> {
+    return this.post({ transactions: transactions.map((each) => ({ data: textOf(each) })), tip: 10_000, ...parts });
+  }
+
+  /** The id of a bundle that is accepted. */
+  async accepted(transactions: readonly VersionedTransaction[], parts: SubmitParts = {}): Promise<string> {
+    const { status, body } = await this.submit(transactions, parts);
+    if (status !== 202) throw new Error(`refused with ${status}: ${body.code} ${body.detail}`);
+    return body.bundleId;
+  }
+
+  /** How a bundle stands. Throws where that is not told, as when it was asked too often. */
+  async status(id: string): Promise<RestAnswer["body"]> {
+    const { status, body } = await this.ask(`/bundles/${id}`);
+    if (status !== 200) throw new Error(`refused with ${status}: ${body.code} ${body.detail}`);
+    return body;
+  }
+
+  /** Waits until the bundle is shown as this, or as something that it will not leave for it. */
+  async until(id: string, shown: "included" | "dropped" | "expired"): Promise<RestAnswer["body"]> {
+    return await eventually(`${id} is ${shown}`, async () => {
+      const body = await this.status(id);
+      return body.status === shown && body;
+    });
+  }
+}
