@@ -5,7 +5,7 @@
  * with its standard input.
  */
 import { oracleSymbols } from "@sluice/contract";
-import { createCredits } from "../../server/src/credits/index.ts";
+import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";
 import { AppDoor } from "../../server/src/door/index.ts";
 import { compileAddressSet, systemClock } from "../../server/src/lib/index.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
@@ -65,8 +65,10 @@ function control(path: string, plays: ReturnType<typeof player>): Response | nul
 
 function startOracle(): string {
   const clock = systemClock;
-  const store = { lease: async (_a: string, _m: string, want: bigint) => want, giveBack: async () => undefined };
-  const allowance = createCredits({}, { clock, store: { ...store, used: async () => 0n }, log: { warn: nothing } });
+  const allowance = createCredits(
+    {},
+    { clock, store: new MeterInMemory(), tally: tallyInMemory("bench", 10_000), log: { warn: nothing } },
+  );
   const grants = new Map(
     accounts.map((accountId) => [
       keyOf(accountId),

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { spawnChild } from "../rpc/child.ts";
+import { treeCpu } from "../rpc/process-cpu.ts";
 import { startRooms } from "../rpc/sluice.ts";
 import type { Subject } from "../rpc/subject.ts";
 import { haproxy } from "../rpc/subjects.ts";
@@ -30,6 +31,22 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 /** Connections of the peak: enough to keep the subject busy, and no queue. */
 const peakConnections = 64;
+
+/** Begins to count the CPU of a process tree; the function that it gives tells µs since. Null where the system does not tell. */
+function cpuSince(pid: number): () => number | null {
+  const before = treeCpu(pid);
+  return () => {
+    const after = treeCpu(pid);
+    return before === null || after === null ? null : after.total - before.total;
+  };
+}
+
+/** What an answer costs: on cores that the load shares, answers a second alone do not tell what the subject lost itself. */
+const microsEach = (micros: number | null, { good }: StageCounts): string =>
+  micros === null ? "n/a" : (micros / Math.max(1, good)).toFixed(1);
+
+const share = (micros: number | null, { seconds: lasted }: StageCounts): string =>
+  micros === null ? "n/a" : `${(micros / lasted / 10_000).toFixed(0)}%`;
 
 async function measure(subject: Subject, upstreamPort: number): Promise<readonly string[] | null> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-bench-overload-"));
@@ -58,12 +75,16 @@ async function measure(subject: Subject, upstreamPort: number): Promise<readonly
   await stage({ stage: "warm", ...closed });
   await Bun.sleep(1_500);
   await stage({ stage: "peak", ...closed });
+  const peakCpu = cpuSince(running.pid);
   await Bun.sleep(seconds * 1_000);
+  const peakMicros = peakCpu();
   const peak = await stage({ stage: "pause", rate: 0, connections: 0 });
   const peakRate = peak.good / peak.seconds;
   await Bun.sleep(300);
   await stage({ stage: "overload", rate: peakRate * Number(values.times), connections: 0 });
+  const overCpu = cpuSince(running.pid);
   await Bun.sleep(seconds * 1_000);
+  const overMicros = overCpu();
   const memory = residentMegabytes(running.pid);
   const over = await stage({ stage: "after", rate: peakRate / 2, connections: 0 });
   await Bun.sleep(2_000);
@@ -77,6 +98,8 @@ async function measure(subject: Subject, upstreamPort: number): Promise<readonly
     each(over.offered + over.unoffered, over),
     each(over.good, over),
     `${((100 * over.good) / over.seconds / peakRate).toFixed(0)}%`,
+    `${microsEach(peakMicros, peak)} / ${microsEach(overMicros, over)}`,
+    `${share(peakMicros, peak)} / ${share(overMicros, over)}`,
     each(over.refused, over),
     each(over.abandoned, over),
     String(over.other),
@@ -95,6 +118,8 @@ try {
     "offered/s",
     "good/s",
     "of the peak",
+    "CPU µs a good answer, peak / over",
+    "of one core, peak / over",
     "refused/s",
     "given up/s",
     "other",

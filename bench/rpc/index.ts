@@ -2,16 +2,17 @@
  * bench/rpc: the gateway's hit path and miss path beside the proxies that people put in front of nodes, in one run:
  * requests a second, latency, and CPU µs per request of each subject's process tree, medians over rounds in alternating
  * order. `npm run bench -- rpc [--rounds 5] [--seconds 2] [--connections 32] [--sluice server|rooms] [--only hit|miss] [--batch 1]
- * [--json file]`. nginx and haproxy are taken where they are installed (Debian: nginx-light, haproxy).
+ * [--tls] [--json file]`. With --tls the node speaks TLS, and only the miss path is measured. nginx and haproxy are taken where they are installed (Debian: nginx-light, haproxy).
  */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { authority } from "../../server/src/upstreams/http1/testing/certificates.ts";
 import { spawnChild } from "./child.ts";
 import type { LoadPlan, LoadResult } from "./load.ts";
 import { treeCpu } from "./process-cpu.ts";
-import type { RunningSubject, Subject } from "./subject.ts";
+import type { Place, RunningSubject, Subject } from "./subject.ts";
 import { direct, fastifyProxy, haproxy, nginxCached, nginxPass, nodeHttp, sluiceForms } from "./subjects.ts";
 import { printTable, type Sample, summarise } from "./table.ts";
 
@@ -39,6 +40,7 @@ const { values } = parseArgs({
     sluice: { type: "string" },
     only: { type: "string" },
     batch: { type: "string", default: "1" },
+    tls: { type: "boolean", default: false },
     json: { type: "string" },
   },
 });
@@ -66,7 +68,8 @@ function pathsOf(sluice: Subject, node: Subject): Path[] {
       name: "miss",
       method: "getLatestBlockhash",
       params: "[]",
-      contestants: [sluice, haproxy, nginxPass, nodeHttp, fastifyProxy, node].map(changing),
+      // The load and the two proxies of Node.js speak to plain nodes only.
+      contestants: [sluice, haproxy, nginxPass, ...(values.tls ? [] : [nodeHttp, fastifyProxy, node])].map(changing),
       peer: haproxy.name,
     },
   ];
@@ -107,12 +110,12 @@ async function measure(path: Path, contestant: Contestant, running: RunningSubje
   };
 }
 
-async function runPath(path: Path, upstreamPort: number, directory: string): Promise<unknown> {
+async function runPath(path: Path, node: Omit<Place, "directory">, directory: string): Promise<unknown> {
   await using resources = new AsyncDisposableStack();
   const entries: { contestant: Contestant; running: RunningSubject; samples: Sample[] }[] = [];
   for (const contestant of path.contestants) {
     const own = mkdtempSync(join(directory, "subject-"));
-    const running = await contestant.subject.start({ upstreamPort, directory: own });
+    const running = await contestant.subject.start({ ...node, directory: own });
     if (running === null) {
       console.log(`${contestant.subject.name}: NOT INSTALLED, not measured`);
       continue;
@@ -144,16 +147,20 @@ async function main(): Promise<void> {
   const isWhole = existsSync(join(import.meta.dir, "..", "..", "server", "src", "compose.ts"));
   const form = values.sluice === "rooms" || values.sluice === "server" ? values.sluice : isWhole ? "server" : "rooms";
   const directory = mkdtempSync(join(tmpdir(), "sluice-bench-rpc-"));
-  const upstream = spawnChild([process.execPath, join(import.meta.dir, "upstream.ts")]);
+  const upstream = spawnChild([process.execPath, join(import.meta.dir, "upstream.ts"), ...(values.tls ? ["tls"] : [])]);
+  const authorityFile = join(directory, "authority.pem");
   try {
+    await Bun.write(authorityFile, authority);
     const { port } = JSON.parse(await upstream.line()) as { port: number };
     const processor = cpus()[0]?.model ?? "unknown processor";
     console.log(
-      `${processor}, ${availableParallelism()} cores; ${rounds} rounds of ${seconds} s, ${connections} connections, ${batch === 1 ? "single calls" : `batches of ${batch}`}`,
+      `${processor}, ${availableParallelism()} cores; ${rounds} rounds of ${seconds} s, ${connections} connections, ${batch === 1 ? "single calls" : `batches of ${batch}`}${values.tls ? ", a node over TLS" : ""}`,
     );
     const results: unknown[] = [];
     for (const path of pathsOf(sluiceForms[form], direct(upstream.pid))) {
-      if (values.only === undefined || values.only === path.name) results.push(await runPath(path, port, directory));
+      if ((values.tls ? "miss" : (values.only ?? path.name)) !== path.name) continue;
+      const node = { upstreamPort: port, ...(values.tls ? { authorityFile } : {}) };
+      results.push(await runPath(path, node, directory));
     }
     if (values.json !== undefined)
       await Bun.write(values.json, `${JSON.stringify({ processor, rounds, seconds, results }, null, 2)}\n`);

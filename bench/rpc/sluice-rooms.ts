@@ -1,11 +1,11 @@
 /**
  * The rooms of a request's way in one process: door, keys, limits, credits, rpc, cache and upstreams as they are, over
- * accounts in memory and without a ledger. sluice-rooms.ts <upstream port,...> <requests a second>; prints {"port", "key"}
+ * accounts in memory and without a ledger. sluice-rooms.ts <node's URL or port,...> <requests a second>; prints {"port", "key"}
  * and ends with its standard input.
  */
 import { formatApiKey } from "@sluice/contract";
 import { AnswerCache } from "../../server/src/cache/index.ts";
-import { createCredits } from "../../server/src/credits/index.ts";
+import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";
 import { GatewayDoor, PubSubDoor } from "../../server/src/door/index.ts";
 import { createRequestIds } from "../../server/src/http/index.ts";
 import { createKeys, grantOf, isRefusal } from "../../server/src/keys/index.ts";
@@ -15,7 +15,7 @@ import { Rpc } from "../../server/src/rpc/index.ts";
 import type { AccountRecord, KeyRecord } from "../../server/src/state/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../server/src/upstreams/index.ts";
 
-const [upstreamPorts = "", rate = "1"] = process.argv.slice(2);
+const [nodeList = "", rate = "1"] = process.argv.slice(2);
 const requestsPerSecond = Number(rate);
 const presented = formatApiKey("live", (length) => systemRandom.bytes(length));
 const quiet = { warn: () => undefined };
@@ -53,28 +53,15 @@ const keys = createKeys(
 );
 const granted = await keys.authenticate(presented);
 if (isRefusal(granted)) throw new Error(granted.refused);
-let used = 0n;
 const credits = createCredits(
   {},
-  {
-    clock,
-    log: quiet,
-    store: {
-      lease: async (_account, _month, want) => {
-        used += want;
-        return want;
-      },
-      giveBack: async (_account, _month, unspent) => {
-        used -= unspent;
-      },
-      used: async () => used,
-    },
-  },
+  { clock, log: quiet, store: new MeterInMemory(), tally: tallyInMemory("bench", 10_000) },
 );
-const nodes = upstreamPorts.split(",").map((port, index) => ({
+const urls = nodeList.split(",").map((node) => (node.includes("://") ? node : `http://127.0.0.1:${node}`));
+const nodes = urls.map((url, index) => ({
   label: `stub-${index + 1}`,
-  url: `http://127.0.0.1:${port}`,
-  ws: `ws://127.0.0.1:${port}`,
+  url,
+  ws: url.replace("http", "ws"),
   headers: {},
   groups: ["read", "archive", "send"] as const,
   weight: 1,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawnChild } from "./child.ts";
-import type { Place, RunningSubject } from "./subject.ts";
+import { nodeUrl, type Place, type RunningSubject, trustIn } from "./subject.ts";
 
 const root = join(import.meta.dir, "..", "..");
 /** Far above what one machine can send, so that the limiter counts and never refuses. */
@@ -23,7 +23,7 @@ async function manage<T>(directory: string, ...args: string[]): Promise<T> {
 }
 
 /**
- * The whole server, as `npm start` runs it, with the stub as its devnet node: every part of a request's way, the ledger's
+ * The whole gateway, as `npm start` runs it, with the stub as its devnet node: every part of a request's way, the ledger's
  * facts and its engine's process included. Its CPU is that of the tree below it.
  */
 export async function startServer(place: Place): Promise<RunningSubject> {
@@ -31,11 +31,14 @@ export async function startServer(place: Place): Promise<RunningSubject> {
   const devFile = join(directory, "dev.json");
   const span = portOffsets.last - portOffsets.first;
   const offset = portOffsets.first + (process.pid % span);
-  const node = `http://127.0.0.1:${place.upstreamPort}`;
+  const node = nodeUrl(place);
   const child = spawnChild(
     ["sh", join(root, "bin", "sluice"), "dev", "--port-offset", String(offset), "--log-level", "warn"],
     {
+      ...trustIn(place),
       DATA_DIR: directory,
+      // The stub answers a gateway's calls; other services would ask it for a chain.
+      ROLES: "gateway",
       UPSTREAMS_DEVNET: `stub=${node};ws=${node.replace("http", "ws")}`,
       NETWORK_DEFAULT: "devnet",
     },
@@ -77,7 +80,7 @@ export async function startServer(place: Place): Promise<RunningSubject> {
 /** Only the rooms of a request's way, in one process, with accounts and keys in memory and no ledger. */
 export async function startRooms(place: Place): Promise<RunningSubject> {
   const script = join(import.meta.dir, "sluice-rooms.ts");
-  const child = spawnChild([process.execPath, script, String(place.upstreamPort), String(requestsPerSecond)]);
+  const child = spawnChild([process.execPath, script, nodeUrl(place), String(requestsPerSecond)], trustIn(place));
   const { port, key } = JSON.parse(await child.line()) as { port: number; key: string };
   return {
     port,

@@ -16,5 +16,15 @@ export interface Subject {
 /** Where a subject finds its node and may put its files. */
 export interface Place {
   readonly upstreamPort: number;
+  /** The certificate (PEM) of who signed the node's, which is for `localhost`; left out, the node speaks plain HTTP. */
+  readonly authorityFile?: string;
   readonly directory: string;
 }
+
+/** The node's URL. A certificate is for a name; a plain node is reached without a look-up. */
+export const nodeUrl = ({ upstreamPort, authorityFile }: Pick<Place, "upstreamPort" | "authorityFile">): string =>
+  authorityFile === undefined ? `http://127.0.0.1:${upstreamPort}` : `https://localhost:${upstreamPort}`;
+
+/** What a program of ours needs in its environment to trust the node. */
+export const trustIn = ({ authorityFile }: Pick<Place, "authorityFile">): Record<string, string> =>
+  authorityFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: authorityFile };

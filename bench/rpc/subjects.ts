@@ -22,7 +22,12 @@ export async function listening(child: RunningChild, port: number): Promise<Runn
 }
 
 /** One worker, as every subject here has one; no log, connections to the node kept open. */
-function nginxConfig(port: number, { upstreamPort, directory }: Place, isCaching: boolean): string {
+function nginxConfig(port: number, { upstreamPort, directory, authorityFile }: Place, isCaching: boolean): string {
+  const trust =
+    authorityFile === undefined
+      ? ""
+      : `proxy_ssl_verify on; proxy_ssl_trusted_certificate ${authorityFile}; proxy_ssl_name localhost;
+         proxy_ssl_server_name on; proxy_ssl_session_reuse on;`;
   const cache = isCaching
     ? `proxy_cache answers; proxy_cache_methods POST; proxy_cache_key "$request_uri|$request_body";
        proxy_cache_valid 200 5m; add_header X-Cache-Status $upstream_cache_status;`
@@ -43,7 +48,7 @@ http {
   upstream node { server 127.0.0.1:${upstreamPort}; keepalive 256; keepalive_requests 100000000; }
   server {
     listen 127.0.0.1:${port};
-    location / { proxy_pass http://node; proxy_http_version 1.1; proxy_set_header Connection ""; ${cache} }
+    location / { proxy_pass ${authorityFile === undefined ? "http" : "https"}://node; ${trust} proxy_http_version 1.1; proxy_set_header Connection ""; ${cache} }
   }
 }`;
 }
@@ -70,6 +75,11 @@ const haproxy: Subject = {
     if (program === null) return null;
     const port = await freePort();
     const file = join(place.directory, "haproxy.cfg");
+    const { authorityFile } = place;
+    const trust =
+      authorityFile === undefined
+        ? ""
+        : `ssl verify required ca-file ${authorityFile} sni str(localhost) verifyhost localhost`;
     writeFileSync(
       file,
       `global
@@ -85,7 +95,7 @@ frontend entry
   bind 127.0.0.1:${port}
   default_backend nodes
 backend nodes
-  server node 127.0.0.1:${place.upstreamPort}
+  server node 127.0.0.1:${place.upstreamPort} ${trust}
 `,
     );
     return listening(spawnChild([program, "-db", "-q", "-f", file]), port);

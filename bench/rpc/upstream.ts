@@ -1,8 +1,10 @@
 /**
  * The node behind every subject, a process of its own: answers each JSON-RPC call with the same result of about 500
- * bytes under the call's id, batches too, and getSlot with a slot that stands. Prints {"port"} when it listens and ends with its
- * standard input.
+ * bytes under the call's id, batches too, and getSlot with a slot that stands. upstream.ts [tls]; prints {"port"} when it listens
+ * and ends with its standard input.
  */
+import { certificate, privateKey } from "../../server/src/upstreams/http1/testing/certificates.ts";
+
 const filler = "x".repeat(380);
 const result = `{"slot":100,"blockTime":1700000000,"meta":{"err":null,"fee":5000,"logMessages":["${filler}"]},"version":0}`;
 const slot = 1_000_000;
@@ -10,6 +12,7 @@ const slot = 1_000_000;
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
+  ...(process.argv[2] === "tls" ? { tls: { cert: certificate, key: privateKey } } : {}),
   async fetch(request) {
     if (request.method !== "POST") return new Response(null, { status: 404 });
     const text = await request.text();
