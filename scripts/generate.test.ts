@@ -1,7 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ErrorCode, errorDocsPath, errorTable, rpcMethods } from "../contract/index.ts";
+import {
+  bundleReasons,
+  type ErrorCode,
+  engineErrorDocsPath,
+  engineErrorTable,
+  engineOwnCodes,
+  errorDocsPath,
+  errorTable,
+  rpcMethods,
+} from "../contract/index.ts";
 import { createOpenApi } from "../contract/openapi.ts";
 import { metricTable } from "../server/src/observe/index.ts";
 import { generatedFiles, staleFiles } from "./generate.ts";
@@ -24,8 +33,19 @@ describe("generated files", () => {
   test("the page of errors has one section at the anchor of each code, and no other", () => {
     const text = read("errors.md");
     const anchors = [...text.matchAll(/^<a id="([^"]+)"><\/a>$/gm)].map((match) => `/docs/errors#${match[1]}`);
-    expect(anchors).toEqual(Object.keys(errorTable).map((code) => errorDocsPath(code as ErrorCode)));
-    expect([...text.matchAll(/^## (\w+)$/gm)].map((match) => match[1] ?? "")).toEqual(Object.keys(errorTable));
+    const ofEngine = [...engineOwnCodes, ...bundleReasons];
+    expect(anchors).toEqual([
+      ...Object.keys(errorTable).map((code) => errorDocsPath(code as ErrorCode)),
+      ...ofEngine.map(engineErrorDocsPath),
+    ]);
+    expect(new Set(anchors).size).toBe(anchors.length);
+    const sections = [...text.matchAll(/^## (\w+)$/gm)].map((match) => match[1] ?? "");
+    expect(sections).toEqual([...Object.keys(errorTable), ...ofEngine]);
+    for (const [code, { status }] of Object.entries(engineErrorTable)) {
+      const anchor = engineErrorDocsPath(code as keyof typeof engineErrorTable).replace("/docs/errors", "");
+      expect(text).toContain(`| [${code}](${anchor}) | ${status} |`);
+      expect(anchors).toContain(`/docs/errors${anchor}`);
+    }
     for (const [code, { status, rpcCode, text: words }] of Object.entries(errorTable)) {
       const section = text.split(`## ${code}\n`)[1]?.split("\n## ")[0] ?? "";
       expect(section).toContain(`HTTP status ${status}, JSON-RPC code ${rpcCode}`);
@@ -69,6 +89,19 @@ describe("openapi.json", () => {
       "/api/v1/admin/upstreams/{network}/{label}/uncordon",
       "/api/v1/admin/upstreams/{network}/{label}/drain",
       "/api/v1/admin/reload",
+      "/api/v1/admin/engine",
+      "/api/v1/admin/engine/maintenance",
+      "/api/v1/admin/engine/halted",
+      "/api/v1/admin/searchers",
+      "/api/v1/admin/searchers/{pubkey}",
+      "/api/v1/admin/searchers/limits",
+      "/api/v1/admin/searchers/limits/{searcher}",
+      "/api/v1/status",
+      "/api/v1/bundles",
+      "/api/v1/bundles/{id}",
+      "/api/v1/bundles/tip_floor",
+      "/api/v1/bundles/tip_stream",
+      "/api/v1/encryption-keys",
     ]);
     const references = [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map((match) => match[1] ?? "");
     expect(references.length).toBeGreaterThan(10);

@@ -25,6 +25,11 @@ const stores = ["server/src/state", "server/src/hot", "server/src/ledger"];
 const long = [
   "server/src/oracle/sources",
   "server/src/oracle/aggregate",
+  "server/src/engine/auction",
+  "server/src/engine/book",
+  "server/src/engine/chain",
+  "server/src/engine/searchers",
+  "server/src/engine/simulation",
   "server/src/upstreams/fault-proxy.test.ts",
   "server/src/upstreams/failover.test.ts",
 ];
