@@ -139,6 +139,15 @@ export type {
 } from "./schemas/index.ts";
 export * as schemas from "./schemas/index.ts";
 export {
+  additionalData,
+  pad,
+  readEnvelope,
+  type SealedClaims,
+  type SealedEnvelope,
+  unpad,
+  writeEnvelope,
+} from "./sealed-bundle.ts";
+export {
   burstFactor,
   type Network,
   networks,

@@ -3,6 +3,7 @@
  * only the contract's types and tables and wire's pure codecs, so that it stays small in a browser.
  */
 export type {
+  BundleStatusBody,
   ConsoleBundle,
   ConsoleBundles,
   ConsoleDoor,
@@ -15,6 +16,7 @@ export type {
   ConsoleUpstream,
   ConsoleUsage,
   FieldError,
+  MevType,
   ProblemDetails,
 } from "@sluice/contract";
 export { bundleReasons } from "@sluice/contract/engine.ts";
@@ -27,6 +29,7 @@ export {
 } from "@sluice/contract/engine-errors-guide.ts";
 export { errorDocsPath, errorTable } from "@sluice/contract/errors.ts";
 export { errorGuide } from "@sluice/contract/errors-guide.ts";
+export { type Bundle, type Bundles, type BundlesOptions, createBundles, type OutcomeOptions } from "./bundles.ts";
 export { type ConsoleClient, createConsoleClient } from "./console-client.ts";
 export { ProblemError } from "./problem-error.ts";
 export {
@@ -39,3 +42,4 @@ export {
   type Resolver,
   type ResolverOptions,
 } from "./resolve.ts";
+export { type SealedBundle, type SealingKey, type SealParts, sealBundle } from "./seal-bundle.ts";

@@ -1,11 +1,10 @@
-import { engineLimits, type Network, SluiceError } from "@sluice/contract";
+import { additionalData, engineLimits, type Network, readEnvelope, SluiceError, unpad } from "@sluice/contract";
 import type { Slot } from "@sluice/wire";
 import type { Clock } from "../../lib/index.ts";
 import { type Admission, type Fault, fault } from "../admission/index.ts";
 import type { BundleBook, BundleRecord, Searcher } from "../bundle.ts";
 import type { BundleSubmission, SubmitOutcome } from "../desk.ts";
 import { EngineChainError } from "../interfaces.ts";
-import { additionalData, envelopeId, readEnvelope, unpad } from "./envelope.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { openCiphertext } from "./suite.ts";
 
@@ -163,4 +162,9 @@ interface Opened {
 export interface OpeningTick {
   readonly slot: Slot;
   readonly isOpen: boolean;
+}
+
+/** The id of an encrypted bundle: the hexadecimal SHA-256 of its envelope. */
+function envelopeId(bytes: Uint8Array): string {
+  return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 }

@@ -1,14 +1,12 @@
 import { expect, test } from "bun:test";
 import { SluiceError } from "@sluice/contract";
 import type { Slot } from "@sluice/wire";
-import fc from "fast-check";
 import { ManualClock, seededRandom } from "../../lib/index.ts";
 import { fault } from "../admission/index.ts";
 import type { BundleChange, BundleRecord, NewBundle } from "../bundle.ts";
 import type { BundleSubmission } from "../desk.ts";
 import { EngineChainError } from "../interfaces.ts";
 import { seal } from "../testing/seal.ts";
-import { pad, readEnvelope, unpad } from "./envelope.ts";
 import { KeyRing, type StoredSealingKey } from "./key-ring.ts";
 import { KeyVault } from "./key-vault.ts";
 import { SealedBundles, type SealedDependencies } from "./sealed-bundles.ts";
@@ -204,28 +202,6 @@ test("keys outlive a restart, and private keys lie in the store under the master
   const other = new KeyVault("cd".repeat(32), seededRandom(1));
   expect(other.unwrap(key?.id ?? "", stored)).toBe(null);
   expect(new KeyVault(masterKey, seededRandom(1)).unwrap("other", stored)).toBe(null);
-});
-
-test("padding comes off as it went on, whatever the message ends with", () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 2_100 }), (bytes) => {
-      const padded = pad(bytes) ?? new Uint8Array();
-      expect([1_024, 2_048, 4_096]).toContain(padded.length);
-      expect(unpad(padded)).toEqual(bytes);
-    }),
-    { numRuns: 200 },
-  );
-  expect(pad(new Uint8Array(8_192))).toBe(null);
-  expect(unpad(new Uint8Array(1_024))).toBe(null);
-});
-
-test("arbitrary bytes are never an envelope by accident, and reading them never throws", () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 1_200 }), (bytes) => {
-      expect(readEnvelope(bytes)).toBe(null);
-    }),
-    { numRuns: 500 },
-  );
 });
 
 test("what is for one slot stays sealed until that slot is open", async () => {

@@ -1,16 +1,10 @@
 import { Chacha20Poly1305 } from "@hpke/chacha20poly1305";
 import { CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
-import type { MevType } from "@sluice/contract";
-import { additionalData, pad, suiteIds } from "../sealed/envelope.ts";
+import { additionalData, pad, type SealedClaims, writeEnvelope } from "@sluice/contract";
 
-export interface SealParts {
-  readonly network: string;
-  readonly keyId: string;
+export interface SealParts extends SealedClaims {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
-  readonly tip: bigint;
-  readonly mevType: MevType;
-  readonly targetSlot: bigint | null;
   /** A serialized BundleRequest. */
   readonly message: Uint8Array;
 }
@@ -30,6 +24,5 @@ export async function seal(parts: SealParts): Promise<Uint8Array> {
     new Uint8Array(padded).buffer,
     new Uint8Array(additionalData(parts)).buffer,
   );
-  const keyId = Buffer.from(parts.keyId, "hex");
-  return new Uint8Array(Buffer.concat([Uint8Array.of(1, ...suiteIds), keyId, new Uint8Array(enc), new Uint8Array(ct)]));
+  return writeEnvelope({ keyId: parts.keyId, enc: new Uint8Array(enc), ciphertext: new Uint8Array(ct) });
 }

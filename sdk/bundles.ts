@@ -1,0 +1,125 @@
+import type { BundleStatusBody, EncryptionKeys, MevType } from "@sluice/contract";
+import { ProblemError, readAnswer } from "./problem-error.ts";
+import { sealBundle } from "./seal-bundle.ts";
+
+export interface Bundle {
+  /** One to five serialized transactions, in their order. */
+  readonly transactions: readonly Uint8Array[];
+  /** Lamports that the bundle pays to tip accounts, at least. */
+  readonly tip: bigint;
+  readonly mevType?: MevType;
+  /** The only slot that it may land in. Without it each next slot is eligible until the bundle expires. */
+  readonly targetSlot?: bigint;
+}
+
+export interface OutcomeOptions {
+  /** Between two questions; 400 ms, a slot, unless said otherwise. */
+  readonly pollMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The block engine's REST door for a searcher. Refusals are ProblemErrors whose `code` is the reason. */
+export interface Bundles {
+  /** Enters a bundle into the auction; its id. It has been run once and is on disk when this returns. */
+  submit(bundle: Bundle): Promise<string>;
+  /** The same, encrypted to the engine's newest key: what is in it is checked at its tick, and nobody reads it before. */
+  submitSealed(bundle: Bundle): Promise<string>;
+  /** Throws ProblemError with code BUNDLE_NOT_FOUND for an id that the engine does not know. */
+  status(bundleId: string): Promise<BundleStatusBody>;
+  /**
+   * Waits until a bundle is no longer only accepted: included, dropped or expired, five minutes after its submission at the
+   * latest. Included is confirmed; a fork that loses it shows as dropped later. Rejects with the signal's reason.
+   */
+  outcome(bundleId: string, options?: OutcomeOptions): Promise<BundleStatusBody>;
+}
+
+export interface BundlesOptions {
+  /** The engine's own address, such as `http://127.0.0.1:7435`. */
+  readonly url: string;
+  /** A key with `bundles:write` and `read`. */
+  readonly apiKey: string;
+  /** For one answer; 10 s unless said otherwise. */
+  readonly timeoutMs?: number;
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+}
+
+const timeoutMsDefault = 10_000;
+const pollMsDefault = 400;
+/** Keys change once an epoch, and each is good for one more. */
+const keysKeptMs = 60_000;
+
+export function createBundles(options: BundlesOptions): Bundles {
+  const base = `${options.url.replace(/\/+$/, "")}/api/v1`;
+  const call = options.fetch ?? ((url, init) => fetch(url, init));
+  const ask = async <T>(path: string, init: RequestInit = {}): Promise<T> => {
+    const headers = { "x-api-key": options.apiKey, "content-type": "application/json" };
+    const timeout = AbortSignal.timeout(options.timeoutMs ?? timeoutMsDefault);
+    const signal = init.signal ? AbortSignal.any([timeout, init.signal]) : timeout;
+    const answer = await readAnswer<T>(await call(`${base}${path}`, { ...init, redirect: "error", headers, signal }));
+    if (answer === null) throw new Error(`${path} was answered without a body`);
+    return answer;
+  };
+  const submit = async (body: string): Promise<string> => {
+    const { bundleId } = await ask<{ bundleId: string }>("/bundles", { method: "POST", body });
+    return bundleId;
+  };
+  let keys: { readonly body: EncryptionKeys; readonly untilMs: number } | null = null;
+  const sealingKeys = async (): Promise<EncryptionKeys> => {
+    if (keys === null || performance.now() >= keys.untilMs) {
+      keys = { body: await ask<EncryptionKeys>("/encryption-keys"), untilMs: performance.now() + keysKeptMs };
+    }
+    return keys.body;
+  };
+  const status = (bundleId: string, signal?: AbortSignal): Promise<BundleStatusBody> =>
+    ask(`/bundles/${encodeURIComponent(bundleId)}`, signal === undefined ? {} : { signal });
+  return {
+    submit: (bundle) => {
+      const transactions = bundle.transactions.map((bytes) => ({ data: base64(bytes) }));
+      return submit(bodyOf(bundle, `"transactions":${JSON.stringify(transactions)}`));
+    },
+    async submitSealed(bundle) {
+      const { network, keys: known } = await sealingKeys();
+      const newest = known.toSorted((one, other) => other.validUntilSlot - one.validUntilSlot)[0];
+      if (newest === undefined) throw new Error("the engine has no key that bundles can be sealed with");
+      const key = { id: newest.id, publicKey: Uint8Array.from(atob(newest.publicKey), (each) => each.charCodeAt(0)) };
+      const { envelope } = await sealBundle({ ...bundle, network, key });
+      try {
+        return await submit(bodyOf(bundle, `"encryptedPayload":"${base64(envelope)}"`));
+      } catch (fault) {
+        // A key that the engine no longer takes is asked for again at the next bundle.
+        if (fault instanceof ProblemError && fault.code === "decryption_failed") keys = null;
+        throw fault;
+      }
+    },
+    status: (bundleId) => status(bundleId),
+    async outcome(bundleId, { pollMs = pollMsDefault, signal } = {}) {
+      for (;;) {
+        const shown = await status(bundleId, signal);
+        if (shown.status !== "accepted") return shown;
+        await pause(pollMs, signal);
+      }
+    },
+  };
+}
+
+/** Written by hand where numbers stand: a lamport count beyond 2^53 stays exact. */
+function bodyOf({ tip, mevType = "unknown", targetSlot }: Bundle, content: string): string {
+  const target = targetSlot === undefined ? "" : `,"targetSlot":${targetSlot}`;
+  return `{${content},"tip":${tip},"mevType":"${mevType}"${target}}`;
+}
+
+const base64 = (bytes: Uint8Array): string => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+
+function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const stop = (): void => {
+    clearTimeout(timer);
+    reject(signal?.reason);
+  };
+  const timer = setTimeout(() => {
+    signal?.removeEventListener("abort", stop);
+    resolve();
+  }, durationMs);
+  signal?.addEventListener("abort", stop, { once: true });
+  return promise;
+}
