@@ -5,6 +5,7 @@ import { bundleConformance } from "./conformance/bundles.ts";
 import { changeConformance } from "./conformance/changes.ts";
 import { creditConformance } from "./conformance/credits.ts";
 import { engineConformance } from "./conformance/engine.ts";
+import { engineLeaseConformance } from "./conformance/engine-leases.ts";
 import { keyConformance } from "./conformance/keys.ts";
 import { leaseBookConformance } from "./conformance/lease-books.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
@@ -55,5 +56,6 @@ export function describeStateConformance(
     changeConformance(subject);
     bundleConformance(subject);
     engineConformance(subject);
+    engineLeaseConformance(subject);
   });
 }

@@ -13,7 +13,7 @@ const retryBackoff = { baseMs: 5, maxMs: 100 };
 /** What a store needs of its database: the one below, or a transaction that several stores take part in. */
 export type StoreConnection = Pick<
   Connection,
-  "driver" | "clock" | "random" | "newId" | "run" | "transaction" | "group"
+  "driver" | "clock" | "random" | "newId" | "run" | "write" | "transaction" | "group"
 >;
 
 /** What the stores write through: statements, transactions and groups, with errors turned into SluiceError. */
@@ -47,6 +47,11 @@ export class Connection implements AsyncDisposable {
     }
   }
 
+  /** One statement that writes, told apart from those that read because a fence may have to go before it. */
+  write<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    return this.run(work);
+  }
+
   /** Several statements in one transaction, which may run again from its beginning when the database asks for it. */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     try {
@@ -77,6 +82,7 @@ export class Connection implements AsyncDisposable {
       random,
       newId,
       run: (work) => work(tx),
+      write: (work) => work(tx),
       transaction: (work) => work(tx),
       group: async (kind, item) => {
         const [result] = await kind.apply(tx, [item]);

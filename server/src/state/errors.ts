@@ -11,6 +11,7 @@ export type StateFault =
   | "CORRUPT"
   | "UNAVAILABLE"
   | "OVERLOADED"
+  | "FENCED"
   | "FAULT";
 
 /** A fault with a sentence for operators. Thrown as such while opening; at run time it is the `cause` of a SluiceError. */
@@ -41,6 +42,7 @@ const sentences: Readonly<Record<StateFault, string>> = {
   READ_ONLY: "The state database is read-only; nothing was written.",
   CORRUPT: "The state database is damaged.",
   UNAVAILABLE: "The state database cannot be reached.",
+  FENCED: "Another process has taken over what this one was writing; nothing was written.",
   OVERLOADED: "Too many writes are waiting for the state database.",
   FAULT: "The state database failed.",
 };
@@ -107,7 +109,10 @@ export function isConnectionLoss(error: unknown): boolean {
 
 /** A failure that one statement's own values caused; the transaction around it is otherwise sound. */
 export function isItemFailure(error: unknown): boolean {
-  if (error instanceof SluiceError) return stateFaultOf(error) === null;
+  if (error instanceof SluiceError) {
+    const fault = stateFaultOf(error);
+    return fault === null || fault === "FENCED";
+  }
   const code = driverCode(error);
   return code.startsWith("SQLITE_CONSTRAINT") || code.startsWith("23") || code.startsWith("22");
 }

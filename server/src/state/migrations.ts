@@ -1,4 +1,4 @@
-import { engineSteps } from "./engine/migration.ts";
+import { engineLeaseSteps, engineSteps } from "./engine/migration.ts";
 import type { Migration } from "./schema.ts";
 
 /**
@@ -135,4 +135,5 @@ export const migrations: readonly Migration[] = [
     ],
   },
   { number: 5, name: "bundles and what the block engine remembers", steps: engineSteps },
+  { number: 6, name: "who keeps the block engine's book", steps: engineLeaseSteps },
 ];

@@ -5,7 +5,7 @@ import { Audit } from "./audit.ts";
 import { Connection } from "./connection.ts";
 import { Credits } from "./credits.ts";
 import { Searchers } from "./engine/searchers.ts";
-import { engineStores } from "./engine/stores.ts";
+import { engineState } from "./engine/stores.ts";
 import { EngineSwitches } from "./engine/switches.ts";
 import { faultOfDriverError, StateError } from "./errors.ts";
 import { Keys } from "./keys.ts";
@@ -129,7 +129,7 @@ export function createState(opened: Opened, deps: { clock: Clock; random: Random
     sessions: new Sessions(connection),
     audit: new Audit(connection),
     upstreamOrders: new UpstreamOrders(connection),
-    engine: engineStores(connection),
+    engine: engineState(connection),
     change: (work) =>
       connection.transaction((tx) => {
         const within = connection.within(tx);

@@ -7,7 +7,7 @@ import type {
   Product,
   SubscriptionTiers,
 } from "@sluice/contract";
-import type { EngineStores, EngineSwitchStore, SearcherStore } from "./engine/engine-records.ts";
+import type { EngineState, EngineSwitchStore, SearcherStore } from "./engine/engine-records.ts";
 import type { CreditStore, MeteredProduct } from "./meter.ts";
 import type { UpstreamOrderStore } from "./order-records.ts";
 import type { Page, PageRequest } from "./page.ts";
@@ -195,7 +195,7 @@ export interface State extends AsyncDisposable {
   readonly sessions: SessionStore;
   readonly audit: AuditStore;
   readonly upstreamOrders: UpstreamOrderStore;
-  readonly engine: EngineStores;
+  readonly engine: EngineState;
   /**
    * Several writes as one: all of them are on disk when it resolves, or none is. `work` may run again from its beginning
    * when the database asks for it, so it touches nothing but the stores it is handed.

@@ -1,6 +1,6 @@
 import { bundleStates, SluiceError } from "@sluice/contract";
 import { sql } from "kysely";
-import type { Connection } from "../connection.ts";
+import type { StoreConnection } from "../connection.ts";
 import { newFault } from "../errors.ts";
 import type { GroupKind } from "../group-commit.ts";
 import { beyond, readPageRequest, toPage } from "../paging.ts";
@@ -24,9 +24,9 @@ const forgottenInOneGo = 500;
 const notedInOneGo = 500;
 
 export class Bundles implements BundleStore {
-  readonly #connection: Connection;
+  readonly #connection: StoreConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: StoreConnection) {
     this.#connection = connection;
   }
 
@@ -59,7 +59,7 @@ export class Bundles implements BundleStore {
       return cells({ text: id }, { int: forwarded_times }, { int: forwarded_slot }, { text: forwarded_leader });
     });
     if (rows.length === 0) return;
-    await this.#connection.run((db) =>
+    await this.#connection.write((db) =>
       sql`update bundles set forwarded_times = v.column2, forwarded_slot = v.column3, forwarded_leader = v.column4
         from ${valueRows(rows)} where id = v.column1 and ended_at is null`.execute(db),
     );
@@ -120,12 +120,12 @@ export class Bundles implements BundleStore {
   async told(ids: readonly string[]): Promise<void> {
     checkCount("ids", ids.length, pageMax);
     if (ids.length === 0) return;
-    await this.#connection.run((db) => db.deleteFrom("bundle_outcomes").where("bundle_id", "in", ids).execute());
+    await this.#connection.write((db) => db.deleteFrom("bundle_outcomes").where("bundle_id", "in", ids).execute());
   }
 
   async forget(endedBefore: number): Promise<number> {
     const before = checkWhole("endedBefore", endedBefore);
-    return this.#connection.run(async (db) => {
+    return this.#connection.write(async (db) => {
       const old = db
         .selectFrom("bundles")
         .select("id")

@@ -1,13 +1,13 @@
-import type { Connection } from "../connection.ts";
+import type { StoreConnection } from "../connection.ts";
 import { checkIdentifier, checkText, isIdentifier } from "../values.ts";
 import type { CursorStore } from "./engine-records.ts";
 
 const valueLengthMax = 1_000;
 
 export class Cursors implements CursorStore {
-  readonly #connection: Connection;
+  readonly #connection: StoreConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: StoreConnection) {
     this.#connection = connection;
   }
 
@@ -21,7 +21,7 @@ export class Cursors implements CursorStore {
 
   async set(name: string, value: string): Promise<void> {
     const changed = { value: checkText("value", value, valueLengthMax) };
-    await this.#connection.run((db) =>
+    await this.#connection.write((db) =>
       db
         .insertInto("engine_cursors")
         .values({ name: checkIdentifier("name", name), ...changed })

@@ -1,4 +1,4 @@
-import type { Connection } from "../connection.ts";
+import type { StoreConnection } from "../connection.ts";
 import { numberOf } from "../rows.ts";
 import { checkAmount, checkCount, checkIdentifier, checkWhole } from "../values.ts";
 import type { EncryptionKeyRecord, EncryptionKeyStore } from "./engine-records.ts";
@@ -10,9 +10,9 @@ const forgottenInOneGo = 1_000;
 const keyBytesMax = 4_096;
 
 export class EncryptionKeys implements EncryptionKeyStore {
-  readonly #connection: Connection;
+  readonly #connection: StoreConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: StoreConnection) {
     this.#connection = connection;
   }
 
@@ -27,7 +27,7 @@ export class EncryptionKeys implements EncryptionKeyStore {
     };
     checkCount("publicKey", key.publicKey.length, keyBytesMax);
     checkCount("privateKey", key.privateKey.length, keyBytesMax);
-    await this.#connection.run((db) => db.insertInto("encryption_keys").values(row).execute());
+    await this.#connection.write((db) => db.insertInto("encryption_keys").values(row).execute());
   }
 
   async since(slot: bigint): Promise<readonly EncryptionKeyRecord[]> {
@@ -45,7 +45,7 @@ export class EncryptionKeys implements EncryptionKeyStore {
   }
 
   async forget(before: bigint): Promise<number> {
-    return this.#connection.run(async (db) => {
+    return this.#connection.write(async (db) => {
       const old = db
         .selectFrom("encryption_keys")
         .select("id")

@@ -103,6 +103,37 @@ export interface CursorStore {
   set(name: string, value: string): Promise<void>;
 }
 
+/** Who keeps something that one process at a time may keep. */
+export interface LeaseRecord {
+  readonly name: string;
+  /** Goes up with each holder. */
+  readonly epoch: bigint;
+  /** Goes up each time the holder says that it lives. */
+  readonly beats: bigint;
+  /** Empty where its last holder gave it up. */
+  readonly holder: string;
+}
+
+/**
+ * Leases without clocks: a holder beats, and who sees no beat for as long as holders have may take over. A wrong guess does
+ * no harm, since what is written under a lease that has gone on is refused.
+ */
+export interface LeaseStore {
+  /** Whether other processes can be at this database; where not, a holder that is not this process is dead. */
+  readonly isShared: boolean;
+  /** Null where nobody ever held it. */
+  find(name: string): Promise<LeaseRecord | null>;
+  /**
+   * Takes it in a new epoch, if it stands as it was seen; null where it has moved since. Waits for writes of the holder
+   * before that are under way, so that whatever the new holder then reads is whole.
+   */
+  take(name: string, holder: string, seen: LeaseRecord | null): Promise<LeaseRecord | null>;
+  /** Says that the holder lives; false where its epoch is over. */
+  beat(lease: Pick<LeaseRecord, "name" | "epoch">): Promise<boolean>;
+  /** Gives it up, so that nobody waits; nothing where its epoch is over. */
+  release(lease: Pick<LeaseRecord, "name" | "epoch">): Promise<void>;
+}
+
 /** What the block engine remembers. */
 export interface EngineStores {
   readonly bundles: BundleStore;
@@ -112,4 +143,15 @@ export interface EngineStores {
   readonly encryptionKeys: EncryptionKeyStore;
   readonly replays: ReplayStore;
   readonly cursors: CursorStore;
+}
+
+/** The engine's memory, and who may write it. */
+export interface EngineState extends EngineStores {
+  readonly leases: LeaseStore;
+  /**
+   * The same memory for the holder of a lease: once another holds it, every write is refused with OVERLOADED, of which
+   * `stateFaultOf` says FENCED, in the same transaction that would have made it. What operators write (searchers, switches)
+   * is under no lease.
+   */
+  under(lease: Pick<LeaseRecord, "name" | "epoch">): EngineStores;
 }

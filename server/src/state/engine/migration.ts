@@ -107,3 +107,12 @@ export const engineSteps: readonly Step[] = [
     columns: { name: { type: "id" }, value: { type: "text" } },
   },
 ];
+
+/** Of which of several processes keeps the book. */
+export const engineLeaseSteps: readonly Step[] = [
+  {
+    create: "engine_leases",
+    primaryKey: ["name"],
+    columns: { name: { type: "id" }, epoch: { type: "int" }, beats: { type: "int" }, holder: { type: "text" } },
+  },
+];

@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/contract";
-import type { Connection } from "../connection.ts";
+import type { StoreConnection } from "../connection.ts";
 import { newFault } from "../errors.ts";
 import type { GroupKind } from "../group-commit.ts";
 import type { Tx } from "../tables.ts";
@@ -10,9 +10,9 @@ import type { ReplayRow } from "./tables.ts";
 const forgottenInOneGo = 1_000;
 
 export class Replays implements ReplayStore {
-  readonly #connection: Connection;
+  readonly #connection: StoreConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: StoreConnection) {
     this.#connection = connection;
   }
 
@@ -27,7 +27,7 @@ export class Replays implements ReplayStore {
 
   async forgetExpired(): Promise<number> {
     const now = BigInt(this.#connection.clock.now());
-    return this.#connection.run(async (db) => {
+    return this.#connection.write(async (db) => {
       const expired = db
         .selectFrom("replays")
         .select("enc")

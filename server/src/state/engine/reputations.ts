@@ -1,4 +1,4 @@
-import type { Connection } from "../connection.ts";
+import type { StoreConnection } from "../connection.ts";
 import { numberOf, parse } from "../rows.ts";
 import { checkCount, checkIdentifier, checkJson, checkWhole, isIdentifier } from "../values.ts";
 import type { ReputationRecord, ReputationStore } from "./engine-records.ts";
@@ -10,9 +10,9 @@ const pageMax = 1_000;
 const rowsInStatement = 500;
 
 export class Reputations implements ReputationStore {
-  readonly #connection: Connection;
+  readonly #connection: StoreConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: StoreConnection) {
     this.#connection = connection;
   }
 

@@ -1,18 +1,29 @@
-import type { Connection } from "../connection.ts";
+import type { Connection, StoreConnection } from "../connection.ts";
 import { Bundles } from "./bundles.ts";
 import { Cursors } from "./cursors.ts";
 import { EncryptionKeys } from "./encryption-keys.ts";
-import type { EngineStores } from "./engine-records.ts";
+import type { EngineState, EngineStores } from "./engine-records.ts";
+import { FencedConnection } from "./fenced-connection.ts";
+import { Leases } from "./leases.ts";
 import { Replays } from "./replays.ts";
 import { Reputations } from "./reputations.ts";
 import { Searchers } from "./searchers.ts";
 import { EngineSwitches } from "./switches.ts";
 
-export function engineStores(connection: Connection): EngineStores {
+export function engineState(connection: Connection): EngineState {
+  const free = { searchers: new Searchers(connection), switches: new EngineSwitches(connection) };
+  return {
+    ...free,
+    ...bookStores(connection),
+    leases: new Leases(connection),
+    under: (lease) => ({ ...free, ...bookStores(new FencedConnection(connection, lease)) }),
+  };
+}
+
+/** What the keeper of the book alone writes. */
+function bookStores(connection: StoreConnection): Omit<EngineStores, "searchers" | "switches"> {
   return {
     bundles: new Bundles(connection),
-    searchers: new Searchers(connection),
-    switches: new EngineSwitches(connection),
     reputations: new Reputations(connection),
     encryptionKeys: new EncryptionKeys(connection),
     replays: new Replays(connection),

@@ -86,6 +86,14 @@ export interface EngineCursorRow {
   value: string;
 }
 
+export interface EngineLeaseRow {
+  name: string;
+  epoch: bigint;
+  beats: bigint;
+  /** Empty where its last holder gave it up. */
+  holder: string;
+}
+
 export interface EngineTables {
   bundles: BundleRow;
   bundle_contents: BundleContentRow;
@@ -97,4 +105,5 @@ export interface EngineTables {
   encryption_keys: EncryptionKeyRow;
   replays: ReplayRow;
   engine_cursors: EngineCursorRow;
+  engine_leases: EngineLeaseRow;
 }
