@@ -54,6 +54,7 @@ function viewOf(chain: Chain, accounts: AccountStore, history: History, slot: bi
     genesis: chain.genesis,
     blockhashes: chain.blockhashes,
     epochs: chain.epochs,
+    left: null,
     statuses: chain.statuses,
     cluster: chain.cluster,
     openSlot: slot + 1n,

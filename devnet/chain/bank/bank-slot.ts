@@ -58,15 +58,16 @@ export class CommitmentLadder {
     return this.#slots.find((bank) => bank.slot === slot) ?? null;
   }
 
-  /** Slots that can be abandoned: those above the confirmed one, newest first. */
-  unconfirmed(): BankSlot[] {
-    return this.#slots.filter(({ slot }) => slot > this.#confirmed.slot).toReversed();
+  /** Slots above the one of a commitment, newest first: those that can be abandoned without taking it back. */
+  above(commitment: "confirmed" | "finalized"): BankSlot[] {
+    const { slot: lowest } = this.at(commitment);
+    return this.#slots.filter(({ slot }) => slot > lowest).toReversed();
   }
 
-  /** Abandons the newest `depth` slots, none of them confirmed, and gives the slot that is the newest now. */
-  abandon(depth: number): BankSlot {
-    const most = this.unconfirmed().length;
-    if (depth > most) throw new RangeError(`only ${most} slots are not yet confirmed`);
+  /** Abandons the newest `depth` slots, none of which has reached `kept`, and gives the slot that is the newest now. */
+  abandon(depth: number, kept: "confirmed" | "finalized"): BankSlot {
+    const most = this.above(kept).length;
+    if (depth > most) throw new RangeError(`only ${most} slots are not yet ${kept}`);
     this.#slots.length -= depth;
     return this.#behind(0n);
   }

@@ -11,6 +11,7 @@ import { EpochSchedule } from "./epochs.ts";
 import type { Genesis } from "./genesis.ts";
 import { History, type RecordedTransaction } from "./history.ts";
 import { slotYears } from "./inflation.ts";
+import { LeftBranch, leavingBranch, type TakenBack } from "./left-branch.ts";
 import { OpenSlot } from "./open-slot.ts";
 import { Pipeline, type PipelineFacts } from "./pipeline.ts";
 import { type Simulation, type SimulationBank, type SimulationRequest, simulateAt } from "./simulate.ts";
@@ -48,11 +49,14 @@ export interface ChainListener {
   confirmed(bank: BankSlot): void;
   finalized(bank: BankSlot): void;
   /**
-   * Slots after `parent`, oldest first, the open one last, are no longer part of the chain, nor is what was written to
-   * the addresses `takenBack` in those that were frozen.
+   * Slots after `parent`, oldest first, the open one last, are no longer part of the chain, nor is what was written in
+   * those that were frozen.
    */
-  abandoned?(parent: BankSlot, slots: readonly bigint[], takenBack: ReadonlySet<string>): void;
+  abandoned?(parent: BankSlot, slots: readonly bigint[], takenBack: TakenBack): void;
 }
+
+/** The commitment that a fork leaves as it is; what is below it may be abandoned. */
+export type ForkKeeps = "confirmed" | "finalized";
 
 /**
  * The chain: an open slot into which submitted transactions go in order of arrival, and the frozen slots behind it.
@@ -79,6 +83,7 @@ export class Chain implements AsyncDisposable {
   readonly bundles: BundleStage;
   readonly #pipeline: Pipeline;
   #open: OpenSlot;
+  #left: LeftBranch | null = null;
 
   private constructor(options: ChainOptions, genesis: Genesis, deps: ChainDependencies) {
     this.genesis = genesis;
@@ -232,6 +237,7 @@ export class Chain implements AsyncDisposable {
     return this.#pipeline.exclusively(async () => {
       const { bank, block } = await this.#freeze();
       const moved = this.#ladder.push(bank);
+      if (moved.confirmed.length > 0) this.#left = null;
       for (const listener of this.#listeners) {
         listener.frozen(bank, block);
         for (const confirmed of moved.confirmed) listener.confirmed(confirmed);
@@ -247,32 +253,45 @@ export class Chain implements AsyncDisposable {
     for (const listener of this.#listeners) listener.opened(this.#open.slot, this.#open.parent.slot);
   }
 
+  /** What is shown at `confirmed` of a branch that was confirmed and abandoned; null where there is none. */
+  get left(): LeftBranch | null {
+    return this.#left;
+  }
+
   /** How many slots `fork` can abandon now. */
-  get forkDepthMax(): number {
-    return this.#ladder.unconfirmed().length;
+  forkDepthMax(keeps: ForkKeeps = "confirmed"): number {
+    return this.#ladder.above(keeps).length;
   }
 
   /**
-   * Abandons the newest `depth` frozen slots, none of them confirmed, and the open one: state, history, statuses,
-   * blockhashes, votes and sysvars are as before them. The next slot opens on the last one that stays, with its number
-   * above all that were used. With `landAgain` the abandoned transactions are run again there, in their order; those
-   * whose blockhash was abandoned too are lost. Throws RangeError when a slot is confirmed already.
+   * Abandons the newest `depth` frozen slots and the open one: state, history, statuses, blockhashes, votes and sysvars are as
+   * before them. The next slot opens on the last one that stays, with its number above all that were used. With `landAgain`
+   * the abandoned transactions are run again there, in their order; those whose blockhash was abandoned too are lost.
+   * Commitments stay where they are; a confirmed bank that is abandoned is `left`. Throws RangeError when a slot has
+   * reached what the fork `keeps`.
    */
-  fork(depth: number, landAgain: boolean): Promise<{ parent: bigint; abandoned: readonly bigint[] }> {
+  fork(
+    depth: number,
+    landAgain: boolean,
+    keeps: ForkKeeps = "confirmed",
+  ): Promise<{ parent: bigint; abandoned: readonly bigint[] }> {
     return this.#pipeline.exclusively(async () => {
       const open = this.#open;
-      const gone = this.#ladder.unconfirmed().slice(0, depth);
-      const parent = this.#ladder.abandon(depth);
+      const gone = this.#ladder.above(keeps).slice(0, depth);
+      const parent = this.#ladder.abandon(depth, keeps);
       const abandoned = [...gone.map(({ slot }) => slot).toReversed(), open.slot];
-      const takenBack = new Set(gone.flatMap(({ slot }) => [...this.accounts.written(slot)]));
+      const leaving = leavingBranch(gone, this);
       const transactions = [...this.history.rollback(parent.slot), ...open.recorded];
+      if (leaving.confirmed !== null) {
+        this.#left = new LeftBranch({ ...leaving.confirmed, transactions }, this.#left);
+      }
       this.statuses.rollback(depth);
       this.blockhashes.rollback(parent.blockHeight);
       this.cluster.rollback(parent.slot);
       this.#sysvars.rollback(parent);
       if (abandoned.some((slot) => this.#wroteProgram(slot))) this.#pipeline.distrustCaches();
       await this.#writeMachine(this.accounts.rollback(parent.slot));
-      for (const listener of this.#listeners) listener.abandoned?.(parent, abandoned, takenBack);
+      for (const listener of this.#listeners) listener.abandoned?.(parent, abandoned, leaving.takenBack);
       await this.#openSlot(this.#nextSlot(parent, open.slot + 1n));
       if (landAgain) this.#landAgain(transactions);
       return { parent: parent.slot, abandoned };

@@ -193,7 +193,7 @@ test("over epochs with tips, votes, skipped slots and forks no lamport comes or 
   });
   while (chain.epochs.epochOf(chain.openSlot) < 6n) {
     if (random.falls(0.5)) tip(manual, payer, BigInt(1 + random.below(1_000_000)), random.below(8));
-    if (random.falls(0.1)) await chain.fork(Math.min(chain.forkDepthMax, 1 + random.below(5)), random.falls(0.5));
+    if (random.falls(0.1)) await chain.fork(Math.min(chain.forkDepthMax(), 1 + random.below(5)), random.falls(0.5));
     await chain.settled();
     if (random.falls(0.1)) await chain.closeSlot(BigInt(1 + random.below(6)));
     else await manual.closeSlots(1);

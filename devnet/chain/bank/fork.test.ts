@@ -100,7 +100,7 @@ test("a fork never takes back what is confirmed, and commitments never move back
   const { chain } = manual;
   await manual.closeSlots(25);
   const before = { confirmed: chain.at("confirmed"), finalized: chain.at("finalized") };
-  expect(chain.forkDepthMax).toBe(10);
+  expect(chain.forkDepthMax()).toBe(10);
   await expect(chain.fork(11, false)).rejects.toThrow("only 10 slots are not yet confirmed");
   await chain.fork(10, false);
   const confirmed: bigint[] = [];
@@ -113,9 +113,45 @@ test("a fork never takes back what is confirmed, and commitments never move back
   });
   expect(chain.at("processed").slot).toBe(15n);
   expect({ confirmed: chain.at("confirmed"), finalized: chain.at("finalized") }).toEqual(before);
-  expect(chain.forkDepthMax).toBe(0);
+  expect(chain.forkDepthMax()).toBe(0);
   await manual.closeSlots(12);
   expect(confirmed).toEqual([27n, 28n]);
+});
+
+test("a fork that takes confirmed slots leaves what is finalized, and what was confirmed is shown until newer slots are", async () => {
+  const payer = Keypair.generate();
+  await using manual = await startManualChain({ ...options, confirmedAfter: 4, finalizedAfter: 12 });
+  const { chain } = manual;
+  manual.fund(payer, 100n * SOL);
+  await manual.closeSlots(20);
+  const to = Keypair.generate();
+  const lost = transfer(chain, payer, to);
+  chain.submit(lost);
+  await manual.closeSlots(5);
+  const confirmed = chain.at("confirmed");
+  expect([confirmed.slot, chain.at("finalized").slot, chain.forkDepthMax("finalized")]).toEqual([21n, 13n, 12]);
+  const block = chain.history.block(21n);
+  const shown = block === null ? null : { ...block };
+  await expect(chain.fork(13, false, "finalized")).rejects.toThrow("only 12 slots are not yet finalized");
+  await chain.fork(6, false, "finalized");
+  expect([chain.at("processed").slot, chain.at("confirmed"), chain.openSlot]).toEqual([19n, confirmed, 27n]);
+  expect(chain.left?.slots(0n, 100n)).toEqual([20n, 21n]);
+  expect(chain.left?.block(21n)).toEqual(shown as NonNullable<typeof shown>);
+  expect(chain.left?.transaction(lost.id)?.executed.slot).toBe(21n);
+  const address = to.publicKey.toBase58();
+  expect(chain.left?.over(chain.accounts).get(address, 21n)?.lamports).toBe(SOL);
+  expect(chain.accounts.get(address, 19n)).toBeNull();
+  // More of the same branch goes before anything newer is confirmed.
+  await manual.closeSlots(2);
+  await chain.fork(4, false, "finalized");
+  expect([chain.at("processed").slot, chain.left?.slots(0n, 100n)]).toEqual([17n, [18n, 19n, 20n, 21n]]);
+  expect(chain.left?.over(chain.accounts).get(address, 21n)?.lamports).toBe(SOL);
+  await manual.closeSlots(4);
+  expect(chain.left?.bank).toEqual(confirmed);
+  await manual.closeSlots(1);
+  expect([chain.left, chain.at("confirmed").slot]).toEqual([null, 30n]);
+  expect(chain.account(address, "confirmed")).toBeNull();
+  expect(chain.history.transaction(lost.id)).toBeNull();
 });
 
 test("skipped slots have no block, heights go on by one, and parents link over them", async () => {

@@ -161,6 +161,61 @@ test("a fork deeper than what is unconfirmed is refused and changes nothing", as
   await expect(faulty.admin("devnet_fork", { depth: 1, again: true })).rejects.toThrow("unknown field `again`");
 });
 
+test("a fork of confirmed blocks: confirmed stands on what was left until newer slots are, then all of it is as if it had never been", async () => {
+  await using faulty = await bootFaultyNode({ confirmedAfter: 3, finalizedAfter: 12 });
+  const { wsUrl, rpcUrl } = faulty.node;
+  const connection = connect(faulty);
+  const [payer, to] = [Keypair.generate(), Keypair.generate()];
+  await connection.requestAirdrop(payer.publicKey, 10 * SOL);
+  await faulty.closeSlots(9);
+  using subscriber = await RawSubscriber.open(wsUrl);
+  const account = await subscriber.ask("accountSubscribe", to.publicKey.toBase58(), { commitment: "confirmed" });
+  const updates = await subscriber.ask("slotsUpdatesSubscribe");
+  const signature = await sent(connection, payer, to, (await connection.getLatestBlockhash("processed")).blockhash);
+  const told = await subscriber.ask("signatureSubscribe", signature, { commitment: "confirmed" });
+  await faulty.closeSlots(5);
+  const seen = await connection.getBlock(10, { commitment: "confirmed" });
+  const { blockhash } = await connection.getLatestBlockhash("confirmed");
+  expect(await subscriber.told(told)).toMatchObject([{ value: { err: null } }]);
+  await expect(faulty.admin("devnet_fork", { depth: 5 })).rejects.toThrow("depth must be from 1 to 3");
+  await expect(faulty.admin("devnet_fork", { depth: 13, confirmed: true })).rejects.toThrow("from 1 to 12");
+  const forked = await faulty.admin("devnet_fork", { depth: 5, confirmed: true });
+  expect(forked).toEqual({ parent: 9, abandoned: [10, 11, 12, 13, 14, 15], openSlot: 16 });
+  const confirmed = async () => ({
+    slot: await connection.getSlot("confirmed"),
+    blocks: await connection.getBlocks(8, 30, "confirmed"),
+    block: (await call(rpcUrl, "getBlock", [10, { commitment: "confirmed", maxSupportedTransactionVersion: 0 }])).error,
+    balance: await connection.getBalance(to.publicKey, "confirmed"),
+    isValid: (await connection.isBlockhashValid(blockhash, { commitment: "confirmed" })).value,
+    transaction: (await connection.getTransaction(signature, { commitment: "confirmed" }))?.slot,
+  });
+  const left = { slot: 11, blocks: [8, 9, 10, 11], block: undefined, balance: SOL, isValid: true, transaction: 10 };
+  expect(await confirmed()).toEqual(left as never);
+  expect(await connection.getBlock(10, { commitment: "confirmed" })).toEqual(seen as NonNullable<typeof seen>);
+  // The newest block is another one already.
+  expect(await connection.getSlot("processed")).toBe(9);
+  expect((await connection.getSignatureStatus(signature)).value).toBeNull();
+  expect(await connection.getBalance(to.publicKey, "processed")).toBe(0);
+  await faulty.closeSlots(3);
+  expect(await confirmed()).toEqual(left as never);
+  await faulty.closeSlots(1);
+  const never = { slot: 16, blocks: [8, 9, 16], balance: 0, isValid: false, transaction: undefined };
+  expect(await confirmed()).toMatchObject({ ...never, block: { code: -32007 } } as never);
+  const lamports = (await subscriber.told(account)).map((each) => {
+    const { context, value } = each as { context: { slot: number }; value: { lamports: number } };
+    return [context.slot, value.lamports];
+  });
+  expect(lamports).toEqual([
+    [10, SOL],
+    [16, 0],
+  ]);
+  const confirmations = (await subscriber.told(updates)) as { type: string; slot: number }[];
+  const slots = confirmations.filter(({ type }) => type === "optimisticConfirmation").map(({ slot }) => slot);
+  expect(slots).toEqual([7, 8, 9, 10, 11, 16]);
+  await faulty.closeSlots(9);
+  expect(await connection.getBlocks(8, 30, "finalized")).toEqual([8, 9, 16]);
+});
+
 test("pruned history is gone: getBlock -32001, the first block moves up, and transactions before it are unknown", async () => {
   await using faulty = await bootFaultyNode({ finalizedAfter: 4 });
   const connection = connect(faulty);

@@ -1,6 +1,7 @@
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import type { Chain } from "../bank/chain.ts";
 import type { RecordedTransaction } from "../bank/history.ts";
+import type { LeftBranch } from "../bank/left-branch.ts";
 import type { Simulation, SimulationBank, SimulationRequest } from "../bank/simulate.ts";
 import type { ChainEvent } from "../pubsub/subscription.ts";
 import type { ChainView } from "../rpc/method.ts";
@@ -51,7 +52,12 @@ export class LaggingView implements ChainView {
   }
 
   get accounts() {
-    return this.#chain.accounts;
+    return this.left?.over(this.#chain.accounts) ?? this.#chain.accounts;
+  }
+
+  get left(): LeftBranch | null {
+    const { left } = this.#chain;
+    return left !== null && left.bank.slot === this.at("confirmed").slot ? left : null;
   }
 
   get blockhashes() {

@@ -117,13 +117,14 @@ function chainMethods(faults: Faults): MethodTable {
     devnet_fork: {
       ...FIRST_PARAMETER,
       async run(params) {
-        const object = settings(params[0], ["depth", "landAgain"]);
+        const object = settings(params[0], ["depth", "landAgain", "confirmed"]);
         const landAgain = booleanMember(object, "landAgain", false);
+        const keeps = booleanMember(object, "confirmed", false) ? "finalized" : "confirmed";
         if (view.behind > 0) throw invalidParams("Invalid params: a node that lags cannot fork.");
         await chain.settled();
-        const depth = wholeNumber(object["depth"], "depth", 1, chain.forkDepthMax);
-        const { parent, abandoned } = await chain.fork(depth, landAgain).catch((fault: unknown) => {
-          // A slot was confirmed between the check and the fork.
+        const depth = wholeNumber(object["depth"], "depth", 1, chain.forkDepthMax(keeps));
+        const { parent, abandoned } = await chain.fork(depth, landAgain, keeps).catch((fault: unknown) => {
+          // A slot was confirmed or finalized between the check and the fork.
           throw fault instanceof RangeError ? invalidParams(`Invalid params: ${fault.message}.`) : fault;
         });
         clock.forked();

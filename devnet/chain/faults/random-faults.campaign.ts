@@ -30,7 +30,11 @@ function faultOf(chain: Chain, shownBefore: { confirmed: bigint; finalized: bigi
     return `slot ${bank.slot} holds ${lamports} lamports, not ${bank.capitalization}`;
   const { confirmed, finalized } = { confirmed: chain.at("confirmed").slot, finalized: chain.at("finalized").slot };
   if (confirmed < shownBefore.confirmed || finalized < shownBefore.finalized) return "a commitment moved back";
-  if (finalized > confirmed || confirmed > bank.slot) return "the commitments are out of order";
+  // A confirmed branch that was abandoned stands above the blocks that are to win.
+  const isLeft = chain.left !== null;
+  if (finalized > confirmed || finalized > bank.slot || (confirmed > bank.slot && !isLeft)) {
+    return "the commitments are out of order";
+  }
   const blocks = chain.history.slots(0n, bank.slot, 10_000).flatMap((slot) => chain.history.block(slot) ?? []);
   if (blocks.at(-1)?.blockhash !== bank.blockhash) return "the newest block is not the processed one";
   for (const [index, block] of blocks.entries()) {
@@ -52,6 +56,7 @@ async function step(node: ChainNode, random: SeededRandom): Promise<string> {
     () => ["devnet_skipSlots", 1 + random.below(5)],
     () => ["devnet_fork", { depth: 1 + random.below(6), landAgain: random.falls(0.5) }],
     () => ["devnet_fork", { depth: 1 + random.below(3), landAgain: random.falls(0.5) }],
+    () => ["devnet_fork", { depth: 6 + random.below(14), landAgain: random.falls(0.5), confirmed: true }],
     () => ["devnet_lag", 1 + random.below(12)],
     () => ["devnet_zombie", 1 + random.below(12)],
     () => ["devnet_clear"],

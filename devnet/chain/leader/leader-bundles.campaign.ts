@@ -102,7 +102,7 @@ async function runSlot(stage: Stage): Promise<void> {
   }
   if (draw.below(2) === 0) await chain.settled();
   await chain.closeSlot();
-  if (draw.below(10) === 0 && chain.forkDepthMax > 3) {
+  if (draw.below(10) === 0 && chain.forkDepthMax() > 3) {
     await chain.fork(1 + draw.below(3), false);
     stage.forks += 1;
   }

@@ -1,4 +1,5 @@
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
+import type { TakenBack } from "../bank/left-branch.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import type { Block } from "../model.ts";
 import type { RpcNode } from "../rpc/method.ts";
@@ -8,7 +9,7 @@ export type ChainEvent =
   | { readonly kind: "received"; readonly signature: string }
   | { readonly kind: "opened"; readonly slot: bigint; readonly parent: bigint }
   /** The chain went on from an older slot; these, oldest first, are no part of it, nor is what was written in them. */
-  | { readonly kind: "abandoned"; readonly slots: readonly bigint[]; readonly takenBack: ReadonlySet<string> }
+  | { readonly kind: "abandoned"; readonly slots: readonly bigint[]; readonly takenBack: TakenBack }
   /** A slot reached a commitment; frozen slots are processed. */
   | { readonly kind: "reached"; readonly commitment: Commitment; readonly bank: BankSlot; readonly block: Block };
 

@@ -73,8 +73,8 @@ export function isReached(
 }
 
 /**
- * Tells an account when it was written, and at `processed` in the first slot after a fork that took back what was told,
- * as a node does. Programs' subscribers are told of what was written in a slot and of no more, as on a node.
+ * Tells an account when it was written, and in the first slot that reaches its commitment after a fork that took back what
+ * was told, as a node does. Programs' subscribers are told of what was written in a slot and of no more, as on a node.
  */
 export function accountTopic(params: Params): Topic {
   const address = addressParam(params[0], "pubkey");
@@ -86,7 +86,9 @@ export function accountTopic(params: Params): Topic {
     notification: "accountNotification",
     key: keyOf("account", address, encoding, commitment),
     *notices(event, node) {
-      if (event.kind === "abandoned" && commitment === "processed" && event.takenBack.has(address)) isTakenBack = true;
+      if (event.kind === "abandoned" && commitment !== "finalized" && event.takenBack[commitment].has(address)) {
+        isTakenBack = true;
+      }
       if (!isReached(event, commitment)) return;
       const { slot } = event.bank;
       if (!isTakenBack && !node.chain.accounts.written(slot).has(address)) return;

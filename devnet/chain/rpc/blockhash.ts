@@ -1,10 +1,17 @@
 import { parseMessage } from "@sluice/wire";
+import type { BankSlot } from "../bank/bank-slot.ts";
 import { BLOCKHASH_LIFE_BLOCKS } from "../bank/blockhashes.ts";
 import { messageFees } from "../bank/fees.ts";
 import { invalidParams } from "./errors.ts";
-import { bankOf, type MethodTable, withContext } from "./method.ts";
+import { bankOf, leftAt, type MethodTable, type RpcNode, withContext } from "./method.ts";
 import { addressValue, configAt, stringValue } from "./params.ts";
 import { decodeBase64 } from "./transaction-input.ts";
+
+/** The hashes of a branch that was confirmed and abandoned are new: they are valid as long as that is what is shown. */
+function isValidAt(node: RpcNode, bank: BankSlot, blockhash: string): boolean {
+  if (leftAt(node, bank.slot)?.holdsBlockhash(blockhash)) return true;
+  return node.chain.blockhashes.isValid(blockhash, bank.blockHeight);
+}
 
 /** Blockhashes and what a message that carries one would pay. */
 export const blockhashMethods: MethodTable = {
@@ -23,7 +30,7 @@ export const blockhashMethods: MethodTable = {
     run(params, node) {
       const blockhash = addressValue(params[0]);
       const bank = bankOf(node, configAt(params, 1));
-      return withContext(bank, node.chain.blockhashes.isValid(blockhash, bank.blockHeight));
+      return withContext(bank, isValidAt(node, bank, blockhash));
     },
   },
   getFeeForMessage: {
@@ -36,7 +43,7 @@ export const blockhashMethods: MethodTable = {
         throw invalidParams(`failed to deserialize solana_message::versions::VersionedMessage: ${parsed.fault}`);
       }
       const bank = bankOf(node, configAt(params, 1));
-      if (!node.chain.blockhashes.isValid(parsed.message.blockhash, bank.blockHeight)) return withContext(bank, null);
+      if (!isValidAt(node, bank, parsed.message.blockhash)) return withContext(bank, null);
       const fees = messageFees(parsed.message);
       return withContext(bank, fees.base + fees.priority);
     },

@@ -1,7 +1,8 @@
+import type { BankSlot } from "../bank/bank-slot.ts";
 import { encodeBlock, type JsonValue } from "../encode/index.ts";
 import type { Block } from "../model.ts";
 import { blockCleanedUp, blockNotAvailable, invalidParams, slotSkipped, unsupportedVersion } from "./errors.ts";
-import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
+import { bankOf, leftAt, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {
   addressValue,
   booleanMember,
@@ -21,9 +22,22 @@ function blockAt(node: RpcNode, slot: bigint, newest: bigint): Block {
   const { history } = node.chain;
   if (slot > newest) throw blockNotAvailable(slot);
   if (slot < history.firstSlot) throw blockCleanedUp(slot, history.firstSlot);
-  const block = history.block(slot);
+  const block = history.block(slot) ?? leftAt(node, newest)?.block(slot) ?? null;
   if (block === null) throw slotSkipped(slot);
   return block;
+}
+
+/** Slots from `first` on that have a block in the branch of a bank, up to its slot or to `last`. */
+function slotsOf(node: RpcNode, bank: BankSlot, { first, last, limit }: SlotRange): bigint[] {
+  const end = last < bank.slot ? last : bank.slot;
+  const slots = node.chain.history.slots(first, end, limit);
+  return [...slots, ...(leftAt(node, bank.slot)?.slots(first, end) ?? [])].slice(0, limit);
+}
+
+interface SlotRange {
+  readonly first: bigint;
+  readonly last: bigint;
+  readonly limit: number;
 }
 
 function isConfig(value: JsonValue | undefined): boolean {
@@ -39,7 +53,7 @@ function blocks(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const end = asked < bank.slot ? asked : bank.slot;
   if (end < start) return [];
   if (end - start > BLOCKS_MAX) throw invalidParams(`Slot range too large; max ${BLOCKS_MAX}`);
-  return node.chain.history.slots(start, end, Number(BLOCKS_MAX) + 1);
+  return slotsOf(node, bank, { first: start, last: end, limit: Number(BLOCKS_MAX) + 1 });
 }
 
 /** Leader slots and blocks of each identity, or of the wanted one, in a range of slots. */
@@ -113,7 +127,7 @@ export const blockMethods: MethodTable = {
       const config = configAt(params, 2, "struct RpcContextConfig");
       const bank = reached(node.chain.at(ledgerCommitment(config)), config);
       if (limit > BLOCKS_MAX) throw invalidParams(`Limit too large; max ${BLOCKS_MAX}`);
-      return node.chain.history.slots(start, bank.slot, Number(limit));
+      return slotsOf(node, bank, { first: start, last: bank.slot, limit: Number(limit) });
     },
   },
   getBlockTime: {

@@ -2,6 +2,7 @@ import type { AccountStore } from "../bank/accounts.ts";
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import type { Chain } from "../bank/chain.ts";
 import type { AddressEntry, AddressRange, History } from "../bank/history.ts";
+import type { LeftBranch } from "../bank/left-branch.ts";
 import type { PerformanceSamples } from "../bank/performance.ts";
 import type { StatusCache } from "../bank/status-cache.ts";
 import type { EncodeClock, JsonObject, JsonValue } from "../encode/index.ts";
@@ -23,6 +24,7 @@ export interface ChainView
     | "cluster"
     | "epochs"
     | "at"
+    | "left"
     | "bankAt"
     | "tip"
     | "openSlot"
@@ -80,6 +82,11 @@ export function bankAt(node: RpcNode, commitment: Commitment): BankSlot {
 /** A value with the slot that it was read at. */
 export function withContext(bank: BankSlot, value: JsonValue): JsonObject {
   return { context: { slot: bank.slot, apiVersion: NODE_VERSION }, value };
+}
+
+/** The branch that a call answers from whose bank is this one; null where the bank is of the chain itself. */
+export function leftAt({ chain: { left } }: RpcNode, slot: bigint): LeftBranch | null {
+  return left?.bank.slot === slot ? left : null;
 }
 
 export function clockOf(node: RpcNode, bank: BankSlot): EncodeClock {

@@ -3,7 +3,7 @@ import type { RecordedTransaction } from "../bank/history.ts";
 import { MEMO_PROGRAMS } from "../bank/programs.ts";
 import { encodeTransaction, type JsonObject, type JsonValue } from "../encode/index.ts";
 import { filterTransactionNotFound, invalidParams, unsupportedVersion } from "./errors.ts";
-import { type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
+import { leftAt, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {
   addressValue,
   booleanMember,
@@ -49,7 +49,7 @@ function memoOf(recorded: RecordedTransaction): string | null {
 }
 
 function blockTime(node: RpcNode, slot: bigint): bigint | null {
-  return node.chain.history.block(slot)?.blockTime ?? null;
+  return (node.chain.history.block(slot) ?? node.chain.left?.block(slot))?.blockTime ?? null;
 }
 
 /** Without a search of history only the last 300 blocks are known, as on a node. */
@@ -118,7 +118,10 @@ export const transactionMethods: MethodTable = {
       const encoding = variantMember(config, "encoding", TRANSACTION_ENCODINGS, "json");
       const maxSupportedTransactionVersion = maxVersion(config);
       const bank = node.chain.at(ledgerCommitment(config));
-      const recorded = node.chain.history.transaction(signature);
+      const onChain = node.chain.history.transaction(signature);
+      // What the confirmed branch held is shown, although it may have landed again on the one that won.
+      const isSeen = onChain !== null && onChain.executed.slot <= bank.slot;
+      const recorded = isSeen ? onChain : (leftAt(node, bank.slot)?.transaction(signature) ?? null);
       if (recorded === null || recorded.executed.slot > bank.slot) return null;
       const { slot, index } = recorded.executed;
       const encoded = encodeTransaction(recorded.executed, { encoding, maxSupportedTransactionVersion });

@@ -257,7 +257,7 @@ test(
       await manual.closeSlots(6);
       if (round % 3 === 0) await chain.closeSlot(4n);
       await chain.settled();
-      await chain.fork(Math.min(3, chain.forkDepthMax), round % 2 === 0);
+      await chain.fork(Math.min(3, chain.forkDepthMax()), round % 2 === 0);
     }
     await manual.closeSlots(6);
     for (const slot of chain.history.slots(1n, chain.at("processed").slot, 1_000)) {

@@ -46,7 +46,7 @@ async function wander({ chain, ...manual }: ManualChain, seed: string): Promise<
   for (let step = 0; step < 80; step += 1) {
     const { identity } = chain.genesis.validators[random.below(3)] ?? chain.genesis.validators[0];
     chain.cluster.voting.setDelinquent(identity, random.falls(0.3));
-    if (random.falls(0.1)) await chain.fork(Math.min(chain.forkDepthMax, 1 + random.below(6)), false);
+    if (random.falls(0.1)) await chain.fork(Math.min(chain.forkDepthMax(), 1 + random.below(6)), false);
     if (random.falls(0.2)) await chain.closeSlot(BigInt(1 + random.below(random.falls(0.2) ? 200 : 6)));
     await manual.closeSlots(1 + random.below(4));
   }
