@@ -1,10 +1,9 @@
 import { verify } from "node:crypto";
 import { parseTransaction } from "@sluice/wire";
+import { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
 import { Account, LiteSvm } from "litesvm/dist/internal.js";
 import { BundleMachine } from "../../server/src/engine/simulation/child/bundle-machine.ts";
 import { readBundle, writeOutcome } from "../../server/src/engine/simulation/child/machine-codec.ts";
-import { FrameReader } from "../../server/src/engine/simulation/protocol/frame-reader.ts";
-import { FrameWriter } from "../../server/src/engine/simulation/protocol/frame-writer.ts";
 import { FRAME, NO_BLOCK, NO_NONCE, SUCCEEDED, VERIFY } from "../../server/src/engine/simulation/protocol/messages.ts";
 import type { Load } from "./load.ts";
 

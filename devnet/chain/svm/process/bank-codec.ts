@@ -1,10 +1,9 @@
 import { encodeBase58 } from "@sluice/wire";
+import type { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
 import type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "../../model.ts";
 import { keyBytes } from "../key-bytes.ts";
 import { RENT_EXEMPT_EPOCH } from "../rent-exempt.ts";
 import type { AccountWrite, LamportsWrite, SvmOutcome, SvmTransaction } from "../svm.ts";
-import type { FrameReader } from "./frame-reader.ts";
-import type { FrameWriter } from "./frame-writer.ts";
 import {
   BARE_LINE,
   CALLS,
@@ -95,7 +94,7 @@ export class AnswerReader {
     for (let left = reader.u16(); left > 0; left -= 1) logs.push(this.#line(reader));
     const innerInstructions = (flags & CALLS) === 0 ? [] : this.#inner(reader);
     const returnData: Returned =
-      (flags & RETURNS) === 0 ? null : { programId: this.#owner(reader), data: reader.bytes() };
+      (flags & RETURNS) === 0 ? null : { programId: this.#owner(reader), data: reader.copy() };
     return { included: (flags & INCLUDED) !== 0, error, logs, innerInstructions, computeUnitsConsumed, returnData };
   }
 
@@ -119,7 +118,7 @@ export class AnswerReader {
     const programIdIndex = reader.u8();
     const stackHeight = reader.u8();
     const accounts = [...reader.fixed(reader.u16())];
-    return { programIdIndex, accounts, data: reader.bytes(), stackHeight };
+    return { programIdIndex, accounts, data: reader.copy(), stackHeight };
   }
 
   #account(reader: FrameReader): ChainAccount | null {
@@ -127,7 +126,13 @@ export class AnswerReader {
     if (kind === GONE) return null;
     const lamports = reader.u64();
     const owner = this.#owner(reader);
-    return { lamports, data: reader.bytes(), owner, executable: kind === EXECUTABLE, rentEpoch: RENT_EXEMPT_EPOCH };
+    return {
+      lamports,
+      data: reader.copy(),
+      owner,
+      executable: kind === EXECUTABLE,
+      rentEpoch: RENT_EXEMPT_EPOCH,
+    };
   }
 
   /** Few programs own most accounts, and their names are long to make. */

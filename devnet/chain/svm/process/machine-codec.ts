@@ -1,10 +1,9 @@
+import type { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
 import { Account } from "litesvm/dist/internal.js";
 import type { CompiledInstruction } from "../../model.ts";
 import { keyBytes } from "../key-bytes.ts";
 import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt } from "../litesvm-core.ts";
 import type { LiteSvmOutcome } from "../litesvm-outcome.ts";
-import type { FrameReader } from "./frame-reader.ts";
-import type { FrameWriter } from "./frame-writer.ts";
 import {
   BARE_LINE,
   CALLS,
@@ -54,7 +53,7 @@ export function readAccount(reader: FrameReader): KeyedAccount {
   const lamports = reader.u64();
   const rentEpoch = reader.u64();
   const owner = reader.fixed(32);
-  return { key, account: new Account(lamports, reader.bytes(), owner, kind === EXECUTABLE, rentEpoch) };
+  return { key, account: new Account(lamports, reader.copy(), owner, kind === EXECUTABLE, rentEpoch) };
 }
 
 export function writeAccount(writer: FrameWriter, account: Account | null): void {

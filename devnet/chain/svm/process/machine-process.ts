@@ -1,8 +1,7 @@
 import { fileURLToPath } from "node:url";
+import { type FrameReader, FrameSplitter, FrameWriter } from "@sluice/wire/frames/index.ts";
 import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome, type SvmTransaction } from "../svm.ts";
 import { AnswerReader, writeAccount, writeTransaction } from "./bank-codec.ts";
-import { type FrameReader, FrameSplitter } from "./frame-reader.ts";
-import { FrameWriter } from "./frame-writer.ts";
 import { REQUEST } from "./messages.ts";
 
 const ENTRY = fileURLToPath(new URL("./main.ts", import.meta.url));
@@ -59,7 +58,7 @@ class Life {
   async send(frame: Uint8Array): Promise<void> {
     try {
       // A write that the pipe does not take at once is a promise too, whatever its type says.
-      await Promise.all([this.process.stdin.write(frame.slice()), this.process.stdin.flush()]);
+      await Promise.all([this.process.stdin.write(frame), this.process.stdin.flush()]);
     } catch {
       // The end of its output tells that it is gone.
     }
@@ -124,7 +123,7 @@ export class MachineProcess implements Svm {
     const writer = this.#writer.begin(kind).fixed(nextNonce).u16(transactions.length);
     for (const transaction of transactions) writeTransaction(writer, transaction);
     more(writer);
-    return this.#ask(writer.finish(), (reader, { answers }) => {
+    return this.#ask(writer.end().take(), (reader, { answers }) => {
       const count = reader.u16();
       return transactions.slice(0, count).map((transaction) => answers.outcome(reader, transaction));
     });
@@ -154,7 +153,7 @@ export class MachineProcess implements Svm {
     writeTransaction(writer, transaction);
     writer.u32(overlay.length);
     for (const write of overlay) writeAccount(writer, write);
-    return this.#ask(writer.finish(), (reader, { answers }) => answers.simulation(reader));
+    return this.#ask(writer.end().take(), (reader, { answers }) => answers.simulation(reader));
   }
 
   async write(accounts: Iterable<AccountWrite>): Promise<void> {
@@ -179,12 +178,12 @@ export class MachineProcess implements Svm {
   async *#writeFrame(accounts: readonly AccountWrite[]): AsyncGenerator<string> {
     const writer = this.#writer.begin(REQUEST.write).u32(accounts.length);
     for (const write of accounts) writeAccount(writer, write);
-    const fault = await this.#ask(writer.finish(), (reader) => reader.text());
+    const fault = await this.#ask(writer.end().take(), (reader) => reader.text());
     if (fault !== "") yield fault;
   }
 
   genesisAccounts(): Promise<readonly AccountWrite[]> {
-    const frame = this.#writer.begin(REQUEST.genesisAccounts).finish();
+    const frame = this.#writer.begin(REQUEST.genesisAccounts).end().take();
     return this.#ask(frame, (reader, { answers }) => answers.accounts(reader));
   }
 
@@ -193,10 +192,10 @@ export class MachineProcess implements Svm {
       this.#life = new Life();
       this.#watch(this.#life);
     }
-    await this.#ask(this.#writer.begin(REQUEST.beginRebuild).finish(), () => undefined);
+    await this.#ask(this.#writer.begin(REQUEST.beginRebuild).end().take(), () => undefined);
     // A program that was not loaded when it was written is not loaded now either, and calls of it fail as they did.
     for await (const fault of this.#writeFrames(accounts)) console.error(`devnet chain: ${fault}`);
-    await this.#ask(this.#writer.begin(REQUEST.endRebuild).finish(), () => undefined);
+    await this.#ask(this.#writer.begin(REQUEST.endRebuild).end().take(), () => undefined);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,8 +1,7 @@
 import { readSync, writeSync } from "node:fs";
+import { type FrameReader, FrameSplitter, FrameWriter } from "@sluice/wire/frames/index.ts";
 import { executeBundle, simulateBundle } from "../litesvm-bundle.ts";
 import { type CoreOutcome, type CoreTransaction, LiteSvmCore } from "../litesvm-core.ts";
-import { type FrameReader, FrameSplitter } from "./frame-reader.ts";
-import { FrameWriter } from "./frame-writer.ts";
 import {
   LineNumbers,
   readAccount,
@@ -28,7 +27,7 @@ class MachineServer {
   readonly #lines = new LineNumbers();
   readonly #writer = new FrameWriter();
 
-  /** Does what a request asks; the answer's frame holds until the next call. */
+  /** Does what a request asks; the answer's frame. */
   answer(kind: number, reader: FrameReader): Uint8Array {
     this.#writer.begin(kind);
     if (kind === REQUEST.execute) this.#execute(reader);
@@ -40,7 +39,7 @@ class MachineServer {
     else if (kind === REQUEST.executeBundle) this.#executeBundle(reader);
     else if (kind === REQUEST.simulateBundle) this.#simulateBundle(reader);
     else throw new RangeError(`a request of kind ${kind}`);
-    return this.#writer.finish();
+    return this.#writer.end().take();
   }
 
   #execute(reader: FrameReader): void {

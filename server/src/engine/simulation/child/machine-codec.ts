@@ -1,6 +1,5 @@
+import type { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
 import { Account } from "litesvm/dist/internal.js";
-import type { FrameReader } from "../protocol/frame-reader.ts";
-import type { FrameWriter } from "../protocol/frame-writer.ts";
 import {
   BROUGHT,
   DEPLOYS,

@@ -1,12 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { FrameReader } from "@sluice/wire/frames/index.ts";
+import { FrameWriter } from "@sluice/wire/frames/index.ts";
 import type { Clock, Random } from "../../../lib/index.ts";
 import { type SupervisedChild, superviseChild } from "../../../processes/index.ts";
 import type { AccountEntry } from "../accounts/account-entry.ts";
-import type { FrameReader } from "../protocol/frame-reader.ts";
 import { FrameStream } from "../protocol/frame-stream.ts";
-import { FrameWriter } from "../protocol/frame-writer.ts";
 import { FRAME } from "../protocol/messages.ts";
 import type { Job, Machine } from "./job.ts";
 import { readAnswer, writeAccounts, writeJobs } from "./simulator-codec.ts";

@@ -1,6 +1,5 @@
+import type { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
 import type { AccountEntry } from "../accounts/account-entry.ts";
-import type { FrameReader } from "../protocol/frame-reader.ts";
-import type { FrameWriter } from "../protocol/frame-writer.ts";
 import {
   BROUGHT,
   DEPLOYS,

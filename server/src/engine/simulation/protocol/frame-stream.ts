@@ -1,4 +1,4 @@
-import { type Frame, FrameSplitter } from "./frame-reader.ts";
+import { type Frame, FrameSplitter } from "@sluice/wire/frames/index.ts";
 
 /** What both ends of the socket have in common with Bun's. */
 interface ByteSocket {

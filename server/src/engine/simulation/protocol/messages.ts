@@ -43,8 +43,6 @@ export const FAILED = 1;
 export const WRONG_NONCE = 2;
 
 export const protocolBounds = {
-  /** No frame is longer: an account holds 10 MiB at most, and batches are cut far below. */
-  frameBytes: 32 * 1_024 * 1_024,
   /** Accounts go in frames of about so many bytes. */
   accountsFrameBytes: 1_024 * 1_024,
   /** The last lines that a failed transaction logged, and their characters altogether. */

@@ -1,30 +1,47 @@
 const INITIAL_BYTES = 64 * 1_024;
+/** A buffer that one large account made grow is not kept. */
+const KEPT_BYTES = 4 * 1_024 * 1_024;
 const encoder = new TextEncoder();
 
 /** Bytes of the head: the length of what follows it, a u32, and the kind of the frame. */
 export const FRAME_HEAD_BYTES = 5;
 
-/** Writes one frame at a time, little-endian, into a buffer that grows and is used again. */
+/** Writes frames one behind the other, little-endian, into a buffer that grows and is used again. */
 export class FrameWriter {
   #bytes = new Uint8Array(INITIAL_BYTES);
   #view = new DataView(this.#bytes.buffer);
+  /** Where the frame under way begins, which is where the last whole one ends. */
+  #start = 0;
   #at = 0;
 
-  /** Begins a frame; what was written before is gone. */
+  /** Bytes written since the last `take`. */
+  get length(): number {
+    return this.#at;
+  }
+
+  /** Begins a frame. One that was begun and not ended, since what was to be written could not be, is gone. */
   begin(kind: number): this {
-    this.#at = 4;
+    this.#at = this.#start;
+    this.#room(4);
     return this.u8(kind);
   }
 
-  /** The whole frame, head included: a view that holds until the next `begin`. */
-  finish(): Uint8Array {
-    this.#view.setUint32(0, this.#at - FRAME_HEAD_BYTES, true);
-    return this.#bytes.subarray(0, this.#at);
+  end(): this {
+    this.#view.setUint32(this.#start, this.#at - this.#start - FRAME_HEAD_BYTES, true);
+    this.#start = this.#at;
+    return this;
   }
 
-  /** Bytes written so far, head included. */
-  get length(): number {
-    return this.#at;
+  /** The frames that were ended since the last `take`, a copy; the writer begins anew. */
+  take(): Uint8Array {
+    const taken = this.#bytes.slice(0, this.#start);
+    this.#start = 0;
+    this.#at = 0;
+    if (this.#bytes.length > KEPT_BYTES) {
+      this.#bytes = new Uint8Array(INITIAL_BYTES);
+      this.#view = new DataView(this.#bytes.buffer);
+    }
+    return taken;
   }
 
   #room(bytes: number): number {

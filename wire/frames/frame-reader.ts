@@ -1,5 +1,7 @@
 import { FRAME_HEAD_BYTES } from "./frame-writer.ts";
-import { protocolBounds } from "./messages.ts";
+
+/** No frame is longer: an account holds 10 MiB at most, and batches are cut far below. */
+const FRAME_BYTES_MAX = 64 * 1_024 * 1_024;
 
 /** Reads the fields of one frame in the order in which they were written. What lies beyond its end throws RangeError. */
 export class FrameReader {
@@ -10,6 +12,10 @@ export class FrameReader {
   constructor(frame: Uint8Array) {
     this.#bytes = Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength);
     this.#view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
   }
 
   #take(bytes: number): number {
@@ -46,6 +52,17 @@ export class FrameReader {
     return this.fixed(this.u32());
   }
 
+  /** As many bytes as a u32 says, a copy. */
+  copy(): Uint8Array {
+    return new Uint8Array(this.bytes());
+  }
+
+  /** So many bytes as text of which each byte is a character: a key for maps. */
+  name(length: number): string {
+    const at = this.#take(length);
+    return this.#bytes.toString("latin1", at, at + length);
+  }
+
   text(): string {
     const length = this.u32();
     const at = this.#take(length);
@@ -79,7 +96,7 @@ export class FrameSplitter {
     this.#needed = FRAME_HEAD_BYTES;
     while (bytes.length - at >= FRAME_HEAD_BYTES) {
       const length = new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0, true);
-      if (length > protocolBounds.frameBytes) throw new RangeError(`a frame of ${length} bytes`);
+      if (length > FRAME_BYTES_MAX) throw new RangeError(`a frame of ${length} bytes`);
       const start = at + FRAME_HEAD_BYTES;
       if (bytes.length - start < length) {
         this.#needed = FRAME_HEAD_BYTES + length;
