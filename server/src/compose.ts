@@ -99,7 +99,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   });
   const fetchConsole = (request: Request, bindings: object) => consoleApp.fetch(request, bindings);
   const administration = mountAdministration({ ...parts, ...managed, board, closing: closing.signal });
-  const door = openGatewayDoor(config, { ...parts, consoleApp: fetchConsole, administration, pages });
+  const door = openGatewayDoor(config, { ...parts, consoleApp: fetchConsole, administration, forgetting, pages });
   opening.defer(async () => {
     events.serverStopping("asked to end");
     closing.abort();

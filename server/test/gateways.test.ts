@@ -19,18 +19,35 @@ let proxy: CutProxy;
 let first: Gateway;
 let second: Gateway;
 
-/** A node that answers every call with a number that rises. */
+/** A node that answers every call with a number that rises, and takes every WebSocket. */
 function startNode(): Bun.Server<undefined> {
   let slot = 1_000;
   return Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    async fetch(request) {
+    websocket: { message: () => undefined },
+    async fetch(request, server) {
+      if (server.upgrade(request)) return undefined;
       const asked = await request.json();
       slot += 1;
       return Response.json({ jsonrpc: "2.0", result: slot, id: asked.id });
     },
   });
+}
+
+/** A PubSub connection that is open, and the code with which it will be closed. */
+async function connect(gateway: Gateway, key: string): Promise<{ closed: Promise<number> }> {
+  const socket = new WebSocket(`${gateway.pubsubUrl}/?api-key=${key}`);
+  resources.defer(() => socket.close());
+  const opened = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<number>();
+  socket.onopen = () => opened.resolve();
+  socket.onclose = ({ code }) => {
+    closed.resolve(code);
+    opened.reject(new Error(`closed with ${code}`));
+  };
+  await opened.promise;
+  return { closed: closed.promise };
 }
 
 async function freshKey(gateway: Gateway, requestsPerSecond: number) {
@@ -75,7 +92,7 @@ if (isRun) {
       REDIS_URL: `redis://127.0.0.1:${proxy.port}/${1 + Math.floor(Math.random() * 15)}`,
       MASTER_KEY: "5e".repeat(32),
       NETWORK_DEFAULT: "devnet",
-      UPSTREAMS_DEVNET: `stub=http://127.0.0.1:${node.port}`,
+      UPSTREAMS_DEVNET: `stub=http://127.0.0.1:${node.port};ws=ws://127.0.0.1:${node.port}`,
     };
     for (const name of ["first", "second"] as const) {
       const directory = mkdtempSync(join(tmpdir(), `sluice-${name}-`));
@@ -101,6 +118,45 @@ if (isRun) {
     // A notice takes a millisecond; without it the key would be kept for five minutes.
     await eventually("the refusal", async () => (await ask(second, key)) === 401, 2_000);
     expect(await ask(first, key)).toBe(401);
+  }, 60_000);
+
+  test("a connection to one gateway ends at once when its key is narrowed or refused through the other", async () => {
+    const { keyId, key, accountId } = await freshKey(first, 1_000);
+    const admin = await sluice(
+      first,
+      environment,
+      "keys",
+      "create",
+      "--account",
+      accountId,
+      "--name",
+      "a",
+      "--permission",
+      "admin",
+    );
+    const change = async (body: object): Promise<number> => {
+      const response = await fetch(`${first.url}/api/v1/admin/keys/${keyId}`, {
+        method: "PATCH",
+        headers: { "content-type": "application/json", "x-api-key": admin.key },
+        body: JSON.stringify(body),
+      });
+      return response.status;
+    };
+    const restrictions = { networks: [], domains: [], ipRanges: [] };
+    for (const [body, code] of [
+      [{ restrictions: { ...restrictions, networks: ["mainnet"] } }, 4403],
+      [{ restrictions: { ...restrictions, ipRanges: ["203.0.113.0/24"] } }, 4403],
+      [{ restrictions: { ...restrictions, domains: ["app.example.com"] } }, 4403],
+      [{ restrictions, status: "disabled" }, 4401],
+    ] as const) {
+      const { closed } = await connect(second, key);
+      const startMs = performance.now();
+      expect(await change(body)).toBe(200);
+      // Without a notice the connection would last until its next tick, half a minute later.
+      expect([await closed, performance.now() - startMs < 10_000]).toEqual([code, true]);
+      if (code === 4403) expect(await change({ restrictions })).toBe(200);
+      await eventually("the key's return", async () => code === 4401 || (await ask(second, key)) === 200);
+    }
   }, 60_000);
 
   test("two gateways together give the rate of one bucket, to one part in a thousand above and with little left below", async () => {

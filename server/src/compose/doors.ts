@@ -11,6 +11,7 @@ import type { Oracle } from "../oracle/index.ts";
 import { chainPosition, consolePrices, consoleUpstreams, consoleUsage } from "./console.ts";
 import { consoleBundles } from "./console-bundles.ts";
 import { opensEngine, opensEngineTls } from "./engine.ts";
+import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import { opensOracle } from "./oracle.ts";
 import type { Stores } from "./stores.ts";
@@ -138,6 +139,7 @@ export function wireConsole(
 interface GatewayParts extends Parts {
   readonly consoleApp: AppMount["fetch"];
   readonly administration: readonly AppMount[];
+  readonly forgetting: Pick<Forgetting, "follow">;
   readonly pages: () => Promise<ConsolePages>;
 }
 
@@ -150,6 +152,7 @@ export function openGatewayDoor(config: Config, parts: GatewayParts): GatewayDoo
     target: (network, lost) => gateway.upstreams.pool(network)?.pubsubNode(lost) ?? null,
     isServing: (network, label) => gateway.upstreams.pool(network)?.isIn(label) ?? false,
   });
+  parts.forgetting.follow(() => pubsub.recheck());
   const showPage: AppMount["fetch"] = async (request, { requestId }) =>
     (await pages()).answer(request) ?? problemResponse("NOT_FOUND", { requestId });
   const open = (): GatewayDoor =>

@@ -1,7 +1,7 @@
 import { rpcMethods } from "@sluice/contract";
 import { AnswerCache } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
-import type { RequestFact } from "../door/index.ts";
+import { type RequestFact, statusStillOpen } from "../door/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import { createKeys } from "../keys/index.ts";
 import { type Clock, type Random, replaceableAddressSet } from "../lib/index.ts";
@@ -70,7 +70,8 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
   const history = wireHistory(config, dependencies);
   const rpc = new Rpc({ allowUnknownMethods: config.unknownMethods === "pass" }, { clock, cache, pool, sent, history });
   const served = (fact: RequestFact): void => {
-    events.requestServed(fact);
+    if (fact.status === statusStillOpen) events.connectionPassed(fact);
+    else events.requestServed(fact);
     if (fact.cache !== "") events.cacheOutcome(fact.network, "", fact.cache === "HIT" ? "hit" : "miss");
     ledger.requests.append(fact);
   };
@@ -112,5 +113,6 @@ function watchNodes(upstreams: Upstreams, events: Events): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-export const knownMethods = [...rpcMethods.keys()];
+/** Names of methods in facts, by which they are counted. */
+export const knownMethods = [...rpcMethods.keys(), "pubsub"];
 export type Gateway = ReturnType<typeof wireGateway>;

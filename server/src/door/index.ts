@@ -14,15 +14,16 @@ export {
   type GatewayDoorOptions,
 } from "./gateway.ts";
 export { GrpcDoor, type GrpcDoorDependencies, type GrpcDoorOptions, type GrpcService, type GrpcTls } from "./grpc.ts";
-export type {
-  DoorCredits,
-  DoorEvents,
-  DoorGrant,
-  DoorKeys,
-  DoorLimits,
-  DoorTracing,
-  HealthSource,
-  RequestFact,
+export {
+  type DoorCredits,
+  type DoorEvents,
+  type DoorGrant,
+  type DoorKeys,
+  type DoorLimits,
+  type DoorTracing,
+  type HealthSource,
+  type RequestFact,
+  statusStillOpen,
 } from "./interfaces.ts";
 export { freePortRange, freePorts, ListenError, listening } from "./listen-error.ts";
 export { type DoorServer, Listener, type ListenerOptions } from "./listener.ts";

@@ -55,7 +55,10 @@ export interface DoorCredits {
   refund(accountId: string, cost: number, takenAtMs: number): void;
 }
 
-/** One answered call, as the ledger keeps it. */
+/** The status of a fact about a connection that goes on (Switching Protocols); its last fact has the close code. */
+export const statusStillOpen = 101;
+
+/** One answered call, or what passed over a connection since its last fact, as the ledger keeps it. */
 export interface RequestFact {
   readonly at: number;
   readonly requestId: string;

@@ -258,6 +258,32 @@ function requestFacts(ledger: () => Ledger): void {
   });
 }
 
+function connectionFacts(ledger: () => Ledger): void {
+  test("a connection counts once, when it ends, with all that its facts told; its length is no latency, and its end no error unless it failed", async () => {
+    const at = Date.now() - 5_000;
+    const accountId = `connections-${at}`;
+    const of = (requestId: string, changes: object) =>
+      fact({ accountId, at, requestId, door: "pubsub", method: "pubsub", cache: "", latencyMs: 60_000, ...changes });
+    const facts = [
+      of("a", { status: 101, credits: 3 }),
+      of("a", { status: 101, credits: 2, at: at + 1 }),
+      of("a", { status: 1000, credits: 1, at: at + 2 }),
+      of("b", { status: 1006, credits: 0 }),
+      of("c", { status: 4402, credits: 4 }),
+      fact({ accountId, at, requestId: "d", credits: 1, latencyMs: 5 }),
+    ];
+    for (const one of facts) ledger().requests.append(one);
+    await ledger().requests.flush();
+    const range = { accountId, fromMs: at - 1, untilMs: at + 10, network: null, after: null, limit: 10 } as const;
+    const { rows, total } = await ledger().requests.usage({ ...range, groupBy: "method" });
+    const connections = rows.find(({ group }) => group === "pubsub");
+    expect(connections).toMatchObject({ requests: 3, errors: 1, credits: 10n, bytesOut: 1_000n, latencyMs: null });
+    expect([total.requests, total.credits, total.latencyMs?.p99]).toEqual([4, 11n, 5]);
+    const hour = await ledger().requests.lastHour(accountId);
+    expect([hour.requests, hour.errors, hour.credits]).toEqual([4, 1, 11]);
+  });
+}
+
 function bundleFacts(ledger: () => Ledger): void {
   const day = 24 * 3_600_000;
   const from = Date.UTC(2024, 1, 28);
@@ -345,6 +371,7 @@ export function ledgerConformance(name: string, open: () => Promise<Ledger>): vo
     cancelling(ledger);
     volume(ledger);
     requestFacts(ledger);
+    connectionFacts(ledger);
     bundleFacts(ledger);
   });
 }

@@ -1,4 +1,4 @@
-/** One served request, as the gateway knows it when it has answered. */
+/** One served request, as the gateway knows it when it has answered, or what passed over a connection since its last fact. */
 export interface RequestFact {
   /** Unix milliseconds. */
   readonly at: number;
@@ -9,7 +9,7 @@ export interface RequestFact {
   readonly network: string;
   readonly door: "rpc" | "rest" | "ws" | "pubsub";
   readonly method: string;
-  /** HTTP status. */
+  /** HTTP status; of a connection 101 while it lasts and its close code in the last fact. */
   readonly status: number;
   /** JSON-RPC error code, null for a result. */
   readonly rpcCode: number | null;

@@ -1,6 +1,7 @@
 import type { Clock } from "../lib/index.ts";
 import type { LedgerConnection } from "./connection.ts";
 import type { RequestFact } from "./request-fact.ts";
+import { countsAsError, countsAsRequest } from "./request-figures.ts";
 
 export interface MinuteUsage {
   /** Start of the minute, Unix milliseconds. */
@@ -18,7 +19,7 @@ export interface MethodUsage {
 
 export interface HourUsage {
   readonly requests: number;
-  /** Requests with an HTTP status of 400 or more, or a JSON-RPC error. */
+  /** Requests with an HTTP status of 400 or more or a JSON-RPC error, and connections that were refused or failed. */
   readonly errors: number;
   readonly credits: number;
   /** The last 60 minutes, oldest first, the present one last; minutes without requests are there with zeros. */
@@ -30,7 +31,6 @@ export interface HourUsage {
 const minuteMs = 60_000;
 const recentMax = 1_000;
 const recentSpanMs = 24 * 60 * minuteMs;
-const errorRule = "status >= 400 OR rpc_code IS NOT NULL";
 
 interface Scope {
   readonly condition: string;
@@ -54,7 +54,7 @@ export async function lastHour(
   const present = Math.floor(clock.now() / minuteMs) * minuteMs;
   const first = present - 59 * minuteMs;
   const { condition, parameters } = scope(first, accountId);
-  const figures = `count() AS requests, countIf(${errorRule}) AS errors, sum(credits) AS credits`;
+  const figures = `countIf(${countsAsRequest}) AS requests, countIf(${countsAsError}) AS errors, sum(credits) AS credits`;
   const [minutes, methods] = await Promise.all([
     connection.query<Record<"minute" | "requests" | "errors" | "credits", string>>(
       `SELECT toUnixTimestamp64Milli(at) - toUnixTimestamp64Milli(at) % ${minuteMs} AS minute, ${figures} ` +

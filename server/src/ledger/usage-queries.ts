@@ -1,4 +1,5 @@
 import type { LedgerConnection } from "./connection.ts";
+import { countsAsError, countsAsRequest, countsAsTimed } from "./request-figures.ts";
 
 export interface UsageQuestion {
   readonly accountId: string;
@@ -15,14 +16,14 @@ export interface UsageQuestion {
 
 export interface UsageFigures {
   readonly requests: number;
-  /** Requests with an HTTP status of 400 or more, or a JSON-RPC error. */
+  /** Requests with an HTTP status of 400 or more or a JSON-RPC error, and connections that were refused or failed. */
   readonly errors: number;
   readonly credits: bigint;
   readonly bytesIn: bigint;
   readonly bytesOut: bigint;
   readonly cacheHits: number;
   readonly cacheMisses: number;
-  /** Null without requests. */
+  /** Of requests, not of connections; null where there were none. */
   readonly latencyMs: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
 }
 
@@ -41,9 +42,9 @@ export interface Usage {
 const groups = { day: "toString(toDate(at))", method: "toString(method)", key: "key_id" } as const;
 
 const figures =
-  "count() AS requests, countIf(status >= 400 OR rpc_code IS NOT NULL) AS errors, sum(credits) AS spent, " +
+  `countIf(${countsAsRequest}) AS requests, countIf(${countsAsError}) AS errors, sum(credits) AS spent, ` +
   "sum(bytes_in) AS taken, sum(bytes_out) AS given, countIf(cache = 'HIT') AS hits, countIf(cache = 'MISS') AS misses, " +
-  "quantilesTDigest(0.5, 0.95, 0.99)(latency_ms) AS latencies";
+  `countIf(${countsAsTimed}) AS timed, quantilesTDigestIf(0.5, 0.95, 0.99)(latency_ms, ${countsAsTimed}) AS latencies`;
 
 interface FiguresRow {
   readonly requests: string;
@@ -53,6 +54,7 @@ interface FiguresRow {
   readonly given: string;
   readonly hits: string;
   readonly misses: string;
+  readonly timed: string;
   readonly latencies: readonly (number | null)[];
 }
 
@@ -84,16 +86,15 @@ export async function readUsage(connection: LedgerConnection, question: UsageQue
 }
 
 function figuresOf(row: FiguresRow): UsageFigures {
-  const requests = Number(row.requests);
   const [p50, p95, p99] = row.latencies.map((latency) => latency ?? 0);
   return {
-    requests,
+    requests: Number(row.requests),
     errors: Number(row.errors),
     credits: BigInt(row.spent),
     bytesIn: BigInt(row.taken),
     bytesOut: BigInt(row.given),
     cacheHits: Number(row.hits),
     cacheMisses: Number(row.misses),
-    latencyMs: requests === 0 ? null : { p50: p50 ?? 0, p95: p95 ?? 0, p99: p99 ?? 0 },
+    latencyMs: row.timed === "0" ? null : { p50: p50 ?? 0, p95: p95 ?? 0, p99: p99 ?? 0 },
   };
 }

@@ -37,6 +37,8 @@ export interface UpstreamState {
 /** One function for each thing that happens in the business; each counts, and logs what a person should see. */
 export interface Events extends ServiceHappenings, SharingHappenings {
   requestServed(fact: RequestServed): void;
+  /** What passed over a connection that goes on, since the last time; `requestServed` tells its end and the rest. */
+  connectionPassed(fact: Omit<RequestServed, "rpcCode" | "latencyMs">): void;
   requestRefused(door: string, code: ErrorCode): void;
   upstreamCalled(network: string, upstream: string, outcome: UpstreamOutcome, latencyMs: number): void;
   /** A call beyond the client's own: a hedge, a repeat elsewhere, or a trial of a node that is out. */
@@ -128,6 +130,12 @@ function requestEvents(families: Families, log: Log, options: EventsOptions) {
     otherLabel,
   );
   return {
+    connectionPassed: (fact: Omit<RequestServed, "rpcCode" | "latencyMs">) => {
+      const handle = handles.find(fact.door, fact.network, fact.method, fact.status);
+      handle.bytesIn.add(fact.bytesIn);
+      handle.bytesOut.add(fact.bytesOut);
+      if (fact.credits !== 0) handle.credits.add(fact.credits);
+    },
     requestServed: (fact: RequestServed) => {
       const handle = handles.find(fact.door, fact.network, fact.method, fact.status);
       handle.requests.add();

@@ -148,6 +148,19 @@ describe("events", () => {
     await metrics[Symbol.asyncDispose]();
   });
 
+  test("what passes over a connection is counted while it lasts, and the connection once, when it ends", async () => {
+    const { events, metrics } = observed();
+    const passed = { door: "pubsub", network: "devnet", method: "pubsub", bytesIn: 5, bytesOut: 70, credits: 2 };
+    events.connectionPassed({ ...passed, status: 101 });
+    events.connectionPassed({ ...passed, status: 101 });
+    events.requestServed({ ...passed, status: 1000, rpcCode: null, latencyMs: 90_000 });
+    const text = await metrics.render();
+    expect(text).toContain('sluice_response_bytes_total{door="pubsub"} 210\n');
+    const lines = text.split("\n").filter((line) => line.startsWith("sluice_requests_total{"));
+    expect(lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0)).toBe(1);
+    await metrics[Symbol.asyncDispose]();
+  });
+
   test("only a fault of ours is logged as an error", async () => {
     const { events, metrics, lines } = observed();
     events.requestRefused("rpc", "RATE_LIMIT_EXCEEDED");

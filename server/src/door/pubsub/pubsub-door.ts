@@ -8,12 +8,17 @@ import { chooseNetwork, isRpcPath, pathOf } from "../network.ts";
 import { closeCodes, type SocketMount, type SocketSession } from "../socket.ts";
 import { ConnectionCounts } from "./connection-counts.ts";
 import { PubSubSession, RefusedSession } from "./pubsub-session.ts";
-import type { PubSubDoorDependencies, PubSubServices } from "./services.ts";
+import type { JudgedSession, PubSubDoorDependencies, PubSubServices } from "./services.ts";
 
 export interface PubSubDoorOptions {
   readonly networkDefault: Network;
   readonly trustedProxies: AddressSet;
+  /** What a connection passed is told so often, to the next tick. */
+  readonly tellEveryMs?: number;
 }
+
+/** A little less than two ticks, so that facts come each minute however exact ticks are. */
+const tellEveryMsDefault = 50_000;
 
 /** The code with which a client is closed that is refused at the upgrade (decisions: Platform, close codes). */
 const refusalCloseCodes: Partial<Record<ErrorCode, number>> = {
@@ -33,10 +38,25 @@ const refusalCloseCodes: Partial<Record<ErrorCode, number>> = {
 export class PubSubDoor implements SocketMount {
   readonly #options: PubSubDoorOptions;
   readonly #services: PubSubServices;
+  /** In the order in which they came. */
+  readonly #sessions = new Set<JudgedSession>();
 
   constructor(options: PubSubDoorOptions, dependencies: PubSubDoorDependencies) {
     this.#options = options;
-    this.#services = { ...dependencies, connections: new ConnectionCounts() };
+    this.#services = {
+      ...dependencies,
+      connections: new ConnectionCounts(),
+      tellEveryMs: options.tellEveryMs ?? tellEveryMsDefault,
+      left: (session) => this.#sessions.delete(session),
+    };
+  }
+
+  /**
+   * Judges every connection anew, since keys or accounts have changed. The newest come first: when a tier allows fewer
+   * connections than there are, the oldest stay.
+   */
+  recheck(): void {
+    for (const session of [...this.#sessions].toReversed()) void session.recheck();
   }
 
   serves(path: string): boolean {
@@ -92,7 +112,11 @@ export class PubSubDoor implements SocketMount {
     if (!this.#services.connections.enter(grant.accountId, platformTierLimits[grant.tier].webSocketConnections)) {
       return refused(exchange, "RATE_LIMIT_EXCEEDED");
     }
-    return new PubSubSession(exchange, grant, { presented, target }, this.#services);
+    const { requestId, startedMs, origin, referer, clientAddress } = exchange;
+    const request = { network, origin, referer, clientAddress };
+    const session = new PubSubSession({ requestId, startedMs, request, presented, target }, grant, this.#services);
+    this.#sessions.add(session);
+    return session;
   }
 }
 

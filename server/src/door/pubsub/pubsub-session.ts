@@ -1,8 +1,8 @@
-import { type ErrorCode, errorTable, limits } from "@sluice/contract";
+import { type ErrorCode, errorTable, limits, platformTierLimits } from "@sluice/contract";
 import { jsonRpcFailureBody } from "../../http/index.ts";
-import type { Exchange } from "../exchange.ts";
-import type { DoorGrant } from "../interfaces.ts";
+import type { DoorGrant, RestrictedRequest } from "../interfaces.ts";
 import { closeCodes, type DoorSocket, type SocketSession } from "../socket.ts";
+import { ConnectionMeter } from "./connection-meter.ts";
 import { MessageRate } from "./message-rate.ts";
 import { NodeWay } from "./node-way.ts";
 import type { PubSubServices } from "./services.ts";
@@ -11,8 +11,6 @@ import type { PubSubTarget } from "./upstream-link.ts";
 /** What may lie unsent towards a client before it is taken for one that does not read. */
 const unsentBytesMax = 8 * 1024 * 1024;
 const inboundPerSecondMax = 50;
-/** A stream costs one credit for each started 0.1 MB sent. */
-const bytesPerCredit = 100_000;
 const missedPongsMax = 2;
 
 /** A client that was refused at the upgrade: it is told why and closed. */
@@ -39,47 +37,57 @@ export class RefusedSession implements SocketSession {
   drain(): void {}
 }
 
+/** What is known of a client since its upgrade. */
+export interface PubSubClient {
+  readonly requestId: string;
+  /** Monotonic. */
+  readonly startedMs: number;
+  /** What restrictions are about, kept since they may be narrowed while the connection lasts. */
+  readonly request: RestrictedRequest;
+  readonly presented: string | null;
+  readonly target: PubSubTarget;
+}
+
 /** A client passed through to a node: what either says goes to the other byte for byte, within bounds. */
 export class PubSubSession implements SocketSession {
-  readonly #exchange: Exchange;
-  readonly #grant: DoorGrant;
-  readonly #presented: string | null;
-  readonly #target: PubSubTarget;
+  readonly #client: PubSubClient;
   readonly #services: PubSubServices;
   readonly #inbound = new MessageRate({ perSecond: inboundPerSecondMax });
+  readonly #meter: ConnectionMeter;
+  /** What the key may do now: narrowed as its account is, while the connection lasts. */
+  #grant: DoorGrant;
   #socket: DoorSocket | null = null;
   #link: NodeWay | null = null;
   #missedPongs = 0;
-  #bytesIn = 0;
-  #bytesOut = 0;
-  #credits = 0;
   /** The code we closed with; what the runtime reports after a close of ours may differ. */
   #closeCode: number | null = null;
+  #said: ErrorCode | null = null;
+  #hasLeft = false;
   #isGone = false;
 
-  constructor(
-    exchange: Exchange,
-    grant: DoorGrant,
-    options: { readonly presented: string | null; readonly target: PubSubTarget },
-    services: PubSubServices,
-  ) {
-    this.#exchange = exchange;
+  constructor(client: PubSubClient, grant: DoorGrant, services: PubSubServices) {
+    this.#client = client;
     this.#grant = grant;
-    this.#presented = options.presented;
-    this.#target = options.target;
     this.#services = services;
+    const { requestId, startedMs, request } = client;
+    const { accountId, keyId } = grant;
+    this.#meter = new ConnectionMeter({ requestId, startedMs, accountId, keyId, network: request.network }, services);
   }
 
   get requestId(): string {
-    return this.#exchange.requestId;
+    return this.#client.requestId;
   }
 
   opened(socket: DoorSocket): void {
     this.#socket = socket;
-    this.#services.events.pubsubOpened("pubsub", this.#exchange.network);
-    const { network } = this.#exchange;
+    const { network } = this.#client.request;
+    this.#services.events.pubsubOpened("pubsub", network);
+    if (this.#closeCode !== null) {
+      this.#close(socket, this.#closeCode);
+      return;
+    }
     this.#link = new NodeWay(
-      { first: this.#target, next: (lost) => this.#services.target(network, lost) },
+      { first: this.#client.target, next: (lost) => this.#services.target(network, lost) },
       {
         received: (data) => this.#forward(data),
         lost: () => this.#end(closeCodes.nodeLost, "NETWORK_UNAVAILABLE"),
@@ -90,7 +98,7 @@ export class PubSubSession implements SocketSession {
 
   received(data: string | Uint8Array): void {
     const bytes = typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
-    this.#bytesIn += bytes;
+    this.#meter.received(bytes);
     if (this.#closeCode !== null) return;
     if (bytes > limits.pubsubMessageBytes) {
       this.#end(closeCodes.messageTooLarge, null);
@@ -116,8 +124,9 @@ export class PubSubSession implements SocketSession {
     this.#missedPongs += 1;
     this.#socket?.ping();
     const link = this.#link;
-    if (link !== null && !this.#services.isServing(this.#exchange.network, link.label)) link.leave();
-    void this.#checkKey();
+    if (link !== null && !this.#services.isServing(this.#client.request.network, link.label)) link.leave();
+    this.#meter.tellWhenDue(this.#upstream);
+    void this.recheck();
   }
 
   drain(): void {
@@ -128,69 +137,74 @@ export class PubSubSession implements SocketSession {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#link?.close();
-    const closeCode = this.#closeCode ?? code;
-    this.#services.connections.leave(this.#grant.accountId);
+    this.#leave();
+    this.#services.left(this);
     if (this.#socket === null) return;
-    this.#services.events.pubsubClosed("pubsub", this.#exchange.network, closeCode);
-    this.#services.served({
-      at: this.#exchange.at,
-      requestId: this.#exchange.requestId,
-      accountId: this.#grant.accountId,
-      keyId: this.#grant.keyId,
-      network: this.#exchange.network,
-      door: "pubsub",
-      method: "pubsub",
-      status: closeCode,
-      rpcCode: null,
-      latencyMs: this.#services.clock.monotonic() - this.#exchange.startedMs,
-      bytesIn: this.#bytesIn,
-      bytesOut: this.#bytesOut,
-      credits: this.#credits,
-      cache: "",
-      upstream: this.#link?.label ?? this.#target.label,
-    });
+    const closeCode = this.#closeCode ?? code;
+    this.#services.events.pubsubClosed("pubsub", this.#client.request.network, closeCode);
+    void this.#meter.end(closeCode, this.#upstream);
+  }
+
+  /**
+   * Judges the connection by what its key may do now: one that was revoked ends it, as does a restriction that it breaks
+   * since it was narrowed, or a tier that allows fewer connections than its account holds.
+   */
+  async recheck(): Promise<void> {
+    const { keys, connections, events } = this.#services;
+    try {
+      const outcome = await keys.authenticate(this.#client.presented);
+      if (this.#closeCode !== null || this.#isGone) return;
+      if ("refused" in outcome) {
+        // Whoever cannot be asked now is asked at the next tick.
+        if (outcome.refused !== "OVERLOADED") this.#end(closeCodes.badKey, outcome.refused);
+        return;
+      }
+      this.#grant = outcome;
+      const broken = keys.checkRestrictions(outcome, this.#client.request);
+      if (broken !== null) this.#end(closeCodes.notAllowed, broken);
+      else if (connections.of(outcome.accountId) > platformTierLimits[outcome.tier].webSocketConnections) {
+        this.#end(closeCodes.rateLimited, "RATE_LIMIT_EXCEEDED");
+      }
+    } catch (fault) {
+      events.faultCaught("pubsub", fault, { requestId: this.requestId });
+    }
+  }
+
+  get #upstream(): string {
+    return this.#link?.label ?? this.#client.target.label;
   }
 
   #forward(data: string | Uint8Array): void {
     const socket = this.#socket;
     if (socket === null || this.#closeCode !== null) return;
-    this.#bytesOut += typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
     socket.send(data);
-    if (socket.getBufferedAmount() > unsentBytesMax) {
-      this.#end(closeCodes.slowConsumer, null);
-      return;
-    }
-    while (this.#closeCode === null && this.#credits * bytesPerCredit < this.#bytesOut) this.#charge();
+    if (socket.getBufferedAmount() > unsentBytesMax) this.#end(closeCodes.slowConsumer, null);
+    const bytes = typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
+    this.#meter.sent(bytes, this.#grant.creditsMonthly, () =>
+      this.#end(closeCodes.outOfCredits, "INSUFFICIENT_CREDITS"),
+    );
   }
 
-  #charge(): void {
-    this.#credits += 1;
-    const paid = this.#services.credits.take(this.#grant.accountId, this.#grant.creditsMonthly, 1);
-    const judge = (isPaid: boolean): void => {
-      if (!isPaid) this.#end(closeCodes.outOfCredits, "INSUFFICIENT_CREDITS");
-    };
-    if (typeof paid === "boolean") judge(paid);
-    else paid.then(judge, () => judge(false));
-  }
-
-  /** A key that was revoked while its connection lasts ends the connection. */
-  async #checkKey(): Promise<void> {
-    try {
-      const outcome = await this.#services.keys.authenticate(this.#presented);
-      if (!("refused" in outcome) || outcome.refused === "OVERLOADED") return;
-      this.#end(closeCodes.badKey, outcome.refused);
-    } catch (fault) {
-      this.#services.events.faultCaught("pubsub", fault, { requestId: this.#exchange.requestId });
-    }
+  /** Given back once, as soon as it is to end: the next to be judged counts without it. */
+  #leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    this.#services.connections.leave(this.#grant.accountId);
   }
 
   #end(closeCode: number, code: ErrorCode | null): void {
     if (this.#closeCode !== null || this.#isGone) return;
     this.#closeCode = closeCode;
+    this.#said = code;
     this.#link?.close();
-    const socket = this.#socket;
-    if (socket === null) return;
-    if (code !== null) socket.send(jsonRpcFailureBody(code, { requestId: this.#exchange.requestId }));
+    this.#leave();
+    // One that is still being upgraded is told when it is open.
+    if (this.#socket !== null) this.#close(this.#socket, closeCode);
+  }
+
+  #close(socket: DoorSocket, closeCode: number): void {
+    const code = this.#said;
+    if (code !== null) socket.send(jsonRpcFailureBody(code, { requestId: this.requestId }));
     socket.close(closeCode, code === null ? "" : errorTable[code].text);
   }
 }

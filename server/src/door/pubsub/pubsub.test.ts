@@ -31,9 +31,12 @@ class Client {
   }
 }
 
-async function withDoor(use: (booted: BootedDoor, node: StubNode) => Promise<void>): Promise<void> {
+async function withDoor(
+  use: (booted: BootedDoor, node: StubNode) => Promise<void>,
+  options: { readonly tellEveryMs?: number } = {},
+): Promise<void> {
   using node = new StubNode((call) => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`);
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootDoor({ ...options, upstreams: { devnet: node } });
   await use(booted, node);
   expect(booted.faults).toEqual([]);
 }
@@ -205,8 +208,38 @@ test("what is sent costs a credit for each started 0.1 MB, and closes with 4402 
     client.socket.send("{}");
     expect(await client.closed).toBe(4402);
     while (booted.facts.length < 1) await Bun.sleep(1);
-    expect(booted.facts[0]).toMatchObject({ door: "pubsub", method: "pubsub", status: 4402, upstream: "devnet-1" });
+    // What could not be paid is no cost: the last message went out before its credit was asked for.
+    expect(booted.facts[0]).toMatchObject({ method: "pubsub", status: 4402, upstream: "devnet-1", credits: 2 });
   }));
+
+test("what passes is told while the connection lasts, and the rest at its end; the sums are exact", () =>
+  withDoor(
+    async (booted, node) => {
+      booted.fakes.creditsAsync = true;
+      node.onPubSub = (socket) => void socket.send("x".repeat(150_000));
+      const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+      await client.opened;
+      booted.door.tick();
+      expect(booted.facts).toEqual([]);
+      for (const count of [1, 2, 3]) {
+        client.socket.send("12345");
+        await client.until(count);
+        if (count < 3) booted.door.tick();
+      }
+      client.socket.close(1000);
+      await client.closed;
+      while (booted.facts.length < 3) await Bun.sleep(1);
+      expect(booted.facts.map(({ status, bytesIn, bytesOut }) => [status, bytesIn, bytesOut])).toEqual([
+        [101, 5, 150_000],
+        [101, 5, 150_000],
+        [1000, 5, 150_000],
+      ]);
+      const credits = booted.facts.reduce((sum, fact) => sum + fact.credits, 0);
+      // 450,000 bytes are five started tenths of a megabyte.
+      expect([credits, booted.fakes.creditsLeft]).toEqual([5, 999_995]);
+    },
+    { tellEveryMs: 0 },
+  ));
 
 test("a client that does not read is closed with 4408 and holds only a bounded buffer", () =>
   withDoor(async (booted, node) => {
@@ -242,6 +275,61 @@ test("a key that is revoked while its connection lasts ends it with 4401", () =>
     booted.fakes.authenticate = () => ({ refused: "KEY_INACTIVE" });
     booted.door.tick();
     expect(await client.closed).toBe(4401);
+  }));
+
+test("a key that is refused or narrowed while its connection lasts ends it at once, each with its code", () =>
+  withDoor(async (booted) => {
+    const changes: readonly [number, string, () => void][] = [
+      [4401, "KEY_INACTIVE", () => (booted.fakes.authenticate = async () => ({ refused: "KEY_INACTIVE" }))],
+      [4403, "NETWORK_NOT_ALLOWED", () => (booted.fakes.restriction = () => "NETWORK_NOT_ALLOWED")],
+    ];
+    for (const [closeCode, code, change] of changes) {
+      booted.fakes.authenticate = () => testGrant;
+      const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`, { origin: "https://a.example" });
+      await client.opened;
+      booted.pubsub.recheck();
+      change();
+      booted.pubsub.recheck();
+      expect(await client.closed).toBe(closeCode);
+      expect(JSON.parse(String(client.received[0])).error.data.code).toBe(code);
+    }
+  }));
+
+test("restrictions are judged by what the upgrade said, as long as the connection lasts", () =>
+  withDoor(async (booted) => {
+    const seen: unknown[] = [];
+    booted.fakes.restriction = (request) => {
+      seen.push([request.network, request.origin, request.referer, request.clientAddress]);
+      return null;
+    };
+    const headers = { origin: "https://a.example", referer: "https://b.example/x" };
+    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`, headers);
+    await client.opened;
+    booted.pubsub.recheck();
+    while (seen.length < 2) await Bun.sleep(1);
+    expect(seen[0]).toEqual(["devnet", "https://a.example", "https://b.example/x", "127.0.0.1"]);
+    expect(seen[1]).toEqual(seen[0]);
+    expect(client.socket.readyState).toBe(WebSocket.OPEN);
+    client.socket.close();
+  }));
+
+test("when the tier allows fewer connections than there are, the newest end with 4429 and the oldest stay", () =>
+  withDoor(async (booted) => {
+    booted.fakes.authenticate = () => ({ ...testGrant, tier: "business" });
+    const clients: Client[] = [];
+    for (let index = 0; index < 8; index += 1) {
+      const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+      await client.opened;
+      clients.push(client);
+    }
+    booted.fakes.authenticate = () => testGrant;
+    booted.pubsub.recheck();
+    const ended = await Promise.all(clients.slice(5).map((client) => client.closed));
+    expect(ended).toEqual([4429, 4429, 4429]);
+    booted.pubsub.recheck();
+    while (booted.door.sockets > 5) await Bun.sleep(1);
+    for (const client of clients.slice(0, 5)) expect(client.socket.readyState).toBe(WebSocket.OPEN);
+    for (const client of clients) client.socket.close();
   }));
 
 test("draining closes sockets with 1001, lets a call in flight finish and takes no more", async () => {

@@ -18,7 +18,16 @@ export interface PubSubDoorDependencies {
   readonly isServing: (network: Network, label: string) => boolean;
 }
 
+/** A connection that can be judged anew. */
+export interface JudgedSession {
+  recheck(): Promise<void>;
+}
+
 /** What a session works with. */
 export interface PubSubServices extends PubSubDoorDependencies {
   readonly connections: ConnectionCounts;
+  /** Between two facts of a connection that lasts, to the next tick of the door. */
+  readonly tellEveryMs: number;
+  /** The connection is gone. */
+  readonly left: (session: JudgedSession) => void;
 }

@@ -39,6 +39,7 @@ export interface BootedDoor extends AsyncDisposable {
   readonly pubsubWs: string;
   readonly port: number;
   readonly door: GatewayDoor;
+  readonly pubsub: PubSubDoor;
   readonly fakes: Fakes;
   readonly facts: RequestFact[];
   readonly faults: unknown[];
@@ -64,6 +65,7 @@ export interface BootOptions {
   readonly inFlightMax?: number;
   readonly apps?: GatewayDoorDependencies["apps"];
   readonly tracing?: DoorTracing;
+  readonly tellEveryMs?: number;
 }
 
 function makeFakes(): Fakes {
@@ -164,7 +166,11 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
   const shared = dependenciesOf(fakes, facts, faults);
   const trustedProxies = compileAddressSet([]);
   const pubsub = new PubSubDoor(
-    { networkDefault: "devnet", trustedProxies },
+    {
+      networkDefault: "devnet",
+      trustedProxies,
+      ...(options.tellEveryMs === undefined ? {} : { tellEveryMs: options.tellEveryMs }),
+    },
     { ...shared, ...pubsubTargets(upstreams) },
   );
   const door = new GatewayDoor(
@@ -199,6 +205,7 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
     pubsubWs: `ws://127.0.0.1:${door.pubsubPort}`,
     port: door.port,
     door,
+    pubsub,
     fakes,
     facts,
     faults,

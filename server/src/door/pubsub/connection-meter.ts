@@ -1,0 +1,106 @@
+import type { Network } from "@sluice/contract";
+import { statusStillOpen } from "../interfaces.ts";
+import type { PubSubServices } from "./services.ts";
+
+/** A stream costs one credit for each started 0.1 MB sent. */
+const bytesPerCredit = 100_000;
+
+interface Metered {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly network: Network;
+  /** Monotonic. */
+  readonly startedMs: number;
+}
+
+interface Passed {
+  bytesIn: number;
+  bytesOut: number;
+  credits: number;
+}
+
+const nothing = (): Passed => ({ bytesIn: 0, bytesOut: 0, credits: 0 });
+
+/**
+ * What passes over one connection and what it costs. Facts of it are told while it lasts, about each minute, and when it
+ * ends; none tells again what another has told, so their sums are what passed and what was paid.
+ */
+export class ConnectionMeter {
+  readonly #metered: Metered;
+  readonly #services: PubSubServices;
+  /** Since the last fact. */
+  #passed: Passed = nothing();
+  #bytesOut = 0;
+  #asked = 0;
+  #toldMs: number;
+  /** Credits that are being fetched; the last fact waits for them. */
+  readonly #paying = new Set<Promise<void>>();
+
+  constructor(metered: Metered, services: PubSubServices) {
+    this.#metered = metered;
+    this.#services = services;
+    this.#toldMs = metered.startedMs;
+  }
+
+  received(bytes: number): void {
+    this.#passed.bytesIn += bytes;
+  }
+
+  /** Counts what was sent and pays for it; `unpaid` is called when there are no credits left. */
+  sent(bytes: number, allowance: bigint | null, unpaid: () => void): void {
+    this.#passed.bytesOut += bytes;
+    this.#bytesOut += bytes;
+    for (; this.#asked * bytesPerCredit < this.#bytesOut; this.#asked += 1) {
+      const paid = this.#services.credits.take(this.#metered.accountId, allowance, 1);
+      if (paid === true) this.#passed.credits += 1;
+      else if (paid === false) unpaid();
+      else this.#await(paid, unpaid);
+    }
+  }
+
+  /** Tells what passed since the last fact, when that was long enough ago and anything did. */
+  tellWhenDue(upstream: string): void {
+    const nowMs = this.#services.clock.monotonic();
+    if (nowMs - this.#toldMs < this.#services.tellEveryMs) return;
+    this.#toldMs = nowMs;
+    const { bytesIn, bytesOut, credits } = this.#passed;
+    if (bytesIn > 0 || bytesOut > 0 || credits > 0) this.#tell(statusStillOpen, upstream);
+  }
+
+  /** Tells the rest, once what is being paid is paid. */
+  async end(closeCode: number, upstream: string): Promise<void> {
+    await Promise.all(this.#paying);
+    this.#tell(closeCode, upstream);
+  }
+
+  #await(paid: Promise<boolean>, unpaid: () => void): void {
+    const paying = paid.then(
+      (isPaid) => {
+        if (isPaid) this.#passed.credits += 1;
+        else unpaid();
+      },
+      () => unpaid(),
+    );
+    this.#paying.add(paying);
+    void paying.then(() => this.#paying.delete(paying));
+  }
+
+  #tell(status: number, upstream: string): void {
+    const { clock, served } = this.#services;
+    const { startedMs, ...metered } = this.#metered;
+    served({
+      ...metered,
+      at: clock.now(),
+      door: "pubsub",
+      method: "pubsub",
+      status,
+      rpcCode: null,
+      latencyMs: clock.monotonic() - startedMs,
+      ...this.#passed,
+      cache: "",
+      upstream,
+    });
+    this.#passed = nothing();
+  }
+}
