@@ -4,6 +4,7 @@ import type { CounterHandle, Family, GaugeHandle, HistogramHandle } from "./metr
 import { otherLabel } from "./metric-families.ts";
 import { eventMetrics, type MetricDefinition } from "./metric-table.ts";
 import type { Metrics } from "./metrics.ts";
+import { type PubSubHappenings, pubsubEvents } from "./pubsub-events.ts";
 import { RequestHandles } from "./request-handles.ts";
 import { type ServiceHappenings, serviceEvents } from "./service-events.ts";
 import { type SharingHappenings, sharingEvents } from "./sharing-events.ts";
@@ -35,7 +36,7 @@ export interface UpstreamState {
 }
 
 /** One function for each thing that happens in the business; each counts, and logs what a person should see. */
-export interface Events extends ServiceHappenings, SharingHappenings {
+export interface Events extends PubSubHappenings, ServiceHappenings, SharingHappenings {
   requestServed(fact: RequestServed): void;
   /** What passed over a connection that goes on, since the last time; `requestServed` tells its end and the rest. */
   connectionPassed(fact: Omit<RequestServed, "rpcCode" | "latencyMs">): void;
@@ -58,9 +59,6 @@ export interface Events extends ServiceHappenings, SharingHappenings {
   childRestarted(child: string, reason: string): void;
   /** An answer that was passed on while it came has ended: whole, cut by its node, or left by its client. */
   largeAnswerEnded(network: string, how: string): void;
-  pubsubOpened(door: string, network: string): void;
-  pubsubClosed(door: string, network: string, code: number): void;
-  pubsubMoved(door: string, network: string): void;
   nameAnswered(kind: string, source: string): void;
   namesNodeAsked(answered: boolean, latencyMs: number): void;
   /** Which name programs the resolver found on its chain. */
@@ -109,9 +107,6 @@ function register(metrics: Metrics) {
     ledgerDropped: count(eventMetrics.ledgerDropped),
     childRestarts: count(eventMetrics.childRestarts),
     largeAnswers: count(eventMetrics.largeAnswers),
-    pubsubOpen: gauge(eventMetrics.pubsubOpen),
-    pubsubClosed: count(eventMetrics.pubsubClosed),
-    pubsubMoved: count(eventMetrics.pubsubMoved),
     faults: count(eventMetrics.faults),
     namesAnswered: count(eventMetrics.namesAnswered),
     namesCalls: count(eventMetrics.namesCalls),
@@ -198,12 +193,6 @@ function partEvents(families: Families, log: Log) {
       log.warn({ child, reason }, "child process is restarted");
     },
     largeAnswerEnded: (network: string, how: string) => families.largeAnswers.with(network, how).add(),
-    pubsubOpened: (door: string, network: string) => families.pubsubOpen.with(door, network).add(1),
-    pubsubMoved: (door: string, network: string) => families.pubsubMoved.with(door, network).add(),
-    pubsubClosed: (door: string, network: string, code: number) => {
-      families.pubsubOpen.with(door, network).add(-1);
-      families.pubsubClosed.with(door, String(code)).add();
-    },
   };
 }
 
@@ -251,6 +240,7 @@ export function createEvents(
     ...upstreamEvents(families, log),
     ...sharingEvents(observe.metrics, log),
     ...partEvents(families, log),
+    ...pubsubEvents(observe.metrics),
     ...namesEvents(families, log),
     ...serviceEvents(observe.metrics, log),
     ...serverEvents(families, log),
