@@ -59,8 +59,9 @@ export interface BundleRecord extends NewBundle {
 
 /** A step of a bundle's life; the lifecycle says which are possible from where. */
 export type BundleChange =
+  /** From `included` to another block: the branch that won over the bundle's block holds it as well. */
   | { readonly to: "included"; readonly slot: Slot; readonly blockhash: string; readonly tip: bigint }
-  /** `landed` where the finalized block is another than the one that it was included in: a fork took it up again. */
+  /** `landed` where the finalized block may be another than the one that it was included in. */
   | { readonly to: "finalized"; readonly landed?: NonNullable<BundleRecord["landed"]> }
   | { readonly to: "dropped"; readonly reason: BundleReason; readonly detail?: string }
   | { readonly to: "expired"; readonly reason: BundleReason; readonly detail?: string };

@@ -127,7 +127,8 @@ export class BundleWatch {
       }
       landed.push(record.id);
       for (const signature of record.signatures) seen.ours.set(signature, record.id);
-      if (record.state === "accepted") changes.push([record.id, { to: "included", slot, blockhash, tip: landing.tip }]);
+      // One that is included already is included here in place of a block that was lost, or was looked at before.
+      changes.push([record.id, { to: "included", slot, blockhash, tip: landing.tip }]);
     }
     await this.#step(changes);
     for (const { record, landing } of judged) {

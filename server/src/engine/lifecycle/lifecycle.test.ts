@@ -52,6 +52,13 @@ describe("the lifecycle", () => {
     expect(possible.toSorted()).toEqual(expected.toSorted());
   });
 
+  test("goes to another block that the branch that won holds the bundle in, and not to the one that it is in", () => {
+    const included = recordIn("included");
+    const moved = stepped(included, { to: "included", slot: 9n as Slot, blockhash: "other", tip: 6n }, 2);
+    expect(moved).toMatchObject({ state: "included", landed: { slot: 9n, blockhash: "other" }, tipSeen: 6n });
+    expect(stepped(included, { to: "included", slot, blockhash: "h", tip: 5n }, 2)).toBeNull();
+  });
+
   test("tells the block that was finalized, where a fork took the bundle up in another than it was included in", () => {
     const included = recordIn("included");
     const landed = { slot: 9n as Slot, blockhash: "other" };

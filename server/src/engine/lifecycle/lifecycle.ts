@@ -3,11 +3,12 @@ import type { BundleChange, BundleRecord } from "../bundle.ts";
 
 /**
  * The states that a bundle can go to from each. A finalized block is never lost, so nothing leaves `finalized`; a bundle
- * that its fork loses does not compete again, since its searcher priced it for the block it was in.
+ * that its fork loses does not compete again, since its searcher priced it for the block it was in. The branch that won may
+ * hold it all the same: then it is included in another block.
  */
 const nextStates: Readonly<Record<BundleState, readonly BundleState[]>> = {
   accepted: ["included", "dropped", "expired"],
-  included: ["finalized", "dropped"],
+  included: ["included", "finalized", "dropped"],
   finalized: [],
   dropped: [],
   expired: [],
@@ -20,13 +21,17 @@ export function isTerminal(state: BundleState): boolean {
 
 /** Whether a bundle can come from one state to the other by any number of steps, none included. */
 export function canBecome(from: BundleState, to: BundleState): boolean {
-  return from === to || nextStates[from].some((next) => canBecome(next, to));
+  return from === to || nextStates[from].some((next) => next !== from && canBecome(next, to));
 }
 
-/** What was included is dropped by its fork and by nothing else, and what was not has no fork to lose. */
-function isPossible(from: BundleState, change: BundleChange): boolean {
-  if (!nextStates[from].includes(change.to)) return false;
-  return change.to !== "dropped" || (from === "included") === (change.reason === "fork");
+/**
+ * What was included is dropped by its fork and by nothing else, and what was not has no fork to lose. To be included in the
+ * block that it is in already is no step.
+ */
+function isPossible({ state, landed }: BundleRecord, change: BundleChange): boolean {
+  if (!nextStates[state].includes(change.to)) return false;
+  if (change.to === "included") return landed?.slot !== change.slot || landed.blockhash !== change.blockhash;
+  return change.to !== "dropped" || (state === "included") === (change.reason === "fork");
 }
 
 /**
@@ -34,7 +39,7 @@ function isPossible(from: BundleState, change: BundleChange): boolean {
  * set back does not set `changedAt` back. Source: the specification's "States and transitions".
  */
 export function stepped(record: BundleRecord, change: BundleChange, now: number): BundleRecord | null {
-  if (!isPossible(record.state, change)) return null;
+  if (!isPossible(record, change)) return null;
   const changedAt = Math.max(now, record.changedAt);
   switch (change.to) {
     case "included": {

@@ -94,6 +94,22 @@ describe("a stream", () => {
     stream.cancel();
   });
 
+  test("tells the block that a bundle is in now, where the branch that won holds it in another, and the same one once", async () => {
+    const stream = open();
+    const id = await accepted(stream, 1);
+    served.desk.change(id, included);
+    served.desk.change(id, { ...included, slot: 130n as Slot });
+    served.desk.change(id, { ...included, slot: 130n as Slot, blockhash: "of the same slot" });
+    served.desk.change(id, { to: "finalized" });
+    stream.say(request(1));
+    await stream.first(4);
+    // The last one is the answer to the bundle that came again.
+    expect(short(stream)).toEqual(
+      ["accepted", "included 123", "included 130", "included 130"].map((each) => `${id.slice(0, 6)} ${each}`),
+    );
+    stream.cancel();
+  });
+
   test("answers rejected bundles as dropped with their reason, those over the rate and those in maintenance too", async () => {
     const stream = open();
     served.desk.refusal = { reason: "tip_not_paid", detail: "no tip" };

@@ -1,4 +1,4 @@
-import { type ShownState, SluiceError, shownState } from "@sluice/contract";
+import { SluiceError, shownState } from "@sluice/contract";
 import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto/index.ts";
 import { BoundedQueue } from "../../lib/index.ts";
 import type { BundleRecord, Searcher } from "../bundle.ts";
@@ -31,8 +31,8 @@ export interface BundleStreamDependencies {
  */
 export class BundleStream implements DuplexSession<BundleRequestMessage> {
   readonly #dependencies: BundleStreamDependencies;
-  /** The last status told of each bundle that can still change. */
-  readonly #told = new Map<string, ShownState>();
+  /** What was told last of each bundle that can still change. */
+  readonly #told = new Map<string, string>();
   readonly #ended = new Set<string>();
   /** Bundles of this stream that can still change. */
   readonly #own = new Set<string>();
@@ -48,7 +48,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     this.#following = desk.follow(searcher.id, (record) => this.#changed(record));
     outlet.onClose(() => this.#following[Symbol.dispose]());
     const inFlight = desk.inFlight(searcher.id);
-    for (const record of inFlight) this.#told.set(record.id, shownState(record.state));
+    for (const record of inFlight) this.#told.set(record.id, shownOf(record));
     outlet.begin(inFlight.values().map(confirmationOf));
   }
 
@@ -97,7 +97,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     if (!fresh || !this.#told.has(record.id)) this.#send(confirmationOf(record));
     if (isOver(record)) this.#forget(record.id);
     else {
-      this.#told.set(record.id, shownState(record.state));
+      this.#told.set(record.id, shownOf(record));
       // Of a bundle that another searcher has sent nothing more is heard here.
       if (record.searcherId === this.#dependencies.searcher.id) this.#own.add(record.id);
     }
@@ -119,9 +119,10 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     const { id } = record;
     if (this.#ended.has(id)) return;
     const before = this.#told.get(id);
-    const shown = shownState(record.state);
+    const shown = shownOf(record);
     // Each bundle begins with its acceptance, whoever's stream it came by.
-    if (before === undefined && shown !== "accepted") this.#send({ bundle_id: id, status: "accepted", signatures: [] });
+    if (before === undefined && record.state !== "accepted")
+      this.#send({ bundle_id: id, status: "accepted", signatures: [] });
     if (before !== shown) this.#send(confirmationOf(record));
     this.#told.set(id, shown);
     if (!isOver(record)) return;
@@ -150,5 +151,8 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     if (this.#isHalfClosed && this.#inProgress === 0 && this.#own.size === 0) this.#dependencies.outlet.end();
   }
 }
+
+/** What a client knows of a bundle: that it is included in another block than it was is news. */
+const shownOf = ({ state, landed }: BundleRecord): string => `${shownState(state)} ${landed?.slot ?? ""}`;
 
 const isOver = ({ state }: BundleRecord): boolean => state !== "accepted" && state !== "included";

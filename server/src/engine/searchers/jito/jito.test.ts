@@ -180,6 +180,21 @@ describe("SubscribeBundleResults", () => {
     stream.cancel();
   });
 
+  test("tells the block again where the branch that won holds the bundle in another", async () => {
+    const stream = await subscribed();
+    const id = await send(1);
+    served.desk.change(id, included);
+    served.desk.change(id, { ...included, slot: 130n as Slot });
+    served.desk.change(id, { to: "finalized" });
+    await stream.first(4);
+    expect(results(stream).slice(1)).toMatchObject([
+      ["processed", { slot: "123" }],
+      ["processed", { slot: "130" }],
+      ["finalized", {}],
+    ]);
+    stream.cancel();
+  });
+
   test("tells what the chain dropped apart from what the engine rejected", async () => {
     const stream = await subscribed();
     for (const [index, reason] of (

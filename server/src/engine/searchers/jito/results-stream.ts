@@ -1,16 +1,23 @@
 import type { BundleState } from "@sluice/contract";
 import type { BundleResultMessage } from "@sluice/contract/proto/index.ts";
+import type { Slot } from "@sluice/wire";
 import type { BundleRecord, Searcher } from "../../bundle.ts";
 import { CallFault, type Outlet } from "../../calls/index.ts";
 import type { EngineDesk } from "../../desk.ts";
 import { resultOf } from "./bundle-result.ts";
 
+interface Told {
+  readonly state: BundleState;
+  readonly slot: Slot | null;
+}
+
 /**
  * Tells a searcher each step of each of its bundles from now on, and first how those in flight stand. Clients wait for
- * `processed` before `finalized`, so a step that was not told is told with the next.
+ * `processed` before `finalized`, so a step that was not told is told with the next. One that another branch holds is
+ * `processed` again, in the slot that it is in now.
  */
 export function tellResults(desk: EngineDesk, searcher: Searcher, outlet: Outlet<BundleResultMessage>): void {
-  const told = new Map<string, BundleState>();
+  const told = new Map<string, Told>();
   const send = (record: BundleRecord): void => {
     if (outlet.send(resultOf(record, desk.nextLeader()))) return;
     outlet.end(new CallFault("RESOURCE_EXHAUSTED", "The results are not read fast enough"));
@@ -21,14 +28,17 @@ export function tellResults(desk: EngineDesk, searcher: Searcher, outlet: Outlet
       return;
     }
     const before = told.get(record.id);
-    if (before === record.state) return;
-    if (record.state === "finalized" && before !== "included") send({ ...record, state: "included" });
+    const { state } = record;
+    const slot = record.landed?.slot ?? null;
+    if (before?.state === state && before.slot === slot) return;
+    const isProcessed = before?.state === "included" && before.slot === slot;
+    if (state === "finalized" && !isProcessed) send({ ...record, state: "included" });
     send(record);
-    if (record.state === "accepted" || record.state === "included") told.set(record.id, record.state);
+    if (state === "accepted" || state === "included") told.set(record.id, { state, slot });
     else told.delete(record.id);
   });
   outlet.onClose(() => following[Symbol.dispose]());
   const inFlight = desk.inFlight(searcher.id);
-  for (const { id, state } of inFlight) told.set(id, state);
+  for (const { id, state, landed } of inFlight) told.set(id, { state, slot: landed?.slot ?? null });
   outlet.begin(inFlight.values().map((record) => resultOf(record, desk.nextLeader())));
 }
