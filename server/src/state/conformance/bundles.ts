@@ -81,11 +81,68 @@ export function bundleConformance(subject: ConformanceSubject): void {
   const store = (): BundleStore => subject.state().engine.bundles;
   describe("bundles", () => {
     acceptance(subject, store);
+    manyAtOnce(store);
     steps(subject, store);
     reading(store);
     outcomes(store);
     against(subject, store);
   });
+}
+
+/** However many share a commit, each is written as it is: groups go to the disk in runs of several lengths. */
+function manyAtOnce(store: () => BundleStore): void {
+  test.each([1, 3, 64, 65, 200, 497])(
+    "%p bundles at once are accepted, stepped, ended and told, each as its own",
+    async (count) => {
+      await emptied(store());
+      const bundles = Array.from({ length: count }, (_, index) =>
+        newBundle({
+          signatures: [`sig ${index}`],
+          transactions: [Uint8Array.of(index % 256, index >> 8)],
+          sealed: index % 3 === 0 ? Uint8Array.of(index % 256) : null,
+          tip: BigInt(index),
+          targetSlot: index % 2 === 0 ? null : BigInt(index),
+        }),
+      );
+      const taken = await Promise.all(bundles.map((bundle) => store().accept(bundle)));
+      expect(taken).toEqual(bundles.map(() => ({ fresh: true })));
+      await store().noteForwarded(
+        bundles.map(({ id }, index) => ({
+          id,
+          forwarded: { times: index + 1, slot: BigInt(index), leader: `of ${index}` },
+        })),
+      );
+      const live = new Map((await store().live(null, 1_000)).map((bundle) => [bundle.id, bundle]));
+      for (const [index, bundle] of bundles.entries()) {
+        const forwarded = { times: index + 1, slot: BigInt(index), leader: `of ${index}` };
+        expect(live.get(bundle.id)).toEqual({ ...bundle, forwarded });
+      }
+      const landedAt = (index: number) => ({ slot: BigInt(index), blockhash: `hash ${index}` });
+      const made = await Promise.all(
+        bundles.map(({ id, receivedAt }, index) => {
+          const to = {
+            ...accepted(receivedAt),
+            state: "included",
+            landed: landedAt(index),
+            computeUnits: index,
+          } as const;
+          // Every fourth ends in the same commit in which others are included.
+          return store().step(index % 4 === 0 ? toEnd(id) : { id, from: "accepted", to, isEnd: false });
+        }),
+      );
+      expect(made).toEqual(bundles.map(() => ({ made: true })));
+      for (const [index, { id }] of bundles.entries()) {
+        const stands = await store().get(id);
+        expect(stands?.state).toBe(index % 4 === 0 ? "dropped" : "included");
+        expect(stands?.landed ?? null).toEqual(index % 4 === 0 ? null : landedAt(index));
+        expect(stands?.transactions).toHaveLength(index % 4 === 0 ? 0 : 1);
+      }
+      const ended = bundles.filter((_, index) => index % 4 === 0).map(({ id }) => id);
+      expect(new Set((await store().untold(1_000)).map(({ id }) => id))).toEqual(new Set(ended));
+      await store().told(ended);
+      expect(await store().untold(1_000)).toEqual([]);
+    },
+  );
 }
 
 function acceptance({ replicas }: ConformanceSubject, store: () => BundleStore): void {

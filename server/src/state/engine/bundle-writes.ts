@@ -1,9 +1,10 @@
-import { sql } from "kysely";
+import { SluiceError } from "@sluice/contract";
+import { newFault } from "../errors.ts";
 import type { Db, Tx } from "../tables.ts";
-import type { StepResult, StoredBundle, StoredBundleStep } from "./bundle-records.ts";
-import { toBundle, toStandingRow } from "./bundle-rows.ts";
+import type { AcceptResult, StepResult, StoredBundle } from "./bundle-records.ts";
+import { toBundle } from "./bundle-rows.ts";
+import { type BundleStatements, bundleCells, type StepRow } from "./bundle-statements.ts";
 import type { BundleContentRow, BundleRow } from "./tables.ts";
-import { cells, valueRows } from "./value-rows.ts";
 
 export interface NewRows {
   readonly bundle: BundleRow;
@@ -25,14 +26,49 @@ export async function findBundles(db: Db, ids: readonly string[]): Promise<Reado
   return new Map(rows.map((row) => [row.id, toBundle(row)]));
 }
 
+/** Of several with one id in a group the first is the one that is taken in. */
+export async function writeAcceptances(
+  tx: Tx,
+  statements: BundleStatements,
+  items: readonly NewRows[],
+): Promise<readonly AcceptResult[]> {
+  const first = new Map<string, NewRows>();
+  for (const item of items) if (!first.has(item.bundle.id)) first.set(item.bundle.id, item);
+  // In one order everywhere, so that processes that take in the same bundles wait for each other and never deadlock.
+  const sorted = [...first.values()].sort((left, right) => (left.bundle.id < right.bundle.id ? -1 : 1));
+  const taken = await statements.accept.execute(
+    tx,
+    sorted.map(({ bundle }) => bundleCells.bundle(bundle)),
+  );
+  const fresh = new Set(taken.map(({ id }) => id));
+  const contents = sorted.filter(({ bundle }) => fresh.has(bundle.id));
+  await statements.insertContents.execute(
+    tx,
+    contents.map(({ content }) => bundleCells.content(content)),
+  );
+  const known = items.filter((item) => !fresh.has(item.bundle.id) || first.get(item.bundle.id) !== item);
+  const found = await findBundles(tx, [...new Set(known.map(({ bundle }) => bundle.id))]);
+  return items.map((item) => {
+    if (fresh.has(item.bundle.id) && first.get(item.bundle.id) === item) return { fresh: true };
+    const bundle = found.get(item.bundle.id);
+    // Forgotten by another process between the two statements; another try takes it in.
+    if (bundle === undefined) throw new SluiceError("OVERLOADED", { cause: newFault("OVERLOADED") });
+    return { fresh: false, found: bundle };
+  });
+}
+
 /** Steps of one bundle that share a group are made one after the other, those of different bundles at once. */
-export async function writeSteps(tx: Tx, steps: readonly StoredBundleStep[]): Promise<readonly StepResult[]> {
-  const results = new Map<StoredBundleStep, StepResult>();
+export async function writeSteps(
+  tx: Tx,
+  statements: BundleStatements,
+  steps: readonly StepRow[],
+): Promise<readonly StepResult[]> {
+  const results = new Map<StepRow, StepResult>();
   let left = steps;
   while (left.length > 0) {
-    const round = new Map<string, StoredBundleStep>();
+    const round = new Map<string, StepRow>();
     for (const step of left) if (!round.has(step.id)) round.set(step.id, step);
-    await writeRound(tx, [...round.values()], results);
+    await writeRound(tx, { statements, steps: [...round.values()] }, results);
     left = left.filter((step) => round.get(step.id) !== step);
   }
   return steps.map((step) => results.get(step) ?? { made: false, found: null });
@@ -41,17 +77,22 @@ export async function writeSteps(tx: Tx, steps: readonly StoredBundleStep[]): Pr
 /** Steps of different bundles. */
 async function writeRound(
   tx: Tx,
-  steps: readonly StoredBundleStep[],
-  results: Map<StoredBundleStep, StepResult>,
+  { statements, steps }: { readonly statements: BundleStatements; readonly steps: readonly StepRow[] },
+  results: Map<StepRow, StepResult>,
 ): Promise<void> {
-  const made = await updateStandings(tx, steps);
-  const ended = steps.filter((step) => step.isEnd && made.has(step.id));
-  if (ended.length > 0) {
-    const outcomes = ended.map(({ id, to }) => ({ bundle_id: id, ended_at: BigInt(to.changedAt) }));
-    await tx.insertInto("bundle_outcomes").values(outcomes).execute();
-    const ids = ended.map(({ id }) => id);
-    await tx.deleteFrom("bundle_contents").where("bundle_id", "in", ids).execute();
-  }
+  const isEnd = ({ ended_at }: StepRow): boolean => ended_at !== null;
+  const going = steps.filter((step) => !isEnd(step)).map(bundleCells.going);
+  const ending = steps.filter(isEnd).map(bundleCells.end);
+  const rows = [...(await statements.go.execute(tx, going)), ...(await statements.end.execute(tx, ending))];
+  const made = new Set(rows.map(({ id }) => id));
+  const outcomes = steps.flatMap(({ id, ended_at }) =>
+    ended_at !== null && made.has(id) ? [{ bundle_id: id, ended_at }] : [],
+  );
+  await statements.insertOutcomes.execute(tx, outcomes.map(bundleCells.outcome));
+  await statements.deleteContents.execute(
+    tx,
+    outcomes.map(({ bundle_id }) => [bundle_id]),
+  );
   const failed = steps.filter((step) => !made.has(step.id));
   const found = await findBundles(
     tx,
@@ -61,35 +102,4 @@ async function writeRound(
     const isMade = made.has(step.id);
     results.set(step, isMade ? { made: true } : { made: false, found: found.get(step.id) ?? null });
   }
-}
-
-/** The ids of the bundles that were in the state that their step starts from, and so have made it. */
-async function updateStandings(tx: Tx, steps: readonly StoredBundleStep[]): Promise<ReadonlySet<string>> {
-  const rows = steps.map((step) => {
-    const to = toStandingRow(step);
-    return cells(
-      { text: step.id },
-      { text: step.from },
-      { text: to.state },
-      { text: to.reason },
-      { text: to.detail },
-      { int: to.landed_slot },
-      { text: to.landed_blockhash },
-      { int: to.forwarded_times },
-      { int: to.forwarded_slot },
-      { text: to.forwarded_leader },
-      { int: to.tip_seen },
-      { int: to.compute_units },
-      { int: to.changed_at },
-      { int: to.ended_at },
-    );
-  });
-  const result = await sql<{ id: string }>`update bundles set
-      state = v.column3, reason = v.column4, detail = v.column5, landed_slot = v.column6, landed_blockhash = v.column7,
-      forwarded_times = v.column8, forwarded_slot = v.column9, forwarded_leader = v.column10, tip_seen = v.column11,
-      compute_units = v.column12, changed_at = v.column13, ended_at = v.column14
-    from ${valueRows(rows)}
-    where id = v.column1 and state = v.column2 and ended_at is null
-    returning id`.execute(tx);
-  return new Set(result.rows.map(({ id }) => id));
 }

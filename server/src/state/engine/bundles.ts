@@ -1,7 +1,5 @@
-import { bundleStates, SluiceError } from "@sluice/contract";
-import { sql } from "kysely";
+import { bundleStates } from "@sluice/contract";
 import type { StoreConnection } from "../connection.ts";
-import { newFault } from "../errors.ts";
 import type { GroupKind } from "../group-commit.ts";
 import { beyond, readPageRequest, toPage } from "../paging.ts";
 import type { Tx } from "../tables.ts";
@@ -16,8 +14,8 @@ import type {
   StoredBundleTerms,
 } from "./bundle-records.ts";
 import { signaturesText, toBundle, toBundleRow, toContentRow, toForwardedRow, toStandingRow } from "./bundle-rows.ts";
-import { bundleQuery, findBundles, type NewRows, writeSteps } from "./bundle-writes.ts";
-import { cells, valueRows } from "./value-rows.ts";
+import { BundleStatements, bundleCells, type StepRow } from "./bundle-statements.ts";
+import { bundleQuery, findBundles, type NewRows, writeAcceptances, writeSteps } from "./bundle-writes.ts";
 
 const pageMax = 1_000;
 const forgottenInOneGo = 500;
@@ -25,20 +23,26 @@ const notedInOneGo = 500;
 
 export class Bundles implements BundleStore {
   readonly #connection: StoreConnection;
+  readonly #statements: BundleStatements;
+  readonly #acceptances: GroupKind<NewRows, AcceptResult, Tx>;
+  readonly #steps: GroupKind<StepRow, StepResult, Tx>;
 
   constructor(connection: StoreConnection) {
+    const statements = new BundleStatements(connection.driver);
     this.#connection = connection;
+    this.#statements = statements;
+    this.#acceptances = { apply: (tx, items) => writeAcceptances(tx, statements, items) };
+    this.#steps = { apply: (tx, items) => writeSteps(tx, statements, items) };
   }
 
   async accept(bundle: StoredBundleTerms & StoredBundleContent): Promise<AcceptResult> {
     const rows = { bundle: toBundleRow(bundle), content: toContentRow(bundle.id, bundle) };
-    return this.#connection.group(acceptances, rows);
+    return this.#connection.group(this.#acceptances, rows);
   }
 
   async step(step: StoredBundleStep): Promise<StepResult> {
-    checkSha256Hex("id", step.id);
-    toStandingRow(step);
-    return this.#connection.group(steps, { ...step });
+    const row = { ...toStandingRow(step), id: checkSha256Hex("id", step.id), from: step.from };
+    return this.#connection.group(this.#steps, row);
   }
 
   async open(id: string, opened: Parameters<BundleStore["open"]>[1]): Promise<boolean> {
@@ -54,15 +58,9 @@ export class Bundles implements BundleStore {
 
   async noteForwarded(notes: Parameters<BundleStore["noteForwarded"]>[0]): Promise<void> {
     checkCount("notes", notes.length, notedInOneGo);
-    const rows = notes.map(({ id, forwarded }) => {
-      const { forwarded_times, forwarded_slot, forwarded_leader } = toForwardedRow(forwarded);
-      return cells({ text: id }, { int: forwarded_times }, { int: forwarded_slot }, { text: forwarded_leader });
-    });
+    const rows = notes.map(({ id, forwarded }) => bundleCells.forwarded({ id, ...toForwardedRow(forwarded) }));
     if (rows.length === 0) return;
-    await this.#connection.write((db) =>
-      sql`update bundles set forwarded_times = v.column2, forwarded_slot = v.column3, forwarded_leader = v.column4
-        from ${valueRows(rows)} where id = v.column1 and ended_at is null`.execute(db),
-    );
+    await this.#connection.transaction((tx) => this.#statements.noteForwarded.execute(tx, rows));
   }
 
   async get(id: string): Promise<StoredBundle | null> {
@@ -120,7 +118,8 @@ export class Bundles implements BundleStore {
   async told(ids: readonly string[]): Promise<void> {
     checkCount("ids", ids.length, pageMax);
     if (ids.length === 0) return;
-    await this.#connection.write((db) => db.deleteFrom("bundle_outcomes").where("bundle_id", "in", ids).execute());
+    const rows = ids.map((id) => [id]);
+    await this.#connection.transaction((tx) => this.#statements.deleteOutcomes.execute(tx, rows));
   }
 
   async forget(endedBefore: number): Promise<number> {
@@ -151,36 +150,6 @@ function checkLimit(limit: number): number {
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > pageMax) checkWhole("limit", -1);
   return limit;
 }
-
-/** Of several with one id in a group the first is the one that is taken in. */
-const acceptances: GroupKind<NewRows, AcceptResult, Tx> = {
-  apply: async (tx, items) => {
-    const first = new Map<string, NewRows>();
-    for (const item of items) if (!first.has(item.bundle.id)) first.set(item.bundle.id, item);
-    // In one order everywhere, so that processes that take in the same bundles wait for each other and never deadlock.
-    const sorted = [...first.values()].sort((left, right) => (left.bundle.id < right.bundle.id ? -1 : 1));
-    const taken = await tx
-      .insertInto("bundles")
-      .values(sorted.map(({ bundle }) => bundle))
-      .onConflict((conflict) => conflict.column("id").doNothing())
-      .returning("id")
-      .execute();
-    const fresh = new Set(taken.map(({ id }) => id));
-    const contents = sorted.filter(({ bundle }) => fresh.has(bundle.id)).map(({ content }) => content);
-    if (contents.length > 0) await tx.insertInto("bundle_contents").values(contents).execute();
-    const known = items.filter((item) => !fresh.has(item.bundle.id) || first.get(item.bundle.id) !== item);
-    const found = await findBundles(tx, [...new Set(known.map(({ bundle }) => bundle.id))]);
-    return items.map((item) => {
-      if (fresh.has(item.bundle.id) && first.get(item.bundle.id) === item) return { fresh: true };
-      const bundle = found.get(item.bundle.id);
-      // Forgotten by another process between the two statements; another try takes it in.
-      if (bundle === undefined) throw new SluiceError("OVERLOADED", { cause: newFault("OVERLOADED") });
-      return { fresh: false, found: bundle };
-    });
-  },
-};
-
-const steps: GroupKind<StoredBundleStep, StepResult, Tx> = { apply: writeSteps };
 
 interface Opening {
   readonly id: string;

@@ -1,0 +1,140 @@
+import type { StateDriver } from "../records.ts";
+import type { StandingRow } from "./bundle-rows.ts";
+import { type Cell, type CellType, RowStatement } from "./row-statement.ts";
+import type { BundleContentRow, BundleOutcomeRow, BundleRow } from "./tables.ts";
+
+type Columns<Row> = Readonly<Record<keyof Row & string, CellType>>;
+
+const bundleColumns: Columns<BundleRow> = {
+  id: "text",
+  searcher_id: "text",
+  door: "text",
+  signatures: "text",
+  tip: "bigint",
+  mev_type: "text",
+  target_slot: "bigint",
+  received_at: "bigint",
+  accepted_slot: "bigint",
+  last_valid_block_height: "bigint",
+  expires_at: "bigint",
+  state: "text",
+  reason: "text",
+  detail: "text",
+  landed_slot: "bigint",
+  landed_blockhash: "text",
+  forwarded_times: "bigint",
+  forwarded_slot: "bigint",
+  forwarded_leader: "text",
+  tip_seen: "bigint",
+  compute_units: "bigint",
+  changed_at: "bigint",
+  ended_at: "bigint",
+};
+const contentColumns: Columns<BundleContentRow> = { bundle_id: "text", transactions: "bytea", sealed: "bytea" };
+const outcomeColumns: Columns<BundleOutcomeRow> = { bundle_id: "text", ended_at: "bigint" };
+
+/** Of which bundle, in which state, and what becomes of it. */
+export type StepRow = StandingRow & { readonly id: string; readonly from: string };
+/** A step that nothing is the end of leaves the index of ends alone, which SQLite would write anew for the same value. */
+type GoingRow = Omit<StepRow, "ended_at">;
+export type ForwardedRow = Pick<BundleRow, "id" | "forwarded_times" | "forwarded_slot" | "forwarded_leader">;
+
+const goingColumns: Columns<GoingRow> = {
+  id: "text",
+  from: "text",
+  state: "text",
+  reason: "text",
+  detail: "text",
+  landed_slot: "bigint",
+  landed_blockhash: "text",
+  forwarded_times: "bigint",
+  forwarded_slot: "bigint",
+  forwarded_leader: "text",
+  tip_seen: "bigint",
+  compute_units: "bigint",
+  changed_at: "bigint",
+};
+const endColumns: Columns<StepRow> = { ...goingColumns, ended_at: "bigint" };
+const forwardedColumns: Columns<ForwardedRow> = {
+  id: "text",
+  forwarded_times: "bigint",
+  forwarded_slot: "bigint",
+  forwarded_leader: "text",
+};
+
+interface WithId {
+  readonly id: string;
+}
+
+/** The cells of a row in the order of its columns. */
+function cellsOf<Row extends Readonly<Record<Name, Cell>>, Name extends string>(
+  columns: Readonly<Record<Name, CellType>>,
+): (row: Row) => readonly Cell[] {
+  const names = Object.keys(columns) as Name[];
+  return (row) => names.map((name) => row[name]);
+}
+
+const typesOf = (columns: Readonly<Record<string, CellType>>): CellType[] => Object.values(columns);
+const namesOf = (columns: Readonly<Record<string, CellType>>): string => Object.keys(columns).join(", ");
+/** `set` of an update from rows as `v`, for the columns from the one of this index on. */
+const assignments = (columns: Readonly<Record<string, CellType>>, from: number): string =>
+  Object.keys(columns)
+    .slice(from)
+    .map((name, index) => `${name} = v.column${from + index + 1}`)
+    .join(", ");
+
+/** The cells of each kind of row. */
+export const bundleCells = {
+  bundle: cellsOf<BundleRow, keyof BundleRow>(bundleColumns),
+  content: cellsOf<BundleContentRow, keyof BundleContentRow>(contentColumns),
+  outcome: cellsOf<BundleOutcomeRow, keyof BundleOutcomeRow>(outcomeColumns),
+  going: cellsOf<GoingRow, keyof GoingRow>(goingColumns),
+  end: cellsOf<StepRow, keyof StepRow>(endColumns),
+  forwarded: cellsOf<ForwardedRow, keyof ForwardedRow>(forwardedColumns),
+};
+
+/** What is written of many bundles at a time, in the words of one driver. */
+export class BundleStatements {
+  /** Returns the ids of those that were not there. */
+  readonly accept: RowStatement<WithId>;
+  readonly insertContents: RowStatement<never>;
+  /** Steps that end nothing, and steps that end their bundle. Both return the ids of those that started from that state. */
+  readonly go: RowStatement<WithId>;
+  readonly end: RowStatement<WithId>;
+  readonly insertOutcomes: RowStatement<never>;
+  /** By the bundles' ids. */
+  readonly deleteContents: RowStatement<never>;
+  readonly deleteOutcomes: RowStatement<never>;
+  readonly noteForwarded: RowStatement<never>;
+
+  constructor(driver: StateDriver) {
+    const insert = <Row>(table: string, columns: Readonly<Record<string, CellType>>, rest = ""): RowStatement<Row> =>
+      new RowStatement(
+        driver,
+        typesOf(columns),
+        (rows) => `insert into ${table} (${namesOf(columns)}) ${rows}${rest === "" ? "" : ` ${rest}`}`,
+      );
+    const deleteFrom = (table: string): RowStatement<never> =>
+      new RowStatement(driver, ["text"], (rows) => `delete from ${table} where bundle_id in (${rows})`);
+    this.accept = insert("bundles", bundleColumns, "on conflict (id) do nothing returning id");
+    this.insertContents = insert("bundle_contents", contentColumns);
+    this.insertOutcomes = insert("bundle_outcomes", outcomeColumns);
+    this.deleteContents = deleteFrom("bundle_contents");
+    this.deleteOutcomes = deleteFrom("bundle_outcomes");
+    const step = (columns: Readonly<Record<string, CellType>>): RowStatement<WithId> =>
+      new RowStatement(
+        driver,
+        typesOf(columns),
+        (rows) => `update bundles set ${assignments(columns, 2)} from (${rows}) as v
+          where id = v.column1 and state = v.column2 and ended_at is null returning id`,
+      );
+    this.go = step(goingColumns);
+    this.end = step(endColumns);
+    this.noteForwarded = new RowStatement(
+      driver,
+      typesOf(forwardedColumns),
+      (rows) => `update bundles set ${assignments(forwardedColumns, 1)} from (${rows}) as v
+        where id = v.column1 and ended_at is null`,
+    );
+  }
+}
