@@ -94,6 +94,7 @@ export type {
   BundleSubmit,
   BundleSubmitted,
   ConsoleBundle,
+  ConsoleBundleStory,
   ConsoleBundles,
   ConsoleDoor,
   ConsoleName,

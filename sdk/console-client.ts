@@ -1,4 +1,11 @@
-import type { ConsoleBundles, ConsoleName, ConsoleOverview, ConsolePrices, ConsoleSession } from "@sluice/contract";
+import type {
+  ConsoleBundleStory,
+  ConsoleBundles,
+  ConsoleName,
+  ConsoleOverview,
+  ConsolePrices,
+  ConsoleSession,
+} from "@sluice/contract";
 import { readAnswer } from "./problem-error.ts";
 
 /** The console's view of a server, for a page of the same origin: a cookie says who is signed in. */
@@ -15,6 +22,8 @@ export interface ConsoleClient {
   bundles(): Promise<ConsoleBundles>;
   /** Calls `onBundles` about once a second until the returned function is called; reconnects by itself. */
   liveBundles(onBundles: (bundles: ConsoleBundles) => void, onLost: () => void): () => void;
+  /** One bundle's story. Throws ProblemError with code NOT_FOUND for one that the viewer may not see. */
+  bundle(id: string): Promise<ConsoleBundleStory>;
   /** What the resolver says of a name or of an address. */
   name(input: string): Promise<ConsoleName>;
   signIn(key: string): Promise<ConsoleSession>;
@@ -42,6 +51,7 @@ export function createConsoleClient(baseUrl = ""): ConsoleClient {
     livePrices: (onPrices, onLost) => follow("prices/live", onPrices, onLost),
     bundles: () => read<ConsoleBundles>("bundles", {}),
     liveBundles: (onBundles, onLost) => follow("bundles/live", onBundles, onLost),
+    bundle: (id) => read<ConsoleBundleStory>(`bundles/${encodeURIComponent(id)}`, {}),
     name: (input) => read<ConsoleName>(`names?${new URLSearchParams({ input })}`, {}),
     signIn: (key) =>
       read<ConsoleSession>("session", {

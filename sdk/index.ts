@@ -5,6 +5,7 @@
 export type {
   BundleStatusBody,
   ConsoleBundle,
+  ConsoleBundleStory,
   ConsoleBundles,
   ConsoleDoor,
   ConsoleName,

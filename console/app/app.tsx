@@ -1,3 +1,4 @@
+import { Bundle } from "./pages/bundle.tsx";
 import { Bundles } from "./pages/bundles.tsx";
 import { Errors } from "./pages/errors.tsx";
 import { Names } from "./pages/names.tsx";
@@ -23,6 +24,10 @@ export function App() {
 function pageOf(path: string, session: Session, retry: () => void) {
   if (path === "/docs/errors") return <Errors />;
   if (path === "/bundles") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Bundles />;
+  if (path.startsWith("/bundles/")) {
+    const id = path.slice("/bundles/".length);
+    return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Bundle key={id} id={id} />;
+  }
   if (path === "/prices") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Prices />;
   if (path === "/names") return session.state === "signed-out" ? <SignIn onSignedIn={retry} /> : <Names />;
   return path === "/" ? <Home session={session} retry={retry} /> : <Lost />;

@@ -37,6 +37,7 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
     options: Parameters<Browser["newContext"]>[0],
     work: (page: Page, context: BrowserContext) => Promise<void>,
     path = "/",
+    expected: readonly string[] = [],
   ): Promise<void> {
     const context = await browser.newContext(options);
     try {
@@ -46,7 +47,7 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
       page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
       await page.goto(`${origin}${path}`);
       await work(page, context);
-      expect(faults.filter((fault) => !fault.includes("401"))).toEqual([]);
+      expect(faults.filter((fault) => !["401", ...expected].some((part) => fault.includes(part)))).toEqual([]);
     } finally {
       await context.close();
     }
@@ -99,15 +100,37 @@ describe.if(executable !== undefined)("the console in Chromium", () => {
         const id = await searcher.accepted([signed(payer, await chain.blockhash(), tip(payer, 12_345))], {
           tip: 12_345,
         });
-        const row = page.locator(`tr:has(button[title="${id}"])`);
+        const row = page.locator(`tr:has(span[title="${id}"])`);
         await row.getByText(/included|finalized/).waitFor();
         await row.locator("[title='12,345 lamports']").waitFor();
         await page.getByRole("heading", { name: /bundle in flight|bundle landed/ }).waitFor();
         const { slot } = await searcher.status(id);
         expect(await row.locator("td:nth-child(4)").textContent()).toBe(Number(slot).toLocaleString("en"));
         await picture(page, "bundles");
+        await row.getByRole("link").first().click();
+        await page.getByRole("heading", { name: `Landed in slot ${Number(slot).toLocaleString("en")}` }).waitFor();
+        expect(new URL(page.url()).pathname).toBe(`/bundles/${id}`);
+        await page.getByText("Received by rest, accepted at slot").waitFor();
+        await page.getByText(/Handed over \d+ times?, last for slot/).waitFor();
+        await page.getByText("Its block is finalized").waitFor();
+        await page.reload();
+        await page.getByRole("heading", { name: "Landed in slot" }).waitFor();
+        await picture(page, "bundle");
       },
       "/bundles",
+    );
+  }, 60_000);
+
+  test("a bundle that is not known, or not one's own, is said not to be there", async () => {
+    await open(
+      {},
+      async (page) => {
+        await page.getByRole("heading", { name: "The bundle cannot be shown" }).waitFor();
+        await page.getByRole("link", { name: "All bundles" }).click();
+        await page.getByRole("heading", { name: /bundle/i, level: 1 }).waitFor();
+      },
+      `/bundles/${"0".repeat(64)}`,
+      ["404"],
     );
   }, 60_000);
 

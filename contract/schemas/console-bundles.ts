@@ -22,6 +22,25 @@ const consoleBundle = z
   })
   .meta({ id: "ConsoleBundle" });
 
+/** One bundle and all that is known of what became of it. */
+export const consoleBundleStory = consoleBundle
+  .extend({
+    signatures: z.array(z.string()).meta({ description: "Of its transactions; none while it is sealed" }),
+    tipSeen: bigCount.nullable().meta({ description: "Lamports that its last run, or its block, paid, as a string" }),
+    computeUnits: count.nullable(),
+    targetSlot: count.nullable(),
+    acceptedSlot: count,
+    lastValidBlockHeight: count.nullable(),
+    expiresAt: timestamp,
+    handedOver: z
+      .object({ slot: count, leader: z.string() })
+      .nullable()
+      .meta({ description: "For which slot, and to whom, it was handed last" }),
+    blockhash: z.string().nullable().meta({ description: "Of the block that it is in" }),
+    observedAt: timestamp,
+  })
+  .meta({ id: "ConsoleBundleStory" });
+
 /** The account's bundles for people to read; who operates also sees leaders and switches. */
 export const consoleBundles = z
   .object({
@@ -62,4 +81,5 @@ export const consoleBundles = z
   .meta({ id: "ConsoleBundles" });
 
 export type ConsoleBundle = z.infer<typeof consoleBundle>;
+export type ConsoleBundleStory = z.infer<typeof consoleBundleStory>;
 export type ConsoleBundles = z.infer<typeof consoleBundles>;

@@ -1,10 +1,12 @@
-import { type ConsoleBundles, ProblemError } from "@sluice/sdk";
+import type { ConsoleBundles } from "@sluice/sdk";
 import { useEffect, useState } from "react";
-import { ago, compact, exact, plural } from "../figures.ts";
+import { explain } from "../explain.ts";
+import { ago, exact, plural } from "../figures.ts";
 import { bundleColumns, leaderColumns } from "../parts/bundle-columns.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { DataTable } from "../parts/data-table.tsx";
 import { Figure } from "../parts/figure.tsx";
+import { Lamports } from "../parts/lamports.tsx";
 import { Section } from "../parts/section.tsx";
 import { client } from "../use-overview.ts";
 
@@ -106,11 +108,6 @@ function Figures({ bundles, stale }: { bundles: ConsoleBundles; stale: boolean }
   );
 }
 
-function Lamports({ name, text, stale }: { name: string; text: string; stale: boolean }) {
-  const value = compact(Number(text));
-  return <Figure name={name} value={value} unit="lamports" exact={`${exact(BigInt(text))} lamports`} stale={stale} />;
-}
-
 function FirstBundle({ door }: { door: string }) {
   return (
     <div className="mt-3">
@@ -167,9 +164,4 @@ function market({ engine }: ConsoleBundles): string {
   const state = { ok: "", degraded: " The chain cannot be followed.", maintenance: " Submissions are closed." };
   const takers = `${plural(engine.leaders, "leader takes", "leaders take")} bundles${next}.`;
   return `${engine.leaders === 0 ? "No leader takes bundles." : takers}${state[engine.status]}`;
-}
-
-function explain(fault: unknown): string {
-  if (fault instanceof ProblemError) return `${fault.message} (request ${fault.requestId ?? "unknown"})`;
-  return fault instanceof Error ? fault.message : String(fault);
 }

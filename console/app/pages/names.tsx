@@ -1,5 +1,6 @@
-import { type ConsoleName, ProblemError } from "@sluice/sdk";
+import type { ConsoleName } from "@sluice/sdk";
 import { useEffect, useId, useState } from "react";
+import { explain } from "../explain.ts";
 import { Copy } from "../parts/copy.tsx";
 import { navigate, usePath } from "../route.ts";
 import { client } from "../use-overview.ts";
@@ -117,8 +118,3 @@ function headline(input: string, answer: ConsoleName | string | null): string {
 
 const shorten = (address: string): string =>
   address.length <= 12 ? address : `${address.slice(0, 4)}…${address.slice(-4)}`;
-
-function explain(fault: unknown): string {
-  if (fault instanceof ProblemError) return `${fault.message} (request ${fault.requestId ?? "unknown"})`;
-  return fault instanceof Error ? fault.message : String(fault);
-}

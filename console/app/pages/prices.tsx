@@ -1,5 +1,6 @@
-import { type ConsolePrice, type ConsolePrices, type ConsoleSource, ProblemError } from "@sluice/sdk";
+import type { ConsolePrice, ConsolePrices, ConsoleSource } from "@sluice/sdk";
 import { useEffect, useState } from "react";
+import { explain } from "../explain.ts";
 import { ago, compact, plural } from "../figures.ts";
 import { Copy } from "../parts/copy.tsx";
 import { type Column, DataTable } from "../parts/data-table.tsx";
@@ -186,9 +187,4 @@ function headline({ prices }: ConsolePrices): string {
   const priced = prices.filter(({ price }) => price !== null).length;
   if (priced === prices.length) return `${plural(prices.length, "symbol")}, all with a price`;
   return priced === 0 ? "No symbol has a price" : `${priced} of ${plural(prices.length, "symbol")} have a price`;
-}
-
-function explain(fault: unknown): string {
-  if (fault instanceof ProblemError) return `${fault.message} (request ${fault.requestId ?? "unknown"})`;
-  return fault instanceof Error ? fault.message : String(fault);
 }

@@ -1,8 +1,8 @@
 import type { ConsoleBundle, ConsoleBundles } from "@sluice/sdk";
 import { ago, compact, exact } from "../figures.ts";
-import { navigate } from "../route.ts";
 import { Copy } from "./copy.tsx";
 import type { Column } from "./data-table.tsx";
+import { PageLink } from "./page-link.tsx";
 
 /** Leaders that take bundles, for operators. */
 export const leaderColumns: readonly Column<NonNullable<ConsoleBundles["operator"]>["validators"][number]>[] = [
@@ -25,8 +25,18 @@ export const leaderColumns: readonly Column<NonNullable<ConsoleBundles["operator
 
 /** An account's bundles and what became of each. */
 export const bundleColumns = (now: number): readonly Column<ConsoleBundle>[] => [
-  { name: "Bundle", value: ({ id }) => id, cell: ({ id }) => <Copy text={id}>{shortened(id)}</Copy> },
-  { name: "State", value: stateOf, cell: (bundle) => <State bundle={bundle} /> },
+  {
+    name: "Bundle",
+    value: ({ id }) => id,
+    cell: ({ id }) => (
+      <PageLink to={`/bundles/${id}`}>
+        <span className="font-mono text-[13px]" title={id}>
+          {shortened(id)}
+        </span>
+      </PageLink>
+    ),
+  },
+  { name: "State", value: bundleState, cell: (bundle) => <BundleState bundle={bundle} /> },
   {
     name: "Tip",
     numeric: true,
@@ -59,7 +69,7 @@ export const bundleColumns = (now: number): readonly Column<ConsoleBundle>[] => 
   },
 ];
 
-const stateOf = ({ status, finalized, reason }: ConsoleBundle): string =>
+export const bundleState = ({ status, finalized, reason }: ConsoleBundle): string =>
   reason === null ? (finalized ? "finalized" : status) : `${status}: ${reason}`;
 
 const stateColours: Readonly<Record<ConsoleBundle["status"], string>> = {
@@ -70,12 +80,12 @@ const stateColours: Readonly<Record<ConsoleBundle["status"], string>> = {
 };
 
 /** A reason leads to what it means and what to do. */
-function State({ bundle }: { bundle: ConsoleBundle }) {
+export function BundleState({ bundle }: { bundle: ConsoleBundle }) {
   const { status, reason, detail, sealed } = bundle;
   if (reason === null) {
     return (
       <span className={stateColours[status]}>
-        {stateOf(bundle)}
+        {bundleState(bundle)}
         {sealed && <span className="text-quiet">, sealed</span>}
       </span>
     );
@@ -84,20 +94,11 @@ function State({ bundle }: { bundle: ConsoleBundle }) {
   return (
     <span className={stateColours[status]}>
       {status}:{" "}
-      <a
-        href={place}
-        title={detail ?? reason}
-        className="underline underline-offset-2"
-        onClick={(event) => {
-          if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-          event.preventDefault();
-          navigate(place);
-        }}
-      >
+      <PageLink to={place} title={detail ?? reason}>
         {reason}
-      </a>
+      </PageLink>
     </span>
   );
 }
 
-const shortened = (text: string): string => `${text.slice(0, 6)}…${text.slice(-6)}`;
+export const shortened = (text: string): string => `${text.slice(0, 6)}…${text.slice(-6)}`;

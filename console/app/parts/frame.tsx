@@ -78,13 +78,13 @@ function Rail(props: { onFind: () => void; theme: string; onTheme: () => void; c
           <a
             key={page.path}
             href={page.path}
-            aria-current={path === page.path ? "page" : undefined}
+            aria-current={path === page.path ? "page" : isBeneath(path, page.path) ? "true" : undefined}
             onClick={(event) => {
               if (event.metaKey || event.ctrlKey || event.shiftKey) return;
               event.preventDefault();
               navigate(page.path);
             }}
-            className={`inline-flex min-h-6 items-center ${path === page.path ? "font-medium text-accent" : "text-ink hover:text-accent"}`}
+            className={`inline-flex min-h-6 items-center ${isBeneath(path, page.path) ? "font-medium text-accent" : "text-ink hover:text-accent"}`}
           >
             {page.name}
           </a>
@@ -102,3 +102,6 @@ function Rail(props: { onFind: () => void; theme: string; onTheme: () => void; c
     </header>
   );
 }
+
+const isBeneath = (path: string, page: string): boolean =>
+  path === page || (page !== "/" && path.startsWith(`${page}/`));

@@ -20,8 +20,8 @@ const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 const filesMax = 200;
 
-/** The paths that the console's one document answers; the pages find their own way. */
-export const pagePaths = ["/", "/bundles", "/prices", "/names", "/docs/errors"] as const;
+/** The paths that the console's one document answers; the pages find their own way. `*` stands for one segment. */
+export const pagePaths = ["/", "/bundles", "/bundles/*", "/prices", "/names", "/docs/errors"] as const;
 
 /**
  * Serves the console's bundled files from memory: `null` for a path that is none of them. A path of a page is answered
@@ -38,7 +38,8 @@ export class ConsolePages {
 
   answer(request: Request): Response | null {
     const path = new URL(request.url).pathname;
-    const file = this.#files.get(this.#pages.has(path) ? "/index.html" : path);
+    const isPage = this.#pages.has(path) || this.#pages.has(path.replace(/[^/]+$/, "*"));
+    const file = this.#files.get(isPage ? "/index.html" : path);
     if (file === undefined) return null;
     if (request.method !== "GET" && request.method !== "HEAD") {
       return new Response(null, { status: 405, headers: { Allow: "GET, HEAD" } });

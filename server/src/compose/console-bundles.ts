@@ -1,4 +1,4 @@
-import { type ConsoleBundle, type ConsoleBundles, shownState } from "@sluice/contract";
+import { type ConsoleBundle, type ConsoleBundleStory, type ConsoleBundles, shownState } from "@sluice/contract";
 import type { ConsoleViewer } from "../admin/index.ts";
 import type { BundleRecord, Engine } from "../engine/index.ts";
 
@@ -53,6 +53,30 @@ export async function consoleBundles(
           validators: leaders.map(([identity, slots]) => ({ identity, next_slots: slots.map(Number) })),
         }
       : null,
+    observedAt: isoTime(about.nowMs),
+  };
+}
+
+/** One bundle in the console's form; null where there is none that the viewer may see. */
+export async function consoleBundleStory(
+  { book }: { readonly book: Pick<Engine["book"], "get"> },
+  { accountId, operates }: ConsoleViewer,
+  about: { readonly id: string; readonly nowMs: number },
+): Promise<ConsoleBundleStory | null> {
+  const record = await book.get(about.id);
+  if (record === null || (record.searcherId !== accountId && !operates)) return null;
+  const { forwarded, landed, tipSeen, lastValidBlockHeight } = record;
+  return {
+    ...shownBundle(record),
+    signatures: [...record.signatures],
+    tipSeen: tipSeen === null ? null : String(tipSeen),
+    computeUnits: record.computeUnits,
+    targetSlot: slotOf(record.targetSlot),
+    acceptedSlot: Number(record.acceptedSlot),
+    lastValidBlockHeight: slotOf(lastValidBlockHeight),
+    expiresAt: isoTime(record.expiresAt),
+    handedOver: forwarded === null ? null : { slot: Number(forwarded.slot), leader: forwarded.leader },
+    blockhash: landed?.blockhash ?? null,
     observedAt: isoTime(about.nowMs),
   };
 }

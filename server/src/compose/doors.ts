@@ -9,7 +9,7 @@ import type { Names } from "../names/index.ts";
 import type { Log, Metrics } from "../observe/index.ts";
 import type { Oracle } from "../oracle/index.ts";
 import { chainPosition, consolePrices, consoleUpstreams, consoleUsage } from "./console.ts";
-import { consoleBundles } from "./console-bundles.ts";
+import { consoleBundleStory, consoleBundles } from "./console-bundles.ts";
 import { opensEngine, opensEngineTls } from "./engine.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
@@ -113,7 +113,10 @@ export function wireConsole(
       bundles:
         engine === null
           ? null
-          : (viewer) => consoleBundles(engine, viewer, { door: engineRestUrl(config), nowMs: clock.now() }),
+          : {
+              list: (viewer) => consoleBundles(engine, viewer, { door: engineRestUrl(config), nowMs: clock.now() }),
+              story: (viewer, id) => consoleBundleStory(engine, viewer, { id, nowMs: clock.now() }),
+            },
       authenticate: async (key, { request, socketAddress }) => {
         const grant = await gateway.keys.authenticate(key);
         if ("refused" in grant) throw new SluiceError(grant.refused);

@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import type { Slot } from "@sluice/wire";
+import type { BundleRecord } from "../engine/index.ts";
+import { consoleBundleStory } from "./console-bundles.ts";
+
+const id = "ab".repeat(32);
+const record: BundleRecord = {
+  id,
+  searcherId: "owner",
+  door: "rest",
+  transactions: [],
+  signatures: [],
+  tip: 2n ** 63n,
+  mevType: "unknown",
+  targetSlot: null,
+  sealed: new Uint8Array(),
+  receivedAt: 0,
+  acceptedSlot: 100n as Slot,
+  lastValidBlockHeight: null,
+  expiresAt: 300_000,
+  state: "accepted",
+  reason: null,
+  detail: null,
+  landed: null,
+  forwarded: null,
+  tipSeen: null,
+  computeUnits: null,
+  changedAt: 0,
+};
+const engine = { book: { get: async (asked: string) => (asked === id ? record : null) } };
+const about = { id, nowMs: 1_800_000_000_000 };
+
+test("a bundle's story is its searcher's and the operators', and for others it is not there", async () => {
+  const story = await consoleBundleStory(engine, { accountId: "owner", operates: false }, about);
+  expect(story).toMatchObject({
+    id,
+    status: "accepted",
+    finalized: false,
+    tip: "9223372036854775808",
+    sealed: true,
+    handedOver: null,
+    blockhash: null,
+  });
+  expect(await consoleBundleStory(engine, { accountId: "other", operates: true }, about)).toEqual(story);
+  expect(await consoleBundleStory(engine, { accountId: "other", operates: false }, about)).toBeNull();
+  const unknown = { ...about, id: "cd".repeat(32) };
+  expect(await consoleBundleStory(engine, { accountId: "owner", operates: true }, unknown)).toBeNull();
+});
