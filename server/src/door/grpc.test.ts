@@ -65,7 +65,9 @@ test("reflection lists the services that are served and describes their files", 
   talk.say({ list_services: "*" });
   talk.say({ file_containing_symbol: "blockengine.v1.BundleConfirmation" });
   const [list, described] = await talk.first(2);
-  expect(list).toMatchObject({ list_services_response: { service: [{ name: "blockengine.v1.BlockEngine" }] } });
+  expect(list).toMatchObject({
+    list_services_response: { service: [{ name: "blockengine.v1.BlockEngine" }, { name: "grpc.health.v1.Health" }] },
+  });
   const file = JSON.stringify(described?.["file_descriptor_response"]);
   expect(Buffer.from(JSON.parse(file).file_descriptor_proto[0].data).toString("latin1")).toContain(
     "SubmitBundleStream",

@@ -1,7 +1,8 @@
 import { Server, ServerCredentials, type UntypedServiceImplementation } from "@grpc/grpc-js";
-import type { PackageDefinition, ServiceDefinition } from "@grpc/proto-loader";
+import type { ServiceDefinition } from "@grpc/proto-loader";
 import { ReflectionService } from "@grpc/reflection";
-import { HealthImplementation } from "grpc-health-check";
+import { HealthImplementation, service as healthService } from "grpc-health-check";
+import { describedFiles } from "./file-descriptors.ts";
 import { ListenError } from "./listen-error.ts";
 
 /** A service and what answers its methods. */
@@ -78,7 +79,8 @@ export class GrpcDoor implements AsyncDisposable {
     const health = new HealthImplementation();
     for (const { definition, implementation } of dependencies.services) server.addService(definition, implementation);
     health.addToServer(server);
-    new ReflectionService(packageOf(dependencies.services), { services: names }).addToServer(server);
+    const described = [...names, nameOf(healthService)];
+    new ReflectionService(packageOf(dependencies.services), { services: described }).addToServer(server);
     const port = await bound(server, options);
     return new GrpcDoor({ server, port, health, names, healthIntervalMs: bounds.healthIntervalMs }, dependencies);
   }
@@ -159,19 +161,14 @@ function bound(server: Server, { door, hostname, port, tls }: GrpcDoorOptions): 
 }
 
 /** The name of a service stands in the path of each of its methods: `/package.Service/Method`. */
-function nameOf(definition: ServiceDefinition): string {
+function nameOf(definition: Readonly<Record<string, { readonly path: string }>>): string {
   const [method] = Object.values(definition);
   if (method === undefined) throw new Error("a service without methods cannot be served");
   return method.path.split("/")[1] ?? "";
 }
 
-/** What reflection describes: the files in which the messages of the methods are. */
-function packageOf(services: readonly GrpcService[]): PackageDefinition {
-  const methods = services.flatMap(({ definition }) => Object.values(definition));
-  return Object.fromEntries(
-    methods.flatMap(({ requestType, responseType, path }) => [
-      [`${path}:request`, requestType],
-      [`${path}:response`, responseType],
-    ]),
-  );
+/** What reflection describes: the services, and health beside them, which generic clients find no other way. */
+function packageOf(services: readonly GrpcService[]): ConstructorParameters<typeof ReflectionService>[0] {
+  const fileDescriptorProtos = describedFiles([...services.map(({ definition }) => definition), healthService]);
+  return { files: { format: "Protocol Buffer 3 DescriptorProto", type: {}, fileDescriptorProtos } };
 }
