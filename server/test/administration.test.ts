@@ -236,6 +236,22 @@ if (!shared) console.warn("NOT RUN: administration over two replicas (DATABASE_U
       const there = { at: new URL(`${second}`).origin, key: other.dev.key };
       const ordered = async () => (await ask("GET", "/admin/upstreams", undefined, there)).body.items[0].order;
       await eventually("the order holds on the other", async () => (await ordered()) === "cordoned", 5_000);
+      const testnet = async () =>
+        (await post(`${second}/testnet`, call("getVersion"), { "x-api-key": other.dev.key })).status;
+      expect(await testnet()).toBe(503);
+      const chain = (await ask("GET", "/admin/upstreams", undefined, there)).body.items[0];
+      const node = {
+        network: "testnet",
+        label: "added",
+        url: chain.url.replace("…", ""),
+        ws: chain.ws.replace("…", ""),
+      };
+      expect((await ask("POST", "/admin/upstreams", node, here)).status).toBe(201);
+      await eventually("the node serves on the other", async () => (await testnet()) === 200, 5_000);
+      expect((await ask("POST", "/admin/upstreams", node, there)).status).toBe(409);
+      expect((await ask("DELETE", "/admin/upstreams/testnet/added?force=true", undefined, there)).status).toBe(204);
+      const nodes = async () => (await ask("GET", "/admin/upstreams", undefined, here)).body.items.length;
+      await eventually("the node is gone from both", async () => (await nodes()) === 1, 5_000);
     } finally {
       await run(`drop schema ${schema} cascade`);
     }

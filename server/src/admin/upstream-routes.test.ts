@@ -42,16 +42,20 @@ beforeEach(async () => {
     liveEveryMs: 5,
     upstreams: {
       list: () => nodes,
-      add: ({ network, label, url }) => {
+      prepare: ({ network, label, url }) => {
         if (nodes.some((each) => each.network === network && each.label === label)) return { taken: true };
         if (!url.startsWith("http")) return { expected: "label=http://…" };
-        nodes = [...nodes, node({ network, label, origin: "run time" })];
-        return { added: true };
+        return { node: { network, label, options: Uint8Array.of(1) }, shown: { weight: 1 } };
       },
       remove: async (network, label) => {
         nodes = nodes.filter((each) => each.network !== network || each.label !== label);
       },
-      followOrders: async () => {
+      follow: async () => {
+        for (const { network, label } of await state.upstreamNodes.list()) {
+          if (!nodes.some((each) => each.network === network && each.label === label)) {
+            nodes = [...nodes, node({ network, label, origin: "run time" })];
+          }
+        }
         const orders = await state.upstreamOrders.list();
         nodes = nodes.map((each) => ({
           ...each,
@@ -94,7 +98,7 @@ describe("nodes at run time", () => {
       409, 409, 400, 1,
     ]);
     expect([await remove("?force=true"), nodes.length, await remove()]).toEqual([204, 0, 404]);
-    // Should a restart bring the configured node back, it gets no calls.
+    // A restart brings the configured node back, and others have it still: nowhere does it get calls.
     expect(await stand.state.upstreamOrders.list()).toMatchObject([{ label: "a", order: "drained" }]);
   });
 
@@ -125,6 +129,19 @@ describe("nodes at run time", () => {
     await stand.ask("POST", `${path}/testnet/b/drain`, operator);
     expect((await stand.ask("DELETE", `${path}/testnet/b`, operator)).status).toBe(204);
     expect(await stand.state.upstreamOrders.list()).toEqual([]);
+    expect(await stand.state.upstreamNodes.list()).toEqual([]);
+  });
+
+  test("409: a label that another process has just taken, and nothing is written to the trail", async () => {
+    await stand.state.upstreamNodes.add({ network: "testnet", label: "b", options: Uint8Array.of(2) });
+    const wish = { network: "testnet", label: "b", url: "https://node.example" };
+    expect((await stand.ask("POST", path, operator, wish)).status).toBe(409);
+    expect(await actions()).toEqual([]);
+  });
+
+  test("204: a configured node that is removed by force is drained for all who are configured with it", async () => {
+    expect((await stand.ask("DELETE", `${path}/devnet/a?force=true`, operator)).status).toBe(204);
+    expect(await stand.state.upstreamOrders.list()).toMatchObject([{ label: "a", order: "drained" }]);
   });
 
   test("401, 403, 404, 405: who may not, what is not there, what is not done", async () => {

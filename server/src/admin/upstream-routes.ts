@@ -1,22 +1,28 @@
 import { limits, type Network, networks, SluiceError, schemas, type UpstreamBody } from "@sluice/contract";
 import type { Context, Hono } from "hono";
 import { type RestEnvironment, readInput } from "../http/index.ts";
-import type { State, UpstreamOrder } from "../state/index.ts";
+import type { State, UpstreamNodeRecord, UpstreamOrder } from "../state/index.ts";
 import type { Admittance } from "./admittance.ts";
 import { liveStream } from "./live-stream.ts";
+
+/** A node as state keeps it, and what of it the trail may show. */
+export interface PreparedNode {
+  readonly node: Omit<UpstreamNodeRecord, "addedAt">;
+  readonly shown: Readonly<Record<string, unknown>>;
+}
 
 /** The nodes of this process as administration needs them. */
 export interface UpstreamBoard {
   /** Every node, without what is secret of it. */
   list(): readonly UpstreamBody[];
-  /** Adds a node to this process until it ends. */
-  add(
+  /** A node as it may be kept; `taken` when this process has one of its label, `expected` when it is no node. */
+  prepare(
     wish: ReturnType<typeof schemas.upstreamCreate.parse>,
-  ): { readonly added: true } | { readonly taken: true } | { readonly expected: string };
+  ): PreparedNode | { readonly taken: true } | { readonly expected: string };
   /** Takes a node away from this process at once; its calls under way fail. */
   remove(network: Network, label: string): Promise<void>;
-  /** Has the orders in state followed here and by every replica. */
-  followOrders(): Promise<void>;
+  /** Has the nodes and orders in state followed here and by every replica. */
+  follow(): Promise<void>;
 }
 
 export interface UpstreamRouteDependencies {
@@ -64,28 +70,20 @@ type Asked = Context<RestEnvironment>;
 async function add(context: Asked, { admittance, upstreams, state }: UpstreamRouteDependencies): Promise<Response> {
   const caller = await admittance.admit(context, "admin");
   const wish = await readInput(context.req.raw, schemas.upstreamCreate, bodyBounds);
-  const outcome = upstreams.add(wish);
-  if ("taken" in outcome) {
-    throw new SluiceError("CONFLICT", { message: `There is a node ${wish.label} on ${wish.network} already` });
-  }
-  if ("expected" in outcome) {
-    const errors = [{ path: "", message: `expected ${outcome.expected}` }];
+  const prepared = upstreams.prepare(wish);
+  const { network, label } = wish;
+  const taken = new SluiceError("CONFLICT", { message: `There is a node ${label} on ${network} already` });
+  if ("taken" in prepared) throw taken;
+  if ("expected" in prepared) {
+    const errors = [{ path: "", message: `expected ${prepared.expected}` }];
     throw new SluiceError("INVALID_INPUT", { details: { errors } });
   }
-  const { network, label } = wish;
-  const record = bodyOf(upstreams, network, label);
-  const { url, ws, groups, weight, requests_per_second, headers } = record;
-  const after = { url, ws, groups, weight, requests_per_second, headers };
-  await state
-    .change(({ audit }) =>
-      audit.append({ actor: caller.keyId, action: "upstream.add", subject: `${network}/${label}`, detail: { after } }),
-    )
-    .catch(async (fault: unknown) => {
-      // What leaves no trail has not happened.
-      await upstreams.remove(network, label);
-      throw fault;
-    });
-  await upstreams.followOrders();
+  const detail = { after: prepared.shown };
+  await state.change(async ({ upstreamNodes, audit }) => {
+    if (!(await upstreamNodes.add(prepared.node))) throw taken;
+    await audit.append({ actor: caller.keyId, action: "upstream.add", subject: `${network}/${label}`, detail });
+  });
+  await upstreams.follow();
   return context.json(bodyOf(upstreams, network, label), 201);
 }
 
@@ -100,7 +98,7 @@ async function order(context: Asked, action: string, dependencies: UpstreamRoute
     const detail = { before: { order: before.order }, after: { order: wanted } };
     await audit.append({ actor: caller.keyId, action: `upstream.${action}`, subject: `${network}/${label}`, detail });
   });
-  await upstreams.followOrders();
+  await upstreams.follow();
   return context.json(bodyOf(upstreams, network, label));
 }
 
@@ -120,13 +118,19 @@ async function remove(context: Asked, dependencies: UpstreamRouteDependencies): 
         : "The node must be drained first";
     throw new SluiceError("CONFLICT", { message, details: { in_flight: before.in_flight } });
   }
-  await state.change(async ({ upstreamOrders, audit }) => {
-    // The order for a configured node stays: should a restart bring it back, it gets no calls.
-    if (before.origin === "run time") await upstreamOrders.clear(network, label);
+  await state.change(async ({ upstreamNodes, upstreamOrders, audit }) => {
+    if (before.origin === "run time") {
+      await upstreamNodes.remove(network, label);
+      await upstreamOrders.clear(network, label);
+    } else {
+      // Other processes are configured with it, too, as this one is at its next start: nowhere does it get calls.
+      await upstreamOrders.set({ network, label, order: "drained" });
+    }
     const detail = { before: { order: before.order, in_flight: before.in_flight }, forced: force === "true" };
     await audit.append({ actor: caller.keyId, action: "upstream.remove", subject: `${network}/${label}`, detail });
   });
   await upstreams.remove(network, label);
+  await upstreams.follow();
   return context.body(null, 204);
 }
 

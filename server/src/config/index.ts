@@ -15,4 +15,12 @@ export { maskUrl } from "./masking.ts";
 export type { SocketAddress } from "./parsers.ts";
 export { isResolverAlone } from "./rules.ts";
 export type { FlagValues } from "./sources.ts";
-export { type UpstreamConfig, type UpstreamGroup, upstreamGroups, upstreamOf } from "./upstreams.ts";
+export {
+  type UpstreamConfig,
+  type UpstreamGroup,
+  upstreamEntry,
+  upstreamGroups,
+  upstreamIn,
+  upstreamOf,
+  upstreamsMax,
+} from "./upstreams.ts";

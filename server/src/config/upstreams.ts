@@ -190,13 +190,18 @@ export interface UpstreamParts {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** One node from its parts, by the rules of a list's entries. Commas and semicolons, which part entries, travel encoded. */
+/** One node from its parts, by the rules of a list's entries. */
 export function upstreamOf(parts: UpstreamParts): Parsed<UpstreamConfig> {
-  const whole = (text: string): string => text.replaceAll(",", "%2C").replaceAll(";", "%3B");
   if (!labelPattern.test(parts.label))
     return { ok: false, expected: "a label of letters, digits, dot, dash, underscore" };
+  return upstreamIn(upstreamEntry(parts));
+}
+
+/** A node as an entry of a list, from which `upstreamIn` reads it again. Commas and semicolons, which part entries, are encoded. */
+export function upstreamEntry(parts: UpstreamParts): string {
+  const whole = (text: string): string => text.replaceAll(",", "%2C").replaceAll(";", "%3B");
   const { ws, groups, weight, requestsPerSecond, headers } = parts;
-  const entry = [
+  return [
     `${parts.label}=${whole(parts.url)}`,
     ...(ws === undefined ? [] : [`ws=${whole(ws)}`]),
     ...(groups === undefined ? [] : [`groups=${whole(groups.join("+"))}`]),
@@ -204,6 +209,9 @@ export function upstreamOf(parts: UpstreamParts): Parsed<UpstreamConfig> {
     ...(requestsPerSecond === undefined || requestsPerSecond === null ? [] : [`rps=${requestsPerSecond}`]),
     ...Object.entries(headers ?? {}).map(([name, value]) => `header=${whole(name)}: ${whole(value)}`),
   ].join(";");
+}
+
+export function upstreamIn(entry: string): Parsed<UpstreamConfig> {
   const parsed = parseUpstreams(entry);
   if (!parsed.ok) return parsed;
   const [upstream] = parsed.value;

@@ -1,4 +1,5 @@
 import type { Address, Slot } from "@sluice/wire";
+import { SecretVault } from "../lib/index.ts";
 import { Admission } from "./admission/index.ts";
 import { Auctioneer } from "./auctioneer/index.ts";
 import { type ChainView, openChainView } from "./chain-view.ts";
@@ -8,7 +9,7 @@ import { EpochChange } from "./epoch-change.ts";
 import type { Memory } from "./memory.ts";
 import { OrdinaryWay } from "./ordinary-way.ts";
 import { ReplaySweep } from "./replay-sweep.ts";
-import { bundleRequestReader, KeyRing, KeyVault, type OpeningTick, SealedBundles } from "./sealed/index.ts";
+import { bundleRequestReader, KeyRing, type OpeningTick, SealedBundles } from "./sealed/index.ts";
 import { chainAccounts, createSimulator, type Simulator } from "./simulation/index.ts";
 import { Ticks } from "./ticks.ts";
 import { createValidators, type ValidatorDesk } from "./validators/index.ts";
@@ -184,7 +185,7 @@ function openSealed(
   const { clock, random, chain, stores, events, memory, view, admission } = given;
   const ring = new KeyRing({
     store: stores.encryptionKeys,
-    vault: new KeyVault(masterKey, random),
+    vault: new SecretVault(masterKey, random),
     random,
     clock,
     epochOf: (slot) => view.schedule.epochOf(slot),

@@ -16,3 +16,4 @@ export { BoundedQueue } from "./bounded-queue.ts";
 export { type ByteSource, through } from "./byte-source.ts";
 export { type Clock, ManualClock, systemClock } from "./clock.ts";
 export { type Random, seededRandom, systemRandom } from "./random.ts";
+export { SecretVault } from "./secret-vault.ts";

@@ -43,7 +43,13 @@ export {
   type StateOptions,
   stateMigrationStatus,
 } from "./open.ts";
-export type { UpstreamOrder, UpstreamOrderRecord, UpstreamOrderStore } from "./order-records.ts";
+export type {
+  UpstreamNodeRecord,
+  UpstreamNodeStore,
+  UpstreamOrder,
+  UpstreamOrderRecord,
+  UpstreamOrderStore,
+} from "./order-records.ts";
 export {
   type AccountRecord,
   type AccountStore,

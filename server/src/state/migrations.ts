@@ -136,4 +136,20 @@ export const migrations: readonly Migration[] = [
   },
   { number: 5, name: "bundles and what the block engine remembers", steps: engineSteps },
   { number: 6, name: "who keeps the block engine's book", steps: engineLeaseSteps },
+  {
+    number: 7,
+    name: "nodes that were added at run time",
+    steps: [
+      {
+        create: "upstream_nodes",
+        primaryKey: ["network", "label"],
+        columns: {
+          network: { type: "id" },
+          label: { type: "id" },
+          options: { type: "bytes" },
+          added_at: { type: "int" },
+        },
+      },
+    ],
+  },
 ];

@@ -16,6 +16,7 @@ import type { MigrationStatus, State, StateDriver, StateLog } from "./records.ts
 import { Sessions } from "./sessions.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Db } from "./tables.ts";
+import { UpstreamNodes } from "./upstream-nodes.ts";
 import { UpstreamOrders } from "./upstream-orders.ts";
 
 export interface StateOptions {
@@ -129,6 +130,7 @@ export function createState(opened: Opened, deps: { clock: Clock; random: Random
     sessions: new Sessions(connection),
     audit: new Audit(connection),
     upstreamOrders: new UpstreamOrders(connection),
+    upstreamNodes: new UpstreamNodes(connection),
     engine: engineState(connection),
     change: (work) =>
       connection.transaction((tx) => {
@@ -137,6 +139,7 @@ export function createState(opened: Opened, deps: { clock: Clock; random: Random
           accounts: new Accounts(within),
           keys: new Keys(within),
           upstreamOrders: new UpstreamOrders(within),
+          upstreamNodes: new UpstreamNodes(within),
           searchers: new Searchers(within),
           engineSwitches: new EngineSwitches(within),
           audit: new Audit(within),

@@ -12,6 +12,24 @@ export interface UpstreamOrderRecord {
 export const upstreamOrders = ["cordoned", "drained"] as const;
 export type UpstreamOrder = (typeof upstreamOrders)[number];
 
+/** A node that an operator added while the gateway ran; every replica has it, also after a restart. */
+export interface UpstreamNodeRecord {
+  readonly network: Network;
+  readonly label: string;
+  /** What the node is; sealed by whoever stores it, since addresses and headers hold providers' keys. At most 256 KiB. */
+  readonly options: Uint8Array;
+  readonly addedAt: number;
+}
+
+export interface UpstreamNodeStore {
+  /** False, and nothing written, when the network has a node of this label here already. */
+  add(node: Omit<UpstreamNodeRecord, "addedAt">): Promise<boolean>;
+  /** Whether there was one. */
+  remove(network: Network, label: string): Promise<boolean>;
+  /** All of them by network and label, at most 1000. */
+  list(): Promise<readonly UpstreamNodeRecord[]>;
+}
+
 export interface UpstreamOrderStore {
   /** In place of what was ordered for this node before. */
   set(order: { readonly network: Network; readonly label: string; readonly order: UpstreamOrder }): Promise<void>;

@@ -9,7 +9,7 @@ import type {
 } from "@sluice/contract";
 import type { EngineState, EngineSwitchStore, SearcherStore } from "./engine/engine-records.ts";
 import type { CreditStore, MeteredProduct } from "./meter.ts";
-import type { UpstreamOrderStore } from "./order-records.ts";
+import type { UpstreamNodeStore, UpstreamOrderStore } from "./order-records.ts";
 import type { Page, PageRequest } from "./page.ts";
 
 export type { Page, PageRequest } from "./page.ts";
@@ -170,6 +170,7 @@ export interface ChangingStores {
   readonly accounts: AccountStore;
   readonly keys: KeyStore;
   readonly upstreamOrders: UpstreamOrderStore;
+  readonly upstreamNodes: UpstreamNodeStore;
   readonly searchers: SearcherStore;
   readonly engineSwitches: EngineSwitchStore;
   readonly audit: Pick<AuditStore, "append">;
@@ -195,6 +196,7 @@ export interface State extends AsyncDisposable {
   readonly sessions: SessionStore;
   readonly audit: AuditStore;
   readonly upstreamOrders: UpstreamOrderStore;
+  readonly upstreamNodes: UpstreamNodeStore;
   readonly engine: EngineState;
   /**
    * Several writes as one: all of them are on disk when it resolves, or none is. `work` may run again from its beginning

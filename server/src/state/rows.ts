@@ -8,7 +8,7 @@ import {
   platformTiers,
 } from "@sluice/contract";
 import { StateError } from "./errors.ts";
-import { type UpstreamOrderRecord, upstreamOrders } from "./order-records.ts";
+import { type UpstreamNodeRecord, type UpstreamOrderRecord, upstreamOrders } from "./order-records.ts";
 import {
   type AccountRecord,
   type AuditRecord,
@@ -18,7 +18,7 @@ import {
   keyStatuses,
   type SessionRecord,
 } from "./records.ts";
-import type { AccountRow, AuditRow, KeyRow, SessionRow, UpstreamOrderRow } from "./tables.ts";
+import type { AccountRow, AuditRow, KeyRow, SessionRow, UpstreamNodeRow, UpstreamOrderRow } from "./tables.ts";
 
 /** Rows become records here. A row that no version of ours can have written is CORRUPT, not a guess. */
 export function corrupt(what: string): StateError {
@@ -120,6 +120,15 @@ export function toAudit(row: AuditRow): AuditRecord {
   const detail = parse("audit.detail", row.detail);
   if (!isObject(detail)) throw corrupt("audit.detail");
   return { id: row.id, at: numberOf(row.at), actor: row.actor, action: row.action, subject: row.subject, detail };
+}
+
+export function toUpstreamNode(row: UpstreamNodeRow): UpstreamNodeRecord {
+  return {
+    network: oneOf("upstream_nodes.network", row.network, networks),
+    label: row.label,
+    options: Uint8Array.from(row.options),
+    addedAt: numberOf(row.added_at),
+  };
 }
 
 export function toUpstreamOrder(row: UpstreamOrderRow): UpstreamOrderRecord {

@@ -70,6 +70,13 @@ export interface UpstreamOrderRow {
   set_at: bigint;
 }
 
+export interface UpstreamNodeRow {
+  network: string;
+  label: string;
+  options: Uint8Array;
+  added_at: bigint;
+}
+
 export interface MigrationRow {
   number: bigint;
   name: string;
@@ -87,6 +94,7 @@ export interface Tables extends EngineTables {
   sessions: SessionRow;
   audit: AuditRow;
   upstream_orders: UpstreamOrderRow;
+  upstream_nodes: UpstreamNodeRow;
   sluice_migrations: MigrationRow;
 }
 

@@ -19,6 +19,8 @@ export type {
   UpstreamOutcome,
 } from "./upstream-call.ts";
 export {
+  type AddedNode,
+  canSendTo,
   createUpstreams,
   type NodeView,
   type Upstreams,

@@ -75,18 +75,45 @@ test("the same configuration again exchanges nothing; nodes that were added at r
   await using cluster = await bootCluster(1);
   const [first] = configured(cluster);
   if (first === undefined) throw new Error("no options");
-  cluster.upstreams.add("devnet", { ...first, label: "added" });
-  cluster.upstreams.add("testnet", { ...first, label: "added" });
+  const added = { ...first, label: "added" };
+  const nodes = [
+    { network: "devnet", options: added },
+    { network: "testnet", options: added },
+    // A configured node goes before one of its label.
+    { network: "devnet", options: { ...first, weight: 9 } },
+  ] as const;
+  expect(cluster.upstreams.reconcileAdded(nodes)).toEqual([]);
   expect(cluster.upstreams.pool("testnet")).not.toBeNull();
   const before = cluster.pool.roster.nodes;
   reconfigure(cluster, [first]);
+  expect(cluster.upstreams.reconcileAdded(nodes)).toEqual([]);
   expect(cluster.pool.roster.nodes).toEqual(before);
   expect(cluster.upstreams.nodes().map(({ options, isAdded }) => [options.label, isAdded])).toEqual([
     ["a", false],
     ["added", true],
     ["added", true],
   ]);
-  expect(() => cluster.upstreams.add("devnet", first)).toThrow(RangeError);
+});
+
+test("nodes that were added go when they are no longer named, once their calls have ended; what cannot be sent to is told", async () => {
+  await using cluster = await bootCluster(2);
+  const [first] = configured(cluster);
+  if (first === undefined) throw new Error("no options");
+  reconfigure(cluster, [first]);
+  const added = { network: "devnet", options: { ...first, label: "added" } } as const;
+  const bad = { network: "devnet", options: { ...first, label: "bad", headers: { "x-bad": "a\r\nb" } } } as const;
+  expect(cluster.upstreams.reconcileAdded([added, bad])).toEqual([bad]);
+  const labels = () => cluster.upstreams.nodes().map(({ options }) => options.label);
+  expect(labels()).toEqual(["a", "added"]);
+  // An order stands over an exchange of the node, as it does for configured ones.
+  cluster.pool.order("added", "cordoned");
+  cluster.upstreams.reconcileAdded([{ network: "devnet", options: { ...added.options, weight: 7 } }]);
+  expect(cluster.upstreams.nodes().map(({ options, order }) => [options.weight, order])).toEqual([
+    [first.weight, "open"],
+    [7, "cordoned"],
+  ]);
+  cluster.upstreams.reconcileAdded([]);
+  expect(labels()).toEqual(["a"]);
 });
 
 test("how far a node may lag changes at once, and a network without nodes has no pool", async () => {

@@ -1,5 +1,6 @@
 import { type CommitmentName, limits, type Network, networks } from "@sluice/contract";
 import type { Clock, Random } from "../lib/index.ts";
+import { requestTarget } from "./http1/request-head.ts";
 import type { NodeOrder } from "./node.ts";
 import { UpstreamPool } from "./pool.ts";
 import type { UpstreamHealth } from "./standing.ts";
@@ -38,6 +39,22 @@ export interface NodeView {
   readonly isAdded: boolean;
 }
 
+/** A node that is of no configuration. */
+export interface AddedNode {
+  readonly network: Network;
+  readonly options: UpstreamOptions;
+}
+
+/** Whether the transport can send to a node; what it says otherwise may hold a secret. */
+export function canSendTo({ url, headers }: Pick<UpstreamOptions, "url" | "headers">): boolean {
+  try {
+    requestTarget(url, headers);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export interface Upstreams extends AsyncDisposable {
   /** The pool of a network; null for a network without upstreams. */
   pool(network: Network): UpstreamPool | null;
@@ -45,8 +62,11 @@ export interface Upstreams extends AsyncDisposable {
   start(): void;
   /** Every node of every network. */
   nodes(): readonly NodeView[];
-  /** Adds a node to a network, which may have had none. Throws as the pool's own does. */
-  add(network: Network, options: UpstreamOptions): void;
+  /**
+   * Makes the nodes that are of no configuration those that are given: new ones come in, others go once their calls have
+   * ended. A configured node goes before one of its label. Gives those that the transport cannot send to, which are left out.
+   */
+  reconcileAdded(nodes: readonly AddedNode[]): readonly AddedNode[];
   /**
    * Makes the configured nodes those that are given: new ones come in, others go once their calls have ended, and changed
    * ones are exchanged. Nodes that were added at run time stay. Throws, having changed nothing, for a node that the
@@ -99,10 +119,27 @@ class NetworkPools implements Upstreams {
     });
   }
 
-  add(network: Network, options: UpstreamOptions): void {
-    const added = { ...options };
-    (this.#pools.get(network) ?? this.#open(network, [])).add(added);
-    this.#added.add(added);
+  reconcileAdded(nodes: readonly AddedNode[]): readonly AddedNode[] {
+    const unfit: AddedNode[] = [];
+    for (const node of nodes) {
+      const { roster } = this.#pools.get(node.network) ?? this.#open(node.network, []);
+      const present = roster.find(node.options.label)?.options;
+      if (present !== undefined && (!this.#added.has(present) || isSame(present, node.options))) continue;
+      const options = { ...node.options };
+      try {
+        roster.put(roster.make(options));
+        this.#added.add(options);
+      } catch {
+        unfit.push(node);
+      }
+    }
+    for (const [network, { roster }] of this.#pools) {
+      for (const { label, options } of roster.nodes) {
+        const isWanted = nodes.some((node) => node.network === network && node.options.label === label);
+        if (!isWanted && this.#added.has(options)) roster.retire(label);
+      }
+    }
+    return unfit;
   }
 
   reconfigure(configured: UpstreamsOptions["networks"], slotLagMax: bigint): void {

@@ -4,5 +4,4 @@
  */
 export { bundleRequestReader } from "./bundle-request.ts";
 export { KeyRing, type SealingKeyStore } from "./key-ring.ts";
-export { KeyVault } from "./key-vault.ts";
 export { type OpeningTick, type ReplayMemory, SealedBundles } from "./sealed-bundles.ts";

@@ -1,6 +1,5 @@
 import type { Slot } from "@sluice/wire";
-import type { Clock, Random } from "../../lib/index.ts";
-import type { KeyVault } from "./key-vault.ts";
+import type { Clock, Random, SecretVault } from "../../lib/index.ts";
 import { generateKeyPair } from "./suite.ts";
 
 /** A key pair as the store keeps it; the state's encryption keys have this shape. */
@@ -23,7 +22,7 @@ export interface SealingKeyStore {
 
 export interface KeyRingDependencies {
   readonly store: SealingKeyStore;
-  readonly vault: KeyVault;
+  readonly vault: SecretVault;
   readonly random: Random;
   readonly clock: Pick<Clock, "now">;
   /** The first and the last slot of the epoch that a slot is in; null while the chain has not told. */

@@ -1,14 +1,13 @@
 import { expect, test } from "bun:test";
 import { SluiceError } from "@sluice/contract";
 import type { Slot } from "@sluice/wire";
-import { ManualClock, seededRandom } from "../../lib/index.ts";
+import { ManualClock, SecretVault, seededRandom } from "../../lib/index.ts";
 import { fault } from "../admission/index.ts";
 import type { BundleChange, BundleRecord, NewBundle } from "../bundle.ts";
 import type { BundleSubmission } from "../desk.ts";
 import { EngineChainError } from "../interfaces.ts";
 import { seal } from "../testing/seal.ts";
 import { KeyRing, type StoredSealingKey } from "./key-ring.ts";
-import { KeyVault } from "./key-vault.ts";
 import { SealedBundles, type SealedDependencies } from "./sealed-bundles.ts";
 
 const searcher = { id: "account", accountId: "account", pubkey: null };
@@ -27,7 +26,7 @@ function memoryStore() {
 }
 
 async function ringAt(slot: bigint, store = memoryStore()) {
-  const vault = new KeyVault(masterKey, seededRandom(1));
+  const vault = new SecretVault(masterKey, seededRandom(1));
   const ring = new KeyRing({ store, vault, random: seededRandom(Number(slot)), clock: new ManualClock(5), epochOf });
   await ring.turn(slotOf(slot));
   return { ring, store };
@@ -199,9 +198,9 @@ test("keys outlive a restart, and private keys lie in the store under the master
   expect(again.privateKey(key?.id ?? "")).toEqual(ring.privateKey(key?.id ?? ""));
   const stored = Buffer.from(store.keys[0]?.privateKey ?? []);
   expect(stored.includes(Buffer.from(ring.privateKey(key?.id ?? "") ?? []))).toBe(false);
-  const other = new KeyVault("cd".repeat(32), seededRandom(1));
+  const other = new SecretVault("cd".repeat(32), seededRandom(1));
   expect(other.unwrap(key?.id ?? "", stored)).toBe(null);
-  expect(new KeyVault(masterKey, seededRandom(1)).unwrap("other", stored)).toBe(null);
+  expect(new SecretVault(masterKey, seededRandom(1)).unwrap("other", stored)).toBe(null);
 });
 
 test("what is for one slot stays sealed until that slot is open", async () => {

@@ -78,6 +78,31 @@ export function changeConformance({ state, replicas }: ConformanceSubject): void
     });
   });
 
+  describe("nodes that were added", () => {
+    test("a label is taken once in its network, in a change with its trail as alone, and free again when it is removed", async () => {
+      const nodes = state().upstreamNodes;
+      const options = Uint8Array.of(0, 255, 7);
+      expect(await nodes.add({ network: "devnet", label: "a", options })).toBe(true);
+      expect(await nodes.add({ network: "devnet", label: "a", options: Uint8Array.of(1) })).toBe(false);
+      expect(await nodes.add({ network: "mainnet", label: "a", options })).toBe(true);
+      const taken = await state().change(({ upstreamNodes }) =>
+        upstreamNodes.add({ network: "devnet", label: "a", options }),
+      );
+      expect(taken).toBe(false);
+      for (const replica of replicas()) {
+        expect((await replica.upstreamNodes.list()).map((node) => [node.network, node.label, node.options])).toEqual([
+          ["devnet", "a", options],
+          ["mainnet", "a", options],
+        ]);
+      }
+      const large = nodes.add({ network: "devnet", label: "b", options: new Uint8Array(256 * 1024 + 1) });
+      expect(await large.catch((error: SluiceError) => error.code)).toBe("INVALID_INPUT");
+      expect([await nodes.remove("devnet", "a"), await nodes.remove("devnet", "a")]).toEqual([true, false]);
+      expect([await nodes.remove("devnet", "a\0b"), await nodes.remove("mainnet", "a")]).toEqual([false, true]);
+      expect(await nodes.list()).toEqual([]);
+    });
+  });
+
   describe("orders for nodes", () => {
     test("the last order for a node stands until it is cleared, by network and label", async () => {
       const orders = state().upstreamOrders;

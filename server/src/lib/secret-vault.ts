@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
-import type { Random } from "../../lib/index.ts";
+import type { Random } from "./random.ts";
 
 const plainMark = 0;
 const sealedMark = 1;
@@ -7,10 +7,10 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Private keys as they lie in the store: under AES-256-GCM with the master key, bound to the key's id, or plain where there
- * is no master key, as under `dev`.
+ * Secrets as they lie in a store: under AES-256-GCM with the master key, bound to the id that they lie under, or plain where
+ * there is no master key, as under `dev`. Ids of different things differ by how they begin.
  */
-export class KeyVault {
+export class SecretVault {
   readonly #masterKey: Buffer | null;
   readonly #random: Random;
 
@@ -20,11 +20,11 @@ export class KeyVault {
     this.#random = random;
   }
 
-  wrap(id: string, privateKey: Uint8Array): Uint8Array {
-    if (this.#masterKey === null) return Uint8Array.of(plainMark, ...privateKey);
+  wrap(id: string, secret: Uint8Array): Uint8Array {
+    if (this.#masterKey === null) return Uint8Array.of(plainMark, ...secret);
     const nonce = this.#random.bytes(nonceBytes);
     const cipher = createCipheriv("aes-256-gcm", this.#masterKey, nonce).setAAD(Buffer.from(id));
-    const sealed = Buffer.concat([cipher.update(privateKey), cipher.final()]);
+    const sealed = Buffer.concat([cipher.update(secret), cipher.final()]);
     return new Uint8Array(Buffer.concat([Uint8Array.of(sealedMark), nonce, sealed, cipher.getAuthTag()]));
   }
 
