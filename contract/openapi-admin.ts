@@ -110,13 +110,18 @@ function operatorsPaths(operation: Operation): ZodOpenApiPathsObject {
     [`${root}/upstreams`]: {
       get: operation({ summary: "Nodes and how they are", answer: schemas.upstreamList }),
       post: operation({
-        summary: "A node of this process",
+        summary: "A node that every gateway of this state has from now on",
         status: 201,
         body: schemas.upstreamCreate,
         answer: upstreamRecord,
       }),
     },
-    [node]: { delete: operation({ summary: "The node is removed from this process", status: 204 }) },
+    [node]: {
+      delete: operation({
+        summary: "The node is removed: everywhere when it was added, else from this process and drained elsewhere",
+        status: 204,
+      }),
+    },
     [`${node}/cordon`]: order("The node, which gets no calls"),
     [`${node}/uncordon`]: order("The node, which gets calls again"),
     [`${node}/drain`]: order("The node, which is on its way out"),

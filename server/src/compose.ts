@@ -73,12 +73,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const stores = await openStores(config, shared);
   const gateway = wireGateway(config, { ...shared, stores });
   const forgetting = await followForgetting({ ...shared, hot: stores.hot, keys: gateway.keys });
-  const board = await wireUpstreamBoard({
-    ...shared,
-    ...stores,
-    upstreams: gateway.upstreams,
-    masterKey: config.masterKey,
-  });
+  const board = await wireUpstreamBoard({ ...shared, ...stores, ...gateway, masterKey: config.masterKey });
   const read = given.readConfig ?? null;
   const reload = createReload(config, { read, gateway, log, recallOrders: board.recall });
   const names = openResolver(config, shared);
