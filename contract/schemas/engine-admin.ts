@@ -50,6 +50,7 @@ export const engineAdmin = z
       halted: engineSwitch.meta({ description: "Nothing is handed to leaders either" }),
     }),
     engine: engineFigures.nullable().meta({ description: "null where the process that answers runs no engine" }),
+    standby: z.boolean().meta({ description: "Whether it stands by while another process runs the engine" }),
   })
   .meta({ id: "EngineAdmin" });
 

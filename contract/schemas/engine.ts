@@ -75,6 +75,9 @@ export const engineStatus = z
     version: z.string(),
     status: z.enum(["ok", "degraded", "maintenance"]),
     uptime: z.number().meta({ description: "Seconds" }),
+    role: z.enum(["active", "standby"]).meta({
+      description: "standby: another process keeps the book of bundles, and this one takes over when that one ends",
+    }),
   })
   .meta({ id: "EngineStatus" });
 

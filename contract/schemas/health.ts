@@ -9,9 +9,10 @@ export const healthRecord = z
     status: z.enum(healthStatuses),
     version: z.string().meta({ example: "0.1.0" }),
     uptimeSeconds: count,
-    parts: z
-      .record(z.string(), z.enum(healthStatuses))
-      .meta({ description: "The state of each part", example: { state: "ok", ledger: "ok", hot: "ok" } }),
+    parts: z.record(z.string(), z.enum([...healthStatuses, "standby", "maintenance"])).meta({
+      description: "The state of each part; an engine stands by while another process runs it",
+      example: { nodes: "ok", engine: "standby" },
+    }),
   })
   .meta({ id: "Health" });
 

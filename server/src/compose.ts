@@ -86,7 +86,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const closing = new AbortController();
   const parts = { ...shared, stores, gateway };
   const rooms = { names, oracle, engine };
-  const consoleApp = wireConsole(config, {
+  const consoleRest = wireConsole(config, {
     ...parts,
     doors,
     openAccount: () => open.account,
@@ -97,9 +97,9 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
     const directory = await buildConsoleFiles(config.stores.directory, closing.signal);
     return new ConsolePages({ directory, pages: pagePaths });
   });
-  const fetchConsole = (request: Request, bindings: object) => consoleApp.fetch(request, bindings);
+  const consoleApp = (request: Request, bindings: object) => consoleRest.fetch(request, bindings);
   const administration = mountAdministration({ ...parts, ...managed, board, closing: closing.signal });
-  const door = openGatewayDoor(config, { ...parts, consoleApp: fetchConsole, administration, forgetting, pages });
+  const door = openGatewayDoor(config, { ...parts, ...rooms, consoleApp, administration, forgetting, pages });
   opening.defer(async () => {
     events.serverStopping("asked to end");
     closing.abort();

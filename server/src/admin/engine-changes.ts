@@ -12,8 +12,10 @@ import { isoTime } from "./records.ts";
 
 /** The block engine of this process as administration needs it. */
 export interface EngineBoard {
-  /** What it does now; null where this process runs none. */
+  /** What it does now; null where this process runs none, or stands by. */
   figures(): EngineFigures | null;
+  /** Whether it stands by while another process runs it. */
+  standsBy(): boolean;
   /** Has it follow the switches in state at once; engines of other processes do so within a second. */
   followSwitches(): Promise<void>;
 }
@@ -53,7 +55,11 @@ export class EngineChanges {
       const setAt = found?.setAt ?? 0;
       return { on: found?.isOn === true, set_at: setAt === 0 ? null : isoTime(setAt) };
     };
-    return { switches: { maintenance: read("maintenance"), halted: read("halted") }, engine: engine.figures() };
+    return {
+      switches: { maintenance: read("maintenance"), halted: read("halted") },
+      engine: engine.figures(),
+      standby: engine.standsBy(),
+    };
   }
 
   /** Resolves when the engine of this process follows it. */

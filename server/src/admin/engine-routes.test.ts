@@ -23,15 +23,18 @@ let running: EngineFigures | null;
 /** What the switches were each time the engine was told to follow them. */
 let followed: string[];
 let forgotten: string[];
+let standsBy = false;
 
 beforeEach(async () => {
   running = figures;
+  standsBy = false;
   followed = [];
   forgotten = [];
   stand = await openStand(({ state }) => ({
     forgetAccount: (id) => void forgotten.push(id),
     engine: {
       figures: () => running,
+      standsBy: () => standsBy,
       followSwitches: async () => {
         const all = await state.engine.switches.all();
         followed.push(all.flatMap(({ name, isOn }) => (isOn ? [name] : [])).join(" "));
@@ -52,10 +55,12 @@ describe("the engine's switches", () => {
     const present = await stand.ask("GET", engine, operator.key);
     expect([present.status, present.body]).toEqual([
       200,
-      { switches: { maintenance: off, halted: off }, engine: figures },
+      { switches: { maintenance: off, halted: off }, engine: figures, standby: false },
     ]);
     running = null;
-    expect((await stand.ask("GET", engine, operator.key)).body.engine).toBeNull();
+    expect((await stand.ask("GET", engine, operator.key)).body).toMatchObject({ engine: null, standby: false });
+    standsBy = true;
+    expect((await stand.ask("GET", engine, operator.key)).body).toMatchObject({ engine: null, standby: true });
   });
 
   test("200: a switch is on disk, in the trail and followed here before it is answered", async () => {
@@ -181,7 +186,7 @@ test("the management socket does the same, in the name of the operator", async (
       log: { error: () => undefined },
       forgetKey: () => undefined,
       forgetAccount: (id) => void forgotten.push(id),
-      engine: { figures: () => running, followSwitches: async () => void followed.push("now") },
+      engine: { figures: () => running, standsBy: () => false, followSwitches: async () => void followed.push("now") },
       creditsUsed: unused,
       usage: unused,
       reload: unused,

@@ -27,12 +27,13 @@ export function addEngineCommands(program: Command, context: CommandContext): vo
   }
 }
 
-function describe({ switches, engine }: EngineAdmin): string {
+function describe({ switches, engine, standby }: EngineAdmin): string {
   const rows = (["maintenance", "halted"] as const).map((name) => {
     const { on, set_at } = switches[name];
     return [name, on ? "on" : "off", set_at ?? "never"];
   });
   const told = [table(["SWITCH", "IS", "SET"], rows), ""];
+  if (standby) return [...told, "stands by: another process keeps the book of bundles"].join("\n");
   if (engine === null) return [...told, "No block engine runs in the process that answers."].join("\n");
   const { floor, average_24h: average, utilization } = engine.tip_floor;
   told.push(

@@ -2,7 +2,7 @@ import { type ConsoleDoor, type HealthRecord, SluiceError } from "@sluice/contra
 import { type ConsolePages, createConsole } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import { type AppMount, GatewayDoor, listening, PubSubDoor } from "../door/index.ts";
-import type { Engine } from "../engine/index.ts";
+import type { Engine, EngineService } from "../engine/index.ts";
 import { clientAddress, problemResponse } from "../http/index.ts";
 import type { Clock } from "../lib/index.ts";
 import type { Names } from "../names/index.ts";
@@ -88,7 +88,7 @@ export function wireConsole(
     closing: AbortSignal;
     names: Names | null;
     oracle: Oracle | null;
-    engine: Engine | null;
+    engine: EngineService | null;
   },
 ) {
   const { clock, log, gateway, stores, openAccount, closing, names, oracle, engine } = parts;
@@ -114,8 +114,9 @@ export function wireConsole(
         engine === null
           ? null
           : {
-              list: (viewer) => consoleBundles(engine, viewer, { door: engineRestUrl(config), nowMs: clock.now() }),
-              story: (viewer, id) => consoleBundleStory(engine, viewer, { id, nowMs: clock.now() }),
+              list: (viewer) =>
+                consoleBundles(requireActive(engine), viewer, { door: engineRestUrl(config), nowMs: clock.now() }),
+              story: (viewer, id) => consoleBundleStory(requireActive(engine), viewer, { id, nowMs: clock.now() }),
             },
       authenticate: async (key, { request, socketAddress }) => {
         const grant = await gateway.keys.authenticate(key);
@@ -139,7 +140,13 @@ export function wireConsole(
   );
 }
 
+function requireActive({ active }: EngineService): Engine {
+  if (active !== null) return active;
+  throw new SluiceError("OVERLOADED", { message: "The block engine stands by here; another process runs it." });
+}
+
 interface GatewayParts extends Parts {
+  readonly engine: EngineService | null;
   readonly consoleApp: AppMount["fetch"];
   readonly administration: readonly AppMount[];
   readonly forgetting: Pick<Forgetting, "follow">;
@@ -172,16 +179,25 @@ export function openGatewayDoor(config: Config, parts: GatewayParts): GatewayDoo
   return listening("gateway", config.ports.gateway, open);
 }
 
-/** What GET /health tells balancers: degraded while a network has nodes and none of them is well. */
-function healthSource(config: Config, { gateway, clock }: Parts, startedAtMs: number): () => HealthRecord {
+/** What GET /health tells balancers: degraded while no node of the network is well, or the engine says that it is. */
+function healthSource(
+  config: Config,
+  { gateway, clock, engine }: GatewayParts,
+  startedAtMs: number,
+): () => HealthRecord {
   return () => {
     const nodes = gateway.upstreams.pool(config.networkDefault)?.health() ?? [];
     const nodesWell = nodes.some((node) => node.healthy) ? "ok" : "degraded";
+    const { role, status } = engine?.status() ?? { role: null, status: "ok" };
+    const parts = {
+      nodes: nodesWell,
+      ...(role === null ? {} : { engine: role === "standby" ? role : status }),
+    } as const;
     return {
-      status: nodesWell,
+      status: nodesWell === "ok" && status !== "degraded" ? "ok" : "degraded",
       version,
       uptimeSeconds: Math.floor((clock.monotonic() - startedAtMs) / 1_000),
-      parts: { nodes: nodesWell },
+      parts,
     };
   };
 }

@@ -1,10 +1,12 @@
 import type { EngineBoard } from "../admin/index.ts";
-import type { Engine } from "../engine/index.ts";
+import type { EngineService } from "../engine/index.ts";
 
 /** The engine of this process for operators; without one there is only what state says. */
-export function engineBoard(engine: Engine | null): EngineBoard {
+export function engineBoard(service: EngineService | null): EngineBoard {
   return {
+    standsBy: () => service !== null && service.active === null,
     figures: () => {
+      const engine = service?.active ?? null;
       if (engine === null) return null;
       const { desk, book } = engine;
       const slot = desk.currentSlot();
@@ -22,7 +24,7 @@ export function engineBoard(engine: Engine | null): EngineBoard {
       };
     },
     followSwitches: async () => {
-      await engine?.switches.look();
+      await service?.active?.switches.look();
     },
   };
 }

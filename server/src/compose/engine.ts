@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/index.ts";
 import { AppDoor, devTls, GrpcDoor, type GrpcTls, listening } from "../door/index.ts";
-import { type Engine, type EngineEvents, openEngine } from "../engine/index.ts";
+import { type EngineService, type EngineServiceDependencies, openEngineService } from "../engine/index.ts";
 import type { Clock, Random } from "../lib/index.ts";
 import type { Events, Log } from "../observe/index.ts";
 import { engineChain } from "./engine-chain.ts";
@@ -29,15 +29,15 @@ export const opensEngine = (config: Config): boolean =>
   config.engine.builder !== null &&
   config.upstreams[config.networkDefault].length > 0;
 
-/** Opens the block engine and its doors; null where this process has not the role, or nothing to build for. */
-export async function openBlockEngine(config: Config, dependencies: Dependencies): Promise<Engine | null> {
+/** Opens the block engine, or has it stand by, and its doors; null where this process has not the role, or nothing to build for. */
+export async function openBlockEngine(config: Config, dependencies: Dependencies): Promise<EngineService | null> {
   const { builder, commission, validators, region, simulators, tickMs } = config.engine;
   if (!opensEngine(config) || builder === null) return null;
   const { clock, random, log, events, stores, gateway, forgetting, resources } = dependencies;
   const { keys, limits, requestId, trustedProxies, upstreams, slots } = gateway;
   const network = config.networkDefault;
   const engine = resources.use(
-    await openEngine(
+    await openEngineService(
       {
         network,
         version,
@@ -69,7 +69,7 @@ export async function openBlockEngine(config: Config, dependencies: Dependencies
   return engine;
 }
 
-async function openDoors(config: Config, engine: Engine, dependencies: Dependencies): Promise<void> {
+async function openDoors(config: Config, engine: EngineService, dependencies: Dependencies): Promise<void> {
   const { gateway, events, resources } = dependencies;
   const hostname = config.bind;
   const { engineRest, engineGrpc, engineGrpcTls } = config.ports;
@@ -91,7 +91,7 @@ async function openDoors(config: Config, engine: Engine, dependencies: Dependenc
       ),
   );
   opened.push(rest);
-  const calls = { services: engine.services, isServing: () => !engine.desk.isInMaintenance };
+  const calls = { services: engine.services, isServing: () => engine.isServing() };
   const secured = tlsOf(config, dependencies);
   const doors: readonly { readonly door: string; readonly port: number; readonly tls: GrpcTls | null }[] = [
     { door: "engineGrpc", port: engineGrpc, tls: null },
@@ -119,8 +119,9 @@ export function engineUrl({ engine, bind, ports }: Config): string {
 }
 
 /** The engine's own words in those of metrics and logs. */
-function engineEvents(events: Events): EngineEvents {
+function engineEvents(events: Events): EngineServiceDependencies["events"] {
   return {
+    roleChanged: (role) => events.engineRoleChanged(role),
     submitted: (door, outcome, latencyMs) => events.engineSubmitted(door, outcome, latencyMs),
     bundleEnded: (state, reason) => events.engineBundleEnded(state, reason),
     observed: (now) => events.engineObserved(now),

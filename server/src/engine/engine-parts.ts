@@ -37,7 +37,10 @@ export interface EngineDependencies {
     error(fields: object, message: string): void;
   };
   readonly chain: EngineChain;
+  /** Under the lease of the book. */
   readonly stores: EngineStores;
+  /** Whether this process keeps the book now, so that nobody else can have begun to: asked before anything is handed over. */
+  readonly isKeeper: () => boolean;
   readonly ledger: BookLedger;
   readonly keys: EngineKeys;
   readonly limits: EngineLimits;

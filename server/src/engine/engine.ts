@@ -18,7 +18,10 @@ const observeMs = 2_000;
 const followedWithinSlots = 32n;
 const suite = "DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, ChaCha20Poly1305";
 
-/** Opens the engine: what was in flight is in flight again. Rejects, having closed everything, when a part does not open. */
+/**
+ * Opens the engine of the process that keeps the book: what was in flight is in flight again. Rejects, having closed
+ * everything, when a part does not open.
+ */
 export async function openEngine(options: EngineOptions, dependencies: EngineDependencies): Promise<Engine> {
   const { clock, random, chain, stores, events, log, keys, limits, requestId } = dependencies;
   await using opening = new AsyncDisposableStack();
@@ -46,7 +49,8 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
   const status = (): EngineStatus => ({
     service: "sluice-block-engine",
     version: options.version,
-    status: memory.switches.isInMaintenance ? "maintenance" : isSound(floor) ? "ok" : "degraded",
+    role: "active",
+    status: desk.isInMaintenance ? "maintenance" : isSound(floor) ? "ok" : "degraded",
     uptime: Math.floor((clock.monotonic() - startedAt) / 1_000),
   });
   const app = createEngineHttp({
@@ -78,12 +82,16 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
     recheck: async () => {
       await Promise.all([recheck(), tipStream.recheck()]);
     },
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+    [Symbol.asyncDispose]: async () => {
+      // Clients of an engine that ends while its doors stay open go to its successor.
+      for (const { drain } of services) drain?.();
+      await resources.disposeAsync();
+    },
   };
 }
 
 function openDesk(
-  { clock, stores, limits, events }: EngineDependencies,
+  { clock, stores, limits, events, isKeeper }: EngineDependencies,
   given: { readonly memory: Memory; readonly floor: Floor; readonly accounts: ReturnType<typeof tipAccounts> },
 ): FrontDesk {
   const { memory, floor, accounts } = given;
@@ -107,7 +115,7 @@ function openDesk(
     slot: () => floor.view.state.slot(),
     tipFloor: () => tips.figures(),
     reputation: (searcherId) => standing.reputations.figures(searcherId),
-    isInMaintenance: () => switches.isInMaintenance,
+    isInMaintenance: () => switches.isInMaintenance || !isKeeper(),
     nowMs: () => clock.monotonic(),
     submitted: (searcher, door, outcome, latencyMs) => {
       standing.submitted(searcher, outcome);

@@ -31,7 +31,7 @@ export async function openFloor(
   options: EngineOptions,
   given: EngineDependencies & { readonly memory: Memory; readonly tipAccounts: readonly Address[] },
 ): Promise<Floor> {
-  const { clock, random, chain, stores, events, memory, tipAccounts } = given;
+  const { clock, random, chain, stores, events, isKeeper, memory, tipAccounts } = given;
   const { book, tips, switches } = memory;
   const taking: { validators: Validators | null } = { validators: null };
   const isConnected = (identity: Address): boolean => taking.validators?.connected().includes(identity) === true;
@@ -67,7 +67,8 @@ export async function openFloor(
     new Auctioneer({
       book,
       simulator,
-      validators,
+      // A process that was stopped and wakes up in the middle of a tick hands nothing over beside its successor.
+      validators: { deliver: (identity, bundles) => isKeeper() && validators.deliver(identity, bundles) },
       events,
       tipAccounts,
       settledThrough,
@@ -83,14 +84,14 @@ export async function openFloor(
       auctioneer,
       ordinaryWay: new OrdinaryWay({
         book,
-        chain,
+        chain: { send: async (transaction) => isKeeper() && (await chain.send(transaction)) },
         settledThrough,
         leaderAt: (at) => view.schedule.leaderAt(at),
         openSealed: openDue,
       }),
       hasLeaders: () => validators.connected().length > 0,
       slot,
-      isHalted: () => switches.isHalted,
+      isHalted: () => switches.isHalted || !isKeeper(),
       faultCaught: events.faultCaught,
     }),
   );

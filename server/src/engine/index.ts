@@ -6,8 +6,8 @@
 export * from "./auction/index.ts";
 export type { BundleRecord } from "./bundle.ts";
 export type { GrpcService } from "./calls/index.ts";
-export { openEngine } from "./engine.ts";
 export type { EngineEvents } from "./engine-events.ts";
-export type { Engine, EngineDependencies, EngineOptions } from "./engine-parts.ts";
+export type { Engine, EngineOptions } from "./engine-parts.ts";
+export { type EngineService, type EngineServiceDependencies, openEngineService } from "./engine-service.ts";
 export type * from "./interfaces.ts";
 export { EngineChainError } from "./interfaces.ts";

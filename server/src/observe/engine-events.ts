@@ -27,6 +27,8 @@ export interface EngineHappenings {
   engineStreamOpened(method: string): void;
   engineStreamClosed(method: string): void;
   engineMachineEnded(reason: string): void;
+  /** This process keeps the book of bundles now, or stands by while another one does. */
+  engineRoleChanged(role: "active" | "standby"): void;
   /** Something that the engine asks of its chain or its stores did not come; it is asked for again. */
   engineHeldUp(what: string, fault: unknown): void;
 }
@@ -49,6 +51,7 @@ function register(metrics: Metrics) {
     streams: gauge(eventMetrics.engineStreams),
     calls: count(eventMetrics.engineCalls),
     machinesEnded: count(eventMetrics.engineMachinesEnded),
+    active: gauge(eventMetrics.engineActive),
     floor: gauge(eventMetrics.engineTipFloor),
     utilization: gauge(eventMetrics.engineUtilization),
   };
@@ -90,6 +93,11 @@ export function engineEvents(metrics: Metrics, log: Log): EngineHappenings {
     engineMachineEnded: (reason) => {
       families.machinesEnded.with().add();
       log.warn({ reason }, "a process of the simulation ended and is started again");
+    },
+    engineRoleChanged: (role) => {
+      families.active.with().set(role === "active" ? 1 : 0);
+      const said = role === "active" ? "keeps the book of bundles" : "stands by: another process keeps the book";
+      log.info({ role }, `the block engine of this process ${said}`);
     },
     engineHeldUp: (what, fault) => log.warn({ what, fault }, "the block engine waits for what did not come"),
   };

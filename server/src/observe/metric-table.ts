@@ -194,6 +194,7 @@ export const eventMetrics = {
     "status",
   ]),
   engineMachinesEnded: counter("sluice_engine_simulators_ended_total", "Processes of the simulation that ended"),
+  engineActive: gauge("sluice_engine_active", "1 where this process keeps the book of bundles, 0 where it stands by"),
   engineTipFloor: gauge("sluice_engine_tip_floor_lamports", "The least that a bundle pays"),
   engineUtilization: gauge("sluice_engine_utilization_ratio", "Share of the bundle compute of late that bundles used"),
   serverInfo: gauge("sluice_server_info", "1, with the version and the mode as labels", ["version", "mode"]),

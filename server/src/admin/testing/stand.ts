@@ -72,7 +72,7 @@ export async function openStand(given: (parts: { state: State; clock: ManualCloc
     forgetKey: (hash) => keys.invalidate(hash),
     forgetAccount: (accountId) => keys.invalidateAccount(accountId),
     upstreams: { list: () => [], prepare: unused("a node"), remove: unused("a node"), follow: async () => undefined },
-    engine: { figures: () => null, followSwitches: unused("an engine") },
+    engine: { figures: () => null, standsBy: () => false, followSwitches: unused("an engine") },
     reload: unused("the configuration"),
     closing: new AbortController().signal,
     flushUsage: async () => undefined,

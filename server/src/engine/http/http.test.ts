@@ -35,7 +35,7 @@ function app() {
     trustedProxies: compileAddressSet([]),
     requestId: () => "req_1",
     log: { error: () => {} },
-    status: () => ({ service: "sluice-block-engine", version: "1", status: "ok", uptime: 5 }),
+    status: () => ({ service: "sluice-block-engine", version: "1", status: "ok", uptime: 5, role: "active" }),
     encryptionKeys: () => ({ network: "devnet", keys: [] }),
     send: async (bytes) => {
       sent.push(bytes);
@@ -82,7 +82,7 @@ describe("who may ask", () => {
   test("anybody may read the status, and nothing else", async () => {
     expect(await ask("/api/v1/status", { headers: { "x-api-key": "" } })).toMatchObject({
       status: 200,
-      body: { service: "sluice-block-engine", status: "ok", version: "1", uptime: 5 },
+      body: { service: "sluice-block-engine", status: "ok", version: "1", uptime: 5, role: "active" },
     });
     for (const path of ["/api/v1/bundles/x", "/api/v1/bundles/tip_floor", "/api/v1/encryption-keys"]) {
       const { status, body, headers } = await ask(path, { headers: { "x-api-key": "" } });

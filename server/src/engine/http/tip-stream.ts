@@ -130,6 +130,7 @@ export class TipStream implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
+    for (const session of this.#members.keys()) session.end(closeCodes.unavailable, "The engine of this process ends");
   }
 }
 

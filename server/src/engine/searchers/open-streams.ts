@@ -39,9 +39,9 @@ export class OpenStreams {
     );
   }
 
-  /** Ends every stream, since the server ends. */
+  /** Ends every stream, since the engine ends. */
   close(): void {
-    const fault = new CallFault("UNAVAILABLE", "The server is ending");
+    const fault = new CallFault("UNAVAILABLE", "The block engine of this process ends; connect again");
     for (const streams of this.#bySearcher.values()) for (const { outlet } of streams) outlet.end(fault);
   }
 }

@@ -106,9 +106,9 @@ export class ConnectedValidators implements Validators {
     }
   }
 
-  /** Ends every stream, since the server ends. */
+  /** Ends every stream, since the engine ends. */
   close(): void {
-    const fault = new CallFault("UNAVAILABLE", "The server is ending");
+    const fault = new CallFault("UNAVAILABLE", "The block engine of this process ends; connect again");
     for (const connection of this.#bundles.values()) {
       connection.why = "closed";
       connection.outlet.end(fault);

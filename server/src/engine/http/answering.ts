@@ -1,0 +1,101 @@
+import type { SluiceError } from "@sluice/contract";
+import { type JsonValue, stringifyJsonExact } from "@sluice/wire";
+import type { Context, Handler, MiddlewareHandler } from "hono";
+import { clientAddress, hasSingleHost, type RestEnvironment } from "../../http/index.ts";
+import type { AddressSet } from "../../lib/index.ts";
+import type { Admit, Incoming } from "./admit.ts";
+import { EngineRefusal, engineFailure, failureResponse, shownFailure } from "./failure.ts";
+
+export interface AnsweringDependencies {
+  readonly admit: Pick<Admit, "address">;
+  readonly trustedProxies: AddressSet;
+  /** A request was answered; `route` is the pattern of its path. */
+  readonly answered: (route: string, status: number) => void;
+}
+
+export type RestContext = Context<RestEnvironment>;
+export type Answer = (incoming: Incoming, context: RestContext) => Response | Promise<Response>;
+
+/**
+ * How every request of the REST door is answered. Its address pays for it first, whatever its path and method: a client
+ * that asks for what is not there costs as much as another.
+ */
+export class Answering {
+  readonly #deps: AnsweringDependencies;
+  readonly #incoming = new WeakMap<Request, Incoming>();
+
+  constructor(dependencies: AnsweringDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /** Before every route, known or not. */
+  readonly first: MiddlewareHandler<RestEnvironment> = async (context, next) => {
+    const incoming = this.#incomingOf(context);
+    const refused = await this.#caught(context, incoming, async () => {
+      if (!hasSingleHost(context.req.raw.headers)) {
+        throw new EngineRefusal(engineFailure("INVALID_INPUT", { detail: "A request names one host" }));
+      }
+      await this.#deps.admit.address(incoming);
+      return null;
+    });
+    if (refused !== null) return this.#told("*", refused);
+    this.#incoming.set(context.req.raw, incoming);
+    await next();
+    if (!this.#incoming.has(context.req.raw)) return undefined;
+    // No handler took it: an unknown path, or another method.
+    for (const [name, value] of Object.entries(incoming.headers)) context.res.headers.set(name, value);
+    this.#told("*", context.res);
+    return undefined;
+  };
+
+  /** A handler, and what it refuses. Anything else that it throws is a fault of ours. */
+  handler(answer: Answer): Handler<RestEnvironment> {
+    return async (context) => {
+      const incoming = this.#incoming.get(context.req.raw) ?? this.#incomingOf(context);
+      this.#incoming.delete(context.req.raw);
+      const response = await this.#caught(context, incoming, () => answer(incoming, context));
+      return this.#told(context.req.routePath, response);
+    };
+  }
+
+  #incomingOf(context: RestContext): Incoming {
+    const request = context.req.raw;
+    const env = context.env as RestEnvironment["Bindings"] | undefined;
+    const forwarded = request.headers.get("x-forwarded-for");
+    const address = clientAddress(env?.socketAddress ?? "", forwarded, this.#deps.trustedProxies);
+    return { request, clientAddress: address, headers: {} };
+  }
+
+  async #caught<T>(context: RestContext, { headers }: Incoming, work: () => T | Promise<T>): Promise<T | Response> {
+    try {
+      return await work();
+    } catch (caught) {
+      const shown = shownFailure(caught);
+      if (shown === null) throw caught;
+      return failureResponse(shown, context.get("requestId"), headers);
+    }
+  }
+
+  #told(route: string, response: Response): Response {
+    this.#deps.answered(route, response.status);
+    return response;
+  }
+}
+
+/** What the application refuses by itself. */
+export function writeFailure(error: SluiceError, context: RestContext): Response {
+  const shown = shownFailure(error) ?? engineFailure("INTERNAL_ERROR");
+  return failureResponse(shown, context.get("requestId"), allowOf(error.details));
+}
+
+export function json({ headers }: Incoming, body: JsonValue, status = 200): Response {
+  return new Response(stringifyJsonExact(body), {
+    status,
+    headers: { ...headers, "Content-Type": "application/json" },
+  });
+}
+
+function allowOf(details: Readonly<Record<string, unknown>>): Record<string, string> {
+  const allow = details["allow"];
+  return Array.isArray(allow) ? { Allow: allow.join(", ") } : {};
+}

@@ -1,0 +1,38 @@
+import type { EngineStatus } from "@sluice/contract";
+import { createRestApp } from "../../http/index.ts";
+import type { AddressSet } from "../../lib/index.ts";
+import { Admit, type AdmitDependencies } from "./admit.ts";
+import { Answering, json, writeFailure } from "./answering.ts";
+import { bundleFailure, EngineRefusal } from "./failure.ts";
+import { engineRoot } from "./http.ts";
+
+export interface StandbyHttpDependencies extends AdmitDependencies {
+  readonly trustedProxies: AddressSet;
+  readonly requestId: () => string;
+  readonly log: { error(fields: object, message: string): void };
+  readonly status: () => EngineStatus;
+  readonly answered: (route: string, status: number) => void;
+}
+
+/** Seconds: about as long as it takes until a process that is gone is known to be gone. */
+export const standbyRetrySeconds = 5;
+export const standbyText = "This process stands by while another one keeps the book of bundles; ask that one.";
+
+/** The REST door of a process that stands by: it tells how it stands, and sends everything else away. */
+export function createStandbyHttp(dependencies: StandbyHttpDependencies) {
+  const app = createRestApp({ cors: "none", failure: writeFailure }, dependencies);
+  const answering = new Answering({ ...dependencies, admit: new Admit(dependencies) });
+  app.use("*", answering.first);
+  app.get(
+    `${engineRoot}/status`,
+    answering.handler((incoming) => json(incoming, { ...dependencies.status() })),
+  );
+  app.all(
+    "*",
+    answering.handler(() => {
+      const said = { detail: standbyText, retryAfterSeconds: standbyRetrySeconds };
+      throw new EngineRefusal(bundleFailure("maintenance", said));
+    }),
+  );
+  return app;
+}

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { LeaseRecord } from "../../state/index.ts";
+import { Succession } from "./succession.ts";
+
+const lease = (epoch: bigint): LeaseRecord => ({ name: "book", epoch, beats: 0n, holder: "here" });
+
+/** What a test has said that the store says. */
+let held: LeaseRecord | null;
+let looks: number;
+let happened: string[];
+let faults: unknown[];
+let opening: PromiseWithResolvers<void> | null;
+let failing: Error | null;
+let succession: Succession<AsyncDisposable & { readonly epoch: bigint }>;
+
+beforeEach(() => {
+  [held, looks, happened, faults, opening, failing] = [null, 0, [], [], null, null];
+  const keeper = {
+    look: async () => {
+      looks += 1;
+      return held;
+    },
+    release: async () => void happened.push("release"),
+  };
+  succession = new Succession(
+    { lookMs: 1, retryLooks: 3 },
+    {
+      keeper,
+      open: async ({ epoch }) => {
+        happened.push(`open ${epoch}`);
+        await opening?.promise;
+        if (failing !== null) throw failing;
+        return { epoch, [Symbol.asyncDispose]: async () => void happened.push(`close ${epoch}`) };
+      },
+      roleChanged: (role) => happened.push(role),
+      faultCaught: (_where, fault) => faults.push(fault),
+    },
+  );
+});
+afterEach(async () => await succession[Symbol.asyncDispose]());
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`not in time: ${happened.join(", ")}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+test("where the lease is to be had it is open when its beginning resolves, and closed before it is given up", async () => {
+  held = lease(1n);
+  await succession.begin();
+  expect(succession.term?.epoch).toBe(1n);
+  await succession[Symbol.asyncDispose]();
+  expect(succession.term).toBeNull();
+  expect(happened).toEqual(["open 1", "active", "close 1", "release"]);
+});
+
+test("a first opening that fails is the caller's to hear of", async () => {
+  held = lease(1n);
+  failing = new Error("no machine");
+  await expect(succession.begin()).rejects.toThrow("no machine");
+});
+
+test("it stands by until the lease is had, closes when it is lost, and opens anew in another epoch", async () => {
+  await succession.begin();
+  expect([succession.term, happened]).toEqual([null, ["standby"]]);
+  held = lease(2n);
+  await until(() => succession.term?.epoch === 2n);
+  held = null;
+  await until(() => succession.term === null);
+  held = lease(4n);
+  await until(() => succession.term?.epoch === 4n);
+  held = lease(6n);
+  await until(() => succession.term?.epoch === 6n);
+  const wanted = "standby, open 2, active, standby, close 2, open 4, active, standby, close 4, open 6, active";
+  expect(happened.join(", ")).toBe(wanted);
+});
+
+test("the lease is looked after while something opens, and one that was lost meanwhile is closed again", async () => {
+  await succession.begin();
+  opening = Promise.withResolvers();
+  held = lease(2n);
+  await until(() => happened.includes("open 2"));
+  const before = looks;
+  await until(() => looks > before + 3);
+  held = null;
+  opening.resolve();
+  await until(() => happened.includes("close 2"));
+  expect(succession.term).toBeNull();
+});
+
+test("what cannot be opened is told, left to others for a while, and tried again", async () => {
+  await succession.begin();
+  failing = new Error("no machine");
+  held = lease(2n);
+  await until(() => happened.includes("release"));
+  expect([faults, succession.term]).toEqual([[failing], null]);
+  failing = null;
+  held = lease(3n);
+  await until(() => succession.term?.epoch === 3n);
+  expect(happened.indexOf("release")).toBeLessThan(happened.indexOf("open 3"));
+});
