@@ -14,6 +14,8 @@ const base64 = Buffer.from(transaction).toString("base64");
 let desk: FakeDesk;
 let permissions: Permission[];
 let decision: Partial<EngineLimitDecision>;
+/** Whether every address has used up its rate. */
+let spent: boolean;
 let buckets: string[];
 let sent: Uint8Array[];
 let answered: [string, number][];
@@ -28,7 +30,8 @@ function app() {
     limits: {
       take: (bucket, limit, burst) => {
         buckets.push(bucket);
-        const refuses = decision.allowed === false && bucket.startsWith("engine-bundles");
+        const isOfAddress = bucket.startsWith("engine-address");
+        const refuses = isOfAddress ? spent : decision.allowed === false;
         return { allowed: !refuses, limit, burst, remaining: 1, resetAt: 7, retryAfterSeconds: refuses ? 3 : 0 };
       },
     },
@@ -52,6 +55,7 @@ beforeEach(() => {
   desk = new FakeDesk();
   permissions = ["read", "bundles:write"];
   decision = {};
+  spent = false;
   buckets = [];
   sent = [];
   answered = [];
@@ -107,6 +111,28 @@ describe("who may ask", () => {
     expect((await ask("/api/v1/bundles/x", { headers: { ...none, "x-jito-auth": "good" } })).status).toBe(404);
     expect((await ask("/api/v1/bundles/x?uuid=good", { headers: none })).status).toBe(404);
     expect((await ask("/api/v1/bundles/x", { headers: { ...none, authorization: "Bearer good" } })).status).toBe(404);
+  });
+
+  test("what is not there, or not so, costs its address as much as anything else", async () => {
+    const asked = [
+      ["/api/v1/nothing", "GET", 404, "NOT_FOUND"],
+      ["/elsewhere", "POST", 404, "NOT_FOUND"],
+      ["/api/v1/status", "PUT", 405, "METHOD_NOT_ALLOWED"],
+      ["/api/v1/bundles/x", "DELETE", 405, "METHOD_NOT_ALLOWED"],
+    ] as const;
+    for (const [path, method, status, code] of asked) {
+      const answer = await ask(path, { method });
+      expect([answer.status, answer.body.code, answer.headers.get("x-ratelimit-remaining")]).toEqual([
+        status,
+        code,
+        "1",
+      ]);
+    }
+    expect(buckets).toEqual(asked.map(() => "engine-address:10.0.0.1"));
+    expect(answered).toEqual(asked.map(([, , status]) => ["*", status]));
+    spent = true;
+    for (const [path, method] of asked) expect((await ask(path, { method })).status).toBe(429);
+    expect((await ask("/api/v1/status")).status).toBe(429);
   });
 
   test("each address has a rate of its own, and each key one for submissions", async () => {
@@ -246,6 +272,18 @@ describe("Jito's JSON-RPC on the same paths", () => {
     expect((await call("sendBundle", [[base64], { encoding: "base64" }])).body.error.message).toBe(
       "Bundles must write lock at least one tip account to be eligible for the auction.",
     );
+  });
+
+  test("a body that is no JSON is answered as JSON-RPC where nothing else is spoken, and as REST where both are", async () => {
+    const text = '{"jsonrpc":"2.0","id":1,';
+    for (const path of ["/api/v1/transactions", "/api/v1/getTipAccounts"]) {
+      const { status, body } = await ask(path, { text });
+      const error = { code: -32_700, message: "Parse error", data: null };
+      expect([status, body]).toEqual([400, { jsonrpc: "2.0", error, id: null }]);
+    }
+    const shared = await ask("/api/v1/bundles", { text });
+    expect([shared.status, shared.body.code]).toEqual([400, "INVALID_INPUT"]);
+    expect(shared.headers.get("content-type")).toBe("application/problem+json");
   });
 
   test("too many submissions are 429 with Jito's code and no id", async () => {

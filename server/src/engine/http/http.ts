@@ -46,8 +46,12 @@ export function createEngineHttp(dependencies: EngineHttpDependencies) {
       await admit.key(incoming, "read");
       return await handler(incoming, context);
     });
-  const askJito = async (incoming: Incoming, context: RestContext): Promise<Response> =>
-    await jito.answer(await readJson(incoming), incoming, context.get("requestId"));
+  const askJito = async (incoming: Incoming, context: RestContext): Promise<Response> => {
+    const parsed = await readBodyJson(incoming);
+    // Nobody but clients of JSON-RPC asks here, so even what is no JSON is answered in their form.
+    if (!parsed.ok) return jito.refuseUnparsed(incoming, context.get("requestId"));
+    return await jito.answer(parsed.value, incoming, context.get("requestId"));
+  };
   app.get(
     `${engineRoot}/status`,
     answer((incoming) => json(incoming, { ...dependencies.status() })),
@@ -125,10 +129,13 @@ function bundleStatus({ id, state, landed, signatures, reason }: BundleRecord): 
   };
 }
 
-async function readJson({ request }: Incoming): Promise<JsonValue> {
+async function readBodyJson({ request }: Incoming) {
   requireJson(request.headers);
-  const bytes = await readBody(request, bodyBounds);
-  const parsed = parseJsonExact(bytes);
+  return parseJsonExact(await readBody(request, bodyBounds));
+}
+
+async function readJson(incoming: Incoming): Promise<JsonValue> {
+  const parsed = await readBodyJson(incoming);
   if (parsed.ok) return parsed.value;
   throw new EngineRefusal(engineFailure("INVALID_INPUT", { detail: `The body is no JSON at ${parsed.offset}` }));
 }

@@ -48,6 +48,11 @@ export class JitoDoor {
     }
   }
 
+  /** A body that is no JSON, on a path that has no other protocol. */
+  refuseUnparsed(incoming: Incoming, requestId: string): Response {
+    return this.#write(incoming, requestId, null, unparsed);
+  }
+
   async #ask({ method, params }: JitoRequest, incoming: Incoming): Promise<JitoAnswer> {
     const isSubmission = submittingMethods.has(method);
     const grant = await this.#admit.key(incoming, isSubmission ? "bundles:write" : "read");
@@ -75,6 +80,7 @@ export class JitoDoor {
   }
 }
 
+const unparsed: JitoAnswer = { ok: false, status: 400, code: -32_700, message: "Parse error" };
 const invalidRequest: JitoAnswer = { ok: false, status: 400, code: -32_600, message: "Invalid request" };
 
 /** One call; a batch is none, as at the servers that these clients come from. */
