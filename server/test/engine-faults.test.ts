@@ -104,12 +104,16 @@ describe("when the chain goes wrong", () => {
         const { status, headers, body } = await searcher.submit(two);
         return status === 503 && body.code === "no_leader" && Number(headers.get("retry-after")) >= 1;
       });
+      expect((await searcher.ask("/status")).body.status).toBe("degraded");
+      const metrics = async () => await (await fetch(`${world.network.dev.doors["metrics"]}`)).text();
+      await eventually("it is measured", async () => (await metrics()).includes('_degraded{reason="no_leader"} 1'));
       const one = [signed(payer, await chain.blockhash(), tip(payer))];
       const { slot } = await searcher.until(await searcher.accepted(one), "included");
       expect(await slotOf(one)).toBe(slot);
     } finally {
       await world.chain.admin("devnet_blockEngine", { url: `http://127.0.0.1:${world.grpcPort}` });
       await eventually("the validators are back", async () => (await connected(world.chain)).length === 5);
+      expect((await searcher.ask("/status")).body.status).toBe("ok");
     }
   });
 });

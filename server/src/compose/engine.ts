@@ -134,6 +134,7 @@ function engineEvents(events: Events): EngineServiceDependencies["events"] {
     streamOpened: (method) => events.engineStreamOpened(method),
     streamClosed: (method) => events.engineStreamClosed(method),
     machineEnded: (reason) => events.engineMachineEnded(reason),
+    degraded: (reasons) => events.engineDegraded(reasons),
     heldUp: (what, fault) => events.engineHeldUp(what, fault),
     answered: (route, status) => events.engineCallEnded(route, String(status)),
     faultCaught: (where, fault) => events.faultCaught(where, fault),

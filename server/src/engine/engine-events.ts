@@ -1,5 +1,6 @@
 import type { Address } from "@sluice/wire";
 import type { AuctioneerEvents } from "./auctioneer/index.ts";
+import type { Degradation } from "./soundness.ts";
 
 /** What the engine tells of itself; compose wires it to logs, metrics and the ledger. */
 export interface EngineEvents {
@@ -16,6 +17,8 @@ export interface EngineEvents {
   streamOpened(method: string): void;
   streamClosed(method: string): void;
   machineEnded(reason: string): void;
+  /** What keeps the engine from what it is there for, whenever that changes; none where all is well again. */
+  degraded(reasons: readonly Degradation[]): void;
   /** Something that is asked of the chain or of the stores did not come; it is asked for again. */
   heldUp(what: string, fault: unknown): void;
   /** A request of the REST door was answered. */

@@ -10,12 +10,11 @@ import { type Memory, openMemory } from "./memory.ts";
 import { SearcherLimits } from "./searcher-limits.ts";
 import { openServices } from "./services.ts";
 import { tokenSeed } from "./settings.ts";
+import { Soundness } from "./soundness.ts";
 import { tipAccounts } from "./tip-accounts.ts";
 
 /** How often the engine tells how it stands. */
 const observeMs = 2_000;
-/** The block of a slot that is so long in coming says that the chain cannot be followed. */
-const followedWithinSlots = 32n;
 const suite = "DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, ChaCha20Poly1305";
 
 /**
@@ -46,11 +45,12 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
     region: options.region,
     accountOfPubkey: async (pubkey) => (await stores.searchers.find(pubkey))?.accountId ?? null,
   });
+  const soundness = opening.use(openSoundness(dependencies, floor));
   const status = (): EngineStatus => ({
     service: "sluice-block-engine",
     version: options.version,
     role: "active",
-    status: desk.isInMaintenance ? "maintenance" : isSound(floor) ? "ok" : "degraded",
+    status: desk.isInMaintenance ? "maintenance" : soundness.degraded().length === 0 ? "ok" : "degraded",
     uptime: Math.floor((clock.monotonic() - startedAt) / 1_000),
   });
   const app = createEngineHttp({
@@ -68,7 +68,7 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
   });
   const admit = new Admit({ keys, limits });
   const tipStream = opening.use(new TipStream({ desk, admit, trustedProxies, requestId, events }));
-  opening.use(observe(dependencies, memory));
+  opening.use(observe(dependencies, memory, soundness));
   const resources = opening.move();
   return {
     book: memory.book,
@@ -124,11 +124,17 @@ function openDesk(
   });
 }
 
-/** Whether the chain is followed: else nothing is known of what became of bundles. */
-function isSound({ view }: Floor): boolean {
-  const confirmed = view.state.confirmedSlot();
-  const settled = view.settledThrough();
-  return confirmed !== null && settled !== null && confirmed - settled <= followedWithinSlots;
+function openSoundness({ clock, chain, events }: EngineDependencies, floor: Floor): Soundness {
+  const { view, validatorDesk, simulator } = floor;
+  return new Soundness({
+    clock,
+    chain,
+    confirmedSlot: () => view.state.confirmedSlot(),
+    settledThrough: () => view.settledThrough(),
+    leaders: () => validatorDesk.validators.connected().length,
+    simulators: () => simulator.facts.pids.length,
+    changed: (degraded) => events.degraded(degraded),
+  });
 }
 
 function encryptionKeys({ network }: EngineOptions, { ring, view }: Floor): EncryptionKeys {
@@ -145,8 +151,9 @@ function encryptionKeys({ network }: EngineOptions, { ring, view }: Floor): Encr
   };
 }
 
-function observe({ events }: EngineDependencies, { book, tips }: Memory): Disposable {
+function observe({ events }: EngineDependencies, { book, tips }: Memory, soundness: Soundness): Disposable {
   const timer = setInterval(() => {
+    soundness.look();
     const { floor, utilization } = tips.figures();
     events.observed({ live: book.liveCount, floor, utilization });
   }, observeMs);

@@ -21,6 +21,7 @@ export interface Floor {
   readonly admission: Admission;
   readonly sealed: SealedBundles;
   readonly ring: KeyRing;
+  readonly simulator: Pick<Simulator, "facts">;
 }
 
 /** A bundle of any age is gone after so many blocks, so a leader further ahead is none for it. */
@@ -95,7 +96,7 @@ export async function openFloor(
       faultCaught: events.faultCaught,
     }),
   );
-  return { view, validatorDesk, admission, sealed, ring };
+  return { view, validatorDesk, admission, sealed, ring, simulator };
 }
 
 /** Whether a leader that takes bundles has a slot for it; where none takes any, a single transaction travels alone. */

@@ -27,6 +27,8 @@ export interface EngineHappenings {
   engineStreamOpened(method: string): void;
   engineStreamClosed(method: string): void;
   engineMachineEnded(reason: string): void;
+  /** What keeps the engine from what it is there for; none where all is well again. */
+  engineDegraded(reasons: readonly string[]): void;
   /** This process keeps the book of bundles now, or stands by while another one does. */
   engineRoleChanged(role: "active" | "standby"): void;
   /** Something that the engine asks of its chain or its stores did not come; it is asked for again. */
@@ -51,6 +53,7 @@ function register(metrics: Metrics) {
     streams: gauge(eventMetrics.engineStreams),
     calls: count(eventMetrics.engineCalls),
     machinesEnded: count(eventMetrics.engineMachinesEnded),
+    degraded: gauge(eventMetrics.engineDegraded),
     active: gauge(eventMetrics.engineActive),
     floor: gauge(eventMetrics.engineTipFloor),
     utilization: gauge(eventMetrics.engineUtilization),
@@ -61,6 +64,7 @@ const milliseconds = 1_000;
 
 export function engineEvents(metrics: Metrics, log: Log): EngineHappenings {
   const families = register(metrics);
+  let lacking: readonly string[] = [];
   return {
     engineSubmitted: (door, outcome, latencyMs) => {
       families.bundles.with(door, outcome).add();
@@ -93,6 +97,13 @@ export function engineEvents(metrics: Metrics, log: Log): EngineHappenings {
     engineMachineEnded: (reason) => {
       families.machinesEnded.with().add();
       log.warn({ reason }, "a process of the simulation ended and is started again");
+    },
+    engineDegraded: (reasons) => {
+      for (const reason of lacking) families.degraded.with(reason).set(0);
+      lacking = reasons;
+      for (const reason of lacking) families.degraded.with(reason).set(1);
+      if (lacking.length > 0) log.warn({ reasons }, "the block engine is degraded");
+      else log.info({}, "the block engine is no longer degraded");
     },
     engineRoleChanged: (role) => {
       families.active.with().set(role === "active" ? 1 : 0);

@@ -194,6 +194,7 @@ export const eventMetrics = {
     "status",
   ]),
   engineMachinesEnded: counter("sluice_engine_simulators_ended_total", "Processes of the simulation that ended"),
+  engineDegraded: gauge("sluice_engine_degraded", "1 for each reason for which the engine is degraded now", ["reason"]),
   engineActive: gauge("sluice_engine_active", "1 where this process keeps the book of bundles, 0 where it stands by"),
   engineTipFloor: gauge("sluice_engine_tip_floor_lamports", "The least that a bundle pays"),
   engineUtilization: gauge("sluice_engine_utilization_ratio", "Share of the bundle compute of late that bundles used"),
