@@ -8,6 +8,7 @@ import { administrationMethods, ConsolePages, pagePaths } from "./admin/index.ts
 import { mountAdministration } from "./compose/administration.ts";
 import { buildConsoleFiles } from "./compose/console-files.ts";
 import { consoleUrl, metricsApp, type OpenDoor, openDoors, openGatewayDoor, wireConsole } from "./compose/doors.ts";
+import { Drain } from "./compose/drain.ts";
 import { openBlockEngine } from "./compose/engine.ts";
 import { engineBoard } from "./compose/engine-board.ts";
 import { followForgetting } from "./compose/forgetting.ts";
@@ -53,9 +54,6 @@ export interface ComposeDependencies {
   readonly readConfig?: () => ConfigOutcome;
 }
 
-/** How long requests in flight may take once the server has been asked to end. */
-const drainMs = 10_000;
-
 /** Where a running server takes the commands of the `sluice` program. */
 export const managementSocketPath = (config: Config): string => join(config.stores.directory, "sluice.sock");
 
@@ -81,6 +79,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const engine = await openBlockEngine(config, { ...shared, stores, gateway, forgetting });
   const managed = { forgetting, reload, engineBoard: engineBoard(engine) };
   const management = wireManagement({ ...shared, ...managed, stores, credits: gateway.credits });
+  const drain = new Drain(config.drain, events);
   const doors: OpenDoor[] = [];
   const open = { account: null as string | null };
   const closing = new AbortController();
@@ -99,11 +98,10 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   });
   const consoleApp = (request: Request, bindings: object) => consoleRest.fetch(request, bindings);
   const administration = mountAdministration({ ...parts, ...managed, board, closing: closing.signal });
-  const door = openGatewayDoor(config, { ...parts, ...rooms, consoleApp, administration, forgetting, pages });
+  const door = openGatewayDoor(config, { ...parts, ...rooms, drain, consoleApp, administration, forgetting, pages });
   opening.defer(async () => {
-    events.serverStopping("asked to end");
     closing.abort();
-    await door.stop(drainMs);
+    await door.stop(config.drain.deadlineMs);
   });
   const socket = { unixPath: managementSocketPath(config) };
   opening.use(new AppListener(socket, { fetch: (request) => management.fetch(request), events }));
@@ -124,9 +122,6 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
     openConsoleAs: (accountId) => {
       open.account = accountId;
     },
-    [Symbol.asyncDispose]: async () => {
-      await resources.disposeAsync();
-      events.serverStopped();
-    },
+    [Symbol.asyncDispose]: () => drain.end(resources),
   };
 }

@@ -41,6 +41,7 @@ beforeAll(async () => {
     MASTER_KEY: "5e".repeat(32),
     NETWORK_DEFAULT: "devnet",
     ORACLE: "off",
+    DRAIN_DELAY_MS: "3000",
     UNKNOWN_METHODS: "pass",
   };
   gateway = await startGateway(directory, environment);
@@ -153,7 +154,7 @@ test("a node that is added over REST serves at once, and the call that added it 
   expect(await gateway.metric("sluice_requests_total", series)).toBe(1);
 }, 30_000);
 
-test("SIGTERM waits for a call in flight; orders for nodes hold after the restart until they are taken back, added nodes are gone", async () => {
+test("SIGTERM tells balancers first and goes on taking calls, then waits for one in flight; orders and added nodes hold after the restart", async () => {
   configure({ isLateIn: true });
   expect((await post(`${gateway.url}/api/v1/admin/reload`, "", { "x-api-key": key })).status).toBe(200);
   expect([(await order("devnet/one", "cordon")).status, (await order("testnet/late", "drain")).status]).toEqual([
@@ -170,7 +171,10 @@ test("SIGTERM waits for a call in flight; orders for nodes hold after the restar
   const answer = askAt("devnet");
   await inFlight.promise;
   const ending = gateway.end();
-  await eventually("the end is told", () => gateway.said().includes("server is stopping"));
+  const health = () => fetch(`${gateway.url}/health`, { headers: { connection: "close" } });
+  await eventually("the end is told", async () => (await health()).status === 503);
+  expect(((await (await health()).json()) as { status: string }).status).toBe("down");
+  expect(await statusAt("mainnet")).toBe(200);
   letGo();
   expect([(await answer).body.result, await ending]).toEqual(["held", 0]);
   gateway = await startGateway(gateway.directory, environment);
@@ -179,11 +183,13 @@ test("SIGTERM waits for a call in flight; orders for nodes hold after the restar
   expect(items.map((item) => `${item.network}/${item.label} ${item.order}`).toSorted()).toEqual([
     "devnet/one cordoned",
     "devnet/other open",
+    "mainnet/added open",
     "testnet/late drained",
   ]);
   await eventually("the open node serves", async () => (await statusAt("devnet")) === 200);
   expect(await answering("devnet")).toEqual(["other"]);
-  expect([await statusAt("testnet"), await statusAt("mainnet")]).toEqual([503, 503]);
+  expect(await statusAt("testnet")).toBe(503);
+  await eventually("the added node serves", async () => (await statusAt("mainnet")) === 200);
   await order("devnet/one", "uncordon");
   await order("testnet/late", "uncordon");
   await eventually("both serve again", async () => (await answering("devnet")).length === 2);

@@ -10,6 +10,7 @@ import type { Log, Metrics } from "../observe/index.ts";
 import type { Oracle } from "../oracle/index.ts";
 import { chainPosition, consolePrices, consoleUpstreams, consoleUsage } from "./console.ts";
 import { consoleBundleStory, consoleBundles } from "./console-bundles.ts";
+import type { Drain } from "./drain.ts";
 import { opensEngine, opensEngineTls } from "./engine.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
@@ -150,6 +151,7 @@ interface GatewayParts extends Parts {
   readonly consoleApp: AppMount["fetch"];
   readonly administration: readonly AppMount[];
   readonly forgetting: Pick<Forgetting, "follow">;
+  readonly drain: Pick<Drain, "hasBegun">;
   readonly pages: () => Promise<ConsolePages>;
 }
 
@@ -179,10 +181,13 @@ export function openGatewayDoor(config: Config, parts: GatewayParts): GatewayDoo
   return listening("gateway", config.ports.gateway, open);
 }
 
-/** What GET /health tells balancers: degraded while no node of the network is well, or the engine says that it is. */
+/**
+ * What GET /health tells balancers: down as soon as the server is to end, degraded while no node of the network is well, or
+ * the engine says that it is.
+ */
 function healthSource(
   config: Config,
-  { gateway, clock, engine }: GatewayParts,
+  { gateway, clock, engine, drain }: GatewayParts,
   startedAtMs: number,
 ): () => HealthRecord {
   return () => {
@@ -193,8 +198,9 @@ function healthSource(
       nodes: nodesWell,
       ...(role === null ? {} : { engine: role === "standby" ? role : status }),
     } as const;
+    const isWell = nodesWell === "ok" && status !== "degraded";
     return {
-      status: nodesWell === "ok" && status !== "degraded" ? "ok" : "degraded",
+      status: drain.hasBegun ? "down" : isWell ? "ok" : "degraded",
       version,
       uptimeSeconds: Math.floor((clock.monotonic() - startedAtMs) / 1_000),
       parts,

@@ -21,8 +21,8 @@ interface Dependencies {
   readonly resources: AsyncDisposableStack;
 }
 
-/** How long calls in flight may take once the server has been asked to end. */
-const drainMs = 5_000;
+/** How long calls in flight may take at most once the server has been asked to end. */
+const drainMsMax = 5_000;
 
 export const opensEngine = (config: Config): boolean =>
   config.roles.includes("engine") &&
@@ -75,6 +75,7 @@ async function openDoors(config: Config, engine: EngineService, dependencies: De
   const { engineRest, engineGrpc, engineGrpcTls } = config.ports;
   // All at once, so that clients that hold on to one door do not keep the others open beyond the time that there is.
   const opened: { stop(deadlineMs: number): Promise<void> }[] = [];
+  const drainMs = Math.min(drainMsMax, config.drain.deadlineMs);
   resources.defer(async () => void (await Promise.all(opened.map((each) => each.stop(drainMs)))));
   const rest = listening(
     "engineRest",

@@ -20,8 +20,8 @@ interface Dependencies {
   readonly resources: AsyncDisposableStack;
 }
 
-/** How long requests in flight may take once the server has been asked to end. */
-const drainMs = 5_000;
+/** How long requests in flight may take at most once the server has been asked to end. */
+const drainMsMax = 5_000;
 
 /** Where the log of all that prices are made of lies. */
 export const tickLogDirectory = (config: Config): string => join(config.stores.directory, "oracle");
@@ -74,7 +74,7 @@ export function openOracle(config: Config, dependencies: Dependencies): Oracle |
       { fetch: (request, bindings) => oracle.fetch(request, bindings), sockets: [oracle.stream], requestId, events },
     );
   const door = listening("oracle", port, open);
-  resources.defer(() => door.stop(drainMs));
+  resources.defer(() => door.stop(Math.min(drainMsMax, config.drain.deadlineMs)));
   return oracle;
 }
 

@@ -8,6 +8,8 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   BIND: ({ bind }) => bind,
   PORT_OFFSET: ({ portOffset }) => portOffset,
   TRUSTED_PROXIES: ({ trustedProxies }) => trustedProxies,
+  DRAIN_DELAY_MS: ({ drain }) => drain.delayMs,
+  DRAIN_MS: ({ drain }) => drain.deadlineMs,
   MASTER_KEY: ({ masterKey }) => masterKey,
   UPSTREAMS_MAINNET: ({ upstreams }) => upstreams.mainnet,
   UPSTREAMS_DEVNET: ({ upstreams }) => upstreams.devnet,

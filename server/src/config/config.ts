@@ -89,6 +89,12 @@ export interface Config {
   };
   /** Address ranges in CIDR form, or single addresses. */
   readonly trustedProxies: readonly string[];
+  readonly drain: {
+    /** From the wish to end on; calls are still taken meanwhile. */
+    readonly delayMs: number;
+    /** What calls under way may then take. */
+    readonly deadlineMs: number;
+  };
   /** 64 hexadecimal digits; secret. */
   readonly masterKey: string | null;
   readonly logLevel: LogLevel;

@@ -48,6 +48,8 @@ const samples: Readonly<Record<KeyName, { good: [string, (config: Config) => unk
     good: [["10.0.0.0/8, ::1", (c) => c.trustedProxies, ["10.0.0.0/8", "::1"]]],
     bad: ["10.0.0.0/33", "proxy.example.com", "10.0.0.0/8,,", "010.0.0.1"],
   },
+  DRAIN_DELAY_MS: { good: [["15000", (c) => c.drain.delayMs, 15_000]], bad: ["-1", "5s", "300001"] },
+  DRAIN_MS: { good: [["0", (c) => c.drain.deadlineMs, 0]], bad: ["-1", "5s", "300001"] },
   MASTER_KEY: {
     good: [
       [masterKey.toUpperCase(), (c) => c.masterKey, masterKey],

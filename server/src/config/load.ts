@@ -123,6 +123,7 @@ function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): 
       redisUrl: values.REDIS_URL,
     },
     trustedProxies: values.TRUSTED_PROXIES ?? [],
+    drain: { delayMs: values.DRAIN_DELAY_MS, deadlineMs: values.DRAIN_MS },
     masterKey: values.MASTER_KEY,
     logLevel: values.LOG_LEVEL,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
