@@ -1,4 +1,5 @@
 import { limits, networks } from "@sluice/contract";
+import { drainKeys } from "./drain-keys.ts";
 import { engineKeys } from "./engine-keys.ts";
 import { type Always, always, optional, type Sometimes } from "./key-definition.ts";
 import {
@@ -60,20 +61,7 @@ export const keys = {
     cidrList,
     "Proxies whose `X-Forwarded-For` is believed. From any other address the header is ignored.",
   ),
-  DRAIN_DELAY_MS: always(
-    "Server",
-    "server.drain_delay_ms",
-    "0",
-    integer(0, 300_000),
-    "Milliseconds from SIGTERM on in which `/health` says 503 and calls are still taken, so that balancers look elsewhere first.",
-  ),
-  DRAIN_MS: always(
-    "Server",
-    "server.drain_ms",
-    "10000",
-    integer(0, 300_000),
-    "Milliseconds that calls under way may take once no more are taken; then they are cut.",
-  ),
+  ...drainKeys,
   MASTER_KEY: optional(
     "Server",
     "server.master_key",
