@@ -1,17 +1,15 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { permissions } from "@sluice/contract";
 import { issueKey } from "../../server/src/admin/index.ts";
 import { systemClock, systemRandom } from "../../server/src/lib/index.ts";
 import { openState } from "../../server/src/state/index.ts";
+import { freePortOffset } from "../../server/test/testing/network.ts";
 import { spawnChild } from "../rpc/child.ts";
 
 const root = join(import.meta.dir, "..", "..");
 const startMs = 60_000;
-const doorPorts = [8899, 8900, 10_000, 7435, 7440, 7441, 7450, 8691, 9464];
-const portOffsets = { first: 11_000, count: 10_000 };
 
 export interface SearcherPlan {
   readonly bundlesPerSecond: number;
@@ -26,22 +24,6 @@ export interface RunningSluice extends AsyncDisposable {
   rpc<Result>(method: string, ...params: unknown[]): Promise<Result>;
   /** The sum of a metric over all its labels. */
   metric(name: string): Promise<number>;
-}
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const probe = createServer();
-    probe.once("error", () => resolve(false));
-    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
-  });
-
-async function freePortOffset(): Promise<number> {
-  for (let step = 0; step < portOffsets.count; step += 37) {
-    const offset = portOffsets.first + ((process.pid + step) % portOffsets.count);
-    const free = await Promise.all(doorPorts.map((port) => isFree(port + offset)));
-    if (free.every(Boolean)) return offset;
-  }
-  throw new Error("no free ports");
 }
 
 /** Accounts with keys and limits of their own, written before the server opens its state. */

@@ -37,11 +37,16 @@ async function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** An offset at which every door's port is free now. */
+/** The system gives ports from here on to whoever connects or asks for any, at any moment (Linux; others begin higher). */
+const ephemeralFrom = 32_768;
+const offsetMin = 2_000;
+
+/** An offset at which every door's port is free now, and stays so while a server that ended there starts again. */
 export async function freePortOffset(): Promise<number> {
+  const offsets = ephemeralFrom - Math.max(...doorPorts) - offsetMin;
   for (let attempt = 0; attempt < 200; attempt++) {
-    const offset = 2_000 + Math.floor(Math.random() * 48_000);
-    const free = await Promise.all(doorPorts.map((port) => port + offset < 65_536 && isFree(port + offset)));
+    const offset = offsetMin + Math.floor(Math.random() * offsets);
+    const free = await Promise.all(doorPorts.map((port) => isFree(port + offset)));
     if (free.every(Boolean)) return offset;
   }
   throw new Error("no free ports");
