@@ -92,8 +92,8 @@ class Sender {
     const due = Math.min(this.#bundles.length, Math.floor((sinceMs * this.plan.perSecond) / 1_000));
     while (this.result.sent < due) {
       const bundle = this.#bundles[this.result.sent];
-      const dueAt = startedAt + (this.result.sent * 1_000) / this.plan.perSecond;
       this.result.sent += 1;
+      const dueAt = startedAt + (this.result.sent * 1_000) / this.plan.perSecond;
       if (bundle !== undefined) this.#send(bundle, dueAt);
     }
   }
