@@ -53,6 +53,7 @@ export async function openFloor(
     chain: {
       slot,
       blockhash: (blockhash) => view.blockhashes.ask(blockhash),
+      seen: (signatures) => view.state.seen(signatures),
       processed: (signatures) => view.state.processed(signatures),
     },
     leaders: { reachable: (target, count) => isReachable({ view, validators }, target, count) },

@@ -15,5 +15,6 @@ export { type BackoffOptions, backoffDelayMs } from "./backoff.ts";
 export { BoundedQueue } from "./bounded-queue.ts";
 export { type ByteSource, through } from "./byte-source.ts";
 export { type Clock, ManualClock, systemClock } from "./clock.ts";
+export { Paced } from "./paced.ts";
 export { type Random, seededRandom, systemRandom } from "./random.ts";
 export { SecretVault } from "./secret-vault.ts";

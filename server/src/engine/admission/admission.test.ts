@@ -39,6 +39,7 @@ interface Given {
   readonly isReachable?: boolean;
   readonly isValid?: boolean;
   readonly processed?: boolean;
+  readonly seen?: boolean;
   readonly floor?: bigint;
   readonly slot?: Slot | null;
   readonly inFlight?: readonly BundleRecord[];
@@ -61,6 +62,7 @@ function admission(given: Given = {}) {
     chain: {
       slot: () => (given.slot === undefined ? (100n as Slot) : given.slot),
       blockhash: async () => (given.isValid === false ? { valid: false } : { valid: true, lastValidBlockHeight: 250n }),
+      seen: ([first]) => (given.seen === true ? (first ?? null) : null),
       processed: async (signatures) => (given.processed === true ? signatures.slice(0, 1) : []),
     },
     simulator: {
@@ -152,6 +154,8 @@ test("each fault of a bundle has its own reason", async () => {
     ["no_leader", submission([bytes]), { isReachable: false }],
     ["blockhash_expired", submission([bytes]), { isValid: false }],
     ["already_processed", submission([bytes]), { processed: true }],
+    ["already_processed", submission([bytes]), { processed: true, outcome: failed("AlreadyProcessed") }],
+    ["already_processed", submission([bytes]), { seen: true }],
     ["signature_invalid", submission([bytes]), { outcome: { ...failure, reason: "signature_invalid" } }],
     ["simulation_failed", submission([bytes]), { outcome: failed("InsufficientFundsForFee") }],
     ["compute_exceeded", submission([bytes]), { outcome: failed("InstructionError: ComputationalBudgetExceeded") }],
@@ -176,6 +180,12 @@ test("the same bundle again is the same one, and is not simulated again", async 
   const again = await made.submit(submission([tipping()]), searcher);
   expect(again).toMatchObject({ accepted: true, fresh: false });
   expect([asked.length, accepted.length]).toEqual([1, 1]);
+});
+
+test("what is in a block that was seen is not run", async () => {
+  const { made, asked } = admission({ seen: true });
+  expect(await made.submit(submission([tipping()]), searcher)).toMatchObject({ reason: "already_processed" });
+  expect(asked).toEqual([]);
 });
 
 test("a simulation that cannot be had refuses nothing for good", async () => {

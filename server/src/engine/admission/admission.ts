@@ -116,10 +116,17 @@ export class Admission {
       this.checkClaim(claim, transactions.length) ??
       this.#checkTwin(id, signatures);
     if (broken !== null) return refuse(broken);
-    const lifetimes = await this.#checkChain(transactions, signatures);
+    const lifetimes = await checkLifetimes(transactions, this.#deps.chain);
     if (!lifetimes.ok) return refuse(lifetimes);
+    const known = this.#deps.chain.seen(signatures);
+    if (known !== null) return refuse(fault("already_processed", known));
     const bytes = transactions.map((transaction) => transaction.bytes);
-    const seen = await this.#deps.simulator.simulate({ id, transactions: bytes });
+    // Nodes are asked about the newest slots while the bundle's accounts are read: next to none of those asked about is there.
+    const [landed, seen] = await Promise.all([
+      this.#deps.chain.processed(signatures),
+      this.#deps.simulator.simulate({ id, transactions: bytes }),
+    ]);
+    if (landed[0] !== undefined) return refuse(fault("already_processed", landed[0]));
     if (!seen.ok && seen.reason === "unavailable") throw new SluiceError("OVERLOADED");
     if (seen.ok || seen.reason === "simulation_failed") this.#deps.simulated(searcherId, seen.ok);
     if (!seen.ok) return refuse(simulationFault(seen));
@@ -139,14 +146,6 @@ export class Admission {
       record.signatures.length === signatures.length &&
       record.signatures.every((each, index) => each === signatures[index]);
     return same.some(isTwin) ? fault("duplicate_transaction", "another bundle in flight holds the same") : null;
-  }
-
-  async #checkChain(transactions: readonly Transaction[], signatures: readonly Signature[]) {
-    const { chain } = this.#deps;
-    const lifetimes = await checkLifetimes(transactions, chain);
-    if (!lifetimes.ok) return lifetimes;
-    const [landed] = await chain.processed(signatures);
-    return landed === undefined ? lifetimes : fault("already_processed", landed);
   }
 
   #checkTip(paid: bigint, { tip }: Claim): Fault | null {

@@ -9,6 +9,8 @@ export interface AdmissionChain {
   blockhash(
     blockhash: Address,
   ): Promise<{ readonly valid: true; readonly lastValidBlockHeight: bigint } | { readonly valid: false }>;
+  /** The first of the signatures that is in a block that was looked at; known without asking. */
+  seen(signatures: readonly Signature[]): Signature | null;
   /** Those of the signatures that are in the chain already. */
   processed(signatures: readonly Signature[]): Promise<readonly Signature[]>;
 }

@@ -30,7 +30,7 @@ export class ChainState implements Disposable {
   constructor(dependencies: ChainStateDependencies) {
     this.#deps = dependencies;
     this.#blockhashes = new Blockhashes(dependencies);
-    this.#signatures = new Signatures(dependencies.chain);
+    this.#signatures = new Signatures(dependencies);
     this.#following = dependencies.chain.onSlot((commitment) => {
       if (commitment === "processed") this.#refresh();
     });
@@ -58,6 +58,11 @@ export class ChainState implements Disposable {
   /** Whether a transaction with this recent blockhash may still land. Throws EngineChainError where no node tells. */
   async blockhash(blockhash: Address): Promise<BlockhashLifetime> {
     return await this.#blockhashes.lifetime(blockhash);
+  }
+
+  /** The first of the signatures that is in a confirmed block; known without asking. */
+  seen(signatures: readonly Signature[]): Signature | null {
+    return this.#signatures.seen(signatures);
   }
 
   /** Those of the signatures that are in the chain, whether they succeeded or not. Throws EngineChainError. */

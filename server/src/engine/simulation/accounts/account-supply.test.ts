@@ -40,7 +40,7 @@ beforeEach(() => {
   gate = Promise.resolve();
   [underWay, mostUnderWay, fails] = [0, 0, false];
   cache = new AccountCache({ bytesMax: 1 << 30, onForgotten: () => undefined });
-  supply = new AccountSupply({ cache, source, newestSlot: () => slot });
+  supply = new AccountSupply({ cache, source, newestSlot: () => slot, nowMs: () => performance.now() });
 });
 
 function entryOf(number: number): AccountEntry {

@@ -1,4 +1,5 @@
 import { programs, sysvars } from "@sluice/wire";
+import { Paced } from "../../../lib/index.ts";
 import type { AccountSource, RawAccount } from "../simulation.ts";
 import type { AccountCache } from "./account-cache.ts";
 import type { AccountEntry } from "./account-entry.ts";
@@ -13,6 +14,11 @@ export const supplyBounds = {
   readBytes: 8 * 1_024 * 1_024,
   /** Reads under way at once. */
   reads: 8,
+  /**
+   * Reads of a few accounts begin at most once in so many milliseconds, so that those that bundles of these want are one
+   * read: at 500 bundles a second nearly every bundle has a payer that is to be read again in its slot.
+   */
+  readEveryMs: 5,
   /** A read that takes longer has failed. */
   readMs: 5_000,
   /** An answer of a slot further behind the newest is not believed: its node has lost the chain. */
@@ -43,14 +49,16 @@ export class AccountSupply {
   readonly #lanes: Readonly<Record<Lane, AccountEntry[]>> = { small: [], head: [], whole: [] };
   readonly #clock: AccountEntry;
   readonly #settle = new Map<AccountEntry, (isRead: boolean) => void>();
+  readonly #flushing: Paced;
   #reads = 0;
-  #isFlushDue = false;
 
   constructor(deps: {
     readonly cache: AccountCache;
     readonly source: AccountSource;
     readonly newestSlot: () => bigint;
+    readonly nowMs: () => number;
   }) {
+    this.#flushing = new Paced(supplyBounds.readEveryMs, { work: () => this.#flush(), nowMs: deps.nowMs });
     this.#cache = deps.cache;
     this.#source = deps.source;
     this.#newestSlot = deps.newestSlot;
@@ -79,13 +87,7 @@ export class AccountSupply {
     entry.reading = promise;
     this.#settle.set(entry, resolve);
     this.#lanes[laneOf(entry)].push(entry);
-    if (!this.#isFlushDue) {
-      this.#isFlushDue = true;
-      queueMicrotask(() => {
-        this.#isFlushDue = false;
-        this.#flush();
-      });
-    }
+    this.#flushing.ask();
     return promise;
   }
 
@@ -124,7 +126,7 @@ export class AccountSupply {
       this.#settle.delete(entry);
     }
     this.#cache.sweep();
-    this.#flush();
+    if (Object.values(this.#lanes).some((lane) => lane.length > 0)) this.#flushing.ask();
   }
 
   #take(entry: AccountEntry, account: RawAccount | null, slot: bigint): void {
