@@ -35,6 +35,7 @@ export function openServices(seed: Uint8Array, dependencies: ServicesDependencie
   const { mayValidate } = validatorDesk;
   const { service, bearers } = createSignIn(tokenKeysOf(seed), { clock, random, limits, host, mayValidate });
   const searchers = createSearcherServices({
+    clock,
     host,
     desk,
     keys,

@@ -46,9 +46,10 @@ export class BundleWatch {
 
   /** Looks for bundles that came since in the blocks that were looked at before they were known. */
   async lookBack(window: ForkWindow): Promise<void> {
-    const fresh = [...this.#book.everyLive()].filter(({ id, signatures }) => {
-      return signatures.length > 0 && !this.#known.has(id);
-    });
+    const fresh: BundleRecord[] = [];
+    for (const record of this.#book.everyLive()) {
+      if (!this.#known.has(record.id) && record.signatures.length > 0) fresh.push(record);
+    }
     for (const seen of fresh.length === 0 ? [] : window.lately()) {
       const present = fresh.filter(({ signatures }) => signatures.some((each) => seen.places.has(each)));
       if (present.length === 0) continue;

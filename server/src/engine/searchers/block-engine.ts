@@ -10,12 +10,14 @@ import { type CallContext, CallFault } from "../calls/index.ts";
 import type { EngineDesk, SubmitOutcome } from "../desk.ts";
 import type { EngineKeys, EngineLimits } from "../interfaces.ts";
 import { admitKey } from "./key-admission.ts";
+import type { Refusals } from "./refusals.ts";
 import { reasonText, submissionOf } from "./request.ts";
 
 export interface BlockEngineDependencies {
   readonly desk: EngineDesk;
   readonly keys: EngineKeys;
   readonly limits: EngineLimits;
+  readonly refusals: Refusals;
 }
 
 /** After maintenance has been told, a client tries again no sooner. */
@@ -32,7 +34,7 @@ export class BlockEngine {
   async submitBundle(message: BundleRequestMessage, context: CallContext): Promise<BundleResponseMessage> {
     const { desk, keys } = this.#dependencies;
     const { searcher } = await admitKey(keys, context, "bundles:write");
-    await checkOpen(desk, searcher);
+    await checkOpen(this.#dependencies, searcher);
     return answerOf(await desk.submit(submissionOf(message, "grpc"), searcher));
   }
 
@@ -66,11 +68,19 @@ export class BlockEngine {
   }
 }
 
-/** Throws UNAVAILABLE in maintenance, and RESOURCE_EXHAUSTED where the searcher's bucket is empty; else takes a token of it. */
-export async function checkOpen(desk: EngineDesk, searcher: Searcher): Promise<void> {
+/**
+ * Throws UNAVAILABLE in maintenance, and RESOURCE_EXHAUSTED where the searcher's bucket is empty, the latter no faster than
+ * refusals are told; else takes a token of it.
+ */
+export async function checkOpen(
+  { desk, refusals }: Pick<BlockEngineDependencies, "desk" | "refusals">,
+  searcher: Searcher,
+): Promise<void> {
   if (desk.isInMaintenance) throw inMaintenance();
   const { allowed, retryAfterSeconds } = await desk.takeRate(searcher);
-  if (!allowed) throw rateLimited(retryAfterSeconds);
+  if (allowed) return;
+  await refusals.pace(searcher.id);
+  throw rateLimited(retryAfterSeconds);
 }
 
 export const inMaintenance = (): CallFault =>

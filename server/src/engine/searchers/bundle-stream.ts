@@ -5,6 +5,7 @@ import type { BundleRecord, Searcher } from "../bundle.ts";
 import { CallFault, type DuplexSession, type Inlet, type Outlet } from "../calls/index.ts";
 import type { BundleSubmission, EngineDesk, SubmitOutcome } from "../desk.ts";
 import { confirmationOf, droppedAtOnce } from "./confirmation.ts";
+import type { Refusals } from "./refusals.ts";
 import { submissionOf } from "./request.ts";
 
 /** Submissions of one stream that the engine works on at once; while there are as many, its requests are not read. */
@@ -21,6 +22,7 @@ export interface BundleStreamDependencies {
   readonly searcher: Searcher;
   readonly outlet: Outlet<BundleConfirmationMessage>;
   readonly inlet: Inlet;
+  readonly refusals: Refusals;
   readonly faultCaught: (fault: unknown) => void;
 }
 
@@ -40,6 +42,9 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
   readonly #following: Disposable;
   #answers: Promise<void> = Promise.resolve();
   #inProgress = 0;
+  /** Refusals that are ahead of their pace: nothing is read until none is. */
+  #early = 0;
+  #isPaused = false;
   #isHalfClosed = false;
 
   constructor(dependencies: BundleStreamDependencies) {
@@ -55,7 +60,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
   take(message: BundleRequestMessage): void {
     const submission = submissionOf(message, "stream");
     this.#inProgress += 1;
-    if (this.#inProgress >= inProgressMax) this.#dependencies.inlet.pause();
+    this.#steer();
     const outcome = this.#submit(submission).catch((fault: unknown): Outcome => ({ fault }));
     this.#answers = this.#answers.then(async () => this.#answer(await outcome));
   }
@@ -69,7 +74,10 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     const { desk, searcher } = this.#dependencies;
     if (desk.isInMaintenance) return droppedAtOnce(desk, "maintenance");
     const { allowed } = await desk.takeRate(searcher);
-    if (!allowed) return droppedAtOnce(desk, "rate_limited");
+    if (!allowed) {
+      this.#slowDown();
+      return droppedAtOnce(desk, "rate_limited");
+    }
     try {
       return await desk.submit(submission, searcher);
     } catch (caught) {
@@ -77,6 +85,28 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
       if (caught instanceof SluiceError && caught.code === "OVERLOADED") return droppedAtOnce(desk, "rate_limited");
       throw caught;
     }
+  }
+
+  /** What is sent beyond the rate is answered at once, and the next of it is read when that is due. */
+  #slowDown(): void {
+    const { refusals, searcher } = this.#dependencies;
+    const wait = refusals.pace(searcher.id);
+    if (wait === null) return;
+    this.#early += 1;
+    this.#steer();
+    void wait.then(() => {
+      this.#early -= 1;
+      this.#steer();
+    });
+  }
+
+  #steer(): void {
+    const { inlet } = this.#dependencies;
+    const isPaused = this.#inProgress >= inProgressMax || this.#early > 0;
+    if (isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    if (isPaused) inlet.pause();
+    else inlet.resume();
   }
 
   #answer(outcome: Outcome): void {
@@ -88,7 +118,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     if (!outcome.accepted) this.#send(confirmationOf(outcome));
     else this.#answerAccepted(outcome.record, outcome.fresh);
     this.#release();
-    if (this.#inProgress < inProgressMax) this.#dependencies.inlet.resume();
+    this.#steer();
     this.#endIfDone();
   }
 

@@ -8,6 +8,7 @@ import { SearcherLimits } from "../searcher-limits.ts";
 import { FakeDesk } from "../testing/fake-desk.ts";
 import { BlockEngine } from "./block-engine.ts";
 import { BundleStream } from "./bundle-stream.ts";
+import { Refusals } from "./refusals.ts";
 
 const limit = { bundlesPerSecond: 20, burst: 40 };
 const seconds = 5;
@@ -55,9 +56,14 @@ class LimitedDesk extends FakeDesk {
   }
 }
 
+/** Refusals that are told at once, whatever their pace: what is counted here is what they cost otherwise. */
+const unpaced = ({ clock }: LimitedDesk): Refusals =>
+  new Refusals({ nowMs: () => clock.monotonic(), sleep: async () => {} });
+
 function blockEngine(desk: LimitedDesk): (id: string, message: BundleRequestMessage) => Promise<string> {
   const engine = new BlockEngine({
     desk,
+    refusals: unpaced(desk),
     limits: createLimits({}, { clock: desk.clock }),
     keys: {
       authenticate: (key) => ({ keyId: `${key}`, accountId: `${key}`, permissions: ["bundles:write"] }),
@@ -122,7 +128,8 @@ test("of a stream's flood no more than the rate reaches the desk; others' stream
     const faultCaught = (fault: unknown): void => {
       throw fault;
     };
-    const stream = new BundleStream({ desk, searcher: searcherOf(id), outlet, inlet, faultCaught });
+    const refusals = unpaced(desk);
+    const stream = new BundleStream({ desk, searcher: searcherOf(id), outlet, inlet, refusals, faultCaught });
     return { stream, told };
   };
   const flood = open("flood");
@@ -148,4 +155,51 @@ test("of a stream's flood no more than the rate reaches the desk; others' stream
     expect(new Set(told.map(({ status }) => status))).toEqual(new Set(["accepted"]));
     expect(answered).toEqual(sent);
   }
+});
+
+test("of a stream that never stops no more is read than its rate and the pace of its refusals", async () => {
+  const desk = new LimitedDesk();
+  const told: BundleConfirmationMessage[] = [];
+  const outlet = new Outlet<BundleConfirmationMessage>(
+    { waitingMax: 1_024 },
+    { write: (message) => told.push(message) > 0, end: () => {} },
+  );
+  let isPaused = false;
+  const inlet = {
+    pause: () => {
+      isPaused = true;
+    },
+    resume: () => {
+      isPaused = false;
+    },
+  };
+  let sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
+  const sleep = (ms: number): Promise<void> =>
+    new Promise((wake) => {
+      sleepers.push({ atMs: desk.clock.monotonic() + ms, wake });
+    });
+  const refusals = new Refusals({ nowMs: () => desk.clock.monotonic(), sleep });
+  const faultCaught = (fault: unknown): void => {
+    throw fault;
+  };
+  const stream = new BundleStream({ desk, searcher: searcherOf("flood"), outlet, inlet, refusals, faultCaught });
+  let read = 0;
+  for (let ms = 0; ms < seconds * 1_000; ms += 1) {
+    for (let offered = 0; offered < 50 && !isPaused; offered += 1) {
+      stream.take(bundle({ looks: 0 }));
+      read += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    desk.clock.advance(1);
+    const nowMs = desk.clock.monotonic();
+    const due = sleepers.filter(({ atMs }) => atMs <= nowMs);
+    sleepers = sleepers.filter(({ atMs }) => atMs > nowMs);
+    for (const { wake } of due) wake();
+    if (due.length > 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(told.length).toBe(read);
+  // A searcher's own rate is not lowered by what it sends beyond it.
+  expect(desk.submittedBy("flood")).toBeGreaterThan(granted - limit.bundlesPerSecond);
+  expect(desk.submittedBy("flood")).toBeLessThanOrEqual(granted);
+  expect(read - desk.submittedBy("flood")).toBeLessThanOrEqual(20 + 100 * seconds + 1);
 });

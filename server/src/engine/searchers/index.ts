@@ -3,17 +3,22 @@
  * an API key or Jito's sign-in identifies; asks the engine's desk, and says what it answers.
  */
 import { type BundleConfirmationMessage, type BundleRequestMessage, protoFiles } from "@sluice/contract/proto/index.ts";
+import type { Clock } from "../../lib/index.ts";
 import { CallFault, type CallHost, duplex, type GrpcService, loadService, unary } from "../calls/index.ts";
 import { BlockEngine, type BlockEngineDependencies } from "./block-engine.ts";
 import { BundleStream } from "./bundle-stream.ts";
 import { type JitoDependencies, jitoService } from "./jito/index.ts";
 import { admitKey } from "./key-admission.ts";
 import { OpenStreams } from "./open-streams.ts";
+import { Refusals } from "./refusals.ts";
 
 export type { LinkedKeys } from "./jito/index.ts";
 
-export interface SearcherDependencies extends BlockEngineDependencies, JitoDependencies {
+export interface SearcherDependencies
+  extends Omit<BlockEngineDependencies, "refusals">,
+    Omit<JitoDependencies, "refusals"> {
   readonly host: CallHost;
+  readonly clock: Pick<Clock, "monotonic">;
 }
 
 export interface SearcherServices {
@@ -26,8 +31,10 @@ export interface SearcherServices {
 const waitingMax = 1_024;
 
 /** `blockengine.v1.BlockEngine` and `searcher.SearcherService`. */
-export function createSearcherServices(dependencies: SearcherDependencies): SearcherServices {
-  const { host, desk, keys } = dependencies;
+export function createSearcherServices(given: SearcherDependencies): SearcherServices {
+  const { host, desk, keys, clock } = given;
+  const refusals = new Refusals({ nowMs: () => clock.monotonic() });
+  const dependencies = { ...given, refusals };
   const engine = new BlockEngine(dependencies);
   const streams = new OpenStreams();
   const stream = duplex<BundleRequestMessage, BundleConfirmationMessage>(
@@ -40,7 +47,7 @@ export function createSearcherServices(dependencies: SearcherDependencies): Sear
         host.events.faultCaught("bundle stream", fault, { requestId: context.requestId });
         outlet.end(new CallFault("INTERNAL", `Internal error, request ${context.requestId}`));
       };
-      return new BundleStream({ desk, searcher, outlet, inlet, faultCaught });
+      return new BundleStream({ desk, searcher, outlet, inlet, refusals, faultCaught });
     },
   );
   return {

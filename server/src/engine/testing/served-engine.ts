@@ -109,6 +109,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
   const seed = new Uint8Array(32).fill(9);
   const signIn = createSignIn(tokenKeysOf(seed), { clock, random, limits, host, mayValidate: leaders.mayValidate });
   const searchers = createSearcherServices({
+    clock,
     host,
     desk,
     keys,

@@ -4,11 +4,13 @@ import { type CallContext, CallFault } from "../../calls/index.ts";
 import type { EngineDesk } from "../../desk.ts";
 import { jitoText } from "../../jito-texts.ts";
 import { checkOpen, inMaintenance, rateLimited } from "../block-engine.ts";
+import type { Refusals } from "../refusals.ts";
 import { checkAddress, type IdentityDependencies, identify } from "./identity.ts";
 import { transactionsOf } from "./packets.ts";
 
 export interface JitoDependencies extends IdentityDependencies {
   readonly desk: EngineDesk;
+  readonly refusals: Refusals;
   /** The only region that there is. */
   readonly region: string;
 }
@@ -40,7 +42,7 @@ export class SearcherService {
     const { desk, limits } = this.#dependencies;
     const { searcher } = await identify(this.#dependencies, context, "bundles:write");
     await checkAddress(limits, searcher, context);
-    await checkOpen(desk, searcher);
+    await checkOpen(this.#dependencies, searcher);
     const transactions = transactionsOf(message.bundle);
     const kind = { mevType: "unknown", targetSlot: null, sealed: null, door: "jito-grpc" } as const;
     const outcome = await desk.submit({ transactions, tip: null, ...kind }, searcher);
