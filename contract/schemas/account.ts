@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { oracleTiers, oracleV2Tiers, platformTiers } from "../tiers.ts";
-import { bigCount, count, displayName, identifier, timestamp } from "./primitives.ts";
+import { bigCount, count, displayName, identifier, storedCount, timestamp } from "./primitives.ts";
 
 export const subscriptionTiers = z
   .strictObject({
@@ -38,7 +38,7 @@ export const accountTierChange = z
 export const accountLimits = z
   .strictObject({
     requests_per_second: z.int().min(1).max(1_000_000).nullable().optional(),
-    credits_monthly: bigCount.nullable().optional(),
+    credits_monthly: storedCount.nullable().optional(),
   })
   .meta({ id: "AccountLimits" });
 

@@ -3,7 +3,7 @@ import { keyEnvironments } from "../api-key.ts";
 import { networks, oracleTiers, oracleV2Tiers, permissions, platformTiers } from "../tiers.ts";
 import { accountCreate, accountLimits } from "./account.ts";
 import { keyCreate, keyCreated, keyRestrictions } from "./key.ts";
-import { bigCount, count, displayName, identifier, timestamp } from "./primitives.ts";
+import { count, displayName, identifier, storedCount, timestamp } from "./primitives.ts";
 
 /** Management bodies refuse members they do not know. An absent member stays as it is. */
 const hasMember = (body: object): boolean => Object.values(body).some((value) => value !== undefined);
@@ -22,7 +22,7 @@ export const accountChange = z
       })
       .optional(),
     requests_per_second: z.int().min(1).max(1_000_000).nullable().optional(),
-    credits_monthly: bigCount.nullable().optional(),
+    credits_monthly: storedCount.nullable().optional(),
   })
   .refine(hasMember, nothingToChange)
   .meta({ id: "AccountChange" });

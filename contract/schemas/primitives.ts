@@ -12,6 +12,14 @@ export const bigCount = z
   .regex(/^(0|[1-9][0-9]{0,38})$/)
   .meta({ description: "A whole number in decimal, as a string, since it may pass 2^53", example: "75000000" });
 
+const int64Max = "9223372036854775807";
+
+/** A `bigCount` that the stores can keep: at most 2^63-1. */
+export const storedCount = bigCount.refine(
+  (text) => text.length < int64Max.length || (text.length === int64Max.length && text <= int64Max),
+  { error: `must be at most ${int64Max}` },
+);
+
 /** A count that stays far below 2^53 within the life of a chain, such as a slot or a number of requests. */
 export const count = z.int().nonnegative();
 

@@ -67,6 +67,9 @@ describe("accounts", () => {
       ids.push(...body.items.map(({ id }: { id: string }) => id));
       path = body.next_cursor === null ? null : `${accountsPath}?limit=2&cursor=${body.next_cursor}`;
     }
+    for (const path of [accountsPath, "/api/v1/admin/keys", "/api/v1/admin/audit", `${accountsPath}/nobody`]) {
+      expect((await stand.ask("GET", path, operator.key)).headers.get("cache-control")).toBe("no-store");
+    }
     expect([ids.length, new Set(ids).size, ids.includes(accountId)]).toEqual([3, 3, true]);
   });
 
@@ -87,6 +90,8 @@ describe("accounts", () => {
     ]) {
       const { status, body } = await stand.ask("PATCH", `${accountsPath}/${accountId}`, operator.key, wish);
       expect([JSON.stringify(wish), status, body.code]).toEqual([JSON.stringify(wish), 400, "INVALID_INPUT"]);
+      // A member is named as the caller named it.
+      if (wish !== null && "credits_monthly" in wish) expect(body.errors[0].path).toBe("credits_monthly");
     }
     expect((await stand.state.accounts.get(accountId))?.name).toBe("owner");
     expect(await trail(accountId)).toEqual([]);

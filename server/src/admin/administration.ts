@@ -39,6 +39,11 @@ export const administrationPaths = ["/api/v1/usage", "/api/v1/sent-transactions"
 export function createAdministration(given: AdministrationDependencies): Hono<RestEnvironment> {
   const app = createRestApp({ cors: "none" }, given);
   app.use("*", countRequests(given));
+  app.use("*", async (context, next) => {
+    await next();
+    // Whose answer it is stands in a header that caches do not look at.
+    context.res.headers.set("Cache-Control", "no-store");
+  });
   const dependencies = { ...given, admittance: new Admittance(given) };
   addUsageRoute(app, dependencies);
   addSentRoute(app, dependencies);

@@ -134,11 +134,15 @@ describe("networks", () => {
   test("are chosen by header, query or path; an unknown one is 400 and one without nodes is 503", () =>
     withDoor(async (booted, node) => {
       expect((await booted.post(slotCall, { path: "/rpc/devnet" })).status).toBe(200);
+      expect((await booted.post(slotCall, { path: "/rpc/devnet/" })).status).toBe(200);
+      expect((await booted.post(slotCall, { path: "/rpc/devnet/x" })).status).toBe(404);
       expect((await booted.post(slotCall, { path: "/rpc?network=devnet" })).status).toBe(200);
       expect((await booted.post(slotCall, { headers: { "x-network": "devnet" } })).status).toBe(200);
       expect(node.calls.length).toBe(1);
       for (const wrong of [
         { path: "/rpc/moon" },
+        { path: "/rpc/moon/" },
+        { path: "/rpc//" },
         { path: "/rpc?network=moon" },
         { headers: { "x-network": "moon" } },
       ]) {

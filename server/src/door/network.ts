@@ -16,9 +16,11 @@ export function pathOf(url: string): string {
   return query < 0 ? url.slice(start) : url.slice(start, query);
 }
 
-/** True for the paths that JSON-RPC and PubSub are served on. */
+/** True for the paths that JSON-RPC and PubSub are served on; a slash at the end of one changes nothing. */
 export function isRpcPath(path: string): boolean {
-  return path === "/rpc" || path === "/" || path === "" || (path.startsWith("/rpc/") && path.indexOf("/", 5) < 0);
+  if (path === "/rpc" || path === "/" || path === "") return true;
+  const end = path.indexOf("/", 5);
+  return path.startsWith("/rpc/") && (end < 0 || end === path.length - 1);
 }
 
 /**
@@ -33,5 +35,6 @@ export function chooseNetwork(request: Request, path: string, fallback: Network)
     const query = queryParameter(url, "network");
     if (query !== null) return byName.get(query) ?? null;
   }
-  return path.startsWith("/rpc/") && path.length > 5 ? (byName.get(path.slice(5)) ?? null) : fallback;
+  if (!path.startsWith("/rpc/") || path.length === 5) return fallback;
+  return byName.get(path.slice(5, path.endsWith("/") ? -1 : undefined)) ?? null;
 }
