@@ -1,6 +1,7 @@
 /** One bundle for each reason that a searcher can bring about by what it sends. */
 import type { BundleReason } from "@sluice/contract";
 import {
+  AddressLookupTableProgram,
   ComputeBudgetProgram,
   type Keypair,
   type MessageAddressTableLookup,
@@ -8,7 +9,7 @@ import {
   PublicKey,
   VersionedTransaction,
 } from "@solana/web3.js";
-import { memo, naming, pay, signed, tip } from "./bundles.ts";
+import { memo, naming, pay, signed, tip, tipAccount } from "./bundles.ts";
 import type { ChainReader } from "./chain-reader.ts";
 
 export interface BrokenBundle {
@@ -28,6 +29,7 @@ export async function brokenBundles(chain: ChainReader): Promise<readonly Broken
   const [payer] = await chain.wallets(1);
   const blockhash = await chain.blockhash();
   const slot = await chain.slot();
+  const table = await lookupTable(chain, payer);
   const landed = signed(payer, blockhash, tip(payer), memo("landed"));
   await chain.land(landed);
   const good = signed(payer, blockhash, tip(payer), memo("good")).serialize();
@@ -46,8 +48,16 @@ export async function brokenBundles(chain: ChainReader): Promise<readonly Broken
     { reason: "tip_below_floor", transactions: [good], tip: 999 },
     { reason: "tip_not_paid", transactions: [good], tip: 10_001 },
     { reason: "tip_not_paid", transactions: [signed(payer, blockhash, memo("no tip")).serialize()] },
-    { reason: "tip_account_via_lookup_table", transactions: [throughTable(payer, blockhash, [0], [])] },
-    { reason: "account_locks_exceeded", transactions: [throughTable(payer, blockhash, [], sixtyFour)] },
+    {
+      reason: "tip_account_via_lookup_table",
+      transactions: [throughTable(payer, blockhash, { key: table, writable: [0] })],
+    },
+    { reason: "tip_not_paid", transactions: [throughTable(payer, blockhash, { key: table, writable: [1] })] },
+    { reason: "simulation_failed", transactions: [throughTable(payer, blockhash, { key: nobody, writable: [0] })] },
+    {
+      reason: "account_locks_exceeded",
+      transactions: [throughTable(payer, blockhash, { key: table, readonly: sixtyFour })],
+    },
     { reason: "compute_exceeded", transactions: [narrow(payer, blockhash)] },
     { reason: "simulation_failed", transactions: [signed(payer, blockhash, tip(payer), tooMuch(payer)).serialize()] },
     { reason: "target_slot_past", transactions: [good], targetSlot: slot - 1 },
@@ -73,10 +83,9 @@ function narrow(payer: Keypair, blockhash: string): Uint8Array {
 function throughTable(
   payer: Keypair,
   blockhash: string,
-  writableIndexes: number[],
-  readonlyIndexes: number[],
+  { key, writable = [], readonly = [] }: { key: PublicKey; writable?: number[]; readonly?: number[] },
 ): Uint8Array {
-  const lookup: MessageAddressTableLookup = { accountKey: nobody, writableIndexes, readonlyIndexes };
+  const lookup: MessageAddressTableLookup = { accountKey: key, writableIndexes: writable, readonlyIndexes: readonly };
   const message = new MessageV0({
     header: { numRequiredSignatures: 1, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 1 },
     staticAccountKeys: [payer.publicKey, new PublicKey(ComputeBudgetProgram.programId)],
@@ -87,4 +96,20 @@ function throughTable(
   const transaction = new VersionedTransaction(message);
   transaction.sign([payer]);
   return transaction.serialize();
+}
+
+/** A lookup table of a tip account and somebody's, which the chain has confirmed. */
+async function lookupTable(chain: ChainReader, payer: Keypair): Promise<PublicKey> {
+  const recentSlot = await chain.call("getSlot", { commitment: "finalized" });
+  const authority = payer.publicKey;
+  const [make, table] = AddressLookupTableProgram.createLookupTable({ authority, payer: authority, recentSlot });
+  const addresses = [tipAccount, nobody];
+  const fill = AddressLookupTableProgram.extendLookupTable({
+    lookupTable: table,
+    authority,
+    payer: authority,
+    addresses,
+  });
+  await chain.land(signed(payer, await chain.blockhash(), make, fill));
+  return table;
 }

@@ -124,6 +124,21 @@ test("a transaction is taken as bytes and as base64 text alike", async () => {
   expect(accepted[0]?.transactions).toEqual([tipping()]);
 });
 
+test("what a door has decoded is bytes, even where it looks like text", async () => {
+  const text = new Uint8Array(Buffer.from(Buffer.from(tipping()).toString("base64")));
+  for (const door of ["rest", "jito-rpc"] as const) {
+    expect(await reasonOf(submission([text], { door }))).toBe("malformed_transaction");
+    expect(await reasonOf(submission([tipping()], { door }))).toBe("accepted");
+  }
+});
+
+test("whether a lookup table brings a tip account is for the run to say", async () => {
+  const lookups = transfer({ from, to: other, lamports: 1n, blockhash, table: other });
+  expect(await reasonOf(submission([lookups]), { outcome: { ...effects, tip: 0n } })).toBe("tip_not_paid");
+  const outcome = { ...failure, reason: "tip_account_via_lookup_table" } as const;
+  expect(await reasonOf(submission([lookups]), { outcome })).toBe("tip_account_via_lookup_table");
+});
+
 test("each fault of a bundle has its own reason", async () => {
   const bytes = tipping();
   const tooLong = new Uint8Array(1_233).fill(1);
@@ -171,7 +186,9 @@ test("a bundle without a claim pays what the simulation sees, and at least the f
   const { made, accepted } = admission();
   await made.submit(submission([tipping()], { tip: null }), searcher);
   expect(accepted[0]?.tip).toBe(10_000n);
-  expect(await reasonOf(submission([tipping()], { tip: null }), { floor: 10_001n })).toBe("tip_not_paid");
+  expect(await reasonOf(submission([tipping()], { tip: null }), { floor: 10_001n })).toBe("tip_below_floor");
+  const nothing = { outcome: { ...effects, tip: 0n } };
+  expect(await reasonOf(submission([tipping()], { tip: null }), nothing)).toBe("tip_not_paid");
 });
 
 test("the same bundle again is the same one, and is not simulated again", async () => {
@@ -217,4 +234,14 @@ test("transactions that are in flight under an envelope's id are not taken a sec
   expect(await reasonOf(again, { inFlight: [opened] })).toBe("duplicate_transaction");
   expect(await reasonOf(again, { inFlight: [record] })).toBe("accepted");
   expect(await reasonOf(submission([tipping(), paying(1n)]), { inFlight: [opened] })).toBe("accepted");
+});
+
+test("an envelope is not opened to the transactions of a bundle that is in flight", async () => {
+  const { made, accepted } = admission();
+  await made.submit(submission([paying(1n), tipping()]), searcher);
+  const inFlight = [recordOf(accepted[0]) ?? fail()];
+  const claim = { tip: 5_000n, targetSlot: null };
+  const again = await admission({ inFlight }).made.open([paying(1n), tipping()], claim, searcher.id);
+  expect(again).toMatchObject({ ok: false, reason: "duplicate_transaction" });
+  expect(await admission({ inFlight }).made.open([tipping()], claim, searcher.id)).toMatchObject({ ok: true });
 });

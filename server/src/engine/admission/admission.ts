@@ -1,7 +1,7 @@
 import { engineLimits, SluiceError } from "@sluice/contract";
 import type { Address, Signature, Slot, Transaction } from "@sluice/wire";
 import type { Clock } from "../../lib/index.ts";
-import type { BundleRecord, NewBundle, OpenedContent, Searcher } from "../bundle.ts";
+import type { BundleDoor, BundleRecord, NewBundle, OpenedContent, Searcher } from "../bundle.ts";
 import type { BundleSubmission, SubmitOutcome } from "../desk.ts";
 import type { BundleEffects, BundleFailure } from "../simulation/index.ts";
 import type { AdmissionBook, AdmissionChain, AdmissionLeaders, AdmissionSimulator } from "./interfaces.ts";
@@ -45,6 +45,15 @@ type ReadBundle =
 
 type Check = { readonly ok: true; readonly checked: Checked } | (Fault & { readonly id: string });
 
+/** Doors that have decoded texts themselves: what they hand in is bytes, even where it looks like text. */
+const bytesOnly: ReadonlySet<BundleDoor> = new Set(["rest", "jito-rpc"]);
+
+interface Origin {
+  readonly searcherId: string;
+  /** Out of an envelope, and in the book under the envelope's id. */
+  readonly isOpened: boolean;
+}
+
 /** What is checked of a bundle beside its transactions. */
 export interface Claim {
   /** Lamports; null takes what the simulation sees. */
@@ -65,11 +74,11 @@ export class Admission {
 
   async submit(submission: BundleSubmission, searcher: Searcher): Promise<SubmitOutcome> {
     const tipFloor = this.#deps.tipFloor();
-    const read = readBundle(submission.transactions);
+    const read = readBundle(submission.transactions, !bytesOnly.has(submission.door));
     // A live bundle of the same transactions was found right when it came, and the same again is no second bid.
     const known = read.ok ? this.#deps.book.live(read.id) : null;
     if (known !== null) return { accepted: true, record: known, fresh: false, tipFloor };
-    const check = await this.#check(read, submission, searcher.id);
+    const check = await this.#check(read, submission, { searcherId: searcher.id, isOpened: false });
     if (!check.ok) return { accepted: false, id: check.id, reason: check.reason, detail: check.detail, tipFloor };
     const { checked } = check;
     const { fresh, record } = await this.#deps.book.accept(this.#bundle(submission, searcher, checked));
@@ -86,7 +95,7 @@ export class Admission {
     claim: Claim,
     searcherId: string,
   ): Promise<{ readonly ok: true; readonly content: OpenedContent; readonly seen: Checked["seen"] } | Fault> {
-    const check = await this.#check(readBundle(transactions), claim, searcherId);
+    const check = await this.#check(readBundle(transactions, true), claim, { searcherId, isOpened: true });
     return check.ok ? { ok: true, content: check.checked, seen: check.checked.seen } : check;
   }
 
@@ -107,14 +116,14 @@ export class Admission {
     return leaders.reachable(targetSlot, transactionCount) ? null : fault("no_leader");
   }
 
-  async #check(read: ReadBundle, claim: Claim, searcherId: string): Promise<Check> {
+  async #check(read: ReadBundle, claim: Claim, { searcherId, isOpened }: Origin): Promise<Check> {
     if (!read.ok) return { ...read, id: "" };
     const { id, transactions, signatures } = read;
     const refuse = (because: Fault): Check => ({ ...because, id });
     const broken =
       checkStatically(transactions, this.#deps) ??
       this.checkClaim(claim, transactions.length) ??
-      this.#checkTwin(id, signatures);
+      this.#checkTwin(isOpened ? null : id, signatures);
     if (broken !== null) return refuse(broken);
     const lifetimes = await checkLifetimes(transactions, this.#deps.chain);
     if (!lifetimes.ok) return refuse(lifetimes);
@@ -137,8 +146,11 @@ export class Admission {
     return { ok: true, checked: { id, transactions: bytes, signatures, lastValidBlockHeight, tip, seen } };
   }
 
-  /** The same transactions under another id, as an envelope has one, would be counted twice when they land once. */
-  #checkTwin(id: string, signatures: readonly Signature[]): Fault | null {
+  /**
+   * The same transactions under another id, as an envelope has one, would be counted twice when they land once. An envelope
+   * that is opened has no signatures yet, so what has these is another bundle, whatever its id (null).
+   */
+  #checkTwin(id: string | null, signatures: readonly Signature[]): Fault | null {
     const [first] = signatures;
     const same = first === undefined ? [] : this.#deps.book.holding(first);
     const isTwin = (record: BundleRecord): boolean =>
@@ -149,7 +161,11 @@ export class Admission {
   }
 
   #checkTip(paid: bigint, { tip }: Claim): Fault | null {
-    const claimed = tip ?? this.#deps.tipFloor();
+    const floor = this.#deps.tipFloor();
+    if (tip === null && paid > 0n && paid < floor) {
+      return fault("tip_below_floor", `pays ${paid} lamports, the floor is ${floor}`);
+    }
+    const claimed = tip ?? floor;
     return paid < claimed ? fault("tip_not_paid", `pays ${paid} of ${claimed} lamports`) : null;
   }
 
@@ -178,8 +194,8 @@ export class Admission {
 }
 
 /** Transactions are read once, and what follows from them alone is found once. */
-function readBundle(sent: readonly Uint8Array[]): ReadBundle {
-  const read = readTransactions(sent);
+function readBundle(sent: readonly Uint8Array[], mayBeText: boolean): ReadBundle {
+  const read = readTransactions(sent, mayBeText);
   if (!read.ok) return read;
   const signatures = read.transactions.map((transaction) => transaction.id);
   return { ...read, signatures, id: bundleId(signatures) };

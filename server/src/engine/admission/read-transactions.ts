@@ -37,24 +37,31 @@ export function decodeBase64(text: string): Uint8Array | null {
   return bytes.toString("base64") === text ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : null;
 }
 
-/** Reads what a door took for transactions: canonical bytes each, or the base64 text of them. Never throws. */
-export function readTransactions(sent: readonly Uint8Array[]): ReadTransactions {
+/**
+ * Reads what a door took for transactions: canonical bytes each, or the base64 text of them where a door leaves open which
+ * it is (`mayBeText`). Never throws.
+ */
+export function readTransactions(sent: readonly Uint8Array[], mayBeText: boolean): ReadTransactions {
   if (sent.length === 0) return fault("empty_bundle");
   if (sent.length > engineLimits.bundleTransactions) {
     return fault("too_many_transactions", `at most ${engineLimits.bundleTransactions}`);
   }
   const transactions: Transaction[] = [];
   for (const [index, bytes] of sent.entries()) {
-    const read = readTransaction(bytes, index);
+    const read = readTransaction(bytes, index, mayBeText);
     if (!read.ok) return read;
     transactions.push(read.transaction);
   }
   return { ok: true, transactions };
 }
 
-function readTransaction(sent: Uint8Array, index: number): { ok: true; transaction: Transaction } | Fault {
+function readTransaction(
+  sent: Uint8Array,
+  index: number,
+  mayBeText: boolean,
+): { ok: true; transaction: Transaction } | Fault {
   let bytes = sent;
-  if (isText(sent)) {
+  if (mayBeText && isText(sent)) {
     if (sent.length > textBytesMax) return fault("transaction_too_large", `transaction ${index}`);
     const decoded = decodeBase64(Buffer.from(sent).toString("latin1"));
     if (decoded === null) return fault("bad_base64", `transaction ${index}`);

@@ -23,22 +23,27 @@ export interface TransferParts {
   readonly blockhash: Address;
   /** Further accounts that the transaction names without writing them. */
   readonly readonly?: readonly Address[];
+  /** A lookup table of which it names the first address, writing it. */
+  readonly table?: Address;
 }
 
-/** A signed legacy transaction of one System transfer. */
-export function transfer({ from, to, lamports, blockhash, readonly = [] }: TransferParts): Uint8Array {
+/** A signed transaction of one System transfer, legacy unless it has a lookup table. */
+export function transfer({ from, to, lamports, blockhash, readonly = [], table }: TransferParts): Uint8Array {
   const data = new Uint8Array(12);
   const view = new DataView(data.buffer);
   view.setUint32(0, 2, true);
   view.setBigUint64(4, lamports, true);
   const message = encodeMessage({
-    version: "legacy",
+    version: table === undefined ? "legacy" : 0,
     numRequiredSignatures: 1,
     numReadonlySignedAccounts: 0,
     numReadonlyUnsignedAccounts: 1 + readonly.length,
     staticKeys: [from.address, to, programs.system, ...readonly].map(bytesOf),
     blockhash: bytesOf(blockhash),
     instructions: [{ programIndex: 2, accountIndexes: [0, 1], data }],
+    ...(table === undefined
+      ? {}
+      : { lookups: [{ tableBytes: bytesOf(table), writableIndexes: [0], readonlyIndexes: [] }] }),
   });
   return encodeTransaction({ message, signatures: [from.sign(message)] });
 }
