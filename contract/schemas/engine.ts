@@ -32,20 +32,22 @@ const mevType = z
 
 const base58Address = z.string().min(32).max(44);
 
-/** POST /api/v1/bundles (spec: block engine, BundleSubmitRequest). What is beside the shown fields is ours. */
+/**
+ * POST /api/v1/bundles (spec: block engine, BundleSubmitRequest). What is beside the shown fields is ours. How many
+ * transactions there are and how long each is has reasons of its own; the body's bound holds before.
+ */
 export const bundleSubmit = z
   .object({
     transactions: z
       .array(
         z.object({
-          data: z.string().max(16_384),
+          data: z.string(),
           accounts: z
             .array(z.object({ pubkey: base58Address, isWritable: z.boolean() }))
             .max(256)
             .optional(),
         }),
       )
-      .max(64)
       .default([]),
     tip: lamports,
     mevType,

@@ -87,7 +87,9 @@ export function shownFailure(caught: unknown): ShownFailure | null {
   if (caught instanceof EngineRefusal) return caught.shown;
   if (!(caught instanceof SluiceError)) return null;
   const code = engineCodes[caught.code];
-  return code === undefined ? null : engineFailure(code, { detail: caught.message });
+  if (code === undefined) return null;
+  const { errors } = caught.details;
+  return engineFailure(code, { detail: caught.message, ...(Array.isArray(errors) ? { errors } : {}) });
 }
 
 /** The RFC 9457 form. `instance` is the request's id. */
