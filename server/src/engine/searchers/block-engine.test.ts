@@ -137,11 +137,16 @@ describe("SubmitBundle", () => {
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({ status: "UNAVAILABLE" });
   });
 
-  test("400 for what has no meaning: an unknown type, both forms at once, an empty envelope, bytes that are no message", async () => {
+  test("a type in capitals is that type, and an envelope of no bytes is none", async () => {
+    const message = { ...request, mev_type: "Arbitrage", encrypted_payload: new Uint8Array() };
+    expect(await client.call("SubmitBundle", message, whole)).toMatchObject({ message: { status: "accepted" } });
+    expect(served.desk.submissions[0]?.submission).toMatchObject({ mevType: "arbitrage", sealed: null });
+  });
+
+  test("400 for what has no meaning: an unknown type, both forms at once, bytes that are no message", async () => {
     for (const message of [
-      { ...request, mev_type: "Arbitrage" },
+      { ...request, mev_type: "theft" },
       { ...request, encrypted_payload: Uint8Array.of(1) },
-      { tip: "1", encrypted_payload: new Uint8Array() },
     ]) {
       expect(await client.call("SubmitBundle", message, whole)).toMatchObject({ status: "INVALID_ARGUMENT" });
     }

@@ -6,11 +6,10 @@ import type { BundleSubmission } from "../desk.ts";
 
 /** A bundle out of its message. Throws INVALID_ARGUMENT where the message has no meaning, whatever the bundle holds. */
 export function submissionOf(message: BundleRequestMessage, door: BundleDoor): BundleSubmission {
-  const sealed = message.encrypted_payload ?? null;
+  const sealed = sealedOf(message);
   if (sealed !== null && message.transactions.length > 0) {
     throw new CallFault("INVALID_ARGUMENT", "encrypted_payload stands in place of transactions, not beside them");
   }
-  if (sealed?.length === 0) throw new CallFault("INVALID_ARGUMENT", "encrypted_payload is empty");
   return {
     transactions: message.transactions,
     tip: BigInt(message.tip),
@@ -21,9 +20,13 @@ export function submissionOf(message: BundleRequestMessage, door: BundleDoor): B
   };
 }
 
-/** A field that was not set is an empty text in this protocol, and stands for `unknown`. */
+/** Clients that set each field of a message set this one to nothing where they have no envelope. */
+const sealedOf = ({ encrypted_payload: sealed }: BundleRequestMessage): Uint8Array | null =>
+  sealed === undefined || sealed.length === 0 ? null : sealed;
+
+/** In any letter case. A field that was not set is an empty text in this protocol, and stands for `unknown`. */
 function mevTypeOf(text: string): MevType {
-  const found = text === "" ? "unknown" : mevTypes.find((each) => each === text);
+  const found = text === "" ? "unknown" : mevTypes.find((each) => each === text.toLowerCase());
   if (found !== undefined) return found;
   throw new CallFault("INVALID_ARGUMENT", `mev_type is one of ${mevTypes.join(", ")}`);
 }
