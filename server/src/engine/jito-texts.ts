@@ -10,6 +10,7 @@ const texts: Readonly<Partial<Record<BundleReason, string>>> = {
   blockhash_expired: "bundle contains an expired blockhash",
   no_leader: "Bundle Dropped, no connected leader up soon.",
   duplicate_transaction: "duplicate transactions",
+  maintenance: "The block engine is in maintenance",
 };
 
 /** Reasons that are about one transaction, whose number the detail begins with. */

@@ -100,7 +100,10 @@ describe("who may ask", () => {
       status: 403,
       body: { code: "INVALID_API_KEY", instance: "req_1" },
     });
-    expect((await ask("/api/v1/bundles/x", { address: "10.0.0.9" })).body.code).toBe("PERMISSION_DENIED");
+    expect((await ask("/api/v1/bundles/x", { address: "10.0.0.9" })).body).toMatchObject({
+      code: "PERMISSION_DENIED",
+      detail: "The API key may not be used from this address",
+    });
     permissions = ["read"];
     expect(await ask("/api/v1/bundles", { body: bundle })).toMatchObject({ status: 403 });
     expect(await ask("/api/v1/bundles/x", { headers: { "x-api-key": "busy" } })).toMatchObject({ status: 503 });
@@ -177,6 +180,11 @@ describe("submission over REST", () => {
       const answer = await ask("/api/v1/bundles", { body });
       expect([answer.status, String(answer.body.code ?? answer.body.error?.code)]).toEqual([400, code]);
     }
+    const { body } = await ask("/api/v1/bundles", { body: { tip: -1, transactions: [{ data: 5 }] } });
+    expect(body.errors).toEqual([
+      { path: "transactions.0.data", message: expect.any(String) },
+      { path: "tip", message: expect.any(String) },
+    ]);
     desk.refusal = { reason: "tip_below_floor", detail: "the floor is 9 lamports" };
     expect(await ask("/api/v1/bundles", { body: bundle })).toMatchObject({
       status: 400,
@@ -185,6 +193,13 @@ describe("submission over REST", () => {
     desk.refusal = { reason: "no_leader", detail: null };
     const { status, headers } = await ask("/api/v1/bundles", { body: bundle });
     expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
+  });
+
+  test("how many transactions there are, and how long each is, is the desk's to refuse", async () => {
+    const many = { ...bundle, transactions: Array.from({ length: 200 }, () => ({ data: "AQ==" })) };
+    const long = { ...bundle, transactions: [{ data: "A".repeat(20_000) }] };
+    for (const body of [many, long]) expect((await ask("/api/v1/bundles", { body })).status).toBe(202);
+    expect(desk.submissions.map(({ submission }) => submission.transactions.length)).toEqual([200, 1]);
   });
 
   test("another content type, another method and a large body have their own statuses", async () => {
@@ -259,7 +274,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
   test("what cannot be decoded, a refused bundle and an unknown method are errors with status 400", async () => {
     const faults: [string, unknown, number, string][] = [
       ["sendBundle", [["0OIl"]], -32_602, "transaction #0 could not be decoded"],
-      ["sendBundle", "x", -32_600, "Invalid request"],
+      ["sendBundle", "x", -32_602, "params must be an array"],
       ["sendBundle", [[base64], { encoding: "hex" }], -32_602, "encoding must be base58 or base64"],
       ["getBundleStatuses", [["1", "2", "3", "4", "5", "6"]], -32_602, "at most 5 bundle ids"],
       ["getFees", [], -32_601, "Method getFees not found"],
@@ -310,24 +325,63 @@ describe("Jito's JSON-RPC on the same paths", () => {
     expect((await inflight())[0].status).toBe("Failed");
   });
 
-  test("sendTransaction is a bundle of one where it pays, and an ordinary send where it does not", async () => {
-    const bundled = await call(
-      "sendTransaction",
-      [base64, { encoding: "base64" }],
-      "/api/v1/transactions?bundleOnly=true",
-    );
+  const send = (data: string, query = "") =>
+    call("sendTransaction", [data, { encoding: "base64" }], `/api/v1/transactions${query}`);
+  const tipped = (): string => {
+    const [to = from.address] = desk.tipAccounts;
+    return Buffer.from(transfer({ from, to, lamports: 5n, blockhash: from.address })).toString("base64");
+  };
+
+  test("sendTransaction is a bundle of one where it names a tip account, and an ordinary send where it names none", async () => {
+    const bundled = await send(tipped());
     expect(typeof bundled.body.result).toBe("string");
     expect(bundled.headers.get("x-bundle-id")).toBe([...desk.records.keys()][0] ?? "");
-    expect(sent).toEqual([]);
+    expect([desk.submissions.length, sent.length]).toEqual([1, 1]);
+    const plain = await send(base64);
+    expect([plain.status, plain.headers.get("x-bundle-id")]).toEqual([200, null]);
+    expect([desk.submissions.length, sent.length]).toEqual([1, 2]);
+  });
+
+  test("sendTransaction without preflight sends what fails as a bundle, but nothing that no leader would take", async () => {
+    for (const reason of ["tip_below_floor", "tip_not_paid", "no_leader", "simulation_failed"] as const) {
+      desk.refusal = { reason, detail: null };
+      expect((await send(tipped())).status).toBe(200);
+    }
+    expect(sent.length).toBe(4);
+    for (const reason of ["blockhash_expired", "signature_invalid", "already_processed"] as const) {
+      desk.refusal = { reason, detail: null };
+      const { status, headers } = await send(tipped());
+      expect([status, headers.get("x-error-code")]).toEqual([400, reason]);
+    }
+    desk.isInMaintenance = true;
+    expect((await send(base64)).status).toBe(503);
+    expect(sent.length).toBe(4);
+  });
+
+  test("sendTransaction with bundleOnly in any spelling of yes is sent no other way", async () => {
+    for (const query of ["?bundleOnly=true", "?bundleOnly=TRUE", "?bundleOnly=1", "?bundleOnly"])
+      await send(base64, query);
+    expect([desk.submissions.length, sent.length]).toEqual([4, 0]);
     desk.refusal = { reason: "tip_not_paid", detail: null };
-    expect((await call("sendTransaction", [base64, { encoding: "base64" }], "/api/v1/transactions")).status).toBe(200);
+    expect((await send(base64, "?bundleOnly=true")).status).toBe(400);
+    expect(sent.length).toBe(0);
+    await send(base64, "?bundleOnly=false");
     expect(sent.length).toBe(1);
-    const only = await call(
-      "sendTransaction",
-      [base64, { encoding: "base64" }],
-      "/api/v1/transactions?bundleOnly=true",
-    );
-    expect([only.status, sent.length]).toEqual([400, 1]);
+  });
+
+  test("parameters that are no list, and keys that may not, have codes of their own and keep the id", async () => {
+    const { status, body } = await call("getTipAccounts", { a: 1 });
+    expect([status, body.id, body.error.code]).toEqual([400, "a", -32_602]);
+    expect((await call("getTipAccounts", null)).status).toBe(200);
+    const request = { body: { jsonrpc: "2.0", id: "a", method: "getTipAccounts" } };
+    for (const [key, expected] of [
+      ["", [401, -33_401]],
+      ["bad", [403, -33_401]],
+    ] as const) {
+      const refused = await ask("/api/v1/bundles", { ...request, headers: { "x-api-key": key } });
+      expect([refused.status, refused.body.error.code]).toEqual([...expected]);
+      expect(refused.body.id).toBe("a");
+    }
   });
 
   test("tip accounts are told under the method's own path too", async () => {

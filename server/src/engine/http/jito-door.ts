@@ -1,7 +1,8 @@
+import { errorTable } from "@sluice/contract";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire";
 import { queryParameter } from "../../http/index.ts";
 import { type Admit, type Incoming, searcherOf } from "./admit.ts";
-import { shownFailure } from "./failure.ts";
+import { type ShownFailure, shownFailure } from "./failure.ts";
 import { type JitoAnswer, type JitoRpc, submittingMethods } from "./jito-rpc.ts";
 
 interface JitoRequest {
@@ -31,20 +32,11 @@ export class JitoDoor {
 
   async answer(body: JsonValue, incoming: Incoming, requestId: string): Promise<Response> {
     const request = readRequest(body);
-    if (request === null) return this.#write(incoming, requestId, null, invalidRequest);
+    if ("answer" in request) return this.#write(incoming, requestId, request.id, request.answer);
     try {
       return this.#write(incoming, requestId, request.id, await this.#ask(request, incoming));
     } catch (caught) {
-      const shown = shownFailure(caught);
-      if (shown === null) throw caught;
-      const { status, detail, retryAfterSeconds } = shown;
-      if (retryAfterSeconds !== null) incoming.headers["Retry-After"] = String(retryAfterSeconds);
-      incoming.headers["X-Error-Code"] = shown.code;
-      // Jito's own answer to too many requests has no id, and its clients know it by this code.
-      const isRate = status === 429;
-      const message = isRate ? `Rate limit exceeded. Retry after ${(retryAfterSeconds ?? 1) * 1_000} ms` : detail;
-      const answer: JitoAnswer = { ok: false, status, code: isRate ? -32_097 : -32_603, message };
-      return this.#write(incoming, requestId, isRate ? null : request.id, answer);
+      return this.#refuse(caught, incoming, { requestId, id: request.id });
     }
   }
 
@@ -53,11 +45,29 @@ export class JitoDoor {
     return this.#write(incoming, requestId, null, unparsed);
   }
 
+  /** Says in JSON-RPC what was thrown. Throws it again where it is a fault of ours. */
+  #refuse(
+    caught: unknown,
+    incoming: Incoming,
+    { requestId, id }: { readonly requestId: string; readonly id: JsonValue },
+  ): Response {
+    const shown = shownFailure(caught);
+    if (shown === null) throw caught;
+    const { status, detail, retryAfterSeconds } = shown;
+    if (retryAfterSeconds !== null) incoming.headers["Retry-After"] = String(retryAfterSeconds);
+    incoming.headers["X-Error-Code"] = shown.code;
+    // Jito's own answer to too many requests has no id, and its clients know it by this code.
+    const isRate = status === 429;
+    const message = isRate ? `Rate limit exceeded. Retry after ${(retryAfterSeconds ?? 1) * 1_000} ms` : detail;
+    const answer: JitoAnswer = { ok: false, status, code: rpcCodes[shown.code] ?? -32_603, message };
+    return this.#write(incoming, requestId, isRate ? null : id, answer);
+  }
+
   async #ask({ method, params }: JitoRequest, incoming: Incoming): Promise<JitoAnswer> {
     const isSubmission = submittingMethods.has(method);
     const grant = await this.#admit.key(incoming, isSubmission ? "bundles:write" : "read");
     if (isSubmission) await this.#admit.submission(grant, incoming);
-    const bundleOnly = queryParameter(incoming.request.url, "bundleOnly") === "true";
+    const bundleOnly = isBundleOnly(incoming.request.url);
     return this.#rpc.answer({ method, params, bundleOnly, searcher: searcherOf(grant) });
   }
 
@@ -73,6 +83,7 @@ export class JitoDoor {
         ...(isBusy ? { "Retry-After": "1" } : {}),
         ...incoming.headers,
         ...bundle,
+        ...(answer.ok || answer.reason === undefined ? {} : { "X-Error-Code": answer.reason }),
         "Content-Type": "application/json",
         "X-Request-Id": requestId,
       },
@@ -82,12 +93,28 @@ export class JitoDoor {
 
 const unparsed: JitoAnswer = { ok: false, status: 400, code: -32_700, message: "Parse error" };
 const invalidRequest: JitoAnswer = { ok: false, status: 400, code: -32_600, message: "Invalid request" };
+const invalidParams: JitoAnswer = { ok: false, status: 400, code: -32_602, message: "params must be an array" };
+
+/** Jito's codes where clients know them, else those of this server's other JSON-RPC. */
+const rpcCodes: Readonly<Partial<Record<ShownFailure["code"], number>>> = {
+  MISSING_API_KEY: errorTable.INVALID_API_KEY.rpcCode,
+  INVALID_API_KEY: errorTable.INVALID_API_KEY.rpcCode,
+  PERMISSION_DENIED: errorTable.PERMISSION_DENIED.rpcCode,
+  RATE_LIMIT_EXCEEDED: -32_097,
+};
+
+/** Who asks for protection in a spelling of their own is not sent without it: only a plain no is one. */
+function isBundleOnly(url: string): boolean {
+  const value = queryParameter(url, "bundleOnly");
+  return value !== null && !/^(false|0|no)$/i.test(value);
+}
 
 /** One call; a batch is none, as at the servers that these clients come from. */
-function readRequest(body: JsonValue): JitoRequest | null {
-  if (!isObject(body)) return null;
-  const { id = null, method, params = [] } = body;
-  if (typeof method !== "string" || !Array.isArray(params)) return null;
-  if (id !== null && typeof id !== "string" && typeof id !== "number" && typeof id !== "bigint") return null;
-  return { id, method, params };
+function readRequest(body: JsonValue): JitoRequest | { readonly answer: JitoAnswer; readonly id: JsonValue } {
+  if (!isObject(body)) return { answer: invalidRequest, id: null };
+  const { id = null, method, params } = body;
+  const isId = id === null || typeof id === "string" || typeof id === "number" || typeof id === "bigint";
+  if (typeof method !== "string" || !isId) return { answer: invalidRequest, id: null };
+  if (params === undefined || params === null) return { id, method, params: [] };
+  return Array.isArray(params) ? { id, method, params } : { answer: invalidParams, id };
 }

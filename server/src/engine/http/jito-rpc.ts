@@ -1,5 +1,5 @@
 import { type BundleReason, engineLimits } from "@sluice/contract";
-import { decodeBase58, type JsonValue, parseTransaction } from "@sluice/wire";
+import { decodeBase58, type JsonValue, parseTransaction, type Transaction } from "@sluice/wire";
 import { decodeBase64 } from "../admission/index.ts";
 import type { BundleRecord, Searcher } from "../bundle.ts";
 import type { BundleSubmission, EngineDesk } from "../desk.ts";
@@ -12,7 +12,7 @@ const idsMax = 5;
 export interface JitoCall {
   readonly method: string;
   readonly params: readonly JsonValue[];
-  /** `bundleOnly=true` in the query of /transactions. */
+  /** `bundleOnly` in the query of /transactions: the transaction lands as a bundle or not at all. */
   readonly bundleOnly: boolean;
   readonly searcher: Searcher;
 }
@@ -26,9 +26,16 @@ export interface JitoRpcDependencies {
 
 export type JitoAnswer =
   | { readonly ok: true; readonly result: JsonValue; readonly bundleId?: string }
-  | { readonly ok: false; readonly status: number; readonly code: number; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly status: number;
+      readonly code: number;
+      readonly message: string;
+      /** The reason of a refused bundle. */
+      readonly reason?: BundleReason;
+    };
 
-const refuse = (message: string, code = -32602, status = 400): JitoAnswer => ({ ok: false, status, code, message });
+const refuse = (message: string, code = -32602, status = 400) => ({ ok: false, status, code, message }) as const;
 
 /** Methods that enter something into the auction, and so need more of a key than reading. */
 export const submittingMethods: ReadonlySet<string> = new Set(["sendBundle", "sendTransaction"]);
@@ -81,16 +88,29 @@ export class JitoRpc {
     if (encoding === null) return refuse("encoding must be base58 or base64");
     const bytes = decode(text, encoding);
     const parsed = bytes === null ? null : parseTransaction(bytes);
-    if (bytes === null || parsed?.ok !== true) return refuse("transaction #0 could not be decoded");
+    if (bytes === null || parsed?.ok !== true || bytes.length > engineLimits.transactionBytes) {
+      return refuse("transaction #0 could not be decoded");
+    }
     const { id } = parsed.transaction;
+    if (this.#deps.desk.isInMaintenance) return refused("maintenance", null);
+    // Without a tip it is no bundle, and still a transaction that a leader may take.
+    if (!bundleOnly && !this.#namesTip(parsed.transaction)) return await this.#send(bytes, id);
     const outcome = await this.#deps.desk.submit(submissionOf([bytes]), searcher);
     if (outcome.accepted) {
       if (!bundleOnly) await this.#deps.send(bytes);
       return { ok: true, result: id, bundleId: outcome.record.id };
     }
-    // Without a tip it is no bundle, and still a transaction that a leader may take.
     if (bundleOnly || !sendableReasons.has(outcome.reason)) return refused(outcome.reason, outcome.detail);
-    const isTaken = await this.#deps.send(bytes);
+    return await this.#send(bytes, id);
+  }
+
+  #namesTip({ message }: Transaction): boolean {
+    const { tipAccounts } = this.#deps.desk;
+    return message.staticAddresses.some((address, key) => tipAccounts.includes(address) && message.isWritable(key));
+  }
+
+  async #send(transaction: Uint8Array, id: string): Promise<JitoAnswer> {
+    const isTaken = await this.#deps.send(transaction);
     return isTaken ? { ok: true, result: id } : refuse("no leader took the transaction", -32603, 503);
   }
 
@@ -116,12 +136,13 @@ export class JitoRpc {
   }
 }
 
-/** Reasons for which a transaction is no bundle and may be sent all the same. */
+/** Reasons for which a transaction is no bundle and is sent all the same: it asked for no preflight and no protection. */
 const sendableReasons: ReadonlySet<BundleReason> = new Set([
   "tip_not_paid",
   "tip_below_floor",
-  "tip_account_via_lookup_table",
   "no_leader",
+  "simulation_failed",
+  "compute_exceeded",
 ]);
 
 function landedStatus(_id: string, record: BundleRecord | null): JsonValue {
@@ -137,9 +158,9 @@ function landedStatus(_id: string, record: BundleRecord | null): JsonValue {
 
 function refused(reason: BundleReason, detail: string | null): JitoAnswer {
   const message = jitoText(reason, detail);
-  if (reason === "maintenance") return refuse(message, -32603, 503);
-  if (reason === "rate_limited") return refuse(message, -32097, 429);
-  return refuse(message);
+  if (reason === "maintenance") return { ...refuse(message, -32603, 503), reason };
+  if (reason === "rate_limited") return { ...refuse(message, -32097, 429), reason };
+  return { ...refuse(message), reason };
 }
 
 const submissionOf = (transactions: readonly Uint8Array[]): BundleSubmission => ({
