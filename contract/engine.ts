@@ -69,7 +69,7 @@ export type BundleReason = (typeof bundleReasons)[number];
 export const searcherTiers = ["bronze", "silver", "gold", "platinum"] as const;
 export type SearcherTier = (typeof searcherTiers)[number];
 
-/** Bundles a second over gRPC and Jito's doors, unary and stream together. */
+/** Bundles a second over gRPC, Jito's service among it, unary and stream together. */
 export const searcherTierLimits: Readonly<
   Record<SearcherTier, { readonly bundlesPerSecond: number; readonly burst: number }>
 > = {

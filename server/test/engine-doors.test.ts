@@ -146,6 +146,25 @@ describe("a request that is wrong", () => {
   });
 });
 
+describe("a key", () => {
+  /** One of an account of its own, with what the command was told beside. */
+  async function keyWith(name: string, ...given: readonly string[]): Promise<string> {
+    const { id = "" } = await world.sluice("accounts", "create", "--name", name);
+    const rights = ["--permission", "read", "--permission", "bundles:write"];
+    const made = await world.sluice("keys", "create", "--account", id, "--environment", "dev", ...rights, ...given);
+    return made["key"] ?? "";
+  }
+
+  test("of another network may nothing here, at any door", async () => {
+    const key = await keyWith("elsewhere", "--network", "mainnet");
+    const answer = await new RestSearcher(world.rest, key).ask("/bundles/tip_floor");
+    expectProblem(answer, { status: 403, code: "PERMISSION_DENIED" });
+    expect(await client.call("GetTipFloor", {}, { "x-api-key": key })).toMatchObject({ status: "PERMISSION_DENIED" });
+    const here = await keyWith("here", "--network", "devnet");
+    expect((await new RestSearcher(world.rest, here).ask("/bundles/tip_floor")).status).toBe(200);
+  });
+});
+
 describe("one who asks too often", () => {
   test("is told by REST when to come again, and is served then", async () => {
     const answers = await Promise.all(Array.from({ length: 70 }, () => searcher.post({ tip: 1_000 })));

@@ -8,7 +8,7 @@ import type { GrpcService } from "./calls/index.ts";
 import type { EngineDesk, Validators } from "./desk.ts";
 import type { EngineEvents } from "./engine-events.ts";
 import type { TipStream } from "./http/tip-stream.ts";
-import type { EngineChain, EngineKeys, EngineLimits } from "./interfaces.ts";
+import type { EngineChain, EngineLimits, NetworkKeys } from "./interfaces.ts";
 import type { Switches } from "./switches.ts";
 
 export interface EngineOptions {
@@ -42,7 +42,7 @@ export interface EngineDependencies {
   /** Whether this process keeps the book now, so that nobody else can have begun to: asked before anything is handed over. */
   readonly isKeeper: () => boolean;
   readonly ledger: BookLedger;
-  readonly keys: EngineKeys;
+  readonly keys: NetworkKeys;
   readonly limits: EngineLimits;
   readonly requestId: () => string;
   readonly events: EngineEvents;

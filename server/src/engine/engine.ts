@@ -6,6 +6,8 @@ import { FrontDesk } from "./front-desk.ts";
 import { Admit } from "./http/admit.ts";
 import { createEngineHttp } from "./http/http.ts";
 import { TipStream } from "./http/tip-stream.ts";
+import { keysOn } from "./interfaces.ts";
+import { KeyWatch } from "./key-watch.ts";
 import { type Memory, openMemory } from "./memory.ts";
 import { SearcherLimits } from "./searcher-limits.ts";
 import { openServices } from "./services.ts";
@@ -22,7 +24,8 @@ const suite = "DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, ChaCha20Poly1305";
  * everything, when a part does not open.
  */
 export async function openEngine(options: EngineOptions, dependencies: EngineDependencies): Promise<Engine> {
-  const { clock, random, chain, stores, events, log, keys, limits, requestId } = dependencies;
+  const { clock, random, chain, stores, events, log, limits, requestId } = dependencies;
+  const keys = keysOn(options.network, dependencies.keys);
   await using opening = new AsyncDisposableStack();
   const startedAt = clock.monotonic();
   const accounts = tipAccounts();
@@ -69,6 +72,8 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
   const admit = new Admit({ keys, limits });
   const tipStream = opening.use(new TipStream({ desk, admit, trustedProxies, requestId, events }));
   opening.use(observe(dependencies, memory, soundness));
+  const recheckAll = async (): Promise<void> => void (await Promise.all([recheck(), tipStream.recheck()]));
+  opening.use(new KeyWatch({ recheck: recheckAll, heldUp: (what, fault) => events.heldUp(what, fault) }));
   const resources = opening.move();
   return {
     book: memory.book,
@@ -79,9 +84,7 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
     services,
     status,
     sockets: [tipStream],
-    recheck: async () => {
-      await Promise.all([recheck(), tipStream.recheck()]);
-    },
+    recheck: recheckAll,
     [Symbol.asyncDispose]: async () => {
       // Clients of an engine that ends while its doors stay open go to its successor.
       for (const { drain } of services) drain?.();

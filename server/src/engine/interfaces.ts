@@ -1,4 +1,4 @@
-import type { ErrorCode, Permission } from "@sluice/contract";
+import type { ErrorCode, Network, Permission } from "@sluice/contract";
 import type { JsonValue, Slot } from "@sluice/wire";
 import type { ChainValue, CommitmentName } from "../chain/index.ts";
 
@@ -37,8 +37,8 @@ export interface EngineGrant {
   readonly permissions: readonly Permission[];
 }
 
+/** Where a key is used, beside the network, which is the engine's. */
 export interface EngineCaller {
-  readonly network: null;
   readonly origin: string | null;
   readonly referer: string | null;
   readonly clientAddress: string;
@@ -49,6 +49,19 @@ export interface EngineKeys {
     presented: string | null,
   ): EngineGrant | { readonly refused: ErrorCode } | Promise<EngineGrant | { readonly refused: ErrorCode }>;
   checkRestrictions(grant: EngineGrant, caller: EngineCaller): ErrorCode | null;
+}
+
+/** The server's keys, which know of every network. */
+export interface NetworkKeys extends Pick<EngineKeys, "authenticate"> {
+  checkRestrictions(grant: EngineGrant, caller: EngineCaller & { readonly network: Network }): ErrorCode | null;
+}
+
+/** The keys as the doors of one network ask them. */
+export function keysOn(network: Network, keys: NetworkKeys): EngineKeys {
+  return {
+    authenticate: (presented) => keys.authenticate(presented),
+    checkRestrictions: (grant, caller) => keys.checkRestrictions(grant, { ...caller, network }),
+  };
 }
 
 export interface EngineLimitDecision {

@@ -1,4 +1,4 @@
-import { engineLimits, type Permission } from "@sluice/contract";
+import { engineLimits, errorTable, type Permission } from "@sluice/contract";
 import { bearerToken, presentedKey, queryParameter, writeRateLimitHeaders } from "../../http/index.ts";
 import type { Searcher } from "../bundle.ts";
 import type { EngineGrant, EngineKeys, EngineLimitDecision, EngineLimits } from "../interfaces.ts";
@@ -63,13 +63,13 @@ export class Admit {
       throw new EngineRefusal(engineFailure(isOurs ? "UNAVAILABLE" : "INVALID_API_KEY"));
     }
     const caller = {
-      network: null,
       origin: request.headers.get("origin"),
       referer: request.headers.get("referer"),
       clientAddress,
     };
     const broken = this.#deps.keys.checkRestrictions(grant, caller);
-    if (broken !== null) throw new EngineRefusal(engineFailure("PERMISSION_DENIED", { detail: broken }));
+    if (broken !== null)
+      throw new EngineRefusal(engineFailure("PERMISSION_DENIED", { detail: errorTable[broken].text }));
     if (!grant.permissions.includes(permission)) {
       const detail = `The key lacks the permission ${permission}`;
       throw new EngineRefusal(engineFailure("PERMISSION_DENIED", { detail }));

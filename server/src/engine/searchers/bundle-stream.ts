@@ -174,7 +174,9 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
 
   /** Nothing is left out of a stream: one that cannot take everything ends, and the next one begins with how things stand. */
   #overflow(): void {
-    this.#dependencies.outlet.end(new CallFault("RESOURCE_EXHAUSTED", "The confirmations are not read fast enough"));
+    this.#dependencies.outlet.end(
+      new CallFault("RESOURCE_EXHAUSTED", "The confirmations are not read fast enough", { retryAfterSeconds: 1 }),
+    );
   }
 
   #endIfDone(): void {

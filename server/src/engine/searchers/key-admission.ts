@@ -48,7 +48,7 @@ async function judge(
     return new CallFault("PERMISSION_DENIED", errorTable[refused].text);
   }
   const { clientAddress, headers } = context;
-  const caller = { network: null, clientAddress, origin: headers.get("origin"), referer: headers.get("referer") };
+  const caller = { clientAddress, origin: headers.get("origin"), referer: headers.get("referer") };
   const broken = keys.checkRestrictions(outcome, caller);
   if (broken !== null) return new CallFault("PERMISSION_DENIED", errorTable[broken].text);
   if (!outcome.permissions.includes(permission)) {

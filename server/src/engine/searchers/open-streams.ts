@@ -18,7 +18,8 @@ export class OpenStreams {
   add(searcherId: string, outlet: Ending, recheck: OpenStream["recheck"]): void {
     const streams = this.#bySearcher.get(searcherId) ?? new Set();
     if (streams.size >= perSearcherMax) {
-      throw new CallFault("RESOURCE_EXHAUSTED", `A searcher may have ${perSearcherMax} streams open`);
+      const message = `A searcher may have ${perSearcherMax} streams open`;
+      throw new CallFault("RESOURCE_EXHAUSTED", message, { retryAfterSeconds: 1 });
     }
     const stream = { outlet, recheck };
     this.#bySearcher.set(searcherId, streams.add(stream));

@@ -20,7 +20,7 @@ export function tellResults(desk: EngineDesk, searcher: Searcher, outlet: Outlet
   const told = new Map<string, Told>();
   const send = (record: BundleRecord): void => {
     if (outlet.send(resultOf(record, desk.nextLeader()))) return;
-    outlet.end(new CallFault("RESOURCE_EXHAUSTED", "The results are not read fast enough"));
+    outlet.end(new CallFault("RESOURCE_EXHAUSTED", "The results are not read fast enough", { retryAfterSeconds: 1 }));
   };
   const following = desk.follow(searcher.id, (record) => {
     if (!outlet.isOpen) {
