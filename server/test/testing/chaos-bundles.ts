@@ -4,6 +4,7 @@ import { GenesisKeypair } from "../../../devnet/chain/bank/keypair.ts";
 import { tipAccounts } from "../../../devnet/chain/bank/tips/tip-programs.ts";
 import { airdropTransaction } from "../../../devnet/chain/rpc/airdrop.ts";
 import type { Draw } from "../../../devnet/chain/traffic/draw.ts";
+import { type Sealing, sealings } from "./chaos-sealed.ts";
 
 export const bundleKinds = [
   "plain",
@@ -20,6 +21,11 @@ export const bundleKinds = [
   "hostile",
 ] as const;
 export type BundleKind = (typeof bundleKinds)[number];
+
+/** Kinds that are also handed in encrypted, of a hundred how many, and of a hundred of those how many in a wrong way. */
+const sealedKinds: ReadonlySet<BundleKind> = new Set(["plain", "conflicting", "failing", "targeted", "shared"]);
+const sealedShare = 12;
+const wronglySealedShare = 35;
 
 /** Of a hundred. */
 const weights: Readonly<Record<BundleKind, number>> = {
@@ -45,12 +51,16 @@ export interface DrawnBundle {
   readonly signatures: readonly string[];
   readonly tip: bigint;
   readonly targetSlot: bigint | null;
+  /** How it is encrypted; null for one that is not. */
+  readonly sealing: Sealing | null;
 }
 
 /** What is known of the chain when a bundle is drawn. */
 export interface ChainMoment {
   readonly slot: bigint;
-  /** Of a confirmed block. */
+  /** Of a finalized block. */
+  readonly final: string;
+  /** Of a confirmed block, which only a deep fork may take away. */
   readonly settled: string;
   /** Of the newest block, which a fork may take away. */
   readonly newest: string;
@@ -68,6 +78,8 @@ const poorWants = 6_000_000n;
 const tooMuch = 10_000_000_000_000n;
 const tipLeast = 1_000n;
 const lateKept = 64;
+/** Of a hundred bundles that are neither old nor fresh: how many have the blockhash of a block that may still be lost. */
+const settledShare = 15;
 const distinctMax = 8_000;
 
 const tipKeys = tipAccounts.map((address) => decodeAddress(address) ?? new Uint8Array(32));
@@ -86,12 +98,18 @@ export class BundleMill {
   /** The next bundle, for a chain at this moment. */
   next(moment: ChainMoment): DrawnBundle {
     const kind = this.#kind();
-    const bundle = this.#make(kind, moment);
+    const bundle = { ...this.#make(kind, moment), sealing: this.#sealing(kind) };
     if (kind === "plain" || kind === "conflicting" || kind === "shared") {
       this.#late.push(bundle);
       if (this.#late.length > lateKept) this.#late.shift();
     }
     return bundle;
+  }
+
+  #sealing(kind: BundleKind): Sealing | null {
+    const draw = this.#draw;
+    if (!sealedKinds.has(kind) || draw.below(100) >= sealedShare) return null;
+    return draw.below(100) < wronglySealedShare ? draw.pick(sealings) : "sound";
   }
 
   #kind(): BundleKind {
@@ -107,13 +125,14 @@ export class BundleMill {
     const draw = this.#draw;
     const tip = tipLeast + BigInt(draw.magnitude(0, 6));
     const hashes = { old: moment.old, fresh: moment.newest };
-    const blockhash = kind === "old" || kind === "fresh" ? hashes[kind] : moment.settled;
+    const known = draw.below(100) < settledShare ? moment.settled : moment.final;
+    const blockhash = kind === "old" || kind === "fresh" ? hashes[kind] : known;
     const late = draw.pick(this.#late);
     switch (kind) {
       case "again":
         return late === null ? this.#make("plain", moment) : { ...late, kind };
       case "hostile":
-        return { kind, transactions: this.#hostile(blockhash), signatures: [], tip, targetSlot: null };
+        return { ...written(kind, [], tip), transactions: this.#hostile(blockhash) };
       case "underpaid": {
         const isBelowFloor = draw.below(2) === 0;
         const transactions = this.#payments(blockhash, isBelowFloor ? tipLeast - 1n : tip);
@@ -210,5 +229,6 @@ function written(kind: BundleKind, transactions: readonly Transaction[], tip: bi
     signatures: transactions.map(({ id }) => id),
     tip,
     targetSlot: null,
+    sealing: null,
   };
 }

@@ -28,13 +28,18 @@ export class ChainWatch {
 
   /** What a bundle that is drawn now is drawn for. */
   async look(): Promise<ChainMoment> {
-    const [settled, newest] = await Promise.all([this.#hash("confirmed"), this.#hash("processed")]);
+    const [final, settled, newest] = await Promise.all([
+      this.#hash("finalized"),
+      this.#hash("confirmed"),
+      this.#hash("processed"),
+    ]);
     this.#hashes.push(settled);
     if (this.#hashes.length > hashesKept) this.#hashes.shift();
     const age = nearlyOver.from + this.#draw.below(nearlyOver.to - nearlyOver.from);
     const old = this.#hashes.findLast(({ height }) => newest.height - height >= age) ?? this.#hashes[0] ?? settled;
     return {
       slot: BigInt((await this.ask<{ result: number }>("getSlot", [{ commitment: "processed" }])).result),
+      final: final.blockhash,
       settled: settled.blockhash,
       newest: newest.blockhash,
       old: old.blockhash,

@@ -3,9 +3,13 @@ import { createHash } from "node:crypto";
 import { Draw } from "../../../devnet/chain/traffic/draw.ts";
 import { BundleMill, type DrawnBundle, poorLamports, richLamports } from "./chaos-bundles.ts";
 import { ChainWatch } from "./chaos-chain.ts";
-import type { ChaosDoor, Handed } from "./chaos-doors.ts";
+import type { ChaosDoor, HandedBundle } from "./chaos-doors.ts";
+import { ChaosSchedule, type Mishap } from "./chaos-schedule.ts";
+import { Sealer, type SealingKey } from "./chaos-sealed.ts";
 import { ChaosStage, type Victim } from "./chaos-stage.ts";
-import { type BundleStory, judge, readPlaces, type Verdict } from "./chaos-verdict.ts";
+import type { BundleStanding, Handed } from "./chaos-standing.ts";
+import { judgeOutcomes, judgeTold } from "./chaos-told.ts";
+import { type BundleStory, judge, type Place, readPlaces, type Verdict } from "./chaos-verdict.ts";
 import { eventually } from "./network.ts";
 
 export interface ChaosOptions {
@@ -21,48 +25,46 @@ export interface ChaosOptions {
 
 export interface ChaosFigures {
   readonly handed: Readonly<Record<string, number>>;
+  /** Accepted bundles by their door, `sealed` beside it for those that were encrypted. */
+  readonly doors: Readonly<Record<string, number>>;
   readonly kills: Readonly<Record<Victim, number>>;
-  readonly forks: number;
-  readonly skips: number;
+  readonly happened: Readonly<Record<Mishap, number>>;
   readonly slots: number;
+  readonly streams: number;
+  readonly lostWithForks: number;
   readonly verdict: Verdict;
   readonly reasons: Readonly<Record<string, number>>;
+  /** Milliseconds: handing in, the part of it in which there was no server, and what comes after. */
+  readonly took: { readonly handing: number; readonly down: number; readonly ending: number };
 }
 
-/** Of a thousand rounds: in how many each thing goes wrong. The first rounds have one after the other. */
-const mishaps = {
-  machine: 120,
-  simulator: 120,
-  fork: 150,
-  server: 60,
-  skip: 100,
-  ledger: 40,
-  forkAgain: 60,
-  flicker: 30,
-} as const;
-type Mishap = keyof typeof mishaps;
-const everyMishap = Object.keys(mishaps) as Mishap[];
-/** Forks take at most what is not confirmed. */
-const forkDepthMax = 4;
 const refillRounds = 6;
+/** Slots in which what was accepted last may land before time is moved on. */
+const lastSlots = 40;
 /** So many blocks make every blockhash too old, and what was handed over final. */
 const endSlots = 60;
+const endAdvances = 4;
 const endRounds = 40;
-const standingsAtATime = 16;
+const standingsAtATime = 48;
 const faultyKept = 5;
+/** Those of Jito's take neither claims nor target slots nor envelopes. */
+const ourDoors: readonly ChaosDoor[] = ["rest", "grpc", "stream"];
+const allDoors: readonly ChaosDoor[] = ["rest", "grpc", "stream", "jito-grpc", "jito-base58", "jito-base64"];
 
-export class ChaosRun {
+export class ChaosRun implements Disposable {
   readonly #options: ChaosOptions;
   readonly #draw: Draw;
   readonly #mill: BundleMill;
   readonly #stage: ChaosStage;
+  readonly #schedule: ChaosSchedule;
+  readonly #sealer = new Sealer();
   readonly #stories = new Map<string, BundleStory>();
   readonly #chain: ChainWatch;
-  readonly #againSlots = new Set<number>();
   readonly #handed: Record<string, number> = {};
+  readonly #doors: Record<string, number> = {};
   readonly #faulty: string[] = [];
-  #forks = 0;
-  #skips = 0;
+  #sealingKey: SealingKey | null = null;
+  #downMs = 0;
 
   constructor(options: ChaosOptions, stage: ChaosStage) {
     this.#options = options;
@@ -70,6 +72,7 @@ export class ChaosRun {
     this.#draw = new Draw(`engine-chaos/${options.seed}`);
     this.#mill = new BundleMill(this.#draw);
     this.#chain = new ChainWatch(stage.chain.rpc, this.#draw);
+    this.#schedule = new ChaosSchedule(this.#draw, stage);
   }
 
   async run(): Promise<ChaosFigures> {
@@ -79,33 +82,55 @@ export class ChaosRun {
     for (const { address } of this.#mill.rich) await chain.fund(address, richLamports);
     await this.#refill();
     await chain.funded(this.#mill.poor.at(-1)?.address ?? "");
+    // A fork may take a refill, and not what the rich begin with.
+    await this.#stage.chain.admin("devnet_advance", { slots: endSlots });
     const { n, roundBundles } = this.#options;
+    const started = performance.now();
     for (let begun = 0, round = 0; begun < n; begun += roundBundles, round += 1) {
       if (round % refillRounds === refillRounds - 1) await this.#refill();
-      await this.#round(Math.min(roundBundles, n - begun), everyMishap[round] ?? this.#mishap());
+      await this.#round(Math.min(roundBundles, n - begun), this.#schedule.of(round));
     }
+    const handedIn = performance.now();
     await this.#end();
     const last = await chain.finalized();
     const places = await readPlaces((method, params) => chain.ask(method, params), { first, last });
+    await this.#catchUp(places);
+    const { faults, lostWithForks } = await this.#judgeTold();
     const { sentAlone } = chain;
-    const verdict = judge([...this.#stories.values()], { places, sentAlone, againSlots: this.#againSlots });
+    const { againSlots, happened } = this.#schedule;
+    const verdict = judge([...this.#stories.values()], { places, sentAlone, againSlots });
+    const all = [...this.#faulty, ...(await this.#audit()), ...verdict.faults, ...faults];
+    return {
+      handed: this.#handed,
+      doors: this.#doors,
+      kills: this.#stage.kills,
+      happened,
+      slots: last - first,
+      streams: this.#stage.told.reduce((sum, { streams }) => sum + streams, 0),
+      lostWithForks,
+      reasons: this.#reasons(),
+      verdict: { ...verdict, faults: all },
+      took: { handing: handedIn - started, down: this.#downMs, ending: performance.now() - handedIn },
+    };
+  }
+
+  #reasons(): Record<string, number> {
     const reasons: Record<string, number> = {};
     for (const { isAccepted, standing } of this.#stories.values()) {
       if (isAccepted && standing !== null && standing.reason !== null) count(reasons, standing.reason);
     }
-    const { kills } = this.#stage;
-    const faults = [...this.#faulty, ...(await this.#audit()), ...verdict.faults];
-    const [handed, forks, skips, slots] = [this.#handed, this.#forks, this.#skips, last - first];
-    return { handed, kills, forks, skips, slots, reasons, verdict: { ...verdict, faults } };
+    return reasons;
   }
 
-  /** Some bundles from all searchers at both doors, and at most one thing that goes wrong while they are under way. */
+  /** Some bundles from all searchers at all doors, and at most one thing that goes wrong while they are under way. */
   async #round(size: number, mishap: Mishap | null): Promise<void> {
     const moment = await this.#chain.look();
     const bundles = Array.from({ length: size }, () => this.#mill.next(moment));
     const at = this.#draw.below(size);
-    const nth = this.#draw.below(8);
-    const doors = bundles.map((): ChaosDoor => (this.#draw.below(3) === 0 ? "grpc" : "rest"));
+    const nth = this.#draw.below(1_000);
+    const doors = bundles.map((bundle) => this.#doorOf(bundle));
+    this.#sealingKey = (await this.#stage.searchers[0]?.sealingKey().catch(() => null)) ?? this.#sealingKey;
+    for (const searcher of this.#stage.searchers) searcher.listen();
     let next = 0;
     let happening: Promise<void> | null = null;
     const work = async (): Promise<void> => {
@@ -113,6 +138,8 @@ export class ChaosRun {
         if (index === at && mishap !== null) happening = this.#happen(mishap, nth);
         const [bundle, door] = [bundles[index], doors[index]];
         if (bundle !== undefined && door !== undefined) await this.#submit(bundle, door, index);
+        // Those that were under way at a kill are enough; nobody needs to hear that there is no server.
+        await this.#stage.up();
       }
     };
     try {
@@ -123,73 +150,66 @@ export class ChaosRun {
     }
   }
 
-  #mishap(): Mishap | null {
-    let left = this.#draw.below(1_000);
-    for (const mishap of everyMishap) {
-      left -= mishaps[mishap];
-      if (left < 0) return mishap;
-    }
-    return null;
-  }
-
   async #happen(mishap: Mishap, nth: number): Promise<void> {
-    switch (mishap) {
-      case "fork":
-      case "forkAgain":
-        return await this.#fork(1 + (nth % forkDepthMax), mishap === "forkAgain");
-      case "skip":
-        this.#skips += 1;
-        await this.#stage.chain.admin("devnet_skipSlots", 1 + nth);
-        return;
-      case "flicker":
-        // Twice within the moment in which the first life looks at what was left to it.
-        await this.#stage.kill("server", nth);
-        return await this.#stage.kill("server", nth);
-      default:
-        return await this.#stage.kill(mishap, nth);
-    }
+    const started = performance.now();
+    await this.#schedule.happen(mishap, nth);
+    if (mishap === "server" || mishap === "flicker") this.#downMs += performance.now() - started;
   }
 
-  /** What was confirmed meanwhile is not taken back; then there is no fork. */
-  async #fork(depth: number, landAgain: boolean): Promise<void> {
-    const forked = await this.#stage.chain.admin("devnet_fork", { depth, landAgain }).catch(() => null);
-    if (forked === null) return;
-    this.#forks += 1;
-    if (!landAgain) return;
-    const open = Number(forked["openSlot"]);
-    // What the first slot after the fork has no time for comes in the next.
-    for (const slot of [open, open + 1]) this.#againSlots.add(slot);
+  #doorOf({ kind, targetSlot, sealing }: DrawnBundle): ChaosDoor {
+    const isOurs = targetSlot !== null || sealing !== null || kind === "underpaid";
+    return this.#draw.pick(isOurs ? ourDoors : allDoors) ?? "rest";
   }
 
   async #submit(bundle: DrawnBundle, door: ChaosDoor, index: number): Promise<void> {
-    const searcher = this.#stage.searchers[index % this.#stage.searchers.length];
+    const { searchers } = this.#stage;
+    const searcher = searchers[index % searchers.length];
     if (searcher === undefined) throw new Error("there are searchers");
-    const story = this.#storyOf(bundle);
-    let handed = await searcher.submit(door, bundle);
-    if (handed.said === "refused") handed = await searcher.submit("rest", bundle);
-    this.#note(bundle, story, handed);
+    const key = this.#sealingKey;
+    const envelope =
+      bundle.sealing === null || key === null ? null : await this.#sealer.seal(bundle, bundle.sealing, key);
+    const story = this.#storyOf(bundle, envelope);
+    const given: HandedBundle = { bundle, id: story.id, envelope };
+    story.handed += 1;
+    let handed = await searcher.submit(door, given);
+    if (handed.said === "refused") {
+      story.handed += 1;
+      handed = await searcher.submit("rest", given);
+    }
+    this.#note(given, story, { handed, door });
     const [alone] = bundle.transactions;
     if (bundle.kind === "spoilt" && alone !== undefined) await this.#chain.send(alone, bundle.signatures[0] ?? "");
     if (bundle.kind === "hostile") await searcher.submitRaw(bundle.transactions[0] ?? new Uint8Array(3));
   }
 
-  #note({ kind }: DrawnBundle, story: BundleStory, handed: Handed): void {
-    count(this.#handed, handed.said === "rejected" ? `rejected (${kind})` : handed.said);
+  #note(
+    { bundle: { kind, sealing } }: HandedBundle,
+    story: BundleStory,
+    { handed, door }: { readonly handed: Handed; readonly door: ChaosDoor },
+  ): void {
+    const name = sealing === null ? kind : `${sealing}`;
+    count(this.#handed, handed.said === "rejected" ? `rejected (${name})` : handed.said);
     if (handed.said === "faulty" && this.#faulty.length < faultyKept) {
-      this.#faulty.push(`${kind} is answered ${handed.reason}`);
+      this.#faulty.push(`${name} is answered ${handed.reason} by ${door}`);
     }
     if (handed.said !== "accepted") return;
-    if (handed.id !== story.id) this.#faulty.push(`${story.id} is called ${handed.id}`);
+    count(this.#doors, sealing === null ? door : `${door} sealed`);
+    if (handed.id !== story.id) this.#faulty.push(`${story.id} is called ${handed.id} by ${door}`);
     story.isAccepted = true;
   }
 
-  #storyOf({ kind, signatures, targetSlot }: DrawnBundle): BundleStory {
-    const id = createHash("sha256").update(signatures.join(",")).digest("hex");
+  #storyOf({ kind, signatures, targetSlot, sealing }: DrawnBundle, envelope: Uint8Array | null): BundleStory {
+    const id = createHash("sha256")
+      .update(envelope ?? signatures.join(","))
+      .digest("hex");
+    const isWrong = envelope !== null && sealing !== "sound";
+    const drawn = envelope === null ? kind : `${kind}, sealed: ${sealing}`;
     const story = this.#stories.get(id) ?? {
       id,
-      drawn: targetSlot === null ? kind : `${kind}, slot ${targetSlot}`,
-      signatures,
+      drawn: targetSlot === null ? drawn : `${drawn}, slot ${targetSlot}`,
+      signatures: isWrong ? [] : signatures,
       isAccepted: false,
+      handed: 0,
       standing: null,
     };
     this.#stories.set(id, story);
@@ -203,16 +223,35 @@ export class ChaosRun {
   /** Lets every bundle come to its end, and asks for each. */
   async #end(): Promise<void> {
     await this.#stage.sound();
+    for (const searcher of this.#stage.searchers) searcher.listen();
+    await Bun.sleep(this.#options.slotMs * lastSlots);
     let open = [...this.#stories.values()];
     for (let round = 0; round < endRounds && open.length > 0; round += 1) {
-      await this.#stage.chain.admin("devnet_advance", { slots: endSlots });
-      await Bun.sleep(this.#options.slotMs * 4);
+      for (let advance = 0; advance < (round === 0 ? endAdvances : 1); advance += 1) {
+        await this.#stage.chain.admin("devnet_advance", { slots: endSlots });
+        await Bun.sleep(this.#options.slotMs * 4);
+      }
+      // Nothing that is included now can be lost: the engine has seen what is final, or has bundles that have no end.
       for (let at = 0; at < open.length; at += standingsAtATime) {
         await Promise.all(open.slice(at, at + standingsAtATime).map((story) => this.#standing(story)));
       }
-      // What is included may still be lost, and what is unknown to the engine does not change.
-      const isLate = round > 4;
-      open = open.filter(({ standing }) => standing?.status === "accepted" || (!isLate && standing !== null));
+      const isBehind = open.some(({ standing }) => standing?.status === "accepted");
+      if (!isBehind) return;
+      open = open.filter(({ standing }) => standing?.status === "accepted" || standing?.status === "included");
+    }
+  }
+
+  /** What the engine says of the last forks may be some blocks behind: it is given the time to see them. */
+  async #catchUp(places: ReadonlyMap<string, readonly Place[]>): Promise<void> {
+    const isBehind = ({ signatures, standing }: BundleStory): boolean =>
+      standing?.status === "included" && places.get(signatures[0] ?? "")?.[0]?.slot !== standing.slot;
+    for (const story of this.#stories.values()) {
+      if (!isBehind(story)) continue;
+      const caughtUp = eventually("the engine has seen a fork", async () => {
+        await this.#standing(story);
+        return !isBehind(story);
+      });
+      await caughtUp.catch(() => null);
     }
   }
 
@@ -223,9 +262,29 @@ export class ChaosRun {
     }).then(({ found }) => found);
   }
 
+  /** What streams that are open have told to the end, what all streams ever told, and what the ledger has. */
+  async #judgeTold(): Promise<{ readonly faults: readonly string[]; readonly lostWithForks: number }> {
+    const standings = new Map<string, BundleStanding>();
+    for (const { id, standing, handed } of this.#stories.values()) {
+      // Of one that several have handed in only the first hears the end.
+      if (standing !== null && handed === 1) standings.set(id, standing);
+    }
+    const untold = (): string[] => this.#stage.searchers.flatMap((searcher) => [...searcher.untold(standings)]);
+    await eventually("the last ends are told", () => untold().length === 0).catch(() => null);
+    const late = untold();
+    const { faults, lostWithForks } = judgeTold(this.#stories, this.#stage.told);
+    const ended = [...this.#stories.values()].filter(({ standing }) => standing !== null).length;
+    const outcomes = judgeOutcomes(this.#stories, await this.#stage.outcomes(ended));
+    return { faults: [...late, ...faults, ...outcomes], lostWithForks };
+  }
+
   async #audit(): Promise<string[]> {
     const { lamports, capitalization } = await this.#stage.chain.admin("devnet_audit");
     return lamports === capitalization ? [] : [`accounts hold ${lamports} lamports of ${capitalization}`];
+  }
+
+  [Symbol.dispose](): void {
+    this.#sealer[Symbol.dispose]();
   }
 }
 
@@ -236,5 +295,6 @@ function count(counts: Record<string, number>, name: string): void {
 /** Runs it all from the start of the processes to the end of the last. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosFigures> {
   await using stage = await ChaosStage.start(options);
-  return await new ChaosRun(options, stage).run();
+  using run = new ChaosRun(options, stage);
+  return await run.run();
 }

@@ -1,14 +1,17 @@
 /** Judges what became of bundles by the blocks of the chain alone, and compares it with what the engine says. */
-import type { BundleStanding } from "./chaos-doors.ts";
+import type { BundleStanding } from "./chaos-standing.ts";
 
 /** Everything that is known of one bundle, however often it was handed in. */
 export interface BundleStory {
   readonly id: string;
   /** What it was drawn as first, in words. */
   readonly drawn: string;
+  /** Of its transactions; empty for one that is encrypted in a wrong way, of which nothing may land. */
   readonly signatures: readonly string[];
   /** Whether a client was told that it is accepted. */
   isAccepted: boolean;
+  /** How often it was handed in. */
+  handed: number;
   /** What the engine says when all is over; null where it does not know it. */
   standing: BundleStanding | null;
 }
@@ -74,6 +77,8 @@ export function judge(stories: readonly BundleStory[], chain: ChainStory): Verdi
     if (presence.slot === null || story.standing === null) continue;
     for (const signature of story.signatures) holders.set(signature, (holders.get(signature) ?? 0) + 1);
   }
+  /** Bundles that are said to be included, by their transactions: only one can have brought each. */
+  const includedHolders = new Map<string, string>();
   const ownOf = (presence: Presence, isWhole: boolean) =>
     presence.present.filter(({ signature, place }) => {
       const others = (holders.get(signature) ?? 0) - (isWhole ? 1 : 0);
@@ -92,9 +97,7 @@ export function judge(stories: readonly BundleStory[], chain: ChainStory): Verdi
     if (!isWhole && presence.present.length > own.length) taken += 1;
     if (isWhole && own.length === signatures.length && !presence.isTogether) faults.push(`${id} is not in one piece`);
     if (standing === null && isWhole && own.length > 0) faults.push(`${id} landed and is unknown`);
-    if (standing?.status === "included" && standing.slot !== presence.slot) {
-      faults.push(`${id} is said to be in slot ${standing.slot} and is in ${presence.slot}`);
-    }
+    if (standing?.status === "included") faults.push(...includedFaults(story, presence.slot, includedHolders));
     if ((standing?.status === "dropped" || standing?.status === "expired") && isWhole) {
       if (own.length === signatures.length)
         faults.push(`${id} (${drawn}) is ${standing.status}, ${standing.reason}, and landed in ${presence.slot}`);
@@ -103,6 +106,23 @@ export function judge(stories: readonly BundleStory[], chain: ChainStory): Verdi
   }
   faults.push(...strangers(stories, chain));
   return { faults, outcomes, taken, broughtBack };
+}
+
+/** What is wrong about a bundle that is said to be included. `holders` is of those that were looked at before, and gets it. */
+function includedFaults(
+  { id, signatures, standing }: BundleStory,
+  slot: number | null,
+  holders: Map<string, string>,
+): string[] {
+  const faults: string[] = [];
+  if (standing?.slot !== slot) faults.push(`${id} is said to be in slot ${standing?.slot} and is in ${slot}`);
+  if (standing?.signatures.join() !== signatures.join()) faults.push(`${id} is said to hold other transactions`);
+  for (const signature of signatures) {
+    const other = holders.get(signature);
+    if (other !== undefined) faults.push(`${id} is said to be included, and so is ${other}, which holds ${signature}`);
+    holders.set(signature, id);
+  }
+  return faults;
 }
 
 /** Transactions that landed twice, or that nobody has sent. */

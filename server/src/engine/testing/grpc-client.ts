@@ -104,6 +104,8 @@ export class PlainClient implements Disposable {
 
 /** A stream's messages as they come, and how it ended. */
 export class Listening {
+  /** Told of each message, where it is set. */
+  heard: ((message: Record<string, unknown>) => void) | null = null;
   readonly messages: Record<string, unknown>[] = [];
   readonly ended: Promise<Ended>;
   readonly #stream: ClientReadableStream<object>;
@@ -114,6 +116,7 @@ export class Listening {
     stream.on("data", (message: object) => {
       this.messages.push({ ...message });
       for (const arrived of this.#arrivals) arrived();
+      this.heard?.({ ...message });
     });
     this.ended = new Promise((resolve) => {
       stream.on("error", (fault: ServiceError) => resolve(endedBy(fault)));

@@ -7,6 +7,8 @@ export interface SealParts extends SealedClaims {
   readonly publicKey: Uint8Array;
   /** A serialized BundleRequest. */
   readonly message: Uint8Array;
+  /** What is encrypted in place of the padded message. */
+  readonly padded?: Uint8Array;
 }
 
 /** Seals a bundle as a searcher does. */
@@ -17,7 +19,7 @@ export async function seal(parts: SealParts): Promise<Uint8Array> {
     aead: new Chacha20Poly1305(),
   });
   const recipientPublicKey = await suite.kem.deserializePublicKey(new Uint8Array(parts.publicKey).buffer);
-  const padded = pad(parts.message);
+  const padded = parts.padded ?? pad(parts.message);
   if (padded === null) throw new Error("too long to be sealed");
   const { enc, ct } = await suite.seal(
     { recipientPublicKey },

@@ -1,0 +1,206 @@
+/** Listens to the streams that tell of bundles, and holds against them what they tell twice, too late or out of order. */
+import type { Listening, Talking } from "../../src/engine/testing/grpc-client.ts";
+import type { BundleStanding, Handed } from "./chaos-standing.ts";
+
+/** What a searcher's streams have told over all lives of the server, as far as the verdict needs it. */
+export interface ToldStories {
+  /** Ends that were told: of each bundle the status, with its reason. */
+  readonly ends: Map<string, string>;
+  /** Bundles that were told to be in a block, with the slot told last. */
+  readonly included: Map<string, number>;
+  /** What may not be told, whatever else has happened. */
+  readonly faults: string[];
+  /** The same of bundles that were handed in once; others may be told again as an answer. */
+  readonly suspects: { readonly id: string; readonly fault: string }[];
+  /** Streams that were begun. */
+  streams: number;
+}
+
+export const noStories = (): ToldStories => ({
+  ends: new Map(),
+  included: new Map(),
+  faults: [],
+  suspects: [],
+  streams: 0,
+});
+
+const answerWithinMs = 10_000;
+
+/** One of our own streams: takes bundles, and tells each change of the searcher's bundles. */
+export class ConfirmationStream {
+  readonly #stream: Talking;
+  readonly #told: ToldStories;
+  /** What was told last of each bundle in this stream. */
+  readonly #last = new Map<string, string>();
+  /** How often each was handed in here, less how often it was answered by being told again. */
+  readonly #said = new Map<string, number>();
+  /** In the order in which they were said. */
+  readonly #waiting = new Map<string, Set<(handed: Handed) => void>>();
+  #isOpen = true;
+
+  constructor(stream: Talking, told: ToldStories) {
+    this.#stream = stream;
+    this.#told = told;
+    told.streams += 1;
+    stream.heard = (message) => this.#heard(message);
+    void stream.ended.then(() => {
+      this.#isOpen = false;
+      for (const id of [...this.#waiting.keys()]) this.#answer(id, { said: "unknown", reason: "the stream has ended" });
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  submit(id: string, message: object): Promise<Handed> {
+    return new Promise((resolve) => {
+      const answered = (handed: Handed): void => {
+        clearTimeout(timer);
+        resolve(handed);
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.get(id)?.delete(answered);
+        resolve({ said: "unknown", reason: "the stream is silent" });
+      }, answerWithinMs);
+      const waiting = this.#waiting.get(id) ?? new Set();
+      this.#waiting.set(id, waiting.add(answered));
+      this.#said.set(id, (this.#said.get(id) ?? 0) + 1);
+      if (!this.#isOpen) return this.#answer(id, { said: "unknown", reason: "the stream has ended" });
+      this.#stream.say(message);
+    });
+  }
+
+  /** Bundles that this stream has said to be on their way, and whose end it has not told. */
+  untold(standings: ReadonlyMap<string, BundleStanding>): readonly string[] {
+    return [...this.#last].flatMap(([id, last]) => {
+      const standing = standings.get(id);
+      if (standing === undefined || last === "rejected") return [];
+      const shown = standing.status === "included" ? `included ${standing.slot}` : standing.status;
+      return last === shown ? [] : [`${id} was told as ${last} by a stream that is open, and is ${shown}`];
+    });
+  }
+
+  cancel(): void {
+    this.#isOpen = false;
+    this.#stream.cancel();
+  }
+
+  #heard({ bundle_id, status, slot, reason }: Record<string, unknown>): void {
+    if (!this.#isOpen) return;
+    const id = String(bundle_id);
+    if (id === "") {
+      // It is too broken to have an id, or was not looked at: an answer to the oldest that waits.
+      const [oldest] = this.#waiting.keys();
+      if (oldest !== undefined) this.#answer(oldest, { said: "refused", reason: String(reason) });
+      return;
+    }
+    // One that nobody waits for any more is an answer all the same.
+    const isAnswer = this.#waiting.has(id) || (this.#said.get(id) ?? 0) > 0;
+    const last = this.#last.get(id);
+    const isOver = last === undefined || last === "rejected" || isEnd(last);
+    if (status === "dropped" && isAnswer && isOver) {
+      // What has ended is refused with the reason of its end when it comes again.
+      if (last === undefined) this.#last.set(id, "rejected");
+      this.#answer(id, { said: "rejected", reason: String(reason) });
+      return;
+    }
+    const told = status === "included" ? `included ${slot}` : String(status);
+    this.#note(id, told, `${told} ${reason ?? ""}`.trim());
+    this.#answer(id, { said: "accepted", id });
+  }
+
+  #note(id: string, told: string, whole: string): void {
+    const last = this.#last.get(id);
+    const { faults, suspects, ends, included } = this.#told;
+    if (last === told) {
+      const said = this.#said.get(id) ?? 0;
+      // The first time that it was said was answered by the first message.
+      if (said <= 1) suspects.push({ id, fault: `${id} was told as ${told} twice by one stream` });
+      if (said === 0) faults.push(`${id} was told as ${told} twice by one stream, and never handed in there`);
+      this.#said.set(id, said - 1);
+      return;
+    }
+    if (!mayFollow(last, told, whole)) faults.push(`${id} was told as ${whole} after ${last ?? "nothing"}`);
+    this.#last.set(id, told);
+    if (told.startsWith("included")) included.set(id, Number(told.slice("included ".length)));
+    if (!isEnd(told)) return;
+    const before = ends.get(id);
+    if (before !== undefined && before !== whole) faults.push(`${id} was told to end as ${before} and as ${whole}`);
+    ends.set(id, whole);
+  }
+
+  #answer(id: string, handed: Handed): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    for (const answered of waiting ?? []) answered(handed);
+  }
+}
+
+const isEnd = (told: string): boolean => told === "dropped" || told === "expired";
+
+/** Whether a stream may tell this after that. What was told first may be how a bundle in flight stands. */
+function mayFollow(last: string | undefined, told: string, whole: string): boolean {
+  if (last === undefined || last === "rejected") return !isEnd(told);
+  if (isEnd(last)) return false;
+  if (last === "accepted") return !whole.startsWith("dropped fork");
+  // In a block: another one, or lost with its fork.
+  return told.startsWith("included") || whole.startsWith("dropped fork");
+}
+
+const resultKinds = ["accepted", "processed", "finalized", "rejected", "dropped"] as const;
+type ResultKind = (typeof resultKinds)[number];
+
+/** Jito's stream of results. */
+export class ResultsStream {
+  readonly #stream: Listening;
+  readonly #told: ToldStories;
+  readonly #last = new Map<string, string>();
+  #isOpen = true;
+
+  constructor(stream: Listening, told: ToldStories) {
+    this.#stream = stream;
+    this.#told = told;
+    told.streams += 1;
+    stream.heard = (message) => this.#heard(message);
+    void stream.ended.then(() => {
+      this.#isOpen = false;
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  untold(standings: ReadonlyMap<string, BundleStanding>): readonly string[] {
+    return [...this.#last].flatMap(([id, last]) => {
+      const standing = standings.get(id);
+      if (standing === undefined) return [];
+      const isTold = standing.status === "included" ? last === "finalized" : last === "rejected" || last === "dropped";
+      return isTold ? [] : [`${id} was told as ${last} by results that are open, and is ${standing.status}`];
+    });
+  }
+
+  cancel(): void {
+    this.#isOpen = false;
+    this.#stream.cancel();
+  }
+
+  #heard(message: Record<string, unknown>): void {
+    if (!this.#isOpen) return;
+    const id = String(message["bundle_id"]);
+    const kind = resultKinds.find((each) => message[each] !== undefined && message[each] !== null);
+    const { slot } = { ...(message["processed"] as { slot?: string } | undefined) };
+    const told = kind === "processed" ? `processed ${slot}` : `${kind}`;
+    const last = this.#last.get(id);
+    const isFine = kind !== undefined && last !== told && mayResult(last, kind);
+    if (!isFine) this.#told.faults.push(`${id} is a result ${told} after ${last ?? "nothing"}`);
+    this.#last.set(id, told);
+  }
+}
+
+function mayResult(last: string | undefined, kind: ResultKind): boolean {
+  if (last === undefined) return kind === "accepted" || kind === "processed";
+  if (last === "accepted") return kind !== "accepted" && kind !== "finalized";
+  return last.startsWith("processed") && (kind === "processed" || kind === "finalized" || kind === "dropped");
+}
