@@ -18,6 +18,7 @@ import { wireManagement } from "./compose/management.ts";
 import { openOracle } from "./compose/oracle.ts";
 import { createReload, type Reload } from "./compose/reload.ts";
 import { openResolver } from "./compose/resolver.ts";
+import { followSent } from "./compose/sent-elsewhere.ts";
 import { openStores } from "./compose/stores.ts";
 import { wireUpstreamBoard } from "./compose/upstream-board.ts";
 import { version } from "./compose/version.ts";
@@ -74,6 +75,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const board = await wireUpstreamBoard({ ...shared, ...stores, ...gateway, masterKey: config.masterKey });
   const read = given.readConfig ?? null;
   const reload = createReload(config, { read, gateway, log, recallOrders: board.recall });
+  const sentBy = await followSent({ ...shared, hot: stores.hot, sent: gateway.sent });
   const names = openResolver(config, shared);
   const oracle = openOracle(config, { ...shared, stores, gateway, forgetting });
   const engine = await openBlockEngine(config, { ...shared, stores, gateway, forgetting });
@@ -97,7 +99,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
     return new ConsolePages({ directory, pages: pagePaths });
   });
   const consoleApp = (request: Request, bindings: object) => consoleRest.fetch(request, bindings);
-  const administration = mountAdministration({ ...parts, ...managed, board, closing: closing.signal });
+  const administration = mountAdministration({ ...parts, ...managed, board, sentBy, closing: closing.signal });
   const door = openGatewayDoor(config, { ...parts, ...rooms, drain, consoleApp, administration, forgetting, pages });
   opening.defer(async () => {
     closing.abort();

@@ -19,7 +19,7 @@ let proxy: CutProxy;
 let first: Gateway;
 let second: Gateway;
 
-/** A node that answers every call with a number that rises, and takes every WebSocket. */
+/** A node that answers a sent transaction with a signature, every other call with a number that rises, and takes every WebSocket. */
 function startNode(): Bun.Server<undefined> {
   let slot = 1_000;
   return Bun.serve({
@@ -30,7 +30,8 @@ function startNode(): Bun.Server<undefined> {
       if (server.upgrade(request)) return undefined;
       const asked = await request.json();
       slot += 1;
-      return Response.json({ jsonrpc: "2.0", result: slot, id: asked.id });
+      const result = asked.method === "sendTransaction" ? "5".repeat(88) : slot;
+      return Response.json({ jsonrpc: "2.0", result, id: asked.id });
     },
   });
 }
@@ -157,6 +158,18 @@ if (isRun) {
       if (code === 4403) expect(await change({ restrictions })).toBe(200);
       await eventually("the key's return", async () => code === 4401 || (await ask(second, key)) === 200);
     }
+  }, 60_000);
+
+  test("what was sent through one gateway is told by the other", async () => {
+    const { key, keyId } = await freshKey(first, 1_000);
+    const send = { ...call, method: "sendTransaction", params: ["AQ==", { encoding: "base64" }] };
+    expect((await post(second.url, send, { "x-api-key": key })).body.result).toBe("5".repeat(88));
+    const told = await eventually("the transaction", async () => {
+      const response = await fetch(`${first.url}/api/v1/sent-transactions`, { headers: { "x-api-key": key } });
+      const { items } = (await response.json()) as { items: { signature: string; key_id: string; state: string }[] };
+      return items[0];
+    });
+    expect(told).toMatchObject({ signature: "5".repeat(88), key_id: keyId, state: "sent" });
   }, 60_000);
 
   test("two gateways together give the rate of one bucket, to one part in a thousand above and with little left below", async () => {

@@ -19,14 +19,14 @@ export interface Sent {
 export interface SentDependencies {
   readonly state: { readonly keys: Pick<State["keys"], "get"> };
   readonly admittance: Admittance;
-  /** What a key has sent, newest first. */
-  readonly sentBy: (keyId: string, most: number) => readonly Sent[];
+  /** What a key has sent, newest first, after a place in that order. */
+  readonly sentBy: (keyId: string, most: number, after: SentPlace | null) => Promise<readonly Sent[]>;
 }
 
-/** As many as are remembered of all keys together, so that a page can begin anywhere. */
-const remembersMax = 20_000;
+/** Where a transaction stands in the list of its key. */
+export type SentPlace = Pick<Sent, "sentAtMs" | "signature">;
 
-/** What became of the transactions that a key sent through this process. */
+/** What became of the transactions that a key sent. */
 export function addSentRoute(app: Hono<RestEnvironment>, { state, admittance, sentBy }: SentDependencies): void {
   app.get("/api/v1/sent-transactions", async (context) => {
     const caller = await admittance.admit(context, "read");
@@ -38,14 +38,25 @@ export function addSentRoute(app: Hono<RestEnvironment>, { state, admittance, se
         throw new SluiceError("NOT_FOUND", { message: "There is no such key" });
       }
     }
-    const all = sentBy(keyId, query.cursor === undefined ? query.limit + 1 : remembersMax);
-    // A transaction that is no longer remembered was older than all that are: nothing comes after it.
-    const before = query.cursor === undefined ? 0 : all.findIndex(({ signature }) => signature === query.cursor) + 1;
-    const rest = query.cursor !== undefined && before === 0 ? [] : all.slice(before);
-    const items = rest.slice(0, query.limit);
-    const next = rest.length > query.limit ? (items.at(-1)?.signature ?? null) : null;
-    return context.json({ items: items.map(bodyOf), next_cursor: next }, 200, { "Cache-Control": "no-store" });
+    const found = await sentBy(keyId, query.limit + 1, query.cursor === undefined ? null : placeIn(query.cursor));
+    const items = found.slice(0, query.limit);
+    const last = items.at(-1);
+    const next = found.length > query.limit && last !== undefined ? cursorAt(last) : null;
+    return context.json({ items: items.map(bodyOf), next_cursor: next });
   });
+}
+
+function cursorAt({ sentAtMs, signature }: SentPlace): string {
+  return Buffer.from(`${sentAtMs} ${signature}`).toString("base64url");
+}
+
+function placeIn(cursor: string): SentPlace {
+  const found = /^(\d{1,15}) (\w{1,100})$/.exec(Buffer.from(cursor, "base64url").toString("latin1"));
+  if (found === null) {
+    const errors = [{ path: "cursor", message: "is not a cursor of this list" }];
+    throw new SluiceError("INVALID_INPUT", { details: { errors } });
+  }
+  return { sentAtMs: Number(found[1]), signature: found[2] ?? "" };
 }
 
 function bodyOf(sent: Sent): SentTransactionBody {

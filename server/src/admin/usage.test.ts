@@ -29,16 +29,19 @@ beforeEach(async () => {
       return usage;
     },
     creditsUsed: async () => ({ month: new Date(clock.now()).toISOString().slice(0, 7), used: 1_000n }),
-    sentBy: (keyId, most) =>
-      ["c", "b", "a"].slice(0, most).map((signature) => ({
-        signature,
-        network: "devnet" as const,
-        keyId,
-        sentAtMs: noon,
-        state: "confirmed" as const,
-        slot: 7n,
-        resends: 0,
-      })),
+    sentBy: async (keyId, most, after) =>
+      ["a", "b", "c"]
+        .filter((signature) => after === null || (after.sentAtMs === noon && signature > after.signature))
+        .slice(0, most)
+        .map((signature) => ({
+          signature,
+          network: "devnet" as const,
+          keyId,
+          sentAtMs: noon,
+          state: "confirmed" as const,
+          slot: 7n,
+          resends: 0,
+        })),
   }));
   accountId = await stand.account("owner");
   own = await stand.key(accountId, ["read"]);
@@ -205,9 +208,9 @@ describe("GET /api/v1/usage", () => {
 describe("GET /api/v1/sent-transactions", () => {
   test("200 with what the key sent, newest first, in pages", async () => {
     const first = await stand.ask("GET", "/api/v1/sent-transactions?limit=2", own.key);
-    expect(first.body.items.map(({ signature }: { signature: string }) => signature)).toEqual(["c", "b"]);
+    expect(first.body.items.map(({ signature }: { signature: string }) => signature)).toEqual(["a", "b"]);
     expect(first.body.items[0]).toEqual({
-      signature: "c",
+      signature: "a",
       network: "devnet",
       key_id: own.id,
       sent_at: "2026-11-20T12:00:00.000Z",
@@ -216,9 +219,9 @@ describe("GET /api/v1/sent-transactions", () => {
       resends: 0,
     });
     const rest = await stand.ask("GET", `/api/v1/sent-transactions?cursor=${first.body.next_cursor}`, own.key);
-    expect([rest.body.items.length, rest.body.items[0].signature, rest.body.next_cursor]).toEqual([1, "a", null]);
-    const gone = await stand.ask("GET", "/api/v1/sent-transactions?cursor=forgotten", own.key);
-    expect(gone.body).toEqual({ items: [], next_cursor: null });
+    expect([rest.body.items.length, rest.body.items[0].signature, rest.body.next_cursor]).toEqual([1, "c", null]);
+    const wrong = await stand.ask("GET", "/api/v1/sent-transactions?cursor=forgotten", own.key);
+    expect([wrong.status, wrong.body.errors[0].path]).toEqual([400, "cursor"]);
   });
 
   test("200 for another key of the account, 404 for one of another account; an operator sees any", async () => {

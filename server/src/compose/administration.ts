@@ -9,6 +9,7 @@ import type { Events, Log } from "../observe/index.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Reload } from "./reload.ts";
+import type { followSent } from "./sent-elsewhere.ts";
 import type { Stores } from "./stores.ts";
 
 interface Parts {
@@ -22,6 +23,7 @@ interface Parts {
   readonly board: UpstreamBoard;
   readonly engineBoard: EngineBoard;
   readonly reload: Reload;
+  readonly sentBy: Awaited<ReturnType<typeof followSent>>;
   readonly closing: AbortSignal;
 }
 
@@ -43,7 +45,7 @@ export function mountAdministration({
   ...parts
 }: Parts): AppMount[] {
   const { state, ledger } = stores;
-  const { keys, limits, credits, sent, requestId, trustedProxies } = gateway;
+  const { keys, limits, credits, requestId, trustedProxies } = gateway;
   const authenticate = async (
     key: string | null,
     request: Request,
@@ -74,7 +76,7 @@ export function mountAdministration({
     flushUsage: () => ledger.requests.flush(),
     readUsage: (question) => ledger.requests.usage(question).catch(ledgerAway),
     creditsUsed: (accountId) => credits.spent(accountId),
-    sentBy: (keyId, most) => sent.of(keyId, most),
+    sentBy: parts.sentBy,
     forgetKey: (hash) => forgetting.forgetKey(hash),
     forgetAccount: (accountId) => forgetting.forgetAccount(accountId),
     upstreams: parts.board,

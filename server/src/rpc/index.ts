@@ -15,6 +15,8 @@ export type { MethodBookOptions, MethodPage } from "./method-book.ts";
 export type { Plan, Planned, PlanRefusal } from "./plan.ts";
 export { Rpc, type RpcDependencies, type RpcOptions, type RpcOutcome, type SharedHistory } from "./rpc.ts";
 export {
+  inOrder,
+  type SentPlace,
   type SentState,
   type SentTransaction,
   SentTransactions,

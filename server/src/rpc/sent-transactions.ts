@@ -20,6 +20,16 @@ export interface SentTransaction {
   readonly resends: number;
 }
 
+/** Where a transaction stands among those of its key. */
+export type SentPlace = Pick<SentTransaction, "sentAtMs" | "signature">;
+
+/** Newest first; those of one moment by their signatures, so that every process has the same order. */
+export function inOrder(one: SentPlace, other: SentPlace): number {
+  return (
+    other.sentAtMs - one.sentAtMs || (one.signature < other.signature ? -1 : Number(one.signature > other.signature))
+  );
+}
+
 interface Tracked extends SentTransaction {
   state: SentState;
   slot: bigint | null;
@@ -88,16 +98,15 @@ export class SentTransactions implements Disposable {
     this.#timer ??= setInterval(() => void this.look(), everyMs);
   }
 
-  /** What this key has sent, newest first. */
-  of(keyId: string, most: number): SentTransaction[] {
-    const found: SentTransaction[] = [];
-    for (const tracked of [...this.#tracked.values()].toReversed()) {
-      if (tracked.keyId !== keyId) continue;
-      const { signature, network, sentAtMs, state, slot, resends } = tracked;
-      found.push({ signature, network, keyId, sentAtMs, state, slot, resends });
-      if (found.length >= most) break;
-    }
-    return found;
+  /** What this key has sent, newest first; of those after a place in that order when one is given. */
+  of(keyId: string, most: number, after: SentPlace | null = null): SentTransaction[] {
+    return [...this.#tracked.values()]
+      .filter((tracked) => tracked.keyId === keyId && (after === null || inOrder(after, tracked) < 0))
+      .toSorted(inOrder)
+      .slice(0, most)
+      .map(({ signature, network, sentAtMs, state, slot, resends }) => {
+        return { signature, network, keyId, sentAtMs, state, slot, resends };
+      });
   }
 
   /** Asks the nodes what became of what is still open, and sends again what is due. Runs by itself while there is any. */

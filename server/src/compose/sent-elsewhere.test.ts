@@ -1,0 +1,89 @@
+import { expect, test } from "bun:test";
+import { seededRandom } from "../lib/index.ts";
+import { inOrder, type SentPlace, type SentTransaction } from "../rpc/index.ts";
+import { followSent } from "./sent-elsewhere.ts";
+
+const transaction = (signature: string, sentAtMs: number, changes: Partial<SentTransaction> = {}): SentTransaction => ({
+  signature,
+  sentAtMs,
+  network: "devnet",
+  keyId: "key",
+  state: "sent",
+  slot: null,
+  resends: 0,
+  ...changes,
+});
+
+/** Processes that hear each other's messages at once, unless `isAway`. */
+function world() {
+  const handlers = new Map<string, Set<(message: string) => void>>();
+  const resources = new AsyncDisposableStack();
+  const state = { isAway: false, warnings: 0 };
+  let seed = 0;
+  const join = (all: readonly SentTransaction[], driver: "redis" | "memory" = "redis") => {
+    seed += 1;
+    return followSent({
+      resources,
+      waitMs: 5,
+      random: seededRandom(seed),
+      log: {
+        warn: () => {
+          state.warnings += 1;
+        },
+      },
+      sent: {
+        of: (keyId: string, most: number, after: SentPlace | null = null) =>
+          all
+            .filter((one) => one.keyId === keyId && (after === null || inOrder(after, one) < 0))
+            .toSorted(inOrder)
+            .slice(0, most),
+      },
+      hot: {
+        driver,
+        publish: async (channel, message) => {
+          if (state.isAway) throw new Error("away");
+          for (const handle of handlers.get(channel) ?? []) handle(message);
+        },
+        subscribe: async (channel, handler) => {
+          const present = handlers.get(channel) ?? new Set();
+          handlers.set(channel, present.add(handler));
+          return { [Symbol.asyncDispose]: async () => void present.delete(handler) };
+        },
+      },
+    });
+  };
+  return { state, join, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+test("what went through other processes is told in one order, page by page, and each transaction once", async () => {
+  await using processes = world();
+  const one = await processes.join([
+    transaction("a", 10),
+    transaction("c", 30, { state: "confirmed", slot: 18446744073709551615n }),
+    transaction("of another", 30, { keyId: "other" }),
+  ]);
+  await processes.join([transaction("b", 20), transaction("c", 30, { state: "finalized", slot: 7n, resends: 2 })]);
+  await processes.join([transaction("e", 30, { slot: 18446744073709551615n }), transaction("d", 30)]);
+  const all: SentTransaction[] = [];
+  for (let after: SentPlace | null = null; ; ) {
+    const page = await one("key", 2, after);
+    all.push(...page);
+    after = page.at(-1) ?? null;
+    if (page.length < 2) break;
+  }
+  expect(all.map(({ signature }) => signature)).toEqual(["c", "d", "e", "b", "a"]);
+  expect(all[0]).toMatchObject({ state: "finalized", slot: 7n, resends: 2 });
+  expect(all[2]?.slot).toBe(18446744073709551615n);
+});
+
+test("while the shared store is away the answer is of this process alone, and without one nobody is asked", async () => {
+  await using processes = world();
+  const one = await processes.join([transaction("a", 10)]);
+  await processes.join([transaction("b", 20)]);
+  processes.state.isAway = true;
+  expect((await one("key", 10, null)).map(({ signature }) => signature)).toEqual(["a"]);
+  expect(processes.state.warnings).toBe(1);
+  const alone = await processes.join([transaction("d", 10)], "memory");
+  expect((await alone("key", 10, null)).map(({ signature }) => signature)).toEqual(["d"]);
+  expect(processes.state.warnings).toBe(1);
+});
