@@ -2,6 +2,12 @@ import { type Address, addressOfBytes } from "@sluice/wire";
 import type { RawAccount } from "../simulation.ts";
 import type { AccountEntry } from "./account-entry.ts";
 
+/** When something was read: what it is right as of, and the slot that the node was at. */
+export interface ReadAt {
+  readonly slot: bigint;
+  readonly readSlot: bigint;
+}
+
 /** What an entry counts beside its data: its objects, its key and its texts. */
 const ENTRY_BYTES = 640;
 /** Entries looked at in one sweep, so that no single bundle pays for a long one. */
@@ -56,6 +62,7 @@ export class AccountCache {
       version: 0,
       account: null,
       slot: -1n,
+      readSlot: -1n,
       isConstant: false,
       isBuiltIn: false,
       isProgramData: false,
@@ -70,10 +77,14 @@ export class AccountCache {
     return entry;
   }
 
-  /** Records what an account is as of a slot. Its version moves only if that is new. */
-  record(entry: AccountEntry, account: RawAccount | null, slot: bigint): void {
-    if (slot < entry.slot) return;
-    entry.slot = slot;
+  /**
+   * Records what a node at `readSlot` told of an account, which is right as of `slot`. Its version moves only if that is
+   * new; what is older than what is known changes nothing.
+   */
+  record(entry: AccountEntry, account: RawAccount | null, { slot, readSlot }: ReadAt): void {
+    if (readSlot < entry.readSlot) return;
+    entry.readSlot = readSlot;
+    if (slot > entry.slot) entry.slot = slot;
     if (entry.version !== 0 && sameAccount(entry.account, account)) return;
     this.#bytes += (account?.data.length ?? 0) - (entry.account?.data.length ?? 0);
     this.#versions += 1;

@@ -11,8 +11,10 @@ export interface AccountEntry {
   /** Moves when the account changes; 0 until it was read once. */
   version: number;
   account: RawAccount | null;
-  /** The slot as of which `account` is right; -1 before it was read. */
+  /** The slot as of which `account` is right, as far as anybody can tell; -1 before it was read. */
   slot: bigint;
+  /** The slot that the node was at which `account` comes from; -1 before it was read. What is older never replaces it. */
+  readSlot: bigint;
   /** Whether it never changes in a way that matters, so that it is read once. */
   isConstant: boolean;
   /** Whether no machine is told of it, since each brings its own. */

@@ -1,7 +1,7 @@
 import { programs, sysvars } from "@sluice/wire";
 import { Paced } from "../../../lib/index.ts";
 import type { AccountSource, RawAccount } from "../simulation.ts";
-import type { AccountCache } from "./account-cache.ts";
+import type { AccountCache, ReadAt } from "./account-cache.ts";
 import type { AccountEntry } from "./account-entry.ts";
 import { keyOf, nameOf, nameOfBytes } from "./key-name.ts";
 
@@ -23,6 +23,8 @@ export const supplyBounds = {
   readMs: 5_000,
   /** An answer of a slot further behind the newest is not believed: its node has lost the chain. */
   behindSlots: 32n,
+  /** Nor is one further behind what another node told before it was asked for: nodes that are well differ by less. */
+  behindOthersSlots: 4n,
 } as const;
 
 /** The head of an upgradeable program's code: tag, the slot of its deployment, its authority. */
@@ -51,6 +53,8 @@ export class AccountSupply {
   readonly #settle = new Map<AccountEntry, (isRead: boolean) => void>();
   readonly #flushing: Paced;
   #reads = 0;
+  /** The newest slot that any node has told accounts of, as far as there was notice of it. */
+  #readable = -1n;
 
   constructor(deps: {
     readonly cache: AccountCache;
@@ -68,6 +72,7 @@ export class AccountSupply {
     instructions.isConstant = true;
     instructions.isBuiltIn = true;
     instructions.slot = 0n;
+    instructions.readSlot = 0n;
     instructions.pins += 1;
   }
 
@@ -106,14 +111,17 @@ export class AccountSupply {
       const addresses = group.map(({ address }) => address);
       const dataBytes = { small: supplyBounds.smallBytes, head: PROGRAM_DATA_HEAD, whole: null }[lane];
       const newest = this.#newestSlot();
+      const readable = this.#readable;
       const reading = this.#source.accounts(addresses, { minimumSlot: newest, dataBytes });
       const found = await withinMs(reading, supplyBounds.readMs);
-      // The newest slot is still being built: what can be read is of a slot before it, further back where some were skipped.
-      const asOf = newest - found.slot > 0n ? newest : found.slot;
-      isRead = found.accounts.length === group.length && asOf - found.slot <= supplyBounds.behindSlots;
+      const at = this.#readAt(found.slot, newest);
+      const isBelieved =
+        at.slot - at.readSlot <= supplyBounds.behindSlots && readable - at.readSlot <= supplyBounds.behindOthersSlots;
+      isRead = found.accounts.length === group.length && isBelieved;
       if (isRead) {
+        this.#readable = largest(this.#readable, least(at.readSlot, this.#newestSlot()));
         group.forEach((entry, index) => {
-          this.#take(entry, found.accounts[index] ?? null, asOf);
+          this.#take(entry, found.accounts[index] ?? null, at);
         });
       }
     } catch {
@@ -129,15 +137,30 @@ export class AccountSupply {
     if (Object.values(this.#lanes).some((lane) => lane.length > 0)) this.#flushing.ask();
   }
 
-  #take(entry: AccountEntry, account: RawAccount | null, slot: bigint): void {
+  /**
+   * The newest slot is still being built: what can be read is of a slot before it, further back where some were skipped. So
+   * an answer counts as of the slot that was the newest when it was asked for. A node that claims to be far beyond what
+   * nodes give notice of is taken for no further than it may be, or what it told would never be replaced.
+   */
+  #readAt(found: bigint, newest: bigint): ReadAt {
+    const readSlot = least(found, this.#newestSlot() + supplyBounds.behindOthersSlots);
+    return { readSlot, slot: largest(newest, readSlot) };
+  }
+
+  /** A node that is behind the one that was asked before says nothing against what that one told. */
+  #take(entry: AccountEntry, account: RawAccount | null, at: ReadAt): void {
+    if (at.readSlot < entry.readSlot) {
+      if (at.slot > entry.slot) entry.slot = at.slot;
+      return;
+    }
     entry.space = account?.space ?? 0;
     if (account !== null && account.data.length < account.space) {
       // A head that is as it was stands for the whole; anything else that is cut is read whole when it is asked for again.
-      if (isSameHead(entry, account) && slot > entry.slot) entry.slot = slot;
+      if (isSameHead(entry, account)) this.#cache.record(entry, entry.account, at);
       else entry.isProgramData = false;
       return;
     }
-    this.#cache.record(entry, entry === this.#clock ? inNextSlot(account) : account, slot);
+    this.#cache.record(entry, entry === this.#clock ? inNextSlot(account) : account, at);
     classify(entry);
   }
 }
@@ -153,6 +176,9 @@ function inNextSlot(clock: RawAccount | null): RawAccount | null {
   view.setBigUint64(0, view.getBigUint64(0, true) + 1n, true);
   return { ...clock, data };
 }
+
+const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+const largest = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
 async function withinMs<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
