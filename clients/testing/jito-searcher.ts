@@ -39,13 +39,13 @@ const tell = (line: unknown): void => {
 };
 
 /** A bundle of one transfer and a tip. */
-function bundle(tipAccount: string, blockhash: string): Bundle {
+function bundle(tipAccount: string, blockhash: string, lamports: number): Bundle {
   const payerKey = keypair.publicKey;
   const instructions = [SystemProgram.transfer({ fromPubkey: payerKey, toPubkey: payerKey, lamports: 1 })];
   const message = new TransactionMessage({ payerKey, recentBlockhash: blockhash, instructions }).compileToV0Message();
   const transaction = new VersionedTransaction(message);
   transaction.sign([keypair]);
-  const made = new Bundle([transaction], 5).addTipTx(keypair, 1_000, new PublicKey(tipAccount), blockhash);
+  const made = new Bundle([transaction], 5).addTipTx(keypair, lamports, new PublicKey(tipAccount), blockhash);
   if (made instanceof Error) throw made;
   return made;
 }
@@ -55,7 +55,8 @@ const calls: Readonly<Record<string, (client: SearcherClient, ...given: readonly
   tipAccounts: (client) => client.getTipAccounts(),
   leaders: (client) => client.getConnectedLeaders(),
   nextLeader: (client) => client.getNextScheduledLeader(),
-  send: (client, tipAccount = "", blockhash = anyBlockhash) => client.sendBundle(bundle(tipAccount, blockhash)),
+  send: (client, tipAccount = "", blockhash = anyBlockhash, lamports = "1000") =>
+    client.sendBundle(bundle(tipAccount, blockhash, Number(lamports))),
   listen: async (client) => {
     client.onBundleResult(
       (result) => tell({ result }),

@@ -6,7 +6,7 @@ import { encodeBase58 } from "@sluice/wire";
 import { PublicKey } from "@solana/web3.js";
 import { JitoJsonRpcClient } from "jito-js-rpc";
 import { tipAccounts } from "../src/engine/tip-accounts.ts";
-import { memo, signatureOf, signed, textOf, tip } from "./testing/bundles.ts";
+import { memo, pay, signatureOf, signed, textOf, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { connected, type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";
 import { eventually, root } from "./testing/network.ts";
@@ -151,8 +151,27 @@ describe("an unmodified jito-ts over TLS", () => {
     expect(processed).toMatchObject({ processed: { slot } });
     expect(results.indexOf(processed ?? {})).toBe(results.length - 2);
     expect((await chain.block(slot)).filter((each) => signatures.includes(each))).toEqual(signatures);
+
+    // Forty that write its account and pay more, of which a tick takes one: it loses slots before it lands.
+    const known = results.length;
+    const rivals = await Promise.all(Array.from({ length: 40 }, (_, at) => rival(new PublicKey(pubkey), at)));
+    const ids = await Promise.all(rivals.map((each) => searcher.accepted([each])));
+    const outbid = (await ask(`signed send ${tipTo} ${await chain.blockhash()} 1234`)) as { value: string };
+    await eventually("it lands", () => results.slice(known).some((each) => each["processed"] !== undefined));
+    const told = results.slice(known);
+    expect(new Set(told.map(({ bundleId }) => bundleId))).toEqual(new Set([outbid.value]));
+    const lost = told.flatMap((each) => each["rejected"] ?? []);
+    expect(lost).toMatchObject([{ stateAuctionBidRejected: { simulatedBidLamports: 1_234 } }]);
+    const { auctionId } = (lost[0] as { stateAuctionBidRejected: { auctionId: string } }).stateAuctionBidRejected;
+    expect([...ids, outbid.value]).toContain(auctionId);
   });
 });
+
+/** A bundle that conflicts with those of an account, and outbids them. */
+async function rival(account: PublicKey, at: number) {
+  const [payer] = await chain.wallets(1);
+  return signed(payer, await chain.blockhash(), pay(payer, account, 1_000_000 + at), tip(payer, 5_000_000 + at));
+}
 
 interface JitoSearcher extends AsyncDisposable {
   readonly pubkey: string;

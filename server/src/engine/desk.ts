@@ -1,5 +1,6 @@
 import type { BundleReason, MevType, SearcherTier } from "@sluice/contract";
 import type { Address, Slot } from "@sluice/wire";
+import type { AuctionLoss } from "./auction/index.ts";
 import type { BundleDoor, BundleRecord, Searcher } from "./bundle.ts";
 import type { EngineLimitDecision } from "./interfaces.ts";
 
@@ -61,6 +62,26 @@ export interface UpcomingLeader {
   readonly identity: Address;
 }
 
+/** The bid of a bundle that lost a slot: it competed for the slot's block and is not in it. */
+export interface LostBid {
+  readonly id: string;
+  readonly slot: Slot;
+  /** `state_auction`: to bundles that it conflicts with; `winning_batch`: to the block's limits. */
+  readonly lost: AuctionLoss["lost"];
+  /** Of the bundles that it conflicts with, the id of the first in rank. */
+  readonly auctionId: string;
+  /** Lamports that it was seen to pay. */
+  readonly bid: bigint;
+}
+
+/** What bundles lost by; see `LostBid`. */
+export interface BundleLosses {
+  /** The last slot that a bundle lost; null where it lost none, and after its end was told. */
+  of(id: string): LostBid | null;
+  /** Told of the first slot that each of this searcher's bundles loses, from now on. */
+  follow(searcherId: string, listener: (bid: LostBid) => void): Disposable;
+}
+
 /** What the room's doors ask of the engine behind them. */
 export interface EngineDesk {
   submit(submission: BundleSubmission, searcher: Searcher): Promise<SubmitOutcome>;
@@ -71,6 +92,7 @@ export interface EngineDesk {
   inFlight(searcherId: string): readonly BundleRecord[];
   /** Takes one token of the searcher's bucket, by its tier or what an operator has set. */
   takeRate(searcher: Searcher): EngineLimitDecision | Promise<EngineLimitDecision>;
+  readonly losses: BundleLosses;
   tipFloor(): TipFloorFigures;
   reputation(searcherId: string): Promise<ReputationFigures>;
   readonly tipAccounts: readonly Address[];

@@ -105,6 +105,7 @@ function openDesk(
     admission: floor.admission,
     sealed: floor.sealed,
     book,
+    losses: memory.losses,
     schedule: floor.view.schedule,
     validators: floor.validatorDesk.validators,
     tipAccounts: accounts,

@@ -77,6 +77,7 @@ export async function openFloor(
       target: () => view.building.target(),
       isOver: (at) => view.building.isOver(at),
       openSealed: openDue,
+      outbid: (bids) => memory.losses.note(bids),
       judgeable: (bundles) => view.blockhashes.judgeable(bundles),
       nowMs: () => clock.monotonic(),
     }),

@@ -40,6 +40,7 @@ function room() {
       onChange: () => ({ [Symbol.dispose]: () => {} }),
     },
     limits: { take: () => fake.takeRate() },
+    losses: fake.losses,
     schedule: { nextOf: () => null, slotsOf: () => [] },
     validators: { connected: () => [], deliver: () => false },
     tipAccounts: [],

@@ -4,6 +4,7 @@ import type { Admission } from "./admission/index.ts";
 import type { BundleBook, BundleDoor, BundleRecord, Searcher } from "./bundle.ts";
 import type { LeaderSchedule } from "./chain/index.ts";
 import type {
+  BundleLosses,
   BundleSubmission,
   EngineDesk,
   ReputationFigures,
@@ -21,6 +22,7 @@ export interface FrontDeskDependencies {
   readonly sealed: Pick<SealedBundles, "submit">;
   readonly book: Pick<BundleBook, "get" | "liveOf" | "liveCountOf" | "onChange">;
   readonly limits: Pick<SearcherLimits, "take">;
+  readonly losses: BundleLosses;
   readonly schedule: Pick<LeaderSchedule, "nextOf" | "slotsOf">;
   readonly validators: Validators;
   readonly tipAccounts: readonly Address[];
@@ -54,6 +56,10 @@ export class FrontDesk implements EngineDesk, Disposable {
 
   get tipAccounts(): readonly Address[] {
     return this.#deps.tipAccounts;
+  }
+
+  get losses(): BundleLosses {
+    return this.#deps.losses;
   }
 
   get isInMaintenance(): boolean {

@@ -1,6 +1,7 @@
 import { createBundleBook } from "./book/book.ts";
 import type { BundleBook } from "./bundle.ts";
 import type { EngineDependencies } from "./engine-parts.ts";
+import { LostBids } from "./lost-bids.ts";
 import { StandingKeeper } from "./standing-keeper.ts";
 import { Switches } from "./switches.ts";
 import { TipKeeper } from "./tip-keeper.ts";
@@ -10,6 +11,7 @@ export interface Memory {
   readonly switches: Switches;
   readonly tips: TipKeeper;
   readonly book: BundleBook;
+  readonly losses: LostBids;
   readonly standing: StandingKeeper;
 }
 
@@ -43,6 +45,7 @@ export async function openMemory(opening: AsyncDisposableStack, dependencies: En
       if (before !== null && state !== "accepted" && state !== "included") events.bundleEnded(state, reason ?? "");
     }),
   );
+  const losses = opening.use(new LostBids({ book }));
   const standing = opening.use(
     new StandingKeeper({
       store: stores.reputations,
@@ -52,5 +55,5 @@ export async function openMemory(opening: AsyncDisposableStack, dependencies: En
       heldUp,
     }),
   );
-  return { switches, tips, book, standing };
+  return { switches, tips, book, losses, standing };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Address, Signature, Slot } from "@sluice/wire";
 import type { BundleRecord } from "../bundle.ts";
+import type { LostBid } from "../desk.ts";
 import type { BlockSession, BundleEffects, BundleOutcome, SimulatedBundle } from "../simulation/index.ts";
 import { Auctioneer } from "./auctioneer.ts";
 import type { AuctioneerDependencies, BuildTarget } from "./interfaces.ts";
@@ -84,6 +85,7 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
   const delivered: string[][] = [];
   const state = { open: 0n, settled: at(0n), opened: [] as bigint[], unjudged: new Set<string>() };
   const faults: unknown[] = [];
+  const lost: LostBid[] = [];
   const dependencies: Changeable<AuctioneerDependencies> = {
     book: {
       everyAccepted: () => [...records.values()].filter(({ state, sealed }) => state === "accepted" && sealed === null),
@@ -117,6 +119,7 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
     tipAccounts: [tipAccount],
     openSealed: async ({ slot }) => void state.opened.push(slot),
     judgeable: async (bundles) => bundles.filter(({ id }) => !state.unjudged.has(id)),
+    outbid: (bids) => void lost.push(...bids),
     nowMs: () => 0,
     events: {
       ticked: () => {},
@@ -130,7 +133,7 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
     records.set(id, recordOf(id, record));
     outcomes.set(id, effects);
   };
-  return { auctioneer, add, records, outcomes, blocks, delivered, state, faults, dependencies };
+  return { auctioneer, add, records, outcomes, blocks, delivered, state, faults, lost, dependencies };
 }
 
 test("of bundles that meet on an account the one that pays most wins, and the other competes again", async () => {
@@ -341,4 +344,31 @@ test("a bundle that fails block after block is run for fewer and fewer of them",
   }
   const runs = blocks.flatMap(({ attempted }) => attempted).length;
   expect([runs >= 8, runs <= 16]).toEqual([true, true]);
+});
+
+test("a bid is lost when its slot is over and not before, to whom it conflicts with or to the block's limits", async () => {
+  let target: BuildTarget | null = { slot: at(10n), leader, isOpen: true };
+  const { auctioneer, add, outcomes, state, lost, delivered } = room({ target: () => target });
+  add("more", effectsOf(3_000n, ["pool"]));
+  add("later", effectsOf(2_500n, ["pool"]));
+  add("less", effectsOf(2_000n, ["pool"]));
+  add("large", effectsOf(1_000n, ["other"], 60_000_001));
+  await auctioneer.tick();
+  // A loser of one tick wins the next one of the same slot; the third does not run on what they left.
+  outcomes.set("less", { ok: false, reason: "simulation_failed", index: 0, signature: null, error: "", logs: [] });
+  await auctioneer.tick();
+  await auctioneer.tick();
+  expect([delivered, lost]).toEqual([[["more"], ["later"]], []]);
+  target = null;
+  await auctioneer.tick();
+  expect(lost).toEqual([]);
+  state.open = 11n;
+  await auctioneer.tick();
+  expect(lost.map(({ id, lost: to, auctionId, bid, slot }) => [id, to, auctionId, bid, slot])).toEqual([
+    ["less", "state_auction", "later", 2_000n, at(10n)],
+    ["large", "winning_batch", "large", 1_000n, at(10n)],
+  ]);
+  target = { slot: at(12n), leader, isOpen: true };
+  await auctioneer.tick();
+  expect(lost).toHaveLength(2);
 });

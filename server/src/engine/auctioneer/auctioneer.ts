@@ -4,6 +4,7 @@ import type { BundleEffects, BundleOutcome } from "../simulation/index.ts";
 import { BlockPlan } from "./block-plan.ts";
 import { type Candidate, Candidates } from "./candidates.ts";
 import type { AuctioneerDependencies, BuildTarget } from "./interfaces.ts";
+import { Losses } from "./losses.ts";
 import { withinPlaces } from "./places.ts";
 
 /** Winners that turn out not to run give way to others this often within a tick. */
@@ -25,6 +26,7 @@ interface TickResult {
 export class Auctioneer implements AsyncDisposable {
   readonly #deps: AuctioneerDependencies;
   readonly #candidates = new Candidates();
+  readonly #losses = new Losses();
   readonly #following: Disposable;
   #plan: BlockPlan | null = null;
   #ticking: Promise<void> | null = null;
@@ -57,6 +59,7 @@ export class Auctioneer implements AsyncDisposable {
 
   async #tick(): Promise<void> {
     const target = this.#deps.target();
+    this.#tellLosses(target);
     if (target === null) return;
     const startedMs = this.#deps.nowMs();
     const plan = await this.#planFor(target);
@@ -68,6 +71,14 @@ export class Auctioneer implements AsyncDisposable {
     const { winners, revenue, gap } = await this.#fill(plan, eligible);
     const durationMs = this.#deps.nowMs() - startedMs;
     this.#deps.events.ticked({ candidates: eligible.length, winners, revenue, gap, durationMs });
+  }
+
+  /** Once the slot that was filled is over, or another one is filled, nobody wins it any more. */
+  #tellLosses(target: BuildTarget | null): void {
+    const slot = this.#plan?.slot;
+    if (slot === undefined || target?.slot === slot || (target === null && !this.#deps.isOver(slot))) return;
+    const bids = this.#losses.over();
+    if (bids.length > 0) this.#deps.outbid(bids);
   }
 
   /** The plan of the target's block: the present one, or a new one in place of it. */
@@ -131,6 +142,7 @@ export class Auctioneer implements AsyncDisposable {
       const outcome = this.#auction(plan, eligible, passed);
       if (outcome === null) break;
       gap = outcome.gap;
+      this.#losses.lost(plan.slot, outcome.losers);
       const ranAll = await this.#apply(plan, outcome.winners, passed);
       if (ranAll) break;
     }
@@ -199,6 +211,7 @@ export class Auctioneer implements AsyncDisposable {
     const ids = taken.map(({ id }) => id);
     this.#deps.book.forwarded(ids, { slot: plan.slot, leader: plan.leader });
     plan.handedOver(new Set(ids));
+    this.#losses.taken(ids);
     for (const id of ids) this.#candidates.ran(id);
   }
 

@@ -1,6 +1,6 @@
 import type { Address, Slot } from "@sluice/wire";
 import type { BundleBook, BundleRecord } from "../bundle.ts";
-import type { Validators } from "../desk.ts";
+import type { LostBid, Validators } from "../desk.ts";
 import type { Simulator } from "../simulation/index.ts";
 
 /** A slot that winners can be handed over for, and whose it is. */
@@ -42,6 +42,8 @@ export interface AuctioneerDependencies {
   readonly openSealed: (target: BuildTarget) => Promise<void>;
   /** Those of the bundles that can be run now; of the others the chain has not told enough yet. */
   readonly judgeable: (bundles: readonly BundleRecord[]) => Promise<readonly BundleRecord[]>;
+  /** Bundles lost a slot that is over now. */
+  readonly outbid: (bids: readonly LostBid[]) => void;
   readonly nowMs: () => number;
   readonly events: AuctioneerEvents;
 }

@@ -5,6 +5,7 @@ import type { BundleChange, BundleRecord, Searcher } from "../bundle.ts";
 import type {
   BundleSubmission,
   EngineDesk,
+  LostBid,
   ReputationFigures,
   SubmitOutcome,
   TipFloorFigures,
@@ -28,6 +29,15 @@ export class FakeDesk implements EngineDesk {
   slot: Slot | null = 100n as Slot;
   leader: UpcomingLeader | null = null;
   readonly leaders = new Map<Address, readonly Slot[]>();
+  readonly lost = new Map<string, LostBid>();
+  readonly #losers = new Set<(bid: LostBid) => void>();
+  readonly losses = {
+    of: (id: string): LostBid | null => this.lost.get(id) ?? null,
+    follow: (_searcherId: string, listener: (bid: LostBid) => void): Disposable => {
+      this.#losers.add(listener);
+      return { [Symbol.dispose]: () => void this.#losers.delete(listener) };
+    },
+  };
   readonly #followers = new Set<{ readonly searcherId: string; readonly listener: (record: BundleRecord) => void }>();
 
   get followers(): number {
@@ -47,6 +57,12 @@ export class FakeDesk implements EngineDesk {
     const record = recordOf(id, submission, searcher);
     this.#put(record);
     return { accepted: true, record, fresh: true, tipFloor };
+  }
+
+  /** Has a bundle lose a slot. */
+  outbid(bid: LostBid): void {
+    this.lost.set(bid.id, bid);
+    for (const listener of this.#losers) listener(bid);
   }
 
   /** Makes a step of a bundle's life. */

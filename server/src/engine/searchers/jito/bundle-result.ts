@@ -1,14 +1,17 @@
 import type { BundleReason } from "@sluice/contract";
 import type { BundleResultMessage, RejectedMessage } from "@sluice/contract/proto/index.ts";
 import type { BundleRecord } from "../../bundle.ts";
-import type { UpcomingLeader } from "../../desk.ts";
+import type { LostBid, UpcomingLeader } from "../../desk.ts";
 import { jitoText } from "../../jito-texts.ts";
 
 /**
  * A bundle in the words of Jito's results. What a block decided is `dropped` (its blockhash is too old, it lost its fork,
  * a part of it landed elsewhere), what the engine decided is `rejected`.
  */
-export function resultOf(record: BundleRecord, next: UpcomingLeader | null): BundleResultMessage {
+export function resultOf(
+  record: BundleRecord,
+  { next, lost }: { readonly next: UpcomingLeader | null; readonly lost: LostBid | null },
+): BundleResultMessage {
   const bundle_id = record.id;
   switch (record.state) {
     case "accepted": {
@@ -29,8 +32,24 @@ export function resultOf(record: BundleRecord, next: UpcomingLeader | null): Bun
       return { bundle_id, finalized: {} };
     case "dropped":
     case "expired":
-      return endedResult(record);
+      // Whom its time ran out for without ever having won was outbid to the end.
+      return lost !== null && record.state === "expired" && record.forwarded === null
+        ? lostResult(lost, endedText)
+        : endedResult(record);
   }
+}
+
+const endedText = "outbid until the bundle's time was over";
+export const competingText = "outbid in this slot; the bundle competes again until it expires";
+
+/** A bid that lost a slot, in the words of the auctions that Jito's engine holds. */
+export function lostResult({ id, lost, auctionId, bid }: LostBid, msg: string): BundleResultMessage {
+  const rejected = { auction_id: auctionId, simulated_bid_lamports: String(bid), msg };
+  return {
+    bundle_id: id,
+    rejected:
+      lost === "state_auction" ? { state_auction_bid_rejected: rejected } : { winning_batch_bid_rejected: rejected },
+  };
 }
 
 const dropped = {

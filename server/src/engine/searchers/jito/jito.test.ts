@@ -217,6 +217,35 @@ describe("SubscribeBundleResults", () => {
     stream.cancel();
   });
 
+  test("tells the slot that a bundle lost while it competes again, and what it lost by where its time ran out", async () => {
+    const stream = await subscribed();
+    const [id, large] = [await send(1), await send(2)];
+    const bid = {
+      id,
+      slot: 101n as Slot,
+      lost: "state_auction",
+      auctionId: "ab",
+      bid: 18_446_744_073_709_551_615n,
+    } as const;
+    served.desk.outbid(bid);
+    served.desk.outbid({ ...bid, id: large, lost: "winning_batch", bid: 7n });
+    served.desk.change(id, { to: "expired", reason: "blockhash_expired" });
+    served.desk.change(large, included);
+    await stream.first(6);
+    const text = "outbid in this slot; the bundle competes again until it expires";
+    const mine = (msg: string) => ({
+      state_auction_bid_rejected: { auction_id: "ab", simulated_bid_lamports: "18446744073709551615", msg },
+    });
+    const theirs = { auction_id: "ab", simulated_bid_lamports: "7", msg: text };
+    expect(results(stream).slice(2)).toMatchObject([
+      ["rejected", mine(text)],
+      ["rejected", { winning_batch_bid_rejected: theirs }],
+      ["rejected", mine("outbid until the bundle's time was over")],
+      ["processed", {}],
+    ]);
+    stream.cancel();
+  });
+
   test("begins with the bundles in flight, and leaves out no step that clients wait for", async () => {
     const id = await send(1);
     const stream = client.subscribe("SubscribeBundleResults", {}, headers);

@@ -4,7 +4,7 @@ import type { Slot } from "@sluice/wire";
 import type { BundleRecord, Searcher } from "../../bundle.ts";
 import { CallFault, type Outlet } from "../../calls/index.ts";
 import type { EngineDesk } from "../../desk.ts";
-import { resultOf } from "./bundle-result.ts";
+import { competingText, lostResult, resultOf } from "./bundle-result.ts";
 
 interface Told {
   readonly state: BundleState;
@@ -15,13 +15,21 @@ interface Told {
  * Tells a searcher each step of each of its bundles from now on, and first how those in flight stand. Clients wait for
  * `processed` before `finalized`, so a step that was not told is told with the next. One that another branch holds is
  * `processed` again, in the slot that it is in now.
+ * The first slot that a bundle loses is told, too: it competes again, but who waits for a result wants to know that the bid
+ * was too low.
  */
 export function tellResults(desk: EngineDesk, searcher: Searcher, outlet: Outlet<BundleResultMessage>): void {
   const told = new Map<string, Told>();
-  const send = (record: BundleRecord): void => {
-    if (outlet.send(resultOf(record, desk.nextLeader()))) return;
+  const result = (record: BundleRecord): BundleResultMessage =>
+    resultOf(record, { next: desk.nextLeader(), lost: desk.losses.of(record.id) });
+  const write = (message: BundleResultMessage): void => {
+    if (outlet.send(message)) return;
     outlet.end(new CallFault("RESOURCE_EXHAUSTED", "The results are not read fast enough", { retryAfterSeconds: 1 }));
   };
+  const send = (record: BundleRecord): void => write(result(record));
+  const losing = desk.losses.follow(searcher.id, (bid) => {
+    if (outlet.isOpen) write(lostResult(bid, competingText));
+  });
   const following = desk.follow(searcher.id, (record) => {
     if (!outlet.isOpen) {
       following[Symbol.dispose]();
@@ -37,8 +45,11 @@ export function tellResults(desk: EngineDesk, searcher: Searcher, outlet: Outlet
     if (state === "accepted" || state === "included") told.set(record.id, { state, slot });
     else told.delete(record.id);
   });
-  outlet.onClose(() => following[Symbol.dispose]());
+  outlet.onClose(() => {
+    following[Symbol.dispose]();
+    losing[Symbol.dispose]();
+  });
   const inFlight = desk.inFlight(searcher.id);
   for (const { id, state, landed } of inFlight) told.set(id, { state, slot: landed?.slot ?? null });
-  outlet.begin(inFlight.values().map((record) => resultOf(record, desk.nextLeader())));
+  outlet.begin(inFlight.values().map(result));
 }

@@ -183,6 +183,8 @@ test("with nodes at different slots no account ever goes back, and each is what 
       const numbers = new Map<string, number>();
       const due: (() => void)[][] = steps.map(() => []);
       let [at, lag, late] = [0, 0, 0];
+      // So late each time that no read waits for others.
+      let nowMs = 0;
       const nodes: AccountSource = {
         async accounts(addresses) {
           // A node tells what it has when it is asked, however late the answer arrives.
@@ -198,7 +200,12 @@ test("with nodes at different slots no account ever goes back, and each is what 
         },
       };
       const own = new AccountCache({ bytesMax: 1 << 30, onForgotten: () => undefined });
-      const supplied = new AccountSupply({ cache: own, source: nodes, newestSlot: () => newest });
+      const supplied = new AccountSupply({
+        cache: own,
+        source: nodes,
+        newestSlot: () => newest,
+        nowMs: () => (nowMs += 1_000),
+      });
       const entries = Array.from({ length: 8 }, (_, number) => {
         const entry = own.of(new Uint8Array(32).fill(number + 1));
         numbers.set(entry.address, number);
