@@ -220,6 +220,13 @@ describe("calls", () => {
     ["no object", '"getSlot"', 400, -32600, null],
     ["an unknown method", '{"jsonrpc":"2.0","id":4,"method":"getMoon"}', 200, -32601, 4],
     ["params that are no array", '{"jsonrpc":"2.0","id":4,"method":"getSlot","params":{}}', 200, -32602, 4],
+    [
+      "an unknown method with params by name",
+      '{"jsonrpc":"2.0","id":4,"method":"getMoon","params":{}}',
+      200,
+      -32601,
+      4,
+    ],
     ["a wrong address", '{"jsonrpc":"2.0","id":"a","method":"getBalance","params":["0"]}', 200, -32602, "a"],
     [
       "processed where it is not supported",

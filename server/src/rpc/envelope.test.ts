@@ -22,12 +22,13 @@ test("a call's parts are slices of the text, whatever the order and white space"
   });
 });
 
-test("params null is as good as none, other kinds are refused by name", () => {
-  expect(single('{"jsonrpc":"2.0","id":1,"method":"m","params":null}')).toMatchObject({ ok: true, params: null });
-  expect(single('{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}')).toMatchObject({
-    code: "INVALID_PARAMS",
-    id: "1",
-  });
+test("params null is as good as none, an object is the method's to judge, other kinds are refused by name", () => {
+  const withParams = (params: string) => single(`{"jsonrpc":"2.0","id":1,"method":"m","params":${params}}`);
+  expect(withParams("null")).toMatchObject({ ok: true, params: null });
+  expect(withParams('{ "a":[1,"}"] }')).toMatchObject({ ok: true, params: '{ "a":[1,"}"] }' });
+  for (const params of ["1", '"[]"', "true"])
+    expect(withParams(params)).toMatchObject({ code: "INVALID_PARAMS", id: "1" });
+  expect(withParams("{a:1}")).toMatchObject({ code: "PARSE_ERROR" });
 });
 
 test("escaped names and methods mean what they spell", () => {

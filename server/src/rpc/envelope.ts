@@ -6,7 +6,10 @@ export interface EnvelopeCall {
   /** A number or a string, to be echoed as it is. */
   readonly id: string;
   readonly method: string;
-  /** An array whose brackets match; it is proved to be JSON when it is planned for the first time. Null: none given. */
+  /**
+   * An array whose brackets match, which is proved to be JSON when it is planned for the first time, or an object, which only
+   * methods that are not Solana's own take. Null: none given.
+   */
   readonly params: string | null;
 }
 
@@ -33,6 +36,9 @@ const refusal = (id: string, code: EnvelopeCode, message: string | null = null):
   code,
   message,
 });
+
+/** In the words of Agave's own server. */
+export const notAnArray = "`params` should be an array";
 
 const openBrace = 0x7b;
 const openBracket = 0x5b;
@@ -194,9 +200,8 @@ function judge(members: Members): EnvelopeItem {
   const method = members.method === null ? null : stringIn(members.method);
   if (method === null) return refusal(echo, "INVALID_REQUEST", "The method must be a string");
   const params = members.params;
-  if (params !== null && params !== "null" && params.charCodeAt(0) !== openBracket) {
-    return refusal(echo, "INVALID_PARAMS", "`params` should be an array");
-  }
+  const kind = params === null || params === "null" ? openBracket : params.charCodeAt(0);
+  if (kind !== openBracket && kind !== openBrace) return refusal(echo, "INVALID_PARAMS", notAnArray);
   return { ok: true, id: echo, method, params: params === "null" ? null : params };
 }
 

@@ -111,6 +111,14 @@ test("every method has a price, and remembered plans stay within their bound", (
     params: "[1]",
     key: null,
   });
+  // Methods beside Solana's own take their parameters by name, as those for digital assets do.
+  const byName = '{"id":"x","n":18446744073709551615}';
+  expect(new MethodBook({ allowUnknownMethods: true }).page("getAsset")?.plan(byName).plan).toMatchObject({
+    ok: true,
+    params: byName,
+    key: null,
+  });
+  expect(book.page("getSlot")?.plan("{}").plan).toMatchObject({ code: "INVALID_PARAMS" });
   const page = book.page("getBlockTime");
   const first = page?.plan("[1]");
   expect(page?.plan("[1]")).toBe(first as never);

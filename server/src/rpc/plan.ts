@@ -1,6 +1,7 @@
 import type { CommitmentName, RpcMethodSpec } from "@sluice/contract";
 import { canonicalJson, type JsonValue, parseJsonExact } from "@sluice/wire";
 import { asObject, checkParameters, configIndex, type JsonObject } from "./check-parameter.ts";
+import { notAnArray } from "./envelope.ts";
 
 /** What is to be done for a call, whoever makes it: everything that follows from its method and parameters alone. */
 export interface Plan {
@@ -36,7 +37,8 @@ const nodeDefaultCommitment: CommitmentName = "finalized";
 export function planCall(spec: RpcMethodSpec, text: string | null): Planned {
   const parsed = parseJsonExact(text ?? "[]");
   if (!parsed.ok) return refused("PARSE_ERROR", null);
-  const params = Array.isArray(parsed.value) ? (parsed.value as readonly JsonValue[]) : [];
+  if (!Array.isArray(parsed.value)) return refused("INVALID_PARAMS", notAnArray);
+  const params = parsed.value as readonly JsonValue[];
   const fault = checkParameters(spec, params);
   if (fault !== null) return refused("INVALID_PARAMS", `Invalid params: ${fault}`);
   const stated = spec.defaults["commitment"];
