@@ -2,33 +2,27 @@ import { z } from "zod";
 import { mevTypes, shownStates } from "../engine.ts";
 import { networkName, timestamp } from "./primitives.ts";
 
-const lamports = z
-  .union([
-    z.int().nonnegative(),
-    z
-      .bigint()
-      .nonnegative()
-      .lt(2n ** 64n),
-  ])
-  .transform(BigInt)
-  .meta({ description: "Lamports, a whole number below 2^64" });
-
-const slot = z
-  .union([
-    z.int().nonnegative(),
-    z
-      .bigint()
-      .nonnegative()
-      .lt(2n ** 64n),
-  ])
+const wholeNumber = z
+  .union(
+    [
+      z.int().nonnegative(),
+      z
+        .bigint()
+        .nonnegative()
+        .lt(2n ** 64n),
+    ],
+    { error: "must be a whole number from 0 to 18446744073709551615" },
+  )
   .transform(BigInt);
+const lamports = wholeNumber.meta({ description: "Lamports, a whole number below 2^64" });
+const slot = wholeNumber.meta({ description: "A slot, a whole number below 2^64" });
 
-/** Any letter case, as in gRPC. */
 const mevType = z
   .string()
   .transform((text) => text.toLowerCase())
   .pipe(z.enum(mevTypes))
-  .default("unknown");
+  .default("unknown")
+  .meta({ description: `One of ${mevTypes.join(", ")}, in any letter case; without it unknown` });
 
 const base58Address = z.string().min(32).max(44);
 

@@ -180,10 +180,10 @@ describe("submission over REST", () => {
       const answer = await ask("/api/v1/bundles", { body });
       expect([answer.status, String(answer.body.code ?? answer.body.error?.code)]).toEqual([400, code]);
     }
-    const { body } = await ask("/api/v1/bundles", { body: { tip: -1, transactions: [{ data: 5 }] } });
+    const { body } = await ask("/api/v1/bundles", { body: { tip: "1", transactions: [{ data: 5 }] } });
     expect(body.errors).toEqual([
       { path: "transactions.0.data", message: expect.any(String) },
-      { path: "tip", message: expect.any(String) },
+      { path: "tip", message: "must be a whole number from 0 to 18446744073709551615" },
     ]);
     desk.refusal = { reason: "tip_below_floor", detail: "the floor is 9 lamports" };
     expect(await ask("/api/v1/bundles", { body: bundle })).toMatchObject({
