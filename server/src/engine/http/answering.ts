@@ -5,6 +5,8 @@ import { clientAddress, hasSingleHost, type RestEnvironment } from "../../http/i
 import type { AddressSet } from "../../lib/index.ts";
 import type { Admit, Incoming } from "./admit.ts";
 import { EngineRefusal, engineFailure, failureResponse, shownFailure } from "./failure.ts";
+import { rpcFailureResponse } from "./jito-door.ts";
+import { jitoPaths } from "./paths.ts";
 
 export interface AnsweringDependencies {
   readonly admit: Pick<Admit, "address">;
@@ -72,7 +74,11 @@ export class Answering {
     } catch (caught) {
       const shown = shownFailure(caught);
       if (shown === null) throw caught;
-      return failureResponse(shown, context.get("requestId"), headers);
+      const requestId = context.get("requestId");
+      if (context.req.method === "POST" && jitoPaths.includes(context.req.path)) {
+        return rpcFailureResponse(shown, requestId, { headers });
+      }
+      return failureResponse(shown, requestId, headers);
     }
   }
 

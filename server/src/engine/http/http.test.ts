@@ -369,6 +369,20 @@ describe("Jito's JSON-RPC on the same paths", () => {
     expect(sent.length).toBe(1);
   });
 
+  test("paths of its own refuse in its form whoever refuses: the address's rate, the body's type and length", async () => {
+    const path = "/api/v1/transactions";
+    const body = { jsonrpc: "2.0", id: "a", method: "sendTransaction", params: [] };
+    const typed = await ask(path, { body, headers: { "content-type": "text/plain" } });
+    expect([typed.status, typed.body.error.code, typed.body.id]).toEqual([415, -33_415, null]);
+    const long = await ask(path, { body: { ...body, more: "x".repeat(70_000) } });
+    expect([long.status, long.body.error.code]).toEqual([413, -33_414]);
+    spent = true;
+    const often = await ask(path, { body });
+    expect([often.status, often.body.error.code]).toEqual([429, -32_097]);
+    expect(Number(often.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect((await ask(path)).body.code).toBe("RATE_LIMIT_EXCEEDED");
+  });
+
   test("parameters that are no list, and keys that may not, have codes of their own and keep the id", async () => {
     const { status, body } = await call("getTipAccounts", { a: 1 });
     expect([status, body.id, body.error.code]).toEqual([400, "a", -32_602]);

@@ -10,6 +10,7 @@ import { type Answer, Answering, json, type RestContext, writeFailure } from "./
 import { bundleFailure, EngineRefusal, engineFailure } from "./failure.ts";
 import { isJitoCall, JitoDoor } from "./jito-door.ts";
 import { JitoRpc, type JitoRpcDependencies } from "./jito-rpc.ts";
+import { engineRoot, jitoPaths } from "./paths.ts";
 import { tipFloorRecord } from "./tip-floor-record.ts";
 import { tipStreamPath } from "./tip-stream.ts";
 
@@ -25,10 +26,6 @@ export interface EngineHttpDependencies extends AdmitDependencies, JitoRpcDepend
 }
 
 const bodyBounds = { limitBytes: 64 * 1024, timeoutMs: 10_000 } as const;
-export const engineRoot = "/api/v1";
-/** Each of Jito's methods may be asked under a path of its own, too. */
-const jitoPaths = ["/transactions", "/getTipAccounts", "/getBundleStatuses", "/getInflightBundleStatuses"] as const;
-
 /**
  * The block engine's REST door: submission and status of bundles, the engine's own status and keys, and Jito's JSON-RPC on
  * the same paths. Other paths of the port belong to the stake pool's room.
@@ -90,7 +87,7 @@ export function createEngineHttp(dependencies: EngineHttpDependencies) {
       return json(incoming, await submit(body, incoming, { admit, desk }), 202);
     }),
   );
-  for (const path of jitoPaths) app.post(`${engineRoot}${path}`, answer(askJito));
+  for (const path of jitoPaths) app.post(path, answer(askJito));
   return app;
 }
 

@@ -32,35 +32,20 @@ export class JitoDoor {
 
   async answer(body: JsonValue, incoming: Incoming, requestId: string): Promise<Response> {
     const request = readRequest(body);
-    if ("answer" in request) return this.#write(incoming, requestId, request.id, request.answer);
+    const { headers } = incoming;
+    if ("answer" in request) return write(headers, requestId, request.id, request.answer);
     try {
-      return this.#write(incoming, requestId, request.id, await this.#ask(request, incoming));
+      return write(headers, requestId, request.id, await this.#ask(request, incoming));
     } catch (caught) {
-      return this.#refuse(caught, incoming, { requestId, id: request.id });
+      const shown = shownFailure(caught);
+      if (shown === null) throw caught;
+      return rpcFailureResponse(shown, requestId, { headers, id: request.id });
     }
   }
 
   /** A body that is no JSON, on a path that has no other protocol. */
-  refuseUnparsed(incoming: Incoming, requestId: string): Response {
-    return this.#write(incoming, requestId, null, unparsed);
-  }
-
-  /** Says in JSON-RPC what was thrown. Throws it again where it is a fault of ours. */
-  #refuse(
-    caught: unknown,
-    incoming: Incoming,
-    { requestId, id }: { readonly requestId: string; readonly id: JsonValue },
-  ): Response {
-    const shown = shownFailure(caught);
-    if (shown === null) throw caught;
-    const { status, detail, retryAfterSeconds } = shown;
-    if (retryAfterSeconds !== null) incoming.headers["Retry-After"] = String(retryAfterSeconds);
-    incoming.headers["X-Error-Code"] = shown.code;
-    // Jito's own answer to too many requests has no id, and its clients know it by this code.
-    const isRate = status === 429;
-    const message = isRate ? `Rate limit exceeded. Retry after ${(retryAfterSeconds ?? 1) * 1_000} ms` : detail;
-    const answer: JitoAnswer = { ok: false, status, code: rpcCodes[shown.code] ?? -32_603, message };
-    return this.#write(incoming, requestId, isRate ? null : id, answer);
+  refuseUnparsed({ headers }: Incoming, requestId: string): Response {
+    return write(headers, requestId, null, unparsed);
   }
 
   async #ask({ method, params }: JitoRequest, incoming: Incoming): Promise<JitoAnswer> {
@@ -70,25 +55,40 @@ export class JitoDoor {
     const bundleOnly = isBundleOnly(incoming.request.url);
     return this.#rpc.answer({ method, params, bundleOnly, searcher: searcherOf(grant) });
   }
+}
 
-  #write(incoming: Incoming, requestId: string, id: JsonValue, answer: JitoAnswer): Response {
-    const body = answer.ok
-      ? { jsonrpc: "2.0", result: answer.result, id }
-      : { jsonrpc: "2.0", error: { code: answer.code, message: answer.message, data: null }, id };
-    const bundle = answer.ok && answer.bundleId !== undefined ? { "x-bundle-id": answer.bundleId } : {};
-    const isBusy = !answer.ok && (answer.status === 429 || answer.status === 503);
-    return new Response(stringifyJsonExact(body), {
-      status: answer.ok ? 200 : answer.status,
-      headers: {
-        ...(isBusy ? { "Retry-After": "1" } : {}),
-        ...incoming.headers,
-        ...bundle,
-        ...(answer.ok || answer.reason === undefined ? {} : { "X-Error-Code": answer.reason }),
-        "Content-Type": "application/json",
-        "X-Request-Id": requestId,
-      },
-    });
-  }
+/** A refusal in the form of JSON-RPC. */
+export function rpcFailureResponse(
+  { code, status, detail, retryAfterSeconds }: ShownFailure,
+  requestId: string,
+  { headers, id = null }: { readonly headers: Record<string, string>; readonly id?: JsonValue },
+): Response {
+  const said = { ...headers, "X-Error-Code": code };
+  const waiting = retryAfterSeconds === null ? said : { ...said, "Retry-After": String(retryAfterSeconds) };
+  // Jito's own answer to too many requests has no id, and its clients know it by this code.
+  const isRate = status === 429;
+  const message = isRate ? `Rate limit exceeded. Retry after ${(retryAfterSeconds ?? 1) * 1_000} ms` : detail;
+  const answer: JitoAnswer = { ok: false, status, code: rpcCodes[code] ?? -32_603, message };
+  return write(waiting, requestId, isRate ? null : id, answer);
+}
+
+function write(headers: Record<string, string>, requestId: string, id: JsonValue, answer: JitoAnswer): Response {
+  const body = answer.ok
+    ? { jsonrpc: "2.0", result: answer.result, id }
+    : { jsonrpc: "2.0", error: { code: answer.code, message: answer.message, data: null }, id };
+  const bundle = answer.ok && answer.bundleId !== undefined ? { "x-bundle-id": answer.bundleId } : {};
+  const isBusy = !answer.ok && (answer.status === 429 || answer.status === 503);
+  return new Response(stringifyJsonExact(body), {
+    status: answer.ok ? 200 : answer.status,
+    headers: {
+      ...(isBusy ? { "Retry-After": "1" } : {}),
+      ...headers,
+      ...bundle,
+      ...(answer.ok || answer.reason === undefined ? {} : { "X-Error-Code": answer.reason }),
+      "Content-Type": "application/json",
+      "X-Request-Id": requestId,
+    },
+  });
 }
 
 const unparsed: JitoAnswer = { ok: false, status: 400, code: -32_700, message: "Parse error" };
@@ -97,6 +97,8 @@ const invalidParams: JitoAnswer = { ok: false, status: 400, code: -32_602, messa
 
 /** Jito's codes where clients know them, else those of this server's other JSON-RPC. */
 const rpcCodes: Readonly<Partial<Record<ShownFailure["code"], number>>> = {
+  BODY_TOO_LARGE: errorTable.BODY_TOO_LARGE.rpcCode,
+  UNSUPPORTED_MEDIA_TYPE: errorTable.UNSUPPORTED_MEDIA_TYPE.rpcCode,
   MISSING_API_KEY: errorTable.INVALID_API_KEY.rpcCode,
   INVALID_API_KEY: errorTable.INVALID_API_KEY.rpcCode,
   PERMISSION_DENIED: errorTable.PERMISSION_DENIED.rpcCode,

@@ -4,7 +4,7 @@ import type { AddressSet } from "../../lib/index.ts";
 import { Admit, type AdmitDependencies } from "./admit.ts";
 import { Answering, json, writeFailure } from "./answering.ts";
 import { bundleFailure, EngineRefusal } from "./failure.ts";
-import { engineRoot } from "./http.ts";
+import { engineRoot } from "./paths.ts";
 
 export interface StandbyHttpDependencies extends AdmitDependencies {
   readonly trustedProxies: AddressSet;
