@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { runChaos } from "./testing/chaos-run.ts";
 import type { BundleStanding } from "./testing/chaos-standing.ts";
+import { ConfirmationStream, noStories, ResultsStream, type Spoken } from "./testing/chaos-streams.ts";
+import { judgeOutcomes, judgeTold } from "./testing/chaos-told.ts";
 import { type BundleStory, type ChainStory, judge, type Place } from "./testing/chaos-verdict.ts";
+import type { LedgerOutcome } from "./testing/ledger-outcomes.ts";
 
 const at = (slot: number, index: number, failed = false): Place => ({ slot, index, failed });
 const standing = (status: BundleStanding["status"], slot: number | null = null): BundleStanding => {
@@ -33,6 +36,14 @@ describe("the verdict on bundles", () => {
     "was accepted and is unknown": [[story(["a"], null)], chainOf({})],
     "landed and is unknown": [[story(["a"], null, false)], chainOf({ a })],
     "has no end": [[story(["a"], standing("accepted"))], chainOf({})],
+    "and so is a,b": [
+      [story(["a", "b"], standing("included", 5)), story(["a"], standing("included", 5))],
+      chainOf({ a, b: [at(5, 2)] }),
+    ],
+    "said to hold other transactions": [
+      [{ ...story(["a"], standing("included", 5)), standing: { ...standing("included", 5), signatures: ["b"] } }],
+      chainOf({ a }),
+    ],
     "landed 2 times": [[story(["a"], standing("included", 5))], chainOf({ a: [at(5, 1), at(7, 1)] })],
     "was sent by nobody": [[], chainOf({ a })],
   };
@@ -50,6 +61,98 @@ describe("the verdict on bundles", () => {
       ["e", "y"],
     ].map((signatures) => story(signatures, standing("dropped")));
     expect(judge([whole, ...others], chainOf(chain, beside))).toMatchObject({ faults: [], taken: 3 });
+  });
+});
+
+const storiesOf = (...stories: readonly BundleStory[]) => new Map(stories.map((each) => [each.id, each] as const));
+const included = story(["a"], standing("included", 5));
+const lost = story(["b"], { ...standing("dropped"), reason: "fork" });
+
+describe("the verdict on the ledger", () => {
+  const row = (id: string, state: string, reason: string, slot: number | null): LedgerOutcome => {
+    return { id, state, reason, door: "rest", slot };
+  };
+  const right = [row("a", "finalized", "", 5), row("b", "dropped", "fork", null)];
+  test("has nothing against each end once", () => {
+    expect(judgeOutcomes(storiesOf(included, lost), right)).toEqual([]);
+  });
+
+  const planted: Readonly<Record<string, readonly LedgerOutcome[]>> = {
+    "b was accepted and is not in the ledger": right.slice(0, 1),
+    "b is in the ledger twice": [...right, ...right.slice(1)],
+    "a is finalized, , slot 6 in the ledger": [row("a", "finalized", "", 6), ...right.slice(1)],
+    "b is dropped, not_landed": [...right.slice(0, 1), row("b", "dropped", "not_landed", null)],
+    "c is expired": [...right, row("c", "expired", "not_landed", null)],
+  };
+  for (const [text, outcomes] of Object.entries(planted)) {
+    test(`sees that ${text}`, () => {
+      expect(judgeOutcomes(storiesOf(included, lost), outcomes).join()).toContain(text);
+    });
+  }
+});
+
+describe("the verdict on streams", () => {
+  /** What is held against streams that have told these messages of bundles that were handed in once. */
+  function heard(kind: "ours" | "results", said: readonly string[], ...messages: readonly Record<string, unknown>[]) {
+    const told = noStories();
+    const stream: Spoken = { heard: null, ended: new Promise(() => {}), cancel: () => {}, say: () => true };
+    const listener = kind === "ours" ? new ConfirmationStream(stream, told) : new ResultsStream(stream, told);
+    if (listener instanceof ConfirmationStream) for (const id of said) void listener.submit(id, {});
+    for (const message of messages) stream.heard?.(message);
+    const stories = storiesOf(included, lost);
+    const standings = new Map(
+      [...stories].flatMap(([id, { standing }]) => (standing === null ? [] : [[id, standing]])),
+    );
+    return [...judgeTold(stories, [told]).faults, ...listener.untold(standings)].join();
+  }
+  const ours = (id: string, status: string, rest: object = {}) => ({ bundle_id: id, status, ...rest });
+  const inBlock = ours("a", "included", { slot: "5" });
+  const result = (id: string, kind: string, body: object = {}) => ({ bundle_id: id, [kind]: body });
+
+  test("has nothing against each change once, answers to what comes again, and a block that is another after a fork", () => {
+    const before = ours("a", "included", { slot: "4" });
+    const end = ours("b", "dropped", { reason: "fork" });
+    const ofLost = [ours("b", "accepted"), ours("b", "included", { slot: "4" }), end];
+    expect(heard("ours", ["a", "b"], ours("a", "accepted"), before, inBlock, ...ofLost)).toBe("");
+    expect(heard("ours", ["a", "a"], ours("a", "accepted"), ours("a", "accepted"), inBlock)).toBe("");
+    expect(heard("ours", ["x"], ours("x", "dropped", { reason: "tip_not_paid" }))).toBe("");
+    const processed = ["4", "5"].map((slot) => result("a", "processed", { slot }));
+    expect(heard("results", [], result("a", "accepted"), ...processed, result("a", "finalized"))).toBe("");
+  });
+
+  const accepted = ours("a", "accepted");
+  const planted: Readonly<Record<string, string>> = {
+    "a was told as accepted twice": heard("ours", ["a"], accepted, accepted, inBlock),
+    "and never handed in there": heard("ours", [], accepted, accepted, inBlock),
+    "a was told as accepted after included 5": heard("ours", ["a"], accepted, inBlock, accepted),
+    "a was told as expired after nothing": heard("ours", [], ours("a", "expired")),
+    "b was told as expired after included 4": heard(
+      "ours",
+      ["b"],
+      ours("b", "included", { slot: "4" }),
+      ours("b", "expired"),
+    ),
+    "a was told to end as expired and is included": heard("ours", ["a"], accepted, ours("a", "expired")),
+    "a was told as accepted by a stream that is open, and is included 5": heard("ours", ["a"], accepted),
+    "a is a result finalized after accepted": heard("results", [], result("a", "accepted"), result("a", "finalized")),
+    "a is a result processed 5 after processed 5": heard(
+      "results",
+      [],
+      result("a", "processed", { slot: "5" }),
+      result("a", "processed", { slot: "5" }),
+    ),
+    "b was told as accepted by results that are open": heard("results", [], result("b", "accepted")),
+  };
+  for (const [text, faults] of Object.entries(planted)) {
+    test(`sees that ${text}`, () => expect(faults).toContain(text));
+  }
+
+  test("sees that one was told to be in a block and has another end than by a fork", () => {
+    const told = noStories();
+    told.included.set("b", 4);
+    const expired = story(["b"], standing("expired"));
+    expect(judgeTold(storiesOf(expired), [told]).faults.join()).toContain("b was told to be in a block and is expired");
+    expect(judgeTold(storiesOf(lost), [told])).toEqual({ faults: [], lostWithForks: 1 });
   });
 });
 

@@ -1,5 +1,4 @@
 /** Listens to the streams that tell of bundles, and holds against them what they tell twice, too late or out of order. */
-import type { Listening, Talking } from "../../src/engine/testing/grpc-client.ts";
 import type { BundleStanding, Handed } from "./chaos-standing.ts";
 
 /** What a searcher's streams have told over all lives of the server, as far as the verdict needs it. */
@@ -24,11 +23,23 @@ export const noStories = (): ToldStories => ({
   streams: 0,
 });
 
+/** A stream as it is listened to. */
+export interface Heard {
+  heard: ((message: Record<string, unknown>) => void) | null;
+  readonly ended: Promise<unknown>;
+  cancel(): void;
+}
+
+/** One that takes bundles as well. */
+export interface Spoken extends Heard {
+  say(message: object): boolean;
+}
+
 const answerWithinMs = 10_000;
 
 /** One of our own streams: takes bundles, and tells each change of the searcher's bundles. */
 export class ConfirmationStream {
-  readonly #stream: Talking;
+  readonly #stream: Spoken;
   readonly #told: ToldStories;
   /** What was told last of each bundle in this stream. */
   readonly #last = new Map<string, string>();
@@ -38,7 +49,7 @@ export class ConfirmationStream {
   readonly #waiting = new Map<string, Set<(handed: Handed) => void>>();
   #isOpen = true;
 
-  constructor(stream: Talking, told: ToldStories) {
+  constructor(stream: Spoken, told: ToldStories) {
     this.#stream = stream;
     this.#told = told;
     told.streams += 1;
@@ -153,12 +164,12 @@ type ResultKind = (typeof resultKinds)[number];
 
 /** Jito's stream of results. */
 export class ResultsStream {
-  readonly #stream: Listening;
+  readonly #stream: Heard;
   readonly #told: ToldStories;
   readonly #last = new Map<string, string>();
   #isOpen = true;
 
-  constructor(stream: Listening, told: ToldStories) {
+  constructor(stream: Heard, told: ToldStories) {
     this.#stream = stream;
     this.#told = told;
     told.streams += 1;
