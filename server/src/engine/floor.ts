@@ -101,7 +101,7 @@ export async function openFloor(
   return { view, validatorDesk, admission, sealed, ring, simulator };
 }
 
-/** Whether a leader that takes bundles has a slot for it; where none takes any, a single transaction travels alone. */
+/** Whether a leader that takes bundles has a slot for it; where none takes any, a single transaction for any slot travels alone. */
 function isReachable(
   { view, validators }: { readonly view: ChainView; readonly validators: Validators },
   target: bigint | null,
@@ -110,7 +110,7 @@ function isReachable(
   const connected = validators.connected();
   const slot = view.state.slot();
   if (slot === null) return false;
-  if (connected.length === 0) return transactionCount === 1;
+  if (connected.length === 0) return transactionCount === 1 && target === null;
   if (target !== null) {
     const leader = view.schedule.leaderAt(target);
     return leader !== null && connected.includes(leader);

@@ -19,6 +19,8 @@ function room(refuses: (tag: number) => boolean = () => false) {
   const sent: number[][] = [];
   const forwarded: string[] = [];
   const opened: bigint[] = [];
+  /** How many bundles were noted when each was sent. */
+  const notedAtSend: number[] = [];
   const way = new OrdinaryWay({
     book: {
       everyAccepted: () => records.filter(({ state, sealed }) => state === "accepted" && sealed === null),
@@ -27,6 +29,7 @@ function room(refuses: (tag: number) => boolean = () => false) {
     chain: {
       send: async ([tag = 0]) => {
         sent.at(-1)?.push(tag);
+        notedAtSend.push(forwarded.length);
         if (refuses(tag) && tag % 2 === 0) throw new Error("the node is gone");
         return !refuses(tag);
       },
@@ -39,7 +42,7 @@ function room(refuses: (tag: number) => boolean = () => false) {
     sent.push([]);
     return await way.send(at(slot));
   };
-  return { records, sent, forwarded, opened, send };
+  return { records, sent, forwarded, notedAtSend, opened, send };
 }
 
 test("single transactions are sent that may land now, are not under way, and have not ended", async () => {
@@ -55,11 +58,19 @@ test("single transactions are sent that may land now, are not under way, and hav
   expect([sent, opened]).toEqual([[[1, 7]], [10n]]);
 });
 
-test("a send that fails keeps no other bundle's from being noted", async () => {
-  const { records, forwarded, send } = room((tag) => tag < 3);
+test("what is about to be sent is noted before, since it may land though no node says that it took it", async () => {
+  const { records, forwarded, notedAtSend, send } = room((tag) => tag < 3);
   for (const tag of [1, 2, 3]) records.push(await recordOf(tag));
   expect(await send(10n)).toBe(1);
-  expect(forwarded).toEqual([records[2]?.id ?? ""]);
+  expect(notedAtSend).toEqual([3, 3, 3]);
+  expect(forwarded).toEqual(records.map(({ id }) => id));
+});
+
+test("a bundle for one slot is not sent, since nobody can say in which slot it would land", async () => {
+  const { records, sent, send } = room();
+  records.push(await recordOf(1, { targetSlot: at(10n) }));
+  expect(await send(10n)).toBe(0);
+  expect(sent).toEqual([[]]);
 });
 
 test("bundles that no node takes keep no other one from being sent, and are sent again in their turn", async () => {

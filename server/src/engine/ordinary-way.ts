@@ -21,7 +21,7 @@ interface Due {
 
 /**
  * The way of bundles where no leader takes any: a bundle of one transaction is whole however it travels, so it is sent to
- * the nodes as anybody's transaction is. Longer ones are not accepted then.
+ * the nodes as anybody's transaction is. Longer ones, and those for one slot, are not accepted then.
  */
 export class OrdinaryWay {
   readonly #deps: OrdinaryWayDependencies;
@@ -38,7 +38,13 @@ export class OrdinaryWay {
     const leader = leaderAt(slot);
     if (leader === null) return 0;
     await openSealed({ slot, isOpen: true });
-    const due = this.#due(slot);
+    const due = this.#due();
+    // Noted before: a bundle may land while its node has not answered yet, or though it says nothing.
+    if (due.length > 0)
+      book.forwarded(
+        due.map(({ id }) => id),
+        { slot, leader },
+      );
     const sent = await Promise.allSettled(due.map(({ transaction }) => chain.send(transaction)));
     const isTaken = (index: number): boolean => {
       const each = sent[index];
@@ -46,18 +52,18 @@ export class OrdinaryWay {
     };
     const ids = due.flatMap(({ id }, index) => (isTaken(index) ? [id] : []));
     this.#refused = new Set([...this.#refused, ...due.map(({ id }) => id)]).difference(new Set(ids));
-    if (ids.length > 0) book.forwarded(ids, { slot, leader });
     return ids.length;
   }
 
-  #due(slot: Slot): readonly Due[] {
+  #due(): readonly Due[] {
     const settled = this.#deps.settledThrough();
     const due: Due[] = [];
     const again: Due[] = [];
     for (const { id, transactions, targetSlot, forwarded } of this.#deps.book.everyAccepted()) {
       const [transaction] = transactions;
       if (transaction === undefined || transactions.length > 1) continue;
-      if (targetSlot !== null && targetSlot !== slot) continue;
+      // Nobody can say in which slot a transaction lands that is sent to nodes.
+      if (targetSlot !== null) continue;
       if (forwarded !== null && (settled === null || forwarded.slot > settled)) continue;
       const bundles = this.#refused.has(id) ? again : due;
       if (bundles.length < sendsMax) bundles.push({ id, transaction });

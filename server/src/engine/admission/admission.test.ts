@@ -43,12 +43,14 @@ interface Given {
   readonly floor?: bigint;
   readonly slot?: Slot | null;
   readonly inFlight?: readonly BundleRecord[];
+  readonly ended?: BundleRecord;
 }
 
 function admission(given: Given = {}) {
   const accepted: NewBundle[] = [];
   const asked: string[] = [];
   const book: AdmissionDependencies["book"] = {
+    get: async (id) => (given.ended?.id === id ? given.ended : null),
     live: (id) => recordOf(accepted.find((bundle) => bundle.id === id)),
     simulated: () => {},
     holding: (signature) => (given.inFlight ?? []).filter(({ signatures }) => signatures.includes(signature)),
@@ -98,6 +100,18 @@ async function reasonOf(sent: BundleSubmission, given: Given = {}): Promise<Bund
 
 const failure = { ok: false, index: 0, signature: null, error: "", logs: [] } as const;
 const failed = (error: string): BundleOutcome => ({ ...failure, reason: "simulation_failed", error });
+
+test("one that is in the chain is answered as it stands when it comes again, and is no second one", async () => {
+  const { made, accepted } = admission();
+  await made.submit(submission([tipping()]), searcher);
+  const ended: BundleRecord = { ...(recordOf(accepted[0]) ?? fail()), state: "finalized" };
+  for (const given of [{ seen: true }, { processed: true }]) {
+    const again = await admission({ ...given, ended }).made.submit(submission([tipping()]), searcher);
+    expect(again).toMatchObject({ accepted: true, fresh: false, record: { id: ended.id, state: "finalized" } });
+  }
+  const lost = { ...ended, state: "dropped", reason: "fork" } as const;
+  expect(await reasonOf(submission([tipping()]), { seen: true, ended: lost })).toBe("already_processed");
+});
 
 test("a right bundle is accepted, with the id that Jito's rule gives it", async () => {
   const { made, accepted } = admission();

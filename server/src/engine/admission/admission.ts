@@ -79,7 +79,13 @@ export class Admission {
     const known = read.ok ? this.#deps.book.live(read.id) : null;
     if (known !== null) return { accepted: true, record: known, fresh: false, tipFloor };
     const check = await this.#check(read, submission, { searcherId: searcher.id, isOpened: false });
-    if (!check.ok) return { accepted: false, id: check.id, reason: check.reason, detail: check.detail, tipFloor };
+    if (!check.ok) {
+      const landed = check.reason === "already_processed" ? await this.#deps.book.get(check.id) : null;
+      // What is in the chain is there as this bundle, which nobody may be told to be dropped.
+      if (landed?.state === "finalized" || landed?.state === "included")
+        return { accepted: true, record: landed, fresh: false, tipFloor };
+      return { accepted: false, id: check.id, reason: check.reason, detail: check.detail, tipFloor };
+    }
     const { checked } = check;
     const { fresh, record } = await this.#deps.book.accept(this.#bundle(submission, searcher, checked));
     if (fresh) {

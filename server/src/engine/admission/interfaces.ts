@@ -19,7 +19,7 @@ export interface AdmissionSimulator {
   simulate(bundle: { readonly id: string; readonly transactions: readonly Uint8Array[] }): Promise<BundleOutcome>;
 }
 
-export interface AdmissionBook extends Pick<BundleBook, "accept" | "live" | "holding" | "simulated"> {}
+export interface AdmissionBook extends Pick<BundleBook, "accept" | "get" | "live" | "holding" | "simulated"> {}
 
 /** Whether any leader that takes bundles has a slot that a bundle could land in. */
 export interface AdmissionLeaders {
