@@ -9,11 +9,19 @@ export interface ProblemOptions extends FailureOptions {
   readonly docsBase?: string;
   /** Headers that the answer carries beside those of the failure itself. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Where HTTP has a status of its own for what the code says. */
+  readonly status?: number;
+}
+
+export interface Problem {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
 }
 
 /** An RFC 9457 answer: type, title, status, detail, instance (the request id), code, and errors for invalid input. */
-export function problemResponse(code: ErrorCode, options: ProblemOptions): Response {
-  const status = statusOf(code);
+export function problemOf(code: ErrorCode, options: ProblemOptions): Problem {
+  const status = options.status ?? statusOf(code);
   const errors = options.details?.["errors"];
   const body = {
     ...extensionMembers(options.details),
@@ -27,5 +35,10 @@ export function problemResponse(code: ErrorCode, options: ProblemOptions): Respo
   };
   const headers: Record<string, string> = { ...options.headers, "Content-Type": "application/problem+json" };
   writeFailureHeaders(headers, code, options);
-  return new Response(stringify(body), { status, headers });
+  return { status, headers, body: stringify(body) };
+}
+
+export function problemResponse(code: ErrorCode, options: ProblemOptions): Response {
+  const { status, headers, body } = problemOf(code, options);
+  return new Response(body, { status, headers });
 }

@@ -1,3 +1,5 @@
+import { areValueBytes, decimalIn, isBlank, isNamed, tokenBytes } from "../../http/index.ts";
+
 /** What the head of an answer says of its body and its connection. */
 export class ResponseHead {
   status = 0;
@@ -21,15 +23,6 @@ export class ResponseHead {
   }
 }
 
-const tokenBytes = new Uint8Array(256);
-for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
-  tokenBytes[char.charCodeAt(0)] = 1;
-}
-/** Bytes that a field's value or a reason may hold: tab, space, visible, and the upper half (RFC 9110, 5.5). */
-const valueBytes = Uint8Array.from({ length: 256 }, (_unused, byte) =>
-  byte === 0x09 || (byte >= 0x20 && byte !== 0x7f) ? 1 : 0,
-);
-
 const statusPrefix = Uint8Array.from("HTTP/1.", (char) => char.charCodeAt(0));
 
 /** False when what has come of the first line cannot become a status line, so that garbage is not waited for. */
@@ -44,7 +37,7 @@ export function readStatusLine(head: ResponseHead, bytes: Uint8Array, start: num
   if (end - start < 12 || !maybeStatusLine(bytes, start, end)) return false;
   const minor = (bytes[start + 7] ?? 0) - 0x30;
   if ((minor !== 0 && minor !== 1) || bytes[start + 8] !== 0x20) return false;
-  const status = decimal(bytes, start + 9, start + 12);
+  const status = decimalIn(bytes, start + 9, start + 12);
   if (status === null || status < 100 || status > 599) return false;
   if (end > start + 12 && bytes[start + 12] !== 0x20) return false;
   if (!areValueBytes(bytes, start + 12, end)) return false;
@@ -84,7 +77,7 @@ export function readFieldLine(head: ResponseHead, bytes: Uint8Array, start: numb
 }
 
 function readLength(head: ResponseHead, bytes: Uint8Array, from: number, to: number): boolean {
-  const length = decimal(bytes, from, to);
+  const length = decimalIn(bytes, from, to);
   if (length === null || (head.contentLength !== null && head.contentLength !== length)) return false;
   head.contentLength = length;
   return true;
@@ -111,33 +104,6 @@ function readConnection(head: ResponseHead, value: string): void {
 function readKeepAlive(head: ResponseHead, value: string): void {
   const seconds = /(?:^|[\s,])timeout=([0-9]{1,6})/i.exec(value)?.[1];
   if (seconds !== undefined) head.keepAliveSeconds = Number(seconds);
-}
-
-/** A whole number of 1 to 15 digits, so that it is exact; null for anything else. */
-function decimal(bytes: Uint8Array, from: number, to: number): number | null {
-  if (to === from || to - from > 15) return null;
-  let value = 0;
-  for (let at = from; at < to; at += 1) {
-    const digit = (bytes[at] ?? 0) - 0x30;
-    if (digit < 0 || digit > 9) return null;
-    value = value * 10 + digit;
-  }
-  return value;
-}
-
-export function areValueBytes(bytes: Uint8Array, from: number, to: number): boolean {
-  for (let at = from; at < to; at += 1) if (valueBytes[bytes[at] ?? 0] === 0) return false;
-  return true;
-}
-
-const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
-
-/** Compares without regard to case; bit 0x20 is what tells a letter's cases apart, and the bytes are tokens already. */
-function isNamed(bytes: Uint8Array, start: number, name: string): boolean {
-  for (let at = 0; at < name.length; at += 1) {
-    if (((bytes[start + at] ?? 0) | 0x20) !== name.charCodeAt(at)) return false;
-  }
-  return true;
 }
 
 function text(bytes: Uint8Array, from: number, to: number): string {

@@ -1,5 +1,6 @@
+import { chunkSizeIn, lineFeedIn } from "../../http/index.ts";
 import { GatheredBody } from "./gathered-body.ts";
-import { areValueBytes, maybeStatusLine, ResponseHead, readFieldLine, readStatusLine } from "./response-head.ts";
+import { maybeStatusLine, ResponseHead, readFieldLine, readStatusLine } from "./response-head.ts";
 
 /** Where an answer stands after what has been fed: more has to come, it is whole, or it is none. */
 export type ReadState = "more" | "done" | "malformed" | "too-large";
@@ -8,8 +9,8 @@ export type ReadState = "more" | "done" | "malformed" | "too-large";
 const headBytesMax = 32 * 1024;
 const fieldsMax = 200;
 const interimMax = 8;
-/** Hexadecimal digits of a chunk's size: 2^48 is more than any bound on a body. */
-const chunkDigitsMax = 12;
+/** A chunk's size without extensions is no longer than this, and takes nothing of the bound. */
+const plainSizeMax = 12;
 
 const atStatus = 0;
 const atField = 1;
@@ -184,16 +185,9 @@ export class ResponseReader {
 
   /** `1f`, `1f;name=value`: hexadecimal, then perhaps extensions, which count as head. */
   #takeChunkSize(bytes: Uint8Array, start: number, end: number): ReadState {
-    let at = start;
-    let size = 0;
-    for (; at < end; at += 1) {
-      const digit = hexDigit(bytes[at] ?? 0);
-      if (digit < 0) break;
-      size = size * 16 + digit;
-    }
-    if (at === start || at - start > chunkDigitsMax) return "malformed";
-    this.#budget -= end - at;
-    if (this.#budget < 0 || !isExtension(bytes, at, end)) return "malformed";
+    const size = chunkSizeIn(bytes, start, end);
+    this.#budget -= Math.max(0, end - start - plainSizeMax);
+    if (size < 0 || this.#budget < 0) return "malformed";
     if (this.#bodyBytes + size > this.#bodyBytesMax) return "too-large";
     this.#left = size;
     this.#phase = size === 0 ? atTrailer : inChunk;
@@ -215,23 +209,4 @@ export class ResponseReader {
     }
     return at + taken;
   }
-}
-
-function lineFeedIn(bytes: Uint8Array, from: number): number {
-  const { length } = bytes;
-  for (let at = from; at < length; at += 1) if (bytes[at] === 0x0a) return at;
-  return -1;
-}
-
-function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const lower = byte | 0x20;
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
-}
-
-function isExtension(bytes: Uint8Array, start: number, end: number): boolean {
-  let at = start;
-  while (at < end && (bytes[at] === 0x20 || bytes[at] === 0x09)) at += 1;
-  // White space that nothing follows is padding, which old servers write.
-  return at === end || (bytes[at] === 0x3b && areValueBytes(bytes, at, end));
 }

@@ -1,0 +1,76 @@
+/**
+ * The bytes that HTTP/1.1 messages are made of, for those who read messages from a socket themselves (RFC 9110, 9112).
+ */
+
+/** 1 for each byte that a name (method, field) may hold. */
+export const tokenBytes = new Uint8Array(256);
+for (const char of "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+  tokenBytes[char.charCodeAt(0)] = 1;
+}
+
+/** Bytes that a field's value or a reason may hold: tab, space, visible, and the upper half (RFC 9110, 5.5). */
+const valueBytes = Uint8Array.from({ length: 256 }, (_unused, byte) =>
+  byte === 0x09 || (byte >= 0x20 && byte !== 0x7f) ? 1 : 0,
+);
+
+export function areValueBytes(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (valueBytes[bytes[at] ?? 0] === 0) return false;
+  return true;
+}
+
+export const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
+
+/** A whole number of 1 to 15 digits, so that it is exact; null for anything else. */
+export function decimalIn(bytes: Uint8Array, from: number, to: number): number | null {
+  if (to === from || to - from > 15) return null;
+  let value = 0;
+  for (let at = from; at < to; at += 1) {
+    const digit = (bytes[at] ?? 0) - 0x30;
+    if (digit < 0 || digit > 9) return null;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+/** Compares without regard to case; bit 0x20 is what tells a letter's cases apart, and the bytes are tokens already. */
+export function isNamed(bytes: Uint8Array, start: number, name: string): boolean {
+  for (let at = 0; at < name.length; at += 1) {
+    if (((bytes[start + at] ?? 0) | 0x20) !== name.charCodeAt(at)) return false;
+  }
+  return true;
+}
+
+/** The place of the next line feed, or -1. */
+export function lineFeedIn(bytes: Uint8Array, from: number): number {
+  const { length } = bytes;
+  for (let at = from; at < length; at += 1) if (bytes[at] === 0x0a) return at;
+  return -1;
+}
+
+/** Hexadecimal digits of a chunk's size: 2^48 is more than any bound on a body. */
+const chunkDigitsMax = 12;
+
+/** The size that a chunk's first line states (without its end), or -1 for what is none. */
+export function chunkSizeIn(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  let size = 0;
+  for (; at < end; at += 1) {
+    const digit = hexDigit(bytes[at] ?? 0);
+    if (digit < 0) break;
+    size = size * 16 + digit;
+  }
+  return at === start || at - start > chunkDigitsMax || !isExtension(bytes, at, end) ? -1 : size;
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+function isExtension(bytes: Uint8Array, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && isBlank(bytes[at])) at += 1;
+  // White space that nothing follows is padding, which old peers write.
+  return at === end || (bytes[at] === 0x3b && areValueBytes(bytes, at, end));
+}
