@@ -37,6 +37,10 @@ export function readBeginning(bytes: Uint8Array, id: string): LargeBeginning | n
 /** What may come after a result: an id, a version, members that nobody knows, white space. */
 const tailBytesMax = 4_096;
 
+/** What is passed on at a time, but for the end. */
+const pieceBytesMin = 512;
+const nothing = new Uint8Array(0);
+
 /** Stands among an answer's pieces where the id belongs. */
 const idPlace = Symbol("id");
 
@@ -85,13 +89,18 @@ export class LargeAnswer {
   read(id: string): ByteSource {
     const pieces = this.#told();
     const idBytes = Buffer.from(id);
+    let small: Uint8Array = nothing;
     return {
       next: async () => {
         for (;;) {
           const { value, done } = await pieces.next();
-          if (done === true) return null;
-          const piece = value === idPlace ? idBytes : value;
-          if (piece.length > 0) return piece;
+          const piece = done === true ? nothing : value === idPlace ? idBytes : value;
+          // Small ones are copied together, or what is around the id would travel in packets of a few bytes.
+          const whole: Uint8Array = small.length === 0 ? piece : Buffer.concat([small, piece]);
+          small = nothing;
+          if (done === true) return whole.length === 0 ? null : whole;
+          if (whole.length >= pieceBytesMin) return whole;
+          small = Buffer.from(whole);
         }
       },
       cancel: () => this.cancel(),
