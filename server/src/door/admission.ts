@@ -1,9 +1,9 @@
 import { limits } from "@sluice/contract";
-import { hasSingleHost, isJsonContentType } from "../http/index.ts";
+import { type HeaderReader, hasSingleHost, isJsonContentType } from "../http/index.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** What the door sees of a request before anybody reads its body: host, method, type and declared length, in this order. */
-export function admissionRefusal(request: Request): Refusal | null {
+export function admissionRefusal(request: { readonly method: string; readonly headers: HeaderReader }): Refusal | null {
   const { headers } = request;
   if (!hasSingleHost(headers)) {
     return { code: "INVALID_REQUEST", message: "The request must carry exactly one Host header" };

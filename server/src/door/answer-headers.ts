@@ -1,73 +1,56 @@
 import { anyOrigin, openCorsHeaders } from "../http/index.ts";
+import { fieldLines } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
 import type { LimitDecision } from "./interfaces.ts";
 
-/** The headers of one kind of answer, kept and changed in place. */
+/** The header lines of one kind of answer: what is the same as in the last one is not written anew. */
 class Template {
-  readonly headers: Headers;
+  readonly #fixed: string;
   #limit = -1;
   #burst = -1;
-  #remaining = -1;
   #resetAt = -1;
+  #rate = "";
   #hit: boolean | null = null;
   #endpoint = "";
   #latencyMs = -1;
+  #source = "";
 
-  constructor(fixed: Record<string, string>) {
-    this.headers = new Headers({ "content-type": "application/json", ...fixed });
+  constructor(fixed: Readonly<Record<string, string>>) {
+    this.#fixed = `${fieldLines({ "Content-Type": "application/json", ...fixed })}X-Request-Id: `;
   }
 
-  fill(exchange: Exchange, hit: boolean, endpoint: string, latencyMs: number): Headers {
-    const { headers } = this;
-    const decision = exchange.decision;
-    headers.set("x-request-id", exchange.requestId);
-    if (decision !== null) this.#fillDecision(decision);
-    if (hit !== this.#hit) {
+  fill(exchange: Exchange, hit: boolean, endpoint: string, latencyMs: number): string {
+    const { decision } = exchange;
+    if (hit !== this.#hit || endpoint !== this.#endpoint || latencyMs !== this.#latencyMs) {
       this.#hit = hit;
-      headers.set("x-cache-status", hit ? "HIT" : "MISS");
-    }
-    if (endpoint !== this.#endpoint) {
       this.#endpoint = endpoint;
-      headers.set("x-rpc-endpoint", endpoint);
-    }
-    if (latencyMs !== this.#latencyMs) {
       this.#latencyMs = latencyMs;
-      headers.set("x-rpc-latency-ms", String(latencyMs));
+      const said = { "X-Cache-Status": hit ? "HIT" : "MISS", "X-RPC-Endpoint": endpoint };
+      this.#source = `\r\n${fieldLines(said)}X-RPC-Latency-Ms: ${latencyMs}\r\n`;
     }
-    return headers;
+    const lines = this.#fixed + exchange.requestId + this.#source;
+    return decision === null ? lines : `${lines}${this.#rateOf(decision)}${decision.remaining}\r\n`;
   }
 
-  #fillDecision(decision: LimitDecision): void {
-    const { headers } = this;
-    if (decision.limit !== this.#limit) {
-      this.#limit = decision.limit;
-      headers.set("x-ratelimit-limit", String(decision.limit));
+  #rateOf(decision: LimitDecision): string {
+    const { limit, burst, resetAt } = decision;
+    if (limit !== this.#limit || burst !== this.#burst || resetAt !== this.#resetAt) {
+      this.#limit = limit;
+      this.#burst = burst;
+      this.#resetAt = resetAt;
+      this.#rate = `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Burst: ${burst}\r\nX-RateLimit-Reset: ${resetAt}\r\nX-RateLimit-Remaining: `;
     }
-    if (decision.remaining !== this.#remaining) {
-      this.#remaining = decision.remaining;
-      headers.set("x-ratelimit-remaining", String(decision.remaining));
-    }
-    if (decision.resetAt !== this.#resetAt) {
-      this.#resetAt = decision.resetAt;
-      headers.set("x-ratelimit-reset", String(decision.resetAt));
-    }
-    if (decision.burst !== this.#burst) {
-      this.#burst = decision.burst;
-      headers.set("x-ratelimit-burst", String(decision.burst));
-    }
+    return this.#rate;
   }
 }
 
-/**
- * The headers of answered calls. A Response copies what it is given, so one set of headers is filled again for each
- * answer and only what changed is written: 0.5 µs against 1.1 µs for a fresh record of nine (Bun 1.4.4).
- */
+/** The header lines of answered calls. */
 export class AnswerHeaders {
   readonly #plain = new Template(anyOrigin);
   readonly #open = new Template(openCorsHeaders);
 
-  /** Valid until the next call; to be handed to a Response at once. Every exchange here has passed the rate limit. */
-  fill(exchange: Exchange, hit: boolean, endpoint: string, latencyMs: number): Headers {
+  /** Every exchange here has passed the rate limit. */
+  fill(exchange: Exchange, hit: boolean, endpoint: string, latencyMs: number): string {
     const template = exchange.origin === null ? this.#plain : this.#open;
     return template.fill(exchange, hit, endpoint, latencyMs < 0.5 ? 0 : Math.round(latencyMs));
   }

@@ -2,7 +2,7 @@ import { problemResponse } from "../http/index.ts";
 import type { AppMount } from "./gateway.ts";
 import type { DoorEvents } from "./interfaces.ts";
 import { type DoorServer, Listener, runtimeBodyBytesMax } from "./listener.ts";
-import { pathOf } from "./network.ts";
+import { isUpgrade, pathOf, targetOf } from "./network.ts";
 import type { SocketMount, SocketSession } from "./socket.ts";
 
 export interface AppDoorDependencies {
@@ -41,9 +41,8 @@ export class AppDoor implements AsyncDisposable {
     server: DoorServer,
   ): ReturnType<AppMount["fetch"]> | undefined | Promise<Response | undefined> {
     const requestId = this.#dependencies.requestId();
-    const isUpgrade = request.method === "GET" && request.headers.get("upgrade")?.toLowerCase() === "websocket";
-    if (isUpgrade) {
-      const path = pathOf(request.url);
+    if (request.method === "GET" && isUpgrade(request.headers)) {
+      const path = pathOf(targetOf(request.url));
       const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
       if (mount !== undefined) return this.#begin(request, server, { mount, requestId });
     }

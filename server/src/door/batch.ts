@@ -1,7 +1,7 @@
 import { jsonRpcFailureBody } from "../http/index.ts";
 import type { EnvelopeItem } from "../rpc/index.ts";
 import { CutBody, type WholeBody } from "../upstreams/index.ts";
-import { type AnswerBody, joinedBatch, spliced } from "./answer-body.ts";
+import { type Answer, type AnswerBody, joinedBatch, spliced } from "./answer.ts";
 import { answerCall, type CallResult, type OpenedCall, openCall, type RefusedCall, refusedCall } from "./call.ts";
 import { respond } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";
@@ -31,7 +31,7 @@ export async function serveBatch(
   exchange: Exchange,
   grant: DoorGrant,
   items: readonly EnvelopeItem[],
-): Promise<Response> {
+): Promise<Answer> {
   exchange.decision = await takeRequestTokens(stages.limits, grant, items.length);
   if (exchange.decision?.allowed === false) {
     const { burst } = exchange.decision;
@@ -117,7 +117,7 @@ function finish(
   grant: DoorGrant,
   calls: readonly BatchCall[],
   results: readonly WholeResult[],
-): Response | Promise<Response> {
+): Answer | Promise<Answer> {
   const latencyMs = stages.clock.monotonic() - exchange.startedMs;
   const parts: AnswerBody[] = [];
   const labels = new Set<string>();
@@ -151,8 +151,9 @@ function finish(
   }
   if (refunded > 0) stages.credits.refund(grant.accountId, refunded, exchange.at);
   const endpoint = labels.size === 0 ? ownLabel : [...labels].join(", ");
-  const headers = stages.headers.fill(exchange, isHit, endpoint, isHit ? latencyMs : upstreamMs);
-  return respond(exchange.request, joinedBatch(parts), headers);
+  const fields = stages.headers.fill(exchange, isHit, endpoint, isHit ? latencyMs : upstreamMs);
+  const answered = { fields, requestId: exchange.requestId, cache: isHit ? "HIT" : "MISS" } as const;
+  return respond(exchange, joinedBatch(parts), answered);
 }
 
 function bodyOf(exchange: Exchange, id: string, result: WholeResult): AnswerBody {

@@ -1,7 +1,18 @@
-import { limits, SluiceError } from "@sluice/contract";
-import { readBody } from "../http/index.ts";
+import { isUtf8 } from "node:buffer";
+import { limits } from "@sluice/contract";
 import type { Clock } from "../lib/index.ts";
 import type { Refusal } from "./refusal.ts";
+
+/** What came of a body that had to be waited for: its bytes, or why there are none. */
+export type GatheredBody = Uint8Array | "too-large" | "broken";
+
+/** A request's body as its connection hands it out; read once. */
+export interface ReadableBody {
+  /** The body when all of it is here already, else null. It is the connection's memory, and gone after this turn. */
+  takeBody(): Uint8Array | null;
+  /** Waits for the body and tells once; never for a client that goes away. Nothing beyond `bytesMax` is held. */
+  gatherBody(bytesMax: number, done: (body: GatheredBody) => void): void;
+}
 
 interface PendingRead {
   readonly startedMs: number;
@@ -13,11 +24,9 @@ const broken: Refusal = { code: "PARSE_ERROR", message: "The request body did no
 const tooSlow: Refusal = { code: "INVALID_REQUEST", message: "The request body did not arrive in time" };
 const notUtf8: Refusal = { code: "PARSE_ERROR", message: "The request body is not UTF-8" };
 
-const replacement = "\ufffd";
-
 /**
  * Reads request bodies as text, each within a total time: a body that trickles resets the connection's idle time with
- * every byte. One sweep over the reads under way does that for all; a timer and a race for each body cost 2 µs more.
+ * every byte. One sweep over the reads under way does that for all; most bodies have come with their head and need none.
  */
 export class BodyReads implements Disposable {
   readonly #clock: Clock;
@@ -32,34 +41,24 @@ export class BodyReads implements Disposable {
     this.#timer.unref();
   }
 
-  /** Hands the body to `done` once, when it is whole, too large, broken or too late. */
-  read(request: Request, startedMs: number, done: (body: string | Refusal) => void): void {
-    const read: PendingRead = {
-      startedMs,
-      settle: (body) => {
-        // A sweep may have answered already; what comes afterwards is of no use.
-        if (this.#pending.delete(read)) done(body);
-      },
-    };
-    this.#pending.add(read);
-    if (request.headers.has("content-length")) {
-      request.text().then(
-        (text) => read.settle(checked(request, text)),
-        () => read.settle(broken),
-      );
-    } else {
-      void this.#readUndeclared(request).then((body) => read.settle(body));
-    }
-  }
-
-  /** A body of undeclared length is counted as it comes: nothing beyond the bound is ever held. */
-  async #readUndeclared(request: Request): Promise<string | Refusal> {
-    try {
-      const bytes = await readBody(request, { limitBytes: limits.rpcBodyBytes, timeoutMs: this.#timeoutMs });
-      return decoded(bytes);
-    } catch (fault) {
-      return fault instanceof SluiceError && fault.code === "BODY_TOO_LARGE" ? tooLarge : broken;
-    }
+  /** The body's text, or why it cannot be read: too large, broken, no UTF-8 or too late. */
+  read(body: ReadableBody, startedMs: number): string | Refusal | Promise<string | Refusal> {
+    const here = body.takeBody();
+    if (here !== null) return decoded(here);
+    return new Promise((resolve) => {
+      const read: PendingRead = {
+        startedMs,
+        settle: (outcome) => {
+          // A sweep may have answered already; what comes afterwards is of no use.
+          if (this.#pending.delete(read)) resolve(outcome);
+        },
+      };
+      this.#pending.add(read);
+      body.gatherBody(limits.rpcBodyBytes, (gathered) => {
+        if (gathered === "too-large") read.settle(tooLarge);
+        else read.settle(gathered === "broken" ? broken : decoded(gathered));
+      });
+    });
   }
 
   /** Ends the reads that have lasted too long. The set is in order of arrival, so the first young one ends the walk. */
@@ -76,21 +75,14 @@ export class BodyReads implements Disposable {
   }
 }
 
+const replacement = "\ufffd";
+const byteOrderMark = 0xfeff;
+
 function decoded(bytes: Uint8Array): string | Refusal {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return notUtf8;
-  }
-}
-
-function checked(request: Request, text: string): string | Refusal {
-  if (text.length * 3 > limits.rpcBodyBytes && Buffer.byteLength(text) > limits.rpcBodyBytes) return tooLarge;
-  if (text.includes(replacement) && !wasUtf8(request, text)) return notUtf8;
-  return text;
-}
-
-/** Bytes that are no UTF-8 were replaced on reading, which changes the length; a replacement character itself was not. */
-function wasUtf8(request: Request, text: string): boolean {
-  return Number(request.headers.get("content-length")) === Buffer.byteLength(text);
+  if (bytes.length > limits.rpcBodyBytes) return tooLarge;
+  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString("utf8", 0, bytes.length);
+  // Bytes that are no UTF-8 were replaced on reading; a replacement character itself was not.
+  if (text.includes(replacement) && !isUtf8(bytes)) return notUtf8;
+  return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text;
 }

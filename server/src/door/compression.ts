@@ -9,9 +9,9 @@ import {
   gzip,
   zstdCompress,
 } from "node:zlib";
+import type { HeaderReader } from "../http/index.ts";
 import { type ByteSource, through } from "../lib/index.ts";
-import type { AnswerBody } from "./answer-body.ts";
-import { type StreamEnding, streamOf } from "./body-stream.ts";
+import type { Answer, AnswerBody, StreamEnding } from "./answer.ts";
 
 /**
  * Shorter answers are sent as they are: compressing 4 KB costs more of a processor than sending it does, and most answers
@@ -82,35 +82,41 @@ export function chosenCoding(acceptEncoding: string | null): string | null {
   return best?.name ?? null;
 }
 
+/** An answered call before it is decided how its body travels. */
+export type Answered = Pick<Answer, "fields" | "requestId" | "cache">;
+
+const varying = "Vary: accept-encoding\r\n";
+
 /**
- * The answer's response, compressed when it is large and the client takes it so. A large answer varies by what the client
+ * The call's answer, compressed when it is large and the client takes it so. A large answer varies by what the client
  * takes, and says so to caches on the way. What a node sent compressed was undone before, so nothing is compressed twice.
  */
-export function respond(request: Request, body: AnswerBody, headers: Headers): Response | Promise<Response> {
-  if (body.length < compressedBytesMin) return new Response(body, { headers });
-  const coding = chosenCoding(request.headers.get("accept-encoding"));
-  // The caller's headers are filled again for the next answer while the compressor works.
-  const own = new Headers(headers);
-  own.append("vary", "accept-encoding");
-  const compress = codings.find(({ name }) => name === coding)?.whole;
-  if (coding === null || compress === undefined) return new Response(body, { headers: own });
-  own.set("content-encoding", coding);
+export function respond(
+  exchange: { readonly request: { readonly headers: HeaderReader } },
+  body: AnswerBody,
+  answered: Answered,
+  bodyBytes?: number,
+): Answer | Promise<Answer> {
+  const { fields, requestId, cache } = answered;
+  if (body.length < compressedBytesMin) return { status: 200, fields, body, bodyBytes, requestId, cache };
+  const chosen = chosenCoding(exchange.request.headers.get("accept-encoding"));
+  const coding = codings.find(({ name }) => name === chosen);
+  if (coding === undefined) return { status: 200, fields: fields + varying, body, bodyBytes, requestId, cache };
+  const lines = `${fields}${varying}Content-Encoding: ${coding.name}\r\n`;
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
-  return compress(bytes).then((compressed) => new Response(compressed, { headers: own }));
+  return coding.whole(bytes).then((compressed) => ({ status: 200, fields: lines, body: compressed, requestId, cache }));
 }
 
 /** As `respond`, for bytes that are still coming. `ended` is told once, when the last byte has been handed to the socket. */
 export function respondLarge(
-  request: Request,
+  acceptEncoding: string | null,
   source: ByteSource,
-  headers: Headers,
+  answered: Answered,
   ended: (ending: StreamEnding) => void,
-): Response {
-  const name = chosenCoding(request.headers.get("accept-encoding"));
+): Answer {
+  const name = chosenCoding(acceptEncoding);
   const coding = codings.find((candidate) => candidate.name === name);
   const bytes = coding === undefined ? source : through(source, coding.onTheWay());
-  const response = new Response(streamOf(bytes, ended), { headers });
-  response.headers.append("vary", "accept-encoding");
-  if (coding !== undefined) response.headers.set("content-encoding", coding.name);
-  return response;
+  const fields = answered.fields + varying + (coding === undefined ? "" : `Content-Encoding: ${coding.name}\r\n`);
+  return { ...answered, status: 200, fields, body: { source: bytes, ended } };
 }

@@ -1,11 +1,16 @@
 import type { Network } from "@sluice/contract";
-import { clientAddress } from "../http/index.ts";
+import { clientAddress, type HeaderReader } from "../http/index.ts";
 import type { AddressSet } from "../lib/index.ts";
 import type { DoorGrant, LimitDecision, RestrictedRequest } from "./interfaces.ts";
 
-/** Where a request came from, as Bun's server knows it. */
-export interface Peer {
-  requestIP(request: Request): { readonly address: string } | null;
+/** A request's head and where it came from, as the stages see them. */
+export interface Caller {
+  readonly method: string;
+  /** Path and query as they were sent. */
+  readonly target: string;
+  readonly headers: HeaderReader;
+  /** The socket's address; "" once the socket is gone. */
+  readonly socketAddress: string;
 }
 
 /**
@@ -13,7 +18,7 @@ export interface Peer {
  * address costs 0.8 µs) is worked out when it is asked for.
  */
 export class Exchange implements RestrictedRequest {
-  readonly request: Request;
+  readonly request: Caller;
   readonly requestId: string;
   /** Wall time at which it came, Unix ms; monotonic time for its latency. Both clocks are read once. */
   readonly at: number;
@@ -23,17 +28,15 @@ export class Exchange implements RestrictedRequest {
   grant: DoorGrant | null = null;
   decision: LimitDecision | null = null;
   bytesIn = 0;
-  readonly #peer: Peer;
   readonly #trustedProxies: AddressSet;
 
   constructor(
-    request: Request,
+    request: Caller,
     settings: {
       readonly requestId: string;
       readonly at: number;
       readonly startedMs: number;
       readonly network: Network;
-      readonly peer: Peer;
       readonly trustedProxies: AddressSet;
     },
   ) {
@@ -43,7 +46,6 @@ export class Exchange implements RestrictedRequest {
     this.startedMs = settings.startedMs;
     this.origin = request.headers.get("origin");
     this.network = settings.network;
-    this.#peer = settings.peer;
     this.#trustedProxies = settings.trustedProxies;
   }
 
@@ -52,7 +54,6 @@ export class Exchange implements RestrictedRequest {
   }
 
   get clientAddress(): string {
-    const socket = this.#peer.requestIP(this.request)?.address ?? "";
-    return clientAddress(socket, this.request.headers.get("x-forwarded-for"), this.#trustedProxies);
+    return clientAddress(this.request.socketAddress, this.request.headers.get("x-forwarded-for"), this.#trustedProxies);
   }
 }

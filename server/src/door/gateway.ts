@@ -2,8 +2,10 @@ import type { Network } from "@sluice/contract";
 import { hasSingleHost, preflightResponse, problemResponse } from "../http/index.ts";
 import type { AddressSet, Clock } from "../lib/index.ts";
 import type { Rpc } from "../rpc/index.ts";
+import type { Answer } from "./answer.ts";
 import { AnswerHeaders } from "./answer-headers.ts";
 import { BodyReads } from "./body-reads.ts";
+import { type Handled, type HttpRequest, HttpServer, webRequest } from "./http1/index.ts";
 import type {
   DoorCredits,
   DoorEvents,
@@ -14,10 +16,11 @@ import type {
   RequestFact,
 } from "./interfaces.ts";
 import { type DoorServer, Listener, runtimeBodyBytesMax } from "./listener.ts";
-import { isRpcPath, pathOf } from "./network.ts";
+import { isBeneath, isRpcPath, isUpgrade, pathOf, targetOf } from "./network.ts";
 import { Overload, overloadDefaults } from "./overload.ts";
 import { Pipeline } from "./pipeline.ts";
-import type { SocketMount } from "./socket.ts";
+import type { SocketMount, SocketPeer } from "./socket.ts";
+import { healthResponse, WebAnswers } from "./web-answers.ts";
 
 /** A REST application under some paths of the gateway. */
 export interface AppMount {
@@ -71,7 +74,10 @@ export class GatewayDoor implements AsyncDisposable {
   readonly #bodies: BodyReads;
   readonly #overload: Overload;
   readonly #pipeline: Pipeline;
-  readonly #listener: Listener;
+  readonly #web: WebAnswers;
+  readonly #server: HttpServer;
+  /** Takes the WebSockets of the gateway's port, which come to it through tunnels; on this machine only. */
+  readonly #socketListener: Listener;
   readonly #pubsubListener: Listener | null;
   #draining = false;
 
@@ -82,33 +88,38 @@ export class GatewayDoor implements AsyncDisposable {
     this.#bodies = new BodyReads({ timeoutMs: options.bodyTimeoutMs ?? 10_000 }, dependencies);
     this.#overload = new Overload(
       { ...overloadDefaults, inFlightMax: options.inFlightMax ?? overloadDefaults.inFlightMax },
-      { clock: dependencies.clock, inFlight: () => this.#listener.pending },
+      { clock: dependencies.clock, inFlight: () => this.#server.pending },
     );
+    this.#web = new WebAnswers(dependencies);
     this.#pipeline = new Pipeline(options, {
       ...dependencies,
       bodies: this.#bodies,
       headers: new AnswerHeaders(),
       overload: this.#overload,
     });
-    const listen = (port: number, answer: (request: Request, server: DoorServer) => Answer): Listener =>
-      new Listener(
-        { hostname: options.hostname, port, bodyBytesMax: runtimeBodyBytesMax },
-        { answer, events: dependencies.events },
-      );
-    this.#listener = listen(options.port, (request, server) => this.#answer(request, server));
+    const listen = (hostname: string, port: number, answer: RuntimeAnswer): Listener =>
+      new Listener({ hostname, port, bodyBytesMax: runtimeBodyBytesMax }, { answer, events: dependencies.events });
+    this.#server = new HttpServer(options, {
+      ...dependencies,
+      answer: (request) => this.#answer(request),
+      refusal: (fault) => this.#web.malformed(fault),
+    });
+    const opened = [this.#server] as (HttpServer | Listener)[];
     try {
+      this.#socketListener = listen("127.0.0.1", 0, (request, server) => this.#answerTunnel(request, server));
+      opened.push(this.#socketListener);
       this.#pubsubListener =
         options.pubsubPort === null
           ? null
-          : listen(options.pubsubPort, (request, server) => this.#answerPubSub(request, server));
+          : listen(options.hostname, options.pubsubPort, (request, server) => this.#answerPubSub(request, server));
     } catch (fault) {
-      void this.#listener.stop(0);
+      for (const each of opened) void each.stop(0);
       throw fault;
     }
   }
 
   get port(): number {
-    return this.#listener.port;
+    return this.#server.port;
   }
 
   get pubsubPort(): number | null {
@@ -117,66 +128,89 @@ export class GatewayDoor implements AsyncDisposable {
 
   /** Connected WebSockets of both ports. */
   get sockets(): number {
-    return this.#listener.sockets + (this.#pubsubListener?.sockets ?? 0);
+    return this.#socketListener.sockets + (this.#pubsubListener?.sockets ?? 0);
   }
 
   /** What happens to every socket each 30 seconds; tests do not wait for it. */
   tick(): void {
-    this.#listener.tick();
+    this.#server.tick();
+    this.#socketListener.tick();
     this.#pubsubListener?.tick();
   }
 
-  #answer(request: Request, server: DoorServer): Answer {
-    const path = pathOf(request.url);
-    const { method } = request;
-    if (method === "POST" && isRpcPath(path)) return this.#serve(request, server);
-    if (!hasSingleHost(request.headers)) return this.#pipeline.handle(request, server);
-    if (path === "/health") return this.#health(method);
-    if (method === "GET" && isUpgrade(request)) return this.#upgrade(request, server, path);
-    if (method === "OPTIONS" && isRpcPath(path)) return this.#preflight(request);
+  #answer(request: HttpRequest): Handled | Promise<Handled> {
+    const { method, headers } = request;
+    const path = pathOf(request.target);
+    if (method === "POST" && isRpcPath(path)) return this.#serve(request);
+    if (!hasSingleHost(headers)) return this.#pipeline.handle(request);
+    if (path === "/health")
+      return this.#web.from((requestId) => {
+        const record = this.#dependencies.health();
+        return healthResponse(method, requestId, { record, isDraining: this.#draining });
+      });
+    if (method === "GET" && isUpgrade(headers)) return this.#upgrade(path);
+    if (method === "OPTIONS" && isRpcPath(path)) {
+      const requested = headers.get("access-control-request-headers");
+      return this.#web.from((requestId) => preflightResponse(requested, ["POST", "OPTIONS"], requestId));
+    }
     const app = this.#appOf(path);
     // GET / is the console's; every other method on a JSON-RPC path is the pipeline's to refuse.
     if (isRpcPath(path) && !(path === "/" && app !== null && (method === "GET" || method === "HEAD"))) {
-      return this.#pipeline.handle(request, server);
+      return this.#pipeline.handle(request);
     }
-    const requestId = this.#dependencies.requestId();
-    if (app === null) return problemResponse("NOT_FOUND", { requestId });
-    const answer = app.fetch(request, { requestId, socketAddress: server.requestIP(request)?.address ?? "" });
-    return answer instanceof Promise
-      ? answer.then((response) => identified(response, requestId))
-      : identified(answer, requestId);
-  }
-
-  /** A JSON-RPC request; in a span where spans are kept, with what was answered on it. */
-  #serve(request: Request, server: DoorServer): Answer {
-    const { tracing } = this.#dependencies;
-    if (tracing === null || tracing === undefined) return this.#pipeline.handle(request, server);
-    return tracing.span("rpc request", { "http.request.method": "POST" }, async (span) => {
-      const response = await this.#pipeline.handle(request, server);
-      span.note("http.response.status_code", response.status);
-      span.note("sluice.request_id", response.headers.get("x-request-id") ?? "");
-      span.note("sluice.cache", response.headers.get("x-cache-status") ?? "");
-      return response;
+    return this.#web.from((requestId) => {
+      if (app === null) return problemResponse("NOT_FOUND", { requestId });
+      return app.fetch(webRequest(request), { requestId, socketAddress: request.socketAddress });
     });
   }
 
-  #answerPubSub(request: Request, server: DoorServer): Answer {
-    if (request.method === "GET" && isUpgrade(request) && hasSingleHost(request.headers)) {
-      return this.#begin(request, server, this.#dependencies.pubsub);
+  /** A JSON-RPC request; in a span where spans are kept, with what was answered on it. */
+  #serve(request: HttpRequest): Answer | Promise<Answer> {
+    const { tracing } = this.#dependencies;
+    if (tracing === null || tracing === undefined) return this.#pipeline.handle(request);
+    return tracing.span("rpc request", { "http.request.method": "POST" }, async (span) => {
+      const answer = await this.#pipeline.handle(request);
+      span.note("http.response.status_code", answer.status);
+      span.note("sluice.request_id", answer.requestId);
+      span.note("sluice.cache", answer.cache);
+      return answer;
+    });
+  }
+
+  /** WebSockets are the runtime's to speak: the connection goes on to a listener that nobody else is answered by. */
+  #upgrade(path: string): Handled | Promise<Handled> {
+    if (this.#dependencies.sockets.some((mount) => mount.serves(path))) {
+      if (!this.#draining) return { tunnelTo: this.#socketListener.port };
+      return this.#web.from((requestId) => problemResponse("OVERLOADED", { requestId }));
+    }
+    return this.#web.from((requestId) => problemResponse("NOT_FOUND", { requestId }));
+  }
+
+  #answerTunnel(request: Request, server: DoorServer): RuntimeAnswered {
+    const from = server.requestIP(request);
+    const address = from === null ? null : this.#server.clientAt(from.port);
+    const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(pathOf(targetOf(request.url))));
+    // Whoever comes by another way than a tunnel has nothing to look for here.
+    if (address === null || mount === undefined || !isUpgrade(request.headers)) {
+      return problemResponse("NOT_FOUND", {
+        requestId: this.#dependencies.requestId(),
+        headers: { Connection: "close" },
+      });
+    }
+    return this.#begin(request, server, mount, { requestIP: () => ({ address }) });
+  }
+
+  #answerPubSub(request: Request, server: DoorServer): RuntimeAnswered {
+    if (request.method === "GET" && isUpgrade(request.headers) && hasSingleHost(request.headers)) {
+      return this.#begin(request, server, this.#dependencies.pubsub, server);
     }
     const requestId = this.#dependencies.requestId();
     return problemResponse("NOT_FOUND", { requestId, message: "This port speaks WebSocket only" });
   }
 
-  #upgrade(request: Request, server: DoorServer, path: string): Answer {
-    const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
-    if (mount !== undefined) return this.#begin(request, server, mount);
-    return problemResponse("NOT_FOUND", { requestId: this.#dependencies.requestId() });
-  }
-
-  #begin(request: Request, server: DoorServer, mount: SocketMount): Answer {
+  #begin(request: Request, server: DoorServer, mount: SocketMount, peer: SocketPeer): RuntimeAnswered {
     if (this.#draining) return problemResponse("OVERLOADED", { requestId: this.#dependencies.requestId() });
-    const session = mount.begin(request, server);
+    const session = mount.begin(request, peer);
     const upgrade = (ready: Awaited<typeof session>): Response | undefined => {
       const headers = { "X-Request-Id": ready.requestId };
       if (server.upgrade(request, { data: { session: ready }, headers })) return undefined;
@@ -186,24 +220,6 @@ export class GatewayDoor implements AsyncDisposable {
     return session instanceof Promise ? session.then(upgrade) : upgrade(session);
   }
 
-  #preflight(request: Request): Response {
-    const requested = request.headers.get("access-control-request-headers");
-    return preflightResponse(requested, ["POST", "OPTIONS"], this.#dependencies.requestId());
-  }
-
-  #health(method: string): Response {
-    const requestId = this.#dependencies.requestId();
-    if (method !== "GET" && method !== "HEAD") {
-      return problemResponse("METHOD_NOT_ALLOWED", { requestId, details: { allow: ["GET", "HEAD"] } });
-    }
-    const record = this.#dependencies.health();
-    const status = this.#draining ? "down" : record.status;
-    const headers = { "X-Request-Id": requestId, "Cache-Control": "no-store" };
-    return status === "down"
-      ? Response.json({ ...record, status }, { status: 503, headers: { ...headers, "Retry-After": "1" } })
-      : Response.json({ ...record, status }, { headers });
-  }
-
   #appOf(path: string): AppMount | null {
     return this.#apps.find(({ prefix }) => isBeneath(path, prefix)) ?? null;
   }
@@ -211,7 +227,11 @@ export class GatewayDoor implements AsyncDisposable {
   /** Drains both ports: see Listener.stop. Balancers see /health say 503 from now on. */
   async stop(deadlineMs: number): Promise<void> {
     this.#draining = true;
-    await Promise.all([this.#listener.stop(deadlineMs), this.#pubsubListener?.stop(deadlineMs)]);
+    await Promise.all([
+      this.#server.stop(deadlineMs),
+      this.#socketListener.stop(deadlineMs),
+      this.#pubsubListener?.stop(deadlineMs),
+    ]);
     this.#bodies[Symbol.dispose]();
     this.#overload[Symbol.dispose]();
   }
@@ -221,19 +241,5 @@ export class GatewayDoor implements AsyncDisposable {
   }
 }
 
-type Answer = Response | undefined | Promise<Response | undefined>;
-
-/** Pages and files know nothing of request ids; every answer carries one. */
-function identified(response: Response, requestId: string): Response {
-  if (!response.headers.has("x-request-id")) response.headers.set("X-Request-Id", requestId);
-  return response;
-}
-
-function isUpgrade(request: Request): boolean {
-  return request.headers.get("upgrade")?.toLowerCase() === "websocket";
-}
-
-function isBeneath(path: string, prefix: string): boolean {
-  if (prefix === "/") return true;
-  return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/");
-}
+type RuntimeAnswered = Response | undefined | Promise<Response | undefined>;
+type RuntimeAnswer = (request: Request, server: DoorServer) => RuntimeAnswered;

@@ -1,19 +1,18 @@
 import { type Network, networks } from "@sluice/contract";
-import { queryParameter } from "../http/index.ts";
+import { type HeaderReader, queryParameter } from "../http/index.ts";
 
 const byName: ReadonlyMap<string, Network> = new Map(networks.map((network) => [network, network]));
 
-/** Where the path of an absolute URL begins; the runtime gives absolute URLs whatever the client wrote. */
-export function pathStartOf(url: string): number {
+/** Path and query of an absolute URL, as the runtime's server gives them whatever the client wrote. */
+export function targetOf(url: string): string {
   const start = url.indexOf("/", 8);
-  return start < 0 ? url.length : start;
+  return start < 0 ? "/" : url.slice(start);
 }
 
-/** The path of an absolute URL without its query. */
-export function pathOf(url: string): string {
-  const start = pathStartOf(url);
-  const query = url.indexOf("?", start);
-  return query < 0 ? url.slice(start) : url.slice(start, query);
+/** The path of a target without its query. */
+export function pathOf(target: string): string {
+  const query = target.indexOf("?");
+  return query < 0 ? target : target.slice(0, query);
 }
 
 /** True for the paths that JSON-RPC and PubSub are served on; a slash at the end of one changes nothing. */
@@ -27,14 +26,28 @@ export function isRpcPath(path: string): boolean {
  * The network that a request asks for by X-Network, query `network` or path /rpc/<network>, in this order; null for a
  * name that is no network; `fallback` when it names none.
  */
-export function chooseNetwork(request: Request, path: string, fallback: Network): Network | null {
+export function chooseNetwork(
+  request: { readonly headers: HeaderReader; readonly target: string },
+  path: string,
+  fallback: Network,
+): Network | null {
   const header = request.headers.get("x-network");
   if (header !== null) return byName.get(header) ?? null;
-  const url = request.url;
-  if (url.includes("?")) {
-    const query = queryParameter(url, "network");
+  const { target } = request;
+  if (target.includes("?")) {
+    const query = queryParameter(target, "network");
     if (query !== null) return byName.get(query) ?? null;
   }
   if (!path.startsWith("/rpc/") || path.length === 5) return fallback;
   return byName.get(path.slice(5, path.endsWith("/") ? -1 : undefined)) ?? null;
+}
+
+/** True for the path itself and for those under it; "/" takes all. */
+export function isBeneath(path: string, prefix: string): boolean {
+  if (prefix === "/") return true;
+  return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/");
+}
+
+export function isUpgrade(headers: HeaderReader): boolean {
+  return headers.get("upgrade")?.toLowerCase() === "websocket";
 }

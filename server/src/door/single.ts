@@ -1,14 +1,13 @@
 import { errorTable } from "@sluice/contract";
 import type { EnvelopeItem } from "../rpc/index.ts";
 import { CutBody } from "../upstreams/index.ts";
-import { spliced } from "./answer-body.ts";
-import type { StreamEnding } from "./body-stream.ts";
+import { type Answer, type StreamEnding, spliced, splicedBytes } from "./answer.ts";
 import { answerCall, type CallResult, type OpenedCall, openCall } from "./call.ts";
-import { respond, respondLarge } from "./compression.ts";
+import { type Answered, respond, respondLarge } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";
 import type { DoorGrant, LimitDecision } from "./interfaces.ts";
 import { takeCredits, takeRequestTokens, takeSendToken } from "./metering.ts";
-import { refusalResponse, rpcCodeOf } from "./refusal.ts";
+import { refusalAnswer, rpcCodeOf } from "./refusal.ts";
 import { factOf } from "./served.ts";
 import type { Stages } from "./stages.ts";
 
@@ -18,7 +17,7 @@ export function serveSingle(
   exchange: Exchange,
   grant: DoorGrant,
   item: EnvelopeItem,
-): Response | Promise<Response> {
+): Answer | Promise<Answer> {
   const call = openCall(stages.rpc, item);
   const taken = takeRequestTokens(stages.limits, grant, 1);
   if (taken instanceof Promise) return taken.then((decision) => serveMetered(stages, exchange, grant, call, decision));
@@ -31,7 +30,7 @@ function serveMetered(
   grant: DoorGrant,
   call: ReturnType<typeof openCall>,
   decision: LimitDecision | null,
-): Response | Promise<Response> {
+): Answer | Promise<Answer> {
   exchange.decision = decision;
   if (decision?.allowed === false) return limited(stages, exchange, grant, call.id);
   if ("code" in call) {
@@ -50,18 +49,13 @@ function serveSend(
   grant: DoorGrant,
   call: OpenedCall,
   decision: LimitDecision,
-): Response | Promise<Response> {
+): Answer | Promise<Answer> {
   if (decision.allowed) return servePriced(stages, exchange, grant, call);
   exchange.decision = decision;
   return limited(stages, exchange, grant, call.id);
 }
 
-function servePriced(
-  stages: Stages,
-  exchange: Exchange,
-  grant: DoorGrant,
-  call: OpenedCall,
-): Response | Promise<Response> {
+function servePriced(stages: Stages, exchange: Exchange, grant: DoorGrant, call: OpenedCall): Answer | Promise<Answer> {
   const paid = takeCredits(stages.credits, grant, call.page?.credits ?? 1);
   return typeof paid === "boolean"
     ? servePaid(stages, exchange, grant, call, paid)
@@ -74,7 +68,7 @@ function servePaid(
   grant: DoorGrant,
   call: OpenedCall,
   isPaid: boolean,
-): Response | Promise<Response> {
+): Answer | Promise<Answer> {
   if (!isPaid) {
     const result: CallResult = { ok: false, code: "INSUFFICIENT_CREDITS", message: null, upstream: "" };
     return refuse(stages, exchange, grant, result, call.id, recordedMethod(call));
@@ -91,7 +85,7 @@ function finish(
   grant: DoorGrant,
   call: OpenedCall,
   result: CallResult,
-): Response | Promise<Response> {
+): Answer | Promise<Answer> {
   const price = call.page?.credits ?? 1;
   if (!result.ok) {
     stages.credits.refund(grant.accountId, price, exchange.at);
@@ -100,14 +94,19 @@ function finish(
   const { answer, hit } = result;
   const { body } = answer;
   const latencyMs = stages.clock.monotonic() - exchange.startedMs;
-  const headers = stages.headers.fill(exchange, hit, answer.label, result.upstreamMs ?? latencyMs);
+  const answered: Answered = {
+    fields: stages.headers.fill(exchange, hit, answer.label, result.upstreamMs ?? latencyMs),
+    requestId: exchange.requestId,
+    cache: hit ? "HIT" : "MISS",
+  };
   if (body.kind === "large") {
-    return respondLarge(exchange.request, body.large.read(call.id), headers, (ending) => {
+    const acceptEncoding = exchange.request.headers.get("accept-encoding");
+    return respondLarge(acceptEncoding, body.large.read(call.id), answered, (ending) => {
       tellLarge(stages, exchange, grant, call, answer.label, ending);
     });
   }
   const bytesOut = answer.sizeBytes + call.id.length;
-  const response = respond(exchange.request, spliced(body, call.id), headers);
+  const response = respond(exchange, spliced(body, call.id), answered, splicedBytes(body, call.id));
   stages.served(
     factOf(exchange, grant, {
       method: call.method,
@@ -163,7 +162,7 @@ function recordedMethod(call: OpenedCall): string {
   return call.page === null ? "unknown" : call.method;
 }
 
-function limited(stages: Stages, exchange: Exchange, grant: DoorGrant, id: string): Response {
+function limited(stages: Stages, exchange: Exchange, grant: DoorGrant, id: string): Answer {
   return refuse(
     stages,
     exchange,
@@ -182,9 +181,9 @@ export function refuse(
   result: Extract<CallResult, { ok: false }>,
   id: string,
   method: string,
-): Response {
+): Answer {
   const retryAfterSeconds = exchange.decision?.retryAfterSeconds ?? 0;
-  const response = refusalResponse(exchange, {
+  const response = refusalAnswer(exchange, {
     code: result.code,
     idJson: id,
     upstream: result.upstream,

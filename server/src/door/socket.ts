@@ -26,14 +26,16 @@ export interface SocketSession {
   drain(): void;
 }
 
+/** Who knows where an upgrade came from; Bun's server has this shape. */
+export interface SocketPeer {
+  requestIP(request: Request): { readonly address: string } | null;
+}
+
 /** What serves the WebSocket upgrades of some paths. */
 export interface SocketMount {
   serves(path: string): boolean;
   /** Always gives a session: a client that is refused is told so on the socket and closed with a code. */
-  begin(
-    request: Request,
-    peer: { requestIP(request: Request): { readonly address: string } | null },
-  ): SocketSession | Promise<SocketSession>;
+  begin(request: Request, peer: SocketPeer): SocketSession | Promise<SocketSession>;
 }
 
 /** Close codes of all our sockets (decisions: Platform). */

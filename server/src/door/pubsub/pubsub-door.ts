@@ -1,11 +1,11 @@
 import { type ErrorCode, type Network, platformTierLimits } from "@sluice/contract";
 import { presentedKey } from "../../http/index.ts";
 import type { AddressSet } from "../../lib/index.ts";
-import { Exchange, type Peer } from "../exchange.ts";
+import { type Caller, Exchange } from "../exchange.ts";
 import type { DoorGrant, LimitDecision } from "../interfaces.ts";
 import { takeRequestTokens } from "../metering.ts";
-import { chooseNetwork, isRpcPath, pathOf } from "../network.ts";
-import { closeCodes, type SocketMount, type SocketSession } from "../socket.ts";
+import { chooseNetwork, isRpcPath, pathOf, targetOf } from "../network.ts";
+import { closeCodes, type SocketMount, type SocketPeer, type SocketSession } from "../socket.ts";
 import { ConnectionCounts } from "./connection-counts.ts";
 import { PubSubSession, RefusedSession } from "./pubsub-session.ts";
 import type { JudgedSession, PubSubDoorDependencies, PubSubServices } from "./services.ts";
@@ -63,15 +63,14 @@ export class PubSubDoor implements SocketMount {
     return isRpcPath(path);
   }
 
-  begin(request: Request, peer: Peer): SocketSession | Promise<SocketSession> {
+  begin(request: Request, peer: SocketPeer): SocketSession | Promise<SocketSession> {
     const { clock, keys, requestId } = this.#services;
     const presented = presentedKey(request.headers, request.url);
-    const exchange = new Exchange(request, {
+    const exchange = new Exchange(callerOf(request, peer), {
       requestId: requestId(),
       at: clock.now(),
       startedMs: clock.monotonic(),
       network: this.#options.networkDefault,
-      peer,
       trustedProxies: this.#options.trustedProxies,
     });
     const outcome = keys.authenticate(presented);
@@ -89,7 +88,7 @@ export class PubSubDoor implements SocketMount {
       this.#services.events.requestRefused("pubsub", grant.refused);
       return refused(exchange, grant.refused);
     }
-    const network = chooseNetwork(exchange.request, pathOf(exchange.request.url), this.#options.networkDefault);
+    const network = chooseNetwork(exchange.request, pathOf(exchange.request.target), this.#options.networkDefault);
     if (network === null) return refused(exchange, "INVALID_REQUEST");
     exchange.network = network;
     const restriction = this.#services.keys.checkRestrictions(grant, exchange);
@@ -118,6 +117,15 @@ export class PubSubDoor implements SocketMount {
     this.#sessions.add(session);
     return session;
   }
+}
+
+function callerOf(request: Request, peer: SocketPeer): Caller {
+  return {
+    method: request.method,
+    target: targetOf(request.url),
+    headers: request.headers,
+    socketAddress: peer.requestIP(request)?.address ?? "",
+  };
 }
 
 function refused(exchange: Exchange, code: ErrorCode): RefusedSession {

@@ -1,0 +1,172 @@
+import { expect, test } from "bun:test";
+import { Connection } from "./connection.ts";
+import { EchoOwner, heard } from "./testing/echo-owner.ts";
+import { WireSocket } from "./testing/wire-socket.ts";
+
+const times = { idleMs: 60_000, headMs: 10_000, lingerMs: 2_000 };
+const post = (body: string, lines = "", start = "POST /rpc HTTP/1.1"): string =>
+  `${start}\r\nHost: a\r\n${lines}Content-Length: ${body.length}\r\n\r\n${body}`;
+
+function open(): {
+  socket: WireSocket;
+  owner: EchoOwner;
+  connection: Connection;
+  say: (text: string) => Promise<void>;
+} {
+  const socket = new WireSocket();
+  const owner = new EchoOwner();
+  const connection = new Connection(socket, owner);
+  const say = async (text: string): Promise<void> => {
+    connection.received(Buffer.from(text, "latin1"));
+    for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+  };
+  return { socket, owner, connection, say };
+}
+
+test("requests that come together are answered one after the other, those that wait for their body too", async () => {
+  const chunked = "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n";
+  const { told, statuses, owner } = await heard([Buffer.from(post("one") + chunked + post("three"))]);
+  expect(told).toEqual(["POST /rpc - one", "POST /c - two", "POST /rpc - three"]);
+  expect(statuses).toEqual([200, 200, 200]);
+  expect(owner.pending).toBe(0);
+});
+
+test("a head that is sent again is understood as before, and one that differs in a byte as what it is", async () => {
+  const { told } = await heard(
+    [post("1", "X-A: a\r\n"), post("2", "X-A: a\r\n"), post("3", "X-A: b\r\n")].map((text) => Buffer.from(text)),
+  );
+  expect(told).toEqual(["POST /rpc a 1", "POST /rpc a 2", "POST /rpc b 3"]);
+});
+
+test("a body that nobody reads is thrown away before the next request, or ends the connection when it is large", async () => {
+  const { told, statuses } = await heard([
+    Buffer.from(post("x".repeat(500), "", "POST /unread HTTP/1.1") + post("next")),
+  ]);
+  expect([told, statuses]).toEqual([
+    ["POST /unread - unread", "POST /rpc - next"],
+    [200, 200],
+  ]);
+  const { socket, say, connection, owner } = open();
+  await say("POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n");
+  expect(socket.written).toContain("Connection: close\r\n");
+  expect([socket.closedBy, owner.pending]).toEqual(["shutdown", 0]);
+  await say("x".repeat(1_000));
+  owner.nowMs = times.lingerMs;
+  connection.judge(owner.nowMs, times);
+  expect([socket.closedBy, owner.isEnded]).toEqual(["terminate", true]);
+});
+
+test("a chunked body that nobody reads and that does not end is not followed for ever", async () => {
+  const { socket, say } = open();
+  await say("POST /unread HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  for (let count = 0; count < 5; count += 1) await say(`ffff\r\n${"x".repeat(0xffff)}\r\n`);
+  expect(socket.closedBy).toBe("terminate");
+});
+
+test("a body that is broken is told to who reads it, and is the last that is read", async () => {
+  const bad = "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
+  const { told, statuses, socket } = await heard([Buffer.from(bad + post("smuggled"))]);
+  expect([told, statuses, socket.closedBy]).toEqual([["POST /c - broken"], [200], "shutdown"]);
+});
+
+test("what is no request is refused with a status, once, and nothing after it is read", async () => {
+  for (const [text, status] of [
+    ["garbage\r\n\r\n", 400],
+    ["POST / HTTP/1.1\nHost: a\n\n", 400],
+    [`GET / HTTP/1.1\r\nX: ${"y".repeat(20_000)}`, 431],
+    ["GET / HTTP/3.0\r\n\r\n", 505],
+    ["\r\n\r\n\r\n\r\n\r\n\r\n", 400],
+  ] as const) {
+    const { statuses, socket } = await heard([Buffer.from(text), Buffer.from(post("after"))]);
+    expect([text.slice(0, 20), statuses, socket.closedBy]).toEqual([text.slice(0, 20), [status], "shutdown"]);
+  }
+});
+
+test("a client that waits for leave to send its body is given it when the body is wanted, and not before", async () => {
+  const { socket, say, owner } = open();
+  await say("POST /rpc HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
+  expect(socket.written).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+  await say("body");
+  expect(owner.told).toEqual(["POST /rpc - body"]);
+  const other = open();
+  await other.say("POST /unread HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
+  expect(other.socket.written).toStartWith("HTTP/1.1 200 OK\r\nConnection: close");
+});
+
+test("HEAD is answered by a head alone, and HTTP/1.0 by an answer after which the connection ends", async () => {
+  const head = await heard([Buffer.from("HEAD /rpc HTTP/1.1\r\nHost: a\r\n\r\n")]);
+  expect(head.socket.written).toBe("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n");
+  const old = await heard([Buffer.from(post("a", "", "POST /rpc HTTP/1.0"))]);
+  expect(old.socket.written).toContain("Connection: close\r\n");
+  expect(old.socket.closedBy).toBe("end");
+});
+
+test("an answer that a client does not take is kept until it does, and holds up the next request", async () => {
+  const { socket, say, connection, owner } = open();
+  socket.takes = 10;
+  await say(post("first") + post("second"));
+  expect([socket.written.length, owner.told.length, owner.pending]).toEqual([10, 1, 1]);
+  for (let count = 0; count < 40 && owner.pending > 0; count += 1) {
+    connection.drained();
+    for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+  }
+  expect(owner.told).toEqual(["POST /rpc - first", "POST /rpc - second"]);
+  expect(socket.written).toEndWith("\r\n\r\nPOST /rpc - second");
+  socket.takes = 0;
+  await say(post("third"));
+  owner.nowMs = times.idleMs;
+  connection.judge(owner.nowMs, times);
+  expect([socket.closedBy, owner.isEnded, owner.pending]).toEqual(["terminate", true, 0]);
+});
+
+test("a client that sends far ahead of its turn is told to wait", async () => {
+  const { socket, say, connection } = open();
+  socket.takes = 0;
+  await say(post("first"));
+  await say(post("x".repeat(50_000)) + post("x".repeat(50_000)));
+  expect(socket.isPaused).toBe(true);
+  socket.takes = Number.POSITIVE_INFINITY;
+  connection.drained();
+  for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+  expect([socket.isPaused, socket.written.match(/200 OK/g)?.length]).toEqual([false, 3]);
+});
+
+test("a connection that says nothing is closed in time, and one whose head is slow sooner, however it trickles", async () => {
+  const quiet = open();
+  await quiet.say(post("a"));
+  quiet.connection.judge(times.idleMs - 1, times);
+  expect(quiet.socket.closedBy).toBeNull();
+  quiet.connection.judge(times.idleMs, times);
+  expect(quiet.socket.closedBy).toBe("terminate");
+  const slow = open();
+  for (const byte of "GET / HTTP") {
+    await slow.say(byte);
+    slow.owner.nowMs += 1_000;
+    slow.connection.judge(slow.owner.nowMs, times);
+  }
+  expect(slow.socket.closedBy).toBe("terminate");
+});
+
+test("a server that is going away closes what waits at once and the rest with its answer", async () => {
+  const idle = open();
+  await idle.say(post("a"));
+  idle.connection.drain();
+  expect(idle.socket.closedBy).toBe("end");
+  const busy = open();
+  await busy.say("POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo");
+  busy.owner.isDraining = true;
+  busy.connection.drain();
+  expect(busy.socket.closedBy).toBeNull();
+  await busy.say("dy");
+  expect(busy.socket.written).toContain("Connection: close\r\n");
+  expect(busy.socket.closedBy).toBe("end");
+});
+
+test("a client that goes away in the middle of its body is told to who reads it, and its request is over", async () => {
+  const { say, connection, owner, socket } = open();
+  await say("POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbo");
+  expect(owner.pending).toBe(1);
+  connection.closed();
+  for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+  expect([owner.pending, owner.told, socket.written]).toEqual([0, ["POST /rpc - broken"], ""]);
+});

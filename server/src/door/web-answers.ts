@@ -1,0 +1,60 @@
+import type { HealthRecord } from "@sluice/contract";
+import { failureOf, problemResponse } from "../http/index.ts";
+import type { Answer } from "./answer.ts";
+import { type HeadFault, webAnswer } from "./http1/index.ts";
+import type { DoorEvents } from "./interfaces.ts";
+import { problemAnswer } from "./problem-answer.ts";
+
+interface Dependencies {
+  readonly requestId: () => string;
+  readonly events: Pick<DoorEvents, "faultCaught">;
+}
+
+/**
+ * What the gateway answers beside JSON-RPC, in the web's terms: the applications' responses, and problems of its own. Pages
+ * and files know nothing of request ids, and every answer carries one.
+ */
+export class WebAnswers {
+  readonly #dependencies: Dependencies;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Runs what gives a Response and takes its failures for answers; never rejects. */
+  async from(respond: (requestId: string) => Response | Promise<Response>): Promise<Answer> {
+    const requestId = this.#dependencies.requestId();
+    try {
+      const response = await respond(requestId);
+      if (!response.headers.has("x-request-id")) response.headers.set("X-Request-Id", requestId);
+      return await webAnswer(response, requestId);
+    } catch (fault) {
+      const { code, message } = failureOf(fault);
+      if (code === "INTERNAL_ERROR") this.#dependencies.events.faultCaught("door", fault, { requestId });
+      return problemAnswer(code, { requestId, message });
+    }
+  }
+
+  /** The answer to what is no request, or to one that met a fault of ours. */
+  malformed(fault: HeadFault | "fault"): Answer {
+    const requestId = this.#dependencies.requestId();
+    if (fault === "fault") return problemAnswer("INTERNAL_ERROR", { requestId });
+    return problemAnswer("INVALID_REQUEST", { requestId, ...fault });
+  }
+}
+
+/** The answer of GET /health; a door that drains is `down`, whatever the rest says. */
+export function healthResponse(
+  method: string,
+  requestId: string,
+  { record, isDraining }: { readonly record: HealthRecord; readonly isDraining: boolean },
+): Response {
+  if (method !== "GET" && method !== "HEAD") {
+    return problemResponse("METHOD_NOT_ALLOWED", { requestId, details: { allow: ["GET", "HEAD"] } });
+  }
+  const status = isDraining ? "down" : record.status;
+  const headers = { "X-Request-Id": requestId, "Cache-Control": "no-store" };
+  return status === "down"
+    ? Response.json({ ...record, status }, { status: 503, headers: { ...headers, "Retry-After": "1" } })
+    : Response.json({ ...record, status }, { headers });
+}
