@@ -31,4 +31,5 @@ export {
   isNamed,
   lineFeedIn,
   tokenBytes,
+  valueEndIn,
 } from "./syntax.ts";

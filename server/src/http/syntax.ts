@@ -18,6 +18,13 @@ export function areValueBytes(bytes: Uint8Array, from: number, to: number): bool
   return true;
 }
 
+/** The first place from `from` on whose byte no value may hold: where its line ends. */
+export function valueEndIn(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (valueBytes[bytes[at] ?? 0] === 1) at += 1;
+  return at;
+}
+
 export const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
 
 /** A whole number of 1 to 15 digits, so that it is exact; null for anything else. */

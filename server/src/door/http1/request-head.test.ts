@@ -33,7 +33,7 @@ test("a head gives its line, its framing and its fields in any letter case, seve
     null,
   ]);
   expect([...head.fields()].length).toBe(7);
-  expect(head.bytes().toString()).toStartWith("POST /rpc HTTP/1.1\r\nHost: a\r\n");
+  expect(Buffer.from(head.bytes()).toString()).toStartWith("POST /rpc HTTP/1.1\r\nHost: a\r\n");
 });
 
 test("a target is a path, or an http URL of which the path counts", () => {

@@ -1,4 +1,4 @@
-import { areValueBytes, decimalIn, isBlank, isNamed, tokenBytes } from "../../http/index.ts";
+import { decimalIn, isBlank, isNamed, tokenBytes, valueEndIn } from "../../http/index.ts";
 
 /** A head that is none, or that leaves in doubt where its request ends; the connection goes with it. */
 export interface HeadFault {
@@ -11,14 +11,25 @@ export const headBytesMax = 16 * 1024;
 const fieldsMax = 200;
 
 const malformed = (message: string): HeadFault => ({ status: 400, message });
+const badLine = malformed("The request line is malformed");
 const badTarget = malformed("The request target is not a path or an http URL");
 const badField = malformed("A header line is malformed");
 const badLength = malformed("Content-Length is not one plain number");
 const twoLengths = malformed("Content-Length and Transfer-Encoding contradict each other");
+const otherVersion: HeadFault = { status: 505, message: "Only HTTP/1.1 and HTTP/1.0 are understood" };
 const unknownCoding: HeadFault = { status: 501, message: "No transfer coding but chunked is understood" };
 export const headTooLarge: HeadFault = { status: 431, message: "The request's header fields are too large" };
 
-/** One request's head: its line, what it says of the body and the connection, and its fields, cut out when asked for. */
+interface RequestLine {
+  readonly method: string;
+  readonly target: string;
+  readonly minor: 0 | 1;
+  readonly start: number;
+  /** Where the fields begin. */
+  readonly end: number;
+}
+
+/** One request's head: its line, what it says of the body and the connection, and its fields, read when asked for. */
 export class RequestHead {
   readonly method: string;
   /** Path and query as they were sent, one character a byte; of an absolute target what follows its authority. */
@@ -31,21 +42,21 @@ export class RequestHead {
   isLast: boolean;
   /** Whether the client waits to be told before it sends the body. */
   expectsContinue = false;
-  readonly #text: string;
-  /** Of each field where in the text its name and its value begin and end. */
+  readonly #bytes: Uint8Array;
+  readonly #start: number;
+  readonly #end: number;
+  /** Of each field where its name and its value begin and end. */
   readonly #spans: readonly number[];
   readonly #found = new Map<string, string | null>();
 
-  constructor(
-    line: { readonly method: string; readonly target: string; readonly minor: 0 | 1 },
-    text: string,
-    spans: readonly number[],
-  ) {
+  constructor(line: RequestLine, bytes: Uint8Array, end: number, spans: readonly number[]) {
     this.method = line.method;
     this.target = line.target;
     this.minor = line.minor;
     this.isLast = line.minor === 0;
-    this.#text = text;
+    this.#bytes = bytes;
+    this.#start = line.start;
+    this.#end = end;
     this.#spans = spans;
   }
 
@@ -57,79 +68,68 @@ export class RequestHead {
     const spans = this.#spans;
     for (let at = 0; at < spans.length; at += 4) {
       const start = spans[at] ?? 0;
-      const end = spans[at + 1] ?? 0;
-      if (end - start !== name.length || this.#text.slice(start, end).toLowerCase() !== name) continue;
-      const one = this.#text.slice(spans[at + 2], spans[at + 3]);
+      if ((spans[at + 1] ?? 0) - start !== name.length || !isNamed(this.#bytes, start, name)) continue;
+      // A string of its own: a slice would keep the whole head in memory for as long as somebody remembers a key.
+      const one = latin1(this.#bytes, spans[at + 2] ?? 0, spans[at + 3] ?? 0);
       value = value === null ? one : `${value}${name === "cookie" ? "; " : ", "}${one}`;
     }
     this.#found.set(name, value);
     return value;
   }
 
-  has(name: string): boolean {
-    return this.get(name) !== null;
-  }
-
   /** The head as it was sent. */
-  bytes(): Buffer {
-    return Buffer.from(this.#text, "latin1");
+  bytes(): Uint8Array {
+    return this.#bytes.subarray(this.#start, this.#end);
   }
 
   /** Names as they were sent, with their values. */
   *fields(): Generator<readonly [name: string, value: string]> {
     const spans = this.#spans;
     for (let at = 0; at < spans.length; at += 4) {
-      yield [this.#text.slice(spans[at], spans[at + 1]), this.#text.slice(spans[at + 2], spans[at + 3])];
+      const [start = 0, end = 0, from = 0, to = 0] = spans.slice(at, at + 4);
+      yield [latin1(this.#bytes, start, end), latin1(this.#bytes, from, to)];
     }
   }
 }
 
 /**
- * Reads the head that stands at `start` and ends before `end`, the empty line included. Strict (RFC 9112): whatever two
- * readers might understand differently is a fault.
+ * Reads the head that stands at `start` and ends before `end`, the empty line included; every line feed before that has a
+ * carriage return before it. Strict (RFC 9112): whatever two readers might understand differently is a fault.
  */
 export function readRequestHead(bytes: Uint8Array, start: number, end: number): RequestHead | HeadFault {
-  const text = latin1(bytes, start, end);
-  const lineEnd = text.indexOf("\r\n");
-  const line = requestLine(bytes, text, start, lineEnd);
+  const line = requestLine(bytes, start, end);
   if ("status" in line) return line;
   const spans: number[] = [];
-  const head = new RequestHead(line, text, spans);
-  for (let at = lineEnd + 2; at < text.length - 2; ) {
-    const next = text.indexOf("\r\n", at);
-    const fault = readField(head, bytes, { start, at, next }, spans);
-    if (fault !== null) return fault;
+  const head = new RequestHead(line, bytes, end, spans);
+  for (let at = line.end; at < end - 2; ) {
+    const next = readField(head, bytes, at, spans);
+    if (typeof next !== "number") return next;
     if (spans.length > fieldsMax * 4) return headTooLarge;
-    at = next + 2;
+    at = next;
   }
   if (head.isChunked && (head.contentLength !== null || head.minor === 0)) return twoLengths;
   return head;
 }
 
-function requestLine(
-  bytes: Uint8Array,
-  text: string,
-  start: number,
-  lineEnd: number,
-): { readonly method: string; readonly target: string; readonly minor: 0 | 1 } | HeadFault {
-  let methodEnd = 0;
-  while (tokenBytes[bytes[start + methodEnd] ?? 0] === 1) methodEnd += 1;
-  const targetEnd = lineEnd - 9;
-  if (methodEnd === 0 || text.charCodeAt(methodEnd) !== 0x20) return malformed("The request line is malformed");
-  const version = text.slice(targetEnd, lineEnd);
-  if (version !== " HTTP/1.1" && version !== " HTTP/1.0") {
-    return /^ HTTP\/[0-9]\.[0-9]$/.test(version)
-      ? { status: 505, message: "Only HTTP/1.1 and HTTP/1.0 are understood" }
-      : malformed("The request line is malformed");
+function requestLine(bytes: Uint8Array, start: number, end: number): RequestLine | HeadFault {
+  let methodEnd = start;
+  while (tokenBytes[bytes[methodEnd] ?? 0] === 1) methodEnd += 1;
+  if (methodEnd === start || bytes[methodEnd] !== 0x20) return badLine;
+  let targetEnd = methodEnd + 1;
+  // A fragment is no part of a target; the upper half is, for clients that send names as they are.
+  for (let byte = bytes[targetEnd] ?? 0; byte > 0x20 && byte !== 0x7f && byte !== 0x23; byte = bytes[targetEnd] ?? 0) {
+    targetEnd += 1;
   }
-  for (let at = methodEnd + 1; at < targetEnd; at += 1) {
-    const byte = bytes[start + at] ?? 0;
-    // A fragment is no part of a target; the upper half is, for clients that send names as they are.
-    if (byte <= 0x20 || byte === 0x7f || byte === 0x23) return badTarget;
+  const versionEnd = targetEnd + 9;
+  const version = latin1(bytes, targetEnd, Math.min(versionEnd + 2, end));
+  if (version !== " HTTP/1.1\r\n" && version !== " HTTP/1.0\r\n") {
+    if (/^ HTTP\/[0-9]\.[0-9]\r\n$/.test(version)) return otherVersion;
+    return version.startsWith(" ") || version.startsWith("\r") ? badLine : badTarget;
   }
-  const target = originForm(text.slice(methodEnd + 1, targetEnd));
+  const target = originForm(latin1(bytes, methodEnd + 1, targetEnd));
   if (target === null) return badTarget;
-  return { method: text.slice(0, methodEnd), target, minor: version.endsWith("1") ? 1 : 0 };
+  const minor = version.endsWith("1\r\n") ? 1 : 0;
+  return { method: latin1(bytes, start, methodEnd), target, minor, start, end: versionEnd + 2 };
 }
 
 /** The path and the query of a target, whose authority means nothing here; null for one that has neither. */
@@ -141,37 +141,41 @@ function originForm(target: string): string | null {
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
-interface Line {
-  /** Where the head begins in its bytes, and where the line begins and ends in the head. */
-  readonly start: number;
-  readonly at: number;
-  readonly next: number;
+/** Reads the line at `from` into the head; the place after it, or what is wrong with it. */
+function readField(head: RequestHead, bytes: Uint8Array, from: number, spans: number[]): number | HeadFault {
+  let colon = from;
+  while (tokenBytes[bytes[colon] ?? 0] === 1) colon += 1;
+  // A folded line begins with a space, which no name does; a space before the colon is none of a name either.
+  if (colon === from || bytes[colon] !== 0x3a) return badField;
+  let start = colon + 1;
+  while (isBlank(bytes[start])) start += 1;
+  const lineEnd = valueEndIn(bytes, start);
+  if (bytes[lineEnd] !== 0x0d || bytes[lineEnd + 1] !== 0x0a) return badField;
+  let end = lineEnd;
+  while (end > start && isBlank(bytes[end - 1])) end -= 1;
+  spans.push(from, colon, start, end);
+  return framingFault(head, bytes, from, colon, start, end) ?? lineEnd + 2;
 }
 
-function readField(head: RequestHead, bytes: Uint8Array, line: Line, spans: number[]): HeadFault | null {
-  const { start } = line;
-  const from = start + line.at;
-  const end = start + line.next;
-  let colon = from;
-  while (colon < end && tokenBytes[bytes[colon] ?? 0] === 1) colon += 1;
-  // A folded line begins with a space, which no name does; a space before the colon is none of a name either.
-  if (colon === from || colon === end || bytes[colon] !== 0x3a) return badField;
-  let valueFrom = colon + 1;
-  let valueTo = end;
-  while (valueFrom < valueTo && isBlank(bytes[valueFrom])) valueFrom += 1;
-  while (valueTo > valueFrom && isBlank(bytes[valueTo - 1])) valueTo -= 1;
-  if (!areValueBytes(bytes, valueFrom, valueTo)) return badField;
-  spans.push(line.at, colon - start, valueFrom - start, valueTo - start);
-  switch (colon - from) {
+/** Takes from a field what it says of the body and the connection. */
+function framingFault(
+  head: RequestHead,
+  bytes: Uint8Array,
+  name: number,
+  nameEnd: number,
+  value: number,
+  valueEnd: number,
+): HeadFault | null {
+  switch (nameEnd - name) {
     case 6:
-      return isNamed(bytes, from, "expect") ? readExpect(head, latin1(bytes, valueFrom, valueTo)) : null;
+      return isNamed(bytes, name, "expect") ? readExpect(head, latin1(bytes, value, valueEnd)) : null;
     case 10:
-      if (isNamed(bytes, from, "connection")) readConnection(head, latin1(bytes, valueFrom, valueTo));
+      if (isNamed(bytes, name, "connection")) readConnection(head, latin1(bytes, value, valueEnd));
       return null;
     case 14:
-      return isNamed(bytes, from, "content-length") ? readLength(head, bytes, valueFrom, valueTo) : null;
+      return isNamed(bytes, name, "content-length") ? readLength(head, bytes, value, valueEnd) : null;
     case 17:
-      return isNamed(bytes, from, "transfer-encoding") ? readCoding(head, latin1(bytes, valueFrom, valueTo)) : null;
+      return isNamed(bytes, name, "transfer-encoding") ? readCoding(head, latin1(bytes, value, valueEnd)) : null;
     default:
       return null;
   }
