@@ -1,9 +1,10 @@
 import { verify } from "node:crypto";
 import { parseTransaction } from "@sluice/wire";
 import { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
-import { Account, LiteSvm } from "litesvm/dist/internal.js";
+import { LiteSvm } from "litesvm/dist/internal.js";
 import { BundleMachine } from "../../server/src/engine/simulation/child/bundle-machine.ts";
 import { readBundle, writeOutcome } from "../../server/src/engine/simulation/child/machine-codec.ts";
+import { writtenAccount } from "../../server/src/engine/simulation/child/native-machine.ts";
 import { FRAME, NO_BLOCK, NO_NONCE, SUCCEEDED, VERIFY } from "../../server/src/engine/simulation/protocol/messages.ts";
 import type { Load } from "./load.ts";
 
@@ -76,7 +77,7 @@ class LoadedMachine {
     for (const [hex, account] of load.accounts) {
       const key = Uint8Array.fromHex(hex);
       const { lamports, data, owner } = account;
-      this.machine.write(this.#handle(key), key, new Account(lamports, data, owner, false, 0n), 0);
+      this.machine.write(this.#handle(key), key, writtenAccount(lamports, owner, data, false));
     }
   }
 

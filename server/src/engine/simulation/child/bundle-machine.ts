@@ -1,6 +1,18 @@
 import { type Account, FailedTransactionMetadata, type TransactionMetadata } from "litesvm/dist/internal.js";
 import { FAILED, NO_BLOCK, SUCCEEDED, WRONG_NONCE } from "../protocol/messages.ts";
-import { freshMachine, gone, isBuiltIn, isLoader, isSysvar, sameBytes, sameCode, system } from "./native-machine.ts";
+import type { MachineBundle, MachineOutcome, MachineTransaction } from "./machine-bundle.ts";
+import {
+  freshMachine,
+  gone,
+  isBuiltIn,
+  isLoader,
+  isSysvar,
+  sameCode,
+  sameKey,
+  system,
+  type WrittenAccount,
+} from "./native-machine.ts";
+import { TipAccounts } from "./tip-accounts.ts";
 import { transactionError } from "./transaction-error.ts";
 
 const NONCE_BYTES = 80;
@@ -8,32 +20,6 @@ const NONCE_OFFSET = 40;
 const INITIALIZED = 1;
 /** Accounts with more data than this are read back from LiteSVM when they must be restored, not held twice. */
 const HELD_BYTES_MAX = 64 * 1_024;
-
-export interface MachineTransaction {
-  readonly bytes: Uint8Array;
-  readonly isLegacy: boolean;
-  /** Handle of the nonce account whose value it carries at `lifetimeStart`; -1 with a blockhash. */
-  readonly nonce: number;
-  readonly lifetimeStart: number;
-}
-
-export interface MachineBundle {
-  readonly block: number;
-  readonly verify: boolean;
-  readonly deploys: boolean;
-  readonly keep: boolean;
-  /** Positions of the tip accounts whose gain counts. */
-  readonly tipMask: number;
-  /** Handles of what it locks. */
-  readonly writes: readonly number[];
-  readonly reads: readonly number[];
-  readonly transactions: readonly MachineTransaction[];
-}
-
-export type MachineOutcome =
-  | { readonly kind: typeof SUCCEEDED; readonly tip: bigint; readonly units: bigint }
-  | { readonly kind: typeof FAILED; readonly index: number; readonly error: string; readonly logs: readonly string[] }
-  | { readonly kind: typeof WRONG_NONCE; readonly index: number };
 
 /**
  * LiteSVM as a function of bundles. Between two bundles it holds the newest state alone: what a bundle changed is put back
@@ -43,44 +29,54 @@ export type MachineOutcome =
 export class BundleMachine {
   #native = freshMachine();
   #verifies = false;
-  readonly #tips: Uint8Array[] = [];
+  #tips = new TipAccounts([], this.#native);
   readonly #keys: (Uint8Array | undefined)[] = [];
   /** The newest state by handle; undefined where it has to be read from LiteSVM, and null where there is no account. */
   readonly #newest: (Account | null | undefined)[] = [];
   readonly #isProgram: boolean[] = [];
+  /** Whether what was written last is plain; what LiteSVM itself brings was never written. */
+  readonly #isPlain: boolean[] = [];
   readonly #blocks = new Map<number, Map<number, Account | null>>();
   /** Whether LiteSVM runs programs that are no more. */
   #isStale = false;
 
   configure(tips: readonly Uint8Array[]): void {
-    this.#tips.splice(0, this.#tips.length, ...tips);
+    this.#tips = new TipAccounts(tips, this.#native);
   }
 
-  /** The account of a key as it is now; `dataBytes` is the length of its data. */
-  write(handle: number, key: Uint8Array, account: Account | null, dataBytes: number): void {
+  /** The account of a key as it is now. */
+  write(handle: number, key: Uint8Array, account: WrittenAccount | null): void {
+    this.#replace(handle, key, account);
+    this.#tips.written(key, this.#native);
+  }
+
+  #replace(handle: number, key: Uint8Array, account: WrittenAccount | null): void {
     this.#keys[handle] = key;
-    const before = this.#native.getAccount(key);
+    const before = this.#isPlain[handle] === true ? null : this.#native.getAccount(key);
     // Without its sysvars and its built-in programs LiteSVM ends the process: what it brings stays.
     if (account === null && (isSysvar(key) || isBuiltIn(before))) {
       this.bring(handle, key);
       return;
     }
+    const native = account?.native ?? null;
     const wasLoaders = before !== null && isLoader(before.owner());
-    this.#isProgram[handle] = account?.executable() ?? false;
-    this.#newest[handle] = dataBytes <= HELD_BYTES_MAX ? account : undefined;
-    if (wasLoaders && account !== null && sameCode(before, account)) {
+    this.#isPlain[handle] = account?.isPlain ?? true;
+    this.#isProgram[handle] = account?.executable === true;
+    this.#newest[handle] = account === null || account.dataBytes <= HELD_BYTES_MAX ? native : undefined;
+    if (wasLoaders && native !== null && sameCode(before, native)) {
       // Setting a program compiles it once more, for lamports that nobody looks at.
-      if (!account.executable()) this.#set(key, account);
+      if (account?.executable !== true) this.#set(key, native);
       return;
     }
     this.#isStale ||= wasLoaders;
-    this.#set(key, account);
+    this.#set(key, native);
   }
 
   /** A program that is the machine's own. */
   bring(handle: number, key: Uint8Array): void {
     this.#keys[handle] = key;
     this.#newest[handle] = undefined;
+    this.#isPlain[handle] = false;
     this.#isProgram[handle] = true;
   }
 
@@ -99,7 +95,9 @@ export class BundleMachine {
     this.#isStale ||= this.#isProgram[handle] ?? false;
     this.#keys[handle] = undefined;
     this.#newest[handle] = undefined;
+    this.#isPlain[handle] = false;
     this.#isProgram[handle] = false;
+    if (key !== undefined) this.#tips.written(key, this.#native);
   }
 
   closeBlock(block: number): void {
@@ -113,27 +111,43 @@ export class BundleMachine {
       this.#verifies = bundle.verify;
     }
     const under = bundle.block === NO_BLOCK ? null : this.#block(bundle.block);
-    const snapshot = bundle.writes.map((handle) => this.#newestOf(handle));
+    const unheld = this.#readUnheld(bundle.writes);
     const laid = under === null ? [] : this.#lay(under, bundle);
     try {
-      const outcome = this.#runAll(bundle);
+      const outcome = this.#runAll(bundle, under === null);
       if (outcome.kind === SUCCEEDED && bundle.keep && under !== null) {
         for (const handle of bundle.writes) under.set(handle, this.#read(handle));
       }
       return outcome;
     } finally {
-      bundle.writes.forEach((handle, index) => {
-        this.#restore(handle, snapshot[index] ?? null);
-      });
+      this.#putBack(bundle.writes, unheld);
       for (const { handle, account } of laid) this.#restore(handle, account);
       this.#isStale ||= bundle.deploys;
     }
   }
 
-  #runAll(bundle: MachineBundle): MachineOutcome {
-    const before = this.#tipsHeld(bundle.tipMask);
+  /** What a bundle may write and only LiteSVM has, as it is before; mostly nothing. */
+  #readUnheld(writes: readonly number[]): Map<number, Account | null> | null {
+    let unheld: Map<number, Account | null> | null = null;
+    for (const handle of writes) {
+      if (this.#newest[handle] !== undefined) continue;
+      unheld = (unheld ?? new Map<number, Account | null>()).set(handle, this.#read(handle));
+    }
+    return unheld;
+  }
+
+  #putBack(writes: readonly number[], unheld: ReadonlyMap<number, Account | null> | null): void {
+    for (const handle of writes) {
+      const held = this.#newest[handle];
+      this.#restore(handle, held === undefined ? (unheld?.get(handle) ?? null) : held);
+    }
+  }
+
+  #runAll({ transactions, tipMask }: MachineBundle, isOnNewest: boolean): MachineOutcome {
+    const before = isOnNewest ? this.#tips.inNewest(tipMask) : this.#tips.now(tipMask, this.#native);
     let units = 0n;
-    for (const [index, transaction] of bundle.transactions.entries()) {
+    let index = 0;
+    for (const transaction of transactions) {
       if (transaction.nonce >= 0 && !this.#isNonceRight(transaction)) return { kind: WRONG_NONCE, index };
       const result = this.#send(transaction);
       if (result === null) return { kind: FAILED, index, error: "SanitizeFailure", logs: [] };
@@ -141,8 +155,9 @@ export class BundleMachine {
         return { kind: FAILED, index, error: transactionError(result), logs: result.meta().logs() };
       }
       units += result.computeUnitsConsumed();
+      index += 1;
     }
-    return { kind: SUCCEEDED, tip: this.#tipsHeld(bundle.tipMask) - before, units };
+    return { kind: SUCCEEDED, tip: this.#tips.now(tipMask, this.#native) - before, units };
   }
 
   /** Null for what LiteSVM cannot read at all, such as a version that it does not know. */
@@ -154,15 +169,6 @@ export class BundleMachine {
     }
   }
 
-  #tipsHeld(mask: number): bigint {
-    let lamports = 0n;
-    for (let index = 0, rest = mask; rest > 0; index += 1, rest >>= 1) {
-      const key = this.#tips[index];
-      if ((rest & 1) === 1 && key !== undefined) lamports += this.#native.getBalance(key) ?? 0n;
-    }
-    return lamports;
-  }
-
   /**
    * Whether the account holds the nonce that the transaction carries, now and in the newest state: one that was advanced in
    * this very block cannot be used in it.
@@ -170,19 +176,17 @@ export class BundleMachine {
   #isNonceRight({ bytes, nonce, lifetimeStart }: MachineTransaction): boolean {
     const carried = bytes.subarray(lifetimeStart, lifetimeStart + 32);
     return [this.#read(nonce), this.#newestOf(nonce)].every((account) => {
-      if (account === null || !sameBytes(account.owner(), system)) return false;
+      if (account === null || !sameKey(account.owner(), system)) return false;
       const data = account.data();
       if (data.length !== NONCE_BYTES || data[0] !== 1 || data[4] !== INITIALIZED) return false;
-      return sameBytes(data.subarray(NONCE_OFFSET, NONCE_OFFSET + 32), carried);
+      return sameKey(data.subarray(NONCE_OFFSET, NONCE_OFFSET + 32), carried);
     });
   }
 
   #block(block: number): Map<number, Account | null> {
-    const known = this.#blocks.get(block);
-    if (known !== undefined) return known;
-    const made = new Map<number, Account | null>();
-    this.#blocks.set(block, made);
-    return made;
+    const changed = this.#blocks.get(block) ?? new Map<number, Account | null>();
+    this.#blocks.set(block, changed);
+    return changed;
   }
 
   /** Lays what a block has changed over the newest state; gives what must be put back beside what the bundle writes. */

@@ -1,5 +1,4 @@
 import type { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
-import { Account } from "litesvm/dist/internal.js";
 import {
   BROUGHT,
   DEPLOYS,
@@ -12,7 +11,9 @@ import {
   SUCCEEDED,
   VERIFY,
 } from "../protocol/messages.ts";
-import type { BundleMachine, MachineBundle, MachineOutcome, MachineTransaction } from "./bundle-machine.ts";
+import type { BundleMachine } from "./bundle-machine.ts";
+import type { MachineBundle, MachineOutcome, MachineTransaction } from "./machine-bundle.ts";
+import { writtenAccount } from "./native-machine.ts";
 
 /** The machine's half of the protocol: it reads what the simulator writes. */
 export function readAccounts(reader: FrameReader, machine: BundleMachine): void {
@@ -21,13 +22,12 @@ export function readAccounts(reader: FrameReader, machine: BundleMachine): void 
     const key = new Uint8Array(reader.fixed(32));
     const kind = reader.u8();
     if (kind === BROUGHT) machine.bring(handle, key);
-    else if (kind === GONE) machine.write(handle, key, null, 0);
+    else if (kind === GONE) machine.write(handle, key, null);
     else {
       const lamports = reader.u64();
       const owner = reader.fixed(32);
       const data = reader.bytes();
-      const account = new Account(lamports, data, owner, kind === EXECUTABLE, 0xffff_ffff_ffff_ffffn);
-      machine.write(handle, key, account, data.length);
+      machine.write(handle, key, writtenAccount(lamports, owner, data, kind === EXECUTABLE));
     }
   }
 }

@@ -16,6 +16,13 @@ const READY_MS_MAX = 20_000;
 /** How long it may take to end when it was asked to. */
 const STOP_MS_MAX = 2_000;
 
+/**
+ * LiteSVM allocates some fifty small pieces for a transaction, and the runtime gives them back a thousand transactions at a
+ * time: glibc keeps seven of each size at hand and searches for the rest, which is 1.5 to 2 of the 8.5 microseconds of CPU
+ * that a transfer takes. Other C libraries pass this over.
+ */
+const allocator = { GLIBC_TUNABLES: "glibc.malloc.tcache_count=60000" } as const;
+
 export interface MachineLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -86,7 +93,7 @@ export class MachineProcess implements Machine, AsyncDisposable {
       {
         name: `simulation-${number}`,
         command: [process.execPath, ENTRY, this.#path],
-        env: { TZ: "UTC", LC_ALL: "C" },
+        env: { TZ: "UTC", LC_ALL: "C", ...allocator },
         readReady: (line) => (line === '{"ready":true}' ? true : null),
         readyTimeoutMs: READY_MS_MAX,
         stopTimeoutMs: STOP_MS_MAX,
