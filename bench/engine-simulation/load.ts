@@ -1,14 +1,14 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { encodeMessage, encodeTransaction, programs } from "@sluice/wire";
 import { keyOf } from "../../server/src/engine/simulation/accounts/key-name.ts";
-import type { RawAccount } from "../../server/src/engine/simulation/simulation.ts";
+import type { AccountSource, RawAccount } from "../../server/src/engine/simulation/simulation.ts";
 
 const PAYERS = 64;
 const BUNDLES = 512;
 const SOL = 1_000_000_000n;
 
 export interface Load {
-  readonly accounts: ReadonlyMap<string, RawAccount>;
+  readonly source: AccountSource;
   readonly tips: readonly Uint8Array[];
   /** Signed transfers with a tip, one transaction each, and five of them each. */
   readonly single: readonly (readonly Uint8Array[])[];
@@ -67,11 +67,17 @@ export function makeLoad(): Load {
     ...{ lamports, owner: systemProgram, executable: false, data: new Uint8Array(), space: 0 },
   });
   const held = [...all.map(({ key }) => key), ...tips];
-  const accounts = new Map(held.map((key) => [Buffer.from(key).toString("hex"), system(1_000n * SOL)]));
+  const accounts = new Map(held.map((key) => [key.toHex(), system(1_000n * SOL)]));
+  const source: AccountSource = {
+    accounts: async (addresses) => ({
+      slot: 1n,
+      accounts: addresses.map((address) => accounts.get(keyOf(address).toHex()) ?? null),
+    }),
+  };
   const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
   const made = (index: number): Uint8Array =>
     transaction(at(all, index), at(all, index + 1).key, at(tips, index), BigInt(index + 1));
   const single = Array.from({ length: BUNDLES }, (_, index) => [made(index)]);
   const five = Array.from({ length: BUNDLES }, (_, index) => [0, 1, 2, 3, 4].map((step) => made(index * 5 + step)));
-  return { accounts, tips, single, five, keys: single.map((_, index) => at(all, index).publicKey) };
+  return { source, tips, single, five, keys: single.map((_, index) => at(all, index).publicKey) };
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { addressOfBytes } from "@sluice/wire";
-import { keyOf } from "../../server/src/engine/simulation/accounts/key-name.ts";
 import type { SimulatedBundle } from "../../server/src/engine/simulation/simulation.ts";
 import { createSimulator } from "../../server/src/engine/simulation/simulator.ts";
 import { systemClock, systemRandom } from "../../server/src/lib/index.ts";
 import type { Load } from "./load.ts";
 
 const together = 1_024;
+const warmUpMs = 400;
 const roundMs = 600;
 /** Of the clock by which Linux counts a process's time. */
 const ticksPerSecond = 100;
@@ -21,12 +21,7 @@ export async function simulatorRates(load: Load): Promise<Record<string, number>
   await using simulator = await createSimulator(
     { tipAccounts: load.tips.map((key) => addressOfBytes(key)) },
     {
-      source: {
-        accounts: async (addresses) => ({
-          slot: 1n,
-          accounts: addresses.map((address) => load.accounts.get(keyOf(address).toHex()) ?? null),
-        }),
-      },
+      source: load.source,
       clock: systemClock,
       random: systemRandom,
       log: { info: () => undefined, warn: (...what) => console.error(...what) },
@@ -46,7 +41,8 @@ export async function simulatorRates(load: Load): Promise<Record<string, number>
       );
       for (const outcome of await Promise.all(asked)) if (!outcome.ok) throw new Error(JSON.stringify(outcome));
     };
-    await run();
+    const began = performance.now();
+    while (performance.now() - began < warmUpMs) await run();
     const [pid = 0] = simulator.facts.pids;
     const [start, childBefore, before] = [performance.now(), childMicroseconds(pid), process.cpuUsage()];
     let runs = 0;

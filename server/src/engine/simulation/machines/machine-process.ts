@@ -21,7 +21,7 @@ const STOP_MS_MAX = 2_000;
  * time: glibc keeps seven of each size at hand and searches for the rest, which is 1.5 to 2 of the 8.5 microseconds of CPU
  * that a transfer takes. Other C libraries pass this over.
  */
-const allocator = { GLIBC_TUNABLES: "glibc.malloc.tcache_count=60000" } as const;
+export const allocator = { GLIBC_TUNABLES: "glibc.malloc.tcache_count=60000" } as const;
 
 export interface MachineLog {
   info(fields: object, message: string): void;
