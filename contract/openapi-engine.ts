@@ -107,6 +107,34 @@ const submit: ZodOpenApiOperationObject = {
   },
 };
 
+const rpcFailure = (description: string): ZodOpenApiResponseObject => ({
+  description,
+  headers: errorHeaders,
+  content: { "application/json": { schema: schemas.jsonRpcFailure } },
+});
+
+/** A path that speaks JSON-RPC alone. */
+const jitoCall = (operationId: string, summary: string): ZodOpenApiOperationObject => ({
+  operationId,
+  tags: tag,
+  summary,
+  description: "Jito's JSON-RPC: one call, no batch. Each of these paths, and `/bundles`, takes each of its methods.",
+  security: keys,
+  requestBody: { required: true, content: { "application/json": { schema: schemas.jsonRpcRequest } } },
+  responses: {
+    "200": {
+      description: "The method's result",
+      headers: { "x-bundle-id": text("The bundle, where one was accepted") },
+      content: { "application/json": { schema: schemas.jsonRpcResult } },
+    },
+    "400": rpcFailure("What is asked or sent is wrong; a refused bundle's reason is in X-Error-Code"),
+    "401": rpcFailure("No API key"),
+    "403": rpcFailure("The key is invalid or may not be used for this"),
+    "429": rpcFailure("Too many calls: code -32097"),
+    "503": rpcFailure("The engine cannot answer now, or is in maintenance"),
+  },
+});
+
 const tipStream: ZodOpenApiOperationObject = {
   operationId: "tipStream",
   tags: tag,
@@ -136,6 +164,29 @@ export function enginePaths(): ZodOpenApiPathsObject {
     [`${root}/bundles/tip_floor`]: {
       servers: server,
       get: reading({ operationId: "tipFloor", summary: "Tips that landed lately, in SOL", answer: schemas.tipFloor }),
+    },
+    [`${root}/transactions`]: {
+      servers: server,
+      post: {
+        ...jitoCall("jitoSendTransaction", "sendTransaction: a bundle of one where it pays a tip, and sent as it is"),
+        parameters: [
+          {
+            name: "bundleOnly",
+            in: "query",
+            description: "true: it lands as a bundle or not at all",
+            schema: { type: "boolean", default: false },
+          },
+        ],
+      },
+    },
+    [`${root}/getTipAccounts`]: { servers: server, post: jitoCall("jitoTipAccounts", "getTipAccounts") },
+    [`${root}/getBundleStatuses`]: {
+      servers: server,
+      post: jitoCall("jitoStatuses", "getBundleStatuses: what landed"),
+    },
+    [`${root}/getInflightBundleStatuses`]: {
+      servers: server,
+      post: jitoCall("jitoInflightStatuses", "getInflightBundleStatuses: the last five minutes"),
     },
     [`${root}/bundles/tip_stream`]: { servers: server, get: tipStream },
     [`${root}/encryption-keys`]: {
