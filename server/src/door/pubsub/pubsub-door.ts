@@ -19,6 +19,8 @@ export interface PubSubDoorOptions {
 
 /** A little less than two ticks, so that facts come each minute however exact ticks are. */
 const tellEveryMsDefault = 50_000;
+/** A pass over 10,000 connections takes some 10 ms. */
+const recheckWaitMs = 20;
 
 /** The code with which a client is closed that is refused at the upgrade (decisions: Platform, close codes). */
 const refusalCloseCodes: Partial<Record<ErrorCode, number>> = {
@@ -40,6 +42,7 @@ export class PubSubDoor implements SocketMount {
   readonly #services: PubSubServices;
   /** In the order in which they came. */
   readonly #sessions = new Set<JudgedSession>();
+  #recheckTimer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(options: PubSubDoorOptions, dependencies: PubSubDoorDependencies) {
     this.#options = options;
@@ -52,11 +55,14 @@ export class PubSubDoor implements SocketMount {
   }
 
   /**
-   * Judges every connection anew, since keys or accounts have changed. The newest come first: when a tier allows fewer
-   * connections than there are, the oldest stay.
+   * Judges every connection anew, since keys or accounts have changed: within a few milliseconds, so that many changes at
+   * once cost one pass. The newest come first: when a tier allows fewer connections than there are, the oldest stay.
    */
   recheck(): void {
-    for (const session of [...this.#sessions].toReversed()) void session.recheck();
+    this.#recheckTimer ??= setTimeout(() => {
+      this.#recheckTimer = null;
+      for (const session of [...this.#sessions].toReversed()) void session.recheck();
+    }, recheckWaitMs);
   }
 
   serves(path: string): boolean {

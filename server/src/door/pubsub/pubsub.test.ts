@@ -295,6 +295,22 @@ test("a key that is refused or narrowed while its connection lasts ends it at on
     }
   }));
 
+test("many changes at once judge each connection once", () =>
+  withDoor(async (booted) => {
+    const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
+    await client.opened;
+    let judged = 0;
+    booted.fakes.authenticate = () => {
+      judged += 1;
+      return testGrant;
+    };
+    for (let change = 0; change < 1_000; change += 1) booted.pubsub.recheck();
+    while (judged === 0) await Bun.sleep(1);
+    booted.fakes.authenticate = () => ({ refused: "KEY_INACTIVE" });
+    booted.pubsub.recheck();
+    expect([await client.closed, judged]).toEqual([4401, 1]);
+  }));
+
 test("restrictions are judged by what the upgrade said, as long as the connection lasts", () =>
   withDoor(async (booted) => {
     const seen: unknown[] = [];
