@@ -1,4 +1,4 @@
-import { type ErrorCode, type Network, platformTierLimits } from "@sluice/contract";
+import { type ErrorCode, errorTable, type Network, platformTierLimits } from "@sluice/contract";
 import { presentedKey } from "../../http/index.ts";
 import type { AddressSet } from "../../lib/index.ts";
 import { type Caller, Exchange } from "../exchange.ts";
@@ -95,7 +95,7 @@ export class PubSubDoor implements SocketMount {
       return refused(exchange, grant.refused);
     }
     const network = chooseNetwork(exchange.request, pathOf(exchange.request.target), this.#options.networkDefault);
-    if (network === null) return refused(exchange, "INVALID_REQUEST");
+    if (network === null) return refused(exchange, "INVALID_REQUEST", "There is no network of that name");
     exchange.network = network;
     const restriction = this.#services.keys.checkRestrictions(grant, exchange);
     if (restriction !== null) return refused(exchange, restriction);
@@ -134,6 +134,6 @@ function callerOf(request: Request, peer: SocketPeer): Caller {
   };
 }
 
-function refused(exchange: Exchange, code: ErrorCode): RefusedSession {
-  return new RefusedSession(exchange.requestId, code, refusalCloseCodes[code] ?? closeCodes.nodeLost);
+function refused(exchange: Exchange, code: ErrorCode, message = errorTable[code].text): RefusedSession {
+  return new RefusedSession(exchange.requestId, { code, message }, refusalCloseCodes[code] ?? closeCodes.nodeLost);
 }

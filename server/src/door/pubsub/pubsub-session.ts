@@ -16,18 +16,19 @@ const missedPongsMax = 2;
 /** A client that was refused at the upgrade: it is told why and closed. */
 export class RefusedSession implements SocketSession {
   readonly requestId: string;
-  readonly #code: ErrorCode;
+  readonly #refusal: { readonly code: ErrorCode; readonly message: string };
   readonly #closeCode: number;
 
-  constructor(requestId: string, code: ErrorCode, closeCode: number) {
+  constructor(requestId: string, refusal: { readonly code: ErrorCode; readonly message: string }, closeCode: number) {
     this.requestId = requestId;
-    this.#code = code;
+    this.#refusal = refusal;
     this.#closeCode = closeCode;
   }
 
   opened(socket: DoorSocket): void {
-    socket.send(jsonRpcFailureBody(this.#code, { requestId: this.requestId }));
-    socket.close(this.#closeCode, errorTable[this.#code].text);
+    const { code, message } = this.#refusal;
+    socket.send(jsonRpcFailureBody(code, { requestId: this.requestId, message }));
+    socket.close(this.#closeCode, message);
   }
 
   received(): void {}

@@ -83,6 +83,9 @@ test("a bad key is told so on the socket and closed with 4401, a broken restrict
     expect(JSON.parse(String(stranger.received[0])).error.data.code).toBe("INVALID_API_KEY");
     booted.fakes.restriction = () => "DOMAIN_NOT_ALLOWED";
     expect(await new Client(`${booted.ws}/rpc?api-key=${testKey}`).closed).toBe(4403);
+    const elsewhere = new Client(`${booted.ws}/rpc/moon?api-key=${testKey}`);
+    expect(await elsewhere.closed).toBe(4403);
+    expect(String(elsewhere.received[0])).toContain("There is no network of that name");
   }));
 
 test("a network without nodes closes with 4503, an exhausted bucket with 4429", () =>
