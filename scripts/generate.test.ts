@@ -100,6 +100,10 @@ describe("openapi.json", () => {
       "/api/v1/bundles",
       "/api/v1/bundles/{id}",
       "/api/v1/bundles/tip_floor",
+      "/api/v1/transactions",
+      "/api/v1/getTipAccounts",
+      "/api/v1/getBundleStatuses",
+      "/api/v1/getInflightBundleStatuses",
       "/api/v1/bundles/tip_stream",
       "/api/v1/encryption-keys",
     ]);
