@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { competingText } from "../src/engine/searchers/jito/bundle-result.ts";
 import { runChaos } from "./testing/chaos-run.ts";
 import type { BundleStanding } from "./testing/chaos-standing.ts";
 import { ConfirmationStream, noStories, ResultsStream, type Spoken } from "./testing/chaos-streams.ts";
@@ -109,6 +110,8 @@ describe("the verdict on streams", () => {
   const inBlock = ours("a", "included", { slot: "5" });
   const result = (id: string, kind: string, body: object = {}) => ({ bundle_id: id, [kind]: body });
 
+  const outbid = result("a", "rejected", { state_auction_bid_rejected: { msg: competingText } });
+
   test("has nothing against each change once, answers to what comes again, and a block that is another after a fork", () => {
     const before = ours("a", "included", { slot: "4" });
     const end = ours("b", "dropped", { reason: "fork" });
@@ -117,7 +120,7 @@ describe("the verdict on streams", () => {
     expect(heard("ours", ["a", "a"], ours("a", "accepted"), ours("a", "accepted"), inBlock)).toBe("");
     expect(heard("ours", ["x"], ours("x", "dropped", { reason: "tip_not_paid" }))).toBe("");
     const processed = ["4", "5"].map((slot) => result("a", "processed", { slot }));
-    expect(heard("results", [], result("a", "accepted"), ...processed, result("a", "finalized"))).toBe("");
+    expect(heard("results", [], result("a", "accepted"), outbid, ...processed, result("a", "finalized"))).toBe("");
   });
 
   const accepted = ours("a", "accepted");
@@ -141,6 +144,8 @@ describe("the verdict on streams", () => {
       result("a", "processed", { slot: "5" }),
       result("a", "processed", { slot: "5" }),
     ),
+    "a is outbid after accepted": heard("results", [], result("a", "accepted"), outbid, outbid),
+    "a is outbid after processed 5": heard("results", [], result("a", "processed", { slot: "5" }), outbid),
     "b was told as accepted by results that are open": heard("results", [], result("b", "accepted")),
   };
   for (const [text, faults] of Object.entries(planted)) {

@@ -245,6 +245,9 @@ function messageOf({ bundle: { transactions, tip, targetSlot }, envelope }: Hand
   };
 }
 
+/** Said while the leaders' links are cut: the bundle is taken by nobody, for certain. */
+const noLeader = "Bundle Dropped, no connected leader up soon.";
+
 const messageIn = (ended: Ended | null): Record<string, unknown> =>
   ended !== null && "message" in ended ? ended.message : {};
 
@@ -252,6 +255,7 @@ const messageIn = (ended: Ended | null): Record<string, unknown> =>
 function grpcFailure(ended: Ended | null): Handed | null {
   if (ended === null) return { said: "unknown", reason: "the client is closed" };
   if ("message" in ended) return null;
+  if (ended.details === noLeader) return { said: "rejected", reason: ended.details };
   const reason = `${ended.status}: ${ended.details}`;
   if (ended.status === "INTERNAL" && !ended.details.includes("RST_STREAM")) return { said: "faulty", reason };
   return { said: ended.status === "RESOURCE_EXHAUSTED" ? "refused" : "unknown", reason };
@@ -259,7 +263,7 @@ function grpcFailure(ended: Ended | null): Handed | null {
 
 function httpAnswer(status: number, reason: string, id: string, taken: number): Handed {
   if (status === taken) return { said: "accepted", id };
-  if (status === 400) return { said: "rejected", reason };
+  if (status === 400 || reason === "no_leader" || reason === noLeader) return { said: "rejected", reason };
   if (status === 429) return { said: "refused", reason };
   return { said: status === 500 ? "faulty" : "unknown", reason };
 }

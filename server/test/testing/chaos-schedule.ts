@@ -8,7 +8,7 @@ const mishaps = {
   simulator: 100,
   fork: 120,
   deepFork: 50,
-  leaders: 80,
+  leaders: 60,
   server: 35,
   skip: 80,
   streams: 100,

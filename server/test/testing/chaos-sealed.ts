@@ -31,7 +31,8 @@ export class Sealer implements Disposable {
   async seal({ transactions, tip, targetSlot }: Sealable, how: Sealing, key: SealingKey): Promise<Uint8Array> {
     const parts = {
       network: key.network,
-      keyId: how === "unknown key" ? "00000000deadbeef" : key.id,
+      // Before there is a key to be used again it is an unknown one.
+      keyId: how === "unknown key" || how === "used key" ? "00000000deadbeef" : key.id,
       publicKey: new Uint8Array(Buffer.from(key.publicKey, "base64")),
       tip: how === "other claim" ? tip + 1n : tip,
       mevType: "arbitrage",

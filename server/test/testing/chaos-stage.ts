@@ -34,7 +34,7 @@ const finalizedAfter = 20;
 /** Blocks a campaign may make before the first of them are forgotten. */
 const slotsKept = 1_000_000;
 /** How long leaders find nobody when their connections are cut: shorter and longer than a leader's four slots. */
-const awayMs = [0, 150, 900] as const;
+const awayMs = [0, 150, 500] as const;
 /** Bundles a second over gRPC, so that a searcher's tier does not slow the campaign down. */
 const searcherRate = 1_000;
 

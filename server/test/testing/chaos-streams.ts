@@ -1,4 +1,5 @@
 /** Listens to the streams that tell of bundles, and holds against them what they tell twice, too late or out of order. */
+import { competingText } from "../../src/engine/searchers/jito/bundle-result.ts";
 import type { BundleStanding, Handed } from "./chaos-standing.ts";
 
 /** What a searcher's streams have told over all lives of the server, as far as the verdict needs it. */
@@ -167,6 +168,7 @@ export class ResultsStream {
   readonly #stream: Heard;
   readonly #told: ToldStories;
   readonly #last = new Map<string, string>();
+  readonly #outbid = new Set<string>();
   #isOpen = true;
 
   constructor(stream: Heard, told: ToldStories) {
@@ -202,12 +204,25 @@ export class ResultsStream {
     const id = String(message["bundle_id"]);
     const kind = resultKinds.find((each) => message[each] !== undefined && message[each] !== null);
     const { slot } = { ...(message["processed"] as { slot?: string } | undefined) };
-    const told = kind === "processed" ? `processed ${slot}` : `${kind}`;
     const last = this.#last.get(id);
+    if (isOutbid(message)) {
+      // A bid that lost its first slot, which is told once while the bundle competes on.
+      if (this.#outbid.has(id) || last !== "accepted")
+        this.#told.faults.push(`${id} is outbid after ${last ?? "nothing"}`);
+      this.#outbid.add(id);
+      return;
+    }
+    const told = kind === "processed" ? `processed ${slot}` : `${kind}`;
     const isFine = kind !== undefined && last !== told && mayResult(last, kind);
     if (!isFine) this.#told.faults.push(`${id} is a result ${told} after ${last ?? "nothing"}`);
     this.#last.set(id, told);
   }
+}
+
+function isOutbid({ rejected }: Record<string, unknown>): boolean {
+  const bids = rejected as Partial<Record<string, { msg?: string } | null>> | null | undefined;
+  const told = bids?.["state_auction_bid_rejected"] ?? bids?.["winning_batch_bid_rejected"];
+  return told?.msg === competingText;
 }
 
 function mayResult(last: string | undefined, kind: ResultKind): boolean {
