@@ -1,4 +1,5 @@
 import type { EncryptionKeys, EngineStatus } from "@sluice/contract";
+import type { Address } from "@sluice/wire";
 import type { SubmitOutcome } from "./desk.ts";
 import type { Engine, EngineDependencies, EngineOptions } from "./engine-parts.ts";
 import { type Floor, openFloor } from "./floor.ts";
@@ -8,6 +9,7 @@ import { createEngineHttp } from "./http/http.ts";
 import { TipStream } from "./http/tip-stream.ts";
 import { keysOn } from "./interfaces.ts";
 import { KeyWatch } from "./key-watch.ts";
+import { LinkedAccounts } from "./linked-accounts.ts";
 import { type Memory, openMemory } from "./memory.ts";
 import { SearcherLimits } from "./searcher-limits.ts";
 import { openServices } from "./services.ts";
@@ -35,6 +37,7 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
   const seed = await tokenSeed(options.masterKey, { values: stores.cursors, random });
   const { trustedProxies } = options;
   const { validatorDesk } = floor;
+  const linked = openLinked(dependencies);
   const { services, recheck } = openServices(seed, {
     clock,
     random,
@@ -46,16 +49,11 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
     validatorDesk,
     events,
     region: options.region,
-    accountOfPubkey: async (pubkey) => (await stores.searchers.find(pubkey))?.accountId ?? null,
+    linked,
   });
   const soundness = opening.use(openSoundness(dependencies, floor));
-  const status = (): EngineStatus => ({
-    service: "sluice-block-engine",
-    version: options.version,
-    role: "active",
-    status: desk.isInMaintenance ? "maintenance" : soundness.degraded().length === 0 ? "ok" : "degraded",
-    uptime: Math.floor((clock.monotonic() - startedAt) / 1_000),
-  });
+  const status = (): EngineStatus =>
+    statusOf({ desk, soundness }, { version: options.version, sinceMs: clock.monotonic() - startedAt });
   const app = createEngineHttp({
     desk,
     keys,
@@ -84,7 +82,10 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
     services,
     status,
     sockets: [tipStream],
-    recheck: recheckAll,
+    recheck: async () => {
+      linked.forget();
+      await recheckAll();
+    },
     [Symbol.asyncDispose]: async () => {
       // Clients of an engine that ends while its doors stay open go to its successor.
       for (const { drain } of services) drain?.();
@@ -126,6 +127,25 @@ function openDesk(
       events.submitted(door, outcomeName(outcome), latencyMs);
     },
   });
+}
+
+function statusOf(
+  { desk, soundness }: { readonly desk: FrontDesk; readonly soundness: Soundness },
+  { version, sinceMs }: { readonly version: string; readonly sinceMs: number },
+): EngineStatus {
+  return {
+    service: "sluice-block-engine",
+    version,
+    role: "active",
+    status: desk.isInMaintenance ? "maintenance" : soundness.degraded().length === 0 ? "ok" : "degraded",
+    uptime: Math.floor(sinceMs / 1_000),
+  };
+}
+
+function openLinked({ clock, stores }: EngineDependencies): LinkedAccounts {
+  const find = async (pubkey: Address): Promise<string | null> =>
+    (await stores.searchers.find(pubkey))?.accountId ?? null;
+  return new LinkedAccounts({ clock, find });
 }
 
 function openSoundness({ clock, chain, events }: EngineDependencies, floor: Floor): Soundness {

@@ -52,3 +52,17 @@ test("while the store is away what it told last stands", async () => {
   expect(taken.at(-1)).toEqual(["bundles:one", 7, 9]);
   expect(told).toEqual(["limits of searchers"]);
 });
+
+test("a public key of no account has the first tier's limit whatever it has earned, unless an operator has set one", async () => {
+  const { limits, clock, state, taken } = room();
+  const unlinked = { id: "pubkey:x", accountId: null, pubkey: null };
+  await limits.take(unlinked);
+  state.set = { bundlesPerSecond: 7, burst: 9 };
+  clock.advance(2_000);
+  await limits.take(unlinked);
+  const { bundlesPerSecond, burst } = searcherTierLimits.bronze;
+  expect(taken).toEqual([
+    ["bundles:pubkey:x", bundlesPerSecond, burst],
+    ["bundles:pubkey:x", 7, 9],
+  ]);
+});

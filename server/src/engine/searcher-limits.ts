@@ -35,10 +35,12 @@ export class SearcherLimits {
     this.#deps = dependencies;
   }
 
-  take({ id }: Searcher): EngineLimitDecision | Promise<EngineLimitDecision> {
+  /** A public key of no account has the limits of the first tier, whatever it has earned: another one costs nothing. */
+  take({ id, accountId }: Searcher): EngineLimitDecision | Promise<EngineLimitDecision> {
     const known = this.#known.get(id);
-    if (known !== undefined && this.#deps.clock.monotonic() < known.untilMs) return this.#take(id, known.limit);
-    return this.#asked(id).then((limit) => this.#take(id, limit));
+    if (known !== undefined && this.#deps.clock.monotonic() < known.untilMs)
+      return this.#take({ id, accountId }, known.limit);
+    return this.#asked(id).then((limit) => this.#take({ id, accountId }, limit));
   }
 
   /** One look for all who ask at the same moment. While the store does not tell, what it told last stands. */
@@ -57,8 +59,12 @@ export class SearcherLimits {
     return asking;
   }
 
-  #take(id: string, set: Known["limit"]): EngineLimitDecision | Promise<EngineLimitDecision> {
-    const { bundlesPerSecond, burst } = set ?? searcherTierLimits[this.#deps.tierOf(id)];
+  #take(
+    { id, accountId }: Pick<Searcher, "id" | "accountId">,
+    set: Known["limit"],
+  ): EngineLimitDecision | Promise<EngineLimitDecision> {
+    const tier = accountId === null ? "bronze" : this.#deps.tierOf(id);
+    const { bundlesPerSecond, burst } = set ?? searcherTierLimits[tier];
     return this.#deps.limits.take(`bundles:${id}`, bundlesPerSecond, burst);
   }
 

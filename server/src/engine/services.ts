@@ -1,10 +1,9 @@
-import type { Address } from "@sluice/wire";
 import type { AddressSet, Clock, Random } from "../lib/index.ts";
 import type { CallHost, GrpcService } from "./calls/index.ts";
 import type { EngineDesk } from "./desk.ts";
 import type { EngineEvents } from "./engine-events.ts";
 import type { EngineKeys, EngineLimits } from "./interfaces.ts";
-import { createSearcherServices } from "./searchers/index.ts";
+import { createSearcherServices, type LinkedKeys } from "./searchers/index.ts";
 import { createSignIn, tokenKeysOf } from "./sign-in/index.ts";
 import type { ValidatorDesk } from "./validators/index.ts";
 
@@ -18,8 +17,7 @@ export interface ServicesDependencies {
   readonly desk: EngineDesk;
   readonly validatorDesk: ValidatorDesk;
   readonly region: string;
-  /** The owner account to which a public key is linked, or null. */
-  readonly accountOfPubkey: (pubkey: Address) => Promise<string | null>;
+  readonly linked: LinkedKeys;
   readonly events: EngineEvents;
 }
 
@@ -41,7 +39,7 @@ export function openServices(seed: Uint8Array, dependencies: ServicesDependencie
     keys,
     limits,
     bearers,
-    linked: { accountOfPubkey: dependencies.accountOfPubkey },
+    linked: dependencies.linked,
     region: dependencies.region,
   });
   return {

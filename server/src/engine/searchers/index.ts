@@ -9,7 +9,7 @@ import { BlockEngine, type BlockEngineDependencies } from "./block-engine.ts";
 import { BundleStream } from "./bundle-stream.ts";
 import { type JitoDependencies, jitoService } from "./jito/index.ts";
 import { admitKey } from "./key-admission.ts";
-import { OpenStreams } from "./open-streams.ts";
+import { OpenStreams, streamsPerSearcherMax } from "./open-streams.ts";
 import { Refusals } from "./refusals.ts";
 
 export type { LinkedKeys } from "./jito/index.ts";
@@ -42,7 +42,7 @@ export function createSearcherServices(given: SearcherDependencies): SearcherSer
     { waitingMax },
     async (context, outlet, inlet) => {
       const { searcher, recheck } = await admitKey(keys, context, "bundles:write");
-      streams.add(searcher.id, outlet, recheck);
+      streams.add([{ name: searcher.id, max: streamsPerSearcherMax }], outlet, recheck);
       const faultCaught = (fault: unknown): void => {
         host.events.faultCaught("bundle stream", fault, { requestId: context.requestId });
         outlet.end(new CallFault("INTERNAL", `Internal error, request ${context.requestId}`));

@@ -8,32 +8,45 @@ interface OpenStream {
 }
 
 /** Streams that one searcher may have open at once, over all its keys. */
-const perSearcherMax = 16;
+export const streamsPerSearcherMax = 16;
+
+/** A name under which streams count, and how many there may be under it. */
+export interface StreamHolder {
+  readonly name: string;
+  readonly max: number;
+}
 
 /** The open streams of searchers: how many each has, and whether those who opened them still may. */
 export class OpenStreams {
-  readonly #bySearcher = new Map<string, Set<OpenStream>>();
+  readonly #open = new Set<OpenStream>();
+  readonly #counts = new Map<string, number>();
 
-  /** Counts a stream in until it is closed. Throws RESOURCE_EXHAUSTED where its searcher has as many as one may have. */
-  add(searcherId: string, outlet: Ending, recheck: OpenStream["recheck"]): void {
-    const streams = this.#bySearcher.get(searcherId) ?? new Set();
-    if (streams.size >= perSearcherMax) {
-      const message = `A searcher may have ${perSearcherMax} streams open`;
+  /** Counts a stream in until it is closed. Throws RESOURCE_EXHAUSTED where one of its holders has as many as it may. */
+  add(holders: readonly StreamHolder[], outlet: Ending, recheck: OpenStream["recheck"]): void {
+    for (const { name, max } of holders) {
+      if ((this.#counts.get(name) ?? 0) < max) continue;
+      const message = `A searcher may have ${max} streams open`;
       throw new CallFault("RESOURCE_EXHAUSTED", message, { retryAfterSeconds: 1 });
     }
     const stream = { outlet, recheck };
-    this.#bySearcher.set(searcherId, streams.add(stream));
+    this.#open.add(stream);
+    for (const { name } of holders) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
     outlet.onClose(() => {
-      streams.delete(stream);
-      if (streams.size === 0 && this.#bySearcher.get(searcherId) === streams) this.#bySearcher.delete(searcherId);
+      this.#open.delete(stream);
+      for (const { name } of holders) this.#left(name);
     });
+  }
+
+  #left(name: string): void {
+    const count = (this.#counts.get(name) ?? 0) - 1;
+    if (count > 0) this.#counts.set(name, count);
+    else this.#counts.delete(name);
   }
 
   /** Ends the streams of those whose right to them is gone; for when keys or accounts have changed. */
   async recheck(): Promise<void> {
-    const streams = [...this.#bySearcher.values()].flatMap((each) => [...each]);
     await Promise.all(
-      streams.map(async ({ outlet, recheck }) => {
+      [...this.#open].map(async ({ outlet, recheck }) => {
         const fault = await recheck();
         if (fault !== null) outlet.end(fault);
       }),
@@ -43,6 +56,6 @@ export class OpenStreams {
   /** Ends every stream, since the engine ends. */
   close(): void {
     const fault = new CallFault("UNAVAILABLE", "The block engine of this process ends; connect again");
-    for (const streams of this.#bySearcher.values()) for (const { outlet } of streams) outlet.end(fault);
+    for (const { outlet } of this.#open) outlet.end(fault);
   }
 }

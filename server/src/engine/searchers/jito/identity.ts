@@ -1,10 +1,11 @@
-import type { Permission } from "@sluice/contract";
+import { engineLimits, type Permission } from "@sluice/contract";
 import type { Searcher } from "../../bundle.ts";
 import { type CallContext, CallFault } from "../../calls/index.ts";
 import type { EngineKeys, EngineLimits } from "../../interfaces.ts";
 import type { Bearers } from "../../sign-in/index.ts";
 import { rateLimited } from "../block-engine.ts";
 import { admitKey } from "../key-admission.ts";
+import { type StreamHolder, streamsPerSearcherMax } from "../open-streams.ts";
 import type { LinkedKeys } from "./interfaces.ts";
 
 export interface IdentityDependencies {
@@ -25,6 +26,10 @@ export interface JitoCaller {
  * second, and at once. It is that of the second tier, since several searchers may sit behind one address.
  */
 const unlinkedPerAddress = { perSecond: 20, burst: 40 } as const;
+/** Their reads share what REST gives one address. */
+const readsPerAddress = engineLimits.restRequestsPerSecondPerAddress;
+/** Their streams that one address may have open at once, over all such keys. */
+const streamsPerAddressMax = 64;
 
 /**
  * Who calls Jito's service: the holder of an API key in `x-api-key`, else of an access token of Jito's own sign-in, whose
@@ -50,7 +55,25 @@ export async function identify(
 export async function checkAddress(limits: EngineLimits, searcher: Searcher, context: CallContext): Promise<void> {
   if (searcher.accountId !== null) return;
   const { perSecond, burst } = unlinkedPerAddress;
-  const bucket = `engine-unlinked:${context.clientAddress}`;
+  await take(limits, `engine-unlinked:${context.clientAddress}`, perSecond, burst);
+}
+
+/** A read takes a token of its searcher's bucket, and of its address's where the searcher has no account. */
+export async function checkReads(limits: EngineLimits, searcher: Searcher, context: CallContext): Promise<void> {
+  if (searcher.accountId === null) {
+    await take(limits, `engine-unlinked-reads:${context.clientAddress}`, readsPerAddress, readsPerAddress);
+  }
+  await take(limits, `engine-jito:${searcher.id}`, readsPerAddress, readsPerAddress);
+}
+
+/** Under which names a stream counts, each with the streams that it may have open. */
+export function streamHolders(searcher: Searcher, context: CallContext): readonly StreamHolder[] {
+  const own = { name: searcher.id, max: streamsPerSearcherMax };
+  if (searcher.accountId !== null) return [own];
+  return [own, { name: `address:${context.clientAddress}`, max: streamsPerAddressMax }];
+}
+
+async function take(limits: EngineLimits, bucket: string, perSecond: number, burst: number): Promise<void> {
   const { allowed, retryAfterSeconds } = await limits.take(bucket, perSecond, burst);
   if (!allowed) throw rateLimited(retryAfterSeconds);
 }

@@ -7,7 +7,7 @@
 import { type BundleResultMessage, protoFiles } from "@sluice/contract/proto/index.ts";
 import { type CallHost, type GrpcService, loadService, serverStream, unary } from "../../calls/index.ts";
 import type { OpenStreams } from "../open-streams.ts";
-import { identify } from "./identity.ts";
+import { identify, streamHolders } from "./identity.ts";
 import { tellResults } from "./results-stream.ts";
 import { type JitoDependencies, SearcherService } from "./searcher-service.ts";
 
@@ -28,7 +28,7 @@ export function jitoService(host: CallHost, dependencies: JitoDependencies, stre
         { waitingMax },
         async (_request, context, outlet) => {
           const { searcher, recheck } = await identify(dependencies, context, "read");
-          streams.add(searcher.id, outlet, recheck);
+          streams.add(streamHolders(searcher, context), outlet, recheck);
           tellResults(dependencies.desk, searcher, outlet);
         },
       ),

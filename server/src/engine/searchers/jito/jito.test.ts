@@ -104,6 +104,30 @@ describe("SendBundle", () => {
   });
 });
 
+test("keys of no account share reads and streams by their address, and those of an account do not", async () => {
+  served.empty.add("engine-unlinked-reads:127.0.0.1");
+  expect(await client.call("GetTipAccounts", {}, headers)).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
+  served.linked.set(identity.address, "account seven");
+  expect(await client.call("GetTipAccounts", {}, headers)).toMatchObject({ status: "OK" });
+  served.linked.delete(identity.address);
+  using auth = authClient(served.port);
+  const open = async (own: Headers) => client.subscribe("SubscribeBundleResults", {}, own);
+  const streams: Listening[] = [];
+  // Four keys have as many streams as each may, which is as many as their address may.
+  for (let key = 0; key < 4; key += 1) {
+    const own = (await signIn(auth, "SEARCHER", makeIdentity())).headers;
+    for (let stream = 0; stream < 16; stream += 1) streams.push(await open(own));
+  }
+  while (served.desk.followers < 64) await new Promise((resolve) => setImmediate(resolve));
+  expect(await (await open(headers)).ended).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
+  expect(await (await open({ "x-api-key": keysOfTests.whole })).first(0)).toEqual([]);
+  for (const stream of streams) stream.cancel();
+  while (served.desk.followers > 1) await new Promise((resolve) => setImmediate(resolve));
+  const again = await open(headers);
+  while (served.desk.followers < 2) await new Promise((resolve) => setImmediate(resolve));
+  again.cancel();
+});
+
 test("a call that names nobody is refused, and so is a key that may not send", async () => {
   for (const name of ["SendBundle", "GetTipAccounts", "GetRegions", "GetConnectedLeaders", "GetNextScheduledLeader"]) {
     expect(await client.call(name)).toMatchObject({ status: "UNAUTHENTICATED" });

@@ -1,11 +1,10 @@
-import { engineLimits } from "@sluice/contract";
 import type { BundleMessage } from "@sluice/contract/proto/index.ts";
 import { type CallContext, CallFault } from "../../calls/index.ts";
 import type { EngineDesk } from "../../desk.ts";
 import { jitoText } from "../../jito-texts.ts";
 import { checkOpen, inMaintenance, rateLimited } from "../block-engine.ts";
 import type { Refusals } from "../refusals.ts";
-import { checkAddress, type IdentityDependencies, identify } from "./identity.ts";
+import { checkAddress, checkReads, type IdentityDependencies, identify } from "./identity.ts";
 import { transactionsOf } from "./packets.ts";
 
 export interface JitoDependencies extends IdentityDependencies {
@@ -111,8 +110,6 @@ export class SearcherService {
   async #admitReader(context: CallContext): Promise<void> {
     const { limits } = this.#dependencies;
     const { searcher } = await identify(this.#dependencies, context, "read");
-    const rate = engineLimits.restRequestsPerSecondPerAddress;
-    const { allowed, retryAfterSeconds } = await limits.take(`engine-jito:${searcher.id}`, rate, rate);
-    if (!allowed) throw rateLimited(retryAfterSeconds);
+    await checkReads(limits, searcher, context);
   }
 }
