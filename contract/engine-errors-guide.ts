@@ -1,6 +1,6 @@
 import type { BundleReason } from "./engine.ts";
 import { type EngineErrorCode, engineErrorTable } from "./engine-errors.ts";
-import { type ErrorCode, errorTable } from "./errors.ts";
+import { type ErrorCode, errorDocsPage, errorTable } from "./errors.ts";
 import type { ErrorGuide } from "./errors-guide.ts";
 
 /** The codes that the block engine alone has; the others mean there what they mean everywhere. */
@@ -142,5 +142,5 @@ export const bundleReasonGuide: Readonly<Record<BundleReason, ErrorGuide>> = {
 
 /** Where a code or a reason of the block engine is explained, relative to the server's own base address. */
 export function engineErrorDocsPath(code: EngineErrorCode | BundleReason): string {
-  return `/docs/errors#${code.toLowerCase().replaceAll("_", "-")}`;
+  return `${errorDocsPage}#${code.toLowerCase().replaceAll("_", "-")}`;
 }

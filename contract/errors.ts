@@ -51,9 +51,12 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
+/** The page that explains every code, on the gateway's door. */
+export const errorDocsPage = "/docs/errors";
+
 /** Where the docs page of a code lives, relative to a server's own base address; RFC 9457 `type`. */
 export function errorDocsPath(code: ErrorCode): string {
-  return `/docs/errors#${code.toLowerCase().replaceAll("_", "-")}`;
+  return `${errorDocsPage}#${code.toLowerCase().replaceAll("_", "-")}`;
 }
 
 /**

@@ -35,7 +35,14 @@ export {
   engineErrorGuide,
   engineOwnCodes,
 } from "./engine-errors-guide.ts";
-export { type ErrorCode, type ErrorDefinition, errorDocsPath, errorTable, SluiceError } from "./errors.ts";
+export {
+  type ErrorCode,
+  type ErrorDefinition,
+  errorDocsPage,
+  errorDocsPath,
+  errorTable,
+  SluiceError,
+} from "./errors.ts";
 export { type ErrorGuide, errorGuide } from "./errors-guide.ts";
 export { limits } from "./limits.ts";
 export {

@@ -101,6 +101,16 @@ describe("a bundle that is wrong", () => {
 });
 
 describe("a request that is wrong", () => {
+  test("names a page that opens from the door that named it, and is the gateway's", async () => {
+    const { type } = (await searcher.ask("/nothing")).body;
+    const pubsub = `${world.network.dev.doors["pubsub"]}`.replace("ws:", "http:");
+    for (const door of [world.rest, pubsub]) {
+      const page = await fetch(new URL(type, door));
+      expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      expect(new URL(page.url).origin).toBe(new URL(world.network.rpcUrl).origin);
+    }
+  });
+
   test("is refused by REST with its status, its code and the whole of a problem", async () => {
     const nobody = new RestSearcher(world.rest, "sk_dev_nobody");
     const readOnly = new RestSearcher(world.rest, reader);

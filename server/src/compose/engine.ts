@@ -82,7 +82,7 @@ async function openDoors(config: Config, engine: EngineService, dependencies: De
     engineRest,
     () =>
       new AppDoor(
-        { hostname, port: engineRest },
+        { hostname, port: engineRest, gatewayPort: config.ports.gateway },
         {
           fetch: (request, bindings) => engine.fetch(request, bindings),
           sockets: engine.sockets,

@@ -70,7 +70,7 @@ export function openOracle(config: Config, dependencies: Dependencies): Oracle |
   const port = config.ports.oracle;
   const open = (): AppDoor =>
     new AppDoor(
-      { hostname: config.bind, port },
+      { hostname: config.bind, port, gatewayPort: config.ports.gateway },
       { fetch: (request, bindings) => oracle.fetch(request, bindings), sockets: [oracle.stream], requestId, events },
     );
   const door = listening("oracle", port, open);

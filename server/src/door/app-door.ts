@@ -1,4 +1,4 @@
-import { problemResponse } from "../http/index.ts";
+import { docsRedirect, problemResponse } from "../http/index.ts";
 import type { AppMount } from "./gateway.ts";
 import type { DoorEvents } from "./interfaces.ts";
 import { type DoorServer, Listener, runtimeBodyBytesMax } from "./listener.ts";
@@ -13,16 +13,25 @@ export interface AppDoorDependencies {
   readonly events: Pick<DoorEvents, "faultCaught">;
 }
 
+export interface AppDoorOptions {
+  readonly hostname: string;
+  readonly port: number;
+  /** Where the gateway of this process listens: it has the page of codes. */
+  readonly gatewayPort?: number;
+}
+
 /** A port of one application that also takes WebSockets. Listens at once; throws when it cannot. */
 export class AppDoor implements AsyncDisposable {
   readonly #dependencies: AppDoorDependencies;
+  readonly #gatewayPort: number | null;
   readonly #listener: Listener;
   #draining = false;
 
-  constructor(options: { readonly hostname: string; readonly port: number }, dependencies: AppDoorDependencies) {
+  constructor({ hostname, port, gatewayPort }: AppDoorOptions, dependencies: AppDoorDependencies) {
     this.#dependencies = dependencies;
+    this.#gatewayPort = gatewayPort ?? null;
     this.#listener = new Listener(
-      { ...options, bodyBytesMax: runtimeBodyBytesMax },
+      { hostname, port, bodyBytesMax: runtimeBodyBytesMax },
       { answer: (request, server) => this.#answer(request, server), events: dependencies.events },
     );
   }
@@ -46,6 +55,8 @@ export class AppDoor implements AsyncDisposable {
       const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
       if (mount !== undefined) return this.#begin(request, server, { mount, requestId });
     }
+    const page = this.#gatewayPort === null ? null : docsRedirect(request, this.#gatewayPort);
+    if (page !== null) return page;
     return this.#dependencies.fetch(request, {
       requestId,
       socketAddress: server.requestIP(request)?.address ?? "",

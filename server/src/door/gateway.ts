@@ -1,5 +1,5 @@
 import type { Network } from "@sluice/contract";
-import { hasSingleHost, preflightResponse, problemResponse } from "../http/index.ts";
+import { docsRedirect, hasSingleHost, preflightResponse, problemResponse } from "../http/index.ts";
 import type { AddressSet, Clock } from "../lib/index.ts";
 import type { Rpc } from "../rpc/index.ts";
 import type { Answer } from "./answer.ts";
@@ -204,6 +204,8 @@ export class GatewayDoor implements AsyncDisposable {
     if (request.method === "GET" && isUpgrade(request.headers) && hasSingleHost(request.headers)) {
       return this.#begin(request, server, this.#dependencies.pubsub, server);
     }
+    const page = docsRedirect(request, this.port);
+    if (page !== null) return page;
     const requestId = this.#dependencies.requestId();
     return problemResponse("NOT_FOUND", { requestId, message: "This port speaks WebSocket only" });
   }

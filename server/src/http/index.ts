@@ -5,6 +5,7 @@
  */
 export { type BodyLimits, isJsonContentType, readBody, requireJson } from "./body.ts";
 export { clientAddress } from "./client-address.ts";
+export { docsRedirect } from "./docs-redirect.ts";
 export { type FailureOptions, failureOf, type InputFault, writeFailureHeaders } from "./failure.ts";
 export {
   anyOrigin,

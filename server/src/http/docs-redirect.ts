@@ -1,0 +1,15 @@
+import { errorDocsPage } from "@sluice/contract";
+
+/**
+ * The page that explains codes stands on the gateway's port alone, and problems of other doors name it by a path: whoever
+ * follows that path at such a door is sent on, to the gateway of the host that was asked; clients keep the code's fragment.
+ * Null for any other request.
+ */
+export function docsRedirect(request: Request, gatewayPort: number): Response | null {
+  if (request.method !== "GET" && request.method !== "HEAD") return null;
+  const url = new URL(request.url);
+  if (url.pathname !== errorDocsPage) return null;
+  const location = new URL(errorDocsPage, url);
+  location.port = String(gatewayPort);
+  return new Response(null, { status: 307, headers: { Location: location.href, "Cache-Control": "no-store" } });
+}
