@@ -1,8 +1,9 @@
-import { type Choice, exceededBy, type Filled, fill } from "./choice.ts";
+import { type Choice, choose, exceededBy, type Filled, fill, isChosen } from "./choice.ts";
 import { Combining } from "./combining.ts";
 import { type Evaluation, evaluate } from "./evaluation.ts";
 import type { SearchBudget } from "./graph.ts";
 import { GroupOptima } from "./group-optimum.ts";
+import { type Kernel, kernelOf } from "./kernel.ts";
 import { searchPrice } from "./prices.ts";
 import type { Problem } from "./problem.ts";
 
@@ -33,75 +34,86 @@ export function solve(problem: Problem, budget: SearchBudget): Solution {
 
 class Solver {
   readonly #problem: Problem;
-  readonly #optima: GroupOptima;
   readonly #budget: SearchBudget;
   #best: Filled;
   #bound = Number.POSITIVE_INFINITY;
   #capsBound = false;
+  #nodes = 0;
 
   constructor(problem: Problem, budget: SearchBudget) {
     this.#problem = problem;
     this.#budget = budget;
-    this.#optima = new GroupOptima(problem.conflicts, budget);
     this.#best = fill(problem, null);
   }
 
   solution(): Solution {
-    const { choice, worth } = fill(this.#problem, this.#best.choice);
-    return {
-      choice,
-      worth,
-      bound: Math.max(worth, this.#bound),
-      capsBound: this.#capsBound,
-      nodes: this.#optima.nodes,
-    };
+    const { choice, worth } = this.#best;
+    return { choice, worth, bound: Math.max(worth, this.#bound), capsBound: this.#capsBound, nodes: this.#nodes };
   }
 
   run(): void {
-    const unpriced = this.#problem.caps.map(() => 0);
-    // Half of the budget is kept for what follows if caps bind, where fewer bundles are worth their price.
-    const kept = Math.floor(this.#budget.steps / 2);
-    this.#budget.steps -= kept;
-    const free = evaluate(this.#problem, this.#optima, unpriced, null);
-    this.#budget.steps = Math.max(0, this.#budget.steps) + kept;
-    this.#bound = free.bound;
-    this.#offer(free.choice);
-    let active = firstOf(exceededBy(this.#problem, free.choice));
-    let evaluation = free;
+    let active = firstOf(this.#withoutCaps());
     while (active.length > 0 && this.#bound > this.#best.worth) {
       this.#capsBound = true;
-      evaluation = this.#findPrices(active, evaluation);
-      const inactive = exceededBy(this.#problem, evaluation.choice).filter((cap) => !active.includes(cap));
-      const isSpent = this.#budget.steps <= 0;
-      const exceeded = inactive.length > 0 && !isSpent ? inactive : this.#combineNear(evaluation, active);
-      active = exceeded.length === 0 || isSpent ? [] : [...active, ...firstOf(exceeded)];
+      const exceeded = this.#withCaps(active);
+      active = exceeded.length === 0 || this.#budget.steps <= 0 ? [] : [...active, ...firstOf(exceeded)];
     }
   }
 
+  /** The best choice of each group for itself; returns the caps that it exceeds. */
+  #withoutCaps(): readonly number[] {
+    // Half of the budget is kept for what follows if caps bind, where fewer bundles are worth their price.
+    const kept = Math.floor(this.#budget.steps / 2);
+    this.#budget.steps -= kept;
+    const kernel = kernelOf(this.#problem, [], this.#budget);
+    const optima = new GroupOptima(kernel.problem.conflicts, this.#budget);
+    const free = evaluate(kernel.problem, optima, kernel.problem.caps.map(() => 0), null);
+    this.#nodes += optima.nodes;
+    this.#budget.steps = Math.max(0, this.#budget.steps) + kept;
+    this.#bound = free.bound;
+    return this.#offer(kernel, free.choice);
+  }
+
+  /** The answer where only the active caps count; returns the others that it exceeds, none when nothing better is left. */
+  #withCaps(active: readonly number[]): readonly number[] {
+    const kernel = kernelOf(this.#problem, active, this.#budget);
+    const optima = new GroupOptima(kernel.problem.conflicts, this.#budget);
+    const evaluation = this.#findPrices(kernel, optima, active);
+    const inactive = this.#exceededBy(kernel, evaluation.choice).filter((cap) => !active.includes(cap));
+    const isSpent = this.#budget.steps <= 0;
+    const exceeded = inactive.length > 0 && !isSpent ? inactive : this.#combineNear(kernel, optima, evaluation, active);
+    this.#nodes += optima.nodes;
+    return exceeded;
+  }
+
   /** The exact answer where only the active caps count; returns those that it exceeds, none when nothing better is left. */
-  #combineNear(evaluation: Evaluation, active: readonly number[]): readonly number[] {
-    const combining = new Combining(this.#problem, this.#optima, this.#budget, evaluation, active, this.#best.worth);
+  #combineNear(
+    kernel: Kernel,
+    optima: GroupOptima,
+    evaluation: Evaluation,
+    active: readonly number[],
+  ): readonly number[] {
+    const combining = new Combining(kernel.problem, optima, this.#budget, evaluation, active, this.#best.worth);
     combining.run();
     this.#bound = Math.min(this.#bound, combining.bound);
-    if (combining.found === null) return [];
-    this.#offer(combining.found);
-    return exceededBy(this.#problem, combining.found);
+    return combining.found === null ? [] : this.#offer(kernel, combining.found);
   }
 
   /** The evaluation with the lowest bound that was met while prices were sought. */
-  #findPrices(active: readonly number[], start: Evaluation): Evaluation {
-    const problem = this.#problem;
-    let best = start;
+  #findPrices(kernel: Kernel, optima: GroupOptima, active: readonly number[]): Evaluation {
+    const { problem } = kernel;
+    let best = evaluate(problem, optima, problem.caps.map(() => 0), null);
+    const start = best;
     for (let sweep = 0; sweep < (active.length === 1 ? 1 : priceSweeps); sweep++) {
       for (const cap of active) {
         if (this.#budget.steps <= 0 && best !== start) break;
         const isFree = (best.prices[cap] ?? 0) === 0;
-        const from = isFree ? best : evaluate(problem, this.#optima, best.prices.with(cap, 0), null);
+        const from = isFree ? best : evaluate(problem, optima, best.prices.with(cap, 0), null);
         if (from.bound < best.bound) best = from;
         if ((from.used[cap] ?? 0) <= (problem.caps[cap]?.capacity ?? 0)) continue;
-        const { within, over } = searchPrice(problem, this.#optima, from, cap);
+        const { within, over } = searchPrice(problem, optima, from, cap);
         for (const each of [over, within]) {
-          this.#offer(each.choice);
+          this.#offer(kernel, each.choice);
           if (each.bound <= best.bound) best = each;
         }
       }
@@ -110,10 +122,19 @@ class Solver {
     return best;
   }
 
-  /** Takes the choice if, made to respect all caps, it is worth more than the best one. */
-  #offer(choice: Choice): void {
-    const filled = fill(this.#problem, choice);
+  #exceededBy(kernel: Kernel, choice: Choice): readonly number[] {
+    return exceededBy(kernel.problem, choice);
+  }
+
+  /** Takes the choice if, made to respect all caps, it is worth more than the best one; returns the caps that it exceeds. */
+  #offer(kernel: Kernel, choice: Choice): readonly number[] {
+    const wish = new Int32Array(this.#problem.conflicts.bitWords);
+    for (let at = 0; at < kernel.bundles.length; at++) {
+      if (isChosen(kernel.problem, choice, at)) choose(this.#problem, wish, kernel.bundles[at] ?? 0);
+    }
+    const filled = fill(this.#problem, wish);
     if (filled.worth > this.#best.worth) this.#best = filled;
+    return exceededBy(kernel.problem, choice);
   }
 }
 

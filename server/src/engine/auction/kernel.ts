@@ -1,0 +1,188 @@
+import type { Conflicts, Group } from "./conflicts.ts";
+import { hasBit, partsOf, type SearchBudget } from "./graph.ts";
+import type { Problem } from "./problem.ts";
+
+/** Rounds in which bundles that another one makes needless are removed; what later rounds find is little. */
+const roundsMax = 2;
+
+/** A problem of some of a problem's bundles, which has as good an answer. */
+export interface Kernel {
+  /** Its bundles are numbered anew, in the same order, and so are its groups: the parts that are left of the whole one's. */
+  readonly problem: Problem;
+  /** By bundle of the kernel: the bundle of the whole problem. */
+  readonly bundles: Int32Array;
+}
+
+/**
+ * The problem without each bundle beside which another one pays at least as much, takes no more of any active cap and
+ * conflicts with nothing that it does not conflict with itself: in every choice the other can take its place. Of rivals for
+ * one account nearly all go. Where steps run out more are left than need be.
+ */
+export function kernelOf(problem: Problem, active: readonly number[], budget: SearchBudget): Kernel {
+  const { conflicts } = problem;
+  const keys = [problem.tips, ...active.map((cap) => (problem.caps[cap]?.uses ?? problem.tips).map((use) => -use))];
+  const live = new Int32Array(conflicts.bitWords);
+  for (const group of conflicts.groups) {
+    const { members, words, bitStart } = group;
+    for (let local = 0; local < members.length; local++) {
+      const at = bitStart + (local >> 5);
+      live[at] = (live[at] ?? 0) | (1 << (local & 31));
+    }
+    if (members.length > 1) thin(conflicts, group, keys, live.subarray(bitStart, bitStart + words), budget);
+  }
+  return restrict(problem, live);
+}
+
+function thin(
+  conflicts: Conflicts,
+  group: Group,
+  keys: readonly Float64Array[],
+  live: Int32Array,
+  budget: SearchBudget,
+): void {
+  for (let round = 0; round < roundsMax && budget.steps > 0; round++) {
+    let dropped = 0;
+    // From the last in rank: those that pay least for a unit mostly go, and are no hindrance to others then.
+    for (let local = group.members.length - 1; local >= 0 && budget.steps > 0; local--) {
+      if (!hasBit(live, 0, local) || !isNeedless(conflicts, group, keys, live, local, budget)) continue;
+      live[local >> 5] = (live[local >> 5] ?? 0) & ~(1 << (local & 31));
+      dropped++;
+    }
+    if (dropped === 0) return;
+  }
+}
+
+function isNeedless(
+  { rows }: Conflicts,
+  { members, words, rowStart }: Group,
+  keys: readonly Float64Array[],
+  live: Int32Array,
+  local: number,
+  budget: SearchBudget,
+): boolean {
+  const row = rowStart + local * words;
+  const own = members[local] ?? 0;
+  const ownWord = local >> 5;
+  const ownBit = 1 << (local & 31);
+  let steps = words;
+  let isFound = false;
+  for (let word = 0; word < words && !isFound; word++) {
+    for (let rest = (rows[row + word] ?? 0) & (live[word] ?? 0); rest !== 0 && !isFound; rest &= rest - 1) {
+      const other = word * 32 + 31 - Math.clz32(rest & -rest);
+      const rival = members[other] ?? 0;
+      steps += 2;
+      let key = 0;
+      while (key < keys.length && (keys[key]?.[rival] ?? 0) >= (keys[key]?.[own] ?? 0)) key++;
+      if (key < keys.length) continue;
+      const otherRow = rowStart + other * words;
+      let at = 0;
+      for (; at < words; at++) {
+        let beyond = (rows[otherRow + at] ?? 0) & (live[at] ?? 0) & ~(rows[row + at] ?? 0);
+        if (at === ownWord) beyond &= ~ownBit;
+        if (beyond !== 0) break;
+      }
+      steps += at;
+      isFound = at === words;
+    }
+  }
+  budget.steps -= steps;
+  return isFound;
+}
+
+/** The problem of the bundles in `live`, a choice over all groups. */
+function restrict(problem: Problem, live: Int32Array): Kernel {
+  const { conflicts, tips, caps, size } = problem;
+  const places = new Int32Array(size).fill(-1);
+  let count = 0;
+  for (let bundle = 0; bundle < size; bundle++) {
+    const { bitStart = 0 } = conflicts.groups[conflicts.groupOf[bundle] ?? 0] ?? {};
+    if (hasBit(live, bitStart, conflicts.localOf[bundle] ?? 0)) places[bundle] = count++;
+  }
+  const bundles = new Int32Array(count);
+  for (let bundle = 0; bundle < size; bundle++) {
+    const place = places[bundle] ?? -1;
+    if (place >= 0) bundles[place] = bundle;
+  }
+  const only = (of: Float64Array): Float64Array => {
+    const kept = new Float64Array(count);
+    for (let at = 0; at < count; at++) kept[at] = of[bundles[at] ?? 0] ?? 0;
+    return kept;
+  };
+  return {
+    bundles,
+    problem: {
+      ...problem,
+      size: count,
+      tips: only(tips),
+      caps: caps.map(({ capacity, uses }) => ({ capacity, uses: only(uses) })),
+      conflicts: conflictsWithin(conflicts, live, places, count),
+    },
+  };
+}
+
+function conflictsWithin(conflicts: Conflicts, live: Int32Array, places: Int32Array, count: number): Conflicts {
+  const groupOf = new Int32Array(count);
+  const localOf = new Int32Array(count);
+  const groups: Group[] = [];
+  const origins: { readonly group: Group; readonly locals: readonly number[] }[] = [];
+  let rowStart = 0;
+  let bitStart = 0;
+  for (const group of conflicts.groups) {
+    const parts =
+      group.members.length === 1
+        ? [[0]]
+        : partsOf(
+            conflicts.rows,
+            group.rowStart,
+            group.words,
+            live.subarray(group.bitStart, group.bitStart + group.words),
+          );
+    for (const part of parts) {
+      const locals = part.length === 1 ? part : part.sort((a, b) => a - b);
+      const words = (locals.length + 31) >> 5;
+      const members = new Int32Array(locals.length);
+      for (let at = 0; at < locals.length; at++) {
+        const bundle = places[group.members[locals[at] ?? 0] ?? 0] ?? 0;
+        members[at] = bundle;
+        groupOf[bundle] = groups.length;
+        localOf[bundle] = at;
+      }
+      groups.push({ members, words, rowStart, bitStart });
+      origins.push({ group, locals });
+      rowStart += words * locals.length;
+      bitStart += words;
+    }
+  }
+  const rows = new Int32Array(rowStart);
+  for (let number = 0; number < groups.length; number++) {
+    const group = groups[number];
+    const origin = origins[number];
+    if (group === undefined || origin === undefined || group.members.length === 1) continue;
+    copyRows(conflicts, origin.group, origin.locals, live, places, localOf, rows, group);
+  }
+  return { groups, groupOf, localOf, rows, bitWords: bitStart };
+}
+
+function copyRows(
+  conflicts: Conflicts,
+  from: Group,
+  locals: readonly number[],
+  live: Int32Array,
+  places: Int32Array,
+  localOf: Int32Array,
+  rows: Int32Array,
+  to: Group,
+): void {
+  for (let at = 0; at < locals.length; at++) {
+    const row = from.rowStart + (locals[at] ?? 0) * from.words;
+    const target = to.rowStart + at * to.words;
+    for (let word = 0; word < from.words; word++) {
+      let rest = (conflicts.rows[row + word] ?? 0) & (live[from.bitStart + word] ?? 0);
+      for (; rest !== 0; rest &= rest - 1) {
+        const other = word * 32 + 31 - Math.clz32(rest & -rest);
+        const local = localOf[places[from.members[other] ?? 0] ?? 0] ?? 0;
+        rows[target + (local >> 5)] = (rows[target + (local >> 5)] ?? 0) | (1 << (local & 31));
+      }
+    }
+  }
+}
