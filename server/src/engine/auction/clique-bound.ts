@@ -1,11 +1,21 @@
-import { type Graph, hasBit, putBit, type SearchBudget } from "./graph.ts";
+import type { Graph, SearchBudget } from "./graph.ts";
+import { byScore } from "./sorting.ts";
 
 /** Sweeps over all cliques; each one costs about as much as the cliques have members. */
 const sweepsMax = 60;
-/** A choice is tried after each so many sweeps. */
+/** A choice is tried after each so many sweeps; that many are made however few steps there are. */
 const sweepsPerTry = 6;
 /** Steps that a try costs, for each vertex: it sorts them. */
 const tryCost = 20;
+
+/**
+ * Sets of vertices of which one at most can be chosen: those of set `c` are `members[starts[c]] .. members[starts[c + 1] - 1]`.
+ * Edges may be in several or in none.
+ */
+export interface Cliques {
+  readonly members: Int32Array;
+  readonly starts: readonly number[];
+}
 
 export interface CliqueBound {
   /** No independent set weighs more; whole. */
@@ -21,36 +31,29 @@ export interface CliqueBound {
  * A bound on independent sets by linear programming duality: of each clique one vertex can be chosen at most, so it charges
  * its members a price, and no set is worth more than all prices and what the vertices are worth beyond what they are charged.
  * Prices are moved clique by clique to the middle of what its two best vertices would pay, which never raises the bound.
+ * Vertices may weigh less than nothing; they are never chosen.
  */
-export function boundByCliques(graph: Graph, budget: SearchBudget): CliqueBound {
+export function boundByCliques(graph: Graph, { members, starts }: Cliques, budget: SearchBudget): CliqueBound {
   const { size, weights } = graph;
-  const { members, starts } = cliquesOf(graph, budget);
   const cliques = starts.length - 1;
   const reduced = weights.slice();
   const prices = new Float64Array(cliques);
   let value = 0;
   let set: readonly number[] = [];
-  let sweeps = 0;
-  const attempt = (): void => {
-    const tried = takeByScore(graph, reduced);
-    if (tried.value <= value) return;
-    value = tried.value;
-    set = tried.set;
-  };
-  attempt();
   let last = Number.POSITIVE_INFINITY;
-  while (sweeps < sweepsMax && (sweeps === 0 || budget.steps > 0)) {
+  let bound = last;
+  for (let sweeps = 0; sweeps < sweepsMax && (sweeps === 0 || budget.steps > 0); sweeps += sweepsPerTry) {
     for (let count = 0; count < sweepsPerTry; count++) {
       for (let clique = 0; clique < cliques; clique++) movePrice(clique, members, starts, prices, reduced);
     }
-    sweeps += sweepsPerTry;
-    budget.steps -= sweepsPerTry * members.length + tryCost * size;
-    attempt();
-    const bound = boundOf(prices, reduced);
+    const tried = takeByScore(graph, reduced);
+    if (tried.value > value) ({ value, set } = tried);
+    budget.steps -= 2 * sweepsPerTry * members.length + tryCost * size + tried.set.length * graph.words;
+    bound = boundOf(prices, reduced);
     if (bound - value < 1 || last - bound < bound * 1e-5) break;
     last = bound;
   }
-  return { upper: boundOf(prices, reduced), reduced, set, value };
+  return { upper: bound, reduced, set, value };
 }
 
 function boundOf(prices: Float64Array, reduced: Float64Array): number {
@@ -89,87 +92,21 @@ function movePrice(
   }
 }
 
-interface Cliques {
-  readonly members: Int32Array;
-  readonly starts: readonly number[];
-}
-
-/**
- * Maximal cliques that cover every edge, grown from edges that none covers yet. When the budget is used up, each vertex that
- * is in none yet still gets one among those like it, and some edges stay uncovered: the bound is looser and no less true.
- */
-function cliquesOf({ size, words, rows }: Graph, budget: SearchBudget): Cliques {
-  const uncovered = rows.slice();
-  const common = new Int32Array(words);
-  const clique = new Int32Array(words);
-  const members: number[] = [];
-  const starts = [0];
-  const bare = new Int32Array(words).fill(-1);
-  for (let vertex = 0; vertex < size; vertex++) {
-    const row = vertex * words;
-    const isSpent = budget.steps <= 0;
-    if (isSpent && !hasBit(bare, 0, vertex)) continue;
-    for (let word = 0; word < words; word++) {
-      const wanted = isSpent ? (bare[word] ?? 0) : -1;
-      const edges = (): number => (uncovered[row + word] ?? 0) & wanted;
-      for (let open = edges(); open !== 0; open = edges()) {
-        const first = members.length;
-        clique.fill(0);
-        for (let at = 0; at < words; at++) common[at] = (rows[row + at] ?? 0) & (isSpent ? (bare[at] ?? 0) : -1);
-        let next = word * 32 + 31 - Math.clz32(open & -open);
-        putBit(clique, 0, vertex);
-        members.push(vertex);
-        while (next >= 0) {
-          putBit(clique, 0, next);
-          members.push(next);
-          for (let at = 0; at < words; at++) common[at] = (common[at] ?? 0) & (rows[next * words + at] ?? 0);
-          // Those whose edge to the first vertex is uncovered come first, then any.
-          next = lowestOf(common, uncovered, row, words);
-          budget.steps -= 2 * words;
-        }
-        for (let at = first; at < members.length; at++) {
-          const covered = (members[at] ?? 0) * words;
-          for (let each = 0; each < words; each++) {
-            uncovered[covered + each] = (uncovered[covered + each] ?? 0) & ~(clique[each] ?? 0);
-          }
-        }
-        budget.steps -= (members.length - first + 1) * words;
-        for (let at = 0; at < words; at++) bare[at] = (bare[at] ?? 0) & ~(clique[at] ?? 0);
-        starts.push(members.length);
-        if (isSpent) break;
-      }
-      if (isSpent && !hasBit(bare, 0, vertex)) break;
-    }
-  }
-  return { members: Int32Array.from(members), starts };
-}
-
-function lowestOf(common: Int32Array, uncovered: Int32Array, row: number, words: number): number {
-  let any = -1;
-  for (let word = 0; word < words; word++) {
-    const bits = common[word] ?? 0;
-    if (bits === 0) continue;
-    const wanted = bits & (uncovered[row + word] ?? 0);
-    if (wanted !== 0) return word * 32 + 31 - Math.clz32(wanted & -wanted);
-    if (any < 0) any = word * 32 + 31 - Math.clz32(bits & -bits);
-  }
-  return any;
-}
-
 /** Takes vertices by score, highest first, while they fit. */
 function takeByScore(graph: Graph, scores: Float64Array): { readonly set: number[]; readonly value: number } {
-  const { size, words, rows, weights } = graph;
-  const order = new Int32Array(size);
-  for (let vertex = 0; vertex < size; vertex++) order[vertex] = vertex;
-  order.sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
+  const { words, rows, weights } = graph;
+  const order = byScore(scores);
   const closed = new Int32Array(words);
   const set: number[] = [];
   let value = 0;
-  for (const vertex of order) {
-    if (((closed[vertex >> 5] ?? 0) & (1 << (vertex & 31))) !== 0) continue;
-    for (let word = 0; word < words; word++) closed[word] = (closed[word] ?? 0) | (rows[vertex * words + word] ?? 0);
+  for (let at = 0; at < order.length; at++) {
+    const vertex = order[at] ?? 0;
+    const weight = weights[vertex] ?? 0;
+    if (weight <= 0 || ((closed[vertex >> 5] ?? 0) & (1 << (vertex & 31))) !== 0) continue;
+    const row = vertex * words;
+    for (let word = 0; word < words; word++) closed[word] = (closed[word] ?? 0) | (rows[row + word] ?? 0);
     set.push(vertex);
-    value += weights[vertex] ?? 0;
+    value += weight;
   }
   return { set, value };
 }

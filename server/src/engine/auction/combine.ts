@@ -1,9 +1,12 @@
 import type { Prices } from "./evaluation.ts";
+import type { SearchBudget } from "./graph.ts";
 import type { Problem } from "./problem.ts";
 import type { Option, Unit } from "./units.ts";
 
 /** States kept in all. Beyond it the best found counts, and the bound stays that of the prices. */
 const statesMax = 1 << 16;
+/** Steps that a state costs beside looking for it among the options. */
+const stepsPerState = 20;
 /** Kept states of a layer that a new one is compared with when several caps are active; with one cap all are. */
 const comparedMax = 32;
 
@@ -26,6 +29,7 @@ export function combine(
   prices: Prices,
   active: readonly number[],
   moreThan: number,
+  budget: SearchBudget,
 ): Combined {
   const free = active.map((cap) => problem.caps[cap]?.capacity ?? 0);
   const open: Unit[] = [];
@@ -47,6 +51,7 @@ export function combine(
     active,
     free,
     moreThan - base,
+    budget,
   );
   search.run();
   if (search.best < 0) return { bundles: null, worth: moreThan, isComplete: !search.isBounded };
@@ -63,6 +68,7 @@ class LayeredSearch {
   best = -1;
   bestWorth = 0;
   isBounded = false;
+  readonly #budget: SearchBudget;
   readonly #units: readonly Unit[];
   readonly #prices: readonly number[];
   readonly #active: readonly number[];
@@ -84,7 +90,9 @@ class LayeredSearch {
     active: readonly number[],
     free: readonly number[],
     moreThan: number,
+    budget: SearchBudget,
   ) {
+    this.#budget = budget;
     this.#units = units;
     this.#prices = prices;
     this.#active = active;
@@ -166,7 +174,8 @@ class LayeredSearch {
       if (option === undefined) return;
       const from = heads[pick] ?? 0;
       heads[pick] = from + 1;
-      if (this.#worths.length >= statesMax) {
+      this.#budget.steps -= 2 * options.length + stepsPerState;
+      if (this.#worths.length >= statesMax || this.#budget.steps <= 0) {
         this.isBounded = true;
         return;
       }
@@ -186,6 +195,7 @@ class LayeredSearch {
     }
     if (bound <= this.#moreThan) return;
     const count = this.#worths.length;
+    if (caps > 1) this.#budget.steps -= 2 * Math.min(comparedMax, count - layer);
     const firstCompared = caps === 1 ? Math.max(layer, count - 1) : Math.max(layer, count - comparedMax);
     for (let other = firstCompared; other < count; other++) if (this.#matches(other, from, option, worth)) return;
     for (let cap = 0; cap < caps; cap++) {

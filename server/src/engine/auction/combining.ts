@@ -74,7 +74,7 @@ export class Combining {
       return;
     }
     if (found.branchOn !== null) this.isBounded = true;
-    const combined = combine(problem, found.units, evaluation.prices, this.#active, beaten);
+    const combined = combine(problem, found.units, evaluation.prices, this.#active, beaten, this.#budget);
     if (!combined.isComplete) this.isBounded = true;
     if (combined.bundles === null) return;
     this.worth = combined.worth;

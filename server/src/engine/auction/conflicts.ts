@@ -1,4 +1,5 @@
 import type { Lockers } from "./accounts-of.ts";
+import { putBit } from "./graph.ts";
 
 /**
  * Bundles that can only be chosen with regard to each other: a connected component of the conflict graph. `members` are
@@ -25,8 +26,14 @@ export interface Conflicts {
   readonly bitWords: number;
 }
 
+export interface Contest {
+  readonly conflicts: Conflicts;
+  /** Accounts that make bundles conflict, ascending. */
+  readonly contested: readonly number[];
+}
+
 /** Two bundles conflict where one writes what the other writes or reads, tip accounts aside. */
-export function findConflicts(count: number, lockers: Lockers, tipAccounts: ReadonlySet<number>): Conflicts {
+export function findConflicts(count: number, lockers: Lockers, tipAccounts: ReadonlySet<number>): Contest {
   const contested = contestedAccounts(lockers, tipAccounts);
   const conflicts = partition(count, lockers, contested);
   const scratch = new Int32Array(2 * Math.ceil(count / 32));
@@ -37,7 +44,7 @@ export function findConflicts(count: number, lockers: Lockers, tipAccounts: Read
       conflicts.rows[at] = (conflicts.rows[at] ?? 0) & ~(1 << (local & 31));
     }
   }
-  return conflicts;
+  return { conflicts, contested };
 }
 
 /** Accounts with two lockers or more, one of them a writer. */
@@ -118,6 +125,21 @@ function connect(conflicts: Conflicts, { starts, entries }: Lockers, account: nu
   const group = groups[groupOf[(entries[start] ?? 0) >> 1] ?? 0];
   if (group === undefined) return;
   const { words, rowStart } = group;
+  if (end - start < words) {
+    // Few of a large group: pair by pair is less than a row for each.
+    for (let at = start; at < end; at++) {
+      const entry = entries[at] ?? 0;
+      const local = localOf[entry >> 1] ?? 0;
+      for (let before = start; before < at; before++) {
+        const earlier = entries[before] ?? 0;
+        if (((entry | earlier) & 1) === 0) continue;
+        const other = localOf[earlier >> 1] ?? 0;
+        putBit(rows, rowStart + local * words, other);
+        putBit(rows, rowStart + other * words, local);
+      }
+    }
+    return;
+  }
   // Words 0 .. words - 1 of the scratch are the writers, the others all who lock the account.
   scratch.fill(0, 0, 2 * words);
   for (let at = start; at < end; at++) {

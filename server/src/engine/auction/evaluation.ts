@@ -38,13 +38,15 @@ export function weightsAt({ size, tips, caps }: Problem, prices: Prices): Float6
 
 /**
  * Evaluates prices. `between` are two evaluations whose prices differ in one cap only and enclose these: a group that
- * chooses the same at both chooses it in between too, since what a choice is worth is linear in a price.
+ * chooses the same at both chooses it in between too, since what a choice is worth is linear in a price. `isExact` has
+ * groups of up to 28 solved whatever it takes.
  */
 export function evaluate(
   problem: Problem,
   optima: GroupOptima,
   prices: Prices,
   between: readonly [Evaluation, Evaluation] | null,
+  isExact = false,
 ): Evaluation {
   const { conflicts, tips, caps } = problem;
   optima.budget.steps -= problem.size * stepsPerBundle;
@@ -62,7 +64,7 @@ export function evaluate(
     } else if (members.length === 1) {
       choice[bitStart] = (weights[members[0] ?? 0] ?? 0) > 0 ? 1 : 0;
     } else {
-      const { value, upper } = optima.solve(group, weights, choice);
+      const { value, upper } = optima.solve(number, weights, choice, isExact);
       slacks[number] = upper - value;
     }
     let margin = 0;

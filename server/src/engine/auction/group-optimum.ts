@@ -1,6 +1,7 @@
+import { boundByCliques, type Cliques, type CliqueBound } from "./clique-bound.ts";
 import type { Conflicts, Group } from "./conflicts.ts";
-import { partsOf, putBit, type SearchBudget, subgraph } from "./graph.ts";
-import { NarrowSearch, narrowMax } from "./narrow-search.ts";
+import { type Graph, hasBit, partsOf, putBit, type SearchBudget } from "./graph.ts";
+import { exactMax, NarrowSearch, narrowMax } from "./narrow-search.ts";
 import { WideSearch } from "./wide-search.ts";
 
 /** What a group is worth at given weights: the set chosen is written into the caller's choice. */
@@ -12,17 +13,22 @@ export interface GroupOptimum {
 
 /**
  * Heaviest independent sets of conflict groups at weights that change from call to call; bundles that weigh nothing or less
- * are left out, and groups fall into parts by it. Parts of up to 32 are searched exactly, larger ones within the budget.
+ * are left out, and large groups fall into parts by it. Groups of up to 28 are searched to the end where the caller wants
+ * them so, and all others within the budget.
  */
 export class GroupOptima {
-  readonly narrow = new NarrowSearch();
-  readonly #conflicts: Conflicts;
   readonly budget: SearchBudget;
+  readonly narrow: NarrowSearch;
+  readonly #conflicts: Conflicts;
+  readonly #rivals: readonly (Cliques | null)[];
   readonly #wide: WideSearch;
 
-  constructor(conflicts: Conflicts, budget: SearchBudget) {
+  /** `rivals` are by group. */
+  constructor(conflicts: Conflicts, rivals: readonly (Cliques | null)[], budget: SearchBudget) {
     this.#conflicts = conflicts;
+    this.#rivals = rivals;
     this.budget = budget;
+    this.narrow = new NarrowSearch(budget);
     this.#wide = new WideSearch(this.narrow, budget);
   }
 
@@ -30,29 +36,49 @@ export class GroupOptima {
     return this.narrow.nodes + this.#wide.nodes;
   }
 
-  /** `weights` are by bundle; `choice` is a set over all groups, of which this group's words are written. */
-  solve(group: Group, weights: Float64Array, choice: Int32Array): GroupOptimum {
-    if (group.members.length <= narrowMax) return this.#solveNarrow(group, weights, choice);
-    const { members, words, bitStart } = group;
-    const live = new Int32Array(words);
-    for (let local = 0; local < members.length; local++) {
-      if ((weights[members[local] ?? 0] ?? 0) > 0) live[local >> 5] = (live[local >> 5] ?? 0) | (1 << (local & 31));
-    }
-    choice.fill(0, bitStart, bitStart + words);
-    let value = 0;
-    let upper = 0;
-    for (const part of partsOf(this.#conflicts.rows, group.rowStart, words, live)) {
-      const found =
-        part.length <= narrowMax
-          ? this.#narrowPart(group, part, weights, choice)
-          : this.#widePart(group, part, weights, choice);
-      value += found.value;
-      upper += found.upper;
-    }
+  /**
+   * `weights` are by bundle; `choice` is a set over all groups, of which the words of group `number` are written.
+   * `isExact` has a group of up to 28 solved whatever it takes.
+   */
+  solve(number: number, weights: Float64Array, choice: Int32Array, isExact: boolean): GroupOptimum {
+    const group = this.#conflicts.groups[number];
+    if (group === undefined) return { value: 0, upper: 0 };
+    if (group.members.length <= narrowMax) return this.#solveNarrow(group, weights, choice, isExact);
+    const graph = this.#graphOf(group, weights);
+    const { set, value, upper } = this.#wide.improve(graph, this.#boundOf(number, graph), 0);
+    choice.fill(0, group.bitStart, group.bitStart + group.words);
+    for (const local of set) putBit(choice, group.bitStart, local);
     return { value, upper };
   }
 
-  #solveNarrow({ members, rowStart, bitStart }: Group, weights: Float64Array, choice: Int32Array): GroupOptimum {
+  /** What the prices of rivals say of a large group without those banned; vertices are local numbers. */
+  bound(number: number, weights: Float64Array, banned: Int32Array): CliqueBound | null {
+    const group = this.#conflicts.groups[number];
+    if (group === undefined) return null;
+    const graph = this.#graphOf(group, weights);
+    for (let local = 0; local < graph.size; local++) {
+      if (hasBit(banned, group.bitStart, local)) graph.weights[local] = Math.min(0, graph.weights[local] ?? 0);
+    }
+    return this.#boundOf(number, graph);
+  }
+
+  #graphOf({ members, words, rowStart }: Group, weights: Float64Array): Graph {
+    const size = members.length;
+    const own = new Float64Array(size);
+    for (let local = 0; local < size; local++) own[local] = weights[members[local] ?? 0] ?? 0;
+    return { size, words, rows: this.#conflicts.rows.subarray(rowStart, rowStart + size * words), weights: own };
+  }
+
+  #boundOf(number: number, graph: Graph): CliqueBound {
+    return boundByCliques(graph, this.#rivals[number] ?? { members: new Int32Array(0), starts: [0] }, this.budget);
+  }
+
+  #solveNarrow(
+    { members, rowStart, bitStart }: Group,
+    weights: Float64Array,
+    choice: Int32Array,
+    isExact: boolean,
+  ): GroupOptimum {
     const { narrow } = this;
     let mask = 0;
     for (let local = 0; local < members.length; local++) {
@@ -62,14 +88,15 @@ export class GroupOptima {
       narrow.weights[local] = weight;
       narrow.adjacency[local] = this.#conflicts.rows[rowStart + local] ?? 0;
     }
-    choice[bitStart] = narrow.heaviest(mask);
-    return { value: narrow.value, upper: narrow.value };
+    choice[bitStart] = narrow.heaviest(mask, isExact && members.length <= exactMax);
+    return { value: narrow.value, upper: narrow.upper };
   }
 
   /** Loads the part of a group, at most 32 bundles, as the graph of the narrow search; bit `at` is `part[at]`. */
   loadPart({ members, words, rowStart }: Group, part: readonly number[], weights: Float64Array): void {
     const { rows } = this.#conflicts;
     const { narrow } = this;
+    this.budget.steps -= part.length * part.length;
     for (let at = 0; at < part.length; at++) {
       const local = part[at] ?? 0;
       const row = rowStart + local * words;
@@ -83,42 +110,8 @@ export class GroupOptima {
     }
   }
 
-  #narrowPart(group: Group, part: readonly number[], weights: Float64Array, choice: Int32Array): GroupOptimum {
-    this.loadPart(group, part, weights);
-    const set = this.narrow.heaviest(part.length === 32 ? -1 : (1 << part.length) - 1);
-    part.forEach((local, at) => {
-      if ((set & (1 << at)) !== 0) putBit(choice, group.bitStart, local);
-    });
-    return { value: this.narrow.value, upper: this.narrow.value };
+  /** The connected parts of a group's live members, by local number. */
+  partsOf({ words, rowStart }: Group, live: Int32Array): number[][] {
+    return partsOf(this.#conflicts.rows, rowStart, words, live);
   }
-
-  #widePart(group: Group, part: readonly number[], weights: Float64Array, choice: Int32Array): GroupOptimum {
-    const { members, words, rowStart } = group;
-    const weightOf = (local: number): number => weights[members[local] ?? 0] ?? 0;
-    if (isClique(this.#conflicts.rows, group, part)) {
-      // Rivals for one account, as most large groups are.
-      const heaviest = part.reduce((best, local) => (weightOf(local) > weightOf(best) ? local : best), part[0] ?? 0);
-      putBit(choice, group.bitStart, heaviest);
-      return { value: weightOf(heaviest), upper: weightOf(heaviest) };
-    }
-    // Heavy vertices first: cliques are then grown around them, and the search meets them first.
-    const order = part.toSorted((a, b) => weightOf(b) - weightOf(a) || a - b);
-    this.budget.steps -= order.length ** 2;
-    const { set, value, upper } = this.#wide.run(subgraph(this.#conflicts.rows, rowStart, words, order, weightOf));
-    for (const vertex of set) putBit(choice, group.bitStart, order[vertex] ?? 0);
-    return { value, upper };
-  }
-}
-
-function isClique(rows: Int32Array, { words, rowStart }: Group, part: readonly number[]): boolean {
-  const all = new Int32Array(words);
-  for (const local of part) putBit(all, 0, local);
-  for (const local of part) {
-    const row = rowStart + local * words;
-    for (let word = 0; word < words; word++) {
-      const own = word === local >> 5 ? 1 << (local & 31) : 0;
-      if (((all[word] ?? 0) & ~(rows[row + word] ?? 0)) !== own) return false;
-    }
-  }
-  return true;
 }

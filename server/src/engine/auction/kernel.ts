@@ -1,6 +1,8 @@
+import type { Cliques } from "./clique-bound.ts";
 import type { Conflicts, Group } from "./conflicts.ts";
 import { hasBit, partsOf, type SearchBudget } from "./graph.ts";
-import type { Problem } from "./problem.ts";
+import type { Contested, Problem } from "./problem.ts";
+import { rivalsOf } from "./rivals.ts";
 
 /** Rounds in which bundles that another one makes needless are removed; what later rounds find is little. */
 const roundsMax = 2;
@@ -11,6 +13,8 @@ export interface Kernel {
   readonly problem: Problem;
   /** By bundle of the kernel: the bundle of the whole problem. */
   readonly bundles: Int32Array;
+  /** By group of the kernel: see `rivalsOf`. */
+  readonly rivals: readonly (Cliques | null)[];
 }
 
 /**
@@ -18,7 +22,8 @@ export interface Kernel {
  * conflicts with nothing that it does not conflict with itself: in every choice the other can take its place. Of rivals for
  * one account nearly all go. Where steps run out more are left than need be.
  */
-export function kernelOf(problem: Problem, active: readonly number[], budget: SearchBudget): Kernel {
+export function kernelOf(whole: Contested, active: readonly number[], budget: SearchBudget): Kernel {
+  const { problem } = whole;
   const { conflicts } = problem;
   const keys = [problem.tips, ...active.map((cap) => (problem.caps[cap]?.uses ?? problem.tips).map((use) => -use))];
   const live = new Int32Array(conflicts.bitWords);
@@ -30,7 +35,7 @@ export function kernelOf(problem: Problem, active: readonly number[], budget: Se
     }
     if (members.length > 1) thin(conflicts, group, keys, live.subarray(bitStart, bitStart + words), budget);
   }
-  return restrict(problem, live);
+  return restrict(whole, live);
 }
 
 function thin(
@@ -90,7 +95,7 @@ function isNeedless(
 }
 
 /** The problem of the bundles in `live`, a choice over all groups. */
-function restrict(problem: Problem, live: Int32Array): Kernel {
+function restrict({ problem, lockers, contested }: Contested, live: Int32Array): Kernel {
   const { conflicts, tips, caps, size } = problem;
   const places = new Int32Array(size).fill(-1);
   let count = 0;
@@ -108,14 +113,16 @@ function restrict(problem: Problem, live: Int32Array): Kernel {
     for (let at = 0; at < count; at++) kept[at] = of[bundles[at] ?? 0] ?? 0;
     return kept;
   };
+  const within = conflictsWithin(conflicts, live, places, count);
   return {
     bundles,
+    rivals: rivalsOf(lockers, contested, places, within),
     problem: {
       ...problem,
       size: count,
       tips: only(tips),
       caps: caps.map(({ capacity, uses }) => ({ capacity, uses: only(uses) })),
-      conflicts: conflictsWithin(conflicts, live, places, count),
+      conflicts: within,
     },
   };
 }

@@ -1,5 +1,9 @@
-/** Members of the largest graph that is searched in machine words; every group of 28 is, and is solved exactly. */
+import type { SearchBudget } from "./graph.ts";
+
+/** Members of the largest graph that is searched in machine words. */
 export const narrowMax = 32;
+/** Members of the largest group that is searched to its end whatever it takes. */
+export const exactMax = 28;
 
 const lowestBit = (mask: number): number => 31 - Math.clz32(mask & -mask);
 
@@ -17,31 +21,54 @@ export class NarrowSearch {
   nodes = 0;
   /** The weight of the set that `heaviest` found. */
   value = 0;
+  /** No independent set weighs more; `value` where the search came to its end. */
+  upper = 0;
   readonly #left = new Float64Array(narrowMax);
+  readonly #budget: SearchBudget;
+  #isLimited = false;
+  #isCut = false;
+  /** What the cliques peeled last have paid in all. */
+  #paid = 0;
   #set = 0;
   #threshold = 0;
   #setsMax = 0;
   #found: number[] = [];
 
-  /** A heaviest independent set within `mask`, whose vertices all weigh more than nothing. */
-  heaviest(mask: number): number {
+  constructor(budget: SearchBudget) {
+    this.#budget = budget;
+  }
+
+  /**
+   * A heaviest independent set within `mask`, whose vertices all weigh more than nothing. A search that is not `isExact`
+   * ends when the budget is used up, with a set that may not be the heaviest, and `upper` tells by how much.
+   */
+  heaviest(mask: number, isExact: boolean): number {
+    this.#isLimited = !isExact;
+    this.#isCut = false;
     this.value = 0;
     this.#set = 0;
     this.#takeGreedily(mask);
     this.#improve(mask, 0, 0);
+    this.upper = this.value;
+    if (this.#isCut) {
+      this.#unpaid(mask, Number.POSITIVE_INFINITY);
+      this.upper = Math.max(this.value, this.#paid);
+    }
     return this.#set;
   }
 
   /**
-   * Every independent set within `mask` that weighs at least `threshold`, or null when there are more than `setsMax`. Here
-   * vertices may weigh less than nothing.
+   * Every independent set within `mask` that weighs at least `threshold`, or null when there are more than `setsMax` or the
+   * budget does not suffice. Here vertices may weigh less than nothing.
    */
   allFrom(mask: number, threshold: number, setsMax: number): readonly number[] | null {
+    this.#isLimited = true;
+    this.#isCut = false;
     this.#threshold = threshold;
     this.#setsMax = setsMax;
     this.#found = [];
     this.#list(mask, 0, 0);
-    return this.#found.length > setsMax ? null : this.#found;
+    return this.#isCut || this.#found.length > setsMax ? null : this.#found;
   }
 
   /** A first set, the heaviest vertex by vertex, so that the search has something to beat. */
@@ -67,8 +94,9 @@ export class NarrowSearch {
     }
     if (mask === 0) return;
     let branches = this.#unpaid(mask, this.value - value);
+    if (branches !== 0 && this.#isLimited && this.#budget.steps <= 0) this.#isCut = true;
     let open = mask;
-    while (branches !== 0) {
+    while (branches !== 0 && !this.#isCut) {
       const vertex = lowestBit(branches);
       const bit = 1 << vertex;
       branches &= ~bit;
@@ -80,11 +108,12 @@ export class NarrowSearch {
   #list(mask: number, value: number, set: number): void {
     this.nodes++;
     if (value >= this.#threshold) this.#found.push(set);
-    if (mask === 0 || this.#found.length > this.#setsMax) return;
+    if (mask === 0 || this.#isCut || this.#found.length > this.#setsMax) return;
     // One less than what is missing: a set that just reaches the threshold is wanted too.
     let branches = this.#unpaid(mask, this.#threshold - value - 1);
+    if (branches !== 0 && this.#isLimited && this.#budget.steps <= 0) this.#isCut = true;
     let open = mask;
-    while (branches !== 0) {
+    while (branches !== 0 && !this.#isCut && this.#found.length <= this.#setsMax) {
       const vertex = lowestBit(branches);
       const bit = 1 << vertex;
       branches &= ~bit;
@@ -95,17 +124,23 @@ export class NarrowSearch {
 
   /** The vertices that remain when cliques worth `budget` have been peeled off: no set without them weighs more than it. */
   #unpaid(mask: number, budget: number): number {
-    if (budget < 0) return mask;
+    let steps = 10;
+    if (budget < 0) {
+      this.#budget.steps -= steps;
+      return mask;
+    }
     const { adjacency, weights } = this;
     const left = this.#left;
     let open = mask;
     for (let rest = mask; rest !== 0; rest &= rest - 1) {
       const vertex = lowestBit(rest);
       const weight = weights[vertex] ?? 0;
+      steps++;
       if (weight > 0) left[vertex] = weight;
       else open &= ~(1 << vertex);
     }
     let room = budget;
+    this.#paid = 0;
     while (open !== 0) {
       let clique = 0;
       let pay = room;
@@ -118,14 +153,17 @@ export class NarrowSearch {
         common &= adjacency[vertex] ?? 0;
       }
       room -= pay;
+      this.#paid += pay;
       for (let rest = clique; rest !== 0; rest &= rest - 1) {
         const vertex = lowestBit(rest);
         const weight = (left[vertex] ?? 0) - pay;
         left[vertex] = weight;
         if (weight === 0) open &= ~(1 << vertex);
+        steps += 3;
       }
-      if (room === 0) return open;
+      if (room === 0) break;
     }
-    return 0;
+    this.#budget.steps -= steps;
+    return open;
   }
 }

@@ -30,6 +30,13 @@ export interface Problem {
   readonly conflicts: Conflicts;
 }
 
+/** A problem, and the accounts that its conflicts are about. */
+export interface Contested {
+  readonly problem: Problem;
+  readonly lockers: Lockers;
+  readonly contested: readonly number[];
+}
+
 /** Values and each cap's price times its capacity stay below 2^49, so that sums over all ten are exact. */
 const valueBits = 49;
 /** Finer prices than 2^-24 lamports for a compute unit decide nothing. */
@@ -70,7 +77,7 @@ export function problemOf(
   bundles: readonly AuctionBundle[],
   free: (account: number) => number,
   caps: AuctionCaps,
-): Problem {
+): Contested {
   let total = 0n;
   for (const { tip } of bundles) total += tip;
   const totalBits = total.toString(2).length;
@@ -85,14 +92,16 @@ export function problemOf(
     tips[index] = Number(cutBits === 0 ? bundle.tip : bundle.tip >> BigInt(cutBits)) * scale;
   }
   const lockers = lockersOf(bundles);
-  return {
+  const { conflicts, contested } = findConflicts(bundles.length, lockers, caps.tipAccounts);
+  const problem = {
     size: bundles.length,
     tips,
     scale,
     cutBits: BigInt(cutBits),
     caps: [{ capacity: caps.computeUnits, uses: computeUnits }, ...tipAccountCaps(bundles, lockers, free, caps)],
-    conflicts: findConflicts(bundles.length, lockers, caps.tipAccounts),
+    conflicts,
   };
+  return { problem, lockers, contested };
 }
 
 /** Tip accounts that could run out, which are few: what all bundles together would use of one is more than it has. */

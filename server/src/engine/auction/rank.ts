@@ -1,8 +1,10 @@
 import type { AuctionBundle } from "./interfaces.ts";
+import { byScore } from "./sorting.ts";
 
 /**
  * The order of winners, and the order in which everything else is done: what a tick decides is a function of it alone, so
- * the order of arrival says nothing. Sorted by merging runs in typed arrays: sorting objects took three times as long.
+ * the order of arrival says nothing. By tip for each compute unit, highest first, then by id. Doubles decide unless they are
+ * equal, when the fractions are compared exactly; a bundle that computes nothing comes before all that do.
  */
 export function rankBundles<B extends AuctionBundle>(bundles: readonly B[]): B[] {
   const densities = new Float64Array(bundles.length);
@@ -10,11 +12,17 @@ export function rankBundles<B extends AuctionBundle>(bundles: readonly B[]): B[]
     const bundle = bundles[index];
     if (bundle !== undefined) densities[index] = densityOf(bundle);
   }
-  const order = mergeSorted(bundles, densities);
+  const order = byScore(densities);
   const ranked: B[] = [];
   for (let at = 0; at < order.length; at++) {
     const bundle = bundles[order[at] ?? 0];
     if (bundle !== undefined) ranked.push(bundle);
+  }
+  const densityAt = (at: number): number => densities[order[at] ?? 0] ?? 0;
+  for (let start = 0, end = 1; end <= ranked.length; end++) {
+    if (end < ranked.length && densityAt(end) === densityAt(start)) continue;
+    if (end - start > 1) ranked.splice(start, end - start, ...ranked.slice(start, end).sort(compareTied));
+    start = end;
   }
   return ranked;
 }
@@ -26,38 +34,9 @@ function densityOf({ id, tip, computeUnits }: AuctionBundle): number {
   return computeUnits === 0 ? Number.MAX_VALUE : Number(tip) / computeUnits;
 }
 
-function mergeSorted(bundles: readonly AuctionBundle[], densities: Float64Array): Int32Array {
-  const size = bundles.length;
-  let from = new Int32Array(size);
-  for (let index = 0; index < size; index++) from[index] = index;
-  let to = new Int32Array(size);
-  for (let width = 1; width < size; width *= 2) {
-    for (let start = 0; start < size; start += 2 * width) {
-      const middle = Math.min(start + width, size);
-      const end = Math.min(start + 2 * width, size);
-      let left = start;
-      let right = middle;
-      for (let place = start; place < end; place++) {
-        const isLeft =
-          right === end || (left < middle && isBefore(bundles, densities, from[left] ?? 0, from[right] ?? 0));
-        to[place] = (isLeft ? from[left++] : from[right++]) ?? 0;
-      }
-    }
-    [from, to] = [to, from];
-  }
-  return from;
-}
-
-/**
- * By tip for each compute unit, highest first, then by id. Doubles decide unless they are equal, when the fractions are
- * compared exactly; a bundle that computes nothing comes before all that do.
- */
-function isBefore(bundles: readonly AuctionBundle[], densities: Float64Array, one: number, other: number): boolean {
-  const difference = (densities[one] ?? 0) - (densities[other] ?? 0);
-  if (difference !== 0) return difference > 0;
-  const [a, b] = [bundles[one], bundles[other]];
-  if (a === undefined || b === undefined) return true;
+function compareTied(a: AuctionBundle, b: AuctionBundle): number {
   const left = a.tip * BigInt(b.computeUnits);
   const right = b.tip * BigInt(a.computeUnits);
-  return left === right ? a.id <= b.id : left > right;
+  if (left !== right) return left > right ? -1 : 1;
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }

@@ -22,9 +22,10 @@ export function runAuction<B extends AuctionBundle>(
   const standing: B[] = [];
   const oversized: B[] = [];
   for (const bundle of ranked) (fitsAlone(bundle, free, caps) ? standing : oversized).push(bundle);
-  const problem = problemOf(standing, free, caps);
+  const contested = problemOf(standing, free, caps);
+  const { problem } = contested;
   const budget = { steps: searchSteps };
-  const solution = solve(problem, budget);
+  const solution = solve(contested, budget);
 
   const winners = standing.filter((_, index) => isChosen(problem, solution.choice, index));
   const revenue = winners.reduce((sum, { tip }) => sum + tip, 0n);

@@ -4,8 +4,8 @@ import { type Evaluation, evaluate } from "./evaluation.ts";
 import type { SearchBudget } from "./graph.ts";
 import { GroupOptima } from "./group-optimum.ts";
 import { type Kernel, kernelOf } from "./kernel.ts";
-import { searchPrice } from "./prices.ts";
-import type { Problem } from "./problem.ts";
+import { guessPrice, priceMax, searchPrice } from "./prices.ts";
+import type { Contested, Problem } from "./problem.ts";
 
 export interface Solution {
   readonly choice: Choice;
@@ -26,24 +26,28 @@ const priceSweeps = 2;
  * can be reached, and the few choices close enough to that bound to matter are combined exactly. Tip accounts' caps are
  * looked at only when an answer exceeds them.
  */
-export function solve(problem: Problem, budget: SearchBudget): Solution {
+export function solve(problem: Contested, budget: SearchBudget): Solution {
   const solver = new Solver(problem, budget);
   solver.run();
   return solver.solution();
 }
 
 class Solver {
+  readonly #contested: Contested;
   readonly #problem: Problem;
   readonly #budget: SearchBudget;
   #best: Filled;
   #bound = Number.POSITIVE_INFINITY;
   #capsBound = false;
   #nodes = 0;
+  /** Those at which the lowest bound so far was found. */
+  #prices: readonly number[] = [];
 
-  constructor(problem: Problem, budget: SearchBudget) {
-    this.#problem = problem;
+  constructor(contested: Contested, budget: SearchBudget) {
+    this.#contested = contested;
+    this.#problem = contested.problem;
     this.#budget = budget;
-    this.#best = fill(problem, null);
+    this.#best = fill(this.#problem, null);
   }
 
   solution(): Solution {
@@ -65,23 +69,31 @@ class Solver {
     // Half of the budget is kept for what follows if caps bind, where fewer bundles are worth their price.
     const kept = Math.floor(this.#budget.steps / 2);
     this.#budget.steps -= kept;
-    const kernel = kernelOf(this.#problem, [], this.#budget);
-    const optima = new GroupOptima(kernel.problem.conflicts, this.#budget);
-    const free = evaluate(kernel.problem, optima, kernel.problem.caps.map(() => 0), null);
+    const kernel = kernelOf(this.#contested, [], this.#budget);
+    const optima = new GroupOptima(kernel.problem.conflicts, kernel.rivals, this.#budget);
+    const unpriced = kernel.problem.caps.map(() => 0);
+    const free = evaluate(kernel.problem, optima, unpriced, null, true);
     this.#nodes += optima.nodes;
     this.#budget.steps = Math.max(0, this.#budget.steps) + kept;
     this.#bound = free.bound;
-    return this.#offer(kernel, free.choice);
+    const exceeded = this.#offer(kernel, free.choice);
+    const [cap] = exceeded;
+    if (cap !== undefined) {
+      const price = Math.min(priceMax(kernel.problem, cap), guessPrice(kernel.problem, free, cap));
+      this.#prices = unpriced.with(cap, price);
+    }
+    return exceeded;
   }
 
   /** The answer where only the active caps count; returns the others that it exceeds, none when nothing better is left. */
   #withCaps(active: readonly number[]): readonly number[] {
-    const kernel = kernelOf(this.#problem, active, this.#budget);
-    const optima = new GroupOptima(kernel.problem.conflicts, this.#budget);
+    const kernel = kernelOf(this.#contested, active, this.#budget);
+    const optima = new GroupOptima(kernel.problem.conflicts, kernel.rivals, this.#budget);
     const evaluation = this.#findPrices(kernel, optima, active);
-    const inactive = this.#exceededBy(kernel, evaluation.choice).filter((cap) => !active.includes(cap));
+    this.#prices = evaluation.prices;
+    const inactive = exceededBy(kernel.problem, evaluation.choice).filter((cap) => !active.includes(cap));
     const isSpent = this.#budget.steps <= 0;
-    const exceeded = inactive.length > 0 && !isSpent ? inactive : this.#combineNear(kernel, optima, evaluation, active);
+    const exceeded = inactive.length > 0 || isSpent ? inactive : this.#combineNear(kernel, optima, evaluation, active);
     this.#nodes += optima.nodes;
     return exceeded;
   }
@@ -102,17 +114,14 @@ class Solver {
   /** The evaluation with the lowest bound that was met while prices were sought. */
   #findPrices(kernel: Kernel, optima: GroupOptima, active: readonly number[]): Evaluation {
     const { problem } = kernel;
-    let best = evaluate(problem, optima, problem.caps.map(() => 0), null);
-    const start = best;
+    let best = evaluate(problem, optima, this.#prices, null);
+    this.#offer(kernel, best.choice);
     for (let sweep = 0; sweep < (active.length === 1 ? 1 : priceSweeps); sweep++) {
       for (const cap of active) {
-        if (this.#budget.steps <= 0 && best !== start) break;
-        const isFree = (best.prices[cap] ?? 0) === 0;
-        const from = isFree ? best : evaluate(problem, optima, best.prices.with(cap, 0), null);
-        if (from.bound < best.bound) best = from;
-        if ((from.used[cap] ?? 0) <= (problem.caps[cap]?.capacity ?? 0)) continue;
-        const { within, over } = searchPrice(problem, optima, from, cap);
+        if (this.#budget.steps <= 0) break;
+        const { within, over } = searchPrice(problem, optima, best, cap);
         for (const each of [over, within]) {
+          if (each === null) continue;
           this.#offer(kernel, each.choice);
           if (each.bound <= best.bound) best = each;
         }
@@ -120,10 +129,6 @@ class Solver {
     }
     this.#bound = Math.min(this.#bound, best.bound);
     return best;
-  }
-
-  #exceededBy(kernel: Kernel, choice: Choice): readonly number[] {
-    return exceededBy(kernel.problem, choice);
   }
 
   /** Takes the choice if, made to respect all caps, it is worth more than the best one; returns the caps that it exceeds. */

@@ -1,8 +1,9 @@
 import type { Choice } from "./choice.ts";
-import { boundByCliques } from "./clique-bound.ts";
+import { boundByCliques, type CliqueBound } from "./clique-bound.ts";
+import { cliquesOf } from "./clique-cover.ts";
 import type { Group } from "./conflicts.ts";
 import type { Evaluation } from "./evaluation.ts";
-import { partsOf, putBit, type SearchBudget, subgraph } from "./graph.ts";
+import { putBit, subgraph } from "./graph.ts";
 import type { GroupOptima } from "./group-optimum.ts";
 import { narrowMax } from "./narrow-search.ts";
 import type { Problem } from "./problem.ts";
@@ -67,16 +68,24 @@ export function unitsAt(
   const parts: Part[] = [];
   let bound = evaluation.prices.reduce((sum, price, cap) => sum + price * (caps[cap]?.capacity ?? 0), 0);
   for (const bundle of forced) bound += weights[bundle] ?? 0;
-  for (const group of conflicts.groups) {
+  for (let number = 0; number < conflicts.groups.length; number++) {
+    const group = conflicts.groups[number];
+    if (group === undefined) continue;
     const live = liveMembers(group, weights, least, banned);
-    const found = partsOf(conflicts.rows, group.rowStart, group.words, live)
-      .flatMap((locals) =>
-        locals.length <= narrowMax ? [locals] : reducedParts(problem, group, locals, weights, -least, optima.budget),
-      )
-      .map((locals): Part => ({ group, locals, margin: marginOf(optima, group, locals, weights) }));
-    parts.push(...found);
-    if (found.some(({ margin }) => margin === null)) bound += wideUpper(optima, group, live, weights);
-    else for (const { margin } of found) bound += margin ?? 0;
+    const wide = group.members.length <= narrowMax ? null : optima.bound(number, weights, banned);
+    if (wide !== null) keepWithin(live, wide, -least);
+    let isWhole = true;
+    let margins = 0;
+    for (const locals of optima.partsOf(group, live)) {
+      const inner = locals.length <= narrowMax ? [locals] : reducedParts(problem, group, locals, weights, -least, optima);
+      for (const each of inner) {
+        const margin = marginOf(optima, group, each, weights);
+        parts.push({ group, locals: each, margin });
+        if (margin === null) isWhole = false;
+        margins += margin ?? 0;
+      }
+    }
+    bound += isWhole ? margins : upperOf(group, evaluation.slacks[number] ?? 0, weights, evaluation.choice, wide);
   }
   const window = bound - target;
   const units: Unit[] = forced.map((bundle) => {
@@ -112,49 +121,70 @@ function liveMembers(
   return live;
 }
 
-/**
- * A large part without the bundles that fall short by more than `window` even by what the prices of cliques say, which for
- * many rivals for one account is nearly all; it comes apart by that.
- */
+/** Leaves of the live members of a large group those that by the prices of cliques may fall short by no more than `window`. */
+function keepWithin(live: Int32Array, { upper, value, reduced }: CliqueBound, window: number): void {
+  for (let local = 0; local < reduced.length; local++) {
+    if (upper + Math.min(0, reduced[local] ?? 0) >= value - window) continue;
+    live[local >> 5] = (live[local >> 5] ?? 0) & ~(1 << (local & 31));
+  }
+}
+
+/** What a large part comes apart into by the prices of its own largest cliques. */
 function reducedParts(
   { conflicts }: Problem,
-  { members, words, rowStart }: Group,
+  group: Group,
   locals: readonly number[],
   weights: Float64Array,
   window: number,
-  budget: SearchBudget,
+  optima: GroupOptima,
 ): number[][] {
+  const { members, words, rowStart } = group;
+  const { budget } = optima;
+  const whole = [locals.slice()];
+  if (budget.steps <= 0) return whole;
   const weightOf = (local: number): number => weights[members[local] ?? 0] ?? 0;
   const order = locals.toSorted((a, b) => weightOf(b) - weightOf(a) || a - b);
-  const { upper, value, reduced } = boundByCliques(subgraph(conflicts.rows, rowStart, words, order, weightOf), budget);
+  const graph = subgraph(conflicts.rows, rowStart, words, order, weightOf);
+  budget.steps -= locals.length * words * 4;
+  const cliques = cliquesOf(graph, budget);
+  if (cliques === null) return whole;
+  const { upper, value, reduced } = boundByCliques(graph, cliques, budget);
   const live = new Int32Array(words);
   order.forEach((local, vertex) => {
     if (upper + Math.min(0, reduced[vertex] ?? 0) >= value - window) putBit(live, 0, local);
   });
-  return partsOf(conflicts.rows, rowStart, words, live);
+  return optima.partsOf(group, live);
+}
+
+/** A bound on what a large group is worth beyond its price: the evaluation's, or what the rivals' prices say if it is lower. */
+function upperOf(
+  { members, words, bitStart }: Group,
+  slack: number,
+  weights: Float64Array,
+  choice: Choice,
+  wide: CliqueBound | null,
+): number {
+  let known = slack;
+  for (let word = 0; word < words; word++) {
+    for (let rest = choice[bitStart + word] ?? 0; rest !== 0; rest &= rest - 1) {
+      known += weights[members[word * 32 + 31 - Math.clz32(rest & -rest)] ?? 0] ?? 0;
+    }
+  }
+  return Math.min(known, wide?.upper ?? known);
 }
 
 function marginOf(optima: GroupOptima, group: Group, locals: readonly number[], weights: Float64Array): number | null {
   if (locals.length === 1) return Math.max(0, weights[group.members[locals[0] ?? 0] ?? 0] ?? 0);
   if (locals.length > narrowMax) return null;
   optima.loadPart(group, locals, weights);
-  optima.narrow.heaviest(positivesOf(optima, locals.length));
-  return optima.narrow.value;
+  optima.narrow.heaviest(positivesOf(optima, locals.length), false);
+  return optima.narrow.upper;
 }
 
 function positivesOf({ narrow }: GroupOptima, size: number): number {
   let mask = 0;
   for (let at = 0; at < size; at++) if ((narrow.weights[at] ?? 0) > 0) mask |= 1 << at;
   return mask;
-}
-
-/** A bound on what the live bundles of a group are worth beyond their price, where one of its parts is large. */
-function wideUpper(optima: GroupOptima, group: Group, live: Int32Array, weights: Float64Array): number {
-  const ofLive = new Float64Array(weights.length);
-  group.members.forEach((bundle, local) => {
-    if (((live[local >> 5] ?? 0) & (1 << (local & 31))) !== 0) ofLive[bundle] = weights[bundle] ?? 0;
-  });
-  return optima.solve(group, ofLive, new Int32Array(group.bitStart + group.words)).upper;
 }
 
 /** The sets of a part that fall short of its best by at most `window`, or null when there are too many to list. */

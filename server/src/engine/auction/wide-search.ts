@@ -1,4 +1,5 @@
 import { boundByCliques, type CliqueBound } from "./clique-bound.ts";
+import { cliquesOf } from "./clique-cover.ts";
 import { undominated } from "./dominance.ts";
 import { type Graph, hasBit, partsOf, putBit, type SearchBudget, subgraph } from "./graph.ts";
 import { type NarrowSearch, narrowMax } from "./narrow-search.ts";
@@ -6,14 +7,14 @@ import { type NarrowSearch, narrowMax } from "./narrow-search.ts";
 export interface HeavySet {
   readonly set: readonly number[];
   readonly value: number;
-  /** No independent set weighs more than this, or than the floor that was given. */
+  /** No independent set weighs more than this, or than the floor that was given. Infinite where nothing was found out. */
   readonly upper: number;
 }
 
 /**
- * Heavy independent sets of graphs too large for one word, whose vertices all weigh more than nothing. The prices of
- * cliques bound what can be reached; what they rule out, or in, takes the graph apart, and parts of up to 32 vertices are
- * solved exactly. What is left is divided by a vertex, with it and without it, until the budget is used up.
+ * Heavy independent sets of graphs too large for one word. The prices of cliques bound what can be reached; what they rule
+ * out, or in, takes the graph apart, and parts of up to 32 vertices are solved exactly. What is left is divided by a vertex,
+ * with it and without it, until the steps are used up: what was not looked at then counts as its bound says.
  */
 export class WideSearch {
   nodes = 0;
@@ -25,43 +26,71 @@ export class WideSearch {
     this.#budget = budget;
   }
 
-  /** A heavy set of a graph whose vertices are ordered by weight, the heaviest first. */
-  run(graph: Graph): HeavySet {
-    return this.#solveParts(graph, partsOf(graph.rows, 0, graph.words, undominated(graph, this.#budget)));
+  /** A set at least as heavy as the bound's own, and a bound at least as low, by looking at what the bound leaves open. */
+  improve(graph: Graph, bound: CliqueBound, floor: number): HeavySet {
+    const beaten = Math.max(floor, bound.value);
+    if (bound.upper <= beaten || this.#budget.steps <= 0) return bound;
+    const open = openVertices(graph, bound, beaten);
+    this.#budget.steps -= 2 * graph.size * graph.words;
+    const parts = partsOf(graph.rows, 0, graph.words, open);
+    const isWhole = parts[0]?.length === graph.size;
+    const found = isWhole ? this.#divide(graph, bound, beaten) : this.#solveParts(graph, parts, bound.set);
+    const upper = Math.min(bound.upper, Math.max(beaten, found.upper));
+    return found.value > bound.value ? { ...found, upper } : { ...bound, upper };
   }
 
-  /** Sets that do not weigh more than `floor` are of no use, and are not looked for. */
+  /** Sets that do not weigh more than `floor` are of no use, and are not looked for. Vertices weigh more than nothing. */
   #heaviest(graph: Graph, floor: number): HeavySet {
     if (graph.size <= narrowMax) return this.#solveNarrow(graph);
     this.nodes++;
-    const bound = boundByCliques(graph, this.#budget);
-    const known = { set: bound.set, value: bound.value, upper: bound.upper };
-    const beaten = Math.max(floor, bound.value);
-    if (bound.upper <= beaten) return known;
-    const parts = partsOf(graph.rows, 0, graph.words, openVertices(graph, bound, beaten));
-    const found = parts[0]?.length === graph.size ? this.#divide(graph, bound, beaten) : this.#solveParts(graph, parts);
-    const upper = Math.min(bound.upper, Math.max(beaten, found.upper));
-    return found.value > bound.value ? { ...found, upper } : { ...known, upper };
+    const cliques = this.#budget.steps > 0 ? cliquesOf(graph, this.#budget) : null;
+    return cliques === null ? nothing : this.improve(graph, boundByCliques(graph, cliques, this.#budget), floor);
   }
 
   #solveNarrow({ size, rows, weights }: Graph): HeavySet {
+    const narrow = this.#narrow;
     for (let vertex = 0; vertex < size; vertex++) {
-      this.#narrow.adjacency[vertex] = rows[vertex] ?? 0;
-      this.#narrow.weights[vertex] = weights[vertex] ?? 0;
+      narrow.adjacency[vertex] = rows[vertex] ?? 0;
+      narrow.weights[vertex] = weights[vertex] ?? 0;
     }
-    const mask = this.#narrow.heaviest(size === narrowMax ? -1 : (1 << size) - 1);
+    const mask = narrow.heaviest(size === narrowMax ? -1 : (1 << size) - 1, false);
     const set: number[] = [];
     for (let rest = mask; rest !== 0; rest &= rest - 1) set.push(31 - Math.clz32(rest & -rest));
-    return { set, value: this.#narrow.value, upper: this.#narrow.value };
+    return { set, value: narrow.value, upper: narrow.upper };
   }
 
-  #solveParts(graph: Graph, parts: readonly (readonly number[])[]): HeavySet {
+  /** What is known of a part, `known`, stands where nothing better is found. */
+  #solveParts(graph: Graph, parts: readonly (readonly number[])[], known: readonly number[]): HeavySet {
     const set: number[] = [];
     let value = 0;
     let upper = 0;
-    for (const part of parts) {
-      const found = this.#solveWithin(graph, part, 0);
-      for (const vertex of found.set) set.push(vertex);
+    const partOf = new Int32Array(graph.size).fill(-1);
+    parts.forEach((part, number) => {
+      for (const vertex of part) partOf[vertex] = number;
+    });
+    parts.forEach((part, number) => {
+      const found = this.#solveReduced(graph, part);
+      const own = known.filter((vertex) => partOf[vertex] === number);
+      const ownValue = own.reduce((sum, vertex) => sum + (graph.weights[vertex] ?? 0), 0);
+      for (const vertex of ownValue > found.value ? own : found.set) set.push(vertex);
+      value += Math.max(ownValue, found.value);
+      upper += found.upper;
+    });
+    return { set, value, upper };
+  }
+
+  /** A part without the vertices that another one makes needless, which may fall apart again. */
+  #solveReduced(graph: Graph, part: readonly number[]): HeavySet {
+    if (part.length <= narrowMax || this.#budget.steps <= 0) return this.#solveWithin(graph, part, 0);
+    const order = part.toSorted((a, b) => (graph.weights[b] ?? 0) - (graph.weights[a] ?? 0) || a - b);
+    const heavyFirst = this.#within(graph, order);
+    const rest = partsOf(heavyFirst.rows, 0, heavyFirst.words, undominated(heavyFirst, this.#budget));
+    const set: number[] = [];
+    let value = 0;
+    let upper = 0;
+    for (const each of rest) {
+      const found = this.#solveWithin(heavyFirst, each, 0);
+      for (const vertex of found.set) set.push(order[vertex] ?? 0);
       value += found.value;
       upper += found.upper;
     }
@@ -74,16 +103,24 @@ export class WideSearch {
       const value = graph.weights[alone] ?? 0;
       return { set: [alone], value, upper: value };
     }
-    this.#budget.steps -= vertices.length ** 2;
-    const part = subgraph(graph.rows, 0, graph.words, vertices, (vertex) => graph.weights[vertex] ?? 0);
-    const { set, value, upper } = this.#heaviest(part, floor);
+    if (this.#budget.steps <= 0) return nothing;
+    const { set, value, upper } = this.#heaviest(this.#within(graph, vertices), floor);
     return { set: set.map((vertex) => vertices[vertex] ?? 0), value, upper };
+  }
+
+  #within({ rows, words, weights }: Graph, vertices: readonly number[]): Graph {
+    const part = subgraph(rows, 0, words, vertices, (vertex) => weights[vertex] ?? 0);
+    let edges = 0;
+    for (let at = 0; at < part.rows.length; at++) if (part.rows[at] !== 0) edges += 4;
+    this.#budget.steps -= vertices.length * (words + 4) + 3 * edges;
+    return part;
   }
 
   /** With and without the vertex about which the prices say least, among those that conflict with many. */
   #divide(graph: Graph, { reduced, upper }: CliqueBound, beaten: number): HeavySet {
     if (this.#budget.steps <= 0) return { set: [], value: 0, upper };
     const vertex = undecidedVertex(graph, reduced);
+    this.#budget.steps -= 2 * graph.size * graph.words;
     const others: number[] = [];
     const apart: number[] = [];
     for (let other = 0; other < graph.size; other++) {
@@ -100,14 +137,16 @@ export class WideSearch {
   }
 }
 
+const nothing: HeavySet = { set: [], value: 0, upper: Number.POSITIVE_INFINITY };
+
 /**
  * The vertices of sets that weigh more than `beaten`: not those that cost too much of the bound to take, nor the neighbours
- * of those that cost too much to leave out.
+ * of those that cost too much to leave out. Those that weigh nothing are of no use.
  */
-function openVertices({ size, words, rows }: Graph, { upper, reduced }: CliqueBound, beaten: number): Int32Array {
+function openVertices({ size, words, rows, weights }: Graph, { upper, reduced }: CliqueBound, beaten: number): Int32Array {
   const open = new Int32Array(words);
   for (let vertex = 0; vertex < size; vertex++) {
-    if (upper + Math.min(0, reduced[vertex] ?? 0) > beaten) putBit(open, 0, vertex);
+    if ((weights[vertex] ?? 0) > 0 && upper + Math.min(0, reduced[vertex] ?? 0) > beaten) putBit(open, 0, vertex);
   }
   for (let vertex = 0; vertex < size; vertex++) {
     if (upper - (reduced[vertex] ?? 0) > beaten) continue;
