@@ -4,15 +4,13 @@ import type { Problem } from "./problem.ts";
 export type Choice = Int32Array;
 
 export function isChosen({ conflicts }: Problem, choice: Choice, bundle: number): boolean {
-  const local = conflicts.localOf[bundle] ?? 0;
-  const start = conflicts.groups[conflicts.groupOf[bundle] ?? 0]?.bitStart ?? 0;
-  return ((choice[start + (local >> 5)] ?? 0) & (1 << (local & 31))) !== 0;
+  const bit = conflicts.bitOf[bundle] ?? 0;
+  return ((choice[bit >> 5] ?? 0) & (1 << (bit & 31))) !== 0;
 }
 
 export function choose({ conflicts }: Problem, choice: Choice, bundle: number): void {
-  const local = conflicts.localOf[bundle] ?? 0;
-  const at = (conflicts.groups[conflicts.groupOf[bundle] ?? 0]?.bitStart ?? 0) + (local >> 5);
-  choice[at] = (choice[at] ?? 0) | (1 << (local & 31));
+  const bit = conflicts.bitOf[bundle] ?? 0;
+  choice[bit >> 5] = (choice[bit >> 5] ?? 0) | (1 << (bit & 31));
 }
 
 /** Whether the bundle conflicts with one that is chosen. */
@@ -46,24 +44,24 @@ export interface Filled {
  */
 export function fill(problem: Problem, wish: Choice | null): Filled {
   const choice = new Int32Array(problem.conflicts.bitWords);
-  const free = problem.caps.map(({ capacity }) => capacity);
+  const free = Float64Array.from(problem.caps, ({ capacity }) => capacity);
+  const uses = problem.caps.map((cap) => cap.uses);
   let worth = 0;
-  const offer = (bundle: number): void => {
-    if (isBlocked(problem, choice, bundle)) return;
-    for (let cap = 0; cap < free.length; cap++) {
-      if ((problem.caps[cap]?.uses[bundle] ?? 0) > (free[cap] ?? 0)) return;
+  for (let pass = wish === null ? 1 : 0; pass < 2; pass++) {
+    for (let bundle = 0; bundle < problem.size; bundle++) {
+      if (wish !== null && isChosen(problem, wish, bundle) !== (pass === 0)) continue;
+      if (!hasRoom(uses, free, bundle) || isBlocked(problem, choice, bundle)) continue;
+      for (let cap = 0; cap < uses.length; cap++) free[cap] = (free[cap] ?? 0) - (uses[cap]?.[bundle] ?? 0);
+      choose(problem, choice, bundle);
+      worth += problem.tips[bundle] ?? 0;
     }
-    for (let cap = 0; cap < free.length; cap++) free[cap] = (free[cap] ?? 0) - (problem.caps[cap]?.uses[bundle] ?? 0);
-    choose(problem, choice, bundle);
-    worth += problem.tips[bundle] ?? 0;
-  };
-  if (wish !== null) {
-    for (let bundle = 0; bundle < problem.size; bundle++) if (isChosen(problem, wish, bundle)) offer(bundle);
-  }
-  for (let bundle = 0; bundle < problem.size; bundle++) {
-    if (wish === null || !isChosen(problem, wish, bundle)) offer(bundle);
   }
   return { choice, worth };
+}
+
+function hasRoom(uses: readonly Float64Array[], free: Float64Array, bundle: number): boolean {
+  for (let cap = 0; cap < uses.length; cap++) if ((uses[cap]?.[bundle] ?? 0) > (free[cap] ?? 0)) return false;
+  return true;
 }
 
 /** The caps that a choice exceeds. */

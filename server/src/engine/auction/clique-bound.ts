@@ -4,7 +4,7 @@ import { byScore } from "./sorting.ts";
 /** Sweeps over all cliques; each one costs about as much as the cliques have members. */
 const sweepsMax = 60;
 /** A choice is tried after each so many sweeps; that many are made however few steps there are. */
-const sweepsPerTry = 6;
+const sweepsPerTry = 10;
 /** Steps that a try costs, for each vertex: it sorts them. */
 const tryCost = 20;
 
@@ -31,13 +31,19 @@ export interface CliqueBound {
  * A bound on independent sets by linear programming duality: of each clique one vertex can be chosen at most, so it charges
  * its members a price, and no set is worth more than all prices and what the vertices are worth beyond what they are charged.
  * Prices are moved clique by clique to the middle of what its two best vertices would pay, which never raises the bound.
- * Vertices may weigh less than nothing; they are never chosen.
+ * Vertices may weigh less than nothing; they are never chosen. `prices` are where the search begins, any whole numbers of
+ * nothing or more, and hold its result afterwards.
  */
-export function boundByCliques(graph: Graph, { members, starts }: Cliques, budget: SearchBudget): CliqueBound {
+export function boundByCliques(
+  graph: Graph,
+  { members, starts }: Cliques,
+  budget: SearchBudget,
+  prices: Float64Array = new Float64Array(starts.length - 1),
+): CliqueBound {
   const { size, weights } = graph;
   const cliques = starts.length - 1;
   const reduced = weights.slice();
-  const prices = new Float64Array(cliques);
+  charge(members, starts, prices, reduced);
   let value = 0;
   let set: readonly number[] = [];
   let last = Number.POSITIVE_INFINITY;
@@ -54,6 +60,17 @@ export function boundByCliques(graph: Graph, { members, starts }: Cliques, budge
     last = bound;
   }
   return { upper: bound, reduced, set, value };
+}
+
+function charge(members: Int32Array, starts: readonly number[], prices: Float64Array, reduced: Float64Array): void {
+  for (let clique = 0; clique < prices.length; clique++) {
+    const price = prices[clique] ?? 0;
+    if (price === 0) continue;
+    for (let at = starts[clique] ?? 0; at < (starts[clique + 1] ?? 0); at++) {
+      const vertex = members[at] ?? 0;
+      reduced[vertex] = (reduced[vertex] ?? 0) - price;
+    }
+  }
 }
 
 function boundOf(prices: Float64Array, reduced: Float64Array): number {
@@ -92,8 +109,8 @@ function movePrice(
   }
 }
 
-/** Takes vertices by score, highest first, while they fit. */
-function takeByScore(graph: Graph, scores: Float64Array): { readonly set: number[]; readonly value: number } {
+/** Takes vertices by score, highest first, while they fit; none that weighs nothing or less. */
+export function takeByScore(graph: Graph, scores: Float64Array): { readonly set: number[]; readonly value: number } {
   const { words, rows, weights } = graph;
   const order = byScore(scores);
   const closed = new Int32Array(words);

@@ -5,6 +5,8 @@ import type { Option, Unit } from "./units.ts";
 
 /** States kept in all. Beyond it the best found counts, and the bound stays that of the prices. */
 const statesMax = 1 << 16;
+/** States that there is room for at first. */
+const statesFirst = 1 << 10;
 /** Steps that a state costs beside looking for it among the options. */
 const stepsPerState = 20;
 /** Kept states of a layer that a new one is compared with when several caps are active; with one cap all are. */
@@ -78,11 +80,13 @@ class LayeredSearch {
   readonly #least: Float64Array;
   readonly #most: Float64Array;
   readonly #margins: Float64Array;
-  readonly #worths: number[] = [0];
+  /** States; the first one is where nothing is chosen yet. */
+  #count = 1;
+  #worths = new Float64Array(statesFirst);
   /** `active.length` numbers for each state. */
-  readonly #uses: number[];
-  readonly #parents: number[] = [-1];
-  readonly #picks: number[] = [-1];
+  #uses: Float64Array;
+  #parents = new Int32Array(statesFirst);
+  #picks = new Int32Array(statesFirst);
 
   constructor(
     units: readonly Unit[],
@@ -98,8 +102,8 @@ class LayeredSearch {
     this.#active = active;
     this.#free = free;
     this.#moreThan = moreThan;
-    this.#uses = active.map(() => 0);
     const caps = active.length;
+    this.#uses = new Float64Array(statesFirst * caps);
     this.#least = new Float64Array((units.length + 1) * caps);
     this.#most = new Float64Array((units.length + 1) * caps);
     this.#margins = new Float64Array(units.length + 1);
@@ -121,7 +125,7 @@ class LayeredSearch {
     for (let unit = 0; unit < this.#units.length; unit++) {
       this.#expand(unit, start, end);
       start = end;
-      end = this.#worths.length;
+      end = this.#count;
       if (this.isBounded || start === end) return;
     }
     for (let state = start; state < end; state++) {
@@ -153,7 +157,7 @@ class LayeredSearch {
     const options = this.#units[unit]?.options ?? [];
     const caps = this.#active.length;
     const first = this.#active[0] ?? 0;
-    const layer = this.#worths.length;
+    const layer = this.#count;
     const heads = options.map(() => start);
     for (;;) {
       let pick = -1;
@@ -175,7 +179,7 @@ class LayeredSearch {
       const from = heads[pick] ?? 0;
       heads[pick] = from + 1;
       this.#budget.steps -= 2 * options.length + stepsPerState;
-      if (this.#worths.length >= statesMax || this.#budget.steps <= 0) {
+      if (this.#count >= statesMax || this.#budget.steps <= 0) {
         this.isBounded = true;
         return;
       }
@@ -194,16 +198,30 @@ class LayeredSearch {
       bound += (this.#prices[cap] ?? 0) * Math.min(left, this.#most[next * caps + cap] ?? 0);
     }
     if (bound <= this.#moreThan) return;
-    const count = this.#worths.length;
+    const count = this.#count;
     if (caps > 1) this.#budget.steps -= 2 * Math.min(comparedMax, count - layer);
     const firstCompared = caps === 1 ? Math.max(layer, count - 1) : Math.max(layer, count - comparedMax);
     for (let other = firstCompared; other < count; other++) if (this.#matches(other, from, option, worth)) return;
+    if (count === this.#worths.length) this.#grow();
     for (let cap = 0; cap < caps; cap++) {
-      this.#uses.push((this.#uses[from * caps + cap] ?? 0) + (option.uses[this.#active[cap] ?? 0] ?? 0));
+      const use = (this.#uses[from * caps + cap] ?? 0) + (option.uses[this.#active[cap] ?? 0] ?? 0);
+      this.#uses[count * caps + cap] = use;
     }
-    this.#worths.push(worth);
-    this.#parents.push(from);
-    this.#picks.push(pick);
+    this.#worths[count] = worth;
+    this.#parents[count] = from;
+    this.#picks[count] = pick;
+    this.#count = count + 1;
+  }
+
+  #grow(): void {
+    const doubled = <T extends Float64Array | Int32Array>(to: T, from: T): T => {
+      to.set(from);
+      return to;
+    };
+    this.#worths = doubled(new Float64Array(this.#worths.length * 2), this.#worths);
+    this.#uses = doubled(new Float64Array(this.#uses.length * 2), this.#uses);
+    this.#parents = doubled(new Int32Array(this.#parents.length * 2), this.#parents);
+    this.#picks = doubled(new Int32Array(this.#picks.length * 2), this.#picks);
   }
 
   /** Whether a state is worth as much as another one would be, and uses no more. */

@@ -20,6 +20,8 @@ export interface Conflicts {
   /** By bundle. */
   readonly groupOf: Int32Array;
   readonly localOf: Int32Array;
+  /** Its bit in a choice over all groups. */
+  readonly bitOf: Int32Array;
   /** Neighbours as bit sets. */
   readonly rows: Int32Array;
   /** Words of a choice over all groups. */
@@ -114,7 +116,17 @@ function partition(count: number, { starts, entries }: Lockers, contested: reado
     const members = groups[groupOf[index] ?? 0]?.members;
     if (members !== undefined) members[localOf[index] ?? 0] = index;
   }
-  return { groups, groupOf, localOf, rows: new Int32Array(rowStart), bitWords: bitStart };
+  const bitOf = bitsOf(groups, groupOf, localOf);
+  return { groups, groupOf, localOf, bitOf, rows: new Int32Array(rowStart), bitWords: bitStart };
+}
+
+/** The bit of each bundle in a choice over all groups. */
+export function bitsOf(groups: readonly Group[], groupOf: Int32Array, localOf: Int32Array): Int32Array {
+  const bitOf = new Int32Array(localOf.length);
+  for (let index = 0; index < bitOf.length; index++) {
+    bitOf[index] = (groups[groupOf[index] ?? 0]?.bitStart ?? 0) * 32 + (localOf[index] ?? 0);
+  }
+  return bitOf;
 }
 
 /** Makes the lockers of one account neighbours. */
@@ -125,15 +137,15 @@ function connect(conflicts: Conflicts, { starts, entries }: Lockers, account: nu
   const group = groups[groupOf[(entries[start] ?? 0) >> 1] ?? 0];
   if (group === undefined) return;
   const { words, rowStart } = group;
-  if (end - start < words) {
-    // Few of a large group: pair by pair is less than a row for each.
+  let writers = 0;
+  for (let at = start; at < end; at++) writers += (entries[at] ?? 0) & 1;
+  if (writers < words) {
+    // Few writers in a large group: to go from each to all others is less than a row for each.
     for (let at = start; at < end; at++) {
-      const entry = entries[at] ?? 0;
-      const local = localOf[entry >> 1] ?? 0;
-      for (let before = start; before < at; before++) {
-        const earlier = entries[before] ?? 0;
-        if (((entry | earlier) & 1) === 0) continue;
-        const other = localOf[earlier >> 1] ?? 0;
+      if (((entries[at] ?? 0) & 1) === 0) continue;
+      const local = localOf[(entries[at] ?? 0) >> 1] ?? 0;
+      for (let beside = start; beside < end; beside++) {
+        const other = localOf[(entries[beside] ?? 0) >> 1] ?? 0;
         putBit(rows, rowStart + local * words, other);
         putBit(rows, rowStart + other * words, local);
       }

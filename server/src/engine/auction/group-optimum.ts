@@ -1,4 +1,4 @@
-import { boundByCliques, type Cliques, type CliqueBound } from "./clique-bound.ts";
+import { boundByCliques, type CliqueBound, type Cliques, takeByScore } from "./clique-bound.ts";
 import type { Conflicts, Group } from "./conflicts.ts";
 import { type Graph, hasBit, partsOf, putBit, type SearchBudget } from "./graph.ts";
 import { exactMax, NarrowSearch, narrowMax } from "./narrow-search.ts";
@@ -21,6 +21,10 @@ export class GroupOptima {
   readonly narrow: NarrowSearch;
   readonly #conflicts: Conflicts;
   readonly #rivals: readonly (Cliques | null)[];
+  /** By group: what the search for its rivals' prices found last, and begins with next. */
+  readonly #prices: (Float64Array | undefined)[] = [];
+  /** By group: how many there are of each member and those that it conflicts with. */
+  readonly #crowds: (Float64Array | undefined)[] = [];
   readonly #wide: WideSearch;
 
   /** `rivals` are by group. */
@@ -70,7 +74,20 @@ export class GroupOptima {
   }
 
   #boundOf(number: number, graph: Graph): CliqueBound {
-    return boundByCliques(graph, this.#rivals[number] ?? { members: new Int32Array(0), starts: [0] }, this.budget);
+    const rivals = this.#rivals[number] ?? { members: new Int32Array(0), starts: [0] };
+    this.#prices[number] ??= new Float64Array(rivals.starts.length - 1);
+    const bound = boundByCliques(graph, rivals, this.budget, this.#prices[number]);
+    return bound.upper > bound.value ? this.#trySparse(number, graph, bound) : bound;
+  }
+
+  /** Where conflicts are in no cliques to speak of, those with few of them are the better choice. */
+  #trySparse(number: number, graph: Graph, bound: CliqueBound): CliqueBound {
+    this.#crowds[number] ??= crowdsOf(graph);
+    const crowds = this.#crowds[number];
+    const scores = graph.weights.map((weight, local) => weight / (crowds[local] ?? 1));
+    const tried = takeByScore(graph, scores);
+    this.budget.steps -= 20 * graph.size + tried.set.length * graph.words;
+    return tried.value > bound.value ? { ...bound, ...tried } : bound;
   }
 
   #solveNarrow(
@@ -114,4 +131,16 @@ export class GroupOptima {
   partsOf({ words, rowStart }: Group, live: Int32Array): number[][] {
     return partsOf(this.#conflicts.rows, rowStart, words, live);
   }
+}
+
+function crowdsOf({ size, words, rows }: Graph): Float64Array {
+  const crowds = new Float64Array(size).fill(1);
+  for (let vertex = 0; vertex < size; vertex++) {
+    for (let word = 0; word < words; word++) {
+      for (let rest = rows[vertex * words + word] ?? 0; rest !== 0; rest &= rest - 1) {
+        crowds[vertex] = (crowds[vertex] ?? 0) + 1;
+      }
+    }
+  }
+  return crowds;
 }

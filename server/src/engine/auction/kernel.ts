@@ -1,11 +1,13 @@
 import type { Cliques } from "./clique-bound.ts";
-import type { Conflicts, Group } from "./conflicts.ts";
+import { bitsOf, type Conflicts, type Group } from "./conflicts.ts";
 import { hasBit, partsOf, type SearchBudget } from "./graph.ts";
 import type { Contested, Problem } from "./problem.ts";
 import { rivalsOf } from "./rivals.ts";
 
 /** Rounds in which bundles that another one makes needless are removed; what later rounds find is little. */
 const roundsMax = 2;
+/** A further round is made where one in so many was removed by the one before. */
+const roundGain = 4;
 
 /** A problem of some of a problem's bundles, which has as good an answer. */
 export interface Kernel {
@@ -23,9 +25,8 @@ export interface Kernel {
  * one account nearly all go. Where steps run out more are left than need be.
  */
 export function kernelOf(whole: Contested, active: readonly number[], budget: SearchBudget): Kernel {
-  const { problem } = whole;
-  const { conflicts } = problem;
-  const keys = [problem.tips, ...active.map((cap) => (problem.caps[cap]?.uses ?? problem.tips).map((use) => -use))];
+  const { conflicts, tips, caps } = whole.problem;
+  const uses = active.map((cap) => caps[cap]?.uses ?? tips);
   const live = new Int32Array(conflicts.bitWords);
   for (const group of conflicts.groups) {
     const { members, words, bitStart } = group;
@@ -33,15 +34,23 @@ export function kernelOf(whole: Contested, active: readonly number[], budget: Se
       const at = bitStart + (local >> 5);
       live[at] = (live[at] ?? 0) | (1 << (local & 31));
     }
-    if (members.length > 1) thin(conflicts, group, keys, live.subarray(bitStart, bitStart + words), budget);
+    if (members.length === 1) continue;
+    const within = (of: Float64Array): Float64Array => {
+      const own = new Float64Array(members.length);
+      for (let local = 0; local < members.length; local++) own[local] = of[members[local] ?? 0] ?? 0;
+      return own;
+    };
+    thin(conflicts.rows, group, within(tips), uses.map(within), live.subarray(bitStart, bitStart + words), budget);
   }
   return restrict(whole, live);
 }
 
+/** `tips` and `uses` are by local number. */
 function thin(
-  conflicts: Conflicts,
+  rows: Int32Array,
   group: Group,
-  keys: readonly Float64Array[],
+  tips: Float64Array,
+  uses: readonly Float64Array[],
   live: Int32Array,
   budget: SearchBudget,
 ): void {
@@ -49,49 +58,51 @@ function thin(
     let dropped = 0;
     // From the last in rank: those that pay least for a unit mostly go, and are no hindrance to others then.
     for (let local = group.members.length - 1; local >= 0 && budget.steps > 0; local--) {
-      if (!hasBit(live, 0, local) || !isNeedless(conflicts, group, keys, live, local, budget)) continue;
+      if (!hasBit(live, 0, local) || !isNeedless(rows, group, tips, uses, live, local, budget)) continue;
       live[local >> 5] = (live[local >> 5] ?? 0) & ~(1 << (local & 31));
       dropped++;
     }
-    if (dropped === 0) return;
+    if (dropped * roundGain < group.members.length) return;
   }
 }
 
 function isNeedless(
-  { rows }: Conflicts,
-  { members, words, rowStart }: Group,
-  keys: readonly Float64Array[],
+  rows: Int32Array,
+  { words, rowStart }: Group,
+  tips: Float64Array,
+  uses: readonly Float64Array[],
   live: Int32Array,
   local: number,
   budget: SearchBudget,
 ): boolean {
   const row = rowStart + local * words;
-  const own = members[local] ?? 0;
   const ownWord = local >> 5;
-  const ownBit = 1 << (local & 31);
+  const notOwn = ~(1 << (local & 31));
+  const tip = tips[local] ?? 0;
   let steps = words;
   let isFound = false;
   for (let word = 0; word < words && !isFound; word++) {
     for (let rest = (rows[row + word] ?? 0) & (live[word] ?? 0); rest !== 0 && !isFound; rest &= rest - 1) {
       const other = word * 32 + 31 - Math.clz32(rest & -rest);
-      const rival = members[other] ?? 0;
       steps += 2;
-      let key = 0;
-      while (key < keys.length && (keys[key]?.[rival] ?? 0) >= (keys[key]?.[own] ?? 0)) key++;
-      if (key < keys.length) continue;
+      if ((tips[other] ?? 0) < tip || usesMore(uses, other, local)) continue;
       const otherRow = rowStart + other * words;
       let at = 0;
       for (; at < words; at++) {
-        let beyond = (rows[otherRow + at] ?? 0) & (live[at] ?? 0) & ~(rows[row + at] ?? 0);
-        if (at === ownWord) beyond &= ~ownBit;
-        if (beyond !== 0) break;
+        const beyond = (rows[otherRow + at] ?? 0) & (live[at] ?? 0) & ~(rows[row + at] ?? 0);
+        if ((at === ownWord ? beyond & notOwn : beyond) !== 0) break;
       }
-      steps += at;
+      steps += at + 2;
       isFound = at === words;
     }
   }
   budget.steps -= steps;
   return isFound;
+}
+
+function usesMore(uses: readonly Float64Array[], one: number, other: number): boolean {
+  for (let cap = 0; cap < uses.length; cap++) if ((uses[cap]?.[one] ?? 0) > (uses[cap]?.[other] ?? 0)) return true;
+  return false;
 }
 
 /** The problem of the bundles in `live`, a choice over all groups. */
@@ -167,7 +178,7 @@ function conflictsWithin(conflicts: Conflicts, live: Int32Array, places: Int32Ar
     if (group === undefined || origin === undefined || group.members.length === 1) continue;
     copyRows(conflicts, origin.group, origin.locals, live, places, localOf, rows, group);
   }
-  return { groups, groupOf, localOf, rows, bitWords: bitStart };
+  return { groups, groupOf, localOf, bitOf: bitsOf(groups, groupOf, localOf), rows, bitWords: bitStart };
 }
 
 function copyRows(
@@ -180,6 +191,10 @@ function copyRows(
   rows: Int32Array,
   to: Group,
 ): void {
+  if (locals.length === from.members.length) {
+    rows.set(conflicts.rows.subarray(from.rowStart, from.rowStart + locals.length * from.words), to.rowStart);
+    return;
+  }
   for (let at = 0; at < locals.length; at++) {
     const row = from.rowStart + (locals[at] ?? 0) * from.words;
     const target = to.rowStart + at * to.words;

@@ -59,10 +59,13 @@ function upperBoundOf({ scale, cutBits, size }: Problem, bound: number, revenue:
 
 function lossesOf<B extends AuctionBundle>(problem: Problem, standing: readonly B[], choice: Choice): AuctionLoss<B>[] {
   const { groups, groupOf } = problem.conflicts;
-  return standing.flatMap((bundle, index): AuctionLoss<B>[] => {
-    if (isChosen(problem, choice, index)) return [];
+  const losses: AuctionLoss<B>[] = [];
+  for (let index = 0; index < standing.length; index++) {
+    const bundle = standing[index];
+    if (bundle === undefined || isChosen(problem, choice, index)) continue;
     const first = groups[groupOf[index] ?? 0]?.members[0] ?? index;
     const lost = isBlocked(problem, choice, index) ? "state_auction" : "winning_batch";
-    return [{ bundle, lost, auctionId: standing[first]?.id ?? bundle.id }];
-  });
+    losses.push({ bundle, lost, auctionId: standing[first]?.id ?? bundle.id });
+  }
+  return losses;
 }
