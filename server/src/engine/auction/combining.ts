@@ -62,6 +62,10 @@ export class Combining {
   /** Finds the best of the choices that meet the conditions and are worth `target` or more. */
   #look(target: number, conditions: Conditions): void {
     const problem = this.#problem;
+    if (this.#budget.steps <= 0) {
+      this.isBounded = true;
+      return;
+    }
     this.#budget.steps -= problem.size * stepsPerBundle;
     const beaten = this.worth + problem.scale - 1;
     const goal = Math.max(target, this.worth);

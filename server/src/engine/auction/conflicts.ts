@@ -1,5 +1,4 @@
 import type { Lockers } from "./accounts-of.ts";
-import { putBit } from "./graph.ts";
 
 /**
  * Bundles that can only be chosen with regard to each other: a connected component of the conflict graph. `members` are
@@ -38,7 +37,7 @@ export interface Contest {
 export function findConflicts(count: number, lockers: Lockers, tipAccounts: ReadonlySet<number>): Contest {
   const contested = contestedAccounts(lockers, tipAccounts);
   const conflicts = partition(count, lockers, contested);
-  const scratch = new Int32Array(2 * Math.ceil(count / 32));
+  const scratch = new Int32Array(Math.max(count, 2 * Math.ceil(count / 32)));
   for (const account of contested) connect(conflicts, lockers, account, scratch);
   for (const { members, words, rowStart } of conflicts.groups) {
     for (let local = 0; local < members.length; local++) {
@@ -129,9 +128,9 @@ export function bitsOf(groups: readonly Group[], groupOf: Int32Array, localOf: I
   return bitOf;
 }
 
-/** Makes the lockers of one account neighbours. */
+/** Makes the lockers of one account neighbours. `scratch` has room for the number of each bundle. */
 function connect(conflicts: Conflicts, { starts, entries }: Lockers, account: number, scratch: Int32Array): void {
-  const { rows, localOf, groups, groupOf } = conflicts;
+  const { groups, groupOf, localOf, rows } = conflicts;
   const start = starts[account] ?? 0;
   const end = starts[account + 1] ?? 0;
   const group = groups[groupOf[(entries[start] ?? 0) >> 1] ?? 0];
@@ -139,15 +138,20 @@ function connect(conflicts: Conflicts, { starts, entries }: Lockers, account: nu
   const { words, rowStart } = group;
   let writers = 0;
   for (let at = start; at < end; at++) writers += (entries[at] ?? 0) & 1;
-  if (writers < words) {
-    // Few writers in a large group: to go from each to all others is less than a row for each.
+  if (2 * writers < words) {
+    // Few writers in a large group: bit by bit is less than rows as wide as the group. Writers come first here.
+    let writer = 0;
+    let reader = writers;
     for (let at = start; at < end; at++) {
-      if (((entries[at] ?? 0) & 1) === 0) continue;
-      const local = localOf[(entries[at] ?? 0) >> 1] ?? 0;
-      for (let beside = start; beside < end; beside++) {
-        const other = localOf[(entries[beside] ?? 0) >> 1] ?? 0;
-        putBit(rows, rowStart + local * words, other);
-        putBit(rows, rowStart + other * words, local);
+      const entry = entries[at] ?? 0;
+      scratch[(entry & 1) === 1 ? writer++ : reader++] = localOf[entry >> 1] ?? 0;
+    }
+    for (let at = 0; at < end - start; at++) {
+      const row = rowStart + (scratch[at] ?? 0) * words;
+      const others = at < writers ? end - start : writers;
+      for (let beside = 0; beside < others; beside++) {
+        const local = scratch[beside] ?? 0;
+        rows[row + (local >> 5)] = (rows[row + (local >> 5)] ?? 0) | (1 << (local & 31));
       }
     }
     return;

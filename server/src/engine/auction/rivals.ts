@@ -4,7 +4,7 @@ import type { Conflicts, Group } from "./conflicts.ts";
 import { narrowMax } from "./narrow-search.ts";
 
 /** Members of all cliques together; what comes beyond it is left out, and the bounds are looser. */
-const membersMax = 1 << 16;
+const membersMax = 1 << 14;
 /** Readers of one account that are listed, each with all of its writers. */
 const readersMax = 16;
 

@@ -5,7 +5,7 @@ import { rankBundles } from "./rank.ts";
 import { solve } from "./solve.ts";
 
 /** At most about 4 ms of searching where groups are too large to be solved outright. */
-export const defaultSearchSteps = 4_000_000;
+export const defaultSearchSteps = 1_500_000;
 
 /**
  * One tick's auction: the bundles that pay the most lamports of tip together, where no two conflict and the block's and
