@@ -35,8 +35,17 @@ export interface AuctionCaps {
 }
 
 export interface AuctionOptions {
-  /** Steps that a search beyond the exact sizes may take in all, about a nanosecond or two each. */
-  readonly searchSteps: number;
+  /**
+   * Steps that searching may take in all, about two nanoseconds each. Groups of up to 28 are solved whatever it takes where
+   * no cap binds.
+   */
+  readonly searchSteps?: number;
+  /**
+   * Ids of winners of an earlier auction. The revenue is never below what those of them that stand here pay together, as far
+   * as they fit in rank, so that a search that is cut short earns no less for a bundle more. Part of what decides: to replay
+   * a tick takes the same ones.
+   */
+  readonly incumbent?: readonly string[];
 }
 
 /** How a bundle lost: to winners that it conflicts with, or to the caps of the block. */
@@ -67,6 +76,6 @@ export interface AuctionFacts {
   readonly capsBound: boolean;
   /** Nodes of the search trees, over all groups and prices. */
   readonly nodes: number;
-  /** Steps taken, which may be a few more than the `searchSteps` that searching ends at. */
+  /** Steps taken: at most some ten thousand beyond `searchSteps`, and what small groups took. */
   readonly steps: number;
 }

@@ -5,7 +5,7 @@ import type { AuctionOutcome } from "./interfaces.ts";
 import { runAuction } from "./run-auction.ts";
 import { connectedGroup, shuffled, wholeBlock } from "./testing/bundles.ts";
 import { breachOf, exhaustiveRevenue } from "./testing/exhaustive.ts";
-import { smallInstance } from "./testing/instances.ts";
+import { type Instance, smallInstance } from "./testing/instances.ts";
 
 /** What an outcome decides, in an order that says nothing about how it was found. */
 const decided = ({ winners, losers, revenue, upperBound }: AuctionOutcome) => ({
@@ -30,6 +30,22 @@ test("groups of 28 are solved exactly, whatever the block has left and with no s
     expect(facts).toMatchObject({ groups: 1, largestGroup: 28 });
   }
 });
+
+test("groups of up to 28 are solved exactly with no steps to search where no cap binds, however many there are", () => {
+  for (let seed = 0; seed < 40; seed++) {
+    const groups = Array.from({ length: 6 }, (_, at) => connectedGroup(seed * 6 + at, 8 + ((seed + 4 * at) % 21), 6));
+    const bundles = groups.flatMap((group, at) =>
+      group.bundles.map(({ id, locks, ...rest }) => {
+        const writes = locks.writes.map((account) => (account < 8 ? account : account + 5_000 * (at + 1)));
+        return { ...rest, id: `${at}${id}`, locks: { ...locks, writes } };
+      }),
+    );
+    const caps = { ...wholeBlock, computeUnits: 6e9, accountComputeUnits: 6e9 };
+    const { revenue, gap, facts } = runAuction(shuffled(bundles, seededRandom(seed)), caps, { searchSteps: 0 });
+    const best = groups.reduce((sum, group) => sum + exhaustiveRevenue(group.bundles, caps), 0n);
+    expect({ revenue, gap, groups: facts.groups }).toEqual({ revenue: best, gap: 0n, groups: 6 });
+  }
+}, 60_000);
 
 describe("beyond the sizes that are solved outright", () => {
   test("the gap is a true bound, however few steps there are", () => {
@@ -89,6 +105,50 @@ test("one more bundle never lowers the revenue where the search is exact", () =>
     }
   }
   expect(rose).toBeGreaterThan(400);
+});
+
+describe("one more bundle, where the search is cut short", () => {
+  /** Revenues as bundles come one by one; the winners so far are the incumbent where `isKept`. */
+  const revenues = ({ bundles, caps }: Instance, from: number, searchSteps: number, isKept: boolean): bigint[] => {
+    let incumbent: string[] = [];
+    return bundles.slice(from).map((_, at) => {
+      const options = isKept ? { searchSteps, incumbent } : { searchSteps };
+      const { winners, revenue, upperBound } = runAuction(bundles.slice(0, from + at + 1), caps, options);
+      expect(breachOf(winners, caps)).toBeNull();
+      expect(upperBound).toBeGreaterThanOrEqual(revenue);
+      incumbent = winners.map(({ id }) => id);
+      return revenue;
+    });
+  };
+  const falls = (series: readonly bigint[]): number =>
+    series.filter((revenue, at) => revenue < (series[at - 1] ?? 0n)).length;
+
+  test("never lowers the revenue beside the incumbent, and does without", () => {
+    let without = 0;
+    let rose = 0;
+    for (let seed = 0; seed < 9; seed++) {
+      const caps = { ...wholeBlock, computeUnits: seed % 2 === 0 ? 6e9 : 20_000_000 };
+      const group = connectedGroup(seed, 120, 24, seed % 3 === 0 ? { ...caps, accountComputeUnits: 3_000_000 } : caps);
+      const arrived = { ...group, bundles: shuffled(group.bundles, seededRandom(seed)) };
+      const searchSteps = [0, 5_000, 40_000][seed % 3] ?? 0;
+      without += falls(revenues(arrived, 70, searchSteps, false));
+      const kept = revenues(arrived, 70, searchSteps, true);
+      expect(falls(kept)).toBe(0);
+      rose += kept.filter((revenue, at) => revenue > (kept[at - 1] ?? revenue)).length;
+    }
+    expect(without).toBeGreaterThan(5);
+    expect(rose).toBeGreaterThan(50);
+  }, 60_000);
+
+  test("an incumbent that stands no more, conflicts or exceeds the caps is kept as far as it fits", () => {
+    for (let seed = 0; seed < 200; seed++) {
+      const { bundles, caps } = smallInstance(seed, { bundlesMax: 14 });
+      const incumbent = [...bundles.filter((_, at) => at % 2 === 0).map(({ id }) => id), "gone"];
+      const { revenue, gap, winners } = runAuction(bundles, caps, { incumbent });
+      expect({ revenue, gap }).toEqual({ revenue: exhaustiveRevenue(bundles, caps), gap: 0n });
+      expect(breachOf(winners, caps)).toBeNull();
+    }
+  });
 });
 
 test("a loser to conflicts conflicts with a winner; a loser to caps with none", () => {

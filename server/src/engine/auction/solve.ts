@@ -24,10 +24,10 @@ const priceSweeps = 2;
  * The winners of a problem. Without caps each group is on its own, and the union of the groups' optima is the answer.
  * Where that exceeds a cap the cap's compute gets a price, at which groups are on their own again; the price bounds what
  * can be reached, and the few choices close enough to that bound to matter are combined exactly. Tip accounts' caps are
- * looked at only when an answer exceeds them.
+ * looked at only when an answer exceeds them. What it finds is worth no less than `incumbent`, as far as that fits.
  */
-export function solve(problem: Contested, budget: SearchBudget): Solution {
-  const solver = new Solver(problem, budget);
+export function solve(problem: Contested, budget: SearchBudget, incumbent: Choice | null = null): Solution {
+  const solver = new Solver(problem, budget, incumbent);
   solver.run();
   return solver.solution();
 }
@@ -43,11 +43,14 @@ class Solver {
   /** Those at which the lowest bound so far was found. */
   #prices: readonly number[] = [];
 
-  constructor(contested: Contested, budget: SearchBudget) {
+  constructor(contested: Contested, budget: SearchBudget, incumbent: Choice | null) {
     this.#contested = contested;
     this.#problem = contested.problem;
     this.#budget = budget;
     this.#best = fill(this.#problem, null);
+    if (incumbent === null) return;
+    const kept = fill(this.#problem, incumbent);
+    if (kept.worth > this.#best.worth) this.#best = kept;
   }
 
   solution(): Solution {

@@ -77,7 +77,8 @@ export function unitsAt(
     let isWhole = true;
     let margins = 0;
     for (const locals of optima.partsOf(group, live)) {
-      const inner = locals.length <= narrowMax ? [locals] : reducedParts(problem, group, locals, weights, -least, optima);
+      const inner =
+        locals.length <= narrowMax ? [locals] : reducedParts(problem, group, locals, weights, -least, optima);
       for (const each of inner) {
         const margin = marginOf(optima, group, each, weights);
         parts.push({ group, locals: each, margin });

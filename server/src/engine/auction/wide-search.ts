@@ -143,7 +143,11 @@ const nothing: HeavySet = { set: [], value: 0, upper: Number.POSITIVE_INFINITY }
  * The vertices of sets that weigh more than `beaten`: not those that cost too much of the bound to take, nor the neighbours
  * of those that cost too much to leave out. Those that weigh nothing are of no use.
  */
-function openVertices({ size, words, rows, weights }: Graph, { upper, reduced }: CliqueBound, beaten: number): Int32Array {
+function openVertices(
+  { size, words, rows, weights }: Graph,
+  { upper, reduced }: CliqueBound,
+  beaten: number,
+): Int32Array {
   const open = new Int32Array(words);
   for (let vertex = 0; vertex < size; vertex++) {
     if ((weights[vertex] ?? 0) > 0 && upper + Math.min(0, reduced[vertex] ?? 0) > beaten) putBit(open, 0, vertex);
