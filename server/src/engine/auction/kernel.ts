@@ -3,6 +3,7 @@ import { bitsOf, type Conflicts, type Group } from "./conflicts.ts";
 import { hasBit, partsOf, type SearchBudget } from "./graph.ts";
 import type { Contested, Problem } from "./problem.ts";
 import { rivalsOf } from "./rivals.ts";
+import { byScore } from "./sorting.ts";
 
 /** Rounds in which bundles that another one makes needless are removed; what later rounds find is little. */
 const roundsMax = 2;
@@ -40,52 +41,66 @@ export function kernelOf(whole: Contested, active: readonly number[], budget: Se
       for (let local = 0; local < members.length; local++) own[local] = of[members[local] ?? 0] ?? 0;
       return own;
     };
-    thin(conflicts.rows, group, within(tips), uses.map(within), live.subarray(bitStart, bitStart + words), budget);
+    const order = byScore(within(tips));
+    // What pays as much for no more of the block's compute comes before it in rank.
+    const isBefore = active.includes(0);
+    const thinning = { rows: conflicts.rows, group, order, uses: uses.map(within), isBefore, budget };
+    thin(thinning, live.subarray(bitStart, bitStart + words));
   }
   return restrict(whole, live);
 }
 
-/** `tips` and `uses` are by local number. */
-function thin(
-  rows: Int32Array,
-  group: Group,
-  tips: Float64Array,
-  uses: readonly Float64Array[],
-  live: Int32Array,
-  budget: SearchBudget,
-): void {
+interface Thinning {
+  readonly rows: Int32Array;
+  readonly group: Group;
+  /** Local numbers, the highest tip first. */
+  readonly order: Int32Array;
+  /** Of each active cap, by local number. */
+  readonly uses: readonly Float64Array[];
+  /** Whether only those before a member in rank can make it needless. */
+  readonly isBefore: boolean;
+  readonly budget: SearchBudget;
+}
+
+function thin(thinning: Thinning, live: Int32Array): void {
+  const { order, budget } = thinning;
+  const above = new Int32Array(live.length);
   for (let round = 0; round < roundsMax && budget.steps > 0; round++) {
     let dropped = 0;
-    // From the last in rank: those that pay least for a unit mostly go, and are no hindrance to others then.
-    for (let local = group.members.length - 1; local >= 0 && budget.steps > 0; local--) {
-      if (!hasBit(live, 0, local) || !isNeedless(rows, group, tips, uses, live, local, budget)) continue;
-      live[local >> 5] = (live[local >> 5] ?? 0) & ~(1 << (local & 31));
+    above.set(live);
+    for (let at = order.length - 1; at >= 0 && budget.steps > 0; at--) {
+      const local = order[at] ?? 0;
+      const bit = ~(1 << (local & 31));
+      const word = local >> 5;
+      above[word] = (above[word] ?? 0) & bit;
+      if (!hasBit(live, 0, local) || !isNeedless(thinning, live, above, local)) continue;
+      live[word] = (live[word] ?? 0) & bit;
       dropped++;
     }
-    if (dropped * roundGain < group.members.length) return;
+    if (dropped * roundGain < order.length) return;
   }
 }
 
+/** `above` are the live members that pay as much. */
 function isNeedless(
-  rows: Int32Array,
-  { words, rowStart }: Group,
-  tips: Float64Array,
-  uses: readonly Float64Array[],
+  { rows, group: { words, rowStart }, uses, isBefore, budget }: Thinning,
   live: Int32Array,
+  above: Int32Array,
   local: number,
-  budget: SearchBudget,
 ): boolean {
   const row = rowStart + local * words;
   const ownWord = local >> 5;
   const notOwn = ~(1 << (local & 31));
-  const tip = tips[local] ?? 0;
+  const end = isBefore ? ownWord + 1 : words;
   let steps = words;
   let isFound = false;
-  for (let word = 0; word < words && !isFound; word++) {
-    for (let rest = (rows[row + word] ?? 0) & (live[word] ?? 0); rest !== 0 && !isFound; rest &= rest - 1) {
+  for (let word = 0; word < end && !isFound; word++) {
+    let rest = (rows[row + word] ?? 0) & (above[word] ?? 0);
+    if (isBefore && word === ownWord) rest &= ~notOwn - 1;
+    for (; rest !== 0 && !isFound; rest &= rest - 1) {
       const other = word * 32 + 31 - Math.clz32(rest & -rest);
       steps += 2;
-      if ((tips[other] ?? 0) < tip || usesMore(uses, other, local)) continue;
+      if (usesMore(uses, other, local)) continue;
       const otherRow = rowStart + other * words;
       let at = 0;
       for (; at < words; at++) {
