@@ -3,8 +3,11 @@ import { byScore } from "./sorting.ts";
 
 /** Sweeps over all cliques; each one costs about as much as the cliques have members. */
 const sweepsMax = 60;
-/** A choice is tried after each so many sweeps; that many are made however few steps there are. */
+/** The bound is looked at after each so many sweeps; that many are made however few steps there are. */
 const sweepsPerTry = 10;
+/** Parts of the bound: a choice is tried when it falls by less, and the end is where it falls by less. */
+const settledGain = 5e-3;
+const leastGain = 1e-5;
 /** Steps that a try costs, for each vertex: it sorts them. */
 const tryCost = 20;
 
@@ -52,12 +55,16 @@ export function boundByCliques(
     for (let count = 0; count < sweepsPerTry; count++) {
       for (let clique = 0; clique < cliques; clique++) movePrice(clique, members, starts, prices, reduced);
     }
+    budget.steps -= 2 * sweepsPerTry * members.length + 4 * size;
+    bound = boundOf(prices, reduced);
+    const gain = last - bound;
+    last = bound;
+    // Prices that still move say little yet.
+    if (gain > bound * settledGain && sweeps + sweepsPerTry < sweepsMax && budget.steps > 0) continue;
     const tried = takeByScore(graph, reduced);
     if (tried.value > value) ({ value, set } = tried);
-    budget.steps -= 2 * sweepsPerTry * members.length + tryCost * size + tried.set.length * graph.words;
-    bound = boundOf(prices, reduced);
-    if (bound - value < 1 || last - bound < bound * 1e-5) break;
-    last = bound;
+    budget.steps -= tryCost * size + tried.set.length * graph.words;
+    if (bound - value < 1 || gain < bound * leastGain) break;
   }
   return { upper: bound, reduced, set, value };
 }

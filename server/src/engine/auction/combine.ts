@@ -199,7 +199,7 @@ class LayeredSearch {
     }
     if (bound <= this.#moreThan) return;
     const count = this.#count;
-    if (caps > 1) this.#budget.steps -= 2 * Math.min(comparedMax, count - layer);
+    if (caps > 1) this.#budget.steps -= Math.min(comparedMax, count - layer);
     const firstCompared = caps === 1 ? Math.max(layer, count - 1) : Math.max(layer, count - comparedMax);
     for (let other = firstCompared; other < count; other++) if (this.#matches(other, from, option, worth)) return;
     if (count === this.#worths.length) this.#grow();

@@ -11,6 +11,9 @@ export interface GroupOptimum {
   readonly upper: number;
 }
 
+/** A bound this many times the best set says that cliques do not tell much about the group. */
+const farFrom = 1.05;
+
 /**
  * Heaviest independent sets of conflict groups at weights that change from call to call; bundles that weigh nothing or less
  * are left out, and large groups fall into parts by it. Groups of up to 28 are searched to the end where the caller wants
@@ -77,7 +80,8 @@ export class GroupOptima {
     const rivals = this.#rivals[number] ?? { members: new Int32Array(0), starts: [0] };
     this.#prices[number] ??= new Float64Array(rivals.starts.length - 1);
     const bound = boundByCliques(graph, rivals, this.budget, this.#prices[number]);
-    return bound.upper > bound.value ? this.#trySparse(number, graph, bound) : bound;
+    const isFar = bound.upper > bound.value * farFrom;
+    return isFar ? this.#trySparse(number, graph, bound) : bound;
   }
 
   /** Where conflicts are in no cliques to speak of, those with few of them are the better choice. */

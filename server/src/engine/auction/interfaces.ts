@@ -36,7 +36,7 @@ export interface AuctionCaps {
 
 export interface AuctionOptions {
   /**
-   * Steps that searching may take in all, about two nanoseconds each. Groups of up to 28 are solved whatever it takes where
+   * Steps that searching may take in all, about two nanoseconds each; see `defaultSearchSteps`. Groups of up to 28 are solved whatever it takes where
    * no cap binds.
    */
   readonly searchSteps?: number;

@@ -4,8 +4,15 @@ import { fitsAlone, freeOf, type Problem, problemOf } from "./problem.ts";
 import { rankBundles } from "./rank.ts";
 import { solve } from "./solve.ts";
 
-/** About 3 ms of searching, which few ticks use up. */
-export const defaultSearchSteps = 1_500_000;
+/** Steps of a tick in all, about 7 ms, and what each bundle takes of them before anything is searched. */
+const tickSteps = 3_500_000;
+const stepsPerBundle = 1_000;
+/** However many bundles there are; 2,000 leave as many. */
+const searchStepsMin = 1_500_000;
+
+export function defaultSearchSteps(bundles: number): number {
+  return Math.max(searchStepsMin, tickSteps - stepsPerBundle * bundles);
+}
 
 /**
  * One tick's auction: the bundles that pay the most lamports of tip together, where no two conflict and the block's and
@@ -23,7 +30,7 @@ export const defaultSearchSteps = 1_500_000;
 export function runAuction<B extends AuctionBundle>(
   bundles: readonly B[],
   caps: AuctionCaps,
-  { searchSteps = defaultSearchSteps, incumbent = [] }: AuctionOptions = {},
+  { searchSteps = defaultSearchSteps(bundles.length), incumbent = [] }: AuctionOptions = {},
 ): AuctionOutcome<B> {
   const ranked = rankBundles(bundles);
   const free = freeOf(caps);
