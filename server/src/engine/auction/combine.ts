@@ -1,14 +1,15 @@
+import { DepthSearch, type Knapsack, remaindersOf } from "./depth-search.ts";
 import type { Prices } from "./evaluation.ts";
 import type { SearchBudget } from "./graph.ts";
 import type { Problem } from "./problem.ts";
 import type { Option, Unit } from "./units.ts";
 
-/** States kept in all. Beyond it the best found counts, and the bound stays that of the prices. */
+/** States kept in all. */
 const statesMax = 1 << 16;
 /** States that there is room for at first. */
 const statesFirst = 1 << 10;
 /** Steps that a state costs beside looking for it among the options. */
-const stepsPerState = 20;
+const stepsPerState = 40;
 /** Kept states of a layer that a new one is compared with when several caps are active; with one cap all are. */
 const comparedMax = 32;
 
@@ -22,8 +23,9 @@ export interface Combined {
 
 /**
  * The best way to choose one option of each unit within the active caps, if it is worth more than `moreThan`: dynamic
- * programming over units. A state is what the choices so far use and are worth; it is dropped when another one is worth
- * as much with no more use, when the rest cannot fit, or when at the given prices the rest cannot make it worth enough.
+ * programming over units, and where its states are too many, a search in depth with the rest of the steps. A state is what
+ * the choices so far use and are worth; it is dropped when another one is worth as much with no more use, when the rest
+ * cannot fit, or when at the given prices the rest cannot make it worth enough.
  */
 export function combine(
   problem: Problem,
@@ -47,18 +49,33 @@ export function combine(
   });
   const first = active[0] ?? 0;
   open.sort((a, b) => spread(b, first) - spread(a, first));
-  const search = new LayeredSearch(
-    open,
-    active.map((cap) => prices[cap] ?? 0),
-    active,
-    free,
-    moreThan - base,
-    budget,
-  );
-  search.run();
-  if (search.best < 0) return { bundles: null, worth: moreThan, isComplete: !search.isBounded };
-  const bundles = [...settled, ...search.chosen()].flatMap((option) => option.bundles);
-  return { bundles, worth: base + search.bestWorth, isComplete: !search.isBounded };
+  const knapsack = { units: open, active, prices: active.map((cap) => prices[cap] ?? 0), free };
+  const { options, isComplete } = best(knapsack, moreThan - base, problem.scale, budget);
+  if (options === null) return { bundles: null, worth: moreThan, isComplete };
+  const all = [...settled, ...options];
+  return {
+    bundles: all.flatMap(({ bundles }) => bundles),
+    worth: all.reduce((sum, { tips }) => sum + tips, 0),
+    isComplete,
+  };
+}
+
+interface Best {
+  readonly options: readonly Option[] | null;
+  readonly isComplete: boolean;
+}
+
+function best(knapsack: Knapsack, moreThan: number, leastGain: number, budget: SearchBudget): Best {
+  // With several caps few states are worth as much with no more use of each.
+  const kept = Math.floor(Math.max(0, budget.steps) * (knapsack.active.length === 1 ? 1 / 2 : 3 / 4));
+  budget.steps -= kept;
+  const layered = new LayeredSearch(knapsack, moreThan, budget);
+  layered.run();
+  budget.steps = Math.max(0, budget.steps) + kept;
+  if (!layered.isBounded) return { options: layered.best < 0 ? null : layered.chosen(), isComplete: true };
+  const deep = new DepthSearch(knapsack, moreThan, leastGain, budget);
+  deep.run();
+  return { options: deep.best, isComplete: !deep.isCut };
 }
 
 /** How much a unit can move the use of a cap: units that move much come first, and little ones fill what is left. */
@@ -76,7 +93,7 @@ class LayeredSearch {
   readonly #active: readonly number[];
   readonly #free: readonly number[];
   readonly #moreThan: number;
-  /** By unit and, within, by active cap: the least and the most that it and those after it use; and their margins. */
+  /** See `Remainders`. */
   readonly #least: Float64Array;
   readonly #most: Float64Array;
   readonly #margins: Float64Array;
@@ -88,34 +105,19 @@ class LayeredSearch {
   #parents = new Int32Array(statesFirst);
   #picks = new Int32Array(statesFirst);
 
-  constructor(
-    units: readonly Unit[],
-    prices: readonly number[],
-    active: readonly number[],
-    free: readonly number[],
-    moreThan: number,
-    budget: SearchBudget,
-  ) {
+  constructor(knapsack: Knapsack, moreThan: number, budget: SearchBudget) {
+    const { units, active, prices, free } = knapsack;
     this.#budget = budget;
     this.#units = units;
     this.#prices = prices;
     this.#active = active;
     this.#free = free;
     this.#moreThan = moreThan;
-    const caps = active.length;
-    this.#uses = new Float64Array(statesFirst * caps);
-    this.#least = new Float64Array((units.length + 1) * caps);
-    this.#most = new Float64Array((units.length + 1) * caps);
-    this.#margins = new Float64Array(units.length + 1);
-    for (let at = units.length - 1; at >= 0; at--) {
-      const { options = [], margin = 0 } = units[at] ?? {};
-      this.#margins[at] = (this.#margins[at + 1] ?? 0) + margin;
-      active.forEach((cap, place) => {
-        const uses = options.map((option) => option.uses[cap] ?? 0);
-        this.#least[at * caps + place] = (this.#least[(at + 1) * caps + place] ?? 0) + Math.min(...uses);
-        this.#most[at * caps + place] = (this.#most[(at + 1) * caps + place] ?? 0) + Math.max(...uses);
-      });
-    }
+    this.#uses = new Float64Array(statesFirst * active.length);
+    const { least, most, margins } = remaindersOf(knapsack);
+    this.#least = least;
+    this.#most = most;
+    this.#margins = margins;
   }
 
   run(): void {
@@ -199,7 +201,7 @@ class LayeredSearch {
     }
     if (bound <= this.#moreThan) return;
     const count = this.#count;
-    if (caps > 1) this.#budget.steps -= Math.min(comparedMax, count - layer);
+    if (caps > 1) this.#budget.steps -= 2 * Math.min(comparedMax, count - layer);
     const firstCompared = caps === 1 ? Math.max(layer, count - 1) : Math.max(layer, count - comparedMax);
     for (let other = firstCompared; other < count; other++) if (this.#matches(other, from, option, worth)) return;
     if (count === this.#worths.length) this.#grow();

@@ -124,7 +124,7 @@ export class NarrowSearch {
 
   /** The vertices that remain when cliques worth `budget` have been peeled off: no set without them weighs more than it. */
   #unpaid(mask: number, budget: number): number {
-    let steps = 10;
+    let steps = 20;
     if (budget < 0) {
       this.#budget.steps -= steps;
       return mask;
@@ -135,7 +135,7 @@ export class NarrowSearch {
     for (let rest = mask; rest !== 0; rest &= rest - 1) {
       const vertex = lowestBit(rest);
       const weight = weights[vertex] ?? 0;
-      steps++;
+      steps += 2;
       if (weight > 0) left[vertex] = weight;
       else open &= ~(1 << vertex);
     }
@@ -159,7 +159,7 @@ export class NarrowSearch {
         const weight = (left[vertex] ?? 0) - pay;
         left[vertex] = weight;
         if (weight === 0) open &= ~(1 << vertex);
-        steps += 3;
+        steps += 6;
       }
       if (room === 0) break;
     }

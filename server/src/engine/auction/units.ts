@@ -11,6 +11,9 @@ import type { Problem } from "./problem.ts";
 /** Sets of one part that are kept in mind; a part with more of them within the window is divided by branching. */
 const setsMax = 256;
 
+/** Steps that making an option of a set costs, beside comparing it with the others. */
+const stepsPerSet = 200;
+
 /** One set of bundles that a unit may choose. */
 export interface Option {
   readonly bundles: readonly number[];
@@ -99,6 +102,7 @@ export function unitsAt(
     if (sets === null) branchOn ??= busiest(problem, part);
     const margin = part.margin ?? 0;
     const known = sets ?? [[], chosenOf(part, evaluation.choice)];
+    optima.budget.steps -= known.length * (stepsPerSet + known.length);
     const options = undominated(
       known.map((bundles) => optionOf(problem, bundles)),
       active,
