@@ -29,6 +29,8 @@ export class Auctioneer implements AsyncDisposable {
   readonly #losses = new Losses();
   readonly #following: Disposable;
   #plan: BlockPlan | null = null;
+  /** Winners of the auction before: where they compete again, nothing that has come since makes the revenue less. */
+  #incumbent: readonly string[] = [];
   #ticking: Promise<void> | null = null;
 
   constructor(dependencies: AuctioneerDependencies) {
@@ -168,7 +170,8 @@ export class Auctioneer implements AsyncDisposable {
     if (competing.length === 0) return null;
     const { accounts } = this.#candidates;
     const tipAccounts = new Set(this.#deps.tipAccounts.flatMap((address) => accounts.idOf(address) ?? []));
-    const outcome = runAuction(competing, plan.caps(accounts, tipAccounts));
+    const outcome = runAuction(competing, plan.caps(accounts, tipAccounts), { incumbent: this.#incumbent });
+    this.#incumbent = outcome.winners.map(({ id }) => id);
     return outcome;
   }
 
