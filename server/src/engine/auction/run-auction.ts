@@ -7,9 +7,10 @@ import { solve } from "./solve.ts";
 /** Steps of a tick in all, about 7 ms, and what each bundle takes of them before anything is searched. */
 const tickSteps = 3_500_000;
 const stepsPerBundle = 1_000;
-/** However many bundles there are; 2,000 leave as many. */
+/** However many bundles there are. */
 const searchStepsMin = 1_500_000;
 
+/** The steps that searching may take in a tick of so many bundles. */
 export function defaultSearchSteps(bundles: number): number {
   return Math.max(searchStepsMin, tickSteps - stepsPerBundle * bundles);
 }
