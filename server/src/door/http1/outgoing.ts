@@ -16,12 +16,9 @@ export interface Framing {
   readonly request: Pick<RequestHead, "method" | "minor"> | null;
 }
 
-/** What goes to the socket of a streamed body at a time, and all that is held of it. */
-const partBytesMax = 128 * 1024;
-/** Room for a chunk's size before its bytes and the line end after them. */
-const sizeBytes = 8;
-/** A body of bytes up to here is copied behind its head, so that both go out in one write. */
-const joinedBytesMax = 64 * 1024;
+/** Bytes up to here are copied behind what stands before them, so that both go out in one write. */
+const joinedBytesMax = 32 * 1024;
+const lineEnd = Buffer.from("\r\n");
 
 const nothing = new Uint8Array(0);
 
@@ -67,7 +64,7 @@ const isBodiless = (status: number): boolean => status === 204 || status === 304
 
 /**
  * Writes answers to one socket, one after the other, and holds what it does not take at once: of an answer that is whole
- * its rest, of a streamed one a part of 128 KiB.
+ * its rest, of a streamed one a piece of its source.
  */
 export class Outgoing {
   readonly #socket: WritableSocket;
@@ -124,16 +121,12 @@ export class Outgoing {
         ended({ how: isBegun ? "whole" : "left", bytes, fault: null });
         return isBegun;
       }
-      const frame = Buffer.allocUnsafeSlow(partBytesMax + sizeBytes + 2);
       for (let piece = await source.next(); piece !== null; piece = await source.next()) {
-        for (let at = 0; at < piece.length; at += partBytesMax) {
-          const part = piece.subarray(at, at + partBytesMax);
-          bytes += part.length;
-          if (await this.write(isChunked ? framed(frame, part) : copied(frame, part))) continue;
-          source.cancel();
-          ended({ how: "left", bytes, fault: null });
-          return false;
-        }
+        bytes += piece.length;
+        if (piece.length === 0 || (await this.#sendPiece(piece, isChunked))) continue;
+        source.cancel();
+        ended({ how: "left", bytes, fault: null });
+        return false;
       }
       const isWhole = isChunked ? await this.write("0\r\n\r\n") : !this.#isClosed;
       ended({ how: isWhole ? "whole" : "left", bytes, fault: null });
@@ -145,6 +138,14 @@ export class Outgoing {
     } finally {
       this.#source = null;
     }
+  }
+
+  /** Large pieces are not copied: what the client has not taken of one is the source's until the next is asked for. */
+  async #sendPiece(piece: Uint8Array, isChunked: boolean): Promise<boolean> {
+    if (!isChunked) return this.write(piece);
+    const size = `${piece.length.toString(16)}\r\n`;
+    if (piece.length <= joinedBytesMax) return this.write(Buffer.concat([Buffer.from(size), piece, lineEnd]));
+    return (await this.write(size)) && (await this.write(piece)) && (await this.write(lineEnd));
   }
 
   /** True when the socket took all of it, else a promise of whether it has, which is false when it is closed before. */
@@ -188,22 +189,6 @@ export class Outgoing {
     this.#sending = null;
     sending?.resolve(isSent);
   }
-}
-
-/** A chunk in the frame's memory, which is free again when it has been written. */
-function framed(frame: Buffer, part: Uint8Array): Uint8Array {
-  const size = part.length.toString(16);
-  const start = sizeBytes - size.length - 2;
-  frame.write(`${size}\r\n`, start, "latin1");
-  frame.set(part, sizeBytes);
-  frame[sizeBytes + part.length] = 0x0d;
-  frame[sizeBytes + part.length + 1] = 0x0a;
-  return frame.subarray(start, sizeBytes + part.length + 2);
-}
-
-function copied(frame: Buffer, part: Uint8Array): Uint8Array {
-  frame.set(part);
-  return frame.subarray(0, part.length);
 }
 
 const bytesOf = (data: string | Uint8Array): Uint8Array => (typeof data === "string" ? Buffer.from(data) : data);
