@@ -82,7 +82,7 @@ const submit: ZodOpenApiOperationObject = {
   summary: "Submit a bundle",
   description:
     "50 requests a second for each key. A body with `jsonrpc` is a call of Jito's API instead: sendBundle, getTipAccounts, " +
-    "getBundleStatuses, getInflightBundleStatuses.",
+    "getBundleStatuses, getInflightBundleStatuses; simulateBundle is passed to a node.",
   security: keys,
   requestBody: { required: true, content: { "application/json": { schema: schemas.bundleSubmit } } },
   responses: {

@@ -19,16 +19,17 @@ const slot = wholeNumber.meta({ description: "A slot, a whole number below 2^64"
 
 const mevType = z
   .string()
-  .transform((text) => text.toLowerCase())
+  .nullish()
+  .transform((text) => text?.toLowerCase() ?? "unknown")
   .pipe(z.enum(mevTypes))
-  .default("unknown")
   .meta({ description: `One of ${mevTypes.join(", ")}, in any letter case; without it unknown` });
 
 const base58Address = z.string().min(32).max(44);
 
 /**
  * POST /api/v1/bundles (spec: block engine, BundleSubmitRequest). What is beside the shown fields is ours. How many
- * transactions there are and how long each is has reasons of its own; the body's bound holds before.
+ * transactions there are and how long each is has reasons of its own; the body's bound holds before. Null stands
+ * for what may be left out, as clients of typed languages write it.
  */
 export const bundleSubmit = z
   .object({
@@ -39,15 +40,15 @@ export const bundleSubmit = z
           accounts: z
             .array(z.object({ pubkey: base58Address, isWritable: z.boolean() }))
             .max(256)
-            .optional(),
+            .nullish(),
         }),
       )
-      .default([]),
+      .nullish(),
     tip: lamports,
     mevType,
-    targetSlot: slot.optional(),
+    targetSlot: slot.nullish(),
     /** Base64 of an encrypted bundle, in place of `transactions`. */
-    encryptedPayload: z.string().max(16_384).optional(),
+    encryptedPayload: z.string().max(16_384).nullish(),
   })
   .meta({ id: "BundleSubmitRequest" });
 
@@ -71,8 +72,8 @@ export const engineStatus = z
     version: z.string(),
     status: z.enum(["ok", "degraded", "maintenance"]),
     uptime: z.number().meta({ description: "Seconds" }),
-    role: z.enum(["active", "standby"]).meta({
-      description: "standby: another process keeps the book of bundles, and this one takes over when that one ends",
+    role: z.literal("standby").optional().meta({
+      description: "Another process keeps the book of bundles, and this one takes over when that one ends",
     }),
   })
   .meta({ id: "EngineStatus" });

@@ -9,7 +9,7 @@ import { tipAccounts } from "../src/engine/tip-accounts.ts";
 import { memo, pay, signatureOf, signed, textOf, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { connected, type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";
-import { eventually, root } from "./testing/network.ts";
+import { eventually, post, root } from "./testing/network.ts";
 import { RestSearcher } from "./testing/searcher.ts";
 
 setDefaultTimeout(30_000);
@@ -108,6 +108,15 @@ describe("an unmodified jito-js-rpc", () => {
     expect(confirmed).toMatchObject({ bundle_id: id, slot, transactions: [signatureOf(sent)], err: { Ok: null } });
     expect((await client.getBundleStatuses([[id]])).result?.value).toMatchObject([{ bundle_id: id, slot }]);
     expect((await chain.landed(signatureOf(sent)))?.slot).toBe(slot);
+  });
+
+  test("has a bundle simulated by a node that knows how", async () => {
+    const encodedTransactions = [textOf(await one("simulated"))];
+    const call = { jsonrpc: "2.0", id: 1, method: "simulateBundle", params: [{ encodedTransactions }] };
+    const answer = await post(`${world.rest}/api/v1/bundles?uuid=${world.network.dev.key}`, call);
+    expect(answer.body).toMatchObject({
+      result: { value: { summary: "succeeded", transactionResults: [{ err: null }] } },
+    });
   });
 
   test("sends a transaction as a bundle alone, in base58 too", async () => {

@@ -193,11 +193,8 @@ function healthSource(
   return () => {
     const nodes = gateway.upstreams.pool(config.networkDefault)?.health() ?? [];
     const nodesWell = nodes.some((node) => node.healthy) ? "ok" : "degraded";
-    const { role, status } = engine?.status() ?? { role: null, status: "ok" };
-    const parts = {
-      nodes: nodesWell,
-      ...(role === null ? {} : { engine: role === "standby" ? role : status }),
-    } as const;
+    const { role, status } = engine?.status() ?? { status: "ok" };
+    const parts = { nodes: nodesWell, ...(engine === null ? {} : { engine: role ?? status }) } as const;
     const isWell = nodesWell === "ok" && status !== "degraded";
     return {
       status: drain.hasBegun ? "down" : isWell ? "ok" : "degraded",

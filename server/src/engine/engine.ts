@@ -64,6 +64,7 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
     status,
     encryptionKeys: () => encryptionKeys(options, floor),
     send: (transaction) => chain.send(transaction),
+    simulate: (params) => chain.read("simulateBundle", params),
     nowMs: () => clock.now(),
     answered: events.answered,
   });
@@ -136,7 +137,6 @@ function statusOf(
   return {
     service: "sluice-block-engine",
     version,
-    role: "active",
     status: desk.isInMaintenance ? "maintenance" : soundness.degraded().length === 0 ? "ok" : "degraded",
     uptime: Math.floor(sinceMs / 1_000),
   };

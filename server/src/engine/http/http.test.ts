@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { engineLimits, type Permission, SluiceError } from "@sluice/contract";
 import { encodeBase58, type Slot } from "@sluice/wire";
 import { compileAddressSet } from "../../lib/index.ts";
-import type { EngineLimitDecision } from "../interfaces.ts";
+import { EngineChainError, type EngineLimitDecision } from "../interfaces.ts";
 import { FakeDesk } from "../testing/fake-desk.ts";
 import { testSigner, transfer } from "../testing/transactions.ts";
 import { createEngineHttp } from "./http.ts";
@@ -18,6 +18,8 @@ let decision: Partial<EngineLimitDecision>;
 let spent: boolean;
 let buckets: string[];
 let sent: Uint8Array[];
+/** What a node says of a simulation. */
+let simulation: bigint | EngineChainError;
 let answered: [string, number][];
 
 function app() {
@@ -38,11 +40,15 @@ function app() {
     trustedProxies: compileAddressSet([]),
     requestId: () => "req_1",
     log: { error: () => {} },
-    status: () => ({ service: "sluice-block-engine", version: "1", status: "ok", uptime: 5, role: "active" }),
+    status: () => ({ service: "sluice-block-engine", version: "1", status: "ok", uptime: 5 }),
     encryptionKeys: () => ({ network: "devnet", keys: [] }),
     send: async (bytes) => {
       sent.push(bytes);
       return true;
+    },
+    simulate: async (params) => {
+      if (simulation instanceof Error) throw simulation;
+      return { value: simulation, params };
     },
     nowMs: () => 1_000,
     answered: (route, status) => answered.push([route, status]),
@@ -58,6 +64,7 @@ beforeEach(() => {
   spent = false;
   buckets = [];
   sent = [];
+  simulation = 1n;
   answered = [];
 });
 
@@ -86,7 +93,7 @@ describe("who may ask", () => {
   test("anybody may read the status, and nothing else", async () => {
     expect(await ask("/api/v1/status", { headers: { "x-api-key": "" } })).toMatchObject({
       status: 200,
-      body: { service: "sluice-block-engine", status: "ok", version: "1", uptime: 5, role: "active" },
+      body: { service: "sluice-block-engine", status: "ok", version: "1", uptime: 5 },
     });
     for (const path of ["/api/v1/bundles/x", "/api/v1/bundles/tip_floor", "/api/v1/encryption-keys"]) {
       const { status, body, headers } = await ask(path, { headers: { "x-api-key": "" } });
@@ -158,6 +165,21 @@ describe("submission over REST", () => {
       submission: { tip: 5_000n, mevType: "arbitrage", targetSlot: 120n, sealed: null, door: "rest" },
     });
     expect(desk.submissions[0]?.submission.transactions.map((each) => [...each])).toEqual([[...transaction]]);
+  });
+
+  test("null stands for what is left out", async () => {
+    const left = { mevType: null, targetSlot: null, encryptedPayload: null };
+    const transactions = bundle.transactions.map((each) => ({ ...each, accounts: null }));
+    expect((await ask("/api/v1/bundles", { body: { ...bundle, ...left, transactions } })).status).toBe(202);
+    const { transactions: _none, mevType: _unknown, ...sealed } = bundle;
+    const encryptedPayload = Buffer.from("envelope").toString("base64");
+    expect((await ask("/api/v1/bundles", { body: { ...sealed, transactions: null, encryptedPayload } })).status).toBe(
+      202,
+    );
+    expect(desk.submissions.map(({ submission }) => submission)).toMatchObject([
+      { mevType: "unknown", targetSlot: null, sealed: null },
+      { transactions: [], sealed: new Uint8Array(Buffer.from("envelope")) },
+    ]);
   });
 
   test("a tip beyond 2^53 arrives as itself", async () => {
@@ -287,6 +309,17 @@ describe("Jito's JSON-RPC on the same paths", () => {
     expect((await call("sendBundle", [[base64], { encoding: "base64" }])).body.error.message).toBe(
       "Bundles must write lock at least one tip account to be eligible for the auction.",
     );
+  });
+
+  test("simulateBundle is a node's to answer, and its refusal is told as it is", async () => {
+    const params = [{ encodedTransactions: [base64] }, { skipSigVerify: true }];
+    simulation = 2n ** 63n;
+    const { status, body } = await call("simulateBundle", params);
+    expect([status, body.result]).toEqual([200, { value: 2 ** 63, params }]);
+    simulation = new EngineChainError("Method not found", -32_601);
+    expect(await call("simulateBundle", params)).toMatchObject({ status: 400, body: { error: { code: -32_601 } } });
+    simulation = new EngineChainError("no node answered", null);
+    expect(await call("simulateBundle", params)).toMatchObject({ status: 503, body: { error: { code: -32_603 } } });
   });
 
   test("a body that is no JSON is answered as JSON-RPC where nothing else is spoken, and as REST where both are", async () => {

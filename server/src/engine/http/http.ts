@@ -99,15 +99,16 @@ async function submit(
   const grant = await admit.key(incoming, "bundles:write");
   await admit.submission(grant, incoming);
   const given = parseInput(schemas.bundleSubmit, body);
-  const sealed = given.encryptedPayload === undefined ? null : decodeBase64(given.encryptedPayload);
-  if (given.encryptedPayload !== undefined && sealed === null) throw new EngineRefusal(bundleFailure("bad_base64"));
-  const transactions = given.transactions.map(({ data }, index) => {
+  const encrypted = given.encryptedPayload ?? null;
+  const sealed = encrypted === null ? null : decodeBase64(encrypted);
+  if (encrypted !== null && sealed === null) throw new EngineRefusal(bundleFailure("bad_base64"));
+  const transactions = (given.transactions ?? []).map(({ data }, index) => {
     const bytes = decodeBase64(data);
     if (bytes !== null) return bytes;
     throw new EngineRefusal(bundleFailure("bad_base64", { detail: `transaction ${index}` }));
   });
-  const { tip, mevType, targetSlot = null } = given;
-  const submission = { transactions, tip, mevType, targetSlot, sealed, door: "rest" } as const;
+  const { tip, mevType, targetSlot } = given;
+  const submission = { transactions, tip, mevType, targetSlot: targetSlot ?? null, sealed, door: "rest" } as const;
   const outcome = await desk.submit(submission, searcherOf(grant));
   if (!outcome.accepted) throw new EngineRefusal(bundleFailure(outcome.reason, { detail: outcome.detail }));
   return { bundleId: outcome.record.id, status: "accepted" };

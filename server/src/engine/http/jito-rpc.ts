@@ -3,6 +3,7 @@ import { decodeBase58, type JsonValue, parseTransaction, type Transaction } from
 import { decodeBase64 } from "../admission/index.ts";
 import type { BundleRecord, Searcher } from "../bundle.ts";
 import type { BundleSubmission, EngineDesk } from "../desk.ts";
+import { EngineChainError } from "../interfaces.ts";
 import { jitoText } from "../jito-texts.ts";
 
 /** How far back getInflightBundleStatuses looks. */
@@ -21,6 +22,8 @@ export interface JitoRpcDependencies {
   readonly desk: EngineDesk;
   /** Sends a transaction to the leader as a node does, beside no bundle. */
   readonly send: (transaction: Uint8Array) => Promise<boolean>;
+  /** A node's answer to simulateBundle; rejects with EngineChainError. */
+  readonly simulate: (params: readonly JsonValue[]) => Promise<JsonValue>;
   readonly nowMs: () => number;
 }
 
@@ -56,6 +59,8 @@ export class JitoRpc {
         return this.#sendTransaction(call);
       case "getTipAccounts":
         return { ok: true, result: [...this.#deps.desk.tipAccounts] };
+      case "simulateBundle":
+        return this.#simulate(call);
       case "getBundleStatuses":
         return this.#statuses(call, landedStatus);
       case "getInflightBundleStatuses":
@@ -102,6 +107,16 @@ export class JitoRpc {
     }
     if (bundleOnly || !sendableReasons.has(outcome.reason)) return refused(outcome.reason, outcome.detail);
     return await this.#send(bytes, id);
+  }
+
+  /** Its own runs are of another shape and kept to bundles; who asks wants a node's view of the state that he names. */
+  async #simulate({ params }: JitoCall): Promise<JitoAnswer> {
+    try {
+      return { ok: true, result: await this.#deps.simulate(params) };
+    } catch (fault) {
+      if (!(fault instanceof EngineChainError)) throw fault;
+      return fault.code === null ? refuse(fault.message, -32_603, 503) : refuse(fault.message, fault.code);
+    }
   }
 
   #namesTip({ message }: Transaction): boolean {
