@@ -65,6 +65,7 @@ export class Message {
   #addresses: (Address | undefined)[] | undefined;
   #instructions: readonly Instruction[] | undefined;
   #lookups: readonly AddressLookup[] | undefined;
+  #blockhash: Address | undefined;
 
   constructor(source: Uint8Array, layout: MessageLayout) {
     this.version = layout.version;
@@ -142,8 +143,10 @@ export class Message {
     return this.#source.subarray(start, start + 32);
   }
 
+  /** The same as text, made once. */
   get blockhash(): Address {
-    return addressOfBytes(this.blockhashBytes);
+    this.#blockhash ??= addressOfBytes(this.blockhashBytes);
+    return this.#blockhash;
   }
 
   /** Whether the key at this index signs. Keys from lookup tables never do. */

@@ -8,6 +8,7 @@ export class Transaction {
   readonly message: Message;
   /** Offset of the first signature; the others follow, 64 bytes each. */
   readonly signaturesStart: number;
+  #id: Signature | undefined;
 
   constructor(bytes: Uint8Array, message: Message, signaturesStart: number) {
     this.bytes = bytes;
@@ -31,8 +32,9 @@ export class Transaction {
     return Array.from({ length: this.signatureCount }, (_, index) => signatureOfBytes(this.signatureBytes(index)));
   }
 
-  /** The first signature: the transaction's id. */
+  /** The first signature as text, made once: the transaction's id. */
   get id(): Signature {
-    return signatureOfBytes(this.signatureBytes(0));
+    this.#id ??= signatureOfBytes(this.signatureBytes(0));
+    return this.#id;
   }
 }

@@ -27,8 +27,8 @@ export class BlockPlan implements AsyncDisposable {
   readonly #openSession: () => BlockSession;
   #session: BlockSession;
   #isSpoilt = false;
-  #delivered: readonly Taken[] = [];
-  #pending: readonly Taken[] = [];
+  readonly #delivered: Taken[] = [];
+  #pending: Taken[] = [];
   readonly #signatures = new Set<Signature>();
   readonly #used = new Map<Address, number>();
   #computeUnits = 0;
@@ -73,7 +73,7 @@ export class BlockPlan implements AsyncDisposable {
   /** A bundle has been applied to the session and is to go to the leader. */
   took(candidate: Candidate, effects: BundleEffects): void {
     this.settled.add(candidate.id);
-    this.#pending = [...this.#pending, { candidate, effects }];
+    this.#pending.push({ candidate, effects });
     this.#count(effects);
   }
 
@@ -86,7 +86,7 @@ export class BlockPlan implements AsyncDisposable {
   handedOver(ids: ReadonlySet<string>): void {
     const taken = this.#pending.filter(({ candidate }) => ids.has(candidate.id));
     if (taken.length < this.#pending.length) this.spoil();
-    this.#delivered = [...this.#delivered, ...taken];
+    for (const each of taken) this.#delivered.push(each);
     this.#pending = [];
   }
 
@@ -122,7 +122,7 @@ export class BlockPlan implements AsyncDisposable {
     // What the leader has counts in any case, as it counted when it was handed over.
     for (const { effects } of this.#delivered) this.#count(effects);
     const before = this.#pending;
-    this.#pending = before.flatMap(({ candidate }, index): readonly Taken[] => {
+    this.#pending = before.flatMap(({ candidate }, index): Taken[] => {
       const effects = outcomes[this.#delivered.length + index];
       return effects?.ok === true && effects.tip >= candidate.claimed ? [{ candidate, effects }] : [];
     });

@@ -2,7 +2,7 @@ import type { AccountEntry } from "./accounts/account-entry.ts";
 import type { AccountSupply } from "./accounts/account-supply.ts";
 import { unavailable } from "./outcome.ts";
 import type { PreparedBundle } from "./resolve/prepared-bundle.ts";
-import { parseBundle, type Resolver } from "./resolve/resolver.ts";
+import { type ParsedBundle, parseBundle, type Resolver } from "./resolve/resolver.ts";
 import type { BundleFailure, BundleUnavailable, SimulatedBundle } from "./simulation.ts";
 
 /**
@@ -22,6 +22,8 @@ export class Preparer {
   /** Accounts that every bundle runs on. */
   readonly #always: readonly AccountEntry[];
   readonly #newestSlot: () => bigint;
+  /** By the list of transactions, which is one from a bundle's admission to its end: each auction that it wins runs it again. */
+  readonly #parsed = new WeakMap<SimulatedBundle["transactions"], ParsedBundle>();
 
   constructor(deps: {
     readonly supply: AccountSupply;
@@ -36,7 +38,7 @@ export class Preparer {
   }
 
   async prepare(bundle: SimulatedBundle): Promise<Preparation> {
-    const parsed = parseBundle(bundle);
+    const parsed = this.#parse(bundle);
     if ("ok" in parsed) return { ok: false, outcome: parsed };
     // What is newer than the slot in which it began is not waited for, so that this ends while slots go on.
     const slot = this.#newestSlot();
@@ -50,5 +52,13 @@ export class Preparer {
       if (!(await this.#supply.read([...new Set([...wanted, ...always])]))) break;
     }
     return { ok: false, outcome: unavailable("no_accounts") };
+  }
+
+  #parse(bundle: SimulatedBundle): ParsedBundle | BundleFailure {
+    const known = this.#parsed.get(bundle.transactions);
+    if (known?.id === bundle.id) return known;
+    const parsed = parseBundle(bundle);
+    if (!("ok" in parsed)) this.#parsed.set(bundle.transactions, parsed);
+    return parsed;
   }
 }
