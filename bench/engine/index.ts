@@ -5,7 +5,7 @@
  * `accepted`, which comes when it is verified, simulated and on disk. CPU is what a bundle costs until it is final, what
  * an idle server takes left out. Then one searcher sends a hundred times its rate, and the others' times are compared.
  *
- *   npm run bench -- engine [--rounds 5] [--rates 2000] [--seconds 2] [--slot-ms 400] [--simulators 2] [--flood 20]
+ *   npm run bench -- engine [--rounds 5] [--rates 2000] [--seconds 2] [--slot-ms 400] [--simulators 2] [--flood 20] [--warm-up 10]
  *
  * Verifying and simulating alone is bench/engine-simulation, the auction bench/engine-auction.
  */
@@ -31,6 +31,8 @@ const { values } = parseArgs({
     simulators: { type: "string", default: "2" },
     /** Bundles a second of each searcher while one of them floods; 0 leaves this out. */
     flood: { type: "string", default: "20" },
+    /** Seconds of bundles before anything is measured: the runtime compiles for tens of seconds, at a third of its CPU first. */
+    "warm-up": { type: "string", default: "10" },
   },
 });
 const rounds = Number(values.rounds);
@@ -100,9 +102,14 @@ function senders(perSecond: number) {
   }));
 }
 
-async function window(of: "sluice" | "echo", perSecond: number, idling: (part: Part) => number): Promise<Window> {
+async function window(
+  of: "sluice" | "echo",
+  perSecond: number,
+  idling: (part: Part) => number,
+  lasting = seconds,
+): Promise<Window> {
   const plan = senders(perSecond);
-  await loads.prepare(of === "sluice" ? sluice.grpcPort : echoPort, plan, seconds);
+  await loads.prepare(of === "sluice" ? sluice.grpcPort : echoPort, plan, lasting);
   const before = of === "sluice" ? cpuByPart(sluice.pid) : null;
   const echoBefore = treeCpu(echo.pid)?.root ?? 0;
   const startedAt = performance.now();
@@ -177,7 +184,9 @@ async function measure(perSecond: number, idling: (part: Part) => number): Promi
 }
 
 await fundPayers();
-for (const of of ["sluice", "echo"] as const) await window(of, Math.min(...rates, 500), () => 0);
+for (const of of ["sluice", "echo"] as const) {
+  await window(of, Math.min(...rates, 500), () => 0, Math.max(1, Number(values["warm-up"])));
+}
 const idling = await idle();
 for (const perSecond of rates) await measure(perSecond, idling);
 if (Number(values.flood) > 0) {
