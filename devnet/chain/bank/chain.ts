@@ -1,62 +1,27 @@
 import { encodeBase58, parseTransaction, type Transaction } from "@sluice/wire";
 import type { Block, ChainAccount } from "../model.ts";
-import { type AccountWrite, MachineEndedError, type MachineFacts, type Svm } from "../svm/svm.ts";
+import { type AccountWrite, MachineEndedError, type MachineFacts } from "../svm/svm.ts";
 import { AccountStore } from "./accounts.ts";
 import { type BankSlot, type Commitment, CommitmentLadder } from "./bank-slot.ts";
+import { blockOf } from "./block-of.ts";
 import { BlockhashQueue } from "./blockhashes.ts";
 import { BundleStage } from "./bundles/bundle-stage.ts";
 import { type BundleSimulation, type BundleSimulationRequest, simulateBundleAt } from "./bundles/simulate-bundle.ts";
+import type { ChainDependencies, ChainListener, ChainOptions, ForkKeeps } from "./chain-interfaces.ts";
 import { Cluster } from "./cluster.ts";
 import { EpochSchedule } from "./epochs.ts";
 import type { Genesis } from "./genesis.ts";
 import { History, type RecordedTransaction } from "./history.ts";
 import { slotYears } from "./inflation.ts";
-import { LeftBranch, leavingBranch, type TakenBack } from "./left-branch.ts";
+import { LeftBranch, leavingBranch } from "./left-branch.ts";
 import { OpenSlot } from "./open-slot.ts";
 import { Pipeline, type PipelineFacts } from "./pipeline.ts";
+import { runVotes } from "./run-votes.ts";
 import { type Simulation, type SimulationBank, type SimulationRequest, simulateAt } from "./simulate.ts";
 import { SlotSysvars } from "./slot-sysvars.ts";
 import { StatusCache } from "./status-cache.ts";
 import type { BlockBuilder } from "./tips/sweep.ts";
 import { distributeFees } from "./validators/fees.ts";
-
-export interface ChainOptions {
-  /** Nominal length of a slot; the chain's own clock is whoever closes its slots. */
-  readonly slotMs: number;
-  readonly slotsPerEpoch: bigint;
-  /** Slots after which a frozen slot is confirmed, and finalized. */
-  readonly confirmedAfter: number;
-  readonly finalizedAfter: number;
-  readonly slotsMax: number;
-  readonly transactionsMax: number;
-  /** Whether the validators' votes are transactions. */
-  readonly votes: boolean;
-  /** Transactions that may wait for the machine; more are dropped, as a full leader drops them. */
-  readonly pendingMax: number;
-}
-
-export interface ChainDependencies {
-  readonly svm: Svm;
-  /** Unix milliseconds. */
-  readonly now: () => number;
-}
-
-/** What the chain tells those who watch it, in the order in which it happens. */
-export interface ChainListener {
-  received(signature: string): void;
-  opened(slot: bigint, parent: bigint): void;
-  frozen(bank: BankSlot, block: Block): void;
-  confirmed(bank: BankSlot): void;
-  finalized(bank: BankSlot): void;
-  /**
-   * Slots after `parent`, oldest first, the open one last, are no longer part of the chain, nor is what was written in
-   * those that were frozen.
-   */
-  abandoned?(parent: BankSlot, slots: readonly bigint[], takenBack: TakenBack): void;
-}
-
-/** The commitment that a fork leaves as it is; what is below it may be abandoned. */
-export type ForkKeeps = "confirmed" | "finalized";
 
 /**
  * The chain: an open slot into which submitted transactions go in order of arrival, and the frozen slots behind it.
@@ -116,7 +81,7 @@ export class Chain implements AsyncDisposable {
     };
     this.#ladder = new CommitmentLadder(options, bank);
     this.blockhashes.register(bank.blockhash, 0n);
-    this.history.append(this.#block(bank, encodeBase58(new Uint8Array(32)), [], []), []);
+    this.history.append(blockOf(bank, encodeBase58(new Uint8Array(32)), [], []), []);
     this.#open = this.#nextSlot(bank);
     this.#pipeline = new Pipeline(options, {
       svm: deps.svm,
@@ -331,29 +296,11 @@ export class Chain implements AsyncDisposable {
       voteCount: parent.voteCount + BigInt(recorded.filter(({ executed }) => executed.isVote).length),
       capitalization: this.accounts.lamports,
     };
-    const block = this.#block(bank, parent.blockhash, recorded, rewards);
+    const block = blockOf(bank, parent.blockhash, recorded, rewards);
     this.blockhashes.register(bank.blockhash, bank.blockHeight);
     this.history.append(block, recorded);
     this.statuses.freeze();
     return { bank, block };
-  }
-
-  #block(
-    bank: BankSlot,
-    previousBlockhash: string,
-    recorded: readonly RecordedTransaction[],
-    rewards: Block["rewards"],
-  ): Block {
-    return {
-      slot: bank.slot,
-      parentSlot: bank.parent,
-      blockhash: bank.blockhash,
-      previousBlockhash,
-      blockTime: bank.time,
-      blockHeight: bank.blockHeight,
-      transactions: recorded.map(({ executed }) => executed),
-      rewards,
-    };
   }
 
   #nextSlot(parent: BankSlot, slot = parent.slot + 1n): OpenSlot {
@@ -381,31 +328,11 @@ export class Chain implements AsyncDisposable {
     const { writes, rewards } = this.cluster.open({ slot, parent, votedSlots, stakeHistory });
     await this.#write(slot, writes);
     open.rewards = rewards;
-    await this.#runVotes(open);
+    // The votes for the slot before come first.
+    await runVotes(this.cluster.voteTransactions(open.slot, open.parent), open, this.#deps.svm);
     this.#pipeline.opened();
     this.bundles.opened();
     if (!silent) this.announceOpen();
-  }
-
-  /** The votes for the slot before come first, all at once. A machine that ends takes them with it. */
-  async #runVotes(open: OpenSlot): Promise<void> {
-    const votes = this.cluster.voteTransactions(open.slot, open.parent);
-    const admitted = votes.flatMap((transaction) => {
-      const found = open.admit({ transaction, signature: transaction.id, verified: true });
-      return typeof found === "string" ? [] : [found];
-    });
-    if (admitted.length === 0) return;
-    try {
-      const machine = admitted.map((vote) => vote.machine);
-      const outcomes = await this.#deps.svm.execute(machine, open.nextNonce);
-      for (const [index, outcome] of outcomes.entries()) {
-        const vote = admitted[index];
-        if (vote !== undefined) open.record(vote, outcome);
-      }
-    } catch (error) {
-      if (!(error instanceof MachineEndedError)) throw error;
-      for (const vote of admitted) open.giveUp(vote);
-    }
   }
 
   async #write(slot: bigint, writes: readonly AccountWrite[]): Promise<void> {

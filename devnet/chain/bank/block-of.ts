@@ -1,0 +1,22 @@
+import type { Block } from "../model.ts";
+import type { BankSlot } from "./bank-slot.ts";
+import type { RecordedTransaction } from "./history.ts";
+
+/** The block of a frozen slot. */
+export function blockOf(
+  bank: BankSlot,
+  previousBlockhash: string,
+  recorded: readonly RecordedTransaction[],
+  rewards: Block["rewards"],
+): Block {
+  return {
+    slot: bank.slot,
+    parentSlot: bank.parent,
+    blockhash: bank.blockhash,
+    previousBlockhash,
+    blockTime: bank.time,
+    blockHeight: bank.blockHeight,
+    transactions: recorded.map(({ executed }) => executed),
+    rewards,
+  };
+}
