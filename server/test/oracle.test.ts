@@ -69,7 +69,7 @@ describe("the oracle's door of a development network", () => {
 
   test("shows what its market really says, and where faults of it are set", async () => {
     const { marketAdmin } = network.dev;
-    expect(network.said()).toContain(`${marketAdmin}/faults`);
+    await eventually("the faults are named", () => network.said().includes(`${marketAdmin}/faults`));
     const { usd } = (await (await fetch(`${marketAdmin}/truth`)).json()) as { usd: Record<string, number> };
     const { body } = await get("/api/v1/price/BTC");
     expect(Math.abs(body.price / Number(usd["BTC"]) - 1)).toBeLessThan(0.01);
