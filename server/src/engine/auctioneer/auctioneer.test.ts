@@ -372,3 +372,28 @@ test("a bid is lost when its slot is over and not before, to whom it conflicts w
   await auctioneer.tick();
   expect(lost).toHaveLength(2);
 });
+
+test("a tick of many winners hands over the best that there was time to run, and the others at later ticks", async () => {
+  const { auctioneer, add, blocks, delivered } = room();
+  for (let index = 0; index < 200; index++) {
+    add(`bundle ${index}`, effectsOf(1_000n + BigInt(index), [`account ${index}`]));
+  }
+  await auctioneer.tick();
+  expect(delivered.map(({ length }) => length)).toEqual([200]);
+  const slow = room();
+  for (let index = 0; index < 200; index++) {
+    slow.add(`bundle ${index}`, effectsOf(1_000n + BigInt(index), [`account ${index}`]));
+  }
+  // Each look at the clock is as much later as a tick may last.
+  let nowMs = 0;
+  slow.dependencies.nowMs = () => {
+    nowMs += 100;
+    return nowMs;
+  };
+  for (let tick = 0; tick < 4; tick++) await slow.auctioneer.tick();
+  expect(slow.delivered.map(({ length }) => length)).toEqual([64, 64, 64, 8]);
+  expect(slow.delivered[0]).toContain("bundle 199");
+  expect(slow.delivered.flat().toSorted()).toEqual(delivered.flat().toSorted());
+  expect(new Set(slow.blocks.flatMap(({ applied }) => applied)).size).toBe(200);
+  expect(slow.blocks).toHaveLength(blocks.length);
+});

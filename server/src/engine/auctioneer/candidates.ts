@@ -78,3 +78,7 @@ export class Candidates {
     this.accounts.release(known.locks);
   }
 }
+
+/** What claims or pays most first; the others keep their order. */
+export const highestTipFirst = <T extends { readonly tip: bigint }>(bids: readonly T[]): T[] =>
+  bids.toSorted((one, other) => (one.tip === other.tip ? 0 : one.tip > other.tip ? -1 : 1));

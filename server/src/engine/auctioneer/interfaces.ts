@@ -47,3 +47,11 @@ export interface AuctioneerDependencies {
   readonly nowMs: () => number;
   readonly events: AuctioneerEvents;
 }
+
+/** What a tick brings the leader; amounts in lamports. */
+export interface TickResult {
+  readonly winners: number;
+  readonly revenue: bigint;
+  /** How much more the best auction may have brought at most. */
+  readonly gap: bigint;
+}
