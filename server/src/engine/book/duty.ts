@@ -18,6 +18,11 @@ export class Duty implements AsyncDisposable {
     this.#caught = deps.caught;
   }
 
+  /** Whether a run was asked for that has not begun. */
+  get isDue(): boolean {
+    return this.#timer !== null;
+  }
+
   /** A run begins at the latest then; one that is asked for earlier stays as it is. */
   within(delayMs: number): void {
     if (!this.#hasTimers || this.#isClosed) return;

@@ -73,3 +73,21 @@ test("every column of an outcome is in the ledger as it was in the book, and tel
     rmSync(directory, { recursive: true });
   }
 });
+
+test("a book that is closed in order leaves no outcome to the next one", async () => {
+  const clock = new ManualClock(startMs);
+  const directory = mkdtempSync(join(tmpdir(), "sluice-outcomes-"));
+  using _removed = { [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
+  await using state = await openState({ directory, databaseUrl: null }, { clock, random: systemRandom, log });
+  const store = state.engine.bundles;
+  const told: unknown[] = [];
+  const ledger = { insert: async (_table: string, rows: readonly unknown[]) => void told.push(...rows) };
+  const book = await createBundleBook({ hasTimers: true }, { store, ledger, clock, events: new SeenEvents() });
+  const bundle = bundleNamed("dropped");
+  await book.accept(bundle);
+  await book.change(bundle.id, { to: "dropped", reason: "tip_not_paid" });
+  expect(told).toEqual([]);
+  await book[Symbol.asyncDispose]();
+  expect(told).toMatchObject([{ id: bundle.id, state: "dropped" }]);
+  expect(await store.untold(10)).toEqual([]);
+});

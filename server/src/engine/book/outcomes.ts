@@ -34,8 +34,10 @@ export class Outcomes implements AsyncDisposable {
     return this.#duty.run();
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#duty[Symbol.asyncDispose]();
+  /** Tells what waits for its second still, so that an end in order leaves nothing to the next process. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#duty.isDue) void this.#duty.run();
+    await this.#duty[Symbol.asyncDispose]();
   }
 
   async #tellAll(): Promise<void> {
