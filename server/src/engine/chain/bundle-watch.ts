@@ -65,8 +65,10 @@ export class BundleWatch {
     for (const [id, spoil] of this.#spoils) if (spoil.slot === block.slot) this.#spoils.delete(id);
   }
 
-  /** A block is finalized, and with it the bundles in it. */
-  async finalized({ block: { slot, blockhash }, landed }: SeenBlock): Promise<void> {
+  /** A block is finalized, and with it the bundles in it, and the end of those that it spoilt. */
+  async finalized({ block, landed }: SeenBlock): Promise<void> {
+    const { slot, blockhash } = block;
+    await this.#endSpoilt(block);
     await this.#step([...landed].map((id) => [id, { to: "finalized", landed: { slot, blockhash } }]));
     for (const id of landed) this.#landings.delete(id);
   }
@@ -91,18 +93,19 @@ export class BundleWatch {
   /** Bundles that are older than the blocks that will be looked at; they are looked for one by one. */
   async judgeOld(records: readonly BundleRecord[], seen: SeenBlock): Promise<void> {
     await this.#judge(records, seen);
-    // What another bundle spoilt ends while that one is still live, so that the reason is found again after a failure.
-    const { slot, height } = seen.block;
+    await this.finalized(seen);
+  }
+
+  /** What another bundle spoilt ends while that one is still live, so that the reason is found again after a failure. */
+  async #endSpoilt({ slot, height }: SeenBlock["block"]): Promise<void> {
     const view = { tip: { slot }, base: { slot, height }, overSince: null, isInherited: true };
     await this.#step(
-      records.flatMap(({ id }): [string, BundleChange][] => {
-        const record = this.#book.live(id);
-        const spoil = this.#spoils.get(id);
-        const change = record === null || spoil === undefined ? null : endOf(record, { ...view, spoil });
+      [...this.#spoils].flatMap(([id, spoil]): [string, BundleChange][] => {
+        const record = spoil.slot === slot && !this.#landings.has(id) ? this.#book.live(id) : null;
+        const change = record === null ? null : endOf(record, { ...view, spoil });
         return change === null ? [] : [[id, change]];
       }),
     );
-    await this.finalized(seen);
   }
 
   #isOver({ id, expiresAt }: BundleRecord, looked: Slot): EndView["overSince"] {

@@ -30,3 +30,24 @@ describe("a bundle that missed its target slot", () => {
     expect(endOf(meant, seenThrough(123n, { isInherited: true }))).not.toBeNull();
   });
 });
+
+describe("a bundle whose transactions a confirmed block holds by another way", () => {
+  const spoil = { slot: 110n as Slot, reason: "already_processed", detail: "1 of 3" } as const;
+  const dropped = { to: "dropped", reason: "already_processed", detail: "1 of 3" } as const;
+  const untargeted = acceptedBundle({ id: "untargeted", signatures: [signatureNamed("untargeted")] });
+  const held = { ...untargeted, forwarded: { times: 1, slot: 109n as Slot, leader: addressNamed("leader") } };
+
+  test("ends at once when no leader was handed it", () => {
+    expect(endOf(untargeted, seenThrough(110n, { spoil }))).toEqual(dropped);
+  });
+
+  test("ends when that block is finalized where a leader could place it again, should the block be lost", () => {
+    for (const [record, isInherited] of [
+      [held, false],
+      [untargeted, true],
+    ] as const) {
+      expect(endOf(record, seenThrough(141n, { spoil, isInherited }))).toBeNull();
+      expect(endOf(record, seenThrough(142n, { spoil, isInherited }))).toEqual(dropped);
+    }
+  });
+});

@@ -59,7 +59,12 @@ export function endOf(record: BundleRecord, view: EndView): BundleChange | null 
     const lost = `slot ${record.landed?.slot ?? "?"} is not in the chain`;
     return { to: "dropped", reason: "fork", detail: spoil === null ? lost : `${lost}; ${spoil.detail}` };
   }
-  if (spoil !== null) return { to: "dropped", reason: spoil.reason, detail: spoil.detail };
+  if (spoil !== null) {
+    // A leader that was handed it places it still, should the block that spoilt it be lost though it was confirmed.
+    const mayBePlaced = record.forwarded !== null || view.isInherited;
+    if (mayBePlaced && spoil.slot > view.base.slot) return null;
+    return { to: "dropped", reason: spoil.reason, detail: spoil.detail };
+  }
   const reason = outOf(record, view);
   return reason === null ? null : { to: "expired", reason };
 }
