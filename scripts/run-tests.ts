@@ -23,6 +23,9 @@ const stores = ["server/src/state", "server/src/hot", "server/src/ledger"];
 
 /** Rooms' tests beside markets, proxies, killed processes and simulations: too long for the fast part. */
 const long = [
+  "server/src/door/hostile-http.test.ts",
+  "server/src/door/memory.test.ts",
+  "server/src/door/large.test.ts",
   "server/src/oracle/sources",
   "server/src/oracle/aggregate",
   "server/src/engine/auction",
