@@ -1,32 +1,9 @@
 import { expect, test } from "bun:test";
-import type { Slot } from "@sluice/wire";
-import type { BundleRecord } from "../engine/index.ts";
+import { acceptedBundle } from "../engine/chain/testing/simulated-book.ts";
 import { consoleBundleStory } from "./console-bundles.ts";
 
 const id = "ab".repeat(32);
-const record: BundleRecord = {
-  id,
-  searcherId: "owner",
-  door: "rest",
-  transactions: [],
-  signatures: [],
-  tip: 2n ** 63n,
-  mevType: "unknown",
-  targetSlot: null,
-  sealed: new Uint8Array(),
-  receivedAt: 0,
-  acceptedSlot: 100n as Slot,
-  lastValidBlockHeight: null,
-  expiresAt: 300_000,
-  state: "accepted",
-  reason: null,
-  detail: null,
-  landed: null,
-  forwarded: null,
-  tipSeen: null,
-  computeUnits: null,
-  changedAt: 0,
-};
+const record = acceptedBundle({ id, signatures: [], searcherId: "owner", tip: 2n ** 63n, sealed: new Uint8Array() });
 const engine = { book: { get: async (asked: string) => (asked === id ? record : null) } };
 const about = { id, nowMs: 1_800_000_000_000 };
 
