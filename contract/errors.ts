@@ -59,21 +59,47 @@ export function errorDocsPath(code: ErrorCode): string {
   return `${errorDocsPage}#${code.toLowerCase().replaceAll("_", "-")}`;
 }
 
-/**
- * A failure with a code of the table. `details` is the code's public payload; `cause` stays inside.
- * Thrown inside rooms and mapped once, at the door.
- */
-export class SluiceError extends Error {
-  readonly code: ErrorCode;
-  readonly details: Readonly<Record<string, unknown>>;
+/** What a `CodedError` is created with, beside its code. */
+export interface CodedErrorOptions<Details extends object> {
+  /** One sentence for a log or a person. Programs match `code`, never this text. */
+  readonly message: string;
+  /** The payload of the code. */
+  readonly details: Details;
+  /** The error that led to this one. It is logged and never shown to a client. */
+  readonly cause?: unknown;
+}
 
+/**
+ * The base class of every error that Sluice throws on purpose: a code from a closed set and the typed payload of it.
+ *
+ * An outcome that a correct caller expects (not found, limited, out of credits, a lost race, an input that does not
+ * parse) is a value, `{ ok: true, ... } | { ok: false, code, ... }`, so that the compiler asks for both branches. An
+ * error is thrown where the function has no answer that its caller can use locally: a dependency failed, a promise of
+ * the caller was broken, or the answer ends the request and is mapped once, at the endpoint.
+ *
+ * A subclass has one set of codes per module. Code that catches one compares `error.code`.
+ */
+export abstract class CodedError<
+  Code extends string,
+  Details extends object = Readonly<Record<string, unknown>>,
+> extends Error {
+  readonly code: Code;
+  readonly details: Details;
+
+  constructor(code: Code, options: CodedErrorOptions<Details>) {
+    super(options.message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.details = options.details;
+  }
+}
+
+/** A failure with a code of `errorTable`. `details` is public; `cause` is not. An endpoint maps it to its own form. */
+export class SluiceError extends CodedError<ErrorCode> {
   constructor(
     code: ErrorCode,
     options: { message?: string; details?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
   ) {
-    super(options.message ?? errorTable[code].text, options.cause === undefined ? {} : { cause: options.cause });
-    this.name = "SluiceError";
-    this.code = code;
-    this.details = options.details ?? {};
+    super(code, { message: errorTable[code].text, details: {}, ...options });
   }
 }

@@ -36,6 +36,8 @@ export {
   engineOwnCodes,
 } from "./engine-errors-guide.ts";
 export {
+  CodedError,
+  type CodedErrorOptions,
   type ErrorCode,
   type ErrorDefinition,
   errorDocsPage,
