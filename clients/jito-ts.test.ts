@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { parseTransaction, type Slot } from "@sluice/wire";
-import { devTls } from "../server/src/door/index.ts";
 import { addressOf } from "../server/src/engine/testing/fake-desk.ts";
 import { type ServedEngine, serveEngine } from "../server/src/engine/testing/served-engine.ts";
-import { systemClock, systemRandom } from "../server/src/lib/index.ts";
+import { devTls } from "../server/src/gateway/index.ts";
 
 let directory: string;
 let served: ServedEngine;

@@ -23,12 +23,12 @@ const stores = ["server/src/state", "server/src/hot", "server/src/ledger"];
 
 /** Rooms' tests beside markets, proxies, killed processes and simulations: too long for the fast part. */
 const long = [
-  "server/src/door/hostile-http.test.ts",
-  "server/src/door/memory.test.ts",
-  "server/src/door/large.test.ts",
+  "server/src/gateway/hostile-http.test.ts",
+  "server/src/gateway/memory.test.ts",
+  "server/src/gateway/large.test.ts",
   "server/src/oracle/sources",
   "server/src/oracle/aggregate",
-  "server/src/engine/auction",
+  "auction",
   "server/src/engine/book",
   "server/src/engine/chain",
   "server/src/engine/searchers",
@@ -40,7 +40,7 @@ const long = [
 /** Everything that needs no booted network and no browser, and is quick. */
 export const unitGroups: readonly TestGroup[] = [
   { name: "architecture", paths: [architecture, "scripts"] },
-  { name: "contract and wire", paths: ["contract", "wire", "sdk"] },
+  { name: "contract and wire", paths: ["contract", "wire", "lib", "sdk"] },
   { name: "stores", paths: stores },
   { name: "server rooms", paths: ["server/src"], except: [...stores, ...long] },
 ];

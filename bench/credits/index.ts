@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock, systemRandom } from "@sluice/lib";
 import {
   type Credits,
   createCredits,
@@ -13,7 +14,6 @@ import {
   openCredits,
   tallyInMemory,
 } from "../../server/src/credits/index.ts";
-import { systemClock, systemRandom } from "../../server/src/lib/index.ts";
 
 const rounds = 7;
 const takes = 2_000_000;

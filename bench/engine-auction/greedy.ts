@@ -1,4 +1,4 @@
-import type { AuctionBundle } from "../../server/src/engine/auction/index.ts";
+import type { AuctionBundle } from "@sluice/auction";
 import type { Tick } from "./workload.ts";
 
 /** Takes bundles by score, highest first, each if it conflicts with none taken and the caps have room. */

@@ -4,7 +4,7 @@
  * `npm run bench -- engine-auction`; it takes about 20 seconds, `--rounds N` sets the rounds (5).
  */
 import { parseArgs } from "node:util";
-import { runAuction } from "../../server/src/engine/auction/index.ts";
+import { runAuction } from "@sluice/auction";
 import { greedy } from "./greedy.ts";
 import { type Tick, tickOf, type Workload, workloads } from "./workload.ts";
 

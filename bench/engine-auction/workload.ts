@@ -1,5 +1,5 @@
-import type { AuctionBundle, AuctionCaps } from "../../server/src/engine/auction/index.ts";
-import { seededRandom } from "../../server/src/lib/index.ts";
+import type { AuctionBundle, AuctionCaps } from "@sluice/auction";
+import { seededRandom } from "@sluice/lib";
 
 export interface Tick {
   readonly bundles: readonly AuctionBundle[];

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { addressOfBytes } from "@sluice/wire";
 import type { SimulatedBundle } from "../../server/src/engine/simulation/simulation.ts";
 import { createSimulator } from "../../server/src/engine/simulation/simulator.ts";
-import { systemClock, systemRandom } from "../../server/src/lib/index.ts";
 import type { Load } from "./load.ts";
 
 const together = 1_024;

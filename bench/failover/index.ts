@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { seededRandom } from "../../server/src/lib/index.ts";
+import { seededRandom } from "@sluice/lib";
 import { type RunningChild, spawnChild } from "../rpc/child.ts";
 import type { RunningSubject } from "../rpc/subject.ts";
 import type { FailoverPlan, PhaseCounts } from "./load.ts";

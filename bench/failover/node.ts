@@ -4,7 +4,7 @@
  * and says that it is well whatever is wrong with it. Orders come as JSON lines on standard input, each is answered by
  * a line of counts; the first line it prints is its port. Ends with its standard input.
  */
-import { seededRandom } from "../../server/src/lib/index.ts";
+import { seededRandom } from "@sluice/lib";
 import { ordersOf } from "../orders.ts";
 import { slotAt, slotMs } from "./slots.ts";
 

@@ -5,12 +5,12 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { systemRandom } from "@sluice/lib";
 import { engineConfiguration } from "../../server/src/ledger/child/configuration.ts";
 import { Engine, type StatementContext } from "../../server/src/ledger/child/engine.ts";
 import { loadNative } from "../../server/src/ledger/child/native.ts";
 import { statementsOf } from "../../server/src/ledger/ddl.ts";
 import { requestsTable } from "../../server/src/ledger/tables.ts";
-import { systemRandom } from "../../server/src/lib/index.ts";
 
 const directory = process.argv[2];
 if (directory === undefined) throw new Error("usage: direct.ts <directory>");

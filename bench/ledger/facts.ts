@@ -3,8 +3,8 @@
  * facts.ts <directory>; reads one Order a line and answers each with one Answer; ends with its standard input.
  */
 import { setImmediate } from "node:timers/promises";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { openLedger, type RequestFact } from "../../server/src/ledger/index.ts";
-import { systemClock, systemRandom } from "../../server/src/lib/index.ts";
 import { treeCpu } from "../rpc/process-cpu.ts";
 
 export interface Order {

@@ -4,8 +4,8 @@
  * prints one JSON line with its URL, tells at /cpu what processor time it has used, and ends with its standard input.
  */
 import { createHash } from "node:crypto";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { addressOfBytes, decodeAddress, encodeNameRegistry, nameRegistryAddress, nameServices } from "@sluice/wire";
-import { systemClock, systemRandom } from "../../server/src/lib/index.ts";
 import { createNames } from "../../server/src/names/index.ts";
 import { hotNames, namesKnown, owner } from "./workload.ts";
 

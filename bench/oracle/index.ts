@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { oracleSymbols } from "@sluice/contract";
+import { systemClock } from "@sluice/lib";
 import { openLedger } from "../../server/src/ledger/index.ts";
-import { systemClock } from "../../server/src/lib/index.ts";
 import { Connections } from "../names/connections.ts";
 import { accounts, ageMs, keyOf, restPerSecond, subscribers } from "./workload.ts";
 

@@ -5,9 +5,9 @@
  * with its standard input.
  */
 import { oracleSymbols } from "@sluice/contract";
+import { compileAddressSet, systemClock } from "@sluice/lib";
 import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";
-import { AppDoor } from "../../server/src/door/index.ts";
-import { compileAddressSet, systemClock } from "../../server/src/lib/index.ts";
+import { AppDoor } from "../../server/src/gateway/index.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
 import { createOracle, type Decimal, type SourceId, type Tick } from "../../server/src/oracle/index.ts";
 import { accounts, keyOf, playEveryMs, stampedPrice } from "./workload.ts";

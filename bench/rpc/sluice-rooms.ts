@@ -4,12 +4,12 @@
  * and ends with its standard input.
  */
 import { formatApiKey } from "@sluice/contract";
+import { compileAddressSet, systemClock, systemRandom } from "@sluice/lib";
 import { AnswerCache } from "../../server/src/cache/index.ts";
 import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";
-import { GatewayDoor, PubSubDoor } from "../../server/src/door/index.ts";
+import { GatewayDoor, PubSubDoor } from "../../server/src/gateway/index.ts";
 import { createRequestIds } from "../../server/src/http/index.ts";
 import { createKeys, grantOf, isRefusal } from "../../server/src/keys/index.ts";
-import { compileAddressSet, systemClock, systemRandom } from "../../server/src/lib/index.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
 import { Rpc } from "../../server/src/rpc/index.ts";
 import type { AccountRecord, KeyRecord } from "../../server/src/state/index.ts";

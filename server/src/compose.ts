@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { oraclePaths } from "@sluice/contract";
+import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
 import { administrationMethods, ConsolePages, pagePaths } from "./admin/index.ts";
 import { mountAdministration } from "./compose/administration.ts";
 import { buildConsoleFiles } from "./compose/console-files.ts";
@@ -23,8 +24,7 @@ import { openStores } from "./compose/stores.ts";
 import { wireUpstreamBoard } from "./compose/upstream-board.ts";
 import { version } from "./compose/version.ts";
 import type { Config, ConfigOutcome } from "./config/index.ts";
-import { AppListener, listening } from "./door/index.ts";
-import { type Clock, type Random, systemClock, systemRandom } from "./lib/index.ts";
+import { AppListener, listening } from "./gateway/index.ts";
 import { createEvents, createLog, createMetrics, type RootLog } from "./observe/index.ts";
 import type { State } from "./state/index.ts";
 

@@ -7,7 +7,7 @@ import { blank, functionsOf, importsOf, linesOf, type SourceFile } from "./archi
 import { checkWalls, isTest, type Rule, sizeLimits } from "./architecture/walls.ts";
 
 const root = join(import.meta.dir, "../..");
-const workspaces = ["contract", "wire", "sdk", "console", "devnet", "server", "bench", "scripts"];
+const workspaces = ["contract", "wire", "lib", "auction", "sdk", "console", "devnet", "server", "bench", "scripts"];
 
 /** Files that are started by name: processes, workspace doors, pages, and benchmarks. */
 function isStartedByName(path: string): boolean {
@@ -49,7 +49,7 @@ test("the number of files over the aimed length only falls", () => {
 });
 
 describe("the check sees a planted breach of each kind", () => {
-  const index = { path: "server/src/lib/index.ts", text: "/** lib */\nexport {};\n" };
+  const index = { path: "server/src/config/index.ts", text: "/** config */\nexport {};\n" };
   const planted: Record<Exclude<Rule, "no-files">, SourceFile[]> = {
     layer: [
       { path: "server/src/http/index.ts", text: '/** http */\nexport { a } from "../keys/index.ts";\n' },
@@ -60,8 +60,8 @@ describe("the check sees a planted breach of each kind", () => {
       { path: "server/src/credits/index.ts", text: "/** credits */\n" },
     ],
     "side-door": [
-      { path: "server/src/keys/index.ts", text: '/** keys */\nimport { b } from "../lib/clock.ts";\n' },
-      { path: "server/src/lib/clock.ts", text: "export const b = 1;\n" },
+      { path: "server/src/keys/index.ts", text: '/** keys */\nimport { b } from "../config/keys.ts";\n' },
+      { path: "server/src/config/keys.ts", text: "export const b = 1;\n" },
     ],
     workspace: [{ path: "wire/index.ts", text: 'import "@sluice/contract";\n' }],
     driver: [{ path: "server/src/keys/index.ts", text: '/** keys */\nimport { Redis } from "ioredis";\n' }],
@@ -74,7 +74,7 @@ describe("the check sees a planted breach of each kind", () => {
       { path: "server/src/keys/index.ts", text: '/** keys */\nimport "./a.ts";\n' },
       { path: "server/src/keys/a.ts", text: 'import "./index.ts";\n' },
     ],
-    "dead-file": [{ path: "server/src/lib/lonely.ts", text: "export const a = 1;\n" }],
+    "dead-file": [{ path: "server/src/config/lonely.ts", text: "export const a = 1;\n" }],
     "file-size": [{ path: "wire/index.ts", text: "work();\n".repeat(sizeLimits.fileLines + 1) }],
     "function-size": [
       { path: "wire/index.ts", text: `export function long(): void {\n${"  work();\n".repeat(71)}}\n` },

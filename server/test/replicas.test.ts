@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock, systemRandom } from "../src/lib/index.ts";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { openState } from "../src/state/index.ts";
 import { eventually } from "./testing/network.ts";
 import { newSchema } from "./testing/schema.ts";

@@ -1,7 +1,7 @@
 import { SluiceError } from "@sluice/contract";
+import type { Clock } from "@sluice/lib";
 import type { Context } from "hono";
 import { bearerToken, type RestEnvironment } from "../http/index.ts";
-import type { Clock } from "../lib/index.ts";
 import { hashSessionToken, type State } from "../state/index.ts";
 
 /** A request and the socket that it came over. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Permission } from "@sluice/contract";
-import { ManualClock, seededRandom } from "../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { createLog } from "../observe/index.ts";
 import { openState, type State } from "../state/index.ts";
 import { ConsoleSessions } from "./console-session.ts";

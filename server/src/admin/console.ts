@@ -9,9 +9,9 @@ import {
   SluiceError,
   schemas,
 } from "@sluice/contract";
+import type { Clock } from "@sluice/lib";
 import type { Hono } from "hono";
 import { createRestApp, type RestEnvironment, readInput } from "../http/index.ts";
-import type { Clock } from "../lib/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
 import { addBundlesRoutes, type ConsoleBundlesDependencies } from "./console-bundles.ts";
 import { addNamesRoute, type ConsoleResolver } from "./console-names.ts";

@@ -1,8 +1,8 @@
 import { type ErrorCode, SluiceError } from "@sluice/contract";
+import type { Clock } from "@sluice/lib";
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { RestEnvironment } from "../http/index.ts";
-import type { Clock } from "../lib/index.ts";
 
 /** What is told of an answered call of usage and administration. */
 export interface AdministrationServed {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { EngineFigures } from "@sluice/contract";
-import { seededRandom } from "../lib/index.ts";
+import { seededRandom } from "@sluice/lib";
 import { createManagement } from "./management.ts";
 import { openStand, type Stand } from "./testing/stand.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { apiKeyHint, formatApiKey, type KeyEnvironment, type Network, type Permission } from "@sluice/contract";
-import type { Clock, Random } from "../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
 import type { KeyRecord } from "../state/index.ts";
 
 /** What the owner of a new key may choose. */

@@ -1,4 +1,4 @@
-import { compileAddressSet } from "../lib/index.ts";
+import { compileAddressSet } from "@sluice/lib";
 import type { KeyRecord } from "../state/index.ts";
 
 /** What a key can do, and with whom. */

@@ -1,5 +1,5 @@
 import { type AdminKeyCreate, type KeyChange, SluiceError } from "@sluice/contract";
-import type { Clock, Random } from "../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
 import type { ChangingStores, KeyChanges, KeyRecord, State } from "../state/index.ts";
 import type { Caller } from "./admittance.ts";
 import { changedMembers } from "./audit-detail.ts";

@@ -1,7 +1,7 @@
 import { type AccountCredits, limits, platformTierLimits, SluiceError, schemas } from "@sluice/contract";
+import type { Clock, Random } from "@sluice/lib";
 import type { Context, Hono } from "hono";
 import { createRestApp, parseInput, type RestEnvironment, readInput } from "../http/index.ts";
-import type { Clock, Random } from "../lib/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
 import { EngineChanges, type EngineChangesDependencies } from "./engine-changes.ts";
 import { addEngineManagement } from "./engine-routes.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 
 /** Where the chain stands now, as a node tells it. */
 export interface ChainPosition {

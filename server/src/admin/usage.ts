@@ -1,8 +1,8 @@
 import { platformTierLimits, SluiceError, schemas, type UsageFigures, type UsageReport } from "@sluice/contract";
+import type { Clock } from "@sluice/lib";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
 import type { UsageFigures as LedgerFigures, Usage, UsageQuestion } from "../ledger/index.ts";
-import type { Clock } from "../lib/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
 import type { Admittance, Caller } from "./admittance.ts";
 import { isoTime } from "./records.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { seededRandom } from "../lib/index.ts";
+import { seededRandom } from "@sluice/lib";
 import { AdmittingStore } from "./admitting-store.ts";
 import { ByteLru } from "./byte-lru.ts";
 

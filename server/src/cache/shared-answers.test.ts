@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import { SharedAnswers } from "./shared-answers.ts";
 
 const bytes = new Uint8Array([1, 2, 3]);

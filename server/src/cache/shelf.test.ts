@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import { AnswerCache } from "./answer-cache.ts";
 import { ByteLru } from "./byte-lru.ts";
 

@@ -1,4 +1,4 @@
-import { backoffDelayMs, type Random } from "../lib/index.ts";
+import { backoffDelayMs, type Random } from "@sluice/lib";
 import { type ChainValue, memberOf, parseChainJson } from "./integers.ts";
 
 /** One subscription that is kept up across reconnects. */

@@ -1,5 +1,5 @@
 import { commitments } from "@sluice/contract";
-import type { Clock, Random } from "../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
 import type { CommitmentName } from "./commitment.ts";
 import { type ChainValue, memberOf } from "./integers.ts";
 import { callNode, type NodeEndpoint } from "./node-call.ts";

@@ -7,8 +7,8 @@ import {
   permissions,
   platformTiers,
 } from "@sluice/contract";
+import type { Clock, Random } from "@sluice/lib";
 import { issueKey } from "../admin/index.ts";
-import type { Clock, Random } from "../lib/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
 
 export type DevKeys = Readonly<Record<PlatformTier, string>>;

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { freePorts } from "../door/index.ts";
-import type { Clock, Random } from "../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
+import { freePorts } from "../gateway/index.ts";
 import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 
 /** Where the development chain answers. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { freePortRange } from "../door/index.ts";
-import type { Clock, Random } from "../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
+import { freePortRange } from "../gateway/index.ts";
 import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 
 /** Where the development market's exchanges answer, by their ids. */

@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { systemClock, systemRandom } from "@sluice/lib";
 import {
   compose,
   engineUrl,
@@ -9,7 +10,6 @@ import {
   version,
 } from "../compose.ts";
 import type { Config, ConfigOutcome } from "../config/index.ts";
-import { systemClock, systemRandom } from "../lib/index.ts";
 import { createLog } from "../observe/index.ts";
 import { requireUnusedState } from "../state/index.ts";
 import { renderBanner } from "./banner.ts";

@@ -1,6 +1,6 @@
+import { systemClock } from "@sluice/lib";
 import { compose, composeResolver } from "../compose.ts";
 import { type Config, type ConfigOutcome, isResolverAlone } from "../config/index.ts";
-import { systemClock } from "../lib/index.ts";
 import { explainStartFault } from "./start-fault.ts";
 import { CommandFailure, type Terminal } from "./terminal.ts";
 import { onHangUp, untilSignal } from "./until-signal.ts";

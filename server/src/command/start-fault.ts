@@ -1,4 +1,4 @@
-import { ListenError } from "../door/index.ts";
+import { ListenError } from "../gateway/index.ts";
 import { LedgerOpenError } from "../ledger/index.ts";
 import { StateError } from "../state/index.ts";
 import { CommandFailure } from "./terminal.ts";

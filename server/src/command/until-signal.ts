@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 
 /** A terminal's Ctrl-C reaches the server itself, and npm passes it on as well: both are one wish. */
 const sameWishMs = 1_000;

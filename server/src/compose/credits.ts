@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import type { Clock, Random } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import { type Credits, openCredits } from "../credits/index.ts";
-import type { Clock, Random } from "../lib/index.ts";
 import type { Events, Log } from "../observe/index.ts";
 import type { CreditStore, MeteredProduct } from "../state/index.ts";
 

@@ -1,10 +1,10 @@
 import { type ConsoleDoor, type HealthRecord, SluiceError } from "@sluice/contract";
+import type { Clock } from "@sluice/lib";
 import { type ConsolePages, createConsole } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
-import { type AppMount, GatewayDoor, listening, PubSubDoor } from "../door/index.ts";
 import type { Engine, EngineService } from "../engine/index.ts";
+import { type AppMount, GatewayDoor, listening, PubSubDoor } from "../gateway/index.ts";
 import { clientAddress, problemResponse } from "../http/index.ts";
-import type { Clock } from "../lib/index.ts";
 import type { Names } from "../names/index.ts";
 import type { Log, Metrics } from "../observe/index.ts";
 import type { Oracle } from "../oracle/index.ts";

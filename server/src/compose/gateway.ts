@@ -1,10 +1,10 @@
 import { rpcMethods } from "@sluice/contract";
+import { type Clock, type Random, replaceableAddressSet } from "@sluice/lib";
 import { AnswerCache } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
-import { type RequestFact, statusStillOpen } from "../door/index.ts";
+import { type RequestFact, statusStillOpen } from "../gateway/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import { createKeys } from "../keys/index.ts";
-import { type Clock, type Random, replaceableAddressSet } from "../lib/index.ts";
 import { createLimits, createSharedLimits } from "../limits/index.ts";
 import { createTracing, type Events, type Log } from "../observe/index.ts";
 import { Rpc, type RpcDependencies, SentTransactions } from "../rpc/index.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Clock } from "@sluice/lib";
 import { SharedAnswers } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
-import type { Clock } from "../lib/index.ts";
 import type { Events } from "../observe/index.ts";
 import type { SharedHistory } from "../rpc/index.ts";
 import { packAnswer, unpackAnswer } from "../upstreams/index.ts";

@@ -1,7 +1,7 @@
+import type { Clock, Random } from "@sluice/lib";
 import { createManagement, type EngineBoard } from "../admin/index.ts";
 import type { Credits } from "../credits/index.ts";
 import { createRequestIds } from "../http/index.ts";
-import type { Clock, Random } from "../lib/index.ts";
 import type { Log } from "../observe/index.ts";
 import type { Forgetting } from "./forgetting.ts";
 import { listMigrations } from "./migrations.ts";

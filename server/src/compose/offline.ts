@@ -1,6 +1,6 @@
+import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import { createCredits, tallyInMemory } from "../credits/index.ts";
-import { type Clock, type Random, systemClock, systemRandom } from "../lib/index.ts";
 import { createEvents, createLog, createMetrics } from "../observe/index.ts";
 import { engineBoard } from "./engine-board.ts";
 import { wireManagement } from "./management.ts";

@@ -1,5 +1,5 @@
+import { systemClock, systemRandom } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
-import { systemClock, systemRandom } from "../lib/index.ts";
 import { createEvents, createLog, createMetrics } from "../observe/index.ts";
 import { type OpenDoor, resolverUrl } from "./doors.ts";
 import { openResolver } from "./resolver.ts";

@@ -1,6 +1,6 @@
+import type { Clock, Random } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
-import { AppListener, listening } from "../door/index.ts";
-import type { Clock, Random } from "../lib/index.ts";
+import { AppListener, listening } from "../gateway/index.ts";
 import { createNames, type Names } from "../names/index.ts";
 import type { Events } from "../observe/index.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { formatApiKey } from "@sluice/contract";
+import { ManualClock, type Random, seededRandom } from "@sluice/lib";
 import { createKeys, type Grant, isRefusal, type Keys, type Refusal } from "../keys/index.ts";
-import { ManualClock, type Random, seededRandom } from "../lib/index.ts";
 import { type Forgetting, followForgetting } from "./forgetting.ts";
 import { farMs, type KeyRow, rowOf, type StoredAccount, type StoredKey } from "./simulated-keys.ts";
 import { SimulatedNotices } from "./simulated-notices.ts";

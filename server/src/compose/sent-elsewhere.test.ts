@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { seededRandom } from "../lib/index.ts";
+import { seededRandom } from "@sluice/lib";
 import { inOrder, type SentPlace, type SentTransaction } from "../rpc/index.ts";
 import { followSent } from "./sent-elsewhere.ts";
 

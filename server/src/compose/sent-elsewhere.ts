@@ -1,7 +1,7 @@
 import { networks } from "@sluice/contract";
+import type { Random } from "@sluice/lib";
 import { z } from "zod";
 import type { Hot } from "../hot/index.ts";
-import type { Random } from "../lib/index.ts";
 import type { Log } from "../observe/index.ts";
 import { inOrder, type SentPlace, type SentTransaction, type SentTransactions } from "../rpc/index.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import type { Clock, Random } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import { type Hot, openHot } from "../hot/index.ts";
 import { type Ledger, openLedger } from "../ledger/index.ts";
-import type { Clock, Random } from "../lib/index.ts";
 import type { Events, Log } from "../observe/index.ts";
 import { openState, type State } from "../state/index.ts";
 

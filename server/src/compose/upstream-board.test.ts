@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { schemas } from "@sluice/contract";
-import { ManualClock, seededRandom, systemClock } from "../lib/index.ts";
+import { ManualClock, seededRandom, systemClock } from "@sluice/lib";
 import { openState, type State } from "../state/index.ts";
 import { createUpstreams, type Upstreams } from "../upstreams/index.ts";
 import { type WiredUpstreamBoard, wireUpstreamBoard } from "./upstream-board.ts";

@@ -1,8 +1,8 @@
 import type { Network, UpstreamBody } from "@sluice/contract";
+import { type Random, SecretVault } from "@sluice/lib";
 import type { UpstreamBoard } from "../admin/index.ts";
 import { maskUrl, type UpstreamConfig, upstreamEntry, upstreamIn, upstreamOf, upstreamsMax } from "../config/index.ts";
 import type { Hot } from "../hot/index.ts";
-import { type Random, SecretVault } from "../lib/index.ts";
 import type { Log } from "../observe/index.ts";
 import type { State, UpstreamNodeRecord } from "../state/index.ts";
 import { type AddedNode, canSendTo, type NodeView, type Upstreams } from "../upstreams/index.ts";

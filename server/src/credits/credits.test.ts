@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import { createCredits } from "./credits.ts";
 import type { CreditsOptions } from "./interfaces.ts";
 import { leaseSize, nextBlock } from "./lease-size.ts";

@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/contract";
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import { type AccountCredits, openAccount, spend } from "./account-credits.ts";
 import { Books } from "./books.ts";
 import type { Credits, CreditsDependencies, CreditsOptions } from "./interfaces.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { LeaseBook, OpenLeaseBook } from "../state/index.ts";
 import type { Tally } from "./tally.ts";
 

@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/contract";
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import { type AccountCredits, serve, stopDeadline, waitedFor } from "./account-credits.ts";
 import type { Books } from "./books.ts";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";

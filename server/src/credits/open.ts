@@ -1,4 +1,4 @@
-import type { Random } from "../lib/index.ts";
+import type { Random } from "@sluice/lib";
 import { createCredits } from "./credits.ts";
 import type { Credits, CreditsDependencies, CreditsOptions } from "./interfaces.ts";
 import { Reconciler, type ReconcilerDependencies } from "./reconciler.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 import { monthOf } from "./month.ts";
 import { type Settlement, settleHolder } from "./settle-holder.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../lib/index.ts";
+import type { Random } from "@sluice/lib";
 import type { CreditsStore } from "./interfaces.ts";
 import { MeterInMemory } from "./meter-in-memory.ts";
 

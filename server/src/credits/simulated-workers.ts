@@ -1,4 +1,4 @@
-import type { ManualClock, Random } from "../lib/index.ts";
+import type { ManualClock, Random } from "@sluice/lib";
 import { createCredits } from "./credits.ts";
 import type { Credits } from "./interfaces.ts";
 import { settleHolder } from "./settle-holder.ts";

@@ -1,4 +1,4 @@
-import { ManualClock, type Random, seededRandom } from "../lib/index.ts";
+import { ManualClock, type Random, seededRandom } from "@sluice/lib";
 import { monthOf } from "./month.ts";
 import { accounts, Judge } from "./simulated-judge.ts";
 import { SimulatedStore, type StoreFaults } from "./simulated-store.ts";

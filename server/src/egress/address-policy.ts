@@ -1,5 +1,5 @@
+import { compileAddressSet } from "@sluice/lib";
 import ipaddr from "ipaddr.js";
-import { compileAddressSet } from "../lib/index.ts";
 
 /**
  * Addresses that answer with secrets of the machine or the cloud it runs in. They stay refused when an operator allows a

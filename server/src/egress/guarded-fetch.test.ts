@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { gzipSync } from "node:zlib";
-import { systemClock } from "../lib/index.ts";
+import { systemClock } from "@sluice/lib";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 import type { EgressOptions, EgressOutcome, ResolvedAddress } from "./outcome.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 
 /** Why an exchange did not come about; each is a fault of the target or of the URL, never of this system. */
 export type EgressFailure =

@@ -1,6 +1,6 @@
 import { engineLimits } from "@sluice/contract";
+import type { Clock } from "@sluice/lib";
 import type { Address, Slot } from "@sluice/wire";
-import type { Clock } from "../lib/index.ts";
 import type { BuildTarget } from "./auctioneer/index.ts";
 
 export interface BuildingDependencies {

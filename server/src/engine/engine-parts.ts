@@ -1,6 +1,6 @@
 import type { EngineStatus, Network } from "@sluice/contract";
+import type { AddressSet, Clock, Random } from "@sluice/lib";
 import type { Address } from "@sluice/wire";
-import type { AddressSet, Clock, Random } from "../lib/index.ts";
 import type { EngineStores } from "../state/index.ts";
 import type { BookLedger } from "./book/book-options.ts";
 import type { BundleBook } from "./bundle.ts";

@@ -3,7 +3,7 @@
  * simulates them, holds an auction each tick, hands the winners to the leader of the slot and follows them to their end.
  * Fed by its doors and by the chain; feeds validators, state (bundles) and the ledger (their outcomes).
  */
-export * from "./auction/index.ts";
+export * from "@sluice/auction";
 export type { BundleRecord } from "./bundle.ts";
 export type { GrpcService } from "./calls/index.ts";
 export type { EngineEvents } from "./engine-events.ts";

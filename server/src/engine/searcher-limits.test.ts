@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { searcherTierLimits } from "@sluice/contract";
-import { ManualClock } from "../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import { SearcherLimits } from "./searcher-limits.ts";
 
 const searcher = { id: "one", accountId: "one", pubkey: null };

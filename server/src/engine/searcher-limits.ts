@@ -1,5 +1,5 @@
 import { type SearcherTier, searcherTierLimits } from "@sluice/contract";
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { Searcher } from "./bundle.ts";
 import type { EngineLimitDecision, EngineLimits } from "./interfaces.ts";
 

@@ -1,4 +1,4 @@
-import type { AddressSet, Clock, Random } from "../lib/index.ts";
+import type { AddressSet, Clock, Random } from "@sluice/lib";
 import type { CallHost, GrpcService } from "./calls/index.ts";
 import type { EngineDesk } from "./desk.ts";
 import type { EngineEvents } from "./engine-events.ts";

@@ -1,5 +1,5 @@
 import { hkdfSync } from "node:crypto";
-import type { Random } from "../lib/index.ts";
+import type { Random } from "@sluice/lib";
 
 /** Small values by name; the state's cursors have this shape. */
 export interface ValueStore {

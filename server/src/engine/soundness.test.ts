@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
+import { ManualClock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire";
 import type { CommitmentName } from "../chain/index.ts";
-import { ManualClock } from "../lib/index.ts";
 import { type Degradation, Soundness, stillMs } from "./soundness.ts";
 
 let clock: ManualClock;

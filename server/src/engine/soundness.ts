@@ -1,5 +1,5 @@
+import type { Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire";
-import type { Clock } from "../lib/index.ts";
 import type { EngineChain } from "./interfaces.ts";
 
 /**

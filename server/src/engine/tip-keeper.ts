@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { TipFloorFigures } from "./desk.ts";
 import type { ValueStore } from "./settings.ts";
 import { TipFloor, type TippedBlock } from "./tips/index.ts";

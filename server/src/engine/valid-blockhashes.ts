@@ -1,5 +1,5 @@
+import type { Clock } from "@sluice/lib";
 import { type Address, parseTransaction } from "@sluice/wire";
-import type { Clock } from "../lib/index.ts";
 import type { BlockhashLifetime } from "./chain/index.ts";
 
 /** Blockhashes that are remembered: a chain has 150 that are good at a time, on forks a few more. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import fc from "fast-check";
-import { ManualClock, seededRandom } from "../lib/index.ts";
 import { describeHotConformance } from "./conformance.ts";
 import type { Hot, HotLog, TokenDecision, TokenRequest } from "./hot.ts";
 import { MemoryHot } from "./memory.ts";

@@ -1,4 +1,4 @@
-import { type Clock, type Random, systemRandom } from "../lib/index.ts";
+import { type Clock, type Random, systemRandom } from "@sluice/lib";
 import type { Hot, HotLog } from "./hot.ts";
 import { MemoryHot } from "./memory.ts";
 import { RedisHot } from "./redis.ts";

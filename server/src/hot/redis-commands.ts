@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { backoffDelayMs, type Random } from "@sluice/lib";
 import { Cluster, Redis } from "ioredis";
-import { backoffDelayMs, type Random } from "../lib/index.ts";
 import { type HotLog, HotUnavailable } from "./hot.ts";
 import type { RedisAddress, RedisNode } from "./redis-url.ts";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock, seededRandom } from "../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { describeHotConformance } from "./conformance.ts";
 import { type Hot, HotUnavailable } from "./hot.ts";
 import { openHot } from "./open.ts";

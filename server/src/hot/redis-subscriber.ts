@@ -1,5 +1,5 @@
+import type { Random } from "@sluice/lib";
 import { Redis } from "ioredis";
-import type { Random } from "../lib/index.ts";
 import type { HotLog, MessageHandler, SubscribeOptions } from "./hot.ts";
 import { connectionOptions, type RedisTimes, reconnectDelayMs } from "./redis-commands.ts";
 import type { RedisAddress, RedisNode } from "./redis-url.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../lib/index.ts";
+import type { Random } from "@sluice/lib";
 import {
   checkIncrement,
   checkName,

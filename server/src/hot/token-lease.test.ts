@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { seededRandom } from "../lib/index.ts";
+import { seededRandom } from "@sluice/lib";
 import { RedisHot } from "./redis.ts";
 import { parseRedisUrl } from "./redis-url.ts";
 import { type LeasedBucket, leaseFromBucket, type TokenLease, type TokenLeaseRequest } from "./token-lease.ts";

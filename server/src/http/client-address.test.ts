@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { compileAddressSet } from "../lib/index.ts";
+import { compileAddressSet } from "@sluice/lib";
 import { clientAddress } from "./client-address.ts";
 
 const proxies = compileAddressSet(["10.0.0.0/8", "fd00::/8"]);

@@ -1,4 +1,4 @@
-import { type AddressSet, normaliseAddress } from "../lib/index.ts";
+import { type AddressSet, normaliseAddress } from "@sluice/lib";
 
 /** More entries than this in X-Forwarded-For are not looked at: a chain of proxies is short, an attack is long. */
 const forwardedEntriesMax = 32;

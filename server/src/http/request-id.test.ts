@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { seededRandom } from "../lib/index.ts";
+import { seededRandom } from "@sluice/lib";
 import { createRequestIds } from "./request-id.ts";
 
 test("ids of one server never repeat and two servers do not share a prefix", () => {

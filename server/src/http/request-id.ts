@@ -1,4 +1,4 @@
-import type { Random } from "../lib/index.ts";
+import type { Random } from "@sluice/lib";
 
 /**
  * Makes request ids: "req_", 16 hex characters drawn once at start, "-", and a counter in base 36. Two servers meet only

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { formatApiKey } from "@sluice/contract";
-import { ManualClock, seededRandom } from "../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 import { type Grant, grantOf, isRefusal, type Refusal } from "./grant.ts";
 import { createKeys, type KeysOptions } from "./keys.ts";

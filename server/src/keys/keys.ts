@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type ErrorCode, parseApiKey } from "@sluice/contract";
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 import { type Grant, grantOf, type Refusal } from "./grant.ts";
 import { KeyCache, type KeyEntry } from "./key-cache.ts";

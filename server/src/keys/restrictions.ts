@@ -1,5 +1,5 @@
 import type { ErrorCode, Network } from "@sluice/contract";
-import { type AddressSet, compileAddressSet } from "../lib/index.ts";
+import { type AddressSet, compileAddressSet } from "@sluice/lib";
 import type { KeyRestrictions } from "../state/index.ts";
 
 /** A key's restrictions in the form in which they are asked on every request; null where nothing is restricted. */

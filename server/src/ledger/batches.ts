@@ -1,4 +1,4 @@
-import type { Clock, Random } from "../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
 import type { InsertBody, LedgerConnection } from "./connection.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 import type { TableDefinition } from "./table-definition.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { systemClock } from "../lib/index.ts";
+import { systemClock } from "@sluice/lib";
 import { LedgerOpenError, LedgerUnavailableError } from "./errors.ts";
 import { run } from "./kills.campaign.ts";
 import { type Ledger, openLedger } from "./ledger.ts";

@@ -1,4 +1,4 @@
-import { type Random, seededRandom, systemClock } from "../lib/index.ts";
+import { type Random, seededRandom, systemClock } from "@sluice/lib";
 import { type Ledger, openLedger } from "./ledger.ts";
 import { fact, ledgerDirectory, recordingLog } from "./testing/ledger-directory.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { systemClock } from "../lib/index.ts";
+import { systemClock } from "@sluice/lib";
 import { ledgerConformance } from "./conformance.ts";
 import { openLedger } from "./ledger.ts";
 import { ledgerDirectory, recordingLog } from "./testing/ledger-directory.ts";

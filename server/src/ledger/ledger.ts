@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type Clock, type Random, systemRandom } from "../lib/index.ts";
+import { type Clock, type Random, systemRandom } from "@sluice/lib";
 import { BatchNumbers, BatchWriter, batchesOf } from "./batches.ts";
 import {
   type BundleDay,

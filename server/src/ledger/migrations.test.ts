@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { systemClock, systemRandom } from "../lib/index.ts";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { type Batch, BatchNumbers, BatchWriter, batchesOf, newBatch } from "./batches.ts";
 import { LedgerConnection } from "./connection.ts";
 import { LedgerUnavailableError } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import { bundleOutcomesTable } from "./bundle-tables.ts";
 import type { LedgerConnection } from "./connection.ts";
 import { bookkeepingStatements, type Change, type Form, statementsOf } from "./ddl.ts";

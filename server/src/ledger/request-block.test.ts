@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { systemClock, systemRandom } from "@sluice/lib";
 import fc from "fast-check";
-import { systemClock, systemRandom } from "../lib/index.ts";
 import { LedgerConnection } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { RequestBlock } from "./request-block.ts";

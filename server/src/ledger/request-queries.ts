@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { LedgerConnection } from "./connection.ts";
 import type { RequestFact } from "./request-fact.ts";
 import { countsAsError, countsAsRequest } from "./request-figures.ts";

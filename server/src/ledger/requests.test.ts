@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock, seededRandom } from "../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { type Batch, BatchNumbers } from "./batches.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 import type { RequestFact } from "./request-fact.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import { type Batch, type BatchNumbers, type BatchWriter, newBatch } from "./batches.ts";
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Clock, Random } from "../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
 import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 import { type ChildReport, parseReport } from "./child/handshake.ts";
 import { childLimits } from "./child/limits.ts";

@@ -1,4 +1,4 @@
-import { ManualClock, seededRandom } from "../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { createLimits } from "./limits.ts";
 
 /** The rule in its plainest form: a level in exact fractions (bigint millionths) for one bucket that is never forgotten. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import { run } from "./limits.campaign.ts";
 import { createLimits, type LimitDecision } from "./limits.ts";
 

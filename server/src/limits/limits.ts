@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 
 /** The outcome of one take; the shape that http writes as X-RateLimit headers. */
 export interface LimitDecision {

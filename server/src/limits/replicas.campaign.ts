@@ -1,4 +1,4 @@
-import { ManualClock, type Random, seededRandom } from "../lib/index.ts";
+import { ManualClock, type Random, seededRandom } from "@sluice/lib";
 import type { SharedLimits } from "./shared-interfaces.ts";
 import { createSharedLimits } from "./shared-limits.ts";
 import { SimulatedStore } from "./simulated-store.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { LimitDecision } from "./limits.ts";
 import type { Attendance, ReplicasEvents } from "./replicas.ts";
 

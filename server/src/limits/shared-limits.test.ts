@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import type { LimitDecision } from "./limits.ts";
 import { run } from "./replicas.campaign.ts";
 import { createSharedLimits } from "./shared-limits.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { LimitDecision } from "./limits.ts";
 import { OwnShares } from "./own-shares.ts";
 import { Replicas } from "./replicas.ts";

@@ -1,5 +1,5 @@
+import type { Random } from "@sluice/lib";
 import { type LeasedBucket, leaseFromBucket, type TokenLease, type TokenLeaseRequest } from "../hot/index.ts";
-import type { Random } from "../lib/index.ts";
 import type { SharedStore } from "./shared-interfaces.ts";
 
 interface Call {

@@ -1,4 +1,4 @@
-import { BoundedQueue } from "../lib/index.ts";
+import { BoundedQueue } from "@sluice/lib";
 
 /**
  * Lets so many calls run at once and so many more wait, each of them no longer than `waitMsMax`; the rest are refused.

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { defaultGenesisFile } from "../../../devnet/chain/genesis/default.ts";
 import { nameOwner } from "../../../devnet/chain/names/index.ts";
 import { bootNode } from "../../../devnet/chain/testing/boot.ts";
-import { ManualClock, seededRandom } from "../lib/index.ts";
 import { createNames, type Names } from "./names.ts";
 
 const { domains, handles } = defaultGenesisFile().names;

@@ -1,4 +1,4 @@
-import { ManualClock, seededRandom } from "../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { silentEvents } from "./events.ts";
 import { createNames, type Names } from "./names.ts";
 import {

@@ -1,6 +1,6 @@
+import type { Clock, Random } from "@sluice/lib";
 import { type Address, type NameService, nameServices, parseAddress } from "@sluice/wire";
 import { createRequestIds, redactUrl } from "../http/index.ts";
-import type { Clock, Random } from "../lib/index.ts";
 import { AnswerMemory } from "./answer-memory.ts";
 import { BoundedCalls } from "./bounded-calls.ts";
 import { type ChainReader, createChainReader, type PostJson, type SettledCommitment } from "./chain-reader.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ManualClock } from "../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import { createEvents } from "./events.ts";
 import { createLog } from "./log.ts";
 import { eventMetrics, metricTable } from "./metric-table.ts";

@@ -1,5 +1,5 @@
+import { type Clock, systemClock } from "@sluice/lib";
 import { Registry } from "prom-client";
-import { type Clock, systemClock } from "../lib/index.ts";
 import {
   type CounterHandle,
   counterFamily,

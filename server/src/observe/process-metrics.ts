@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 
 /** The part of the metrics that this file adds to. */
 interface ObservedMetrics {

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { seededRandom, systemClock } from "@sluice/lib";
 import { startMarket } from "../../../devnet/market/market.ts";
 import { DEFAULT_OPTIONS } from "../../../devnet/market/options.ts";
-import { seededRandom, systemClock } from "../lib/index.ts";
 import { startExchanges } from "./feed.ts";
 
 // What is waited for decides; this only ends a run that waits in vain on a busy machine.

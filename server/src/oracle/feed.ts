@@ -1,5 +1,5 @@
 import { oracleSymbols } from "@sluice/contract";
-import type { Clock, Random } from "../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
 import type { OracleEvents, SourceState } from "./interfaces.ts";
 import type { SourceFeed } from "./oracle.ts";
 import {

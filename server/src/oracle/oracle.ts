@@ -1,5 +1,5 @@
 import { type OracleSymbol, oracleSources, oracleSymbols } from "@sluice/contract";
-import type { AddressSet, Clock } from "../lib/index.ts";
+import type { AddressSet, Clock } from "@sluice/lib";
 import type { AggregateOptions } from "./aggregate/options.ts";
 import { RoundEngine } from "./aggregate/round-engine.ts";
 import { type BoardRow, board } from "./board.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import { PriceBook } from "./price-book.ts";
 import { priced } from "./testing/rounds.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { ManualClock, seededRandom } from "../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { type SupervisedChild, superviseChild } from "./supervise.ts";
 
 const readyChild = `process.on("SIGTERM",()=>process.exit(0)); process.stdin.on("data",()=>{});

@@ -1,4 +1,4 @@
-import { backoffDelayMs, type Clock, type Random } from "../lib/index.ts";
+import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
 
 export interface ChildOptions<Ready> {
   /** For logs and metrics. */

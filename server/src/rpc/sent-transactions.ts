@@ -1,6 +1,6 @@
 import type { Network } from "@sluice/contract";
+import type { Clock } from "@sluice/lib";
 import { parseJsonExact } from "@sluice/wire";
-import type { Clock } from "../lib/index.ts";
 import type { UpstreamPool } from "../upstreams/index.ts";
 import { readHeight, readStatuses, type SignatureStatus, signatureIn } from "./sent-answers.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from "bun:test";
-import { type Clock, ManualClock } from "../lib/index.ts";
+import { type Clock, ManualClock } from "@sluice/lib";
 import { accountConformance } from "./conformance/accounts.ts";
 import { bundleConformance } from "./conformance/bundles.ts";
 import { changeConformance } from "./conformance/changes.ts";

@@ -1,5 +1,5 @@
+import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
 import { sql } from "kysely";
-import { backoffDelayMs, type Clock, type Random } from "../lib/index.ts";
 import { isConnectionLoss, isItemFailure, isSerializationFailure, toSluiceError } from "./errors.ts";
 import { GroupCommit, type GroupKind } from "./group-commit.ts";
 import { createIdFactory, type IdFactory } from "./ids.ts";

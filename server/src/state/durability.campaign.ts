@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seededRandom, systemClock, systemRandom } from "../lib/index.ts";
+import { seededRandom, systemClock, systemRandom } from "@sluice/lib";
 import { openState } from "./open.ts";
 import type { State } from "./records.ts";
 

@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/contract";
-import { BoundedQueue } from "../lib/index.ts";
+import { BoundedQueue } from "@sluice/lib";
 import { newFault } from "./errors.ts";
 
 /** One kind of small write, told how to write many at once. Results are in the order of the items. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ManualClock, seededRandom } from "../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { createIdFactory } from "./ids.ts";
 
 describe("ids", () => {

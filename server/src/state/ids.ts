@@ -1,4 +1,4 @@
-import type { Clock, Random } from "../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
 
 const crockfordAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const randomBits = 80n;

@@ -1,5 +1,5 @@
+import type { Clock } from "@sluice/lib";
 import { sql } from "kysely";
-import type { Clock } from "../lib/index.ts";
 import { StateError } from "./errors.ts";
 import type { MigrationStatus, StateDriver } from "./records.ts";
 import { checksumOf, type Migration, renderStep } from "./schema.ts";

@@ -1,5 +1,5 @@
+import type { Clock, Random } from "@sluice/lib";
 import { sql } from "kysely";
-import type { Clock, Random } from "../lib/index.ts";
 import { Accounts } from "./accounts.ts";
 import { Audit } from "./audit.ts";
 import { Connection } from "./connection.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock, systemRandom } from "../lib/index.ts";
+import { ManualClock, systemRandom } from "@sluice/lib";
 import { requireUnusedState } from "./directory-lock.ts";
 import { run as durabilityCampaign } from "./durability.campaign.ts";
 import { stateFaultOf } from "./errors.ts";
@@ -42,7 +42,7 @@ describe("the data directory", () => {
     await using _held = await openState({ directory, databaseUrl: null }, deps);
     const script = `
       const { openState } = await import(${JSON.stringify(join(import.meta.dir, "index.ts"))});
-      const { systemClock, systemRandom } = await import(${JSON.stringify(join(import.meta.dir, "../lib/index.ts"))});
+      const { systemClock, systemRandom } = await import(${JSON.stringify(join(import.meta.dir, "@sluice/lib"))});
       const log = { info() {}, warn() {} };
       const started = performance.now();
       await openState({ directory: ${JSON.stringify(directory)}, databaseUrl: null }, { clock: systemClock, random: systemRandom, log })

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import { Breaker, breakerDefaults } from "./breaker.ts";
 
 function fresh() {

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 
 export interface BreakerOptions {
   /** Failures within the window below which nothing is concluded. */

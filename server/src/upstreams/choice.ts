@@ -1,5 +1,5 @@
 import type { CommitmentName } from "@sluice/contract";
-import type { Random } from "../lib/index.ts";
+import type { Random } from "@sluice/lib";
 import type { UpstreamNode } from "./node.ts";
 import { byPlace, type StandingRules } from "./standing.ts";
 import type { UpstreamGroup } from "./upstream-call.ts";

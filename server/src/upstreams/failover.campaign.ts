@@ -1,4 +1,4 @@
-import { seededRandom, systemClock } from "../lib/index.ts";
+import { seededRandom, systemClock } from "@sluice/lib";
 import { createUpstreams } from "./upstreams.ts";
 
 const nodesCount = 3;

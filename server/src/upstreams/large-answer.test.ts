@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import type { ByteSource } from "@sluice/lib";
 import fc from "fast-check";
-import type { ByteSource } from "../lib/index.ts";
 import { readAnswer } from "./answer.ts";
 import { CutBody } from "./http1/body-source.ts";
 import { LargeAnswer, readBeginning } from "./large-answer.ts";

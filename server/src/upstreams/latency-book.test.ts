@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock, seededRandom } from "../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { HedgeBudget } from "./hedge-budget.ts";
 import { LatencyBook } from "./latency-book.ts";
 import { RateGate } from "./rate-gate.ts";

@@ -1,5 +1,5 @@
+import type { Clock, Random } from "@sluice/lib";
 import { type CommitmentName, SlotFeed } from "../chain/index.ts";
-import type { Clock, Random } from "../lib/index.ts";
 import { comingAnswer, type NodeAnswer, readAnswer } from "./answer.ts";
 import { Breaker, breakerDefaults } from "./breaker.ts";
 import { LargeAnswer, readBeginning } from "./large-answer.ts";

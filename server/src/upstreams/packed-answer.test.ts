@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { seededRandom } from "../lib/index.ts";
+import { seededRandom } from "@sluice/lib";
 import { readAnswer } from "./answer.ts";
 import { packAnswer, unpackAnswer } from "./packed-answer.ts";
 

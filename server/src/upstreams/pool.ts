@@ -1,5 +1,5 @@
 import type { CommitmentName, Network } from "@sluice/contract";
-import { type Clock, type Random, seededRandom } from "../lib/index.ts";
+import { type Clock, type Random, seededRandom } from "@sluice/lib";
 import { chooseNode, chooseSenders, hasReached } from "./choice.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
 import { LatencyBook } from "./latency-book.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 
 /** The calls a second that a node may be sent, as its provider allows them: a bucket of one second's worth. */
 export class RateGate {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock, seededRandom } from "../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { comingAnswer, type NodeAnswer } from "./answer.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
 import { LargeAnswer, readBeginning } from "./large-answer.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import { discard } from "./answer.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
 import type { LatencyBook } from "./latency-book.ts";

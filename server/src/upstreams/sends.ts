@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { UpstreamNode } from "./node.ts";
 import type { UpstreamCall, UpstreamOutcome } from "./upstream-call.ts";
 

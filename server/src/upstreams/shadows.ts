@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import { discard } from "./answer.ts";
 import type { UpstreamNode } from "./node.ts";
 import { isStale } from "./reads.ts";

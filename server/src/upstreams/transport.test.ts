@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { seededRandom, systemClock } from "@sluice/lib";
 import fc from "fast-check";
-import { seededRandom, systemClock } from "../lib/index.ts";
 import { authority } from "./http1/testing/certificates.ts";
 import { answerOf, type RawAnswer, RawNode } from "./http1/testing/raw-node.ts";
 import { type ExchangeOptions, type ExchangeOutcome, Transport, type TransportOptions } from "./transport.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import { ConnectionPool } from "./http1/connection-pool.ts";
 import { decodeBody } from "./http1/content-coding.ts";
 import { type LargeBody, type LargeBodyOptions, readLargeBody } from "./http1/large-body.ts";

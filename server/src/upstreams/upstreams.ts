@@ -1,5 +1,5 @@
 import { type CommitmentName, limits, type Network, networks } from "@sluice/contract";
-import type { Clock, Random } from "../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
 import { requestTarget } from "./http1/request-head.ts";
 import type { NodeOrder } from "./node.ts";
 import { UpstreamPool } from "./pool.ts";

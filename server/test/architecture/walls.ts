@@ -30,12 +30,11 @@ export type Rule =
 
 /** The rooms of the server, in layers; a room imports only from layers before its own. */
 export const layers: readonly (readonly string[])[] = [
-  ["lib"],
   ["config", "observe", "processes", "chain", "egress", "http"],
   ["state", "ledger", "hot"],
   ["keys", "limits", "credits", "cache", "upstreams", "ingest", "enhanced", "history", "analytics"],
   ["rpc", "streams", "webhooks", "engine", "pool", "oracle", "names"],
-  ["door", "admin"],
+  ["gateway", "admin"],
   ["compose"],
   ["command"],
 ];
@@ -46,12 +45,14 @@ export const sizeLimits = { fileLines: 500, fileLinesAim: 250, functionLines: 70
 const workspaceImports: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   wire: [],
+  lib: [],
+  auction: ["wire"],
   sdk: ["contract", "wire"],
   console: ["sdk"],
-  devnet: ["contract", "wire"],
-  server: ["contract", "wire", "console", "devnet"],
-  bench: ["contract", "wire", "sdk", "server", "devnet"],
-  scripts: ["contract", "wire", "sdk", "console", "server", "devnet", "bench"],
+  devnet: ["contract", "wire", "lib"],
+  server: ["contract", "wire", "lib", "auction", "console", "devnet"],
+  bench: ["contract", "wire", "lib", "auction", "sdk", "server", "devnet"],
+  scripts: ["contract", "wire", "lib", "auction", "sdk", "console", "server", "devnet", "bench"],
 };
 
 const drivers: Readonly<Record<string, string>> = {
@@ -176,9 +177,9 @@ function checkCode(file: SourceFile): Violation[] {
       found.push({ rule, path: file.path, line: index + 1, found: text.trim() });
     };
     if (/\b(process|Bun)\.env\b/.test(text) && room !== "config") add("environment");
-    if (/\bBun\.serve\b/.test(text) && room !== "door" && !file.path.startsWith("server/src/ledger/child/"))
+    if (/\bBun\.serve\b/.test(text) && room !== "gateway" && !file.path.startsWith("server/src/ledger/child/"))
       add("serve");
-    if (clockPattern.test(text) && room !== "lib" && !/\bimport\b/.test(text)) add("clock");
+    if (clockPattern.test(text) && !/\bimport\b/.test(text)) add("clock");
     if (/(?<![.\w])fetch\(/.test(text) && !outboundRooms.has(room ?? "")) {
       if (!/\b(async )?fetch\([^)]*\)\s*[:{]/.test(text)) add("outbound");
     }

@@ -3,8 +3,8 @@
  * database, the account, the allowance. It says how many it has taken after each hundred, and when it is refused.
  */
 import { join } from "node:path";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { openCredits } from "../../src/credits/index.ts";
-import { systemClock, systemRandom } from "../../src/lib/index.ts";
 import { openState } from "../../src/state/index.ts";
 
 const [directory = "", databaseUrl = "", accountId = "", allowance = ""] = process.argv.slice(2);

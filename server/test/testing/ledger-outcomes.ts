@@ -1,7 +1,7 @@
 /** What the ledger of a server that has ended says became of its bundles. */
 import { join } from "node:path";
+import { systemClock } from "@sluice/lib";
 import { openLedger } from "../../src/ledger/index.ts";
-import { systemClock } from "../../src/lib/index.ts";
 
 export interface LedgerOutcome {
   readonly id: string;

@@ -1,6 +1,7 @@
 /** A process that takes from one shared bucket as fast as it can: Redis address, prefix, rate, milliseconds. */
+
+import { systemClock, systemRandom } from "@sluice/lib";
 import { openHot } from "../../src/hot/index.ts";
-import { systemClock, systemRandom } from "../../src/lib/index.ts";
 import { createSharedLimits } from "../../src/limits/index.ts";
 
 const [redisUrl = "", prefix = "", rateText = "", spanText = ""] = process.argv.slice(2);

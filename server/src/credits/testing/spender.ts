@@ -4,7 +4,7 @@
  * it goes on doing nothing.
  */
 import { join } from "node:path";
-import { systemClock, systemRandom } from "../../lib/index.ts";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { openState } from "../../state/index.ts";
 import { openCredits } from "../open.ts";
 

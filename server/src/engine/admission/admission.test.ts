@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type BundleReason, engineLimits } from "@sluice/contract";
+import { ManualClock } from "@sluice/lib";
 import { type Address, parseTransaction, type Slot, tipPrograms } from "@sluice/wire";
-import { ManualClock } from "../../lib/index.ts";
 import type { BundleRecord, NewBundle } from "../bundle.ts";
 import type { BundleSubmission } from "../desk.ts";
 import type { BundleEffects, BundleOutcome } from "../simulation/index.ts";

@@ -1,6 +1,6 @@
 import { engineLimits, SluiceError } from "@sluice/contract";
+import type { Clock } from "@sluice/lib";
 import type { Address, Signature, Slot, Transaction } from "@sluice/wire";
-import type { Clock } from "../../lib/index.ts";
 import type { BundleDoor, BundleRecord, NewBundle, OpenedContent, Searcher } from "../bundle.ts";
 import type { BundleSubmission, SubmitOutcome } from "../desk.ts";
 import type { BundleEffects, BundleFailure } from "../simulation/index.ts";

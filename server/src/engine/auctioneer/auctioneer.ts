@@ -1,4 +1,4 @@
-import { type AuctionOutcome, runAuction } from "../auction/index.ts";
+import { type AuctionOutcome, runAuction } from "@sluice/auction";
 import type { BundleRecord } from "../bundle.ts";
 import type { BundleEffects, BundleOutcome } from "../simulation/index.ts";
 import { BlockPlan } from "./block-plan.ts";

@@ -1,4 +1,4 @@
-import { AccountIds, type AuctionBundle } from "../auction/index.ts";
+import { AccountIds, type AuctionBundle } from "@sluice/auction";
 import type { BundleRecord } from "../bundle.ts";
 import type { BundleEffects } from "../simulation/index.ts";
 

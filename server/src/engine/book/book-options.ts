@@ -1,5 +1,5 @@
 import { engineLimits } from "@sluice/contract";
-import type { Clock } from "../../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { BundleStore } from "../../state/index.ts";
 
 /** Bounds of a book, and its pace. Times in milliseconds. */

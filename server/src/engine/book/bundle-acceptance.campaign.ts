@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock, systemRandom } from "../../lib/index.ts";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { openState } from "../../state/index.ts";
 import type { NewBundle } from "../bundle.ts";
 import { createBundleBook } from "./book.ts";

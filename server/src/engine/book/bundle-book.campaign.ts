@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seededRandom, systemClock } from "../../lib/index.ts";
+import { seededRandom, systemClock } from "@sluice/lib";
 import type { State, StoredBundle } from "../../state/index.ts";
 import { isTerminal } from "../lifecycle/lifecycle.ts";
 import { createBundleBook } from "./book.ts";

@@ -1,5 +1,5 @@
+import type { AddressSet } from "@sluice/lib";
 import type { HeaderReader } from "../../http/index.ts";
-import type { AddressSet } from "../../lib/index.ts";
 import type { CallStatus } from "./call-fault.ts";
 
 /** What a handler knows of its call beside the message. */

@@ -1,4 +1,4 @@
-import { BoundedQueue } from "../../lib/index.ts";
+import { BoundedQueue } from "@sluice/lib";
 import type { CallFault } from "./call-fault.ts";
 
 /** The transport's end of a stream. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { ManualClock } from "@sluice/lib";
 import {
   addressOfBytes,
   decodeAddress,
@@ -13,7 +14,6 @@ import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { bootFaultyNode, type FaultyNode } from "../../../../devnet/chain/faults/testing/faulty-node.ts";
 import { call } from "../../../../devnet/chain/testing/boot.ts";
 import { signed } from "../../../../devnet/chain/testing/chain.ts";
-import { ManualClock } from "../../lib/index.ts";
 import { ChainState } from "./chain-state.ts";
 import { LeaderSchedule } from "./leader-schedule.ts";
 import { DevnetChain } from "./testing/devnet-chain.ts";

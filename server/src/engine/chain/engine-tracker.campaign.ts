@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../../lib/index.ts";
+import { type Random, seededRandom } from "@sluice/lib";
 import type { BundleRecord } from "../bundle.ts";
 import { EngineChainError } from "../interfaces.ts";
 import { isTooLate, touches, truthOf } from "./testing/bundle-plans.ts";

@@ -1,4 +1,4 @@
-import { backoffDelayMs, type Random } from "../../lib/index.ts";
+import { backoffDelayMs, type Random } from "@sluice/lib";
 import type { EngineChain } from "../interfaces.ts";
 import type { Tracker } from "./tracker.ts";
 

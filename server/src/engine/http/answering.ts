@@ -1,8 +1,8 @@
 import type { SluiceError } from "@sluice/contract";
+import type { AddressSet } from "@sluice/lib";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire";
 import type { Context, Handler, MiddlewareHandler } from "hono";
 import { clientAddress, hasSingleHost, type RestEnvironment } from "../../http/index.ts";
-import type { AddressSet } from "../../lib/index.ts";
 import type { Admit, Incoming } from "./admit.ts";
 import { EngineRefusal, engineFailure, failureResponse, shownFailure } from "./failure.ts";
 import { rpcFailureResponse } from "./jito-door.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { engineLimits, type Permission, SluiceError } from "@sluice/contract";
+import { compileAddressSet } from "@sluice/lib";
 import { encodeBase58, type Slot } from "@sluice/wire";
-import { compileAddressSet } from "../../lib/index.ts";
 import { EngineChainError, type EngineLimitDecision } from "../interfaces.ts";
 import { FakeDesk } from "../testing/fake-desk.ts";
 import { testSigner, transfer } from "../testing/transactions.ts";

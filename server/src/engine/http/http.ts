@@ -1,7 +1,7 @@
 import { type BundleStatusBody, type EncryptionKeys, type EngineStatus, schemas, shownState } from "@sluice/contract";
+import type { AddressSet } from "@sluice/lib";
 import { type JsonValue, parseJsonExact } from "@sluice/wire";
 import { createRestApp, parseInput, readBody, requireJson } from "../../http/index.ts";
-import type { AddressSet } from "../../lib/index.ts";
 import { decodeBase64 } from "../admission/index.ts";
 import type { BundleRecord } from "../bundle.ts";
 import type { EngineDesk } from "../desk.ts";

@@ -1,6 +1,6 @@
 import type { EngineStatus } from "@sluice/contract";
+import type { AddressSet } from "@sluice/lib";
 import { createRestApp } from "../../http/index.ts";
-import type { AddressSet } from "../../lib/index.ts";
 import { Admit, type AdmitDependencies } from "./admit.ts";
 import { Answering, json, writeFailure } from "./answering.ts";
 import { bundleFailure, EngineRefusal } from "./failure.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ErrorCode, Permission } from "@sluice/contract";
-import { AppDoor } from "../../door/index.ts";
-import { compileAddressSet } from "../../lib/index.ts";
+import { compileAddressSet } from "@sluice/lib";
+import { AppDoor } from "../../gateway/index.ts";
 import type { TipFloorFigures } from "../desk.ts";
 import { Admit } from "./admit.ts";
 import type { TipSession } from "./tip-session.ts";

@@ -1,6 +1,6 @@
+import type { AddressSet } from "@sluice/lib";
 import { stringifyJsonExact } from "@sluice/wire";
 import { clientAddress } from "../../http/index.ts";
-import type { AddressSet } from "../../lib/index.ts";
 import type { EngineDesk } from "../desk.ts";
 import type { EngineEvents } from "../engine-events.ts";
 import type { Admit, Incoming } from "./admit.ts";

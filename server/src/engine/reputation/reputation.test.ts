@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type SearcherTier, searcherTierScores, searcherTiers } from "@sluice/contract";
-import { type Random, seededRandom } from "../../lib/index.ts";
+import { type Random, seededRandom } from "@sluice/lib";
 import { lowerBound } from "./lower-bound.ts";
 import type { ReputationOutcome } from "./outcome.ts";
 import { afterOutcome, figuresOf, newReputation, type Reputation } from "./reputation.ts";

@@ -1,6 +1,6 @@
 import { additionalData, engineLimits, type Network, readEnvelope, SluiceError, unpad } from "@sluice/contract";
+import type { Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire";
-import type { Clock } from "../../lib/index.ts";
 import { type Admission, type Fault, fault } from "../admission/index.ts";
 import type { BundleBook, BundleRecord, Searcher } from "../bundle.ts";
 import type { BundleSubmission, SubmitOutcome } from "../desk.ts";

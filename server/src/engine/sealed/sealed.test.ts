@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { SluiceError } from "@sluice/contract";
+import { ManualClock, SecretVault, seededRandom } from "@sluice/lib";
 import type { Slot } from "@sluice/wire";
-import { ManualClock, SecretVault, seededRandom } from "../../lib/index.ts";
 import { fault } from "../admission/index.ts";
 import type { BundleChange, BundleRecord, NewBundle } from "../bundle.ts";
 import type { BundleSubmission } from "../desk.ts";

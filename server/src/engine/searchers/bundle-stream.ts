@@ -1,6 +1,6 @@
 import { SluiceError, shownState } from "@sluice/contract";
 import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto/index.ts";
-import { BoundedQueue } from "../../lib/index.ts";
+import { BoundedQueue } from "@sluice/lib";
 import type { BundleRecord, Searcher } from "../bundle.ts";
 import { CallFault, type DuplexSession, type Inlet, type Outlet } from "../calls/index.ts";
 import type { BundleSubmission, EngineDesk, SubmitOutcome } from "../desk.ts";

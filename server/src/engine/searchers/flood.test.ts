@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto/index.ts";
-import { ManualClock } from "../../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import { createLimits } from "../../limits/index.ts";
 import type { Searcher } from "../bundle.ts";
 import { type CallContext, CallFault, Outlet } from "../calls/index.ts";

@@ -3,7 +3,7 @@
  * an API key or Jito's sign-in identifies; asks the engine's desk, and says what it answers.
  */
 import { type BundleConfirmationMessage, type BundleRequestMessage, protoFiles } from "@sluice/contract/proto/index.ts";
-import type { Clock } from "../../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import { CallFault, type CallHost, duplex, type GrpcService, loadService, unary } from "../calls/index.ts";
 import { BlockEngine, type BlockEngineDependencies } from "./block-engine.ts";
 import { BundleStream } from "./bundle-stream.ts";

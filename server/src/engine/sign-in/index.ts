@@ -3,8 +3,8 @@
  * an access token that each call carries. Fed by clients; feeds both of those protocols' services with a public key.
  */
 import { protoFiles } from "@sluice/contract/proto/index.ts";
+import type { Clock, Random } from "@sluice/lib";
 import type { Address } from "@sluice/wire";
-import type { Clock, Random } from "../../lib/index.ts";
 import { type CallHost, type GrpcService, loadService, unary } from "../calls/index.ts";
 import type { EngineLimits } from "../interfaces.ts";
 import { type Bearers, bearersOf } from "./bearer.ts";

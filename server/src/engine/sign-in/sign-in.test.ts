@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto/index.ts";
-import { ManualClock, seededRandom } from "../../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { addressOf } from "../testing/fake-desk.ts";
 import { type Ended, PlainClient } from "../testing/grpc-client.ts";
 import { type ServedEngine, serveEngine } from "../testing/served-engine.ts";

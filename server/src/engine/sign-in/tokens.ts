@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import type { Clock } from "@sluice/lib";
 import { type Address, parseAddress } from "@sluice/wire";
 import { errors, jwtVerify, SignJWT } from "jose";
-import type { Clock } from "../../lib/index.ts";
 
 /** The roles of Jito's protocols that are granted here. */
 export const signInRoles = ["SEARCHER", "VALIDATOR"] as const;

@@ -1,7 +1,7 @@
+import { seededRandom, systemClock } from "@sluice/lib";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { signed } from "../../../../devnet/chain/testing/chain.ts";
 import { Draw } from "../../../../devnet/chain/traffic/draw.ts";
-import { seededRandom, systemClock } from "../../lib/index.ts";
 import type { BlockSession, BundleOutcome, SimulatedBundle, Simulator } from "./simulation.ts";
 import { createSimulator } from "./simulator.ts";
 import { type SimulatedChain, startSimulatedChain, tipAccounts } from "./testing/chain-harness.ts";

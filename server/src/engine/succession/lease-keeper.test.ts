@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { ManualClock } from "../../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import type { LeaseRecord, LeaseStore } from "../../state/index.ts";
 import { LeaseKeeper, leaseMs, lookMs } from "./lease-keeper.ts";
 

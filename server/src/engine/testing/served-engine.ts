@@ -1,6 +1,6 @@
+import { type Clock, compileAddressSet, ManualClock, seededRandom } from "@sluice/lib";
 import type { Address } from "@sluice/wire";
-import { GrpcDoor, type GrpcTls } from "../../door/index.ts";
-import { type Clock, compileAddressSet, ManualClock, seededRandom } from "../../lib/index.ts";
+import { GrpcDoor, type GrpcTls } from "../../gateway/index.ts";
 import type { CallHost } from "../calls/index.ts";
 import type { EngineGrant, EngineKeys, EngineLimits } from "../interfaces.ts";
 import { createSearcherServices } from "../searchers/index.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { engineLimits } from "@sluice/contract";
+import { seededRandom } from "@sluice/lib";
 import type { Slot } from "@sluice/wire";
-import { seededRandom } from "../../lib/index.ts";
 import { nextFloor, TipFloor } from "./tip-floor.ts";
 
 const most = engineLimits.computeUnitsBlock;

@@ -10,8 +10,8 @@ import {
   type BlockEngineEndpointsMessage,
   protoFiles,
 } from "@sluice/contract/proto/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { Address } from "@sluice/wire";
-import type { Clock } from "../../lib/index.ts";
 import {
   type CallContext,
   CallFault,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { systemClock, systemRandom } from "../../lib/index.ts";
+import { systemClock, systemRandom } from "@sluice/lib";
 import type { Address } from "../endpoint.ts";
 import { ChildSupervisor } from "../supervisor.ts";
 import { ledgerDirectory, recordingLog, until } from "../testing/ledger-directory.ts";

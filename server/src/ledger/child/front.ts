@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { rm } from "node:fs/promises";
-import type { Clock } from "../../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import { failedAnswer, streamedAnswer, wholeAnswer } from "./answer.ts";
 import { decodedBody, readText, spoolInsertData, spoolPath } from "./body.ts";
 import { type Call, readCall } from "./call.ts";

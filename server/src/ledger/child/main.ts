@@ -5,7 +5,7 @@
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock, systemRandom } from "../../lib/index.ts";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { engineConfiguration } from "./configuration.ts";
 import { Engine } from "./engine.ts";
 import { Front } from "./front.ts";

@@ -2,7 +2,7 @@
  * A small program that opens a ledger and stays: it is killed by tests that look for what it leaves behind.
  * Arguments: the directory, and `busy` for one that runs endless statements. Prints the engine's process id.
  */
-import { systemClock } from "../../lib/index.ts";
+import { systemClock } from "@sluice/lib";
 import { openLedger } from "../ledger.ts";
 import { recordingLog } from "./ledger-directory.ts";
 

@@ -1,4 +1,4 @@
-import type { Random } from "../../lib/index.ts";
+import type { Random } from "@sluice/lib";
 
 /** What breaks readers of names: cases, dots, signs of both shapes, white space, composition, lone halves, escapes. */
 const alphabet = [

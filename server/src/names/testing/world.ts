@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import {
   type Address,
   decodeAddress,
@@ -10,7 +11,6 @@ import {
   nameServices,
   subdomainPrefix,
 } from "@sluice/wire";
-import { ManualClock, seededRandom } from "../../lib/index.ts";
 import type { NamesEvents } from "../events.ts";
 import { silentEvents } from "../events.ts";
 import { createNames, type Names, type NamesOptions } from "../names.ts";

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../../lib/index.ts";
+import { type Random, seededRandom } from "@sluice/lib";
 import { add, subtract } from "../decimal.ts";
 import type { PricedRound } from "../round.ts";
 import { type SourceId, sourceIds } from "../tick.ts";

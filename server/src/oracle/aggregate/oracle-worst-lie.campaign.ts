@@ -1,4 +1,4 @@
-import { seededRandom } from "../../lib/index.ts";
+import { seededRandom } from "@sluice/lib";
 import { type Bench, type Lie, LyingMarket, timings } from "./testing/liars.ts";
 
 interface Case extends Bench {

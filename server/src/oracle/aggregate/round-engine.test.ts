@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import type { Round } from "../round.ts";
 import type { Input } from "./input.ts";
 import { RoundEngine } from "./round-engine.ts";

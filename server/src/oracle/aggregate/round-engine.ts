@@ -1,4 +1,4 @@
-import type { Clock } from "../../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { PricedRound, Round } from "../round.ts";
 import type { Tick } from "../tick.ts";
 import { Aggregator } from "./aggregator.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Random, seededRandom } from "../../lib/index.ts";
+import { type Random, seededRandom } from "@sluice/lib";
 import { type Decimal, decimal } from "../decimal.ts";
 import type { PricedRound, Round } from "../round.ts";
 import { type Quote, type SourceId, sourceIds, type Tick } from "../tick.ts";

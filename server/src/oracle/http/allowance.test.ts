@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { oracleTierTerms } from "@sluice/contract";
-import { seededRandom } from "../../lib/index.ts";
+import { seededRandom } from "@sluice/lib";
 import { bootOracle, CountedStore } from "../testing/booted-oracle.ts";
 import { secondsToMonthEnd } from "./admission.ts";
 

@@ -1,6 +1,6 @@
+import type { AddressSet, Clock } from "@sluice/lib";
 import { clientAddress, hasSingleHost, preflightResponse, presentedKey } from "../../http/index.ts";
 import { LedgerUnavailableError } from "../../ledger/index.ts";
-import type { AddressSet, Clock } from "../../lib/index.ts";
 import type { OracleAllowance, OracleEvents, OracleGrant, OracleKeys, OracleLimits } from "../interfaces.ts";
 import { isoTime } from "../price-record.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { ManualClock } from "@sluice/lib";
 import { programs } from "@sluice/wire";
-import { ManualClock } from "../../lib/index.ts";
 import { decimal, formatDecimal } from "../decimal.ts";
 import type { Tick } from "../tick.ts";
 import { type AccountReading, ChainPools, type PoolOptions } from "./chain-pools.ts";

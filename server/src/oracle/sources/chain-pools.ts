@@ -1,5 +1,5 @@
+import type { Clock } from "@sluice/lib";
 import { decodeTokenAccount, programs } from "@sluice/wire";
-import type { Clock } from "../../lib/index.ts";
 import type { Decimal } from "../decimal.ts";
 import type { Quote, Tick } from "../tick.ts";
 import type { Market } from "./exchange.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { ManualClock } from "@sluice/lib";
 import { bootNode } from "../../../../devnet/chain/testing/boot.ts";
-import { ManualClock } from "../../lib/index.ts";
 import { formatDecimal } from "../decimal.ts";
 import { createAccountReader } from "./account-reader.ts";
 import { type AccountReader, ChainPools, type PoolOptions } from "./chain-pools.ts";

@@ -1,4 +1,4 @@
-import { seededRandom } from "../../lib/index.ts";
+import { seededRandom } from "@sluice/lib";
 import { judgeMany } from "./testing/mutations.ts";
 
 /** `n` changed recordings and `n` random values through the reading of every exchange: no throw, no price that is none. */

@@ -1,4 +1,4 @@
-import { backoffDelayMs, type Clock, type Random } from "../../lib/index.ts";
+import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
 import type { Exchange, Market, RestAnswer, RestFault, RestRequest, SourceEndpoint } from "./exchange.ts";
 import { callExchange } from "./http-call.ts";
 import { PollPlan } from "./poll-plan.ts";

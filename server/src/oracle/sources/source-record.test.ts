@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import type { SourceEvents } from "./source-events.ts";
 import { SourceRecord, type SourceSummary } from "./source-record.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { SourceId, Tick } from "../tick.ts";
 import { DayCounters } from "./day-counters.ts";
 import type { Market } from "./exchange.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "../../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
 import type { Tick } from "../tick.ts";
 import type { Exchange, Market, RestRequest, SourceEndpoint, StreamMessage } from "./exchange.ts";
 import { MarketState, type Way } from "./market-state.ts";

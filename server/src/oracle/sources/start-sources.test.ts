@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { seededRandom, systemClock } from "@sluice/lib";
 import { startMarket } from "../../../../devnet/market/market.ts";
 import { DEFAULT_OPTIONS } from "../../../../devnet/market/options.ts";
-import { seededRandom, systemClock } from "../../lib/index.ts";
 import type { Tick } from "../tick.ts";
 import { sourceCadenceMs, startSources } from "./index.ts";
 import type { SourceEvents } from "./source-events.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "../../lib/index.ts";
+import type { Clock, Random } from "@sluice/lib";
 import { type SourceId, sourceIds, type Tick } from "../tick.ts";
 import { type AccountReader, ChainPools, type PoolOptions } from "./chain-pools.ts";
 import type { SourceEndpoint } from "./exchange.ts";

@@ -1,4 +1,4 @@
-import { backoffDelayMs, type Clock, type Random } from "../../lib/index.ts";
+import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
 import type { Exchange, Market, SourceEndpoint, StreamMessage } from "./exchange.ts";
 import { callExchange } from "./http-call.ts";
 import type { DropReason } from "./row.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { Market, StreamMessage, StreamRules } from "./exchange.ts";
 import type { DropReason } from "./row.ts";
 import type { StreamEnd } from "./source-events.ts";

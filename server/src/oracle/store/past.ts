@@ -1,5 +1,5 @@
 import type { OracleSymbol } from "@sluice/contract";
-import type { Clock } from "../../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import type { Bar, History, PricePoint } from "./history.ts";
 
 export const pastLimits = {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { oracleBounds, oracleSymbols, oracleTiers, oracleTierTerms } from "@sluice/contract";
-import { AppDoor } from "../../door/index.ts";
+import { AppDoor } from "../../gateway/index.ts";
 import { decimal } from "../decimal.ts";
 import { Quotation } from "../price-record.ts";
 import { bootOracle } from "../testing/booted-oracle.ts";

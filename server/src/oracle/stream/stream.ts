@@ -1,6 +1,6 @@
 import { oracleBounds, oracleTierTerms } from "@sluice/contract";
+import type { AddressSet, Clock } from "@sluice/lib";
 import { clientAddress } from "../../http/index.ts";
-import type { AddressSet, Clock } from "../../lib/index.ts";
 import { keyFailure, restrictionFailure, takeRate, tierOf } from "../http/admission.ts";
 import { unavailable } from "../http/answers.ts";
 import { streamPath } from "../http/v1-routes.ts";

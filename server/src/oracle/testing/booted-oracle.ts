@@ -1,6 +1,6 @@
 import { formatApiKey, type OracleTier, type OracleV2Tier } from "@sluice/contract";
+import { compileAddressSet, ManualClock, seededRandom } from "@sluice/lib";
 import { type Credits, createCredits, MeterInMemory, tallyInMemory } from "../../credits/index.ts";
-import { compileAddressSet, ManualClock, seededRandom } from "../../lib/index.ts";
 import { createLimits } from "../../limits/index.ts";
 import { decimal } from "../decimal.ts";
 import type { Variant } from "../http/failure.ts";

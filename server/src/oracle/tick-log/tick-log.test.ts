@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock, seededRandom } from "../../lib/index.ts";
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { RoundEngine } from "../aggregate/round-engine.ts";
 import { serialiseInput, serialiseRound } from "../aggregate/serialise.ts";
 import { startMs, tickOf, ticksOf } from "../aggregate/testing/ticks.ts";

@@ -1,4 +1,4 @@
-import type { ManualClock } from "../../lib/index.ts";
+import type { ManualClock } from "@sluice/lib";
 import type { State } from "../records.ts";
 
 /** What the tests of one part are given; the values are read when a test runs, after the database has been opened. */

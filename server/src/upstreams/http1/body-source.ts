@@ -1,4 +1,4 @@
-import type { ByteSource } from "../../lib/index.ts";
+import type { ByteSource } from "@sluice/lib";
 import { free } from "./memory.ts";
 
 /** Why a body that is handed out while it comes has no end: the node's doing, but for `unread`. */

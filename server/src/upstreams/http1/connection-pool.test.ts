@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "../../lib/index.ts";
+import { ManualClock } from "@sluice/lib";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { ConnectionPoolOptions, PooledOutcome } from "./pooled-call.ts";
 import { requestTarget } from "./request-head.ts";

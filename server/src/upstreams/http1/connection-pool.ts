@@ -1,4 +1,4 @@
-import type { Clock } from "../../lib/index.ts";
+import type { Clock } from "@sluice/lib";
 import { Connection, type ConnectionOwner, plainHandlers, tlsHandlers } from "./connection.ts";
 import { answerIn, type ConnectionPoolOptions, type PooledCall, type UnderWay } from "./pooled-call.ts";
 import type { ReadState } from "./response-reader.ts";

@@ -1,4 +1,4 @@
-import { type ByteSource, through } from "../../lib/index.ts";
+import { type ByteSource, through } from "@sluice/lib";
 import { CutBody } from "./body-source.ts";
 import { decoderOf } from "./content-coding.ts";
 import { GatheredBody } from "./gathered-body.ts";

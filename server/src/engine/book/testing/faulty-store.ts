@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/contract";
-import type { Random } from "../../../lib/index.ts";
+import type { Random } from "@sluice/lib";
 import type { BundleStore } from "../../../state/index.ts";
 
 /**

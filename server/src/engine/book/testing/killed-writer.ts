@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { join } from "node:path";
-import { type Random, seededRandom, systemClock, systemRandom } from "../../../lib/index.ts";
+import { type Random, seededRandom, systemClock, systemRandom } from "@sluice/lib";
 import { openState, type State } from "../../../state/index.ts";
 import type { BundleChange } from "../../bundle.ts";
 import { type Book, createBundleBook } from "../book.ts";

@@ -1,6 +1,6 @@
+import type { Random } from "@sluice/lib";
 import { type Address, decodeSignature, encodeTransaction, type Signature, type Slot } from "@sluice/wire";
 import type { ChainValue, CommitmentName } from "../../../chain/index.ts";
-import type { Random } from "../../../lib/index.ts";
 import { type EngineChain, EngineChainError } from "../../interfaces.ts";
 import { addressNamed } from "./names.ts";
 

@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Clock, Random } from "@sluice/lib";
 import type { FrameReader } from "@sluice/wire/frames/index.ts";
 import { FrameWriter } from "@sluice/wire/frames/index.ts";
-import type { Clock, Random } from "../../../lib/index.ts";
 import { type SupervisedChild, superviseChild } from "../../../processes/index.ts";
 import type { AccountEntry } from "../accounts/account-entry.ts";
 import { FrameStream } from "../protocol/frame-stream.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../../../lib/index.ts";
+import type { Random } from "@sluice/lib";
 import { decimal } from "../../decimal.ts";
 import type { Round } from "../../round.ts";
 import { type SourceId, sourceIds } from "../../tick.ts";

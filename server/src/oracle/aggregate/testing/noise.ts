@@ -1,4 +1,4 @@
-import type { Random } from "../../../lib/index.ts";
+import type { Random } from "@sluice/lib";
 
 /** Draws of mean 0, each by its own law. */
 export type Noise = (random: Random) => number;

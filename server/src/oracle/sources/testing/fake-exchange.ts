@@ -1,5 +1,5 @@
+import { ManualClock, seededRandom } from "@sluice/lib";
 import type { Server, ServerWebSocket } from "bun";
-import { ManualClock, seededRandom } from "../../../lib/index.ts";
 import type { Tick } from "../../tick.ts";
 import type { Exchange, SourceEndpoint } from "../exchange.ts";
 import { Source } from "../source.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../../../lib/index.ts";
+import type { Random } from "@sluice/lib";
 import type { Exchange } from "../exchange.ts";
 import { exchanges } from "../exchanges/index.ts";
 import { MarketState } from "../market-state.ts";

@@ -1,7 +1,7 @@
+import { ManualClock, seededRandom } from "@sluice/lib";
 import { type RunningMarket, startMarket } from "../../../../../devnet/market/market.ts";
 import { DEFAULT_OPTIONS } from "../../../../../devnet/market/options.ts";
 import { ASSETS } from "../../../../../devnet/market/process/assets.ts";
-import { ManualClock, seededRandom } from "../../../lib/index.ts";
 import type { Tick } from "../../tick.ts";
 import { exchanges } from "../exchanges/index.ts";
 import { Source } from "../source.ts";

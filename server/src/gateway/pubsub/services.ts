@@ -1,0 +1,33 @@
+import type { Network } from "@sluice/contract";
+import type { Clock } from "@sluice/lib";
+import type { DoorCredits, DoorEvents, DoorKeys, DoorLimits, RequestFact } from "../interfaces.ts";
+import type { ConnectionCounts } from "./connection-counts.ts";
+import type { PubSubTarget } from "./upstream-link.ts";
+
+export interface PubSubDoorDependencies {
+  readonly clock: Clock;
+  readonly keys: DoorKeys;
+  readonly limits: DoorLimits;
+  readonly credits: DoorCredits;
+  readonly events: DoorEvents;
+  readonly requestId: () => string;
+  readonly served: (fact: RequestFact) => void;
+  /** The node that a client is passed to, none of those that it has lost; null when the network has no such node. */
+  readonly target: (network: Network, lost?: ReadonlySet<string>) => PubSubTarget | null;
+  /** Whether a node still gets calls: one that has fallen behind goes on speaking, of slots long past. */
+  readonly isServing: (network: Network, label: string) => boolean;
+}
+
+/** A connection that can be judged anew. */
+export interface JudgedSession {
+  recheck(): Promise<void>;
+}
+
+/** What a session works with. */
+export interface PubSubServices extends PubSubDoorDependencies {
+  readonly connections: ConnectionCounts;
+  /** Between two facts of a connection that lasts, to the next tick of the door. */
+  readonly tellEveryMs: number;
+  /** The connection is gone. */
+  readonly left: (session: JudgedSession) => void;
+}

@@ -1,0 +1,17 @@
+import type { Clock } from "@sluice/lib";
+import type { Rpc } from "../rpc/index.ts";
+import type { AnswerHeaders } from "./answer-headers.ts";
+import type { DoorCredits, DoorEvents, DoorKeys, DoorLimits, RequestFact } from "./interfaces.ts";
+
+/** What the stages of the pipeline work with; made once. */
+export interface Stages {
+  readonly clock: Clock;
+  readonly keys: DoorKeys;
+  readonly limits: DoorLimits;
+  readonly credits: DoorCredits;
+  readonly rpc: Rpc;
+  readonly headers: AnswerHeaders;
+  readonly events: DoorEvents;
+  /** Told of every answered call; must not block or throw. */
+  readonly served: (fact: RequestFact) => void;
+}

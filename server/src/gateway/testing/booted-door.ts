@@ -1,0 +1,229 @@
+import type { CommitmentName, ErrorCode, Network } from "@sluice/contract";
+import { compileAddressSet, seededRandom, systemClock } from "@sluice/lib";
+import { AnswerCache } from "../../cache/index.ts";
+import { createRequestIds } from "../../http/index.ts";
+import { Rpc } from "../../rpc/index.ts";
+import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../upstreams/index.ts";
+import { GatewayDoor, type GatewayDoorDependencies } from "../gateway.ts";
+import type { DoorGrant, DoorTracing, LimitDecision, RequestFact, RestrictedRequest } from "../interfaces.ts";
+import { PubSubDoor } from "../pubsub/pubsub-door.ts";
+
+export const testKey = "sk_dev_test";
+
+export const testGrant: DoorGrant = {
+  keyId: "key_1",
+  accountId: "acc_1",
+  tier: "free",
+  buckets: {
+    requests: [{ bucket: "requests:acc_1", requestsPerSecond: 1_000, burst: 2_000 }],
+    send: { bucket: "send:acc_1", requestsPerSecond: 500, burst: 1_000 },
+  },
+  creditsMonthly: null,
+};
+
+/** Rooms before the door as a test wants them: everything is allowed unless it says otherwise. */
+export interface Fakes {
+  /** Codes by presented key; `testKey` is good, others are unknown. */
+  authenticate: GatewayDoorDependencies["keys"]["authenticate"];
+  restriction: (request: RestrictedRequest) => ErrorCode | null;
+  take: (bucket: string, cost: number) => Partial<LimitDecision>;
+  /** Credits left; what was taken and refunded moves it. */
+  creditsLeft: number;
+  creditsAsync: boolean;
+  health: "ok" | "down";
+}
+
+export interface BootedDoor extends AsyncDisposable {
+  readonly url: string;
+  readonly ws: string;
+  readonly pubsubWs: string;
+  readonly port: number;
+  readonly door: GatewayDoor;
+  readonly pubsub: PubSubDoor;
+  readonly fakes: Fakes;
+  readonly facts: RequestFact[];
+  readonly faults: unknown[];
+  /** The newest slot that the gateway has heard of on devnet. */
+  slotOf(commitment: CommitmentName): bigint | null;
+  /** Posts a body to /rpc with the good key. */
+  post(
+    body: string | Uint8Array<ArrayBuffer>,
+    init?: { path?: string; headers?: Record<string, string> },
+  ): Promise<Response>;
+}
+
+interface StubAddress {
+  readonly url: string;
+  readonly ws: string;
+}
+
+export interface BootOptions {
+  readonly upstreams?: Partial<Record<Network, StubAddress | readonly StubAddress[]>>;
+  readonly allowUnknownMethods?: boolean;
+  readonly deadlineMs?: number;
+  readonly bodyTimeoutMs?: number;
+  readonly inFlightMax?: number;
+  readonly apps?: GatewayDoorDependencies["apps"];
+  readonly tracing?: DoorTracing;
+  readonly tellEveryMs?: number;
+}
+
+function makeFakes(): Fakes {
+  return {
+    authenticate: (presented) => (presented === testKey ? testGrant : { refused: "INVALID_API_KEY" }),
+    restriction: () => null,
+    take: () => ({}),
+    creditsLeft: 1_000_000,
+    creditsAsync: false,
+    health: "ok",
+  };
+}
+
+function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
+  return {
+    clock: systemClock,
+    keys: {
+      authenticate: (presented: string | null) => fakes.authenticate(presented),
+      checkRestrictions: (_grant: DoorGrant, request: RestrictedRequest) => fakes.restriction(request),
+    },
+    limits: {
+      take: (bucket: string, rate: number, burst: number, cost = 1) => ({
+        allowed: true,
+        limit: rate,
+        burst,
+        remaining: burst - cost,
+        resetAt: 1_800_000_000,
+        retryAfterSeconds: 0,
+        ...fakes.take(bucket, cost),
+      }),
+    },
+    credits: {
+      take: (_account: string, _allowance: bigint | null, cost: number) => {
+        const isPaid = fakes.creditsLeft >= cost;
+        if (isPaid) fakes.creditsLeft -= cost;
+        return fakes.creditsAsync ? Promise.resolve(isPaid) : isPaid;
+      },
+      refund: (_account: string, cost: number) => {
+        fakes.creditsLeft += cost;
+      },
+    },
+    requestId: createRequestIds({ random: seededRandom(1) }),
+    served: (fact: RequestFact) => void facts.push(fact),
+    events: {
+      requestRefused: () => {},
+      faultCaught: (_where: string, fault: unknown) => void faults.push(fault),
+      largeAnswerEnded: () => {},
+      pubsubOpened: () => {},
+      pubsubClosed: () => {},
+      pubsubMoved: () => {},
+    },
+  };
+}
+
+export const pubsubTargets = (upstreams: ReturnType<typeof createUpstreams>) => ({
+  target: (network: Network, lost?: ReadonlySet<string>) => upstreams.pool(network)?.pubsubNode(lost) ?? null,
+  isServing: (network: Network, label: string) => upstreams.pool(network)?.isIn(label) ?? false,
+});
+
+/** A node of every group without a limit of its own. */
+const plainNode = (address: { url: string; ws: string; label: string }) => ({
+  ...address,
+  headers: {},
+  groups: ["read", "archive", "send"] as const,
+  weight: 1,
+  requestsPerSecond: null,
+});
+
+/** A whole gateway in this process on free ports: real door, rpc, cache and upstreams, fakes for the rest. */
+export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
+  const fakes = makeFakes();
+  const facts: RequestFact[] = [];
+  const faults: unknown[] = [];
+  const node = (network: Network) =>
+    [options.upstreams?.[network] ?? []]
+      .flat()
+      .map(({ url, ws }, index) => plainNode({ url, ws, label: `${network}-${index + 1}` }));
+  const upstreams = createUpstreams(
+    {
+      networks: { mainnet: node("mainnet"), devnet: node("devnet"), testnet: node("testnet") },
+      ...(options.deadlineMs === undefined ? {} : { deadlineMs: options.deadlineMs }),
+    },
+    {
+      clock: systemClock,
+      random: seededRandom(2),
+      tracing: options.tracing ?? null,
+      onSlot: (network, commitment) => cache.slotMoved(network, commitment),
+    },
+  );
+  const cache = new AnswerCache<NodeAnswer, UpstreamOutcome>(
+    {},
+    { clock: systemClock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
+  );
+  const rpc = new Rpc(
+    { allowUnknownMethods: options.allowUnknownMethods ?? false },
+    { clock: systemClock, cache, pool: (network) => upstreams.pool(network), sent: null },
+  );
+  const shared = dependenciesOf(fakes, facts, faults);
+  const trustedProxies = compileAddressSet([]);
+  const pubsub = new PubSubDoor(
+    {
+      networkDefault: "devnet",
+      trustedProxies,
+      ...(options.tellEveryMs === undefined ? {} : { tellEveryMs: options.tellEveryMs }),
+    },
+    { ...shared, ...pubsubTargets(upstreams) },
+  );
+  const door = new GatewayDoor(
+    {
+      hostname: "127.0.0.1",
+      port: 0,
+      pubsubPort: 0,
+      networkDefault: "devnet",
+      trustedProxies,
+      ...(options.bodyTimeoutMs === undefined ? {} : { bodyTimeoutMs: options.bodyTimeoutMs }),
+      ...(options.inFlightMax === undefined ? {} : { inFlightMax: options.inFlightMax }),
+    },
+    {
+      ...shared,
+      rpc,
+      pubsub,
+      sockets: [pubsub],
+      apps: options.apps ?? [],
+      tracing: options.tracing ?? null,
+      health: () => ({ status: fakes.health, version: "0.0.0", uptimeSeconds: 1, parts: {} }),
+    },
+  );
+  upstreams.start();
+  await untilLive(() => {
+    const live = (Object.keys(options.upstreams ?? {}) as Network[]).map((network) => upstreams.pool(network));
+    return live.every((pool) => pool === null || pool.health().every((health) => health.slot !== null));
+  });
+  const url = `http://127.0.0.1:${door.port}`;
+  return {
+    url,
+    ws: `ws://127.0.0.1:${door.port}`,
+    pubsubWs: `ws://127.0.0.1:${door.pubsubPort}`,
+    port: door.port,
+    door,
+    pubsub,
+    fakes,
+    facts,
+    faults,
+    slotOf: (commitment) => upstreams.pool("devnet")?.slotOf(commitment) ?? null,
+    post: (body, init = {}) =>
+      fetch(`${url}${init.path ?? "/rpc"}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": testKey, ...init.headers },
+        body,
+      }),
+    [Symbol.asyncDispose]: async () => {
+      await door.stop(0);
+      await upstreams[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Waits for the first slots, or half a second: a node that is meant to be dead never tells any. */
+async function untilLive(isLive: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 100 && !isLive(); turn += 1) await Bun.sleep(5);
+}
