@@ -1,8 +1,8 @@
 import { decodeAddress } from "@sluice/wire";
-import { type AccountFilter, passesFilters } from "../../devnet/chain/bank/accounts.ts";
-import type { AddressEntry, AddressRange } from "../../devnet/chain/bank/history.ts";
-import { isTokenAccount, tokenAmount } from "../../devnet/chain/bank/token-state.ts";
-import type { ChainAccount } from "../../devnet/chain/model.ts";
+import { type AccountFilter, passesFilters } from "../../devnet/chain/accounts/account-store.ts";
+import type { AddressEntry, AddressRange } from "../../devnet/chain/history/history.ts";
+import type { ChainAccount } from "../../devnet/chain/model/records.ts";
+import { isTokenAccount, tokenAmount } from "../../devnet/chain/model/token-state.ts";
 import type { ChainView } from "../../devnet/chain/rpc/method.ts";
 import { accounts, blocks } from "./world.ts";
 

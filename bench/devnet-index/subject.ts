@@ -2,11 +2,11 @@
  * One subject of bench/devnet-index, in a process of its own, so that the objects of one are no work for the collector of
  * the other. The first argument is `ours` or `linear`. Reads one task a line, writes one answer a line.
  */
-import { AccountStore } from "../../devnet/chain/bank/accounts.ts";
+import { AccountStore } from "../../devnet/chain/accounts/account-store.ts";
 import { Chain } from "../../devnet/chain/bank/chain.ts";
-import { createGenesis } from "../../devnet/chain/bank/genesis.ts";
-import { History } from "../../devnet/chain/bank/history.ts";
 import { PerformanceSamples } from "../../devnet/chain/bank/performance.ts";
+import { createGenesis } from "../../devnet/chain/genesis/genesis.ts";
+import { History } from "../../devnet/chain/history/history.ts";
 import { DEFAULT_OPTIONS } from "../../devnet/chain/options.ts";
 import { answerBody, type Dispatch, dispatcher } from "../../devnet/chain/rpc/json-rpc.ts";
 import type { ChainView } from "../../devnet/chain/rpc/method.ts";

@@ -1,7 +1,7 @@
 import { decodeAddress, encodeBase58, encodeTransaction, programs } from "@sluice/wire";
-import type { AccountStore } from "../../devnet/chain/bank/accounts.ts";
-import type { History, RecordedTransaction } from "../../devnet/chain/bank/history.ts";
-import type { Block, ChainAccount } from "../../devnet/chain/model.ts";
+import type { AccountStore } from "../../devnet/chain/accounts/account-store.ts";
+import type { History, RecordedTransaction } from "../../devnet/chain/history/history.ts";
+import type { Block, ChainAccount } from "../../devnet/chain/model/records.ts";
 
 export const sizes = {
   /** Of the token program; three in four of one mint, the others of a thousand. */

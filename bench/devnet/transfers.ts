@@ -1,5 +1,5 @@
 import { encodeMessage, encodeTransaction, programs } from "@sluice/wire";
-import { GenesisKeypair } from "../../devnet/chain/bank/keypair.ts";
+import { GenesisKeypair } from "../../devnet/chain/model/keypair.ts";
 import { keyBytes } from "../../devnet/chain/svm/key-bytes.ts";
 
 export const wallets = 256;

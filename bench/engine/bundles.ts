@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { encodeBase58, encodeMessage, encodeTransaction, programs } from "@sluice/wire";
-import { GenesisKeypair } from "../../devnet/chain/bank/keypair.ts";
+import { GenesisKeypair } from "../../devnet/chain/model/keypair.ts";
 import { keyBytes } from "../../devnet/chain/svm/key-bytes.ts";
 import { tipAccounts } from "../../server/src/engine/tip-accounts.ts";
 

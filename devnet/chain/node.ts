@@ -1,7 +1,6 @@
 import type { Server, ServerWebSocket } from "bun";
 import { Door } from "../door.ts";
 import { Chain } from "./bank/chain.ts";
-import { createGenesis } from "./bank/genesis.ts";
 import { PerformanceSamples } from "./bank/performance.ts";
 import { EdgeFaults, methodsOf } from "./faults/edge.ts";
 import { Faults } from "./faults/faults.ts";
@@ -9,6 +8,7 @@ import { LaggingView } from "./faults/lag.ts";
 import { adminMethods, healthMethod } from "./faults/methods.ts";
 import { SlotClock } from "./faults/slot-clock.ts";
 import { SocketFaults } from "./faults/sockets.ts";
+import { createGenesis } from "./genesis/genesis.ts";
 import { loadGenesis } from "./genesis/load.ts";
 import { BlockEngineLinks } from "./leader/block-engine-links.ts";
 import type { NodeOptions } from "./options.ts";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
+import { joinTwoParts, readSources } from "./genesis/flags.ts";
 import type { GenesisSources } from "./genesis/load.ts";
-import { joinTwoParts, readSources } from "./genesis-flags.ts";
 import { DEFAULT_BODY_BYTES_MAX } from "./rpc/http.ts";
 
 /** Everything that a chain can be told at its start. */

@@ -1,6 +1,6 @@
-import type { Block } from "../model.ts";
+import type { RecordedTransaction } from "../history/history.ts";
+import type { Block } from "../model/records.ts";
 import type { BankSlot } from "./bank-slot.ts";
-import type { RecordedTransaction } from "./history.ts";
 
 /** The block of a frozen slot. */
 export function blockOf(

@@ -1,4 +1,4 @@
-import type { Block } from "../model.ts";
+import type { Block } from "../model/records.ts";
 import type { Svm } from "../svm/svm.ts";
 import type { BankSlot } from "./bank-slot.ts";
 import type { TakenBack } from "./left-branch.ts";

@@ -1,18 +1,20 @@
 import { encodeBase58, parseTransaction, type Transaction } from "@sluice/wire";
-import type { Block, ChainAccount } from "../model.ts";
+import { AccountStore } from "../accounts/account-store.ts";
+import { distributeFees } from "../consensus/block-fees.ts";
+import { Cluster } from "../consensus/cluster.ts";
+import { EpochSchedule } from "../consensus/epochs.ts";
+import { slotYears } from "../consensus/inflation.ts";
+import type { BlockBuilder } from "../consensus/tips/sweep.ts";
+import type { Genesis } from "../genesis/genesis.ts";
+import { History, type RecordedTransaction } from "../history/history.ts";
+import type { Block, ChainAccount } from "../model/records.ts";
 import { type AccountWrite, MachineEndedError, type MachineFacts } from "../svm/svm.ts";
-import { AccountStore } from "./accounts.ts";
 import { type BankSlot, type Commitment, CommitmentLadder } from "./bank-slot.ts";
 import { blockOf } from "./block-of.ts";
 import { BlockhashQueue } from "./blockhashes.ts";
 import { BundleStage } from "./bundles/bundle-stage.ts";
 import { type BundleSimulation, type BundleSimulationRequest, simulateBundleAt } from "./bundles/simulate-bundle.ts";
 import type { ChainDependencies, ChainListener, ChainOptions, ForkKeeps } from "./chain-interfaces.ts";
-import { Cluster } from "./cluster.ts";
-import { EpochSchedule } from "./epochs.ts";
-import type { Genesis } from "./genesis.ts";
-import { History, type RecordedTransaction } from "./history.ts";
-import { slotYears } from "./inflation.ts";
 import { LeftBranch, leavingBranch } from "./left-branch.ts";
 import { OpenSlot } from "./open-slot.ts";
 import { Pipeline, type PipelineFacts } from "./pipeline.ts";
@@ -20,8 +22,6 @@ import { runVotes } from "./run-votes.ts";
 import { type Simulation, type SimulationBank, type SimulationRequest, simulateAt } from "./simulate.ts";
 import { SlotSysvars } from "./slot-sysvars.ts";
 import { StatusCache } from "./status-cache.ts";
-import type { BlockBuilder } from "./tips/sweep.ts";
-import { distributeFees } from "./validators/fees.ts";
 
 /**
  * The chain: an open slot into which submitted transactions go in order of arrival, and the frozen slots behind it.

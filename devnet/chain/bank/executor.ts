@@ -1,15 +1,15 @@
 import { costModel, programs, type Transaction } from "@sluice/wire";
-import type { ChainAccount, ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { isSimpleVote } from "../consensus/votes/simple-vote.ts";
+import type { RecordedTransaction } from "../history/history.ts";
+import type { ChainAccount, ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model/records.ts";
+import { isTokenProgram, tokenBalances } from "../model/token-state.ts";
 import { RENT_EXEMPT_EPOCH } from "../svm/rent-exempt.ts";
 import type { SvmOutcome } from "../svm/svm.ts";
-import type { AccountStore } from "./accounts.ts";
 import { costUnits } from "./fees.ts";
-import type { RecordedTransaction } from "./history.ts";
 import type { LookupBank } from "./lookup-tables.ts";
 import { durableNonceAccount } from "./nonce.ts";
 import { type ResolvedTransaction, resolveTransaction } from "./resolve.ts";
-import { isTokenProgram, tokenBalances } from "./token-state.ts";
-import { isSimpleVote } from "./validators/simple-vote.ts";
 
 const NO_DATA = new Uint8Array();
 

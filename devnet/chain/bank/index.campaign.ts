@@ -1,5 +1,5 @@
-import { AccountsModel } from "./testing/accounts-model.ts";
-import { HistoryModel } from "./testing/history-model.ts";
+import { AccountsModel } from "../accounts/testing/accounts-model.ts";
+import { HistoryModel } from "../history/testing/history-model.ts";
 
 /** Steps before both start over from nothing with another seed. */
 const STEPS_EACH = 500;

@@ -1,7 +1,7 @@
-import type { Block, ChainAccount } from "../model.ts";
-import type { AccountStore } from "./accounts.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { History, RecordedTransaction } from "../history/history.ts";
+import type { Block, ChainAccount } from "../model/records.ts";
 import type { BankSlot, Commitment } from "./bank-slot.ts";
-import type { History, RecordedTransaction } from "./history.ts";
 
 type ReadAccounts = Pick<AccountStore, "get" | "find" | "ofProgram" | "largestHolders" | "richest" | "written">;
 

@@ -1,5 +1,5 @@
 import { encodeBase58, type Message, programs } from "@sluice/wire";
-import type { ChainAccount, TransactionErrorJson } from "../model.ts";
+import type { ChainAccount, TransactionErrorJson } from "../model/records.ts";
 
 export interface LoadedAddresses {
   readonly writable: readonly string[];

@@ -1,5 +1,5 @@
 import { encodeBase58, type Message, programs } from "@sluice/wire";
-import type { ChainAccount } from "../model.ts";
+import type { ChainAccount } from "../model/records.ts";
 
 const ADVANCE_NONCE = 4;
 const NONCE_BYTES = 80;

@@ -1,15 +1,15 @@
 import { createHash, type Hash } from "node:crypto";
 import { programs } from "@sluice/wire";
-import type { Reward } from "../model.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { History, RecordedTransaction } from "../history/history.ts";
+import type { Reward } from "../model/records.ts";
 import { durableNonce } from "../svm/durable-nonce.ts";
 import type { SvmOutcome, SvmTransaction } from "../svm/svm.ts";
-import type { AccountStore } from "./accounts.ts";
 import type { BankSlot } from "./bank-slot.ts";
 import { BlockLimits } from "./block-limits.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 import { admit, closesProgram, type OpenBank, recordOutcome } from "./executor.ts";
 import { costUnits } from "./fees.ts";
-import type { History, RecordedTransaction } from "./history.ts";
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
 import { hashBytes } from "./slot-sysvars.ts";
 import type { StatusCache } from "./status-cache.ts";

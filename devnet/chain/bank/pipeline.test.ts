@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { encodeMessage, encodeTransaction, programs } from "@sluice/wire";
 import { AddressLookupTableProgram, Keypair, SystemProgram } from "@solana/web3.js";
+import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { parsedTransaction } from "../rpc/transaction-input.ts";
 import { LiteSvmMachine } from "../svm/litesvm.ts";
 import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome, type SvmTransaction } from "../svm/svm.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
-import { GenesisKeypair } from "./keypair.ts";
 import { hashBytes } from "./slot-sysvars.ts";
 
 const SOL = 1_000_000_000n;

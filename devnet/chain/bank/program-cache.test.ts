@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { programs, sysvars } from "@sluice/wire";
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { programDataAddress } from "../genesis/elf-accounts.ts";
+import { ByteWriter } from "../model/bytes.ts";
 import { ProgramWriter } from "../programs/program-writer.ts";
 import { MachineProcess } from "../svm/process/machine-process.ts";
 import { type ManualChain, signedBy, startManualChain } from "../testing/chain.ts";
-import { ByteWriter } from "./bytes.ts";
 
 const SOL = 1_000_000_000;
 const LOADER = new PublicKey(programs.bpfLoaderUpgradeable);

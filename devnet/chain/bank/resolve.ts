@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from "node:crypto";
 import { type Message, programs, type Transaction } from "@sluice/wire";
 import { writableKeys } from "../encode/account-keys.ts";
-import type { TransactionErrorJson } from "../model.ts";
+import type { TransactionErrorJson } from "../model/records.ts";
 import { keyBytes } from "../svm/key-bytes.ts";
 import type { SvmTransaction } from "../svm/svm.ts";
 import { AddressNames } from "./address-names.ts";

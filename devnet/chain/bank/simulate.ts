@@ -1,16 +1,16 @@
 import type { Transaction } from "@sluice/wire";
-import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../model.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { CACHED_OWNERS } from "../model/programs.ts";
+import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../model/records.ts";
+import { tokenBalances } from "../model/token-state.ts";
 import { durableNonce } from "../svm/durable-nonce.ts";
 import type { AccountWrite, Svm, SvmOutcome } from "../svm/svm.ts";
-import type { AccountStore } from "./accounts.ts";
 import type { BankSlot, Commitment } from "./bank-slot.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 import { admit, exactError, loadedBytes, type OpenBank, readAfter } from "./executor.ts";
-import { CACHED_OWNERS } from "./programs.ts";
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
 import { hashBytes } from "./slot-sysvars.ts";
 import type { StatusCache } from "./status-cache.ts";
-import { tokenBalances } from "./token-state.ts";
 
 export interface SimulationRequest {
   readonly transaction: Transaction;

@@ -1,8 +1,5 @@
 import { decodeAddress } from "@sluice/wire";
-import type { AccountWrite } from "../svm/svm.ts";
-import type { BankSlot } from "./bank-slot.ts";
-import type { BlockhashQueue } from "./blockhashes.ts";
-import type { EpochSchedule } from "./epochs.ts";
+import type { EpochSchedule } from "../consensus/epochs.ts";
 import {
   clockSysvar,
   recentBlockhashesSysvar,
@@ -11,7 +8,10 @@ import {
   type StakeHistoryEntry,
   slotHashesSysvar,
   stakeHistorySysvar,
-} from "./sysvars.ts";
+} from "../model/sysvars.ts";
+import type { AccountWrite } from "../svm/svm.ts";
+import type { BankSlot } from "./bank-slot.ts";
+import type { BlockhashQueue } from "./blockhashes.ts";
 
 const RECENT_BLOCKHASHES = 150;
 const SLOT_HASHES = 512;

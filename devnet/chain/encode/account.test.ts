@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { maxU64, programs } from "@sluice/wire";
-import type { ChainAccount } from "../model.ts";
+import type { ChainAccount } from "../model/records.ts";
 import { type AccountOptions, encodeAccount } from "./account.ts";
 import { A, B } from "./testing/keys.ts";
 

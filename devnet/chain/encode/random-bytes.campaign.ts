@@ -1,6 +1,6 @@
 import { programs, stringifyJsonExact, sysvars } from "@sluice/wire";
 import fc from "fast-check";
-import type { ChainAccount } from "../model.ts";
+import type { ChainAccount } from "../model/records.ts";
 import { encodeAccount } from "./account.ts";
 import { namedInstruction } from "./instruction.ts";
 import type { JsonValue } from "./json.ts";

@@ -1,6 +1,6 @@
 import type { Message, Transaction } from "@sluice/wire";
 import { encodeBase58 } from "@sluice/wire";
-import type { ExecutedTransaction } from "../model.ts";
+import type { ExecutedTransaction } from "../model/records.ts";
 import { accountKeyJson, accountKeys, keyNames } from "./account-keys.ts";
 import { compiledInstruction, namedInstruction } from "./instruction.ts";
 import type { JsonObject, JsonValue } from "./json.ts";

@@ -1,6 +1,6 @@
 import { stakePoolProgram, tipPrograms } from "@sluice/wire";
 import type { Chain } from "../bank/chain.ts";
-import { tipAccounts } from "../bank/tips/tip-programs.ts";
+import { tipAccounts } from "../consensus/tips/tip-programs.ts";
 import type { JsonObject } from "../encode/index.ts";
 import type { BlockEngineLinks } from "../leader/block-engine-links.ts";
 import { readBlockEngine } from "../options.ts";

@@ -1,5 +1,5 @@
 import { programs } from "@sluice/wire";
-import { nameGenesis } from "../names/index.ts";
+import { nameGenesis } from "../names/registry.ts";
 import type { AccountWrite } from "../svm/svm.ts";
 import type { GenesisFile } from "./file.ts";
 import { GenesisLedger, rentFree } from "./ledger.ts";

@@ -1,5 +1,5 @@
 import { encodeBase58, isAddress, parseJsonExact, parseU64, programs } from "@sluice/wire";
-import type { ChainAccount } from "../model.ts";
+import type { ChainAccount } from "../model/records.ts";
 import type { AccountWrite } from "../svm/svm.ts";
 import { programDataOf } from "./elf-accounts.ts";
 

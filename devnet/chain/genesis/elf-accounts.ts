@@ -1,9 +1,9 @@
 import { programs } from "@sluice/wire";
-import { ByteWriter } from "../bank/bytes.ts";
-import type { ChainAccount } from "../model.ts";
+import { ByteWriter } from "../model/bytes.ts";
+import type { ChainAccount } from "../model/records.ts";
+import { bytesOf, derive } from "../model/token-accounts.ts";
 import type { AccountWrite } from "../svm/svm.ts";
 import { rentFree } from "./ledger.ts";
-import { bytesOf, derive } from "./token-accounts.ts";
 
 /** The accounts of programs as their loaders keep them. */
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { decodeMint, decodeTokenAccount, programs } from "@sluice/wire";
-import { GenesisKeypair } from "../bank/keypair.ts";
-import { rentExemptLamports } from "../bank/sysvars.ts";
+import { GenesisKeypair } from "../model/keypair.ts";
+import { rentExemptLamports } from "../model/sysvars.ts";
+import { associatedTokenAddress } from "../model/token-accounts.ts";
 import { buildGenesis } from "./build.ts";
 import { defaultGenesis, defaultGenesisFile } from "./default.ts";
 import { parseGenesisFile, readGenesisFile } from "./file.ts";
-import { associatedTokenAddress } from "./token-accounts.ts";
 
 const wallets = [{ name: "ann", lamports: 5 }];
 const paths = (value: Parameters<typeof readGenesisFile>[0]) => {

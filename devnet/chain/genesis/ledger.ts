@@ -1,12 +1,12 @@
 import { programs, wellKnownAddresses } from "@sluice/wire";
-import { GenesisKeypair } from "../bank/keypair.ts";
-import { rentExemptLamports } from "../bank/sysvars.ts";
-import type { ChainAccount } from "../model.ts";
-import { nameOwner } from "../names/index.ts";
+import { GenesisKeypair } from "../model/keypair.ts";
+import type { ChainAccount } from "../model/records.ts";
+import { rentExemptLamports } from "../model/sysvars.ts";
+import { associatedTokenAddress, bytesOf, encodeTokenAccount } from "../model/token-accounts.ts";
+import { nameOwner } from "../names/registry.ts";
 import type { AccountWrite } from "../svm/svm.ts";
 import { type GenesisFile, NATIVE } from "./file.ts";
 import type { Fault } from "./shapes.ts";
-import { associatedTokenAddress, bytesOf, encodeTokenAccount } from "./token-accounts.ts";
 
 const NEVER = 0xffff_ffff_ffff_ffffn;
 const LAMPORTS_MAX = 0xffff_ffff_ffff_ffffn;

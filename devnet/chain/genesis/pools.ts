@@ -1,8 +1,8 @@
 import { encodeBase58, programs } from "@sluice/wire";
+import { bytesOf, derive, encodeMint } from "../model/token-accounts.ts";
 import { AMM_PROGRAM, AUTHORITY_SEED, encodeConfig, encodePool, OBSERVATION_BYTES } from "../programs/amm/layout.ts";
 import type { PoolEntry } from "./file.ts";
 import { type GenesisLedger, type KnownMint, rentFree } from "./ledger.ts";
-import { bytesOf, derive, encodeMint } from "./token-accounts.ts";
 
 /** 0.3%, in parts of a million; all of it stays in the pool. */
 const TRADE_FEE_RATE = 3_000n;

@@ -1,4 +1,5 @@
 import { encodeBase58, programs } from "@sluice/wire";
+import { bytesOf, encodeMint } from "../model/token-accounts.ts";
 import { encodeListing, listingAddress, MARKETPLACE_PROGRAM } from "../programs/marketplace/layout.ts";
 import {
   editionAddress,
@@ -11,7 +12,6 @@ import {
 } from "../programs/metaplex/layout.ts";
 import type { CollectionEntry, GenesisFile, MintEntry, NftEntry } from "./file.ts";
 import { GenesisLedger, type KnownMint, rentFree } from "./ledger.ts";
-import { bytesOf, encodeMint } from "./token-accounts.ts";
 
 const METADATA_PROGRAM_BYTES = bytesOf(METADATA_PROGRAM);
 

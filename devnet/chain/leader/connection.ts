@@ -5,8 +5,8 @@ import type {
 } from "@sluice/contract/proto/index.ts";
 import { type Address, isAddress, programs } from "@sluice/wire";
 import type { BundlePacket } from "../bank/bundles/insertion.ts";
-import type { GenesisKeypair } from "../bank/keypair.ts";
-import type { BlockBuilder } from "../bank/tips/sweep.ts";
+import type { BlockBuilder } from "../consensus/tips/sweep.ts";
+import type { GenesisKeypair } from "../model/keypair.ts";
 import type { EngineChannel } from "./grpc.ts";
 import { readPacket } from "./packets.ts";
 import { Session } from "./tokens.ts";

@@ -1,6 +1,6 @@
 import { type Address, decodeAddress, type Transaction } from "@sluice/wire";
-import { GenesisKeypair } from "../bank/keypair.ts";
-import { tipAccounts } from "../bank/tips/tip-programs.ts";
+import { tipAccounts } from "../consensus/tips/tip-programs.ts";
+import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { MachineProcess } from "../svm/process/machine-process.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";

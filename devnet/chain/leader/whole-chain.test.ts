@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
-import { tipAccounts } from "../bank/tips/tip-programs.ts";
+import { tipAccounts } from "../consensus/tips/tip-programs.ts";
 import { bootFaultyNode } from "../faults/testing/faulty-node.ts";
 import { parseCommandLine } from "../options.ts";
 import { call } from "../testing/boot.ts";

@@ -3,7 +3,7 @@ import { nameServices } from "@sluice/wire";
 import { Keypair, PublicKey, TransactionInstruction } from "@solana/web3.js";
 import { defaultGenesisFile } from "../genesis/default.ts";
 import { signed, startManualChain } from "../testing/chain.ts";
-import { nameGenesis } from "./index.ts";
+import { nameGenesis } from "./registry.ts";
 
 test("a chain carries its names from the first slot, through the machine and its clock", async () => {
   await using started = await startManualChain();

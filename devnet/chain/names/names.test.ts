@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { decodeHandleAccount, decodeNameRegistry, isAddress, nameServices } from "@sluice/wire";
 import { defaultGenesisFile } from "../genesis/default.ts";
-import { nameGenesis, nameOwner } from "./index.ts";
+import { nameGenesis, nameOwner } from "./registry.ts";
 
 const service = nameServices.find(({ label }) => label === "devnet");
 const { names } = defaultGenesisFile();

@@ -1,9 +1,9 @@
 import { encodeMessage, parseTransaction, programs, type Transaction } from "@sluice/wire";
-import { ByteWriter } from "../bank/bytes.ts";
 import type { Chain } from "../bank/chain.ts";
 import { hashBytes } from "../bank/slot-sysvars.ts";
-import { mintState, tokenAmount } from "../bank/token-state.ts";
-import { bytesOf } from "../genesis/token-accounts.ts";
+import { ByteWriter } from "../model/bytes.ts";
+import { bytesOf } from "../model/token-accounts.ts";
+import { mintState, tokenAmount } from "../model/token-state.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
 import { Draw } from "../traffic/draw.ts";
 import { AMM_PROGRAM, POOL } from "./amm/layout.ts";

@@ -8,8 +8,8 @@ import {
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
-import { tokenAmount } from "../bank/token-state.ts";
-import type { ChainAccount, ExecutedTransaction } from "../model.ts";
+import type { ChainAccount, ExecutedTransaction } from "../model/records.ts";
+import { tokenAmount } from "../model/token-state.ts";
 import { type ManualChain, signedBy, startManualChain } from "../testing/chain.ts";
 import { walletKeypair } from "../testing/wallets.ts";
 import { MARKETPLACE_ERRORS } from "./marketplace/layout.ts";

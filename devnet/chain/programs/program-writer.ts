@@ -1,5 +1,5 @@
 import { programs } from "@sluice/wire";
-import { bytesOf } from "../genesis/token-accounts.ts";
+import { bytesOf } from "../model/token-accounts.ts";
 import { Assembler, type Constant, type Label } from "./assembler/assembler.ts";
 import type { Register } from "./assembler/instructions.ts";
 import { RECORD, RUNTIME_ERRORS } from "./runtime.ts";

@@ -1,4 +1,4 @@
-import type { Block, ExecutedTransaction } from "../model.ts";
+import type { Block, ExecutedTransaction } from "../model/records.ts";
 import type { RpcNode } from "../rpc/method.ts";
 
 type Mentions = ReadonlyMap<string, readonly ExecutedTransaction[]>;

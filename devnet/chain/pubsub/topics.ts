@@ -1,8 +1,8 @@
 import { decodeAddress, decodeSignature, programs } from "@sluice/wire";
-import { passesFilters } from "../bank/accounts.ts";
+import { passesFilters } from "../accounts/account-store.ts";
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import { type AccountEncodingName, encodeAccount, encodeBlock, type JsonValue } from "../encode/index.ts";
-import type { ChainAccount } from "../model.ts";
+import type { ChainAccount } from "../model/records.ts";
 import { accountForm } from "../rpc/accounts.ts";
 import { invalidParams } from "../rpc/errors.ts";
 import { accountFilters } from "../rpc/filters.ts";

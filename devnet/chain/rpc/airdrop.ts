@@ -1,7 +1,7 @@
 import { encodeMessage, programs, type Transaction } from "@sluice/wire";
-import { ByteWriter } from "../bank/bytes.ts";
-import type { GenesisKeypair } from "../bank/keypair.ts";
 import { hashBytes } from "../bank/slot-sysvars.ts";
+import { ByteWriter } from "../model/bytes.ts";
+import type { GenesisKeypair } from "../model/keypair.ts";
 import { invalidRequest } from "./errors.ts";
 import { bankOf, type MethodTable } from "./method.ts";
 import { addressValue, configAt, u64Value } from "./params.ts";

@@ -4,7 +4,7 @@ import { BUNDLE_TRANSACTIONS_MAX, bundleId, type InsertionFault } from "../bank/
 import type { BundleStep } from "../bank/bundles/simulate-bundle.ts";
 import type { SimulationBank } from "../bank/simulate.ts";
 import { encodeBundleTransaction, encodeTransactionError, type JsonObject, type JsonValue } from "../encode/index.ts";
-import type { ChainAccount } from "../model.ts";
+import type { ChainAccount } from "../model/records.ts";
 import { presentAccount } from "./accounts.ts";
 import { type BundleSimulationConfig, bundleSimulationConfig } from "./bundle-config.ts";
 import { invalidParams } from "./errors.ts";

@@ -1,5 +1,5 @@
-import { INFLATION, inflationRate } from "../bank/inflation.ts";
-import { rentExemptLamports } from "../bank/sysvars.ts";
+import { INFLATION, inflationRate } from "../consensus/inflation.ts";
+import { rentExemptLamports } from "../model/sysvars.ts";
 import { invalidParams, invalidRequest } from "./errors.ts";
 import { bankOf, type MethodTable, withContext } from "./method.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { encodeBase58, programs, stringifyJsonExact } from "@sluice/wire";
 import { PerformanceSamples } from "../bank/performance.ts";
-import type { ChainAccount } from "../model.ts";
+import type { ChainAccount } from "../model/records.ts";
 import { startManualChain } from "../testing/chain.ts";
 import type { AccountForm } from "./accounts.ts";
 import { RpcError } from "./errors.ts";

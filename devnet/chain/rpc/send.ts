@@ -4,7 +4,7 @@ import { signaturesValid } from "../bank/resolve.ts";
 import type { Simulation } from "../bank/simulate.ts";
 import { hashBytes } from "../bank/slot-sysvars.ts";
 import { encodeSimulation, encodeTransactionError, type JsonObject, type JsonValue } from "../encode/index.ts";
-import type { TransactionErrorJson } from "../model.ts";
+import type { TransactionErrorJson } from "../model/records.ts";
 import { ACCOUNT_ENCODINGS, presentAccount } from "./accounts.ts";
 import { invalidParams, preflightFailure } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Address, decodeAddress, encodeBase58, programs } from "@sluice/wire";
-import { ByteWriter } from "../bank/bytes.ts";
+import { ByteWriter } from "../model/bytes.ts";
 import type { ChainNode } from "../node.ts";
 import { bootNode, call } from "../testing/boot.ts";
 

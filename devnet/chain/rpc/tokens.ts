@@ -1,7 +1,6 @@
 import { decodeAddress } from "@sluice/wire";
-import type { AccountFilter } from "../bank/accounts.ts";
+import type { AccountFilter } from "../accounts/account-store.ts";
 import type { BankSlot } from "../bank/bank-slot.ts";
-import { isTokenAccount, isTokenProgram, mintState, tokenAmount, tokenKeys } from "../bank/token-state.ts";
 import {
   type JsonObject,
   type JsonValue,
@@ -9,6 +8,7 @@ import {
   type UiTokenAmount,
   uiTokenAmount,
 } from "../encode/index.ts";
+import { isTokenAccount, isTokenProgram, mintState, tokenAmount, tokenKeys } from "../model/token-state.ts";
 import { accountForm } from "./accounts.ts";
 import { invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, withContext } from "./method.ts";

@@ -1,7 +1,7 @@
 import { parseTransaction } from "@sluice/wire";
-import type { RecordedTransaction } from "../bank/history.ts";
-import { MEMO_PROGRAMS } from "../bank/programs.ts";
 import { encodeTransaction, type JsonObject, type JsonValue } from "../encode/index.ts";
+import type { RecordedTransaction } from "../history/history.ts";
+import { MEMO_PROGRAMS } from "../model/programs.ts";
 import { filterTransactionNotFound, invalidParams, unsupportedVersion } from "./errors.ts";
 import { leftAt, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {

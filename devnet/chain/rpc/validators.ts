@@ -1,6 +1,6 @@
 import { decodeVoteAccount, programs } from "@sluice/wire";
 import type { BankSlot } from "../bank/bank-slot.ts";
-import { CONSECUTIVE_SLOTS } from "../bank/validators/leader-schedule.ts";
+import { CONSECUTIVE_SLOTS } from "../consensus/schedule/leader-schedule.ts";
 import type { JsonValue } from "../encode/index.ts";
 import { blockNotAvailable, invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";

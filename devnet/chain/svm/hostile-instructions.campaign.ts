@@ -1,7 +1,7 @@
 import { encodeMessage, parseTransaction, programs, sysvars, type Transaction } from "@sluice/wire";
-import { ByteWriter } from "../bank/bytes.ts";
 import type { Chain } from "../bank/chain.ts";
 import { hashBytes } from "../bank/slot-sysvars.ts";
+import { ByteWriter } from "../model/bytes.ts";
 import { startManualChain } from "../testing/chain.ts";
 import { LiteSvmMachine } from "./litesvm.ts";
 import { MachineProcess } from "./process/machine-process.ts";

@@ -8,7 +8,7 @@ import {
   TransactionErrorProgramExecutionTemporarilyRestricted,
   type TransactionMetadata,
 } from "litesvm/dist/internal.js";
-import type { TransactionErrorJson } from "../model.ts";
+import type { TransactionErrorJson } from "../model/records.ts";
 import { instructionErrorName, transactionErrorName } from "./errors.ts";
 import type { SvmOutcome } from "./svm.ts";
 

@@ -1,6 +1,6 @@
 import { encodeBase58 } from "@sluice/wire";
 import { Account } from "litesvm/dist/internal.js";
-import type { ChainAccount } from "../model.ts";
+import type { ChainAccount } from "../model/records.ts";
 import { keyBytes } from "./key-bytes.ts";
 import { executeBundle, simulateBundle } from "./litesvm-bundle.ts";
 import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt, LiteSvmCore } from "./litesvm-core.ts";

@@ -1,4 +1,4 @@
-import type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "../model.ts";
+import type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "../model/records.ts";
 
 /** An account as it stands after a write; `null` means that the account is gone. */
 export interface AccountWrite {

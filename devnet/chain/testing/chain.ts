@@ -2,7 +2,7 @@ import { parseTransaction, type Transaction as WireTransaction } from "@sluice/w
 import { type Keypair, Transaction, type TransactionInstruction } from "@solana/web3.js";
 import { Chain } from "../bank/chain.ts";
 import type { ChainOptions } from "../bank/chain-interfaces.ts";
-import { createGenesis, type GenesisOptions } from "../bank/genesis.ts";
+import { createGenesis, type GenesisOptions } from "../genesis/genesis.ts";
 import { DEFAULT_OPTIONS } from "../options.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { LiteSvmMachine } from "../svm/litesvm.ts";

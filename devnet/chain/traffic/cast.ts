@@ -1,6 +1,6 @@
 import { encodeBase58, programs } from "@sluice/wire";
-import { GenesisKeypair } from "../bank/keypair.ts";
 import type { GenesisDescription } from "../genesis/load.ts";
+import { GenesisKeypair } from "../model/keypair.ts";
 import type { SeededAccount } from "./instructions.ts";
 import { keypairParty, type Party, partyOf } from "./message.ts";
 import { NftRoster } from "./nft-roster.ts";

@@ -1,5 +1,5 @@
 import { programs, sysvars } from "@sluice/wire";
-import { ByteWriter } from "../bank/bytes.ts";
+import { ByteWriter } from "../model/bytes.ts";
 import { type AccountUse, type Party, partyOf, type TrafficInstruction } from "./message.ts";
 
 const system = partyOf(programs.system);

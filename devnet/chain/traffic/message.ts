@@ -1,5 +1,5 @@
 import { type Address, decodeAddress, encodeMessage, encodeTransaction, type LookupParts } from "@sluice/wire";
-import type { GenesisKeypair } from "../bank/keypair.ts";
+import type { GenesisKeypair } from "../model/keypair.ts";
 
 /** An address in both of its forms, so that neither is computed again for every transaction. */
 export interface Party {

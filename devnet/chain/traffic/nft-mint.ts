@@ -1,5 +1,5 @@
 import { mintSize } from "@sluice/wire";
-import { rentExemptLamports } from "../bank/sysvars.ts";
+import { rentExemptLamports } from "../model/sysvars.ts";
 import { createAccount, initializeMint, mintTokens, openTokenAccount } from "./instructions.ts";
 import {
   createMasterEdition,

@@ -1,8 +1,8 @@
 import { programs } from "@sluice/wire";
-import { GenesisKeypair } from "../bank/keypair.ts";
 import type { GenesisDescription } from "../genesis/load.ts";
-import type { ChainAccount } from "../model.ts";
-import { nameOwner } from "../names/index.ts";
+import { GenesisKeypair } from "../model/keypair.ts";
+import type { ChainAccount } from "../model/records.ts";
+import { nameOwner } from "../names/registry.ts";
 import { LISTING_SEED, MARKETPLACE_PROGRAM } from "../programs/marketplace/layout.ts";
 import { METADATA_PROGRAM } from "../programs/metaplex/layout.ts";
 import type { MintParty } from "./instructions.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { encodeBase58, findProgramAddress, programs } from "@sluice/wire";
-import type { GenesisKeypair } from "../bank/keypair.ts";
+import type { GenesisKeypair } from "../model/keypair.ts";
 import type { MintParty } from "./instructions.ts";
 import { type Party, partyOf } from "./message.ts";
 

@@ -1,9 +1,9 @@
 import { programs, wellKnownAddresses } from "@sluice/wire";
-import { ByteWriter } from "../bank/bytes.ts";
 import type { KnownMint } from "../genesis/ledger.ts";
 import type { GenesisDescription } from "../genesis/load.ts";
 import type { GenesisPool } from "../genesis/pools.ts";
-import { nameOwner } from "../names/index.ts";
+import { ByteWriter } from "../model/bytes.ts";
+import { nameOwner } from "../names/registry.ts";
 import { instructionTag } from "../programs/tags.ts";
 import { type MintParty, reads, signs, writes } from "./instructions.ts";
 import { keypairParty, type Party, partyOf, type TrafficInstruction } from "./message.ts";

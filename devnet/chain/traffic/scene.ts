@@ -1,5 +1,5 @@
-import { isTokenAccount, mintState, tokenAmount } from "../bank/token-state.ts";
-import type { ChainAccount } from "../model.ts";
+import type { ChainAccount } from "../model/records.ts";
+import { isTokenAccount, mintState, tokenAmount } from "../model/token-state.ts";
 import type { Cast } from "./cast.ts";
 import type { Draw } from "./draw.ts";
 import type { UsableTable } from "./message.ts";

@@ -1,5 +1,5 @@
 import { decodeStakeAccount, maxU64 } from "@sluice/wire";
-import { rentExemptLamports } from "../bank/sysvars.ts";
+import { rentExemptLamports } from "../model/sysvars.ts";
 import type { CastStake } from "./cast.ts";
 import { createStake, deactivateStake, delegateStake, withdrawStake } from "./instructions.ts";
 import { partyOf, type TrafficInstruction } from "./message.ts";

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { programs, type Transaction } from "@sluice/wire";
 import type { Chain } from "../bank/chain.ts";
 import { signaturesValid } from "../bank/resolve.ts";
-import { tokenAmount } from "../bank/token-state.ts";
+import { tokenAmount } from "../model/token-state.ts";
 import { bootNode } from "../testing/boot.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
 import { type TrafficKind, trafficKinds } from "./kinds.ts";

@@ -1,5 +1,5 @@
 import { decodeAddressLookupTable, mintSize } from "@sluice/wire";
-import { rentExemptLamports } from "../bank/sysvars.ts";
+import { rentExemptLamports } from "../model/sysvars.ts";
 import { tableAddress } from "./cast.ts";
 import { createAccount, createTable, initializeMint, mintTokens, openTokenAccount } from "./instructions.ts";
 import type { Draft, Party, UsableTable } from "./message.ts";

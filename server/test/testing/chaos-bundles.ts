@@ -1,7 +1,7 @@
 /** Draws the bundles of the campaign of chaos: sound ones, ones that fight over an account, and every kind of wrong one. */
 import { decodeAddress, type Transaction } from "@sluice/wire";
-import { GenesisKeypair } from "../../../devnet/chain/bank/keypair.ts";
-import { tipAccounts } from "../../../devnet/chain/bank/tips/tip-programs.ts";
+import { tipAccounts } from "../../../devnet/chain/consensus/tips/tip-programs.ts";
+import { GenesisKeypair } from "../../../devnet/chain/model/keypair.ts";
 import { airdropTransaction } from "../../../devnet/chain/rpc/airdrop.ts";
 import type { Draw } from "../../../devnet/chain/traffic/draw.ts";
 import { type Sealing, sealings } from "./chaos-sealed.ts";

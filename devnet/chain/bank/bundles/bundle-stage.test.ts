@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { type Address, decodeTipPaymentConfig, programs, type Transaction, tipPrograms } from "@sluice/wire";
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
+import { distributionAddress, tipAccounts, tipPaymentConfigAddress } from "../../consensus/tips/tip-programs.ts";
 import { LiteSvmMachine } from "../../svm/litesvm.ts";
 import { MachineProcess } from "../../svm/process/machine-process.ts";
 import type { Svm, SvmOutcome, SvmTransaction } from "../../svm/svm.ts";
 import { type ManualChain, signed, signedBy, startManualChain } from "../../testing/chain.ts";
-import { distributionAddress, tipAccounts, tipPaymentConfigAddress } from "../tips/tip-programs.ts";
 import type { BundlePacket } from "./insertion.ts";
 
 const SOL = 1_000_000_000n;

@@ -1,10 +1,10 @@
 import type { Transaction } from "@sluice/wire";
-import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../../model.ts";
+import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../../model/records.ts";
+import { tokenBalances } from "../../model/token-state.ts";
 import type { SvmOutcome } from "../../svm/svm.ts";
 import { admit, exactError, loadedBytes, withLamports } from "../executor.ts";
 import { type ResolvedTransaction, svmTransaction } from "../resolve.ts";
 import { overlayOf, type SimulationBank, type SimulationDependencies, viewOf } from "../simulate.ts";
-import { tokenBalances } from "../token-state.ts";
 import { namesLoader } from "./run-bundle.ts";
 
 export interface BundleSimulationRequest {

@@ -1,5 +1,5 @@
 import { parseJsonExact, programs } from "@sluice/wire";
-import type { ChainAccount } from "../../model.ts";
+import type { ChainAccount } from "../../model/records.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import { finite, type JsonObject, type JsonValue } from "../json.ts";
 

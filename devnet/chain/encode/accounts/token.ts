@@ -7,7 +7,7 @@ import {
   type Mint,
   type TokenExtension,
 } from "@sluice/wire";
-import type { ChainAccount } from "../../model.ts";
+import type { ChainAccount } from "../../model/records.ts";
 import { type AmountRule, ruledTokenAmount, type UiTokenAmount, uiTokenAmount } from "../amount.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";

@@ -1,5 +1,5 @@
 import { encodeBase58 } from "@sluice/wire";
-import type { ChainAccount } from "../../model.ts";
+import type { ChainAccount } from "../../model/records.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 

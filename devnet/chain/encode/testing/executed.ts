@@ -7,7 +7,7 @@ import {
   TransactionInstruction,
   VersionedTransaction,
 } from "@solana/web3.js";
-import type { Block, ExecutedTransaction } from "../../model.ts";
+import type { Block, ExecutedTransaction } from "../../model/records.ts";
 import { A, a, B, b, C, c, D, d, e, raw } from "./keys.ts";
 
 export const SIGNATURE = encodeBase58(new Uint8Array(64));

@@ -1,4 +1,4 @@
-import type { ChainAccount } from "../../model.ts";
+import type { ChainAccount } from "../../model/records.ts";
 import { encodeAccount } from "../account.ts";
 import { A } from "./keys.ts";
 

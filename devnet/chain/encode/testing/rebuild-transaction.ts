@@ -1,7 +1,12 @@
 import { createPublicKey, verify } from "node:crypto";
 import { decodeAddress, decodeBase58, decodeSignature, encodeBase58 } from "@sluice/wire";
 import { Message, MessageV0, PublicKey, VersionedTransaction } from "@solana/web3.js";
-import type { CompiledInstruction, ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../../model.ts";
+import type {
+  CompiledInstruction,
+  ExecutedTransaction,
+  TokenBalance,
+  TransactionErrorJson,
+} from "../../model/records.ts";
 import { isRecord, type JsonRecord, record, records, texts } from "./fixtures.ts";
 import { rebuildInstruction } from "./rebuild-instruction.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Keypair, TransactionInstruction } from "@solana/web3.js";
-import { tokenAmount } from "../../bank/token-state.ts";
 import type { GenesisPool } from "../../genesis/pools.ts";
-import type { ExecutedTransaction } from "../../model.ts";
+import type { ExecutedTransaction } from "../../model/records.ts";
+import { tokenAmount } from "../../model/token-state.ts";
 import { type ManualChain, signed, startManualChain } from "../../testing/chain.ts";
 import { walletKeypair } from "../../testing/wallets.ts";
 import { Draw } from "../../traffic/draw.ts";

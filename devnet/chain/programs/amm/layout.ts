@@ -1,4 +1,4 @@
-import { ByteWriter } from "../../bank/bytes.ts";
+import { ByteWriter } from "../../model/bytes.ts";
 import { accountTag } from "../tags.ts";
 
 /**

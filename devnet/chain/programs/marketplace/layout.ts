@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { findProgramAddress, type ProgramAddress } from "@sluice/wire";
-import { ByteWriter } from "../../bank/bytes.ts";
+import { ByteWriter } from "../../model/bytes.ts";
 import { accountTag } from "../tags.ts";
 
 /** A listing as the marketplace program keeps it, in the form of Tensor's marketplace, whose id it stands under. */

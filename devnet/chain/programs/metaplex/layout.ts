@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { findProgramAddress, type ProgramAddress } from "@sluice/wire";
-import { ByteWriter } from "../../bank/bytes.ts";
+import { ByteWriter } from "../../model/bytes.ts";
 
 /** Accounts of the Token Metadata program as it writes them: texts padded to their longest, options borsh. */
 

@@ -1,6 +1,6 @@
 import { type AccountMeta, PublicKey, TransactionInstruction } from "@solana/web3.js";
 import type { GenesisPool } from "../../genesis/pools.ts";
-import { associatedTokenAddress } from "../../genesis/token-accounts.ts";
+import { associatedTokenAddress } from "../../model/token-accounts.ts";
 import { instructionTag } from "../tags.ts";
 
 const read = (address: string, isSigner = false): AccountMeta => ({

@@ -1,7 +1,7 @@
 import { programs } from "@sluice/wire";
 import type { GenesisDescription } from "../../genesis/load.ts";
 import type { GenesisPool } from "../../genesis/pools.ts";
-import { associatedTokenAddress, bytesOf } from "../../genesis/token-accounts.ts";
+import { associatedTokenAddress, bytesOf } from "../../model/token-accounts.ts";
 import { AMM_PROGRAM } from "../amm/layout.ts";
 import { listingAddress, MARKETPLACE_PROGRAM } from "../marketplace/layout.ts";
 import { editionAddress, METADATA_PROGRAM, metadataAddress } from "../metaplex/layout.ts";

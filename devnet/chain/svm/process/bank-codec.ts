@@ -1,6 +1,6 @@
 import { encodeBase58 } from "@sluice/wire";
 import type { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
-import type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "../../model.ts";
+import type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "../../model/records.ts";
 import { keyBytes } from "../key-bytes.ts";
 import { RENT_EXEMPT_EPOCH } from "../rent-exempt.ts";
 import type { AccountWrite, LamportsWrite, SvmOutcome, SvmTransaction } from "../svm.ts";

@@ -1,6 +1,6 @@
 import type { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
 import { Account } from "litesvm/dist/internal.js";
-import type { CompiledInstruction } from "../../model.ts";
+import type { CompiledInstruction } from "../../model/records.ts";
 import { keyBytes } from "../key-bytes.ts";
 import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt } from "../litesvm-core.ts";
 import type { LiteSvmOutcome } from "../litesvm-outcome.ts";

@@ -1,4 +1,4 @@
-import { GenesisKeypair } from "../../bank/keypair.ts";
+import { GenesisKeypair } from "../../model/keypair.ts";
 import { airdropTransaction } from "../../rpc/airdrop.ts";
 import { type ManualChain, startManualChain } from "../../testing/chain.ts";
 import { Draw } from "../../traffic/draw.ts";

@@ -1,7 +1,7 @@
 import { seededRandom, systemClock } from "@sluice/lib";
 import type { Address } from "@sluice/wire";
-import { tipAccounts } from "../../../../../devnet/chain/bank/tips/tip-programs.ts";
-import type { ChainAccount } from "../../../../../devnet/chain/model.ts";
+import { tipAccounts } from "../../../../../devnet/chain/consensus/tips/tip-programs.ts";
+import type { ChainAccount } from "../../../../../devnet/chain/model/records.ts";
 import { type ManualChain, startManualChain } from "../../../../../devnet/chain/testing/chain.ts";
 import { keyOf } from "../accounts/key-name.ts";
 import type { AccountSource, RawAccount, Simulator } from "../simulation.ts";

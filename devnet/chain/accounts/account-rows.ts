@@ -1,0 +1,249 @@
+import { encodeBase58 } from "@sluice/wire";
+import type { ChainAccount } from "../model/records.ts";
+import { BLOCK_BYTES_MAX, ByteHeap } from "./byte-heap.ts";
+import { ProgramNames } from "./program-names.ts";
+
+const ROWS_BITS = 12;
+const CHUNK_ROWS = 1 << ROWS_BITS;
+/** Words of a row. The address takes the first eight; lamports and the rent epoch are two each. */
+const ADDRESS_WORDS = 8;
+const ORDINAL = 8;
+const NEWER = 9;
+const OLDER = 10;
+const PROGRAM = 11;
+const LAMPORTS = 12;
+const RENT_EPOCH = 14;
+const FLAGS = 16;
+const LENGTH = 17;
+const DATA = 18;
+const HASH = 19;
+const ROW_WORDS = 20;
+
+const USED = 1;
+const LIVE = 2;
+const EXECUTABLE = 4;
+
+interface Chunk {
+  readonly words: Uint32Array;
+  readonly longs: BigUint64Array;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Versions of accounts, one row each: 80 bytes, and the data beside them, in a heap up to 1 KiB and as an array of its
+ * own above that. A row knows the next newer and the next older version of its address; row 0 is none. `ordinal` numbers
+ * the slots that were written (see SlotOrdinals).
+ */
+export class AccountRows {
+  readonly #chunks: Chunk[] = [];
+  readonly #heap = new ByteHeap();
+  /** Data too long for the heap, by row. */
+  readonly #long = new Map<number, Uint8Array>();
+  readonly #released: number[] = [];
+  readonly programs = new ProgramNames();
+  #rowsMade = 1;
+
+  /** A row for a version of an address; its account is set by `fill`. */
+  take(address: Uint8Array, hash: number, ordinal: number): number {
+    const row = this.#released.pop() ?? this.#rowsMade++;
+    if (row >>> ROWS_BITS >= this.#chunks.length) {
+      const words = new Uint32Array(CHUNK_ROWS * ROW_WORDS);
+      this.#chunks.push({ words, longs: new BigUint64Array(words.buffer), bytes: new Uint8Array(words.buffer) });
+    }
+    const { words, bytes } = this.#chunk(row);
+    const at = this.#at(row);
+    words.fill(0, at, at + ROW_WORDS);
+    bytes.set(address, at * 4);
+    words[at + ORDINAL] = ordinal;
+    words[at + HASH] = hash;
+    words[at + FLAGS] = USED;
+    return row;
+  }
+
+  /** Sets what a row says; null is that the account does not exist. */
+  fill(row: number, account: ChainAccount | null): void {
+    const chunk = this.#chunk(row);
+    const at = this.#at(row);
+    if (account === null) {
+      this.#clear(row);
+      return;
+    }
+    const { data } = account;
+    const wasLive = ((chunk.words[at + FLAGS] ?? 0) & LIVE) !== 0;
+    const length = chunk.words[at + LENGTH] ?? 0;
+    const inPlace = wasLive && length > 0 && length <= BLOCK_BYTES_MAX && data.length <= BLOCK_BYTES_MAX;
+    if (!(inPlace && ByteHeap.alike(length, data.length))) {
+      this.#releaseData(row);
+      if (data.length > BLOCK_BYTES_MAX) this.#long.set(row, exact(data));
+      else if (data.length > 0) chunk.words[at + DATA] = this.#heap.allocate(data.length);
+    }
+    if (data.length > 0 && data.length <= BLOCK_BYTES_MAX) {
+      const location = chunk.words[at + DATA] ?? 0;
+      this.#heap.chunk(location).set(data, this.#heap.offset(location));
+    }
+    const program = this.programs.hold(account.owner);
+    if (wasLive) this.programs.release(chunk.words[at + PROGRAM] ?? 0);
+    chunk.words[at + PROGRAM] = program;
+    chunk.words[at + LENGTH] = data.length;
+    chunk.words[at + FLAGS] = USED | LIVE | (account.executable ? EXECUTABLE : 0);
+    chunk.longs[(at + LAMPORTS) >> 1] = account.lamports;
+    chunk.longs[(at + RENT_EPOCH) >> 1] = account.rentEpoch;
+  }
+
+  release(row: number): void {
+    this.#clear(row);
+    this.#chunk(row).words[this.#at(row) + FLAGS] = 0;
+    this.#released.push(row);
+  }
+
+  #clear(row: number): void {
+    const { words, longs } = this.#chunk(row);
+    const at = this.#at(row);
+    if (((words[at + FLAGS] ?? 0) & LIVE) === 0) return;
+    this.#releaseData(row);
+    this.programs.release(words[at + PROGRAM] ?? 0);
+    words[at + LENGTH] = 0;
+    words[at + FLAGS] = USED;
+    longs[(at + LAMPORTS) >> 1] = 0n;
+  }
+
+  #releaseData(row: number): void {
+    const { words } = this.#chunk(row);
+    const length = words[this.#at(row) + LENGTH] ?? 0;
+    if (length > BLOCK_BYTES_MAX) this.#long.delete(row);
+    else if (length > 0) this.#heap.release(words[this.#at(row) + DATA] ?? 0, length);
+  }
+
+  #chunk(row: number): Chunk {
+    const chunk = this.#chunks[row >>> ROWS_BITS];
+    if (chunk === undefined) throw new RangeError(`no row ${row}`);
+    return chunk;
+  }
+
+  #at(row: number): number {
+    return (row & (CHUNK_ROWS - 1)) * ROW_WORDS;
+  }
+
+  #word(row: number, field: number): number {
+    return this.#chunk(row).words[this.#at(row) + field] ?? 0;
+  }
+
+  link(row: number, field: "newer" | "older", other: number): void {
+    this.#chunk(row).words[this.#at(row) + (field === "newer" ? NEWER : OLDER)] = other;
+  }
+
+  newer(row: number): number {
+    return this.#word(row, NEWER);
+  }
+
+  older(row: number): number {
+    return this.#word(row, OLDER);
+  }
+
+  ordinal(row: number): number {
+    return this.#word(row, ORDINAL);
+  }
+
+  hash(row: number): number {
+    return this.#word(row, HASH);
+  }
+
+  /** The number under which `programs` knows the account's owner. */
+  program(row: number): number {
+    return this.#word(row, PROGRAM);
+  }
+
+  isLive(row: number): boolean {
+    return (this.#word(row, FLAGS) & LIVE) !== 0;
+  }
+
+  lamports(row: number): bigint {
+    return this.#chunk(row).longs[(this.#at(row) + LAMPORTS) >> 1] ?? 0n;
+  }
+
+  /** Lamports in two halves, for comparing many rows without a bigint for each. */
+  lamportsHigh(row: number): number {
+    return this.#word(row, LAMPORTS + 1);
+  }
+
+  lamportsLow(row: number): number {
+    return this.#word(row, LAMPORTS);
+  }
+
+  /** Rows were given numbers below this. */
+  get end(): number {
+    return this.#rowsMade;
+  }
+
+  /** Whether the row is the version of its account that is seen when slots up to `limit` count, and is not a deletion. */
+  isSeen(row: number, limit: number): boolean {
+    const { words } = this.#chunk(row);
+    const at = this.#at(row);
+    if (((words[at + FLAGS] ?? 0) & LIVE) === 0 || (words[at + ORDINAL] ?? 0) > limit) return false;
+    const newer = words[at + NEWER] ?? 0;
+    return newer === 0 || this.ordinal(newer) > limit;
+  }
+
+  /** The bytes among which a row's data lie, from `dataStart` on for `dataLength`; good until the next write. */
+  dataBytes(row: number): Uint8Array {
+    const length = this.#word(row, LENGTH);
+    if (length === 0) return NO_BYTES;
+    return length > BLOCK_BYTES_MAX ? (this.#long.get(row) ?? NO_BYTES) : this.#heap.chunk(this.#word(row, DATA));
+  }
+
+  dataStart(row: number): number {
+    const length = this.#word(row, LENGTH);
+    return length === 0 || length > BLOCK_BYTES_MAX ? 0 : this.#heap.offset(this.#word(row, DATA));
+  }
+
+  dataLength(row: number): number {
+    return this.#word(row, LENGTH);
+  }
+
+  hasAddress(row: number, words: Uint32Array): boolean {
+    const chunk = this.#chunk(row).words;
+    const at = this.#at(row);
+    for (let word = 0; word < ADDRESS_WORDS; word += 1) if (chunk[at + word] !== words[word]) return false;
+    return true;
+  }
+
+  /** Four bytes of the address, the first of them weighing least; `word` is 0 to 7. */
+  addressWord(row: number, word: number): number {
+    return this.#word(row, word);
+  }
+
+  /** The address of a row, as a view of it. */
+  addressBytes(row: number): Uint8Array {
+    const at = this.#at(row) * 4;
+    return this.#chunk(row).bytes.subarray(at, at + 32);
+  }
+
+  address(row: number): string {
+    return encodeBase58(this.addressBytes(row));
+  }
+
+  /** A copy of what the row says, but that long data are the very array that is kept. */
+  account(row: number): ChainAccount | null {
+    const { words, longs } = this.#chunk(row);
+    const at = this.#at(row);
+    const flags = words[at + FLAGS] ?? 0;
+    if ((flags & LIVE) === 0) return null;
+    const length = words[at + LENGTH] ?? 0;
+    const bytes = this.dataBytes(row);
+    const start = this.dataStart(row);
+    return {
+      lamports: longs[(at + LAMPORTS) >> 1] ?? 0n,
+      data: length > BLOCK_BYTES_MAX ? bytes : bytes.slice(start, start + length),
+      owner: this.programs.name(words[at + PROGRAM] ?? 0),
+      executable: (flags & EXECUTABLE) !== 0,
+      rentEpoch: longs[(at + RENT_EPOCH) >> 1] ?? 0n,
+    };
+  }
+}
+
+const NO_BYTES = new Uint8Array();
+
+/** The same bytes without the rest of a larger buffer that they may be a part of. */
+function exact(data: Uint8Array): Uint8Array {
+  return data.byteLength === data.buffer.byteLength ? data : data.slice();
+}

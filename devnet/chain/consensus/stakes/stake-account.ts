@@ -1,0 +1,83 @@
+import { type Address, decodeAddress, decodeStakeAccount, maxU64, programs, type StakeDelegation } from "@sluice/wire";
+import { ByteWriter } from "../../model/bytes.ts";
+import { ownedAccount } from "../../model/native-account.ts";
+import type { ChainAccount } from "../../model/records.ts";
+import { rentExemptLamports } from "../../model/sysvars.ts";
+import type { AccountOverlay } from "../account-overlay.ts";
+
+const STAKE_ACCOUNT_BYTES = 200;
+const STATE_INITIALIZED = 1;
+const STATE_DELEGATED = 2;
+const DELEGATED_STAKE = 156;
+const CREDITS_OBSERVED = 188;
+/** What the field of the abandoned rate holds in every account that was delegated before it was. */
+const OLD_WARMUP_RATE = 0.25;
+
+export interface StakeAuthorities {
+  readonly staker: Address;
+  readonly withdrawer: Address;
+}
+
+function meta(authorities: StakeAuthorities, state: number): ByteWriter {
+  const bytes = (address: Address) => decodeAddress(address) ?? new Uint8Array(32);
+  return new ByteWriter()
+    .u32(state)
+    .u64(rentExemptLamports(STAKE_ACCOUNT_BYTES))
+    .bytes(bytes(authorities.staker))
+    .bytes(bytes(authorities.withdrawer))
+    .i64(0n)
+    .u64(0n)
+    .bytes(new Uint8Array(32));
+}
+
+/** A stake account that holds lamports and delegates none. */
+export function undelegatedStake(authorities: StakeAuthorities, lamports: bigint): ChainAccount {
+  const data = meta(authorities, STATE_INITIALIZED).finish(STAKE_ACCOUNT_BYTES);
+  return ownedAccount(programs.stake, data, rentExemptLamports(STAKE_ACCOUNT_BYTES) + lamports);
+}
+
+/** A stake account with a delegation; an activation epoch of u64 max means that it was always active. */
+export function delegatedStake(
+  delegation: StakeAuthorities & {
+    readonly voter: Address;
+    readonly stake: bigint;
+    readonly activationEpoch: bigint;
+  },
+): ChainAccount {
+  const data = meta(delegation, STATE_DELEGATED)
+    .bytes(decodeAddress(delegation.voter) ?? new Uint8Array(32))
+    .u64(delegation.stake)
+    .u64(delegation.activationEpoch)
+    .u64(maxU64)
+    .f64(OLD_WARMUP_RATE)
+    .u64(0n)
+    .u8(0)
+    .finish(STAKE_ACCOUNT_BYTES);
+  return ownedAccount(programs.stake, data, rentExemptLamports(STAKE_ACCOUNT_BYTES) + delegation.stake);
+}
+
+/** The account with so many lamports more, all of them staked at once, and with these credits seen. */
+export function rewarded(account: ChainAccount, delegated: bigint, creditsObserved: bigint): ChainAccount {
+  const data = new Uint8Array(account.data);
+  const view = new DataView(data.buffer);
+  view.setBigUint64(DELEGATED_STAKE, view.getBigUint64(DELEGATED_STAKE, true) + delegated, true);
+  view.setBigUint64(CREDITS_OBSERVED, creditsObserved, true);
+  return { ...account, data, lamports: account.lamports + delegated };
+}
+
+export interface DelegatedAccount {
+  readonly address: string;
+  readonly delegation: StakeDelegation;
+}
+
+/** Every delegation on the chain, whoever made it. Linear in the accounts of the stake program. */
+export function delegations(addresses: Iterable<string>, accounts: AccountOverlay): DelegatedAccount[] {
+  const found: DelegatedAccount[] = [];
+  for (const address of addresses) {
+    const account = accounts.read(address);
+    if (account === null || account.owner !== programs.stake) continue;
+    const stake = decodeStakeAccount(account.data);
+    if (stake?.state === "delegated") found.push({ address, delegation: stake.delegation });
+  }
+  return found;
+}

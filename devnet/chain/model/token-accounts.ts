@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import { decodeAddress, encodeBase58, findProgramAddress, programs } from "@sluice/wire";
+import { ByteWriter } from "./bytes.ts";
+
+/** Mints and token accounts as their programs write them. */
+
+const MINT_BYTES = 82;
+const ACCOUNT_BYTES = 165;
+const MULTISIG_BYTES = 355;
+/** Token-2022: what kind of account carries extensions, and the extensions used here. */
+const TYPE_MINT = 1;
+const TYPE_ACCOUNT = 2;
+const EXTENSION = { immutableOwner: 7, metadataPointer: 18, tokenMetadata: 19 } as const;
+
+const utf8 = new TextEncoder();
+const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
+
+export function bytesOf(address: string): Uint8Array {
+  const bytes = decodeAddress(address);
+  if (bytes === null) throw new RangeError(`${address} is no address`);
+  return bytes;
+}
+
+/** The address of seeds under a program, with its bump. */
+export function derive(
+  seeds: readonly Uint8Array[],
+  program: string,
+): { address: string; bytes: Uint8Array; bump: number } {
+  const found = findProgramAddress(seeds, bytesOf(program), sha256);
+  if (found === null) throw new RangeError("no bump gives an address off the curve");
+  return { address: encodeBase58(found.bytes), ...found };
+}
+
+/** Where an owner's units of a mint lie unless he wants otherwise. */
+export function associatedTokenAddress(owner: Uint8Array, tokenProgram: string, mint: Uint8Array): string {
+  return derive([owner, bytesOf(tokenProgram), mint], programs.associatedToken).address;
+}
+
+function optionKey(writer: ByteWriter, key: Uint8Array | null): ByteWriter {
+  return writer.u32(key === null ? 0 : 1).bytes(key ?? new Uint8Array(32));
+}
+
+export interface TokenMetadataParts {
+  readonly authority: Uint8Array | null;
+  readonly name: string;
+  readonly symbol: string;
+  readonly uri: string;
+  readonly additional: ReadonlyMap<string, string>;
+}
+
+export interface MintParts {
+  readonly mint: Uint8Array;
+  readonly authority: Uint8Array | null;
+  readonly freezeAuthority: Uint8Array | null;
+  readonly supply: bigint;
+  readonly decimals: number;
+  /** Only of Token-2022, in the mint itself. */
+  readonly metadata: TokenMetadataParts | null;
+}
+
+function borshText(writer: ByteWriter, text: string): void {
+  const bytes = utf8.encode(text);
+  writer.u32(bytes.length).bytes(bytes);
+}
+
+function extension(writer: ByteWriter, type: number, value: Uint8Array): void {
+  writer.u16(type).u16(value.length).bytes(value);
+}
+
+function metadataExtension(mint: Uint8Array, metadata: TokenMetadataParts): Uint8Array {
+  const writer = new ByteWriter().bytes(metadata.authority ?? new Uint8Array(32)).bytes(mint);
+  for (const text of [metadata.name, metadata.symbol, metadata.uri]) borshText(writer, text);
+  writer.u32(metadata.additional.size);
+  for (const pair of metadata.additional) for (const text of pair) borshText(writer, text);
+  return writer.finish();
+}
+
+/** Extensions behind a base that is padded to an account's length; never as long as a multisig, as the program demands. */
+function withExtensions(base: Uint8Array, type: number, extensions: Uint8Array): Uint8Array {
+  const padding = new Uint8Array(ACCOUNT_BYTES - base.length);
+  const writer = new ByteWriter().bytes(base).bytes(padding).u8(type).bytes(extensions);
+  const whole = writer.finish();
+  return whole.length === MULTISIG_BYTES ? writer.finish(MULTISIG_BYTES + 2) : whole;
+}
+
+export function encodeMint(parts: MintParts): Uint8Array {
+  const writer = optionKey(new ByteWriter(), parts.authority).u64(parts.supply).u8(parts.decimals).u8(1);
+  const base = optionKey(writer, parts.freezeAuthority).finish(MINT_BYTES);
+  if (parts.metadata === null) return base;
+  const pointer = new ByteWriter()
+    .bytes(parts.metadata.authority ?? new Uint8Array(32))
+    .bytes(parts.mint)
+    .finish();
+  const extensions = new ByteWriter();
+  extension(extensions, EXTENSION.metadataPointer, pointer);
+  extension(extensions, EXTENSION.tokenMetadata, metadataExtension(parts.mint, parts.metadata));
+  return withExtensions(base, TYPE_MINT, extensions.finish());
+}
+
+export interface TokenAccountParts {
+  readonly mint: Uint8Array;
+  readonly owner: Uint8Array;
+  readonly amount: bigint;
+  /** Lamports of rent beside the amount, for the native mint's accounts; null for all others. */
+  readonly nativeReserve: bigint | null;
+  /** As the associated token program makes accounts of Token-2022. */
+  readonly immutableOwner: boolean;
+}
+
+export function encodeTokenAccount(parts: TokenAccountParts): Uint8Array {
+  const writer = new ByteWriter().bytes(parts.mint).bytes(parts.owner).u64(parts.amount);
+  optionKey(writer, null).u8(1);
+  writer
+    .u32(parts.nativeReserve === null ? 0 : 1)
+    .u64(parts.nativeReserve ?? 0n)
+    .u64(0n);
+  const base = optionKey(writer, null).finish(ACCOUNT_BYTES);
+  if (!parts.immutableOwner) return base;
+  const extensions = new ByteWriter();
+  extension(extensions, EXTENSION.immutableOwner, new Uint8Array());
+  return withExtensions(base, TYPE_ACCOUNT, extensions.finish());
+}
