@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { seededRandom } from "@sluice/lib";
-import { addressOfBytes } from "@sluice/wire";
+import { addressOfBytes } from "@sluice/wire/identifiers";
 import { AccountIds } from "./account-ids.ts";
 import type { BundleLocks } from "./interfaces.ts";
 

@@ -1,4 +1,4 @@
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import type { BundleLocks } from "./interfaces.ts";
 
 export interface AccountIdsOptions {

@@ -1,5 +1,5 @@
 import type { BundleReason } from "./engine.ts";
-import { type EngineErrorCode, engineErrorTable } from "./engine-errors.ts";
+import { type EngineErrorCode, engineErrorTable } from "./engine.ts";
 import { type ErrorCode, errorDocsPage, errorTable } from "./errors.ts";
 import type { ErrorGuide } from "./errors-guide.ts";
 

@@ -1,14 +1,18 @@
-/**
- * The one table of what can go wrong at Sluice's doors. Append-only: a code keeps its meaning for ever.
- * `status` is the HTTP status; `rpcCode` the JSON-RPC code where the failure is answered inside JSON-RPC (Solana's own
- * codes -32001..-32021 are never reused); `retryable` tells a client whether the same call may succeed later; `text` is
- * shown to everybody and holds no internals. docs/reference/errors.md is generated from it.
- */
-export interface ErrorDefinition {
+/** What every error table states of a code: its HTTP status, and a text that clients are shown and that holds no internals. */
+export interface StatusDefinition {
   readonly status: number;
-  readonly rpcCode: number;
-  readonly retryable: boolean;
   readonly text: string;
+}
+
+/** One row of `engineErrorTable` and `oracleErrorTable`. */
+export const defineStatus = (status: number, text: string): StatusDefinition => ({ status, text });
+
+/** One row of `errorTable`. */
+export interface ErrorDefinition extends StatusDefinition {
+  /** The JSON-RPC code where the failure is answered inside JSON-RPC. Solana's codes -32001 to -32021 are never reused. */
+  readonly rpcCode: number;
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean;
 }
 
 const define = (status: number, rpcCode: number, retryable: boolean, text: string): ErrorDefinition => ({
@@ -18,6 +22,10 @@ const define = (status: number, rpcCode: number, retryable: boolean, text: strin
   text,
 });
 
+/**
+ * The error codes of the gateway's endpoints: JSON-RPC, PubSub, REST and the console. Append-only: a code never changes its
+ * meaning. docs/reference/errors.md is generated from it.
+ */
 export const errorTable = {
   // The request itself
   PARSE_ERROR: define(400, -32700, false, "Parse error"),

@@ -1,3 +1,4 @@
+import { defineStatus, type StatusDefinition } from "./errors.ts";
 import type { OracleTier, OracleV2Tier } from "./tiers.ts";
 
 /**
@@ -190,3 +191,27 @@ export const oracleV2TierTerms: Readonly<Record<OracleV2Tier, OracleTierTerms>> 
 
 /** The product is deprecated since this moment (RFC 9745): it is served as documented and gets nothing new. */
 export const oracleDeprecatedSince = "2026-01-01T00:00:00Z";
+
+/** The codes of the oracle's error bodies. Both API variants share them; only the form of the body differs. Append-only. */
+export const oracleErrorTable = {
+  INVALID_PARAMETER: defineStatus(400, "A parameter is invalid"),
+  TOO_MANY_SYMBOLS: defineStatus(400, "Too many symbols in one request"),
+  MISSING_API_KEY: defineStatus(401, "An API key is required"),
+  INVALID_API_KEY: defineStatus(401, "The API key is invalid or not active"),
+  INSUFFICIENT_TIER: defineStatus(403, "The subscription does not include this"),
+  PERMISSION_DENIED: defineStatus(403, "The API key may not be used for this"),
+  INVALID_SYMBOL: defineStatus(404, "The symbol is not supported"),
+  NOT_FOUND: defineStatus(404, "The resource does not exist"),
+  METHOD_NOT_ALLOWED: defineStatus(405, "Method not allowed"),
+  UPGRADE_REQUIRED: defineStatus(426, "This path speaks WebSocket"),
+  RATE_LIMIT_EXCEEDED: defineStatus(429, "Rate limit exceeded"),
+  QUOTA_EXCEEDED: defineStatus(429, "The month's requests are used up"),
+  INTERNAL_ERROR: defineStatus(500, "Oracle system error"),
+  PRICE_UNAVAILABLE: defineStatus(503, "No price that enough sources agree on"),
+  SERVICE_UNAVAILABLE: defineStatus(503, "The oracle is temporarily unavailable"),
+} as const satisfies Record<string, StatusDefinition>;
+
+export type OracleErrorCode = keyof typeof oracleErrorTable;
+export const oracleErrorCodes: readonly OracleErrorCode[] = Object.keys(oracleErrorTable).filter(
+  (code): code is OracleErrorCode => code in oracleErrorTable,
+);

@@ -1,6 +1,5 @@
 import { creditCost } from "./credits.ts";
-import { bundleReasons } from "./engine.ts";
-import { bundleReasonStatus, bundleReasonTexts, engineErrorTable } from "./engine-errors.ts";
+import { bundleReasonStatus, bundleReasons, bundleReasonTexts, engineErrorTable } from "./engine.ts";
 import {
   bundleReasonGuide,
   engineErrorCodes,
@@ -10,7 +9,7 @@ import {
 } from "./engine-errors-guide.ts";
 import { type ErrorCode, errorDocsPath, errorTable } from "./errors.ts";
 import { errorGuide } from "./errors-guide.ts";
-import { type CacheClass, type ParameterKind, type RpcMethodSpec, rpcMethods } from "./rpc-methods.ts";
+import { type CacheClass, type ParameterKind, type RpcMethodSpec, rpcMethods } from "./rpc/index.ts";
 
 /** The reference pages that are made from the contract's tables, as Markdown. */
 

@@ -1,17 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  bundleReasons,
-  type ErrorCode,
-  engineErrorDocsPath,
-  engineErrorTable,
-  engineOwnCodes,
-  errorDocsPath,
-  errorTable,
-  rpcMethods,
-} from "../contract/index.ts";
-import { createOpenApi } from "../contract/openapi.ts";
+import { bundleReasons, engineErrorTable } from "@sluice/contract/engine";
+import { engineErrorDocsPath, engineOwnCodes } from "@sluice/contract/engine-errors-guide";
+import { type ErrorCode, errorDocsPath, errorTable } from "@sluice/contract/errors";
+import { createOpenApi } from "@sluice/contract/openapi";
+import { rpcMethods } from "@sluice/contract/rpc";
 import { metricTable } from "../server/src/observe/index.ts";
 import { generatedFiles, staleFiles } from "./generate.ts";
 

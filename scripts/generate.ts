@@ -4,8 +4,8 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createOpenApi } from "../contract/openapi.ts";
-import { renderErrorReference, renderRpcMethodReference } from "../contract/reference.ts";
+import { createOpenApi } from "@sluice/contract/openapi";
+import { renderErrorReference, renderRpcMethodReference } from "@sluice/contract/reference";
 import { renderConfigurationReference } from "../server/src/config/index.ts";
 import { renderMetricsReference } from "../server/src/observe/index.ts";
 
@@ -25,7 +25,7 @@ function page(path: string, source: string, render: () => string): GeneratedFile
 
 export const generatedFiles: readonly GeneratedFile[] = [
   page("docs/reference/errors.md", "contract/errors.ts and contract/errors-guide.ts", renderErrorReference),
-  page("docs/reference/rpc-methods.md", "contract/rpc-methods.ts and contract/credits.ts", renderRpcMethodReference),
+  page("docs/reference/rpc-methods.md", "contract/rpc/index.ts and contract/credits.ts", renderRpcMethodReference),
   page("docs/reference/configuration.md", "server/src/config/keys.ts", renderConfigurationReference),
   page("docs/reference/metrics.md", "server/src/observe/metric-table.ts", renderMetricsReference),
   { path: "docs/reference/openapi.json", render: () => `${JSON.stringify(createOpenApi(), null, 2)}\n` },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Chacha20Poly1305 } from "@hpke/chacha20poly1305";
 import { CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
-import { additionalData, readEnvelope, unpad } from "@sluice/contract/sealed-bundle.ts";
+import { additionalData, readEnvelope, unpad } from "@sluice/contract/sealed-bundle";
 import { type BundlesOptions, createBundles } from "./bundles.ts";
 import { ProblemError } from "./problem-error.ts";
 import { sealBundle } from "./seal-bundle.ts";

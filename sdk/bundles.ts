@@ -1,4 +1,5 @@
-import type { BundleStatusBody, EncryptionKeys, MevType } from "@sluice/contract";
+import type { MevType } from "@sluice/contract/engine";
+import type { BundleStatusBody, EncryptionKeys } from "@sluice/contract/schemas";
 import { ProblemError, readAnswer } from "./problem-error.ts";
 import { sealBundle } from "./seal-bundle.ts";
 

@@ -5,7 +5,7 @@ import type {
   ConsoleOverview,
   ConsolePrices,
   ConsoleSession,
-} from "@sluice/contract";
+} from "@sluice/contract/schemas";
 import { readAnswer } from "./problem-error.ts";
 
 /** The console's view of a server, for a page of the same origin: a cookie says who is signed in. */

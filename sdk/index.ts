@@ -2,6 +2,17 @@
  * sdk: the typed client of Sluice. Fed by programs and by the console; speaks to a server's doors, and imports
  * only the contract's types and tables and wire's pure codecs, so that it stays small in a browser.
  */
+
+export type { MevType } from "@sluice/contract/engine";
+export { bundleReasonStatus, bundleReasons, engineErrorTable } from "@sluice/contract/engine";
+export {
+  bundleReasonGuide,
+  engineErrorDocsPath,
+  engineErrorGuide,
+  engineOwnCodes,
+} from "@sluice/contract/engine-errors-guide";
+export { errorDocsPath, errorTable } from "@sluice/contract/errors";
+export { errorGuide } from "@sluice/contract/errors-guide";
 export type {
   BundleStatusBody,
   ConsoleBundle,
@@ -17,19 +28,8 @@ export type {
   ConsoleUpstream,
   ConsoleUsage,
   FieldError,
-  MevType,
   ProblemDetails,
-} from "@sluice/contract";
-export { bundleReasons } from "@sluice/contract/engine.ts";
-export { bundleReasonStatus, engineErrorTable } from "@sluice/contract/engine-errors.ts";
-export {
-  bundleReasonGuide,
-  engineErrorDocsPath,
-  engineErrorGuide,
-  engineOwnCodes,
-} from "@sluice/contract/engine-errors-guide.ts";
-export { errorDocsPath, errorTable } from "@sluice/contract/errors.ts";
-export { errorGuide } from "@sluice/contract/errors-guide.ts";
+} from "@sluice/contract/schemas";
 export { type Bundle, type Bundles, type BundlesOptions, createBundles, type OutcomeOptions } from "./bundles.ts";
 export { type ConsoleClient, createConsoleClient } from "./console-client.ts";
 export { ProblemError } from "./problem-error.ts";

@@ -1,4 +1,4 @@
-import type { FieldError, ProblemDetails } from "@sluice/contract";
+import type { FieldError, ProblemDetails } from "@sluice/contract/schemas";
 
 /** A REST door's refusal (RFC 9457). `code` is of the error table, `requestId` finds the request in the server's log. */
 export class ProblemError extends Error {

@@ -1,4 +1,7 @@
-import { type Address, decodeAddress, isOnCurve, type NameSuffix, nameSuffixes, parseAddress } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
+import { type Address, parseAddress } from "@sluice/wire/identifiers";
+import { type NameSuffix, nameSuffixes } from "@sluice/wire/name-services";
+import { isOnCurve } from "@sluice/wire/program-address";
 
 /** Where a name lives: the same label may have different owners under different ones. */
 export type NameNamespace = "handle" | NameSuffix;

@@ -1,7 +1,7 @@
 import { Chacha20Poly1305 } from "@hpke/chacha20poly1305";
 import { CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
-import type { MevType } from "@sluice/contract";
-import { additionalData, pad, writeEnvelope } from "@sluice/contract/sealed-bundle.ts";
+import type { MevType } from "@sluice/contract/engine";
+import { additionalData, pad, writeEnvelope } from "@sluice/contract/sealed-bundle";
 
 /** A key of `GET /api/v1/encryption-keys`. */
 export interface SealingKey {

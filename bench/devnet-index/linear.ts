@@ -1,4 +1,4 @@
-import { decodeAddress } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
 import { type AccountFilter, passesFilters } from "../../devnet/chain/accounts/account-store.ts";
 import type { AddressEntry, AddressRange } from "../../devnet/chain/history/history.ts";
 import type { ChainAccount } from "../../devnet/chain/model/records.ts";

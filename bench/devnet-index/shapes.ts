@@ -1,4 +1,4 @@
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import { busy, customProgram, exchange, market, mint, signatureOf, text, wallet } from "./world.ts";
 
 export interface Shape {

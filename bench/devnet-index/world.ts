@@ -1,4 +1,6 @@
-import { decodeAddress, encodeBase58, encodeTransaction, programs } from "@sluice/wire";
+import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
+import { encodeTransaction } from "@sluice/wire/transaction";
 import type { AccountStore } from "../../devnet/chain/accounts/account-store.ts";
 import type { History, RecordedTransaction } from "../../devnet/chain/history/history.ts";
 import type { Block, ChainAccount } from "../../devnet/chain/model/records.ts";

@@ -7,7 +7,7 @@
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 import { type RunningChild, spawnChild } from "../rpc/child.ts";
 import { treeCpu } from "../rpc/process-cpu.ts";
 import type { LoadPlan, LoadResult } from "./load.ts";

@@ -1,4 +1,5 @@
-import { encodeMessage, encodeTransaction, programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { GenesisKeypair } from "../../devnet/chain/model/keypair.ts";
 import { keyBytes } from "../../devnet/chain/svm/key-bytes.ts";
 

@@ -1,5 +1,5 @@
 import { verify } from "node:crypto";
-import { parseTransaction } from "@sluice/wire";
+import { parseTransaction } from "@sluice/wire/transaction";
 import { LiteSvm } from "litesvm/dist/internal.js";
 import { atTurn, cpuOf } from "./cpu.ts";
 import type { Load } from "./load.ts";

@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { encodeMessage, encodeTransaction, programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { keyOf } from "../../server/src/engine/simulation/accounts/key-name.ts";
 import type { AccountSource, RawAccount } from "../../server/src/engine/simulation/simulation.ts";
 

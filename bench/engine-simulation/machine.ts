@@ -1,5 +1,5 @@
-import { sysvars } from "@sluice/wire";
-import { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
+import { FrameReader, FrameWriter } from "@sluice/wire/frames";
+import { sysvars } from "@sluice/wire/programs";
 import { AccountCache } from "../../server/src/engine/simulation/accounts/account-cache.ts";
 import type { AccountEntry } from "../../server/src/engine/simulation/accounts/account-entry.ts";
 import { AccountSupply } from "../../server/src/engine/simulation/accounts/account-supply.ts";

@@ -1,4 +1,4 @@
-import type { Transaction } from "@sluice/wire";
+import type { Transaction } from "@sluice/wire/transaction";
 import { Traffic } from "../../devnet/chain/traffic/traffic.ts";
 import { keyOf } from "../../server/src/engine/simulation/accounts/key-name.ts";
 import { startSimulatedChain, tipAccounts } from "../../server/src/engine/simulation/testing/chain-harness.ts";

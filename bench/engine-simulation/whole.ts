@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { systemClock, systemRandom } from "@sluice/lib";
-import { addressOfBytes } from "@sluice/wire";
+import { addressOfBytes } from "@sluice/wire/identifiers";
 import type { SimulatedBundle } from "../../server/src/engine/simulation/simulation.ts";
 import { createSimulator } from "../../server/src/engine/simulation/simulator.ts";
 import type { Load } from "./load.ts";

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { encodeBase58, encodeMessage, encodeTransaction, programs } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
+import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { GenesisKeypair } from "../../devnet/chain/model/keypair.ts";
 import { keyBytes } from "../../devnet/chain/svm/key-bytes.ts";
 import { tipAccounts } from "../../server/src/engine/tip-accounts.ts";

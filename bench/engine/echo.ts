@@ -13,7 +13,7 @@ import {
   type BundleResponseMessage,
   protoFiles,
   protoLoading,
-} from "@sluice/contract/proto/index.ts";
+} from "@sluice/contract/proto";
 
 const bundle_id = "e".repeat(64);
 const response: BundleResponseMessage = { bundle_id, status: "accepted", tip_floor: "1000" };

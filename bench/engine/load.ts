@@ -5,7 +5,7 @@
  */
 import { Client, type ClientDuplexStream, credentials, Metadata } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
-import { protoFiles, protoLoading } from "@sluice/contract/proto/index.ts";
+import { protoFiles, protoLoading } from "@sluice/contract/proto";
 import { keyBytes } from "../../devnet/chain/svm/key-bytes.ts";
 import { type SignedBundle, signBundles } from "./bundles.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { permissions } from "@sluice/contract";
+import { permissions } from "@sluice/contract/tiers";
 import { systemClock, systemRandom } from "@sluice/lib";
 import { issueKey } from "../../server/src/admin/index.ts";
 import { openState } from "../../server/src/state/index.ts";

@@ -5,7 +5,10 @@
  */
 import { createHash } from "node:crypto";
 import { systemClock, systemRandom } from "@sluice/lib";
-import { addressOfBytes, decodeAddress, encodeNameRegistry, nameRegistryAddress, nameServices } from "@sluice/wire";
+import { encodeNameRegistry, nameRegistryAddress } from "@sluice/wire/accounts/name-registry";
+import { decodeAddress } from "@sluice/wire/base58";
+import { addressOfBytes } from "@sluice/wire/identifiers";
+import { nameServices } from "@sluice/wire/name-services";
 import { createNames } from "../../server/src/names/index.ts";
 import { hotNames, namesKnown, owner } from "./workload.ts";
 

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { oracleSymbols } from "@sluice/contract";
+import { oracleSymbols } from "@sluice/contract/oracle";
 import { systemClock } from "@sluice/lib";
 import { openLedger } from "../../server/src/ledger/index.ts";
 import { Connections } from "../names/connections.ts";

@@ -4,7 +4,7 @@
  * one JSON line with its URL, tells at /cpu what processor time it has used, plays ticks between /play or /together and /stop, and ends
  * with its standard input.
  */
-import { oracleSymbols } from "@sluice/contract";
+import { oracleSymbols } from "@sluice/contract/oracle";
 import { compileAddressSet, systemClock } from "@sluice/lib";
 import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";
 import { AppDoor } from "../../server/src/gateway/index.ts";

@@ -3,7 +3,7 @@
  * accounts in memory and without a ledger. sluice-rooms.ts <node's URL or port,...> <requests a second>; prints {"port", "key"}
  * and ends with its standard input.
  */
-import { formatApiKey } from "@sluice/contract";
+import { formatApiKey } from "@sluice/contract/api-key";
 import { compileAddressSet, systemClock, systemRandom } from "@sluice/lib";
 import { AnswerCache } from "../../server/src/cache/index.ts";
 import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";

@@ -4,15 +4,9 @@
  * Run it with `sh bin/with-bun bench/wire/index.ts`; it takes about ten seconds.
  */
 
-import {
-  canonicalJson,
-  decodeAddress,
-  encodeBase58,
-  encodeTransaction,
-  parseJsonExact,
-  parseTransaction,
-  sliceEnvelope,
-} from "@sluice/wire";
+import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
+import { canonicalJson, parseJsonExact, sliceEnvelope } from "@sluice/wire/json";
+import { encodeTransaction, parseTransaction } from "@sluice/wire/transaction";
 import { getBase58Codec, getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit";
 
 const rounds = 5;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { errorTable, schemas } from "../index.ts";
+import { errorTable } from "../errors.ts";
+import * as schemas from "./index.ts";
 
 const keyBody = { account_id: "acc_1", name: "Bot", environment: "live" };
 

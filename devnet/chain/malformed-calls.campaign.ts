@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { rpcMethods } from "@sluice/contract";
-import { encodeBase58 } from "@sluice/wire";
+import { rpcMethods } from "@sluice/contract/rpc";
+import { encodeBase58 } from "@sluice/wire/base58";
 import { type ChainNode, startNode } from "./node.ts";
 import { DEFAULT_OPTIONS } from "./options.ts";
 import { LiteSvmMachine } from "./svm/litesvm.ts";

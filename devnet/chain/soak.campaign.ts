@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { parseJsonExact } from "@sluice/wire";
+import { parseJsonExact } from "@sluice/wire/json";
 import { SeededRandom } from "./faults/random.ts";
 import { call, post } from "./testing/boot.ts";
 

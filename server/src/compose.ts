@@ -3,7 +3,7 @@
  * needs, and binds applications to ports through door. Fed by command; feeds nothing: what it made runs by itself.
  */
 import { join } from "node:path";
-import { oraclePaths } from "@sluice/contract";
+import { oraclePaths } from "@sluice/contract/oracle";
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
 import { administrationMethods, ConsolePages, pagePaths } from "./admin/index.ts";
 import { mountAdministration } from "./compose/administration.ts";

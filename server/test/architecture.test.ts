@@ -12,7 +12,7 @@ const workspaces = ["contract", "wire", "lib", "auction", "sdk", "console", "dev
 /** Files that are started by name: processes, workspace doors, pages, and benchmarks. */
 function isStartedByName(path: string): boolean {
   return (
-    /^([a-z]+|contract\/proto)\/index\.tsx?$/.test(path) ||
+    /^([a-z]+)\/index\.tsx?$/.test(path) ||
     /(^|\/)main\.tsx?$/.test(path) ||
     path.startsWith("bench/") ||
     path.endsWith(".generated.ts")

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 import { PublicKey } from "@solana/web3.js";
 import { JitoJsonRpcClient } from "jito-js-rpc";
 import { tipAccounts } from "../src/engine/tip-accounts.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { credentials } from "@grpc/grpc-js";
-import { bundleReasonTexts } from "@sluice/contract";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { bundleReasonTexts } from "@sluice/contract/engine";
+import { protoFiles } from "@sluice/contract/proto";
 import { type Ended, PlainClient } from "../src/engine/testing/grpc-client.ts";
 import { type BrokenBundle, brokenBundles } from "./testing/broken-bundles.ts";
 import { signed, tip } from "./testing/bundles.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import { Keypair, type VersionedTransaction } from "@solana/web3.js";
 import { PlainClient } from "../src/engine/testing/grpc-client.ts";
 import { authClient, makeIdentity, signIn } from "../src/engine/testing/signed-in.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import { Keypair, type VersionedTransaction } from "@solana/web3.js";
 import { JitoJsonRpcClient } from "jito-js-rpc";
 import { type Listening, PlainClient } from "../src/engine/testing/grpc-client.ts";

@@ -1,6 +1,6 @@
 /** Two block engines on one PostgreSQL: one keeps the book, the other stands by and takes over. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import { Keypair, type VersionedTransaction } from "@solana/web3.js";
 import { PlainClient } from "../src/engine/testing/grpc-client.ts";
 import { memo, pay, signatureOf, signed, tip } from "./testing/bundles.ts";

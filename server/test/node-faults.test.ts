@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { errorTable } from "@sluice/contract";
+import { errorTable } from "@sluice/contract/errors";
 import { Keypair } from "@solana/web3.js";
 import { type FaultyChain, startFaultyChain } from "./testing/chain.ts";
 import { eventually, type Network, post, type RpcAnswer, startNetwork } from "./testing/network.ts";

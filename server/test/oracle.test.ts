@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { oraclePoolSymbols, oracleSymbols } from "@sluice/contract";
+import { oraclePoolSymbols, oracleSymbols } from "@sluice/contract/oracle";
 import { descendants, eventually, isAlive, type Network, runSluice, startNetwork } from "./testing/network.ts";
 
 let network: Network;

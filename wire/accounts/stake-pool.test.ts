@@ -3,13 +3,17 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { decodeAddress, encodeBase58 } from "../base58.ts";
 import { type Address, addressOfBytes } from "../identifiers.ts";
-import { decodeStakePool, encodeStakePool, type StakePool, stakePoolProgram, stakePoolSize } from "./stake-pool.ts";
 import {
+  decodeStakePool,
+  encodeStakePool,
   poolTransientStakeAddress,
   poolValidatorStakeAddress,
+  type StakePool,
   stakePoolDepositAuthority,
+  stakePoolProgram,
+  stakePoolSize,
   stakePoolWithdrawAuthority,
-} from "./stake-pool-addresses.ts";
+} from "./stake-pool.ts";
 import { decodeValidatorList, encodeValidatorList } from "./validator-list.ts";
 
 const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash("sha256").update(bytes).digest());

@@ -1,4 +1,4 @@
-import { decodeAddress } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
 import { type Hash64, hashBytes, hashNumber } from "../model/byte-hash.ts";
 import { isTokenAccountAt, isTokenProgram, TOKEN_AMOUNT_OFFSET } from "../model/token-state.ts";
 import type { AccountFilter } from "./account-filter.ts";

@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 import type { ChainAccount } from "../model/records.ts";
 import { BLOCK_BYTES_MAX, ByteHeap } from "./byte-heap.ts";
 import { ProgramNames } from "./program-names.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { encodeBase58, programs } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
 import { SeededRandom } from "../faults/random.ts";
 import type { ChainAccount } from "../model/records.ts";
 import { AccountStore } from "./account-store.ts";

@@ -1,4 +1,4 @@
-import { decodeAddress } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
 import { type Hash64, hashBytes } from "../model/byte-hash.ts";
 import type { ChainAccount } from "../model/records.ts";
 import type { AccountWrite } from "../svm/svm.ts";

@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 
 /** Names that are kept; more begin anew. */
 const NAMES_MAX = 65_536;

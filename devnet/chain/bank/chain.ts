@@ -1,4 +1,5 @@
-import { encodeBase58, parseTransaction, type Transaction } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import { AccountStore } from "../accounts/account-store.ts";
 import { distributeFees } from "../consensus/block-fees.ts";
 import { Cluster } from "../consensus/cluster.ts";

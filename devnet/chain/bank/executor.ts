@@ -1,4 +1,6 @@
-import { costModel, programs, type Transaction } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import { costModel } from "@sluice/wire/runtime-rules";
+import type { Transaction } from "@sluice/wire/transaction";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { isSimpleVote } from "../consensus/votes/simple-vote.ts";
 import type { RecordedTransaction } from "../history/history.ts";

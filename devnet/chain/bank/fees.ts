@@ -1,5 +1,6 @@
-import type { Message } from "@sluice/wire";
-import { builtInPrograms, costModel, feeRules, precompiles, programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import { builtInPrograms, costModel, feeRules, precompiles } from "@sluice/wire/runtime-rules";
+import type { Message } from "@sluice/wire/transaction";
 
 const MICRO_LAMPORTS = 1_000_000n;
 const BUILT_IN: ReadonlySet<string> = new Set(builtInPrograms);

@@ -1,4 +1,6 @@
-import { encodeBase58, type Message, programs } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
+import type { Message } from "@sluice/wire/transaction";
 import type { ChainAccount, TransactionErrorJson } from "../model/records.ts";
 
 export interface LoadedAddresses {

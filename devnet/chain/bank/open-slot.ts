@@ -1,5 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { History, RecordedTransaction } from "../history/history.ts";
 import type { Reward } from "../model/records.ts";

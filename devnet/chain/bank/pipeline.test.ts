@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { encodeMessage, encodeTransaction, programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { AddressLookupTableProgram, Keypair, SystemProgram } from "@solana/web3.js";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";

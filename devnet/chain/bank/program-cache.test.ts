@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { programDataAddress } from "../genesis/elf-accounts.ts";
 import { ByteWriter } from "../model/bytes.ts";

@@ -1,5 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
-import { type Message, programs, type Transaction } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import type { Message, Transaction } from "@sluice/wire/transaction";
 import { writableKeys } from "../encode/account-keys.ts";
 import type { TransactionErrorJson } from "../model/records.ts";
 import { keyBytes } from "../svm/key-bytes.ts";

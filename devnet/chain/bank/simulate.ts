@@ -1,4 +1,4 @@
-import type { Transaction } from "@sluice/wire";
+import type { Transaction } from "@sluice/wire/transaction";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { CACHED_OWNERS } from "../model/programs.ts";
 import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../model/records.ts";

@@ -1,4 +1,4 @@
-import { decodeAddress } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
 import type { EpochSchedule } from "../consensus/epochs.ts";
 import {
   clockSysvar,

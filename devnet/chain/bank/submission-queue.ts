@@ -1,4 +1,4 @@
-import type { Transaction } from "@sluice/wire";
+import type { Transaction } from "@sluice/wire/transaction";
 
 /** A transaction that was handed to the chain. */
 export interface Submission {

@@ -1,5 +1,5 @@
-import type { Transaction } from "@sluice/wire";
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import type { Transaction } from "@sluice/wire/transaction";
 import type { BankSlot } from "../bank/bank-slot.ts";
 import type { Genesis } from "../genesis/genesis.ts";
 import type { ChainAccount, Reward } from "../model/records.ts";

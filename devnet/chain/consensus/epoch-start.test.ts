@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { decodeStakeAccount, decodeTipDistributionAccount, encodeBase58, tipPrograms } from "@sluice/wire";
+import { decodeStakeAccount } from "@sluice/wire/accounts/native";
+import { decodeTipDistributionAccount, tipPrograms } from "@sluice/wire/accounts/tips";
+import { encodeBase58 } from "@sluice/wire/base58";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import type { Chain } from "../bank/chain.ts";
 import { SeededRandom } from "../faults/random.ts";

@@ -1,4 +1,5 @@
-import { programs, tipPrograms } from "@sluice/wire";
+import { tipPrograms } from "@sluice/wire/accounts/tips";
+import { programs } from "@sluice/wire/programs";
 import type { Reward } from "../model/records.ts";
 import type { StakeHistoryEntry } from "../model/sysvars.ts";
 import type { AccountOverlay } from "./account-overlay.ts";

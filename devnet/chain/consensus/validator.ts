@@ -1,4 +1,4 @@
-import { type Address, addressOfBytes, maxU64 } from "@sluice/wire";
+import { type Address, addressOfBytes, maxU64 } from "@sluice/wire/identifiers";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { systemAccount } from "../model/native-account.ts";
 import type { AccountWrite } from "../svm/svm.ts";

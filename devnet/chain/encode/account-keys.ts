@@ -1,4 +1,6 @@
-import { type Message, programs, reservedKeys } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import { reservedKeys } from "@sluice/wire/runtime-rules";
+import type { Message } from "@sluice/wire/transaction";
 import type { JsonObject } from "./json.ts";
 
 /** A transaction's key with the rights that it gives, as `jsonParsed` and `accounts` list it. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { maxU64, programs } from "@sluice/wire";
+import { maxU64 } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import type { ChainAccount } from "../model/records.ts";
 import { type AccountOptions, encodeAccount } from "./account.ts";
 import { A, B } from "./testing/keys.ts";

@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 import type { ChainAccount } from "../model/records.ts";
 import type { AccountLookup, EncodeClock } from "./accounts/account-parser.ts";
 import { parseAccount } from "./accounts/parse-account.ts";

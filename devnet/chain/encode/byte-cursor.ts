@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 
 /** Thrown inside a parser when bytes do not fit its layout; the dispatchers turn it into the unparsed form. */
 export class Unparsable extends Error {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { maxU64, programs, stringifyJsonExact } from "@sluice/wire";
+import { maxU64 } from "@sluice/wire/identifiers";
+import { stringifyJsonExact } from "@sluice/wire/json";
+import { programs } from "@sluice/wire/programs";
 import * as spl from "@solana/spl-token";
 import { Connection, PublicKey } from "@solana/web3.js";
 import { encodeAccount } from "./account.ts";

@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 import type { CompiledInstruction } from "../model/records.ts";
 import { parseInstruction } from "./instructions/parse-instruction.ts";
 import type { JsonObject } from "./json.ts";

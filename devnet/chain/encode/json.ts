@@ -1,6 +1,6 @@
-import type { JsonValue } from "@sluice/wire";
+import type { JsonValue } from "@sluice/wire/json";
 
-export type { JsonValue } from "@sluice/wire";
+export type { JsonValue } from "@sluice/wire/json";
 
 /** An object in the order in which its members are written. A member that is `undefined` is not written. */
 export type JsonObject = { readonly [member: string]: JsonValue | undefined };

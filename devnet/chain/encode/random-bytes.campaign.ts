@@ -1,4 +1,5 @@
-import { programs, stringifyJsonExact, sysvars } from "@sluice/wire";
+import { stringifyJsonExact } from "@sluice/wire/json";
+import { programs, sysvars } from "@sluice/wire/programs";
 import fc from "fast-check";
 import type { ChainAccount } from "../model/records.ts";
 import { encodeAccount } from "./account.ts";

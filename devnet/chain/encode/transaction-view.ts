@@ -1,4 +1,4 @@
-import { type Message, parseTransaction, type Transaction } from "@sluice/wire";
+import { type Message, parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { CompiledInstruction } from "../model/records.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { decodeBase58, encodeBase58, maxU64, programs } from "@sluice/wire";
+import { decodeBase58, encodeBase58 } from "@sluice/wire/base58";
+import { maxU64 } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import { encodeBlock } from "./block.ts";
 import { encodeSimulation, type SimulatedTransaction } from "./simulation.ts";
 import { block, firstVersionTransfer, legacyTransfer, SIGNATURE, versionedCall } from "./testing/executed.ts";

@@ -1,5 +1,5 @@
-import type { Message, Transaction } from "@sluice/wire";
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import type { Message, Transaction } from "@sluice/wire/transaction";
 import type { ExecutedTransaction } from "../model/records.ts";
 import { accountKeyJson, accountKeys, keyNames } from "./account-keys.ts";
 import { compiledInstruction, namedInstruction } from "./instruction.ts";

@@ -1,4 +1,4 @@
-import type { Instruction, Message } from "@sluice/wire";
+import type { Instruction, Message } from "@sluice/wire/transaction";
 import { Unparsable } from "./byte-cursor.ts";
 import { parseVoteInstruction } from "./instructions/vote.ts";
 import type { JsonObject, JsonValue } from "./json.ts";

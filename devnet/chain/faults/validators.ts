@@ -1,4 +1,5 @@
-import { stakePoolProgram, tipPrograms } from "@sluice/wire";
+import { stakePoolProgram } from "@sluice/wire/accounts/stake-pool";
+import { tipPrograms } from "@sluice/wire/accounts/tips";
 import type { Chain } from "../bank/chain.ts";
 import { tipAccounts } from "../consensus/tips/tip-programs.ts";
 import type { JsonObject } from "../encode/index.ts";

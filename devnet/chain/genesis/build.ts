@@ -1,4 +1,4 @@
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import { nameGenesis } from "../names/registry.ts";
 import type { AccountWrite } from "../svm/svm.ts";
 import type { GenesisFile } from "./file.ts";

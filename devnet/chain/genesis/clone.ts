@@ -1,4 +1,7 @@
-import { encodeBase58, isAddress, parseJsonExact, parseU64, programs } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { isAddress, parseU64 } from "@sluice/wire/identifiers";
+import { parseJsonExact } from "@sluice/wire/json";
+import { programs } from "@sluice/wire/programs";
 import type { ChainAccount } from "../model/records.ts";
 import type { AccountWrite } from "../svm/svm.ts";
 import { programDataOf } from "./elf-accounts.ts";

@@ -1,4 +1,4 @@
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import { ByteWriter } from "../model/bytes.ts";
 import type { ChainAccount } from "../model/records.ts";
 import { bytesOf, derive } from "../model/token-accounts.ts";

@@ -1,4 +1,5 @@
-import { type JsonValue, nameSuffixes, parseJsonExact } from "@sluice/wire";
+import { type JsonValue, parseJsonExact } from "@sluice/wire/json";
+import { nameSuffixes } from "@sluice/wire/name-services";
 import type { DomainEntry, Flaw, HandleEntry } from "../names/names.ts";
 import { NAME_BYTES, SYMBOL_BYTES, URI_BYTES } from "../programs/metaplex/layout.ts";
 import {

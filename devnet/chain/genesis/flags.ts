@@ -1,4 +1,4 @@
-import { isAddress } from "@sluice/wire";
+import { isAddress } from "@sluice/wire/identifiers";
 import type { CloneRequest } from "./clone.ts";
 import type { GenesisSources, ProgramRequest } from "./load.ts";
 

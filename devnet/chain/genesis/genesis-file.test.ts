@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { decodeMint, decodeTokenAccount, programs } from "@sluice/wire";
+import { decodeMint, decodeTokenAccount } from "@sluice/wire/accounts/token";
+import { programs } from "@sluice/wire/programs";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { rentExemptLamports } from "../model/sysvars.ts";
 import { associatedTokenAddress } from "../model/token-accounts.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { JsonValue } from "@sluice/wire";
+import type { JsonValue } from "@sluice/wire/json";
 import { Draw } from "../traffic/draw.ts";
 import { buildGenesis } from "./build.ts";
 import { readGenesisFile } from "./file.ts";

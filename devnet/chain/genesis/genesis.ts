@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { encodeBase58, programs } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
 import { type PoolKeys, poolGenesis, poolKeys } from "../consensus/stake-pool/stake-pool.ts";
 import { tipGenesis, tipKeeper } from "../consensus/tips/tip-programs.ts";
 import { createValidators, stakedAtGenesis, type Validators, validatorGenesis } from "../consensus/validator.ts";

@@ -1,4 +1,4 @@
-import { programs, wellKnownAddresses } from "@sluice/wire";
+import { programs, wellKnownAddresses } from "@sluice/wire/programs";
 import { GenesisKeypair } from "../model/keypair.ts";
 import type { ChainAccount } from "../model/records.ts";
 import { rentExemptLamports } from "../model/sysvars.ts";

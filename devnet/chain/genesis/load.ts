@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { nameServices, programs } from "@sluice/wire";
+import { nameServices } from "@sluice/wire/name-services";
+import { programs } from "@sluice/wire/programs";
 import { assembledPrograms } from "../programs/assembled.ts";
 import type { AccountWrite } from "../svm/svm.ts";
 import { type BuiltGenesis, buildGenesis } from "./build.ts";

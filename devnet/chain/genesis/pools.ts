@@ -1,4 +1,5 @@
-import { encodeBase58, programs } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
 import { bytesOf, derive, encodeMint } from "../model/token-accounts.ts";
 import { AMM_PROGRAM, AUTHORITY_SEED, encodeConfig, encodePool, OBSERVATION_BYTES } from "../programs/amm/layout.ts";
 import type { PoolEntry } from "./file.ts";

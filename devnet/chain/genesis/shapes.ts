@@ -1,4 +1,5 @@
-import { isAddress, type JsonValue, parseU64 } from "@sluice/wire";
+import { isAddress, parseU64 } from "@sluice/wire/identifiers";
+import type { JsonValue } from "@sluice/wire/json";
 
 /**
  * Shapes of a JSON document that are read with all their faults at once: a member that is wrong is told with its path,

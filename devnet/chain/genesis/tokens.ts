@@ -1,4 +1,5 @@
-import { encodeBase58, programs } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
 import { bytesOf, encodeMint } from "../model/token-accounts.ts";
 import { encodeListing, listingAddress, MARKETPLACE_PROGRAM } from "../programs/marketplace/layout.ts";
 import {

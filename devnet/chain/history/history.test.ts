@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { encodeBase58, encodeTransaction } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { encodeTransaction } from "@sluice/wire/transaction";
 import type { Block, ExecutedTransaction } from "../model/records.ts";
 import { History, type RecordedTransaction } from "./history.ts";
 import { HistoryModel } from "./testing/history-model.ts";

@@ -1,4 +1,4 @@
-import { decodeAddress, decodeSignature } from "@sluice/wire";
+import { decodeAddress, decodeSignature } from "@sluice/wire/base58";
 import { type Hash64, hashBytes } from "../model/byte-hash.ts";
 import type { Block } from "../model/records.ts";
 import { BlockList, type KeptBlock } from "./block-list.ts";

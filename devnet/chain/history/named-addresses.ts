@@ -1,4 +1,4 @@
-import { decodeAddress, encodeBase58 } from "@sluice/wire";
+import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
 import { type Hash64, hashBytes } from "../model/byte-hash.ts";
 import { NumberLists } from "./number-lists.ts";
 

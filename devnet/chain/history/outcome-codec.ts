@@ -1,4 +1,5 @@
-import { encodeBase58, type JsonValue, parseJsonExact, stringifyJsonExact } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { type JsonValue, parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
 import type { ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model/records.ts";
 import { LineDictionary } from "./line-dictionary.ts";
 import type { RecordReader, RecordWriter } from "./record-bytes.ts";

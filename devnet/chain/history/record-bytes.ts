@@ -1,4 +1,4 @@
-import { decodeAddress } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
 
 const START_BYTES = 16_384;
 const ADDRESS_BYTES = 32;

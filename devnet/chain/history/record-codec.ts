@@ -1,4 +1,5 @@
-import { encodeBase58, type Message, parseTransaction } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { type Message, parseTransaction } from "@sluice/wire/transaction";
 import { MEMO_PROGRAMS } from "../model/programs.ts";
 import type { ExecutedTransaction, TransactionErrorJson } from "../model/records.ts";
 import type { NamedAddresses } from "./named-addresses.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import { Keypair, SystemProgram } from "@solana/web3.js";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
 import type { LinkOptions } from "./block-engine-link.ts";

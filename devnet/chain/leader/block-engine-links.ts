@@ -1,4 +1,4 @@
-import { parseTransaction } from "@sluice/wire";
+import { parseTransaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/chain.ts";
 import { BlockEngineLink, type LinkFacts, type LinkOptions } from "./block-engine-link.ts";
 import { loadServices } from "./grpc.ts";

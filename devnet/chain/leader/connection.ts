@@ -2,8 +2,9 @@ import type {
   BlockBuilderFeeInfoMessage,
   SubscribeBundlesMessage,
   SubscribePacketsMessage,
-} from "@sluice/contract/proto/index.ts";
-import { type Address, isAddress, programs } from "@sluice/wire";
+} from "@sluice/contract/proto";
+import { type Address, isAddress } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import type { BundlePacket } from "../bank/bundles/insertion.ts";
 import type { BlockBuilder } from "../consensus/tips/sweep.ts";
 import type { GenesisKeypair } from "../model/keypair.ts";

@@ -1,4 +1,4 @@
-import type { BlockEngineEndpointsMessage } from "@sluice/contract/proto/index.ts";
+import type { BlockEngineEndpointsMessage } from "@sluice/contract/proto";
 import type { EngineChannel } from "./grpc.ts";
 
 /** Times that each region is asked. Source: jito-solana, ping_and_rank_endpoints. */

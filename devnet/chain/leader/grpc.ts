@@ -1,6 +1,6 @@
 import { type ChannelCredentials, Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { loadSync, type MethodDefinition, type PackageDefinition } from "@grpc/proto-loader";
-import { protoFiles, protoLoading } from "@sluice/contract/proto/index.ts";
+import { protoFiles, protoLoading } from "@sluice/contract/proto";
 
 /** How long one call may take, and how long a stream may take to begin. Source: jito-solana, CONNECTION_TIMEOUT. */
 const CALL_TIMEOUT_MS = 10_000;

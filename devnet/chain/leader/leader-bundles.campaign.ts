@@ -1,4 +1,6 @@
-import { type Address, decodeAddress, type Transaction } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
+import type { Address } from "@sluice/wire/identifiers";
+import type { Transaction } from "@sluice/wire/transaction";
 import { tipAccounts } from "../consensus/tips/tip-programs.ts";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";

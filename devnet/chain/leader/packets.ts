@@ -1,4 +1,4 @@
-import type { PacketMessage } from "@sluice/contract/proto/index.ts";
+import type { PacketMessage } from "@sluice/contract/proto";
 import type { BundlePacket } from "../bank/bundles/insertion.ts";
 
 /** A packet's buffer. Source: jito-solana, PACKET_DATA_SIZE with v1 transactions. */

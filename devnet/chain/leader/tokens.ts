@@ -1,5 +1,5 @@
-import type { AuthTokensMessage, TokenMessage } from "@sluice/contract/proto/index.ts";
-import { encodeBase58 } from "@sluice/wire";
+import type { AuthTokensMessage, TokenMessage } from "@sluice/contract/proto";
+import { encodeBase58 } from "@sluice/wire/base58";
 import type { GenesisKeypair } from "../model/keypair.ts";
 import type { EngineChannel } from "./grpc.ts";
 

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 
 /** DER of an Ed25519 private key up to its 32-byte seed. Source: RFC 8410. */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");

@@ -1,4 +1,5 @@
-import { maxU64, programs } from "@sluice/wire";
+import { maxU64 } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import type { ChainAccount } from "./records.ts";
 import { rentExemptLamports } from "./sysvars.ts";
 

@@ -1,4 +1,4 @@
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 
 /** The memo programs whose texts a node lists with a transaction's signature. */
 export const MEMO_PROGRAMS: ReadonlySet<string> = new Set([programs.memoV1, programs.memo]);

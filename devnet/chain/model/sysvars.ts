@@ -1,4 +1,5 @@
-import { feeRules, sysvars } from "@sluice/wire";
+import { sysvars } from "@sluice/wire/programs";
+import { feeRules } from "@sluice/wire/runtime-rules";
 import type { AccountWrite } from "../svm/svm.ts";
 import { ByteWriter } from "./bytes.ts";
 import type { ChainAccount } from "./records.ts";

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { decodeAddress, encodeBase58, findProgramAddress, programs } from "@sluice/wire";
+import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
+import { findProgramAddress } from "@sluice/wire/program-address";
+import { programs } from "@sluice/wire/programs";
 import { ByteWriter } from "./bytes.ts";
 
 /** Mints and token accounts as their programs write them. */

@@ -1,4 +1,5 @@
-import { encodeBase58, programs } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
 import type { ChainAccount, TokenBalance } from "./records.ts";
 
 const MINT_BYTES = 82;

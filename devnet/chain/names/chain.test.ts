@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nameServices } from "@sluice/wire";
+import { nameServices } from "@sluice/wire/name-services";
 import { Keypair, PublicKey, TransactionInstruction } from "@solana/web3.js";
 import { defaultGenesisFile } from "../genesis/default.ts";
 import { signed, startManualChain } from "../testing/chain.ts";

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { decodeHandleAccount, decodeNameRegistry, isAddress, nameServices } from "@sluice/wire";
+import { decodeHandleAccount, decodeNameRegistry } from "@sluice/wire/accounts/name-registry";
+import { isAddress } from "@sluice/wire/identifiers";
+import { nameServices } from "@sluice/wire/name-services";
 import { defaultGenesisFile } from "../genesis/default.ts";
 import { nameGenesis, nameOwner } from "./registry.ts";
 

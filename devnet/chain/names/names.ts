@@ -1,4 +1,4 @@
-import type { NameSuffix } from "@sluice/wire";
+import type { NameSuffix } from "@sluice/wire/name-services";
 
 /** What is wrong with an account that stands where a name's registry belongs. */
 export type Flaw =

@@ -1,21 +1,18 @@
 import { createHash } from "node:crypto";
 import {
-  type Address,
-  addressOfBytes,
-  decodeAddress,
   encodeHandleAccount,
   encodeNameRegistry,
   encodeReverseName,
   handleAddress,
-  type NameService,
   nameRegistryAddress,
-  nameServices,
-  nameSuffixes,
-  programAddress,
-  programs,
   reverseRegistryAddress,
   subdomainPrefix,
-} from "@sluice/wire";
+} from "@sluice/wire/accounts/name-registry";
+import { decodeAddress } from "@sluice/wire/base58";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
+import { type NameService, nameServices, nameSuffixes } from "@sluice/wire/name-services";
+import { programAddress } from "@sluice/wire/program-address";
+import { programs } from "@sluice/wire/programs";
 import { GenesisKeypair } from "../model/keypair.ts";
 import type { ChainAccount } from "../model/records.ts";
 import type { DomainEntry, Flaw, HandleEntry, NameEntries } from "./names.ts";

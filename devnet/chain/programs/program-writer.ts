@@ -1,4 +1,4 @@
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import { bytesOf } from "../model/token-accounts.ts";
 import { Assembler, type Constant, type Label } from "./assembler/assembler.ts";
 import type { Register } from "./assembler/instructions.ts";

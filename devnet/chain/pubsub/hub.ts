@@ -1,4 +1,4 @@
-import { stringifyJsonExact } from "@sluice/wire";
+import { stringifyJsonExact } from "@sluice/wire/json";
 import type { JsonValue } from "../encode/index.ts";
 import { versionJson } from "../rpc/cluster.ts";
 import { invalidParams, RpcError } from "../rpc/errors.ts";

@@ -1,4 +1,5 @@
-import { decodeAddress, decodeSignature, programs } from "@sluice/wire";
+import { decodeAddress, decodeSignature } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
 import { passesFilters } from "../accounts/account-store.ts";
 import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import { type AccountEncodingName, encodeAccount, encodeBlock, type JsonValue } from "../encode/index.ts";

@@ -1,4 +1,4 @@
-import { parseTransaction } from "@sluice/wire";
+import { parseTransaction } from "@sluice/wire/transaction";
 import { parseVotes } from "../encode/index.ts";
 import type { Topic } from "./subscription.ts";
 import { isReached } from "./topics.ts";

@@ -1,4 +1,5 @@
-import { encodeMessage, programs, type Transaction } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import { encodeMessage, type Transaction } from "@sluice/wire/transaction";
 import { hashBytes } from "../bank/slot-sysvars.ts";
 import { ByteWriter } from "../model/bytes.ts";
 import type { GenesisKeypair } from "../model/keypair.ts";

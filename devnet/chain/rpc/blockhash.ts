@@ -1,4 +1,4 @@
-import { parseMessage } from "@sluice/wire";
+import { parseMessage } from "@sluice/wire/transaction";
 import type { BankSlot } from "../bank/bank-slot.ts";
 import { BLOCKHASH_LIFE_BLOCKS } from "../bank/blockhashes.ts";
 import { messageFees } from "../bank/fees.ts";

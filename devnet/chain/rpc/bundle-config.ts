@@ -1,4 +1,4 @@
-import type { Transaction } from "@sluice/wire";
+import type { Transaction } from "@sluice/wire/transaction";
 import { signaturesValid } from "../bank/resolve.ts";
 import type { SimulationBank } from "../bank/simulate.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { type Transaction, tipPrograms } from "@sluice/wire";
+import { tipPrograms } from "@sluice/wire/accounts/tips";
+import type { Transaction } from "@sluice/wire/transaction";
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import type { ChainNode } from "../node.ts";
 import { bootNode, call } from "../testing/boot.ts";

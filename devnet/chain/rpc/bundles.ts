@@ -1,4 +1,5 @@
-import { decodeSignature, type Transaction } from "@sluice/wire";
+import { decodeSignature } from "@sluice/wire/base58";
+import type { Transaction } from "@sluice/wire/transaction";
 import { BLOCKHASH_LIFE_BLOCKS } from "../bank/blockhashes.ts";
 import { BUNDLE_TRANSACTIONS_MAX, bundleId, type InsertionFault } from "../bank/bundles/insertion.ts";
 import type { BundleStep } from "../bank/bundles/simulate-bundle.ts";

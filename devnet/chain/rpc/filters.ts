@@ -1,4 +1,4 @@
-import { decodeBase58 } from "@sluice/wire";
+import { decodeBase58 } from "@sluice/wire/base58";
 import type { AccountFilter } from "../accounts/account-store.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { invalidParams } from "./errors.ts";

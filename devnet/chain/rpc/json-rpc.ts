@@ -1,4 +1,4 @@
-import { parseJsonExact, stringifyJsonExact } from "@sluice/wire";
+import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { ANSWER_BYTES_MAX } from "./answer-size.ts";
 import { answerTooLarge, invalidParams, invalidRequest, methodNotFound, RpcError } from "./errors.ts";

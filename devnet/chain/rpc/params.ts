@@ -1,4 +1,4 @@
-import { decodeAddress, decodeBase58, decodeSignature } from "@sluice/wire";
+import { decodeAddress, decodeBase58, decodeSignature } from "@sluice/wire/base58";
 import type { Commitment } from "../bank/bank-slot.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { invalidParams, type RpcError } from "./errors.ts";

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { encodeBase58, programs, stringifyJsonExact } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { stringifyJsonExact } from "@sluice/wire/json";
+import { programs } from "@sluice/wire/programs";
 import { PerformanceSamples } from "../bank/performance.ts";
 import type { ChainAccount } from "../model/records.ts";
 import { startManualChain } from "../testing/chain.ts";

@@ -1,4 +1,4 @@
-import type { Transaction } from "@sluice/wire";
+import type { Transaction } from "@sluice/wire/transaction";
 import { BLOCKHASH_LIFE_BLOCKS } from "../bank/blockhashes.ts";
 import { signaturesValid } from "../bank/resolve.ts";
 import type { Simulation } from "../bank/simulate.ts";

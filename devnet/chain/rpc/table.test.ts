@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 import type { ChainNode } from "../node.ts";
 import { bootNode, call, post } from "../testing/boot.ts";
 import { rpcMethods } from "./table.ts";

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Address, decodeAddress, encodeBase58, programs } from "@sluice/wire";
+import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
+import type { Address } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import { ByteWriter } from "../model/bytes.ts";
 import type { ChainNode } from "../node.ts";
 import { bootNode, call } from "../testing/boot.ts";

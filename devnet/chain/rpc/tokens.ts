@@ -1,4 +1,4 @@
-import { decodeAddress } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
 import type { AccountFilter } from "../accounts/account-store.ts";
 import type { BankSlot } from "../bank/bank-slot.ts";
 import {

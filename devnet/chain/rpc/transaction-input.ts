@@ -1,4 +1,5 @@
-import { decodeBase58, parseTransaction, type Transaction } from "@sluice/wire";
+import { decodeBase58 } from "@sluice/wire/base58";
+import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { JsonObject } from "../encode/index.ts";
 import { invalidParams } from "./errors.ts";
 import { stringValue } from "./params.ts";

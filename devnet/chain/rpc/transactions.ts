@@ -1,4 +1,4 @@
-import { parseTransaction } from "@sluice/wire";
+import { parseTransaction } from "@sluice/wire/transaction";
 import { encodeTransaction, type JsonObject, type JsonValue } from "../encode/index.ts";
 import type { RecordedTransaction } from "../history/history.ts";
 import { MEMO_PROGRAMS } from "../model/programs.ts";

@@ -1,4 +1,5 @@
-import { decodeVoteAccount, programs } from "@sluice/wire";
+import { decodeVoteAccount } from "@sluice/wire/accounts/vote";
+import { programs } from "@sluice/wire/programs";
 import type { BankSlot } from "../bank/bank-slot.ts";
 import { CONSECUTIVE_SLOTS } from "../consensus/schedule/leader-schedule.ts";
 import type { JsonValue } from "../encode/index.ts";

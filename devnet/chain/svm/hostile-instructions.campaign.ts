@@ -1,4 +1,5 @@
-import { encodeMessage, parseTransaction, programs, sysvars, type Transaction } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
+import { encodeMessage, parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/chain.ts";
 import { hashBytes } from "../bank/slot-sysvars.ts";
 import { ByteWriter } from "../model/bytes.ts";

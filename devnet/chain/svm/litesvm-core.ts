@@ -1,4 +1,4 @@
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 import { Account, LiteSvm, SimulatedTransactionInfo } from "litesvm/dist/internal.js";
 import { durableNonce } from "./durable-nonce.ts";
 import { keyBytes } from "./key-bytes.ts";

@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 import {
   FailedTransactionMetadata,
   InstructionErrorCustom,

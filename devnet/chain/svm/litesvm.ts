@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 import { Account } from "litesvm/dist/internal.js";
 import type { ChainAccount } from "../model/records.ts";
 import { keyBytes } from "./key-bytes.ts";

@@ -1,4 +1,4 @@
-import { parseTransaction, type Transaction as WireTransaction } from "@sluice/wire";
+import { parseTransaction, type Transaction as WireTransaction } from "@sluice/wire/transaction";
 import { type Keypair, Transaction, type TransactionInstruction } from "@solana/web3.js";
 import { Chain } from "../bank/chain.ts";
 import type { ChainOptions } from "../bank/chain-interfaces.ts";

@@ -1,4 +1,5 @@
-import { encodeBase58, programs } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
 import type { GenesisDescription } from "../genesis/load.ts";
 import { GenesisKeypair } from "../model/keypair.ts";
 import type { SeededAccount } from "./instructions.ts";

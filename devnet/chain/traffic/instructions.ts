@@ -1,4 +1,4 @@
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 import { ByteWriter } from "../model/bytes.ts";
 import { type AccountUse, type Party, partyOf, type TrafficInstruction } from "./message.ts";
 

@@ -1,4 +1,4 @@
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import { ByteWriter } from "../model/bytes.ts";
 import { MARKETPLACE_PROGRAM } from "../programs/marketplace/layout.ts";
 import { METADATA_PROGRAM } from "../programs/metaplex/layout.ts";

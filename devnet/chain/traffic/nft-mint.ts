@@ -1,4 +1,4 @@
-import { mintSize } from "@sluice/wire";
+import { mintSize } from "@sluice/wire/accounts/token";
 import { rentExemptLamports } from "../model/sysvars.ts";
 import { createAccount, initializeMint, mintTokens, openTokenAccount } from "./instructions.ts";
 import {

@@ -1,4 +1,4 @@
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import type { GenesisDescription } from "../genesis/load.ts";
 import { GenesisKeypair } from "../model/keypair.ts";
 import type { ChainAccount } from "../model/records.ts";

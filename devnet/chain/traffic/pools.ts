@@ -1,4 +1,4 @@
-import { programs, wellKnownAddresses } from "@sluice/wire";
+import { programs, wellKnownAddresses } from "@sluice/wire/programs";
 import type { KnownMint } from "../genesis/ledger.ts";
 import type { GenesisDescription } from "../genesis/load.ts";
 import type { GenesisPool } from "../genesis/pools.ts";

@@ -1,4 +1,5 @@
-import { decodeStakeAccount, maxU64 } from "@sluice/wire";
+import { decodeStakeAccount } from "@sluice/wire/accounts/native";
+import { maxU64 } from "@sluice/wire/identifiers";
 import { rentExemptLamports } from "../model/sysvars.ts";
 import type { CastStake } from "./cast.ts";
 import { createStake, deactivateStake, delegateStake, withdrawStake } from "./instructions.ts";

@@ -1,4 +1,4 @@
-import { maxU64 } from "@sluice/wire";
+import { maxU64 } from "@sluice/wire/identifiers";
 import { isTokenAccount, tokenAmount } from "../model/token-state.ts";
 import { closeTokenAccount, openTokenAccount, syncNative, transfer } from "./instructions.ts";
 import type { Party, TrafficInstruction } from "./message.ts";

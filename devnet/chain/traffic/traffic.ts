@@ -1,4 +1,4 @@
-import { parseTransaction, type Transaction } from "@sluice/wire";
+import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/chain.ts";
 import { hashBytes } from "../bank/slot-sysvars.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";

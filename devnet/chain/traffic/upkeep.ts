@@ -1,4 +1,5 @@
-import { decodeAddressLookupTable, mintSize } from "@sluice/wire";
+import { decodeAddressLookupTable } from "@sluice/wire/accounts/native";
+import { mintSize } from "@sluice/wire/accounts/token";
 import { rentExemptLamports } from "../model/sysvars.ts";
 import { tableAddress } from "./cast.ts";
 import { createAccount, createTable, initializeMint, mintTokens, openTokenAccount } from "./instructions.ts";

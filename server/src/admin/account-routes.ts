@@ -1,4 +1,8 @@
-import { type AccountChange, type AuditEntry, limits, type Product, SluiceError, schemas } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import { limits } from "@sluice/contract/limits";
+import type { AccountChange, AuditEntry } from "@sluice/contract/schemas";
+import * as schemas from "@sluice/contract/schemas";
+import type { Product } from "@sluice/contract/tiers";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import type { AccountRecord, AuditRecord, State } from "../state/index.ts";

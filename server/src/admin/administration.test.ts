@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { parseApiKey } from "@sluice/contract";
+import { parseApiKey } from "@sluice/contract/api-key";
 import { openStand, type Stand } from "./testing/stand.ts";
 
 const keysPath = "/api/v1/admin/keys";

@@ -1,4 +1,5 @@
-import { type Permission, SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import type { Permission } from "@sluice/contract/tiers";
 import type { Context } from "hono";
 import { presentedKey, type RestEnvironment, writeRateLimitHeaders } from "../http/index.ts";
 import type { Grant, Refusal } from "../keys/index.ts";

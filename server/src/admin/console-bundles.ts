@@ -1,4 +1,5 @@
-import { type ConsoleBundleStory, type ConsoleBundles, SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import type { ConsoleBundleStory, ConsoleBundles } from "@sluice/contract/schemas";
 import type { Hono } from "hono";
 import type { RestEnvironment } from "../http/index.ts";
 import { type ConsoleCaller, type ConsoleViewer, callerOf } from "./console-session.ts";

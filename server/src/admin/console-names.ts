@@ -1,5 +1,7 @@
-import { type ConsoleName, SluiceError, schemas } from "@sluice/contract";
-import { isAddress } from "@sluice/wire";
+import { SluiceError } from "@sluice/contract/errors";
+import type { ConsoleName } from "@sluice/contract/schemas";
+import * as schemas from "@sluice/contract/schemas";
+import { isAddress } from "@sluice/wire/identifiers";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
 import { type ConsoleCaller, callerOf } from "./console-session.ts";

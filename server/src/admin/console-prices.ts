@@ -1,4 +1,5 @@
-import { type ConsolePrices, SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import type { ConsolePrices } from "@sluice/contract/schemas";
 import type { Hono } from "hono";
 import type { RestEnvironment } from "../http/index.ts";
 import { type ConsoleCaller, callerOf } from "./console-session.ts";

@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import type { Context } from "hono";
 import { bearerToken, type RestEnvironment } from "../http/index.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Permission } from "@sluice/contract";
+import type { Permission } from "@sluice/contract/tiers";
 import { ManualClock, seededRandom } from "@sluice/lib";
 import { createLog } from "../observe/index.ts";
 import { openState, type State } from "../state/index.ts";

@@ -1,14 +1,13 @@
-import {
-  type ConsoleDoor,
-  type ConsoleOverview,
-  type ConsolePrices,
-  type ConsoleUpstream,
-  type ConsoleUsage,
-  type Network,
-  platformTierLimits,
-  SluiceError,
-  schemas,
-} from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import type {
+  ConsoleDoor,
+  ConsoleOverview,
+  ConsolePrices,
+  ConsoleUpstream,
+  ConsoleUsage,
+} from "@sluice/contract/schemas";
+import * as schemas from "@sluice/contract/schemas";
+import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Hono } from "hono";
 import { createRestApp, type RestEnvironment, readInput } from "../http/index.ts";

@@ -1,4 +1,4 @@
-import { type ErrorCode, SluiceError } from "@sluice/contract";
+import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";

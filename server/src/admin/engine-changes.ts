@@ -1,12 +1,12 @@
-import {
-  type EngineAdmin,
-  type EngineFigures,
-  type SearcherLimitBody,
-  type SearcherLimitChange,
-  type SearcherLinkBody,
-  SluiceError,
-} from "@sluice/contract";
-import { type Address, isAddress, parseAddress } from "@sluice/wire";
+import { SluiceError } from "@sluice/contract/errors";
+import type {
+  EngineAdmin,
+  EngineFigures,
+  SearcherLimitBody,
+  SearcherLimitChange,
+  SearcherLinkBody,
+} from "@sluice/contract/schemas";
+import { type Address, isAddress, parseAddress } from "@sluice/wire/identifiers";
 import type { ChangingStores, EngineSwitch, PageRequest, SearcherLimit, SearcherLink, State } from "../state/index.ts";
 import { isoTime } from "./records.ts";
 

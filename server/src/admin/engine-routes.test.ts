@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { EngineFigures } from "@sluice/contract";
+import type { EngineFigures } from "@sluice/contract/schemas";
 import { seededRandom } from "@sluice/lib";
 import { createManagement } from "./management.ts";
 import { openStand, type Stand } from "./testing/stand.ts";

@@ -1,4 +1,5 @@
-import { limits, schemas } from "@sluice/contract";
+import { limits } from "@sluice/contract/limits";
+import * as schemas from "@sluice/contract/schemas";
 import type { Context, Hono } from "hono";
 import { parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import { engineSwitches, type PageRequest } from "../state/index.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { apiKeyHint, formatApiKey, type KeyEnvironment, type Network, type Permission } from "@sluice/contract";
+import { apiKeyHint, formatApiKey, type KeyEnvironment } from "@sluice/contract/api-key";
+import type { Network, Permission } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import type { KeyRecord } from "../state/index.ts";
 

@@ -1,4 +1,5 @@
-import { type AdminKeyCreate, type KeyChange, SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import type { AdminKeyCreate, KeyChange } from "@sluice/contract/schemas";
 import type { Clock, Random } from "@sluice/lib";
 import type { ChangingStores, KeyChanges, KeyRecord, State } from "../state/index.ts";
 import type { Caller } from "./admittance.ts";

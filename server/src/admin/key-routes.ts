@@ -1,4 +1,6 @@
-import { limits, SluiceError, schemas } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import { limits } from "@sluice/contract/limits";
+import * as schemas from "@sluice/contract/schemas";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import type { State } from "../state/index.ts";

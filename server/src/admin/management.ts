@@ -1,4 +1,8 @@
-import { type AccountCredits, limits, platformTierLimits, SluiceError, schemas } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import { limits } from "@sluice/contract/limits";
+import type { AccountCredits } from "@sluice/contract/schemas";
+import * as schemas from "@sluice/contract/schemas";
+import { platformTierLimits } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import type { Context, Hono } from "hono";
 import { createRestApp, parseInput, type RestEnvironment, readInput } from "../http/index.ts";

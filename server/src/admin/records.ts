@@ -1,4 +1,4 @@
-import type { AccountBody, KeyBody } from "@sluice/contract";
+import type { AccountBody, KeyBody } from "@sluice/contract/schemas";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 
 export const isoTime = (unixMs: number): string => new Date(unixMs).toISOString();

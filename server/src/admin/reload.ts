@@ -1,4 +1,5 @@
-import { type ReloadOutcome as ReloadBody, SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import type { ReloadOutcome as ReloadBody } from "@sluice/contract/schemas";
 
 /** What came of reading the configuration again; compose's has this shape. */
 export type ReloadOutcome =

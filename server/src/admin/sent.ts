@@ -1,4 +1,7 @@
-import { type Network, type SentTransactionBody, SluiceError, schemas } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import type { SentTransactionBody } from "@sluice/contract/schemas";
+import * as schemas from "@sluice/contract/schemas";
+import type { Network } from "@sluice/contract/tiers";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
 import type { State } from "../state/index.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { UpstreamBody } from "@sluice/contract";
+import type { UpstreamBody } from "@sluice/contract/schemas";
 import type { ReloadOutcome } from "./reload.ts";
 import { openStand, type Stand } from "./testing/stand.ts";
 

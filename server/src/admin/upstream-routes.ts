@@ -1,4 +1,8 @@
-import { limits, type Network, networks, SluiceError, schemas, type UpstreamBody } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import { limits } from "@sluice/contract/limits";
+import type { UpstreamBody } from "@sluice/contract/schemas";
+import * as schemas from "@sluice/contract/schemas";
+import { type Network, networks } from "@sluice/contract/tiers";
 import type { Context, Hono } from "hono";
 import { type RestEnvironment, readInput } from "../http/index.ts";
 import type { State, UpstreamNodeRecord, UpstreamOrder } from "../state/index.ts";

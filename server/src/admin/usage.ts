@@ -1,4 +1,7 @@
-import { platformTierLimits, SluiceError, schemas, type UsageFigures, type UsageReport } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import type { UsageFigures, UsageReport } from "@sluice/contract/schemas";
+import * as schemas from "@sluice/contract/schemas";
+import { platformTierLimits } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";

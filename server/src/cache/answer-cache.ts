@@ -1,4 +1,5 @@
-import { type CommitmentName, commitments, type Network, networks } from "@sluice/contract";
+import { type CommitmentName, commitments } from "@sluice/contract/rpc";
+import { type Network, networks } from "@sluice/contract/tiers";
 import { AdmittingStore } from "./admitting-store.ts";
 import type { Sized } from "./byte-lru.ts";
 import { Shelf, type ShelfOptions } from "./shelf.ts";

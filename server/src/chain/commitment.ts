@@ -1,4 +1,4 @@
-import { type CommitmentName, commitments } from "@sluice/contract";
+import { type CommitmentName, commitments } from "@sluice/contract/rpc";
 
 export type { CommitmentName };
 

@@ -1,4 +1,4 @@
-import { parseJsonExact } from "@sluice/wire";
+import { parseJsonExact } from "@sluice/wire/json";
 
 /** A parsed JSON value in which every whole number is a bigint, so that a u64 keeps its digits. */
 export type ChainValue =

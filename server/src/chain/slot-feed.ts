@@ -1,4 +1,4 @@
-import { commitments } from "@sluice/contract";
+import { commitments } from "@sluice/contract/rpc";
 import type { Clock, Random } from "@sluice/lib";
 import type { CommitmentName } from "./commitment.ts";
 import { type ChainValue, memberOf } from "./integers.ts";

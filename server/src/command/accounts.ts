@@ -1,4 +1,4 @@
-import type { AccountBody, AccountCredits } from "@sluice/contract";
+import type { AccountBody, AccountCredits } from "@sluice/contract/schemas";
 import type { Command } from "commander";
 import { wholeNumberOrTier } from "./arguments.ts";
 import type { CommandContext } from "./context.ts";

@@ -1,4 +1,4 @@
-import { platformTierLimits } from "@sluice/contract";
+import { platformTierLimits } from "@sluice/contract/tiers";
 import type { DevFile } from "./dev-file.ts";
 import { table } from "./terminal.ts";
 

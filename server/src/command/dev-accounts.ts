@@ -6,7 +6,7 @@ import {
   type PlatformTier,
   permissions,
   platformTiers,
-} from "@sluice/contract";
+} from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import { issueKey } from "../admin/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";

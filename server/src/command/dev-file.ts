@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { platformTiers } from "@sluice/contract";
+import { platformTiers } from "@sluice/contract/tiers";
 import type { DevKeys } from "./dev-accounts.ts";
 
 /** Every door that a development server has or will have; null while nothing listens there. */

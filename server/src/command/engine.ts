@@ -1,4 +1,4 @@
-import type { EngineAdmin } from "@sluice/contract";
+import type { EngineAdmin } from "@sluice/contract/schemas";
 import { Argument, type Command } from "commander";
 import type { CommandContext } from "./context.ts";
 import { table } from "./terminal.ts";

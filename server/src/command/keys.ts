@@ -1,4 +1,4 @@
-import type { KeyBody, KeyCreated } from "@sluice/contract";
+import type { KeyBody, KeyCreated } from "@sluice/contract/schemas";
 import type { Command } from "commander";
 import { wholeNumber } from "./arguments.ts";
 import type { CommandContext } from "./context.ts";

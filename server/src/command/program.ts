@@ -1,4 +1,4 @@
-import type { ReloadOutcome } from "@sluice/contract";
+import type { ReloadOutcome } from "@sluice/contract/schemas";
 import { Command, Option } from "commander";
 import { version } from "../compose.ts";
 import { describeConfig, formatFaults, loadConfigFromProcess } from "../config/index.ts";

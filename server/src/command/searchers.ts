@@ -1,4 +1,5 @@
-import { type Page, type SearcherLimitBody, type SearcherLinkBody, searcherTierLimits } from "@sluice/contract";
+import { searcherTierLimits } from "@sluice/contract/engine";
+import type { Page, SearcherLimitBody, SearcherLinkBody } from "@sluice/contract/schemas";
 import type { Command } from "commander";
 import { wholeNumber, wholeNumberOrTier } from "./arguments.ts";
 import type { CommandContext } from "./context.ts";

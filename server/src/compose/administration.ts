@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import type { Clock, Random } from "@sluice/lib";
 import { administrationPaths, createAdministration, type EngineBoard, type UpstreamBoard } from "../admin/index.ts";
 import type { AppMount } from "../gateway/index.ts";

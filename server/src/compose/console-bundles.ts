@@ -1,4 +1,5 @@
-import { type ConsoleBundle, type ConsoleBundleStory, type ConsoleBundles, shownState } from "@sluice/contract";
+import { shownState } from "@sluice/contract/engine";
+import type { ConsoleBundle, ConsoleBundleStory, ConsoleBundles } from "@sluice/contract/schemas";
 import type { ConsoleViewer } from "../admin/index.ts";
 import type { BundleRecord, Engine } from "../engine/index.ts";
 

@@ -1,11 +1,6 @@
-import {
-  type ConsolePrices,
-  type ConsoleUpstream,
-  type ConsoleUsage,
-  type Network,
-  networks,
-  oracleSources,
-} from "@sluice/contract";
+import { oracleSources } from "@sluice/contract/oracle";
+import type { ConsolePrices, ConsoleUpstream, ConsoleUsage } from "@sluice/contract/schemas";
+import { type Network, networks } from "@sluice/contract/tiers";
 import { memberOf, parseChainJson } from "../chain/index.ts";
 import type { HourUsage } from "../ledger/index.ts";
 import type { Oracle } from "../oracle/index.ts";

@@ -1,4 +1,5 @@
-import { type ConsoleDoor, type HealthRecord, SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import type { ConsoleDoor, HealthRecord } from "@sluice/contract/schemas";
 import type { Clock } from "@sluice/lib";
 import { type ConsolePages, createConsole } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";

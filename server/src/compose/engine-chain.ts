@@ -1,5 +1,6 @@
-import type { Network } from "@sluice/contract";
-import { type JsonValue, type Slot, stringifyJsonExact } from "@sluice/wire";
+import type { Network } from "@sluice/contract/tiers";
+import type { Slot } from "@sluice/wire/identifiers";
+import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import { type CommitmentName, memberOf, parseChainJson } from "../chain/index.ts";
 import { type EngineChain, EngineChainError } from "../engine/index.ts";
 import { discard, type NodeAnswer, type UpstreamCall, type Upstreams } from "../upstreams/index.ts";

@@ -1,4 +1,4 @@
-import { rpcMethods } from "@sluice/contract";
+import { rpcMethods } from "@sluice/contract/rpc";
 import { type Clock, type Random, replaceableAddressSet } from "@sluice/lib";
 import { AnswerCache } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { formatApiKey } from "@sluice/contract";
+import { formatApiKey } from "@sluice/contract/api-key";
 import { ManualClock, type Random, seededRandom } from "@sluice/lib";
 import { createKeys, type Grant, isRefusal, type Keys, type Refusal } from "../keys/index.ts";
 import { type Forgetting, followForgetting } from "./forgetting.ts";

@@ -1,4 +1,4 @@
-import { networks } from "@sluice/contract";
+import { networks } from "@sluice/contract/tiers";
 import type { Random } from "@sluice/lib";
 import { z } from "zod";
 import type { Hot } from "../hot/index.ts";

@@ -1,4 +1,4 @@
-import type { Network } from "@sluice/contract";
+import type { Network } from "@sluice/contract/tiers";
 import type { CommitmentName } from "../chain/index.ts";
 
 type Listener = (network: Network, commitment: CommitmentName, slot: bigint) => void;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { schemas } from "@sluice/contract";
+import * as schemas from "@sluice/contract/schemas";
 import { ManualClock, seededRandom, systemClock } from "@sluice/lib";
 import { openState, type State } from "../state/index.ts";
 import { createUpstreams, type Upstreams } from "../upstreams/index.ts";

@@ -1,4 +1,5 @@
-import type { Network, UpstreamBody } from "@sluice/contract";
+import type { UpstreamBody } from "@sluice/contract/schemas";
+import type { Network } from "@sluice/contract/tiers";
 import { type Random, SecretVault } from "@sluice/lib";
 import type { UpstreamBoard } from "../admin/index.ts";
 import { maskUrl, type UpstreamConfig, upstreamEntry, upstreamIn, upstreamOf, upstreamsMax } from "../config/index.ts";

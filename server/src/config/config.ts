@@ -1,5 +1,6 @@
-import type { Network, OracleSourceId } from "@sluice/contract";
-import type { Address } from "@sluice/wire";
+import type { OracleSourceId } from "@sluice/contract/oracle";
+import type { Network } from "@sluice/contract/tiers";
+import type { Address } from "@sluice/wire/identifiers";
 import type { Source } from "./faults.ts";
 import type { KeyName, LogLevel, Mode, Role } from "./keys.ts";
 import type { SocketAddress, SourceEndpoint } from "./parsers.ts";

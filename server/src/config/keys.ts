@@ -1,4 +1,5 @@
-import { limits, networks } from "@sluice/contract";
+import { limits } from "@sluice/contract/limits";
+import { networks } from "@sluice/contract/tiers";
 import { drainKeys } from "./drain-keys.ts";
 import { engineKeys } from "./engine-keys.ts";
 import { type Always, always, optional, type Sometimes } from "./key-definition.ts";

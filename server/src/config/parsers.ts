@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { type OracleSourceId, oracleSources } from "@sluice/contract";
+import { type OracleSourceId, oracleSources } from "@sluice/contract/oracle";
 import { isAddressRange } from "@sluice/lib";
-import { type Address, parseAddress } from "@sluice/wire";
+import { type Address, parseAddress } from "@sluice/wire/identifiers";
 
 /** The outcome of reading one text: a value, or what was expected instead (never a repetition of the text). */
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly expected: string };

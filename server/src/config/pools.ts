@@ -1,5 +1,5 @@
-import { type OracleSymbol, oracleSymbols } from "@sluice/contract";
-import { isAddress } from "@sluice/wire";
+import { type OracleSymbol, oracleSymbols } from "@sluice/contract/oracle";
+import { isAddress } from "@sluice/wire/identifiers";
 import type { Parser } from "./parsers.ts";
 
 /** A side of a pool: the token account that it keeps its reserve in, that account's mint, and the mint's decimals. */

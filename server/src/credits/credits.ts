@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import { type AccountCredits, openAccount, spend } from "./account-credits.ts";
 import { Books } from "./books.ts";

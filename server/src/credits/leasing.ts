@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import { type AccountCredits, serve, stopDeadline, waitedFor } from "./account-credits.ts";
 import type { Books } from "./books.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import { Building } from "./building.ts";
 
 /** Leaders of two slots each, all of them connected but those that a test names. */

@@ -1,6 +1,6 @@
-import { engineLimits } from "@sluice/contract";
+import { engineLimits } from "@sluice/contract/engine";
 import type { Clock } from "@sluice/lib";
-import type { Address, Slot } from "@sluice/wire";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { BuildTarget } from "./auctioneer/index.ts";
 
 export interface BuildingDependencies {

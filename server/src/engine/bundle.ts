@@ -1,5 +1,5 @@
-import type { BundleReason, BundleState, MevType } from "@sluice/contract";
-import type { Address, Signature, Slot } from "@sluice/wire";
+import type { BundleReason, BundleState, MevType } from "@sluice/contract/engine";
+import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 
 /** Who sends bundles: an owner account, or a public key that no account has linked. */
 export interface Searcher {

@@ -1,5 +1,5 @@
 import type { Clock, Random } from "@sluice/lib";
-import type { Address, Slot } from "@sluice/wire";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import { Building } from "./building.ts";
 import type { BundleBook } from "./bundle.ts";
 import { ChainState, catchUpSlotsMax, LeaderSchedule, Tracker, TrackerPace } from "./chain/index.ts";

@@ -1,6 +1,6 @@
 import type { AuctionLoss } from "@sluice/auction";
-import type { BundleReason, MevType, SearcherTier } from "@sluice/contract";
-import type { Address, Slot } from "@sluice/wire";
+import type { BundleReason, MevType, SearcherTier } from "@sluice/contract/engine";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { BundleDoor, BundleRecord, Searcher } from "./bundle.ts";
 import type { EngineLimitDecision } from "./interfaces.ts";
 

@@ -1,4 +1,4 @@
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import type { AuctioneerEvents } from "./auctioneer/index.ts";
 import type { Degradation } from "./soundness.ts";
 

@@ -1,6 +1,7 @@
-import type { EngineStatus, Network } from "@sluice/contract";
+import type { EngineStatus } from "@sluice/contract/schemas";
+import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet, Clock, Random } from "@sluice/lib";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import type { EngineStores } from "../state/index.ts";
 import type { BookLedger } from "./book/book-options.ts";
 import type { BundleBook } from "./bundle.ts";

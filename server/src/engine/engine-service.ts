@@ -1,4 +1,4 @@
-import type { EngineStatus } from "@sluice/contract";
+import type { EngineStatus } from "@sluice/contract/schemas";
 import type { EngineState } from "../state/index.ts";
 import type { GrpcService } from "./calls/index.ts";
 import { openEngine } from "./engine.ts";

@@ -1,5 +1,5 @@
-import type { EncryptionKeys, EngineStatus } from "@sluice/contract";
-import type { Address } from "@sluice/wire";
+import type { EncryptionKeys, EngineStatus } from "@sluice/contract/schemas";
+import type { Address } from "@sluice/wire/identifiers";
 import type { SubmitOutcome } from "./desk.ts";
 import type { Engine, EngineDependencies, EngineOptions } from "./engine-parts.ts";
 import { type Floor, openFloor } from "./floor.ts";

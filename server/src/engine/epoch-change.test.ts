@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import { EpochChange } from "./epoch-change.ts";
 
 test("each epoch is told once, when its schedule has had time to come, and none before it is known", () => {

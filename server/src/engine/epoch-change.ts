@@ -1,4 +1,4 @@
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 
 /** The schedule of the epoch after is read when an epoch begins; who is only in that one is not judged before. */
 const settledSlots = 16n;

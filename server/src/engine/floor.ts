@@ -1,5 +1,5 @@
 import { SecretVault } from "@sluice/lib";
-import type { Address, Slot } from "@sluice/wire";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import { Admission } from "./admission/index.ts";
 import { Auctioneer } from "./auctioneer/index.ts";
 import { type ChainView, openChainView } from "./chain-view.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { BundleState } from "@sluice/contract";
-import type { Slot } from "@sluice/wire";
+import type { BundleState } from "@sluice/contract/engine";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "./bundle.ts";
 import type { BundleSubmission, SubmitOutcome } from "./desk.ts";
 import { FrontDesk } from "./front-desk.ts";

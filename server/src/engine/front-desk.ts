@@ -1,5 +1,6 @@
-import { type BundleReason, SluiceError } from "@sluice/contract";
-import type { Address, Slot } from "@sluice/wire";
+import type { BundleReason } from "@sluice/contract/engine";
+import { SluiceError } from "@sluice/contract/errors";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { Admission } from "./admission/index.ts";
 import type { BundleBook, BundleDoor, BundleRecord, Searcher } from "./bundle.ts";
 import type { LeaderSchedule } from "./chain/index.ts";

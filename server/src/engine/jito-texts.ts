@@ -1,4 +1,4 @@
-import type { BundleReason } from "@sluice/contract";
+import type { BundleReason } from "@sluice/contract/engine";
 
 /** What Jito's clients look for in the message of a refused bundle; other reasons say what ours say. */
 const texts: Readonly<Partial<Record<BundleReason, string>>> = {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import { LinkedAccounts, linkedKeysMax, linkedKnownMs } from "./linked-accounts.ts";
 
 const [one, other] = ["one" as Address, "other" as Address];

@@ -1,5 +1,5 @@
 import type { Clock } from "@sluice/lib";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 
 export interface LinkedAccountsDependencies {
   readonly clock: Pick<Clock, "monotonic">;

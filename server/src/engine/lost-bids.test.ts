@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
-import type { BundleState } from "@sluice/contract";
-import type { Slot } from "@sluice/wire";
+import type { BundleState } from "@sluice/contract/engine";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { BundleBook, BundleRecord } from "./bundle.ts";
 import type { LostBid } from "./desk.ts";
 import { LostBids } from "./lost-bids.ts";

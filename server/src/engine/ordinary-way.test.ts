@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Address, Slot } from "@sluice/wire";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "./bundle.ts";
 import { OrdinaryWay } from "./ordinary-way.ts";
 import { FakeDesk } from "./testing/fake-desk.ts";

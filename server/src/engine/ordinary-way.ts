@@ -1,4 +1,4 @@
-import type { Address, Slot } from "@sluice/wire";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { BundleBook } from "./bundle.ts";
 import type { EngineChain } from "./interfaces.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { searcherTierLimits } from "@sluice/contract";
+import { searcherTierLimits } from "@sluice/contract/engine";
 import { ManualClock } from "@sluice/lib";
 import { SearcherLimits } from "./searcher-limits.ts";
 

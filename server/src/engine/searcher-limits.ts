@@ -1,4 +1,4 @@
-import { type SearcherTier, searcherTierLimits } from "@sluice/contract";
+import { type SearcherTier, searcherTierLimits } from "@sluice/contract/engine";
 import type { Clock } from "@sluice/lib";
 import type { Searcher } from "./bundle.ts";
 import type { EngineLimitDecision, EngineLimits } from "./interfaces.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { CommitmentName } from "../chain/index.ts";
 import { type Degradation, Soundness, stillMs } from "./soundness.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "@sluice/lib";
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { EngineChain } from "./interfaces.ts";
 
 /**

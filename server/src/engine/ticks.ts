@@ -1,4 +1,4 @@
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { Auctioneer } from "./auctioneer/index.ts";
 import type { OrdinaryWay } from "./ordinary-way.ts";
 

@@ -1,12 +1,7 @@
 import { createHash } from "node:crypto";
-import {
-  type Address,
-  addressOfBytes,
-  decodeAddress,
-  tipAccountAddress,
-  tipAccountCount,
-  tipPrograms,
-} from "@sluice/wire";
+import { tipAccountAddress, tipAccountCount, tipPrograms } from "@sluice/wire/accounts/tips";
+import { decodeAddress } from "@sluice/wire/base58";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 
 const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
 

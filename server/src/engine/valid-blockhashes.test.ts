@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import { type Address, addressOfBytes } from "@sluice/wire";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { testSigner, transfer } from "./testing/transactions.ts";
 import { ValidBlockhashes } from "./valid-blockhashes.ts";
 

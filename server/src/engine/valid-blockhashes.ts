@@ -1,5 +1,6 @@
 import type { Clock } from "@sluice/lib";
-import { type Address, parseTransaction } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
+import { parseTransaction } from "@sluice/wire/transaction";
 import type { BlockhashLifetime } from "./chain/index.ts";
 
 /** Blockhashes that are remembered: a chain has 150 that are good at a time, on forks a few more. */

@@ -1,4 +1,4 @@
-import { limits } from "@sluice/contract";
+import { limits } from "@sluice/contract/limits";
 import { type HeaderReader, hasSingleHost, isJsonContentType } from "../http/index.ts";
 import type { Refusal } from "./refusal.ts";
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { limits } from "@sluice/contract";
+import { limits } from "@sluice/contract/limits";
 import type { Clock } from "@sluice/lib";
 import type { Refusal } from "./refusal.ts";
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@sluice/contract";
+import type { ErrorCode } from "@sluice/contract/errors";
 import type { EnvelopeItem, MethodPage, Plan, Rpc } from "../rpc/index.ts";
 import type { NodeAnswer } from "../upstreams/index.ts";
 import type { Exchange } from "./exchange.ts";

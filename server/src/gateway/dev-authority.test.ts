@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { credentials } from "@grpc/grpc-js";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import { ManualClock, seededRandom } from "@sluice/lib";
 import { loadService } from "../engine/calls/index.ts";
 import { PlainClient } from "../engine/testing/grpc-client.ts";

@@ -1,4 +1,4 @@
-import type { Network } from "@sluice/contract";
+import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet } from "@sluice/lib";
 import { clientAddress, type HeaderReader } from "../http/index.ts";
 import type { DoorGrant, LimitDecision, RestrictedRequest } from "./interfaces.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { loadSync } from "@grpc/proto-loader";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import { service as healthService } from "grpc-health-check";
 import { loadService } from "../engine/calls/index.ts";
 import { describedFiles } from "./file-descriptors.ts";

@@ -1,4 +1,4 @@
-import type { Network } from "@sluice/contract";
+import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet, Clock } from "@sluice/lib";
 import { docsRedirect, hasSingleHost, preflightResponse, problemResponse } from "../http/index.ts";
 import type { Rpc } from "../rpc/index.ts";

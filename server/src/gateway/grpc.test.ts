@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import { loadService } from "../engine/calls/index.ts";
 import { PlainClient } from "../engine/testing/grpc-client.ts";
 import { GrpcDoor, type GrpcService } from "./grpc.ts";

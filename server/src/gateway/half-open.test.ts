@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:http2";
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from "node:net";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import { loadService } from "../engine/calls/index.ts";
 import { GrpcDoor } from "./grpc.ts";
 

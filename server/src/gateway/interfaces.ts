@@ -1,4 +1,6 @@
-import type { ErrorCode, HealthRecord, Network, PlatformTier } from "@sluice/contract";
+import type { ErrorCode } from "@sluice/contract/errors";
+import type { HealthRecord } from "@sluice/contract/schemas";
+import type { Network, PlatformTier } from "@sluice/contract/tiers";
 
 /** What door needs of the rooms before it, and nothing more; compose hands in the rooms themselves. */
 

@@ -1,4 +1,4 @@
-import { type Network, networks } from "@sluice/contract";
+import { type Network, networks } from "@sluice/contract/tiers";
 import { type HeaderReader, queryParameter } from "../http/index.ts";
 
 const byName: ReadonlyMap<string, Network> = new Map(networks.map((network) => [network, network]));

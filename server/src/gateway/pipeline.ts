@@ -1,4 +1,6 @@
-import { type ErrorCode, limits, type Network } from "@sluice/contract";
+import type { ErrorCode } from "@sluice/contract/errors";
+import { limits } from "@sluice/contract/limits";
+import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet } from "@sluice/lib";
 import { failureOf, presentedKey } from "../http/index.ts";
 import { readEnvelope } from "../rpc/index.ts";

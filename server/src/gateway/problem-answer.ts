@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@sluice/contract";
+import type { ErrorCode } from "@sluice/contract/errors";
 import { type ProblemOptions, problemOf } from "../http/index.ts";
 import { type Answer, fieldLines } from "./answer.ts";
 

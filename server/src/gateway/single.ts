@@ -1,4 +1,4 @@
-import { errorTable } from "@sluice/contract";
+import { errorTable } from "@sluice/contract/errors";
 import type { EnvelopeItem } from "../rpc/index.ts";
 import { CutBody } from "../upstreams/index.ts";
 import { type Answer, type StreamEnding, spliced, splicedBytes } from "./answer.ts";

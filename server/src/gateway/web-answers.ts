@@ -1,4 +1,4 @@
-import type { HealthRecord } from "@sluice/contract";
+import type { HealthRecord } from "@sluice/contract/schemas";
 import { failureOf, problemResponse } from "../http/index.ts";
 import type { Answer } from "./answer.ts";
 import { type HeadFault, webAnswer } from "./http1/index.ts";

@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import type { TokenLease, TokenLeaseRequest } from "./token-lease.ts";
 
 /** A bucket that holds `burst` tokens at most and gets `rate` new ones a second; it starts full. */

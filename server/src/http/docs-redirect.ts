@@ -1,4 +1,4 @@
-import { errorDocsPage } from "@sluice/contract";
+import { errorDocsPage } from "@sluice/contract/errors";
 
 /**
  * The page that explains codes stands on the gateway's port alone, and problems of other doors name it by a path: whoever

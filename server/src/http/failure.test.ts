@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { errorTable, SluiceError } from "@sluice/contract";
+import { errorTable, SluiceError } from "@sluice/contract/errors";
 import { failureOf } from "./failure.ts";
 import { hasSingleHost, preflightResponse, retryAfter, writeRateLimitHeaders } from "./headers.ts";
 import { jsonRpcFailureBody, jsonRpcFailureResponse } from "./json-rpc-failure.ts";

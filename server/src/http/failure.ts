@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable, SluiceError } from "@sluice/contract";
+import { type ErrorCode, errorTable, SluiceError } from "@sluice/contract/errors";
 import { retryAfter } from "./headers.ts";
 
 /** What a failing answer says beside its code, in whichever form the door writes it. */

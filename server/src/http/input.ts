@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import { type BodyLimits, readBody, requireJson } from "./body.ts";
 import type { InputFault } from "./failure.ts";
 

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable } from "@sluice/contract";
+import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { extensionMembers, type FailureOptions, retryAfterOf, stringify, writeFailureHeaders } from "./failure.ts";
 
 export interface JsonRpcFailureOptions extends FailureOptions {

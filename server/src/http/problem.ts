@@ -1,4 +1,4 @@
-import { type ErrorCode, errorDocsPath, errorTable } from "@sluice/contract";
+import { type ErrorCode, errorDocsPath, errorTable } from "@sluice/contract/errors";
 import { extensionMembers, type FailureOptions, stringify, writeFailureHeaders } from "./failure.ts";
 
 /** A code that JSON-RPC answers with 200 is a plain bad request where the status is all there is. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import { createRestApp, type RestAppOptions } from "./rest-app.ts";
 
 function bootApp(options: Partial<RestAppOptions> = {}) {

@@ -1,4 +1,4 @@
-import { type ErrorCode, SluiceError } from "@sluice/contract";
+import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { TrieRouter } from "hono/router/trie-router";

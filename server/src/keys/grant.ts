@@ -1,12 +1,12 @@
+import type { KeyEnvironment } from "@sluice/contract/api-key";
+import type { ErrorCode } from "@sluice/contract/errors";
 import {
   burstFactor,
-  type ErrorCode,
-  type KeyEnvironment,
   type Permission,
   type PlatformTier,
   platformTierLimits,
   type SubscriptionTiers,
-} from "@sluice/contract";
+} from "@sluice/contract/tiers";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 import { type CompiledRestrictions, compileRestrictions } from "./restrictions.ts";
 

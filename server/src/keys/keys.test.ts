@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { formatApiKey } from "@sluice/contract";
+import { formatApiKey } from "@sluice/contract/api-key";
 import { ManualClock, seededRandom } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 import { type Grant, grantOf, isRefusal, type Refusal } from "./grant.ts";

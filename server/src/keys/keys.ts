@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { type ErrorCode, parseApiKey } from "@sluice/contract";
+import { parseApiKey } from "@sluice/contract/api-key";
+import type { ErrorCode } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 import { type Grant, grantOf, type Refusal } from "./grant.ts";

@@ -1,4 +1,5 @@
-import type { ErrorCode, Network } from "@sluice/contract";
+import type { ErrorCode } from "@sluice/contract/errors";
+import type { Network } from "@sluice/contract/tiers";
 import { type AddressSet, compileAddressSet } from "@sluice/lib";
 import type { KeyRestrictions } from "../state/index.ts";
 

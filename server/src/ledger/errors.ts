@@ -1,5 +1,5 @@
 import { ClickHouseError } from "@clickhouse/client";
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 
 /**
  * The ledger could not be reached, or went away during the call. Whether the call took effect is not known; it may be

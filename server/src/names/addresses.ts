@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
 import {
-  type Address,
-  addressOfBytes,
-  decodeAddress,
   handleAddress,
-  type NameSuffix,
   nameRegistryAddress,
   reverseRegistryAddress,
   subdomainPrefix,
-} from "@sluice/wire";
+} from "@sluice/wire/accounts/name-registry";
+import { decodeAddress } from "@sluice/wire/base58";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
+import type { NameSuffix } from "@sluice/wire/name-services";
 import { Remembered } from "./remembered.ts";
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest();

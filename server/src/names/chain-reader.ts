@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from "@sluice/wire";
+import { type Address, parseAddress } from "@sluice/wire/identifiers";
 
 /** Commitments that a reorganisation does not take back in practice (confirmed) or at all (finalized). */
 export type SettledCommitment = "confirmed" | "finalized";

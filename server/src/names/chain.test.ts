@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { type Address, encodeHandleAccount, encodeNameRegistry, handleAddress, programs } from "@sluice/wire";
+import { encodeHandleAccount, encodeNameRegistry, handleAddress } from "@sluice/wire/accounts/name-registry";
+import type { Address } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import { type Misbehaviour, resultOf, StubNode } from "./testing/stub-node.ts";
 import { alice, bob, keyOf, service, sha256, World } from "./testing/world.ts";
 

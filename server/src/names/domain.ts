@@ -1,4 +1,4 @@
-import { type NameSuffix, nameSuffixes } from "@sluice/wire";
+import { type NameSuffix, nameSuffixes } from "@sluice/wire/name-services";
 
 export interface DomainName {
   /** The canonical name with its suffix. */

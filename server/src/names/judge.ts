@@ -1,4 +1,6 @@
-import { type Address, decodeHandleAccount, decodeNameRegistry, programs } from "@sluice/wire";
+import { decodeHandleAccount, decodeNameRegistry } from "@sluice/wire/accounts/name-registry";
+import type { Address } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import type { DomainPath } from "./addresses.ts";
 import type { AccountView } from "./chain-reader.ts";
 

@@ -1,4 +1,6 @@
-import { type Address, isOnCurve, type NameSuffix } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
+import type { NameSuffix } from "@sluice/wire/name-services";
+import { isOnCurve } from "@sluice/wire/program-address";
 import { addressOfHandle, bytesOfAddress, NameTree } from "./addresses.ts";
 import type { AccountView, ChainReader } from "./chain-reader.ts";
 import { judgeDomain, judgeHandle, type Verdict } from "./judge.ts";

@@ -1,5 +1,6 @@
 import type { Clock, Random } from "@sluice/lib";
-import { type Address, type NameService, nameServices, parseAddress } from "@sluice/wire";
+import { type Address, parseAddress } from "@sluice/wire/identifiers";
+import { type NameService, nameServices } from "@sluice/wire/name-services";
 import { createRequestIds, redactUrl } from "../http/index.ts";
 import { AnswerMemory } from "./answer-memory.ts";
 import { BoundedCalls } from "./bounded-calls.ts";

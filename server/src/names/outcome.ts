@@ -1,4 +1,5 @@
-import type { Address, NameSuffix } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
+import type { NameSuffix } from "@sluice/wire/name-services";
 import type { ShapeError } from "./name-shape.ts";
 
 export type Namespace = "handle" | NameSuffix;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import { alice, bob, service, World } from "./testing/world.ts";
 
 const [mainnet, testnet, devnet] = [service("x1-mainnet"), service("x1-testnet"), service("devnet")];

@@ -1,4 +1,5 @@
-import type { Address, NameService } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
+import type { NameService } from "@sluice/wire/name-services";
 import type { AccountView } from "./chain-reader.ts";
 import type { NamesEvents } from "./events.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { encodeNameRegistry, encodeReverseName, reverseRegistryAddress } from "@sluice/wire";
+import { encodeNameRegistry, encodeReverseName, reverseRegistryAddress } from "@sluice/wire/accounts/name-registry";
 import { alice, bob, keyOf, service, sha256, World } from "./testing/world.ts";
 
 const devnet = service("devnet");

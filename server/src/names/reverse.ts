@@ -1,4 +1,6 @@
-import { type Address, decodeNameRegistry, decodeReverseName, type NameSuffix, nameSuffixes } from "@sluice/wire";
+import { decodeNameRegistry, decodeReverseName } from "@sluice/wire/accounts/name-registry";
+import type { Address } from "@sluice/wire/identifiers";
+import { type NameSuffix, nameSuffixes } from "@sluice/wire/name-services";
 import type { NameTree } from "./addresses.ts";
 import type { AccountView, ChainReader } from "./chain-reader.ts";
 import { readDomain } from "./domain.ts";

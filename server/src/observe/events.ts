@@ -1,4 +1,5 @@
-import type { ErrorCode, Network } from "@sluice/contract";
+import type { ErrorCode } from "@sluice/contract/errors";
+import type { Network } from "@sluice/contract/tiers";
 import type { Log } from "./log.ts";
 import type { CounterHandle, Family, GaugeHandle, HistogramHandle } from "./metric-families.ts";
 import { otherLabel } from "./metric-families.ts";

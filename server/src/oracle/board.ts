@@ -1,4 +1,4 @@
-import { oracleSymbols } from "@sluice/contract";
+import { oracleSymbols } from "@sluice/contract/oracle";
 import { type Decimal, formatDecimal } from "./decimal.ts";
 import type { PriceBook } from "./price-book.ts";
 import type { DayWindow } from "./store/day-window.ts";

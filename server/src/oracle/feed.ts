@@ -1,4 +1,4 @@
-import { oracleSymbols } from "@sluice/contract";
+import { oracleSymbols } from "@sluice/contract/oracle";
 import type { Clock, Random } from "@sluice/lib";
 import type { OracleEvents, SourceState } from "./interfaces.ts";
 import type { SourceFeed } from "./oracle.ts";

@@ -1,4 +1,6 @@
-import type { ErrorCode, OracleSourceId, OracleSourceStatus, OracleTier, OracleV2Tier } from "@sluice/contract";
+import type { ErrorCode } from "@sluice/contract/errors";
+import type { OracleSourceId, OracleSourceStatus } from "@sluice/contract/oracle";
+import type { OracleTier, OracleV2Tier } from "@sluice/contract/tiers";
 
 /** What the oracle needs of other rooms, and nothing more; compose hands in the rooms themselves. */
 

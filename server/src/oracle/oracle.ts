@@ -1,4 +1,4 @@
-import { type OracleSymbol, oracleSources, oracleSymbols } from "@sluice/contract";
+import { type OracleSymbol, oracleSources, oracleSymbols } from "@sluice/contract/oracle";
 import type { AddressSet, Clock } from "@sluice/lib";
 import type { AggregateOptions } from "./aggregate/options.ts";
 import { RoundEngine } from "./aggregate/round-engine.ts";

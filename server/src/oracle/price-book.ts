@@ -1,4 +1,4 @@
-import { oracleBounds, oracleSymbols, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract";
+import { oracleBounds, oracleSymbols, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
 import type { Decimal } from "./decimal.ts";
 import { Quotation } from "./price-record.ts";
 import type { PricedRound, RefusalReason, Round } from "./round.ts";

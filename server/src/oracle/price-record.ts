@@ -1,4 +1,4 @@
-import { oracleLabel, oraclePair, oracleSources } from "@sluice/contract";
+import { oracleLabel, oraclePair, oracleSources } from "@sluice/contract/oracle";
 import { type Json, jsonText } from "./json.ts";
 import type { PricedRound } from "./round.ts";
 import type { SourceId } from "./tick.ts";

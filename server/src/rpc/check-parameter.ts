@@ -1,5 +1,6 @@
-import type { ConfigSpec, ParameterKind, RpcMethodSpec } from "@sluice/contract";
-import { isAddress, isSignature, type JsonValue } from "@sluice/wire";
+import type { ConfigSpec, ParameterKind, RpcMethodSpec } from "@sluice/contract/rpc";
+import { isAddress, isSignature } from "@sluice/wire/identifiers";
+import type { JsonValue } from "@sluice/wire/json";
 
 /** What is wrong with a call's parameters, in one sentence that names the parameter; null when nothing is. */
 export type ParameterFault = string | null;

@@ -1,4 +1,5 @@
-import type { CommitmentName, Network } from "@sluice/contract";
+import type { CommitmentName } from "@sluice/contract/rpc";
+import type { Network } from "@sluice/contract/tiers";
 
 /** Whose view of which chain. */
 export interface View {

@@ -1,4 +1,5 @@
-import { creditCost, type RpcMethodSpec, rpcMethods } from "@sluice/contract";
+import { creditCost } from "@sluice/contract/credits";
+import { type RpcMethodSpec, rpcMethods } from "@sluice/contract/rpc";
 import { detached } from "./json-text.ts";
 import { type Planned, planCall, planUnknown } from "./plan.ts";
 

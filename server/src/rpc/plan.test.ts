@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { creditCost, type RpcMethodSpec, rpcMethods } from "@sluice/contract";
+import { creditCost } from "@sluice/contract/credits";
+import { type RpcMethodSpec, rpcMethods } from "@sluice/contract/rpc";
 import { MethodBook } from "./method-book.ts";
 import { type Plan, planCall } from "./plan.ts";
 

@@ -1,5 +1,5 @@
-import type { CommitmentName, RpcMethodSpec } from "@sluice/contract";
-import { canonicalJson, type JsonValue, parseJsonExact } from "@sluice/wire";
+import type { CommitmentName, RpcMethodSpec } from "@sluice/contract/rpc";
+import { canonicalJson, type JsonValue, parseJsonExact } from "@sluice/wire/json";
 import { asObject, checkParameters, configIndex, type JsonObject } from "./check-parameter.ts";
 import { notAnArray } from "./envelope.ts";
 

@@ -1,4 +1,4 @@
-import type { Network } from "@sluice/contract";
+import type { Network } from "@sluice/contract/tiers";
 import type { AnswerCache } from "../cache/index.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome, UpstreamPool } from "../upstreams/index.ts";
 import { Floors } from "./floors.ts";

@@ -1,4 +1,4 @@
-import { parseJsonExact } from "@sluice/wire";
+import { parseJsonExact } from "@sluice/wire/json";
 import type { NodeAnswer, UpstreamCall, UpstreamPool } from "../upstreams/index.ts";
 
 type Pool = Pick<UpstreamPool, "call">;

@@ -1,6 +1,6 @@
-import type { Network } from "@sluice/contract";
+import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
-import { parseJsonExact } from "@sluice/wire";
+import { parseJsonExact } from "@sluice/wire/json";
 import type { UpstreamPool } from "../upstreams/index.ts";
 import { readHeight, readStatuses, type SignatureStatus, signatureIn } from "./sent-answers.ts";
 

@@ -1,4 +1,4 @@
-import { oracleTiers, oracleV2Tiers, type Product, platformTiers } from "@sluice/contract";
+import { oracleTiers, oracleV2Tiers, type Product, platformTiers } from "@sluice/contract/tiers";
 import type { StoreConnection } from "./connection.ts";
 import { beyond, readPageRequest, toPage } from "./paging.ts";
 import type { AccountRecord, AccountStore, Page, PageRequest } from "./records.ts";

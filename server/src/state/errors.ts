@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 
 /** What can be wrong with the database itself; operators see these, callers see the code of the error table. */
 export type StateFault =

@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import { BoundedQueue } from "@sluice/lib";
 import { newFault } from "./errors.ts";
 

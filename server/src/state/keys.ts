@@ -1,4 +1,5 @@
-import { networks, permissions, SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import { networks, permissions } from "@sluice/contract/tiers";
 import type { StoreConnection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
 import { beyond, readPageRequest, toPage } from "./paging.ts";

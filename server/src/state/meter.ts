@@ -1,4 +1,4 @@
-import type { Product } from "@sluice/contract";
+import type { Product } from "@sluice/contract/tiers";
 
 /** Products whose subscription allows a number of requests a month. */
 export type MeteredProduct = Exclude<Product, "platform">;

@@ -1,4 +1,4 @@
-import type { Network } from "@sluice/contract";
+import type { Network } from "@sluice/contract/tiers";
 
 /** What an operator has ordered for a node, so that it holds on every replica and after a restart. */
 export interface UpstreamOrderRecord {

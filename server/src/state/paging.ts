@@ -1,4 +1,5 @@
-import { limits, SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
+import { limits } from "@sluice/contract/limits";
 import { type Expression, type SqlBool, sql } from "kysely";
 import type { Page, PageRequest } from "./records.ts";
 import { isIdentifier } from "./values.ts";

@@ -6,7 +6,7 @@ import type {
   PlatformTier,
   Product,
   SubscriptionTiers,
-} from "@sluice/contract";
+} from "@sluice/contract/tiers";
 import type { EngineState, EngineSwitchStore, SearcherStore } from "./engine/engine-records.ts";
 import type { CreditStore, MeteredProduct } from "./meter.ts";
 import type { UpstreamNodeStore, UpstreamOrderStore } from "./order-records.ts";

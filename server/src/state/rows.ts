@@ -6,7 +6,7 @@ import {
   type Permission,
   permissions,
   platformTiers,
-} from "@sluice/contract";
+} from "@sluice/contract/tiers";
 import { StateError } from "./errors.ts";
 import { type UpstreamNodeRecord, type UpstreamOrderRecord, upstreamOrders } from "./order-records.ts";
 import {

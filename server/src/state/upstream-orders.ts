@@ -1,4 +1,4 @@
-import { type Network, networks } from "@sluice/contract";
+import { type Network, networks } from "@sluice/contract/tiers";
 import type { StoreConnection } from "./connection.ts";
 import { type UpstreamOrderRecord, type UpstreamOrderStore, upstreamOrders } from "./order-records.ts";
 import { toUpstreamOrder } from "./rows.ts";

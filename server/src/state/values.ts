@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 
 /** The largest integer that both drivers hold exactly; they have no unsigned 64-bit type. */
 export const int64Max = 2n ** 63n - 1n;

@@ -1,5 +1,5 @@
 import { isAscii } from "node:buffer";
-import { sliceEnvelope } from "@sluice/wire";
+import { sliceEnvelope } from "@sluice/wire/json";
 import type { LargeAnswer } from "./large-answer.ts";
 
 export type WholeBody =

@@ -1,4 +1,4 @@
-import type { CommitmentName } from "@sluice/contract";
+import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Random } from "@sluice/lib";
 import type { UpstreamNode } from "./node.ts";
 import { byPlace, type StandingRules } from "./standing.ts";

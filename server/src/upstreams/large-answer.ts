@@ -1,5 +1,5 @@
 import type { ByteSource } from "@sluice/lib";
-import { sliceEnvelope } from "@sluice/wire";
+import { sliceEnvelope } from "@sluice/wire/json";
 import { CutBody, type CutKind } from "./http1/body-source.ts";
 import { GatheredBody } from "./http1/gathered-body.ts";
 import { free } from "./http1/memory.ts";

@@ -1,4 +1,5 @@
-import type { CommitmentName, Network } from "@sluice/contract";
+import type { CommitmentName } from "@sluice/contract/rpc";
+import type { Network } from "@sluice/contract/tiers";
 import { type Clock, type Random, seededRandom } from "@sluice/lib";
 import { chooseNode, chooseSenders, hasReached } from "./choice.ts";
 import { HedgeBudget } from "./hedge-budget.ts";

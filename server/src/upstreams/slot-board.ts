@@ -1,4 +1,4 @@
-import type { CommitmentName } from "@sluice/contract";
+import type { CommitmentName } from "@sluice/contract/rpc";
 
 interface Waiter {
   readonly slot: bigint;

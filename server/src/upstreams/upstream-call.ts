@@ -1,4 +1,5 @@
-import type { CommitmentName, ErrorCode } from "@sluice/contract";
+import type { ErrorCode } from "@sluice/contract/errors";
+import type { CommitmentName } from "@sluice/contract/rpc";
 import type { NodeAnswer } from "./answer.ts";
 
 /** One node as it is configured; config's upstream entries have this shape. */

@@ -1,4 +1,6 @@
-import { type CommitmentName, limits, type Network, networks } from "@sluice/contract";
+import { limits } from "@sluice/contract/limits";
+import type { CommitmentName } from "@sluice/contract/rpc";
+import { type Network, networks } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import { requestTarget } from "./http1/request-head.ts";
 import type { NodeOrder } from "./node.ts";

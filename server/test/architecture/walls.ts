@@ -121,8 +121,9 @@ function resolve(from: string, specifier: string, paths: ReadonlySet<string>): s
   }
   const ours = /^@sluice\/([a-z]+)(?:\/(.+))?$/.exec(specifier);
   if (ours === null) return null;
-  const inside = ours[2] ?? (ours[1] === "server" ? "src/main.ts" : "index.ts");
-  return `${ours[1]}/${inside}`;
+  if (ours[2] === undefined) return `${ours[1]}/${ours[1] === "server" ? "src/main.ts" : "index.ts"}`;
+  const inside = `${ours[1]}/${ours[2]}`;
+  return paths.has(`${inside}/index.ts`) ? `${inside}/index.ts` : `${inside}.ts`;
 }
 
 function checkImports(file: SourceFile, links: readonly Link[]): Violation[] {

@@ -1,5 +1,5 @@
 /** One bundle for each reason that a searcher can bring about by what it sends. */
-import type { BundleReason } from "@sluice/contract";
+import type { BundleReason } from "@sluice/contract/engine";
 import {
   AddressLookupTableProgram,
   ComputeBudgetProgram,

@@ -1,5 +1,6 @@
 /** Bundles as a searcher makes them with web3.js. */
-import { encodeBase58, programs } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
 import {
   type Keypair,
   PublicKey,

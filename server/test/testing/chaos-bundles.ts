@@ -1,5 +1,6 @@
 /** Draws the bundles of the campaign of chaos: sound ones, ones that fight over an account, and every kind of wrong one. */
-import { decodeAddress, type Transaction } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
+import type { Transaction } from "@sluice/wire/transaction";
 import { tipAccounts } from "../../../devnet/chain/consensus/tips/tip-programs.ts";
 import { GenesisKeypair } from "../../../devnet/chain/model/keypair.ts";
 import { airdropTransaction } from "../../../devnet/chain/rpc/airdrop.ts";

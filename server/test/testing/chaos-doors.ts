@@ -1,6 +1,6 @@
 /** Hands bundles in at the doors of a block engine that may be killed at any moment, and asks what became of them. */
-import { protoFiles } from "@sluice/contract/proto/index.ts";
-import { encodeBase58 } from "@sluice/wire";
+import { protoFiles } from "@sluice/contract/proto";
+import { encodeBase58 } from "@sluice/wire/base58";
 import { type Ended, type Headers, PlainClient } from "../../src/engine/testing/grpc-client.ts";
 import { authClient, makeIdentity, signIn } from "../../src/engine/testing/signed-in.ts";
 import type { DrawnBundle } from "./chaos-bundles.ts";

@@ -1,5 +1,5 @@
 /** Encrypts the bundles of the campaign of chaos, as a searcher does, and in every wrong way. */
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import { PlainClient } from "../../src/engine/testing/grpc-client.ts";
 import { seal } from "../../src/engine/testing/seal.ts";
 

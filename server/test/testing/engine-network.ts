@@ -1,5 +1,5 @@
 /** A whole Sluice before a development chain of a test's own, whose validators connect to its block engine. */
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import { PlainClient } from "../../src/engine/testing/grpc-client.ts";
 import { type FaultyChain, startFaultyChain } from "./chain.ts";
 import { eventually, freePortOffset, type Network, runSluice, startNetwork } from "./network.ts";

@@ -1,4 +1,5 @@
-import { decodeAddress, encodeBase58, programs } from "@sluice/wire";
+import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
 import { SeededRandom } from "../../faults/random.ts";
 import type { ChainAccount } from "../../model/records.ts";
 import { type AccountFilter, AccountStore } from "../account-store.ts";

@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { type Address, decodeTipPaymentConfig, programs, type Transaction, tipPrograms } from "@sluice/wire";
+import { decodeTipPaymentConfig, tipPrograms } from "@sluice/wire/accounts/tips";
+import type { Address } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
+import type { Transaction } from "@sluice/wire/transaction";
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { distributionAddress, tipAccounts, tipPaymentConfigAddress } from "../../consensus/tips/tip-programs.ts";
 import { LiteSvmMachine } from "../../svm/litesvm.ts";

@@ -1,4 +1,4 @@
-import type { Transaction } from "@sluice/wire";
+import type { Transaction } from "@sluice/wire/transaction";
 import type { Svm } from "../../svm/svm.ts";
 import type { LookupBank } from "../lookup-tables.ts";
 import type { OpenSlot } from "../open-slot.ts";

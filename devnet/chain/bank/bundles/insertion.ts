@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { parseTransaction, type Transaction, tipPrograms } from "@sluice/wire";
+import { tipPrograms } from "@sluice/wire/accounts/tips";
+import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { LookupBank } from "../lookup-tables.ts";
 import { resolveTransaction, signaturesValid } from "../resolve.ts";
 

@@ -1,4 +1,5 @@
-import { programs, type Transaction } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import type { Transaction } from "@sluice/wire/transaction";
 import { MachineEndedError, type Svm, type SvmOutcome, succeeded } from "../../svm/svm.ts";
 import type { Admitted, OpenSlot } from "../open-slot.ts";
 

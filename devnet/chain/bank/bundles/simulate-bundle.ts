@@ -1,4 +1,4 @@
-import type { Transaction } from "@sluice/wire";
+import type { Transaction } from "@sluice/wire/transaction";
 import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../../model/records.ts";
 import { tokenBalances } from "../../model/token-state.ts";
 import type { SvmOutcome } from "../../svm/svm.ts";

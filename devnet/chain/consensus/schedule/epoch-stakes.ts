@@ -1,4 +1,5 @@
-import { decodeVoteAccount, programs } from "@sluice/wire";
+import { decodeVoteAccount } from "@sluice/wire/accounts/vote";
+import { programs } from "@sluice/wire/programs";
 import type { AccountOverlay } from "../account-overlay.ts";
 
 /** Epochs whose stakes are kept: more than a node can lag behind, which is 512 slots of epochs of 32. */

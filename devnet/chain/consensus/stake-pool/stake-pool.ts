@@ -1,17 +1,15 @@
 import {
-  type Address,
-  addressOfBytes,
-  decodeAddress,
   encodeStakePool,
-  encodeValidatorList,
-  findProgramAddress,
-  maxU64,
   poolValidatorStakeAddress,
-  programs,
   stakePoolDepositAuthority,
   stakePoolProgram,
   stakePoolWithdrawAuthority,
-} from "@sluice/wire";
+} from "@sluice/wire/accounts/stake-pool";
+import { encodeValidatorList } from "@sluice/wire/accounts/validator-list";
+import { decodeAddress } from "@sluice/wire/base58";
+import { type Address, addressOfBytes, maxU64 } from "@sluice/wire/identifiers";
+import { findProgramAddress } from "@sluice/wire/program-address";
+import { programs } from "@sluice/wire/programs";
 import { ByteWriter } from "../../model/bytes.ts";
 import { GenesisKeypair } from "../../model/keypair.ts";
 import { ownedAccount, standInProgram, systemAccount } from "../../model/native-account.ts";

@@ -1,4 +1,5 @@
-import { maxU64, type StakeDelegation } from "@sluice/wire";
+import type { StakeDelegation } from "@sluice/wire/accounts/native";
+import { maxU64 } from "@sluice/wire/identifiers";
 import type { StakeHistoryEntry } from "../../model/sysvars.ts";
 
 /** Of the cluster's effective stake at most this share becomes active or inactive in an epoch. */

@@ -1,4 +1,6 @@
-import { decodeVoteAccount, programs, type StakeDelegation, type VoteAccount } from "@sluice/wire";
+import type { StakeDelegation } from "@sluice/wire/accounts/native";
+import { decodeVoteAccount, type VoteAccount } from "@sluice/wire/accounts/vote";
+import { programs } from "@sluice/wire/programs";
 import type { ChainAccount, Reward } from "../../model/records.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import { type StakeHistory, stakeStatus } from "./activation.ts";

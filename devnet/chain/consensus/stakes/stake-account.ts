@@ -1,4 +1,7 @@
-import { type Address, decodeAddress, decodeStakeAccount, maxU64, programs, type StakeDelegation } from "@sluice/wire";
+import { decodeStakeAccount, type StakeDelegation } from "@sluice/wire/accounts/native";
+import { decodeAddress } from "@sluice/wire/base58";
+import { type Address, maxU64 } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import { ByteWriter } from "../../model/bytes.ts";
 import { ownedAccount } from "../../model/native-account.ts";
 import type { ChainAccount } from "../../model/records.ts";

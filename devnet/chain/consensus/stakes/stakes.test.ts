@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { decodeStakeAccount, decodeVoteAccount, sysvars } from "@sluice/wire";
+import { decodeStakeAccount } from "@sluice/wire/accounts/native";
+import { decodeVoteAccount } from "@sluice/wire/accounts/vote";
+import { sysvars } from "@sluice/wire/programs";
 import { Authorized, Keypair, PublicKey, StakeProgram, type TransactionInstruction } from "@solana/web3.js";
 import type { Chain } from "../../bank/chain.ts";
 import { type ManualChain, signedBy, startManualChain } from "../../testing/chain.ts";

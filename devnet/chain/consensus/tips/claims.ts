@@ -1,10 +1,10 @@
 import {
-  decodeAddress,
   decodeTipDistributionAccount,
   encodeTipDistributionAccount,
   type TipDistributionAccount,
   tipPrograms,
-} from "@sluice/wire";
+} from "@sluice/wire/accounts/tips";
+import { decodeAddress } from "@sluice/wire/base58";
 import { ByteWriter } from "../../model/bytes.ts";
 import { systemAccount } from "../../model/native-account.ts";
 import { rentExemptLamports } from "../../model/sysvars.ts";

@@ -1,11 +1,11 @@
 import {
-  type Address,
   decodeTipPaymentConfig,
   encodeTipDistributionAccount,
   encodeTipPaymentConfig,
-  sysvars,
   tipPrograms,
-} from "@sluice/wire";
+} from "@sluice/wire/accounts/tips";
+import type { Address } from "@sluice/wire/identifiers";
+import { sysvars } from "@sluice/wire/programs";
 import { ownedAccount, systemAccount } from "../../model/native-account.ts";
 import { rentExemptLamports } from "../../model/sysvars.ts";
 import type { AccountOverlay } from "../account-overlay.ts";

@@ -1,8 +1,5 @@
 import { createHash } from "node:crypto";
 import {
-  type Address,
-  addressOfBytes,
-  decodeAddress,
   encodeTipAccount,
   encodeTipDistributionConfig,
   encodeTipPaymentConfig,
@@ -11,7 +8,9 @@ import {
   tipConfigAddress,
   tipDistributionAddress,
   tipPrograms,
-} from "@sluice/wire";
+} from "@sluice/wire/accounts/tips";
+import { decodeAddress } from "@sluice/wire/base58";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { GenesisKeypair } from "../../model/keypair.ts";
 import { ownedAccount, standInProgram, systemAccount } from "../../model/native-account.ts";
 import type { AccountWrite } from "../../svm/svm.ts";

@@ -1,4 +1,5 @@
-import { type Message, programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import type { Message } from "@sluice/wire/transaction";
 
 /**
  * Whether a transaction counts as a vote: a legacy message with one instruction, to the vote program, and at most two

@@ -1,4 +1,6 @@
-import { type Address, addressOfBytes, decodeAddress, programs } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import { ByteWriter } from "../../model/bytes.ts";
 import { ownedAccount } from "../../model/native-account.ts";
 import type { ChainAccount } from "../../model/records.ts";

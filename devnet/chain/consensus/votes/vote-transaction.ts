@@ -1,4 +1,6 @@
-import { decodeAddress, encodeMessage, encodeTransaction, programs } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
+import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { ByteWriter } from "../../model/bytes.ts";
 import type { GenesisKeypair } from "../../model/keypair.ts";
 import type { Lockouts } from "./tower.ts";

@@ -1,4 +1,4 @@
-import { parseTransaction, type Transaction } from "@sluice/wire";
+import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { BankSlot } from "../../bank/bank-slot.ts";
 import { hashBytes } from "../../bank/slot-sysvars.ts";
 import type { ChainAccount } from "../../model/records.ts";

@@ -1,4 +1,4 @@
-import { decodeAddressLookupTable } from "@sluice/wire";
+import { decodeAddressLookupTable } from "@sluice/wire/accounts/native";
 import type { ChainAccount } from "../../model/records.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";

@@ -1,4 +1,5 @@
-import { parseJsonExact, programs } from "@sluice/wire";
+import { parseJsonExact } from "@sluice/wire/json";
+import { programs } from "@sluice/wire/programs";
 import type { ChainAccount } from "../../model/records.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import { finite, type JsonObject, type JsonValue } from "../json.ts";

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { encodeBase58, maxU64, programs, sysvars } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { maxU64 } from "@sluice/wire/identifiers";
+import { programs, sysvars } from "@sluice/wire/programs";
 import { blockhash } from "@solana/kit";
 import {
   getSysvarClockEncoder,

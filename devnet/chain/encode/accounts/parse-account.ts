@@ -1,4 +1,4 @@
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 import type { ChainAccount } from "../../model/records.ts";
 import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";

@@ -1,4 +1,4 @@
-import { decodeStakeAccount, type StakeDelegation, type StakeMeta } from "@sluice/wire";
+import { decodeStakeAccount, type StakeDelegation, type StakeMeta } from "@sluice/wire/accounts/native";
 import type { ChainAccount } from "../../model/records.ts";
 import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";

@@ -1,4 +1,4 @@
-import { sysvars } from "@sluice/wire";
+import { sysvars } from "@sluice/wire/programs";
 import type { ChainAccount } from "../../model/records.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import { finite, type JsonObject, type JsonValue } from "../json.ts";

@@ -1,4 +1,4 @@
-import type { TokenExtension } from "@sluice/wire";
+import type { TokenExtension } from "@sluice/wire/accounts/token-extensions";
 import { doubleText } from "../amount.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";

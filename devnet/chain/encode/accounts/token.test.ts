@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import * as spl from "@solana/spl-token";
 import type { PublicKey } from "@solana/web3.js";
 import { i64, u8, u16, u32, u64 } from "../testing/instruction.ts";

@@ -1,12 +1,9 @@
+import { decodeMint, decodeMultisig, decodeTokenAccount, type Mint } from "@sluice/wire/accounts/token";
 import {
   decodeInterestBearingConfig,
-  decodeMint,
-  decodeMultisig,
-  decodeTokenAccount,
   decodeTokenExtensions,
-  type Mint,
   type TokenExtension,
-} from "@sluice/wire";
+} from "@sluice/wire/accounts/token-extensions";
 import type { ChainAccount } from "../../model/records.ts";
 import { type AmountRule, ruledTokenAmount, type UiTokenAmount, uiTokenAmount } from "../amount.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";

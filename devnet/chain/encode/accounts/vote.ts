@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 import type { ChainAccount } from "../../model/records.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject, JsonValue } from "../json.ts";

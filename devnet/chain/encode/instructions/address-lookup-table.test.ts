@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import { AddressLookupTableProgram, PublicKey } from "@solana/web3.js";
 import { parsedOf, parsedOfParts, u32, u64 } from "../testing/instruction.ts";
 import { A, a, B, b, C, c, D, d } from "../testing/keys.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 import { parsedOfParts, u8, u32, u64 } from "../testing/instruction.ts";
 import { A, B, C, D, E } from "../testing/keys.ts";
 

@@ -1,4 +1,4 @@
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import { Unparsable } from "../byte-cursor.ts";
 import type { JsonValue } from "../json.ts";
 import { parseLookupTableInstruction } from "./address-lookup-table.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 import { Authorized, Lockup, StakeAuthorizationLayout, StakeProgram } from "@solana/web3.js";
 import { i64, parsedOf, parsedOfParts, text64, u8, u32, u64 } from "../testing/instruction.ts";
 import { A, a, B, b, C, c, D, d, E, raw } from "../testing/keys.ts";

@@ -1,4 +1,4 @@
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 import { nameAccounts, requireAccounts, variantName } from "./named-accounts.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 import { address, createNoopSigner } from "@solana/kit";
 import { SystemProgram } from "@solana/web3.js";
 import { getCreateAccountAllowPrefundInstruction, getUpgradeNonceAccountInstruction } from "@solana-program/system";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 import * as spl from "@solana/spl-token";
 import {
   createInitializeGroupInstruction,

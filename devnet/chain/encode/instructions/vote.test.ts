@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { encodeBase58, programs, sysvars } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { programs, sysvars } from "@sluice/wire/programs";
 import { VoteAuthorizationLayout, VoteInit, VoteProgram } from "@solana/web3.js";
 import { i64, parsedOf, parsedOfParts, text64, u8, u16, u32, u64 } from "../testing/instruction.ts";
 import { A, a, B, b, C, c, D, d, E, raw } from "../testing/keys.ts";

@@ -1,4 +1,6 @@
-import { encodeBase58, encodeTransaction, programs } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
+import { encodeTransaction } from "@sluice/wire/transaction";
 import {
   AddressLookupTableAccount,
   MessageV0,

@@ -1,4 +1,4 @@
-import { decodeAddress } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
 import { PublicKey } from "@solana/web3.js";
 
 /** A key of one byte repeated, so that keys are told apart at sight. */

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from "node:crypto";
-import { decodeAddress, decodeBase58, decodeSignature, encodeBase58 } from "@sluice/wire";
+import { decodeAddress, decodeBase58, decodeSignature, encodeBase58 } from "@sluice/wire/base58";
 import { Message, MessageV0, PublicKey, VersionedTransaction } from "@solana/web3.js";
 import type {
   CompiledInstruction,

@@ -1,4 +1,6 @@
-import { decodeAddress, encodeBase58, encodeTransaction, programs } from "@sluice/wire";
+import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
+import { programs } from "@sluice/wire/programs";
+import { encodeTransaction } from "@sluice/wire/transaction";
 import { SeededRandom } from "../../faults/random.ts";
 import type { Block, ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../../model/records.ts";
 import { History, type RecordedTransaction } from "../history.ts";

@@ -16,8 +16,9 @@ import type {
   BlockBuilderFeeInfoMessage,
   BlockEngineEndpointsMessage,
   TokenMessage,
-} from "@sluice/contract/proto/index.ts";
-import { encodeBase58, type Transaction } from "@sluice/wire";
+} from "@sluice/contract/proto";
+import { encodeBase58 } from "@sluice/wire/base58";
+import type { Transaction } from "@sluice/wire/transaction";
 import { publicKeyOf } from "../../testing/public-key.ts";
 import { loadServices } from "../grpc.ts";
 

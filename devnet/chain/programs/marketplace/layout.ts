@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { findProgramAddress, type ProgramAddress } from "@sluice/wire";
+import { findProgramAddress, type ProgramAddress } from "@sluice/wire/program-address";
 import { ByteWriter } from "../../model/bytes.ts";
 import { accountTag } from "../tags.ts";
 

@@ -1,4 +1,4 @@
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import { bytesOf } from "../../model/token-accounts.ts";
 import { AccountMaker } from "../account-maker.ts";
 import type { Label } from "../assembler/assembler.ts";

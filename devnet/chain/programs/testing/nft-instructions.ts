@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 import { ASSOCIATED_TOKEN_PROGRAM_ID, getAssociatedTokenAddressSync, TOKEN_PROGRAM_ID } from "@solana/spl-token";
 import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { listingAddress, MARKETPLACE_PROGRAM } from "../marketplace/layout.ts";

@@ -1,4 +1,4 @@
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import { type AccountMeta, Keypair, PublicKey, Transaction, TransactionInstruction } from "@solana/web3.js";
 import { programAccounts } from "../../genesis/elf-accounts.ts";
 import { rentFree } from "../../genesis/ledger.ts";

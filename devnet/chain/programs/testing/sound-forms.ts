@@ -1,4 +1,4 @@
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import type { GenesisDescription } from "../../genesis/load.ts";
 import type { GenesisPool } from "../../genesis/pools.ts";
 import { associatedTokenAddress, bytesOf } from "../../model/token-accounts.ts";

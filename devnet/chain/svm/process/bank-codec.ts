@@ -1,5 +1,5 @@
-import { encodeBase58 } from "@sluice/wire";
-import type { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
+import { encodeBase58 } from "@sluice/wire/base58";
+import type { FrameReader, FrameWriter } from "@sluice/wire/frames";
 import type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "../../model/records.ts";
 import { keyBytes } from "../key-bytes.ts";
 import { RENT_EXEMPT_EPOCH } from "../rent-exempt.ts";

@@ -1,4 +1,4 @@
-import type { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
+import type { FrameReader, FrameWriter } from "@sluice/wire/frames";
 import { Account } from "litesvm/dist/internal.js";
 import type { CompiledInstruction } from "../../model/records.ts";
 import { keyBytes } from "../key-bytes.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { encodeMessage, encodeTransaction, programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { Keypair, SystemProgram } from "@solana/web3.js";
 import { hashBytes } from "../../bank/slot-sysvars.ts";
 import { ByteWriter } from "../../model/bytes.ts";

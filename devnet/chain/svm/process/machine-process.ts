@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { type FrameReader, FrameSplitter, FrameWriter } from "@sluice/wire/frames/index.ts";
+import { type FrameReader, FrameSplitter, FrameWriter } from "@sluice/wire/frames";
 import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome, type SvmTransaction } from "../svm.ts";
 import { AnswerReader, writeAccount, writeTransaction } from "./bank-codec.ts";
 import { REQUEST } from "./messages.ts";

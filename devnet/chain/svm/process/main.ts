@@ -1,5 +1,5 @@
 import { readSync, writeSync } from "node:fs";
-import { type FrameReader, FrameSplitter, FrameWriter } from "@sluice/wire/frames/index.ts";
+import { type FrameReader, FrameSplitter, FrameWriter } from "@sluice/wire/frames";
 import { executeBundle, simulateBundle } from "../litesvm-bundle.ts";
 import { type CoreOutcome, type CoreTransaction, LiteSvmCore } from "../litesvm-core.ts";
 import {

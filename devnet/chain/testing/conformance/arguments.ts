@@ -1,5 +1,5 @@
-import type { RpcMethodSpec } from "@sluice/contract";
-import { encodeBase58 } from "@sluice/wire";
+import type { RpcMethodSpec } from "@sluice/contract/rpc";
+import { encodeBase58 } from "@sluice/wire/base58";
 import type { JsonValue } from "../../encode/index.ts";
 import { MISSING, type World, type WorldName } from "./world.ts";
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { zstdDecompressSync } from "node:zlib";
-import { parseTransaction, programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import { parseTransaction } from "@sluice/wire/transaction";
 import type { JsonObject, JsonValue } from "../../encode/index.ts";
 import { account, block, results } from "./results.ts";
 import { makeWorld, type World } from "./world.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { parseJsonExact, stringifyJsonExact } from "@sluice/wire";
+import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
 import type { JsonObject, JsonValue } from "../../encode/index.ts";
 import { account, block } from "./results.ts";
 import {

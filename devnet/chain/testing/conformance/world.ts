@@ -1,4 +1,7 @@
-import { decodeAddressLookupTable, encodeBase58, parseJsonExact, programs, stringifyJsonExact } from "@sluice/wire";
+import { decodeAddressLookupTable } from "@sluice/wire/accounts/native";
+import { encodeBase58 } from "@sluice/wire/base58";
+import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
+import { programs } from "@sluice/wire/programs";
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from "@solana/web3.js";
 import type { JsonObject, JsonValue } from "../../encode/index.ts";
 import { bootFaultyNode, type FaultyNode } from "../../faults/testing/faulty-node.ts";

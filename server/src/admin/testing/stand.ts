@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Permission, SubscriptionTiers } from "@sluice/contract";
+import type { Permission, SubscriptionTiers } from "@sluice/contract/tiers";
 import { ManualClock, seededRandom } from "@sluice/lib";
 import type { Hono } from "hono";
 import type { RestEnvironment } from "../../http/index.ts";

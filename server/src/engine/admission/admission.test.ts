@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { type BundleReason, engineLimits } from "@sluice/contract";
+import { type BundleReason, engineLimits } from "@sluice/contract/engine";
 import { ManualClock } from "@sluice/lib";
-import { type Address, parseTransaction, type Slot, tipPrograms } from "@sluice/wire";
+import { tipPrograms } from "@sluice/wire/accounts/tips";
+import type { Address, Slot } from "@sluice/wire/identifiers";
+import { parseTransaction } from "@sluice/wire/transaction";
 import type { BundleRecord, NewBundle } from "../bundle.ts";
 import type { BundleSubmission } from "../desk.ts";
 import type { BundleEffects, BundleOutcome } from "../simulation/index.ts";

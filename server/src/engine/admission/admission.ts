@@ -1,6 +1,8 @@
-import { engineLimits, SluiceError } from "@sluice/contract";
+import { engineLimits } from "@sluice/contract/engine";
+import { SluiceError } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
-import type { Address, Signature, Slot, Transaction } from "@sluice/wire";
+import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
+import type { Transaction } from "@sluice/wire/transaction";
 import type { BundleDoor, BundleRecord, NewBundle, OpenedContent, Searcher } from "../bundle.ts";
 import type { BundleSubmission, SubmitOutcome } from "../desk.ts";
 import type { BundleEffects, BundleFailure } from "../simulation/index.ts";

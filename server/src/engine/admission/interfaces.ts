@@ -1,4 +1,4 @@
-import type { Address, Signature, Slot } from "@sluice/wire";
+import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import type { BundleBook } from "../bundle.ts";
 import type { BundleOutcome } from "../simulation/index.ts";
 

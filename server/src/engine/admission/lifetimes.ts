@@ -1,4 +1,5 @@
-import { programs, type Transaction } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import type { Transaction } from "@sluice/wire/transaction";
 import type { AdmissionChain } from "./interfaces.ts";
 import { type Fault, fault } from "./read-transactions.ts";
 

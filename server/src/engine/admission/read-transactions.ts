@@ -1,5 +1,5 @@
-import { type BundleReason, engineLimits } from "@sluice/contract";
-import { parseTransaction, type Transaction, type TransactionFault } from "@sluice/wire";
+import { type BundleReason, engineLimits } from "@sluice/contract/engine";
+import { parseTransaction, type Transaction, type TransactionFault } from "@sluice/wire/transaction";
 
 /** Why a bundle is not taken, and what there is to say beside the reason. */
 export interface Fault {

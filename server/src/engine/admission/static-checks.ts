@@ -1,5 +1,7 @@
-import { engineLimits } from "@sluice/contract";
-import { type Address, type Signature, type Transaction, tipPrograms } from "@sluice/wire";
+import { engineLimits } from "@sluice/contract/engine";
+import { tipPrograms } from "@sluice/wire/accounts/tips";
+import type { Address, Signature } from "@sluice/wire/identifiers";
+import type { Transaction } from "@sluice/wire/transaction";
 import { type Fault, fault } from "./read-transactions.ts";
 
 /** What a read-only account begins with whose transaction wants nothing of its bundle before it. Source: Jito's rules. */

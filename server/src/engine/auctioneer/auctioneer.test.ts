@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Address, Signature, Slot } from "@sluice/wire";
+import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../bundle.ts";
 import type { LostBid } from "../desk.ts";
 import type { BlockSession, BundleEffects, BundleOutcome, SimulatedBundle } from "../simulation/index.ts";

@@ -1,6 +1,6 @@
 import type { AccountIds, AuctionCaps } from "@sluice/auction";
-import { engineLimits } from "@sluice/contract";
-import type { Address, Signature, Slot } from "@sluice/wire";
+import { engineLimits } from "@sluice/contract/engine";
+import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import type { BlockSession, BundleEffects } from "../simulation/index.ts";
 import type { Candidate } from "./candidates.ts";
 import type { BuildTarget } from "./interfaces.ts";

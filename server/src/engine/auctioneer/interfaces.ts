@@ -1,4 +1,4 @@
-import type { Address, Slot } from "@sluice/wire";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { BundleBook, BundleRecord } from "../bundle.ts";
 import type { LostBid, Validators } from "../desk.ts";
 import type { Simulator } from "../simulation/index.ts";

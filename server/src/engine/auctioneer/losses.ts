@@ -1,5 +1,5 @@
 import type { AuctionLoss } from "@sluice/auction";
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { LostBid } from "../desk.ts";
 
 /**

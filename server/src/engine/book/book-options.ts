@@ -1,4 +1,4 @@
-import { engineLimits } from "@sluice/contract";
+import { engineLimits } from "@sluice/contract/engine";
 import type { Clock } from "@sluice/lib";
 import type { BundleStore } from "../../state/index.ts";
 

@@ -1,5 +1,5 @@
-import { SluiceError } from "@sluice/contract";
-import type { Signature } from "@sluice/wire";
+import { SluiceError } from "@sluice/contract/errors";
+import type { Signature } from "@sluice/wire/identifiers";
 import type { BundleBook, BundleChange, BundleRecord, NewBundle, OpenedContent } from "../bundle.ts";
 import { isTerminal, stepped } from "../lifecycle/lifecycle.ts";
 import { type BookDependencies, type BookOptions, bookLimits } from "./book-options.ts";

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type BundleState, SluiceError } from "@sluice/contract";
+import type { BundleState } from "@sluice/contract/engine";
+import { SluiceError } from "@sluice/contract/errors";
 import { ManualClock, type Random, seededRandom, systemRandom } from "@sluice/lib";
 import { LedgerUnavailableError } from "../../ledger/index.ts";
 import { openState, type State } from "../../state/index.ts";

@@ -1,4 +1,4 @@
-import type { BundleState } from "@sluice/contract";
+import type { BundleState } from "@sluice/contract/engine";
 import type { BundleRecord } from "../bundle.ts";
 
 type Listener = (record: BundleRecord, before: BundleState | null) => void;

@@ -1,5 +1,5 @@
-import { SluiceError } from "@sluice/contract";
-import type { Signature } from "@sluice/wire";
+import { SluiceError } from "@sluice/contract/errors";
+import type { Signature } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../bundle.ts";
 import { bookLimits } from "./book-options.ts";
 

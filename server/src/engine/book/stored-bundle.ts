@@ -1,4 +1,4 @@
-import { parseAddress, parseSignature, parseSlot, type Slot } from "@sluice/wire";
+import { parseAddress, parseSignature, parseSlot, type Slot } from "@sluice/wire/identifiers";
 import { StateError, type StoredBundle, type StoredBundleStanding } from "../../state/index.ts";
 import type { BundleDoor, BundleRecord, NewBundle, OpenedContent } from "../bundle.ts";
 

@@ -7,7 +7,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import type { ServiceDefinition } from "@grpc/proto-loader";
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import { clientAddress } from "../../http/index.ts";
 import { CallFault, type CallStatus, callStatuses } from "./call-fault.ts";
 import type { CallContext, CallHost } from "./context.ts";

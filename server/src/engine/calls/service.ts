@@ -1,5 +1,5 @@
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
-import { protoLoading } from "@sluice/contract/proto/index.ts";
+import { protoLoading } from "@sluice/contract/proto";
 import { CallFault } from "./call-fault.ts";
 
 /** What a message becomes that could not be decoded, so that its handler's wrapper can say so. */

@@ -1,4 +1,4 @@
-import { type Address, parseAddress, parseSlot, parseU64, type Slot } from "@sluice/wire";
+import { type Address, parseAddress, parseSlot, parseU64, type Slot } from "@sluice/wire/identifiers";
 import { type ChainValue, memberOf } from "../../chain/index.ts";
 import { EngineChainError } from "../interfaces.ts";
 

@@ -1,4 +1,4 @@
-import type { Signature, Slot } from "@sluice/wire";
+import type { Signature, Slot } from "@sluice/wire/identifiers";
 import { type EngineChain, EngineChainError } from "../interfaces.ts";
 import { readSlots, readStatuses, type SignatureStatus } from "./answers.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Clock } from "@sluice/lib";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import { type EngineChain, EngineChainError } from "../interfaces.ts";
 import { readLatestBlockhash, readValidity } from "./answers.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import { BundleWatch } from "./bundle-watch.ts";
 import type { ChainBlock } from "./chain-block.ts";
 import { ForkWindow } from "./fork-window.ts";

@@ -1,13 +1,6 @@
-import {
-  type Address,
-  decodeAddress,
-  type Message,
-  parseTransaction,
-  parseU64,
-  type Signature,
-  type Slot,
-  signatureOfBytes,
-} from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
+import { type Address, parseU64, type Signature, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
+import { type Message, parseTransaction } from "@sluice/wire/transaction";
 import { type ChainValue, memberOf } from "../../chain/index.ts";
 import { addressOf, isList, listOf, slotOf, wholeOf, wrong } from "./answers.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import { EngineChainError } from "../interfaces.ts";
 import type { ChainBlock } from "./chain-block.ts";
 import { ChainState } from "./chain-state.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@sluice/lib";
-import type { Address, Signature, Slot } from "@sluice/wire";
+import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import type { EngineChain } from "../interfaces.ts";
 import { Blockhashes, type BlockhashLifetime } from "./blockhashes.ts";
 import type { ChainBlock } from "./chain-block.ts";

@@ -1,4 +1,4 @@
-import { type Address, parseAddress, parseSlot, type Slot } from "@sluice/wire";
+import { type Address, parseAddress, parseSlot, type Slot } from "@sluice/wire/identifiers";
 
 /** A finalized block up to which everything was looked at and written down. */
 export interface TrackerCursor {

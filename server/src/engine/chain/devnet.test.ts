@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { ManualClock } from "@sluice/lib";
-import {
-  addressOfBytes,
-  decodeAddress,
-  parseAddress,
-  type Transaction,
-  tipAccountAddress,
-  tipAccountCount,
-  tipPrograms,
-} from "@sluice/wire";
+import { tipAccountAddress, tipAccountCount, tipPrograms } from "@sluice/wire/accounts/tips";
+import { decodeAddress } from "@sluice/wire/base58";
+import { addressOfBytes, parseAddress } from "@sluice/wire/identifiers";
+import type { Transaction } from "@sluice/wire/transaction";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { bootFaultyNode, type FaultyNode } from "../../../../devnet/chain/faults/testing/faulty-node.ts";
 import { call } from "../../../../devnet/chain/testing/boot.ts";

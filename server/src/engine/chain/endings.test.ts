@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import { type EndView, endOf } from "./endings.ts";
 import { addressNamed, signatureNamed } from "./testing/names.ts";
 import { acceptedBundle } from "./testing/simulated-book.ts";

@@ -1,5 +1,5 @@
-import type { BundleReason } from "@sluice/contract";
-import type { Slot } from "@sluice/wire";
+import type { BundleReason } from "@sluice/contract/engine";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { BundleChange, BundleRecord } from "../bundle.ts";
 
 /** Transactions of a bundle that came into a block otherwise than with the whole bundle. */

@@ -1,4 +1,4 @@
-import type { Address, Slot } from "@sluice/wire";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import { wrong } from "./answers.ts";
 
 /** Slots of one epoch; Solana's have 432,000. */

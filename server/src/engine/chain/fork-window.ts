@@ -1,4 +1,4 @@
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { BlockLink } from "./chain-block.ts";
 import type { SeenBlock } from "./landing.ts";
 

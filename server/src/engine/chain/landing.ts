@@ -1,4 +1,4 @@
-import type { Signature } from "@sluice/wire";
+import type { Signature } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../bundle.ts";
 import type { ChainBlock } from "./chain-block.ts";
 

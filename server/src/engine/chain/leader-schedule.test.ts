@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Address, Slot } from "@sluice/wire";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import { EngineChainError } from "../interfaces.ts";
 import { LeaderSchedule } from "./leader-schedule.ts";
 import { addressNamed } from "./testing/names.ts";

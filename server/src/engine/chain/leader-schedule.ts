@@ -1,4 +1,4 @@
-import type { Address, Slot } from "@sluice/wire";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { UpcomingLeader } from "../desk.ts";
 import type { EngineChain } from "../interfaces.ts";
 import { readEpoch, readSchedule } from "./answers.ts";

@@ -1,5 +1,5 @@
 import { type Clock, Paced } from "@sluice/lib";
-import type { Signature, Slot } from "@sluice/wire";
+import type { Signature, Slot } from "@sluice/wire/identifiers";
 import { type EngineChain, EngineChainError } from "../interfaces.ts";
 import { readStatuses } from "./answers.ts";
 import type { ChainBlock } from "./chain-block.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@sluice/lib";
-import type { Address, Slot } from "@sluice/wire";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { EngineChain } from "../interfaces.ts";
 import type { WatchedBook } from "./bundle-watch.ts";
 import type { ChainState } from "./chain-state.ts";

@@ -1,5 +1,5 @@
-import { engineLimits } from "@sluice/contract";
-import type { Slot } from "@sluice/wire";
+import { engineLimits } from "@sluice/contract/engine";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../bundle.ts";
 import { EngineChainError } from "../interfaces.ts";
 import { BlockReader } from "./block-reader.ts";

@@ -1,4 +1,6 @@
-import { engineLimits, errorTable, type Permission } from "@sluice/contract";
+import { engineLimits } from "@sluice/contract/engine";
+import { errorTable } from "@sluice/contract/errors";
+import type { Permission } from "@sluice/contract/tiers";
 import { bearerToken, presentedKey, queryParameter, writeRateLimitHeaders } from "../../http/index.ts";
 import type { Searcher } from "../bundle.ts";
 import type { EngineGrant, EngineKeys, EngineLimitDecision, EngineLimits } from "../interfaces.ts";

@@ -1,6 +1,6 @@
-import type { SluiceError } from "@sluice/contract";
+import type { SluiceError } from "@sluice/contract/errors";
 import type { AddressSet } from "@sluice/lib";
-import { type JsonValue, stringifyJsonExact } from "@sluice/wire";
+import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import type { Context, Handler, MiddlewareHandler } from "hono";
 import { clientAddress, hasSingleHost, type RestEnvironment } from "../../http/index.ts";
 import type { Admit, Incoming } from "./admit.ts";

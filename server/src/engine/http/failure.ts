@@ -3,11 +3,10 @@ import {
   bundleReasonStatus,
   bundleReasonTexts,
   type EngineErrorCode,
-  type ErrorCode,
-  engineErrorDocsPath,
   engineErrorTable,
-  SluiceError,
-} from "@sluice/contract";
+} from "@sluice/contract/engine";
+import { engineErrorDocsPath } from "@sluice/contract/engine-errors-guide";
+import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
 import { type InputFault, retryAfter } from "../../http/index.ts";
 
 /** What a refusal shows: a code of the engine's own table, or the reason of a bundle. */

@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { engineLimits, type Permission, SluiceError } from "@sluice/contract";
+import { engineLimits } from "@sluice/contract/engine";
+import { SluiceError } from "@sluice/contract/errors";
+import type { Permission } from "@sluice/contract/tiers";
 import { compileAddressSet } from "@sluice/lib";
-import { encodeBase58, type Slot } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
+import type { Slot } from "@sluice/wire/identifiers";
 import { EngineChainError, type EngineLimitDecision } from "../interfaces.ts";
 import { FakeDesk } from "../testing/fake-desk.ts";
 import { testSigner, transfer } from "../testing/transactions.ts";

@@ -1,6 +1,8 @@
-import { type BundleStatusBody, type EncryptionKeys, type EngineStatus, schemas, shownState } from "@sluice/contract";
+import { shownState } from "@sluice/contract/engine";
+import type { BundleStatusBody, EncryptionKeys, EngineStatus } from "@sluice/contract/schemas";
+import * as schemas from "@sluice/contract/schemas";
 import type { AddressSet } from "@sluice/lib";
-import { type JsonValue, parseJsonExact } from "@sluice/wire";
+import { type JsonValue, parseJsonExact } from "@sluice/wire/json";
 import { createRestApp, parseInput, readBody, requireJson } from "../../http/index.ts";
 import { decodeBase64 } from "../admission/index.ts";
 import type { BundleRecord } from "../bundle.ts";

@@ -1,5 +1,5 @@
-import { errorTable } from "@sluice/contract";
-import { type JsonValue, stringifyJsonExact } from "@sluice/wire";
+import { errorTable } from "@sluice/contract/errors";
+import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import { queryParameter } from "../../http/index.ts";
 import { type Admit, type Incoming, searcherOf } from "./admit.ts";
 import { type ShownFailure, shownFailure } from "./failure.ts";

@@ -1,5 +1,7 @@
-import { type BundleReason, engineLimits } from "@sluice/contract";
-import { decodeBase58, type JsonValue, parseTransaction, type Transaction } from "@sluice/wire";
+import { type BundleReason, engineLimits } from "@sluice/contract/engine";
+import { decodeBase58 } from "@sluice/wire/base58";
+import type { JsonValue } from "@sluice/wire/json";
+import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import { decodeBase64 } from "../admission/index.ts";
 import type { BundleRecord, Searcher } from "../bundle.ts";
 import type { BundleSubmission, EngineDesk } from "../desk.ts";

@@ -1,4 +1,4 @@
-import type { EngineStatus } from "@sluice/contract";
+import type { EngineStatus } from "@sluice/contract/schemas";
 import type { AddressSet } from "@sluice/lib";
 import { createRestApp } from "../../http/index.ts";
 import { Admit, type AdmitDependencies } from "./admit.ts";

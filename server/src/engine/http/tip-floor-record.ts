@@ -1,4 +1,4 @@
-import type { JsonValue } from "@sluice/wire";
+import type { JsonValue } from "@sluice/wire/json";
 import type { TipFloorFigures } from "../desk.ts";
 
 const lamportsPerSol = 1e9;

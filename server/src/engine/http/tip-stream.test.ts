@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { ErrorCode, Permission } from "@sluice/contract";
+import type { ErrorCode } from "@sluice/contract/errors";
+import type { Permission } from "@sluice/contract/tiers";
 import { compileAddressSet } from "@sluice/lib";
 import { AppDoor } from "../../gateway/index.ts";
 import type { TipFloorFigures } from "../desk.ts";

@@ -1,5 +1,5 @@
 import type { AddressSet } from "@sluice/lib";
-import { stringifyJsonExact } from "@sluice/wire";
+import { stringifyJsonExact } from "@sluice/wire/json";
 import { clientAddress } from "../../http/index.ts";
 import type { EngineDesk } from "../desk.ts";
 import type { EngineEvents } from "../engine-events.ts";

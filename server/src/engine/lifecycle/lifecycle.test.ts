@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { bundleReasons, bundleStates } from "@sluice/contract";
-import type { Slot } from "@sluice/wire";
+import { bundleReasons, bundleStates } from "@sluice/contract/engine";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { BundleChange, BundleRecord } from "../bundle.ts";
 import { canBecome, isTerminal, stepped } from "./lifecycle.ts";
 import { eventsOf, explore, type Mistakes, start } from "./testing/model.ts";

@@ -1,4 +1,4 @@
-import type { BundleState } from "@sluice/contract";
+import type { BundleState } from "@sluice/contract/engine";
 import type { BundleChange, BundleRecord } from "../bundle.ts";
 
 /**

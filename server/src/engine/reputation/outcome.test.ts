@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type BundleReason, bundleReasons } from "@sluice/contract";
-import type { Address, Slot } from "@sluice/wire";
+import { type BundleReason, bundleReasons } from "@sluice/contract/engine";
+import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../bundle.ts";
 import { outcomeOfEnd, outcomeOfRejection } from "./outcome.ts";
 

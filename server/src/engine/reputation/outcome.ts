@@ -1,4 +1,4 @@
-import type { BundleReason } from "@sluice/contract";
+import type { BundleReason } from "@sluice/contract/engine";
 import type { BundleRecord } from "../bundle.ts";
 
 /** What a searcher's reputation learns from. */

@@ -1,4 +1,4 @@
-import type { SearcherTier } from "@sluice/contract";
+import type { SearcherTier } from "@sluice/contract/engine";
 import type { ReputationFigures } from "../desk.ts";
 import type { ReputationOutcome } from "./outcome.ts";
 import { afterOutcome, figuresOf, newReputation, type Reputation } from "./reputation.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type SearcherTier, searcherTierScores, searcherTiers } from "@sluice/contract";
+import { type SearcherTier, searcherTierScores, searcherTiers } from "@sluice/contract/engine";
 import { type Random, seededRandom } from "@sluice/lib";
 import { lowerBound } from "./lower-bound.ts";
 import type { ReputationOutcome } from "./outcome.ts";

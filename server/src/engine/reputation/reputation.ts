@@ -1,4 +1,4 @@
-import { type SearcherTier, searcherTierScores, searcherTiers } from "@sluice/contract";
+import { type SearcherTier, searcherTierScores, searcherTiers } from "@sluice/contract/engine";
 import type { ReputationFigures } from "../desk.ts";
 import { lowerBound } from "./lower-bound.ts";
 import type { ReputationOutcome } from "./outcome.ts";

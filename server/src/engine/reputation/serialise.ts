@@ -1,5 +1,5 @@
-import { searcherTiers } from "@sluice/contract";
-import { parseU64 } from "@sluice/wire";
+import { searcherTiers } from "@sluice/contract/engine";
+import { parseU64 } from "@sluice/wire/identifiers";
 import type { Reputation, ReputationWeights } from "./reputation.ts";
 
 /** The form of what `writeReputation` gives; another is read as none. */

@@ -1,5 +1,5 @@
 import { loadSync } from "@grpc/proto-loader";
-import { type BundleRequestMessage, protoFiles, protoLoading } from "@sluice/contract/proto/index.ts";
+import { type BundleRequestMessage, protoFiles, protoLoading } from "@sluice/contract/proto";
 
 type Decode = (bytes: Buffer) => BundleRequestMessage;
 

@@ -1,5 +1,5 @@
 import type { Clock, Random, SecretVault } from "@sluice/lib";
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import { generateKeyPair } from "./suite.ts";
 
 /** A key pair as the store keeps it; the state's encryption keys have this shape. */

@@ -1,6 +1,9 @@
-import { additionalData, engineLimits, type Network, readEnvelope, SluiceError, unpad } from "@sluice/contract";
+import { engineLimits } from "@sluice/contract/engine";
+import { SluiceError } from "@sluice/contract/errors";
+import { additionalData, readEnvelope, unpad } from "@sluice/contract/sealed-bundle";
+import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import { type Admission, type Fault, fault } from "../admission/index.ts";
 import type { BundleBook, BundleRecord, Searcher } from "../bundle.ts";
 import type { BundleSubmission, SubmitOutcome } from "../desk.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import { ManualClock, SecretVault, seededRandom } from "@sluice/lib";
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import { fault } from "../admission/index.ts";
 import type { BundleChange, BundleRecord, NewBundle } from "../bundle.ts";
 import type { BundleSubmission } from "../desk.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { SluiceError } from "@sluice/contract";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { SluiceError } from "@sluice/contract/errors";
+import { protoFiles } from "@sluice/contract/proto";
 import { type Ended, PlainClient } from "../testing/grpc-client.ts";
 import { keysOfTests, type ServedEngine, serveEngine } from "../testing/served-engine.ts";
 

@@ -1,10 +1,11 @@
-import { engineLimits, errorTable } from "@sluice/contract";
+import { engineLimits } from "@sluice/contract/engine";
+import { errorTable } from "@sluice/contract/errors";
 import type {
   BundleRequestMessage,
   BundleResponseMessage,
   ReputationMessage,
   TipFloorMessage,
-} from "@sluice/contract/proto/index.ts";
+} from "@sluice/contract/proto";
 import type { Searcher } from "../bundle.ts";
 import { type CallContext, CallFault } from "../calls/index.ts";
 import type { EngineDesk, SubmitOutcome } from "../desk.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { SluiceError } from "@sluice/contract";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
-import type { Slot } from "@sluice/wire";
+import { SluiceError } from "@sluice/contract/errors";
+import { protoFiles } from "@sluice/contract/proto";
+import type { Slot } from "@sluice/wire/identifiers";
 import { type Headers, PlainClient, type Talking } from "../testing/grpc-client.ts";
 import { keysOfTests, type ServedEngine, serveEngine } from "../testing/served-engine.ts";
 import { SlowReader } from "../testing/slow-reader.ts";

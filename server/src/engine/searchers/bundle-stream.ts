@@ -1,5 +1,6 @@
-import { SluiceError, shownState } from "@sluice/contract";
-import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto/index.ts";
+import { shownState } from "@sluice/contract/engine";
+import { SluiceError } from "@sluice/contract/errors";
+import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto";
 import { BoundedQueue } from "@sluice/lib";
 import type { BundleRecord, Searcher } from "../bundle.ts";
 import { CallFault, type DuplexSession, type Inlet, type Outlet } from "../calls/index.ts";

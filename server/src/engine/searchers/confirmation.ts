@@ -1,5 +1,5 @@
-import { type BundleReason, shownState } from "@sluice/contract";
-import type { BundleConfirmationMessage } from "@sluice/contract/proto/index.ts";
+import { type BundleReason, shownState } from "@sluice/contract/engine";
+import type { BundleConfirmationMessage } from "@sluice/contract/proto";
 import type { BundleRecord } from "../bundle.ts";
 import type { EngineDesk, SubmitOutcome } from "../desk.ts";
 import { reasonText } from "./request.ts";

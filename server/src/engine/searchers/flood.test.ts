@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto/index.ts";
+import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto";
 import { ManualClock } from "@sluice/lib";
 import { createLimits } from "../../limits/index.ts";
 import type { Searcher } from "../bundle.ts";

@@ -2,7 +2,7 @@
  * searchers: the doors of those who send bundles over gRPC: our own service here, Jito's in `jito/`. Fed by searchers, whom
  * an API key or Jito's sign-in identifies; asks the engine's desk, and says what it answers.
  */
-import { type BundleConfirmationMessage, type BundleRequestMessage, protoFiles } from "@sluice/contract/proto/index.ts";
+import { type BundleConfirmationMessage, type BundleRequestMessage, protoFiles } from "@sluice/contract/proto";
 import type { Clock } from "@sluice/lib";
 import { CallFault, type CallHost, duplex, type GrpcService, loadService, unary } from "../calls/index.ts";
 import { BlockEngine, type BlockEngineDependencies } from "./block-engine.ts";

@@ -1,4 +1,5 @@
-import { errorTable, type Permission } from "@sluice/contract";
+import { errorTable } from "@sluice/contract/errors";
+import type { Permission } from "@sluice/contract/tiers";
 import { presentedKey } from "../../http/index.ts";
 import type { Searcher } from "../bundle.ts";
 import { type CallContext, CallFault } from "../calls/index.ts";

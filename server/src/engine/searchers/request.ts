@@ -1,5 +1,5 @@
-import { type BundleReason, type MevType, mevTypes } from "@sluice/contract";
-import type { BundleRequestMessage } from "@sluice/contract/proto/index.ts";
+import { type BundleReason, type MevType, mevTypes } from "@sluice/contract/engine";
+import type { BundleRequestMessage } from "@sluice/contract/proto";
 import type { BundleDoor } from "../bundle.ts";
 import { CallFault } from "../calls/index.ts";
 import type { BundleSubmission } from "../desk.ts";

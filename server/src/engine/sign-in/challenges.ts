@@ -1,5 +1,5 @@
 import type { Clock, Random } from "@sluice/lib";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import type { SignInRole } from "./tokens.ts";
 
 export interface Challenge {

@@ -2,9 +2,9 @@
  * sign-in: how validators and searchers of Jito's protocols prove who they are: a challenge, signed with their key, buys
  * an access token that each call carries. Fed by clients; feeds both of those protocols' services with a public key.
  */
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import type { Clock, Random } from "@sluice/lib";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import { type CallHost, type GrpcService, loadService, unary } from "../calls/index.ts";
 import type { EngineLimits } from "../interfaces.ts";
 import { type Bearers, bearersOf } from "./bearer.ts";

@@ -4,8 +4,8 @@ import type {
   AuthTokensMessage,
   AuthTokensRequestMessage,
   TokenMessage,
-} from "@sluice/contract/proto/index.ts";
-import { type Address, addressOfBytes } from "@sluice/wire";
+} from "@sluice/contract/proto";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { type CallContext, CallFault } from "../calls/index.ts";
 import type { EngineLimits } from "../interfaces.ts";
 import type { Challenge, Challenges } from "./challenges.ts";

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import type { Clock } from "@sluice/lib";
-import { type Address, parseAddress } from "@sluice/wire";
+import { type Address, parseAddress } from "@sluice/wire/identifiers";
 import { errors, jwtVerify, SignJWT } from "jose";
 
 /** The roles of Jito's protocols that are granted here. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Address, parseAddress, programs } from "@sluice/wire";
+import { type Address, parseAddress } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import { bootNode, post } from "../../../../devnet/chain/testing/boot.ts";
 import { type ChainValue, memberOf, parseChainJson } from "../../chain/index.ts";
 import type { EngineChain } from "../interfaces.ts";

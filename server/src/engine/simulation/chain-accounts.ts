@@ -1,4 +1,4 @@
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import { type ChainValue, memberOf } from "../../chain/index.ts";
 import type { EngineChain } from "../interfaces.ts";
 import { keyOf } from "./accounts/key-name.ts";

@@ -1,5 +1,5 @@
-import type { BundleReason } from "@sluice/contract";
-import type { Address, Signature } from "@sluice/wire";
+import type { BundleReason } from "@sluice/contract/engine";
+import type { Address, Signature } from "@sluice/wire/identifiers";
 
 /** What is simulated: a bundle's id and its transactions, canonical wire bytes, in their order. */
 export interface SimulatedBundle {

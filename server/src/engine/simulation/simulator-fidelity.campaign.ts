@@ -1,4 +1,5 @@
-import { programs, type Transaction } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import type { Transaction } from "@sluice/wire/transaction";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { signed } from "../../../../devnet/chain/testing/chain.ts";
 import { Draw } from "../../../../devnet/chain/traffic/draw.ts";

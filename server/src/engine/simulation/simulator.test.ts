@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { encodeMessage, encodeTransaction, type Transaction } from "@sluice/wire";
+import { encodeMessage, encodeTransaction, type Transaction } from "@sluice/wire/transaction";
 import {
   AddressLookupTableProgram,
   Keypair,

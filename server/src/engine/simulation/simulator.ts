@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import type { Clock, Random } from "@sluice/lib";
-import { type Address, sysvars } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
+import { sysvars } from "@sluice/wire/programs";
 import { AccountCache } from "./accounts/account-cache.ts";
 import type { AccountEntry } from "./accounts/account-entry.ts";
 import { AccountSupply } from "./accounts/account-supply.ts";

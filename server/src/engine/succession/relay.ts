@@ -1,4 +1,4 @@
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import {
   CallFault,
   type CallHost,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { BundleReason } from "@sluice/contract";
-import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire";
+import type { BundleReason } from "@sluice/contract/engine";
+import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
 import type { BundleChange, BundleRecord, Searcher } from "../bundle.ts";
 import type {
   BundleSubmission,

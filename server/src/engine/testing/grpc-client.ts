@@ -9,7 +9,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { loadSync, type MethodDefinition } from "@grpc/proto-loader";
-import { protoLoading } from "@sluice/contract/proto/index.ts";
+import { protoLoading } from "@sluice/contract/proto";
 
 /** How a call ended: its answer, or its status by name with the text and the trailers. */
 export type Ended =

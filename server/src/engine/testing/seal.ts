@@ -1,6 +1,6 @@
 import { Chacha20Poly1305 } from "@hpke/chacha20poly1305";
 import { CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
-import { additionalData, pad, type SealedClaims, writeEnvelope } from "@sluice/contract";
+import { additionalData, pad, type SealedClaims, writeEnvelope } from "@sluice/contract/sealed-bundle";
 
 export interface SealParts extends SealedClaims {
   /** 32 bytes. */

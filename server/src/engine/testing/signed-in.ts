@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
-import { type Address, addressOfBytes } from "@sluice/wire";
+import { protoFiles } from "@sluice/contract/proto";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { type Ended, type Headers, PlainClient } from "./grpc-client.ts";
 
 /** A key that signs in. */

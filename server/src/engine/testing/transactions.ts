@@ -1,5 +1,8 @@
 import { generateKeyPairSync, sign } from "node:crypto";
-import { type Address, addressOfBytes, decodeAddress, encodeMessage, encodeTransaction, programs } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
+import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 
 /** A key that signs in tests. */
 export interface TestSigner {

@@ -1,4 +1,4 @@
-import { engineLimits } from "@sluice/contract";
+import { engineLimits } from "@sluice/contract/engine";
 
 /** The floor looks at this many blocks (decisions: Block engine, tip). */
 const blocksMax = 20;

@@ -1,4 +1,4 @@
-import { maxU64 } from "@sluice/wire";
+import { maxU64 } from "@sluice/wire/identifiers";
 
 /** Blocks whose tips count as landed lately: the life of a blockhash, a minute of a chain with slots of 400 ms. */
 const blocksMax = 150;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { engineLimits } from "@sluice/contract";
+import { engineLimits } from "@sluice/contract/engine";
 import { seededRandom } from "@sluice/lib";
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import { nextFloor, TipFloor } from "./tip-floor.ts";
 
 const most = engineLimits.computeUnitsBlock;

@@ -1,5 +1,5 @@
-import { engineLimits } from "@sluice/contract";
-import { parseU64, type Slot } from "@sluice/wire";
+import { engineLimits } from "@sluice/contract/engine";
+import { parseU64, type Slot } from "@sluice/wire/identifiers";
 import type { TipFloorFigures } from "../desk.ts";
 import { BundleCompute } from "./bundle-compute.ts";
 import { FloorAverage, type FloorHour } from "./floor-average.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { SubscribeBundlesMessage } from "@sluice/contract/proto/index.ts";
+import type { SubscribeBundlesMessage } from "@sluice/contract/proto";
 import { ManualClock } from "@sluice/lib";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import { Outlet } from "../calls/index.ts";
 import { ConnectedValidators } from "./connected-validators.ts";
 

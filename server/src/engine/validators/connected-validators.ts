@@ -1,6 +1,6 @@
-import type { SubscribeBundlesMessage, SubscribePacketsMessage } from "@sluice/contract/proto/index.ts";
+import type { SubscribeBundlesMessage, SubscribePacketsMessage } from "@sluice/contract/proto";
 import type { Clock } from "@sluice/lib";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import { CallFault, type Outlet } from "../calls/index.ts";
 import type { Validators } from "../desk.ts";
 import type { ValidatorEvents } from "./interfaces.ts";

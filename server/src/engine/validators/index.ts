@@ -5,13 +5,9 @@
  * `BlockEngineRelayer` is not served, so its methods are UNIMPLEMENTED: no relayer feeds this engine packets, and one
  * that were told of accounts of interest would send it what nobody takes.
  */
-import {
-  type BlockBuilderFeeInfoMessage,
-  type BlockEngineEndpointsMessage,
-  protoFiles,
-} from "@sluice/contract/proto/index.ts";
+import { type BlockBuilderFeeInfoMessage, type BlockEngineEndpointsMessage, protoFiles } from "@sluice/contract/proto";
 import type { Clock } from "@sluice/lib";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import {
   type CallContext,
   CallFault,

@@ -1,4 +1,4 @@
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 
 /** What this folder needs of others; compose hands them in. */
 export interface ScheduledLeaders {

@@ -1,4 +1,4 @@
-import type { BundleUuidMessage, PacketMessage, TimestampMessage } from "@sluice/contract/proto/index.ts";
+import type { BundleUuidMessage, PacketMessage, TimestampMessage } from "@sluice/contract/proto";
 
 /** A transaction as validators take it: `size` is the length that counts, and an address of nobody is no address. */
 export function packetOf(data: Uint8Array): PacketMessage {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
+import { protoFiles } from "@sluice/contract/proto";
 import { addressOf } from "../testing/fake-desk.ts";
 import { type Headers, PlainClient } from "../testing/grpc-client.ts";
 import { type ServedEngine, serveEngine } from "../testing/served-engine.ts";

@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import type { ByteSource } from "@sluice/lib";
 import { type Answer, fieldLines } from "../answer.ts";
 import type { HttpRequest } from "./request.ts";

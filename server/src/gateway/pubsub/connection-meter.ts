@@ -1,4 +1,4 @@
-import type { Network } from "@sluice/contract";
+import type { Network } from "@sluice/contract/tiers";
 import { statusStillOpen } from "../interfaces.ts";
 import type { PubSubServices } from "./services.ts";
 

@@ -1,4 +1,5 @@
-import { type ErrorCode, errorTable, type Network, platformTierLimits } from "@sluice/contract";
+import { type ErrorCode, errorTable } from "@sluice/contract/errors";
+import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import type { AddressSet } from "@sluice/lib";
 import { presentedKey } from "../../http/index.ts";
 import { type Caller, Exchange } from "../exchange.ts";

@@ -1,4 +1,6 @@
-import { type ErrorCode, errorTable, limits, platformTierLimits } from "@sluice/contract";
+import { type ErrorCode, errorTable } from "@sluice/contract/errors";
+import { limits } from "@sluice/contract/limits";
+import { platformTierLimits } from "@sluice/contract/tiers";
 import { jsonRpcFailureBody } from "../../http/index.ts";
 import type { DoorGrant, RestrictedRequest } from "../interfaces.ts";
 import { closeCodes, type DoorSocket, type SocketSession } from "../socket.ts";

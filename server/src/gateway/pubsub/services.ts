@@ -1,4 +1,4 @@
-import type { Network } from "@sluice/contract";
+import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { DoorCredits, DoorEvents, DoorKeys, DoorLimits, RequestFact } from "../interfaces.ts";
 import type { ConnectionCounts } from "./connection-counts.ts";

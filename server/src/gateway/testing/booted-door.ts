@@ -1,4 +1,6 @@
-import type { CommitmentName, ErrorCode, Network } from "@sluice/contract";
+import type { ErrorCode } from "@sluice/contract/errors";
+import type { CommitmentName } from "@sluice/contract/rpc";
+import type { Network } from "@sluice/contract/tiers";
 import { compileAddressSet, seededRandom, systemClock } from "@sluice/lib";
 import { AnswerCache } from "../../cache/index.ts";
 import { createRequestIds } from "../../http/index.ts";

@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire";
+import { encodeBase58 } from "@sluice/wire/base58";
 
 export interface WireCall {
   /** Unique among all cases, so that an answer tells whose it is. */

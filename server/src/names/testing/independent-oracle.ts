@@ -1,4 +1,6 @@
-import { decodeAddress, encodeBase58, isOnCurve, programs } from "@sluice/wire";
+import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
+import { isOnCurve } from "@sluice/wire/program-address";
+import { programs } from "@sluice/wire/programs";
 import { independentHandleAddress, independentPath } from "./independent-derivation.ts";
 
 /** What a name means, by a second reading of the rules that shares no code with the resolver. */

@@ -1,4 +1,5 @@
-import { type Address, addressOfBytes, decodeAddress } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 
 export interface StubAccount {
   readonly program: string;

@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
 import { ManualClock, seededRandom } from "@sluice/lib";
 import {
-  type Address,
-  decodeAddress,
   encodeHandleAccount,
   encodeNameRegistry,
   handleAddress,
-  type NameService,
   nameRegistryAddress,
-  nameServices,
   subdomainPrefix,
-} from "@sluice/wire";
+} from "@sluice/wire/accounts/name-registry";
+import { decodeAddress } from "@sluice/wire/base58";
+import type { Address } from "@sluice/wire/identifiers";
+import { type NameService, nameServices } from "@sluice/wire/name-services";
 import type { NamesEvents } from "../events.ts";
 import { silentEvents } from "../events.ts";
 import { createNames, type Names, type NamesOptions } from "../names.ts";

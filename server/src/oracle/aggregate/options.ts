@@ -1,4 +1,4 @@
-import { oraclePoolSymbols } from "@sluice/contract";
+import { oraclePoolSymbols } from "@sluice/contract/oracle";
 import { type Decimal, decimal } from "../decimal.ts";
 import { sourceCadenceMs } from "../sources/index.ts";
 import type { SourceId } from "../tick.ts";

@@ -1,4 +1,5 @@
-import { type ErrorCode, type OracleTierTerms, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract";
+import type { ErrorCode } from "@sluice/contract/errors";
+import { type OracleTierTerms, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
 import type { OracleCaller, OracleGrant, OracleKeys, OracleLimits } from "../interfaces.ts";
 import { OracleFailure, type Variant } from "./failure.ts";
 

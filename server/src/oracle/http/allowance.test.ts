@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { oracleTierTerms } from "@sluice/contract";
+import { oracleTierTerms } from "@sluice/contract/oracle";
 import { seededRandom } from "@sluice/lib";
 import { bootOracle, CountedStore } from "../testing/booted-oracle.ts";
 import { secondsToMonthEnd } from "./admission.ts";

@@ -1,4 +1,4 @@
-import { type OracleSymbol, oraclePair } from "@sluice/contract";
+import { type OracleSymbol, oraclePair } from "@sluice/contract/oracle";
 import { jsonText, WrittenJson } from "../json.ts";
 import type { NoPrice, PriceBook, Served } from "../price-book.ts";
 import { isoTime, type Quotation } from "../price-record.ts";

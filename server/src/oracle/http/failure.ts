@@ -1,4 +1,4 @@
-import { type OracleErrorCode, oracleErrorTable } from "@sluice/contract";
+import { type OracleErrorCode, oracleErrorTable } from "@sluice/contract/oracle";
 import { type Json, jsonText } from "../json.ts";
 
 export type Variant = "v1" | "v2";

@@ -1,4 +1,4 @@
-import { oracleDeprecatedSince } from "@sluice/contract";
+import { oracleDeprecatedSince } from "@sluice/contract/oracle";
 import { openCorsHeaders } from "../../http/index.ts";
 import type { RateState } from "./admission.ts";
 import type { OracleFailure } from "./failure.ts";

@@ -9,7 +9,7 @@ import {
   oraclePeriodDefault,
   oraclePeriods,
   oracleSymbols,
-} from "@sluice/contract";
+} from "@sluice/contract/oracle";
 import { OracleFailure, type Variant } from "./failure.ts";
 
 /** More of what a caller sent is not repeated to him. */

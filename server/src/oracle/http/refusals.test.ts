@@ -1,12 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  oracleBounds,
-  oracleSymbols,
-  oracleTiers,
-  oracleTierTerms,
-  oracleV2Tiers,
-  oracleV2TierTerms,
-} from "@sluice/contract";
+import { oracleBounds, oracleSymbols, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
+import { oracleTiers, oracleV2Tiers } from "@sluice/contract/tiers";
 import { LedgerUnavailableError } from "../../ledger/index.ts";
 import { oracleOfTest } from "../testing/oracle-of-test.ts";
 

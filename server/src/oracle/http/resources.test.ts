@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { oracleErrorTable, oracleTiers, oracleTierTerms } from "@sluice/contract";
+import { oracleErrorTable, oracleTierTerms } from "@sluice/contract/oracle";
+import { oracleTiers } from "@sluice/contract/tiers";
 import { oracleOfTest } from "../testing/oracle-of-test.ts";
 
 const boot = oracleOfTest();

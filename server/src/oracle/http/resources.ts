@@ -6,9 +6,9 @@ import {
   oracleErrorTable,
   oracleSources,
   oracleSymbols,
-  oracleTiers,
   oracleTierTerms,
-} from "@sluice/contract";
+} from "@sluice/contract/oracle";
+import { oracleTiers } from "@sluice/contract/tiers";
 import { type Json, jsonText } from "../json.ts";
 import { OracleFailure } from "./failure.ts";
 import type { Route } from "./route.ts";

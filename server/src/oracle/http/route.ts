@@ -1,4 +1,4 @@
-import type { OraclePath, OracleTierTerms } from "@sluice/contract";
+import type { OraclePath, OracleTierTerms } from "@sluice/contract/oracle";
 import type { OracleGrant } from "../interfaces.ts";
 import type { OracleFailure, Variant } from "./failure.ts";
 import type { Query } from "./parameters.ts";

@@ -1,4 +1,4 @@
-import type { OracleSourceId, OracleSourceInfo, OracleSymbol } from "@sluice/contract";
+import type { OracleSourceId, OracleSourceInfo, OracleSymbol } from "@sluice/contract/oracle";
 import type { Decimal } from "../decimal.ts";
 import type { OracleAllowance, SourceState } from "../interfaces.ts";
 import type { PriceBook } from "../price-book.ts";

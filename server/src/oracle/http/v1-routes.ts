@@ -1,4 +1,4 @@
-import { type OraclePath, oracleBounds, oracleSymbols } from "@sluice/contract";
+import { type OraclePath, oracleBounds, oracleSymbols } from "@sluice/contract/oracle";
 import { type Json, jsonText } from "../json.ts";
 import { isoTime, sourceName } from "../price-record.ts";
 import { beyondRetention, missingMembers, onePrice, severalPrices, unavailable } from "./answers.ts";

@@ -7,7 +7,7 @@ import {
   oraclePeriodDefault,
   oraclePeriods,
   oracleSymbols,
-} from "@sluice/contract";
+} from "@sluice/contract/oracle";
 import { type Decimal, zero } from "../decimal.ts";
 import { type Json, jsonText, WrittenJson } from "../json.ts";
 import { isoTime, type Quotation } from "../price-record.ts";

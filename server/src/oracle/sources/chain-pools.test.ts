@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import { decimal, formatDecimal } from "../decimal.ts";
 import type { Tick } from "../tick.ts";
 import { type AccountReading, ChainPools, type PoolOptions } from "./chain-pools.ts";
@@ -81,7 +81,7 @@ function vault(mint: "base" | "quote", amount: bigint, state = 1): Uint8Array {
   data[108] = state;
   return data;
 }
-const { decodeBase58 } = await import("@sluice/wire");
+const { decodeBase58 } = await import("@sluice/wire/base58");
 const tokenProgramBytes = decodeBase58(quoteMint, 32) ?? new Uint8Array(32);
 
 function bench(pool: Partial<PoolOptions> = {}) {

@@ -1,5 +1,6 @@
 import type { Clock } from "@sluice/lib";
-import { decodeTokenAccount, programs } from "@sluice/wire";
+import { decodeTokenAccount } from "@sluice/wire/accounts/token";
+import { programs } from "@sluice/wire/programs";
 import type { Decimal } from "../decimal.ts";
 import type { Quote, Tick } from "../tick.ts";
 import type { Market } from "./exchange.ts";

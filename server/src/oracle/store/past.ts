@@ -1,4 +1,4 @@
-import type { OracleSymbol } from "@sluice/contract";
+import type { OracleSymbol } from "@sluice/contract/oracle";
 import type { Clock } from "@sluice/lib";
 import type { Bar, History, PricePoint } from "./history.ts";
 

@@ -4,7 +4,7 @@ import {
   oracleBounds,
   oracleErrorTable,
   oracleSymbols,
-} from "@sluice/contract";
+} from "@sluice/contract/oracle";
 import { type Json, jsonText } from "../json.ts";
 
 /** What a client may say. */

@@ -1,4 +1,4 @@
-import type { OracleErrorCode, OracleSymbol } from "@sluice/contract";
+import type { OracleErrorCode, OracleSymbol } from "@sluice/contract/oracle";
 import type { OracleCaller } from "../interfaces.ts";
 import type { Quotation } from "../price-record.ts";
 

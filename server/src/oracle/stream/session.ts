@@ -1,4 +1,4 @@
-import { type OracleErrorCode, type OracleSymbol, oracleBounds, oracleErrorTable } from "@sluice/contract";
+import { type OracleErrorCode, type OracleSymbol, oracleBounds, oracleErrorTable } from "@sluice/contract/oracle";
 import { jsonText } from "../json.ts";
 import type { Quotation } from "../price-record.ts";
 import { channel, errorText, faultText, isFault, readMessage } from "./messages.ts";

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { oracleBounds, oracleSymbols, oracleTiers, oracleTierTerms } from "@sluice/contract";
+import { oracleBounds, oracleSymbols, oracleTierTerms } from "@sluice/contract/oracle";
+import { oracleTiers } from "@sluice/contract/tiers";
 import { AppDoor } from "../../gateway/index.ts";
 import { decimal } from "../decimal.ts";
 import { Quotation } from "../price-record.ts";

@@ -1,4 +1,4 @@
-import { oracleBounds, oracleTierTerms } from "@sluice/contract";
+import { oracleBounds, oracleTierTerms } from "@sluice/contract/oracle";
 import type { AddressSet, Clock } from "@sluice/lib";
 import { clientAddress } from "../../http/index.ts";
 import { keyFailure, restrictionFailure, takeRate, tierOf } from "../http/admission.ts";

@@ -1,4 +1,5 @@
-import { formatApiKey, type OracleTier, type OracleV2Tier } from "@sluice/contract";
+import { formatApiKey } from "@sluice/contract/api-key";
+import type { OracleTier, OracleV2Tier } from "@sluice/contract/tiers";
 import { compileAddressSet, ManualClock, seededRandom } from "@sluice/lib";
 import { type Credits, createCredits, MeterInMemory, tallyInMemory } from "../../credits/index.ts";
 import { createLimits } from "../../limits/index.ts";

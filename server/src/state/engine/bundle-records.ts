@@ -1,4 +1,4 @@
-import type { BundleReason, BundleState, MevType } from "@sluice/contract";
+import type { BundleReason, BundleState, MevType } from "@sluice/contract/engine";
 
 /** What a bundle is from its acceptance on. Amounts and slots from 0 to 2^63-1, times in Unix milliseconds. */
 export interface StoredBundleTerms {

@@ -1,4 +1,4 @@
-import { bundleReasons, bundleStates, mevTypes } from "@sluice/contract";
+import { bundleReasons, bundleStates, mevTypes } from "@sluice/contract/engine";
 import { corrupt, numberOf, numberOrNull, oneOf } from "../rows.ts";
 import { checkAmount, checkCount, checkIdentifier, checkSha256Hex, checkText, checkWhole } from "../values.ts";
 import type {

@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import { newFault } from "../errors.ts";
 import type { Db, Tx } from "../tables.ts";
 import type { AcceptResult, StepResult, StoredBundle } from "./bundle-records.ts";

@@ -1,4 +1,4 @@
-import { bundleStates } from "@sluice/contract";
+import { bundleStates } from "@sluice/contract/engine";
 import type { StoreConnection } from "../connection.ts";
 import type { GroupKind } from "../group-commit.ts";
 import { beyond, readPageRequest, toPage } from "../paging.ts";

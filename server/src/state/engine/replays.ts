@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import type { StoreConnection } from "../connection.ts";
 import { newFault } from "../errors.ts";
 import type { GroupKind } from "../group-commit.ts";

@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import type { StoreConnection } from "../connection.ts";
 import type { Page, PageRequest } from "../page.ts";
 import { readPageRequest, toPage } from "../paging.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire";
+import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
 import type { StoredBundle } from "../../../state/index.ts";
 import type { NewBundle } from "../../bundle.ts";
 import type { BookEvents, BookLedger } from "../book-options.ts";

@@ -1,4 +1,4 @@
-import { SluiceError } from "@sluice/contract";
+import { SluiceError } from "@sluice/contract/errors";
 import type { Random } from "@sluice/lib";
 import type { BundleStore } from "../../../state/index.ts";
 

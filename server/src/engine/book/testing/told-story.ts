@@ -1,4 +1,4 @@
-import { type BundleState, bundleStates } from "@sluice/contract";
+import { type BundleState, bundleStates } from "@sluice/contract/engine";
 import type { StoredBundle } from "../../../state/index.ts";
 import { canBecome, isTerminal } from "../../lifecycle/lifecycle.ts";
 import { bundleNamed } from "./bundles.ts";

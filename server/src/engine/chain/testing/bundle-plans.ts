@@ -1,5 +1,5 @@
 import type { Random } from "@sluice/lib";
-import type { Signature } from "@sluice/wire";
+import type { Signature } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../../bundle.ts";
 import { heldThrough } from "../endings.ts";
 import { signatureNamed } from "./names.ts";

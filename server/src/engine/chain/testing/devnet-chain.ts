@@ -1,4 +1,4 @@
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import { call, post } from "../../../../../devnet/chain/testing/boot.ts";
 import { type ChainValue, type CommitmentName, memberOf, parseChainJson } from "../../../chain/index.ts";
 import { type EngineChain, EngineChainError } from "../../interfaces.ts";

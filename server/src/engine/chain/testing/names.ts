@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Address, addressOfBytes, type Signature, signatureOfBytes } from "@sluice/wire";
+import { type Address, addressOfBytes, type Signature, signatureOfBytes } from "@sluice/wire/identifiers";
 
 const digest = (name: string): Uint8Array => new Uint8Array(createHash("sha256").update(name).digest());
 

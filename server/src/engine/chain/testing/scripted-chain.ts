@@ -1,4 +1,4 @@
-import type { Slot } from "@sluice/wire";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { ChainValue, CommitmentName } from "../../../chain/index.ts";
 import type { EngineChain } from "../../interfaces.ts";
 

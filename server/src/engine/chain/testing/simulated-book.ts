@@ -1,5 +1,5 @@
-import type { BundleState } from "@sluice/contract";
-import type { Signature, Slot } from "@sluice/wire";
+import type { BundleState } from "@sluice/contract/engine";
+import type { Signature, Slot } from "@sluice/wire/identifiers";
 import type { BundleChange, BundleRecord } from "../../bundle.ts";
 import { isTerminal, stepped } from "../../lifecycle/lifecycle.ts";
 import type { WatchedBook } from "../bundle-watch.ts";

@@ -1,5 +1,7 @@
 import type { Random } from "@sluice/lib";
-import { type Address, decodeSignature, encodeTransaction, type Signature, type Slot } from "@sluice/wire";
+import { decodeSignature } from "@sluice/wire/base58";
+import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
+import { encodeTransaction } from "@sluice/wire/transaction";
 import type { ChainValue, CommitmentName } from "../../../chain/index.ts";
 import { type EngineChain, EngineChainError } from "../../interfaces.ts";
 import { addressNamed } from "./names.ts";

@@ -1,5 +1,5 @@
 import { ManualClock, type Random } from "@sluice/lib";
-import type { Signature } from "@sluice/wire";
+import type { Signature } from "@sluice/wire/identifiers";
 import { type BundlePlan, isAncestor, landing, mayHold, newPlan, type PlanTime, timeOf } from "./bundle-plans.ts";
 import { signatureNamed } from "./names.ts";
 import { SimulatedBook } from "./simulated-book.ts";

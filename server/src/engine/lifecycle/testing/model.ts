@@ -1,5 +1,5 @@
-import type { BundleState } from "@sluice/contract";
-import type { Slot } from "@sluice/wire";
+import type { BundleState } from "@sluice/contract/engine";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { BundleChange, BundleRecord } from "../../bundle.ts";
 import { canBecome, isTerminal, stepped } from "../lifecycle.ts";
 

@@ -1,5 +1,5 @@
-import type { BundleReason } from "@sluice/contract";
-import type { BundleResultMessage, RejectedMessage } from "@sluice/contract/proto/index.ts";
+import type { BundleReason } from "@sluice/contract/engine";
+import type { BundleResultMessage, RejectedMessage } from "@sluice/contract/proto";
 import type { BundleRecord } from "../../bundle.ts";
 import type { LostBid, UpcomingLeader } from "../../desk.ts";
 import { jitoText } from "../../jito-texts.ts";

@@ -1,4 +1,5 @@
-import { engineLimits, type Permission } from "@sluice/contract";
+import { engineLimits } from "@sluice/contract/engine";
+import type { Permission } from "@sluice/contract/tiers";
 import type { Searcher } from "../../bundle.ts";
 import { type CallContext, CallFault } from "../../calls/index.ts";
 import type { EngineKeys, EngineLimits } from "../../interfaces.ts";

@@ -4,7 +4,7 @@
  *
  * Methods of older versions of the protocol (SubscribeMempool and its like) are in no .proto file here, and so UNIMPLEMENTED.
  */
-import { type BundleResultMessage, protoFiles } from "@sluice/contract/proto/index.ts";
+import { type BundleResultMessage, protoFiles } from "@sluice/contract/proto";
 import { type CallHost, type GrpcService, loadService, serverStream, unary } from "../../calls/index.ts";
 import type { OpenStreams } from "../open-streams.ts";
 import { identify, streamHolders } from "./identity.ts";

@@ -1,4 +1,4 @@
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 
 /** What Jito's door needs beside the desk; compose hands it in. */
 export interface LinkedKeys {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { protoFiles } from "@sluice/contract/proto/index.ts";
-import type { Slot } from "@sluice/wire";
+import { protoFiles } from "@sluice/contract/proto";
+import type { Slot } from "@sluice/wire/identifiers";
 import { addressOf } from "../../testing/fake-desk.ts";
 import { type Headers, type Listening, PlainClient } from "../../testing/grpc-client.ts";
 import { keysOfTests, type ServedEngine, serveEngine } from "../../testing/served-engine.ts";

@@ -1,5 +1,5 @@
-import { engineLimits } from "@sluice/contract";
-import type { BundleMessage, PacketMessage } from "@sluice/contract/proto/index.ts";
+import { engineLimits } from "@sluice/contract/engine";
+import type { BundleMessage, PacketMessage } from "@sluice/contract/proto";
 import { CallFault } from "../../calls/index.ts";
 
 /**

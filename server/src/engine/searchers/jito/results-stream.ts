@@ -1,6 +1,6 @@
-import type { BundleState } from "@sluice/contract";
-import type { BundleResultMessage } from "@sluice/contract/proto/index.ts";
-import type { Slot } from "@sluice/wire";
+import type { BundleState } from "@sluice/contract/engine";
+import type { BundleResultMessage } from "@sluice/contract/proto";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord, Searcher } from "../../bundle.ts";
 import { CallFault, type Outlet } from "../../calls/index.ts";
 import type { EngineDesk } from "../../desk.ts";

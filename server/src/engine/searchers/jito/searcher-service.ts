@@ -1,4 +1,4 @@
-import type { BundleMessage } from "@sluice/contract/proto/index.ts";
+import type { BundleMessage } from "@sluice/contract/proto";
 import { type CallContext, CallFault } from "../../calls/index.ts";
 import type { EngineDesk } from "../../desk.ts";
 import { jitoText } from "../../jito-texts.ts";

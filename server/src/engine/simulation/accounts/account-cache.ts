@@ -1,4 +1,4 @@
-import { type Address, addressOfBytes } from "@sluice/wire";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import type { RawAccount } from "../simulation.ts";
 import type { AccountEntry } from "./account-entry.ts";
 

@@ -1,4 +1,4 @@
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import type { RawAccount } from "../simulation.ts";
 
 /** What is known of one address. Machines know it by its handle, and whether they have its newest form by its version. */

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import fc from "fast-check";
 import type { AccountSource, RawAccount } from "../simulation.ts";
 import { AccountCache } from "./account-cache.ts";

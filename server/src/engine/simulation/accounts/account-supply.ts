@@ -1,5 +1,5 @@
 import { Paced } from "@sluice/lib";
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 import type { AccountSource, RawAccount } from "../simulation.ts";
 import type { AccountCache, ReadAt } from "./account-cache.ts";
 import type { AccountEntry } from "./account-entry.ts";

@@ -1,4 +1,5 @@
-import { type Address, decodeAddress } from "@sluice/wire";
+import { decodeAddress } from "@sluice/wire/base58";
+import type { Address } from "@sluice/wire/identifiers";
 
 /** The 32 bytes of an address; throws RangeError for a text that is none, which is a mistake of the caller. */
 export function keyOf(address: Address): Uint8Array {

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
-import { type Address, programs } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
 import { Keypair, TransactionInstruction } from "@solana/web3.js";
 import { programAccounts } from "../../../../../devnet/chain/genesis/elf-accounts.ts";
 import { ProgramWriter } from "../../../../../devnet/chain/programs/program-writer.ts";

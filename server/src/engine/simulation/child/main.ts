@@ -3,8 +3,8 @@
  * The end of its standard input is the end of its parent, and its own. It works frame by frame as they come, and between
  * them the runtime gives back the accounts of LiteSVM's that nobody holds any more.
  */
-import type { Frame } from "@sluice/wire/frames/index.ts";
-import { FrameWriter } from "@sluice/wire/frames/index.ts";
+import type { Frame } from "@sluice/wire/frames";
+import { FrameWriter } from "@sluice/wire/frames";
 import { FrameStream } from "../protocol/frame-stream.ts";
 import { FRAME } from "../protocol/messages.ts";
 import { BundleMachine } from "./bundle-machine.ts";

@@ -1,4 +1,4 @@
-import { programs, sysvars } from "@sluice/wire";
+import { programs, sysvars } from "@sluice/wire/programs";
 import { Account, LiteSvm } from "litesvm/dist/internal.js";
 import { keyOf } from "../accounts/key-name.ts";
 

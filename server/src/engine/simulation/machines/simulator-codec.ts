@@ -1,4 +1,4 @@
-import type { FrameReader, FrameWriter } from "@sluice/wire/frames/index.ts";
+import type { FrameReader, FrameWriter } from "@sluice/wire/frames";
 import type { AccountEntry } from "../accounts/account-entry.ts";
 import {
   BROUGHT,

@@ -1,4 +1,4 @@
-import { type Frame, FrameSplitter } from "@sluice/wire/frames/index.ts";
+import { type Frame, FrameSplitter } from "@sluice/wire/frames";
 
 /** What both ends of the socket have in common with Bun's. */
 interface ByteSocket {

@@ -1,4 +1,7 @@
-import { type Address, builtInPrograms, costModel, feeRules, type Message, precompiles, programs } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
+import { programs } from "@sluice/wire/programs";
+import { builtInPrograms, costModel, feeRules, precompiles } from "@sluice/wire/runtime-rules";
+import type { Message } from "@sluice/wire/transaction";
 import type { AccountEntry } from "../accounts/account-entry.ts";
 import { nameOf } from "../accounts/key-name.ts";
 

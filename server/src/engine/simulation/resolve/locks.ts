@@ -1,4 +1,6 @@
-import { type Message, programs, reservedKeys } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import { reservedKeys } from "@sluice/wire/runtime-rules";
+import type { Message } from "@sluice/wire/transaction";
 import type { AccountEntry } from "../accounts/account-entry.ts";
 import { nameOf } from "../accounts/key-name.ts";
 

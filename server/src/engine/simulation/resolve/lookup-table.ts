@@ -1,4 +1,4 @@
-import { programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
 import { keyOf } from "../accounts/key-name.ts";
 import type { RawAccount } from "../simulation.ts";
 

@@ -1,4 +1,5 @@
-import { type Message, programs } from "@sluice/wire";
+import { programs } from "@sluice/wire/programs";
+import type { Message } from "@sluice/wire/transaction";
 import type { AccountEntry } from "../accounts/account-entry.ts";
 import { nameOf } from "../accounts/key-name.ts";
 

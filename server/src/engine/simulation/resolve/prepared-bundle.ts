@@ -1,4 +1,4 @@
-import type { Transaction } from "@sluice/wire";
+import type { Transaction } from "@sluice/wire/transaction";
 import type { AccountEntry } from "../accounts/account-entry.ts";
 
 /** A transaction of which every key is known. */

@@ -1,5 +1,6 @@
-import { engineLimits } from "@sluice/contract";
-import { type Address, parseTransaction, type Transaction } from "@sluice/wire";
+import { engineLimits } from "@sluice/contract/engine";
+import type { Address } from "@sluice/wire/identifiers";
+import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { AccountCache } from "../accounts/account-cache.ts";
 import type { AccountEntry } from "../accounts/account-entry.ts";
 import type { AccountSupply } from "../accounts/account-supply.ts";

@@ -1,5 +1,5 @@
 import { seededRandom, systemClock } from "@sluice/lib";
-import type { Address } from "@sluice/wire";
+import type { Address } from "@sluice/wire/identifiers";
 import { tipAccounts } from "../../../../../devnet/chain/consensus/tips/tip-programs.ts";
 import type { ChainAccount } from "../../../../../devnet/chain/model/records.ts";
 import { type ManualChain, startManualChain } from "../../../../../devnet/chain/testing/chain.ts";

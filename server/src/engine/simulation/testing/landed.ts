@@ -1,4 +1,4 @@
-import type { Transaction } from "@sluice/wire";
+import type { Transaction } from "@sluice/wire/transaction";
 import type { ManualChain } from "../../../../../devnet/chain/testing/chain.ts";
 import { tipAccounts } from "./chain-harness.ts";
 

@@ -10,9 +10,17 @@ import {
   type ParameterKind,
   type ParameterSpec,
   type RpcMethodSpec,
-} from "./rpc-method-spec.ts";
+} from "./method-spec.ts";
 
-export type { CacheClass, ParameterKind, RpcMethodSpec } from "./rpc-method-spec.ts";
+export {
+  type CacheClass,
+  type CommitmentName,
+  type ConfigSpec,
+  commitments,
+  type ParameterKind,
+  type ParameterSpec,
+  type RpcMethodSpec,
+} from "./method-spec.ts";
 
 const u64Max = 18446744073709551615n;
 const integer = (min: bigint, max: bigint): ParameterKind => ({ kind: "integer", min, max });

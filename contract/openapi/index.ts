@@ -4,10 +4,7 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
-import { type ErrorCode, errorTable } from "./errors.ts";
-import { administrationPaths } from "./openapi-admin.ts";
-import { consolePaths } from "./openapi-console.ts";
-import { enginePaths } from "./openapi-engine.ts";
+import { type ErrorCode, errorTable } from "../errors.ts";
 import {
   healthRecord,
   jsonRpcBatchRequest,
@@ -16,8 +13,11 @@ import {
   jsonRpcRequest,
   jsonRpcResponse,
   problemDetails,
-} from "./schemas/index.ts";
-import { networks } from "./tiers.ts";
+} from "../schemas/index.ts";
+import { networks } from "../tiers.ts";
+import { administrationPaths } from "./admin.ts";
+import { consolePaths } from "./console.ts";
+import { enginePaths } from "./engine.ts";
 
 /** The OpenAPI 3.1 description of the REST doors and of the JSON-RPC envelope, made from the schemas and error table. */
 

@@ -1,6 +1,6 @@
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from "zod-openapi";
-import type { ErrorCode } from "./errors.ts";
-import * as schemas from "./schemas/index.ts";
+import type { ErrorCode } from "../errors.ts";
+import * as schemas from "../schemas/index.ts";
 
 /** The console's own REST, for people who are signed in at a browser. */
 

@@ -1,7 +1,13 @@
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from "zod-openapi";
-import { type BundleReason, bundleReasons } from "./engine.ts";
-import { bundleReasonStatus, bundleReasonTexts, type EngineErrorCode, engineErrorTable } from "./engine-errors.ts";
-import * as schemas from "./schemas/index.ts";
+import {
+  type BundleReason,
+  bundleReasonStatus,
+  bundleReasons,
+  bundleReasonTexts,
+  type EngineErrorCode,
+  engineErrorTable,
+} from "../engine.ts";
+import * as schemas from "../schemas/index.ts";
 
 /** The block engine's REST door, which listens on a port of its own. */
 
