@@ -110,7 +110,7 @@ function startOracle(): string {
         socketClosed: nothing,
         pricesSent: nothing,
         pricesConflated: nothing,
-        faultCaught: (where, fault) => console.error(where, fault),
+        internalError: (where, fault) => console.error(where, fault),
       },
       startFeed: (onTick) => {
         feed = onTick;
@@ -127,7 +127,7 @@ function startOracle(): string {
       fetch: (request, bindings) => control(new URL(request.url).pathname, plays) ?? oracle.fetch(request, bindings),
       sockets: [oracle.stream],
       requestId,
-      events: { faultCaught: (where, fault) => console.error(where, fault) },
+      events: { internalError: (where, fault) => console.error(where, fault) },
     },
   );
   return `http://127.0.0.1:${door.port}`;

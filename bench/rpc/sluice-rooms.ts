@@ -97,7 +97,7 @@ const shared = {
   },
   events: {
     requestRefused: () => undefined,
-    faultCaught: (where: string, fault: unknown) => console.error(where, fault),
+    internalError: (where: string, fault: unknown) => console.error(where, fault),
     largeAnswerEnded: () => undefined,
     pubsubOpened: () => undefined,
     pubsubClosed: () => undefined,

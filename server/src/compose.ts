@@ -113,7 +113,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   doors.push(...openDoors(config));
   gateway.upstreams.start();
   // The first visitor need not wait for the bundler; a failure shows to whoever asks.
-  pages().catch((fault: unknown) => closing.signal.aborted || events.faultCaught("console", fault));
+  pages().catch((fault: unknown) => closing.signal.aborted || events.internalError("console", fault));
   events.serverStarted({ version, mode: config.mode, startMs: Math.round(clock.monotonic() - startedAt) });
   const resources = opening.move();
   return {

@@ -138,6 +138,6 @@ function engineEvents(events: Events): EngineServiceDependencies["events"] {
     degraded: (reasons) => events.engineDegraded(reasons),
     heldUp: (what, fault) => events.engineHeldUp(what, fault),
     answered: (route, status) => events.engineCallEnded(route, String(status)),
-    faultCaught: (where, fault) => events.faultCaught(where, fault),
+    internalError: (where, fault) => events.internalError(where, fault),
   };
 }

@@ -119,6 +119,6 @@ function oracleEvents({ events, stores }: Dependencies): OracleEvents {
     socketClosed: (code) => events.oracleSocketClosed(code),
     pricesSent: (messages) => events.oraclePricesSent(messages),
     pricesConflated: (messages) => events.oraclePricesConflated(messages),
-    faultCaught: (where, fault) => events.faultCaught(where, fault),
+    internalError: (where, fault) => events.internalError(where, fault),
   };
 }

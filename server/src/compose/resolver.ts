@@ -30,7 +30,7 @@ export function openResolver(config: Config, dependencies: Dependencies): Names 
         nodeAsked: (answered, latencyMs) => events.namesNodeAsked(answered, latencyMs),
         programsFound: (found) => events.namesProgramsFound(found),
         severalServices: (labels) => events.namesSeveralServices(labels),
-        faultCaught: (where, fault) => events.faultCaught(where, fault),
+        internalError: (where, fault) => events.internalError(where, fault),
       },
     },
   );
@@ -38,6 +38,6 @@ export function openResolver(config: Config, dependencies: Dependencies): Names 
     new AppListener({ hostname: host, port }, { fetch: (request) => names.fetch(request), events });
   resources.use(listening("resolver", port, listen));
   // A chain that cannot be reached now is asked again with the first name.
-  names.start().catch((fault: unknown) => events.faultCaught("names", fault));
+  names.start().catch((fault: unknown) => events.internalError("names", fault));
   return names;
 }

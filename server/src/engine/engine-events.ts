@@ -23,5 +23,5 @@ export interface EngineEvents {
   heldUp(what: string, fault: unknown): void;
   /** A request of the REST door was answered. */
   answered(route: string, status: number): void;
-  faultCaught(where: string, fault: unknown): void;
+  internalError(where: string, fault: unknown): void;
 }

@@ -52,7 +52,7 @@ export async function openEngineService(
       open: (lease) =>
         openEngine(options, { ...dependencies, stores: stores.under(lease), isKeeper: () => keeper.isHeld }),
       roleChanged: (role) => events.roleChanged(role),
-      faultCaught: (where, fault) => events.faultCaught(where, fault),
+      internalError: (where, fault) => events.internalError(where, fault),
     },
   );
   const uptime = (): number => Math.floor((clock.monotonic() - startedAt) / 1_000);

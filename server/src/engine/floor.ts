@@ -95,7 +95,7 @@ export async function openFloor(
       hasLeaders: () => validators.connected().length > 0,
       slot,
       isHalted: () => switches.isHalted || !isKeeper(),
-      faultCaught: events.faultCaught,
+      internalError: events.internalError,
     }),
   );
   return { view, validatorDesk, admission, sealed, ring, simulator };
@@ -212,7 +212,7 @@ function openSealed(
     slot: () => view.state.slot(),
     tipFloor: () => memory.tips.floor,
     decodeRequest: bundleRequestReader(),
-    faultCaught: (fault) => events.faultCaught("sealed bundle", fault),
+    internalError: (fault) => events.internalError("sealed bundle", fault),
   });
   return { ring, sealed };
 }

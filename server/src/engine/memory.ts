@@ -35,7 +35,7 @@ export async function openMemory(opening: AsyncDisposableStack, dependencies: En
           outcomesWait: (reason) => heldUp("outcomes", reason),
           outcomeRefused: (id, reason) => heldUp(`outcome of ${id}`, reason),
           bundlesForgotten: () => {},
-          faultCaught: events.faultCaught,
+          internalError: events.internalError,
         },
       },
     ),

@@ -9,7 +9,7 @@ export interface TicksDependencies {
   readonly hasLeaders: () => boolean;
   readonly slot: () => Slot | null;
   readonly isHalted: () => boolean;
-  readonly faultCaught: (where: string, fault: unknown) => void;
+  readonly internalError: (where: string, fault: unknown) => void;
 }
 
 /** The engine's beat: an auction every so often, or, where no leader takes bundles, the ordinary way of single ones. */
@@ -27,7 +27,7 @@ export class Ticks implements AsyncDisposable {
   #tick(): void {
     if (this.#underWay !== null || this.#deps.isHalted()) return;
     this.#underWay = this.#work()
-      .catch((fault: unknown) => this.#deps.faultCaught("tick", fault))
+      .catch((fault: unknown) => this.#deps.internalError("tick", fault))
       .finally(() => {
         this.#underWay = null;
       });

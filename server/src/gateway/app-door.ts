@@ -10,7 +10,7 @@ export interface AppDoorDependencies {
   /** WebSocket doors of the port; an upgrade of any other path is the application's to answer. */
   readonly sockets: readonly SocketMount[];
   readonly requestId: () => string;
-  readonly events: Pick<DoorEvents, "faultCaught">;
+  readonly events: Pick<DoorEvents, "internalError">;
 }
 
 export interface AppDoorOptions {

@@ -8,7 +8,7 @@ export type AppAddress =
 
 export interface AppListenerDependencies {
   readonly fetch: (request: Request) => Response | Promise<Response>;
-  readonly events: Pick<DoorEvents, "faultCaught">;
+  readonly events: Pick<DoorEvents, "internalError">;
 }
 
 const bodyBytesMax = 1024 * 1024;
@@ -24,7 +24,7 @@ export class AppListener implements AsyncDisposable {
       maxRequestBodySize: bodyBytesMax,
       development: false,
       error: (fault: unknown) => {
-        dependencies.events.faultCaught("listener", fault, {});
+        dependencies.events.internalError("listener", fault, {});
         return new Response(null, { status: 500 });
       },
       fetch: (request: Request) => dependencies.fetch(request),

@@ -67,7 +67,7 @@ async function askNode(stages: CallStages, exchange: Exchange, page: MethodPage,
     if (!outcome.ok) return refusedCall(outcome.refused, null, outcome.label);
     return { ok: true, answer: outcome.answer, hit: shared, upstreamMs: shared ? null : outcome.latencyMs };
   } catch (fault) {
-    stages.events.faultCaught("rpc", fault, { requestId: exchange.requestId });
+    stages.events.internalError("rpc", fault, { requestId: exchange.requestId });
     return refusedCall("INTERNAL_ERROR");
   }
 }

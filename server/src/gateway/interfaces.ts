@@ -83,7 +83,7 @@ export interface DoorEvents {
   /** A request that was turned away before anybody was known to have made it. */
   requestRefused(door: string, code: ErrorCode): void;
   /** A fault of ours. */
-  faultCaught(where: string, error: unknown, fields: { readonly requestId?: string }): void;
+  internalError(where: string, error: unknown, fields: { readonly requestId?: string }): void;
   /** An answer that was sent while it came has ended: whole, cut by its node, or left by its client. */
   largeAnswerEnded(network: string, how: "whole" | "cut" | "left"): void;
   pubsubOpened(door: string, network: string): void;

@@ -3,7 +3,7 @@ import { AppListener } from "./app-listener.ts";
 import { ListenError, listening } from "./listen-error.ts";
 import { Listener } from "./listener.ts";
 
-const events = { faultCaught: () => {} };
+const events = { internalError: () => {} };
 const options = (port: number) => ({ hostname: "127.0.0.1", port, bodyBytesMax: 1_024 });
 const answer = () => new Response("ok");
 
@@ -38,7 +38,7 @@ test("a fault of one socket's session is told, and ends that connection alone", 
   };
   await using listener = new Listener(options(0), {
     answer: (request, server) => (server.upgrade(request, { data: { session } }) ? undefined : answer()),
-    events: { faultCaught: (_where, fault) => void faults.push(fault) },
+    events: { internalError: (_where, fault) => void faults.push(fault) },
   });
   const connect = async (): Promise<WebSocket> => {
     const socket = new WebSocket(`ws://127.0.0.1:${listener.port}/`);

@@ -41,7 +41,7 @@ export class Listener implements AsyncDisposable {
     options: ListenerOptions,
     dependencies: {
       readonly answer: (request: Request, server: DoorServer) => Response | undefined | Promise<Response | undefined>;
-      readonly events: Pick<DoorEvents, "faultCaught">;
+      readonly events: Pick<DoorEvents, "internalError">;
     },
   ) {
     this.#server = Bun.serve<SocketData>({
@@ -55,7 +55,7 @@ export class Listener implements AsyncDisposable {
       fetch: dependencies.answer,
       // A fault that reaches the runtime would show as its own page; nothing of it goes out.
       error: (fault) => {
-        dependencies.events.faultCaught("listener", fault, {});
+        dependencies.events.internalError("listener", fault, {});
         return new Response(null, { status: 500 });
       },
       websocket: {
@@ -98,11 +98,15 @@ export class Listener implements AsyncDisposable {
   }
 
   /** A fault of a session is told and ends it alone: the runtime would write it to the error stream and say nothing. */
-  #received(socket: ServerWebSocket<SocketData>, data: string | Buffer, events: Pick<DoorEvents, "faultCaught">): void {
+  #received(
+    socket: ServerWebSocket<SocketData>,
+    data: string | Buffer,
+    events: Pick<DoorEvents, "internalError">,
+  ): void {
     try {
       socket.data.session.received(data);
     } catch (fault) {
-      events.faultCaught("listener", fault, {});
+      events.internalError("listener", fault, {});
       socket.close(internalError);
     }
   }

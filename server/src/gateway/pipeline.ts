@@ -175,7 +175,7 @@ export class Pipeline {
   #fault(exchange: Exchange, fault: unknown): Answer {
     const { code, message } = failureOf(fault);
     if (code !== "INTERNAL_ERROR") return this.#turnAway(exchange, { code, message });
-    this.#stages.events.faultCaught("door", fault, { requestId: exchange.requestId });
+    this.#stages.events.internalError("door", fault, { requestId: exchange.requestId });
     return refusalAnswer(exchange, { code });
   }
 }

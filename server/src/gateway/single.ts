@@ -139,7 +139,7 @@ function tellLarge(
   const isCut = how === "cut";
   if (isCut) stages.credits.refund(grant.accountId, price, exchange.at);
   if (isCut && !(fault instanceof CutBody)) {
-    stages.events.faultCaught("large answer", fault, { requestId: exchange.requestId });
+    stages.events.internalError("large answer", fault, { requestId: exchange.requestId });
   }
   stages.events.largeAnswerEnded(exchange.network, how);
   stages.served(

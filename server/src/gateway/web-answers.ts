@@ -7,7 +7,7 @@ import { problemAnswer } from "./problem-answer.ts";
 
 interface Dependencies {
   readonly requestId: () => string;
-  readonly events: Pick<DoorEvents, "faultCaught">;
+  readonly events: Pick<DoorEvents, "internalError">;
 }
 
 /**
@@ -30,7 +30,7 @@ export class WebAnswers {
       return await webAnswer(response, requestId);
     } catch (fault) {
       const { code, message } = failureOf(fault);
-      if (code === "INTERNAL_ERROR") this.#dependencies.events.faultCaught("door", fault, { requestId });
+      if (code === "INTERNAL_ERROR") this.#dependencies.events.internalError("door", fault, { requestId });
       return problemAnswer(code, { requestId, message });
     }
   }

@@ -11,7 +11,7 @@ export interface NamesEvents {
   /** More than one name service is on the chain; the first is used. */
   severalServices(labels: readonly string[]): void;
   /** A fault of ours, answered with status 500. */
-  faultCaught(where: string, error: unknown): void;
+  internalError(where: string, error: unknown): void;
 }
 
 const nothing = (): void => undefined;
@@ -21,5 +21,5 @@ export const silentEvents: NamesEvents = {
   nodeAsked: nothing,
   programsFound: nothing,
   severalServices: nothing,
-  faultCaught: nothing,
+  internalError: nothing,
 };

@@ -7,7 +7,7 @@ export interface NamesHttpDependencies {
   readonly answer: (shape: NameShape) => NameOutcome | Promise<NameOutcome>;
   readonly version: () => Promise<object | null>;
   readonly requestId: () => string;
-  readonly events: Pick<NamesEvents, "nameAnswered" | "faultCaught">;
+  readonly events: Pick<NamesEvents, "nameAnswered" | "internalError">;
 }
 
 /** On every answer, errors and refused methods too (spec: name resolver; any page may ask). */
@@ -35,7 +35,7 @@ export function createNamesHttp(
     const write = ({ status, body, headers }: Reply): Response =>
       new Response(JSON.stringify(body), { status, headers: { ...sharedHeaders, ...headers, "X-Request-Id": id } });
     const fault = (error: unknown): Response => {
-      dependencies.events.faultCaught("names", error);
+      dependencies.events.internalError("names", error);
       return write({ status: 500, body: { error: "internal error" } });
     };
     try {

@@ -66,7 +66,7 @@ export interface Events extends PubSubHappenings, ServiceHappenings, SharingHapp
   namesProgramsFound(found: { readonly nameProgram: string | null; readonly handleProgram: string | null }): void;
   namesSeveralServices(labels: readonly string[]): void;
   /** A fault of ours, which a client saw as INTERNAL_ERROR: the only event that is logged as an error. */
-  faultCaught(where: string, error: unknown, fields?: { readonly requestId?: string }): void;
+  internalError(where: string, error: unknown, fields?: { readonly requestId?: string }): void;
   serverStarted(fields: { readonly version: string; readonly mode: string; readonly startMs: number }): void;
   serverStopping(reason: string): void;
   serverStopped(): void;
@@ -142,9 +142,9 @@ function requestEvents(families: Families, log: Log, options: EventsOptions) {
       if (fact.rpcCode !== null) families.rpcErrors.with(fact.network, String(fact.rpcCode)).add();
     },
     requestRefused: (door: string, code: ErrorCode) => families.refusals.with(door, code).add(),
-    faultCaught: (where: string, error: unknown, fields: { readonly requestId?: string } = {}) => {
+    internalError: (where: string, error: unknown, fields: { readonly requestId?: string } = {}) => {
       families.faults.with(where).add();
-      log.error({ ...fields, where, error }, "a fault of ours");
+      log.error({ ...fields, where, error }, "internal error");
     },
   };
 }

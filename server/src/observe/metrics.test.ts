@@ -183,7 +183,7 @@ describe("events", () => {
     events.serverStopping("SIGTERM");
     events.serverStopped();
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
-    events.faultCaught("door", new Error("bug"), { requestId: "r1" });
+    events.internalError("door", new Error("bug"), { requestId: "r1" });
     expect(JSON.parse(lines.at(-1) ?? "{}")).toMatchObject({ level: "error", requestId: "r1", where: "door" });
     expect(await metrics.render()).toContain('sluice_pubsub_connections{door="pubsub",network="devnet"} 0\n');
     await metrics[Symbol.asyncDispose]();

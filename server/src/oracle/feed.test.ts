@@ -42,7 +42,7 @@ test("what streams and requests of a source come to is told, each with its sourc
       events: {
         tickDropped: nothing,
         sourceObserved: nothing,
-        faultCaught: nothing,
+        internalError: nothing,
         sourceTicked: (source, delayMs) => tell(Number.isFinite(delayMs) ? `ticked ${source}` : "no delay"),
         sourceStreamOpened: (source) => tell(`opened ${source}`),
         sourceStreamEnded: (source, reason) => tell(`ended ${source} ${reason}`),

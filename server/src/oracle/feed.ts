@@ -37,7 +37,7 @@ export interface ExchangesDependencies {
     | "sourceStreamOpened"
     | "sourceStreamEnded"
     | "sourceRequestEnded"
-    | "faultCaught"
+    | "internalError"
   >;
   readonly onTick: (tick: Tick) => void;
 }
@@ -55,7 +55,7 @@ export function startExchanges(options: ExchangesOptions, dependencies: Exchange
       events: {
         sourceStatusChanged: (source, _from, to) => events.sourceObserved(source, to),
         sourceDropped: (source, reason) => events.tickDropped(source, reason),
-        sourceFault: (_source, fault) => events.faultCaught("oracle source", fault),
+        sourceFault: (_source, fault) => events.internalError("oracle source", fault),
         sourceTicked: (source, delayMs) => events.sourceTicked(source, delayMs),
         sourceStreamOpened: (source) => events.sourceStreamOpened(source),
         sourceStreamEnded: (source, reason) => events.sourceStreamEnded(source, reason),

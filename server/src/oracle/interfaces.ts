@@ -103,5 +103,5 @@ export interface OracleEvents {
   /** Price messages sent, and those that a slow client never got since a newer one took their place. */
   pricesSent(messages: number): void;
   pricesConflated(messages: number): void;
-  faultCaught(where: string, error: unknown): void;
+  internalError(where: string, error: unknown): void;
 }

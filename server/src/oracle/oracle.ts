@@ -157,7 +157,7 @@ class RunningOracle implements Oracle {
       for (const { symbol, ...last } of warm.last) this.#book.remember(symbol, last);
       this.#recorder.recover(warm.recovered);
     } catch (fault) {
-      events.faultCaught("oracle", fault);
+      events.internalError("oracle", fault);
     }
     if (!this.#isClosed) this.#feed = startFeed((tick) => this.#engine.accept(tick));
   }
@@ -214,6 +214,6 @@ class RunningOracle implements Oracle {
 
 function openTickLog({ tickLog }: OracleOptions, { clock, events }: OracleDependencies): TickLog | null {
   if (tickLog === undefined || tickLog === null) return null;
-  const failed = (fault: unknown): void => events.faultCaught("oracle tick log", fault);
+  const failed = (fault: unknown): void => events.internalError("oracle tick log", fault);
   return new TickLog(tickLog, { now: () => clock.now(), failed });
 }

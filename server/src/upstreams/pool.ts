@@ -65,7 +65,7 @@ export class UpstreamPool implements AsyncDisposable {
     this.#board = new SlotBoard({ onSlot: dependencies.onSlot });
     const attempt = this.#attempt.bind(this);
     const { clock } = dependencies;
-    const fault = (caught: unknown): void => dependencies.events?.faultCaught("upstreams", caught);
+    const fault = (caught: unknown): void => dependencies.events?.internalError("upstreams", caught);
     const extra = ({ label }: UpstreamNode, why: ExtraCall) => dependencies.events?.extraCall(this.network, label, why);
     this.#reads = new Reads(
       { deadlineMs: options.limits.deadlineMs },

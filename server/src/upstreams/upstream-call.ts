@@ -81,7 +81,7 @@ export interface UpstreamEvents {
   /** No node had reached the slot that a key has already seen; the best one answered. */
   floorMissed(network: string): void;
   /** A fault of ours; the call goes on without the attempt in which it happened. */
-  faultCaught(where: string, fault: unknown): void;
+  internalError(where: string, fault: unknown): void;
 }
 
 const failureNames = {

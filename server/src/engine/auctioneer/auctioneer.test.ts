@@ -125,7 +125,7 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
       ticked: () => {},
       delivered: () => {},
       winnerFailed: () => {},
-      faultCaught: (_where, fault) => void faults.push(fault),
+      internalError: (_where, fault) => void faults.push(fault),
     },
   };
   const auctioneer = new Auctioneer(dependencies);

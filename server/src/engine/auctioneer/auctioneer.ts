@@ -52,7 +52,7 @@ export class Auctioneer implements AsyncDisposable {
     this.#ticking ??= this.#tick()
       .catch((fault: unknown) => {
         this.#plan?.takeBack();
-        this.#deps.events.faultCaught("auctioneer", fault);
+        this.#deps.events.internalError("auctioneer", fault);
       })
       .finally(() => {
         this.#ticking = null;

@@ -24,7 +24,7 @@ export interface AuctioneerEvents {
   delivered(bundles: number, taken: boolean): void;
   /** A winner did not run on what earlier winners had left, or on a newer state. */
   winnerFailed(reason: string): void;
-  faultCaught(where: string, fault: unknown): void;
+  internalError(where: string, fault: unknown): void;
 }
 
 export interface AuctioneerDependencies {

@@ -45,7 +45,7 @@ export interface BookEvents {
   /** The ledger refused an outcome for good; it is given up. */
   outcomeRefused(id: string, reason: string): void;
   bundlesForgotten(count: number): void;
-  faultCaught(where: string, error: unknown): void;
+  internalError(where: string, error: unknown): void;
 }
 
 export interface BookDependencies {

@@ -39,7 +39,7 @@ export class Book implements BundleBook {
     const paced = { hasTimers: options.hasTimers ?? true };
     this.#liveMax = options.liveMax ?? bookLimits.liveMax;
     this.#deps = deps;
-    const caught = (where: string) => (error: unknown) => events.faultCaught(where, error);
+    const caught = (where: string) => (error: unknown) => events.internalError(where, error);
     this.#listeners = new Listeners(caught("a listener of the book"));
     this.#notes = new ForwardedNotes(paced, { live: this.#live, store, caught: caught("forwarded counts") });
     this.#outcomes = new Outcomes(paced, deps);

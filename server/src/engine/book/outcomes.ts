@@ -20,7 +20,7 @@ export class Outcomes implements AsyncDisposable {
     this.#deps = deps;
     this.#duty = new Duty(options, {
       work: () => this.#tellAll(),
-      caught: (error) => deps.events.faultCaught(table, error),
+      caught: (error) => deps.events.internalError(table, error),
     });
   }
 

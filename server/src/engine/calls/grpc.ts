@@ -189,7 +189,7 @@ function faultOf(
   if (caught instanceof SluiceError && caught.code === "OVERLOADED") {
     return new CallFault("UNAVAILABLE", caught.message, { retryAfterSeconds: 1 });
   }
-  host.events.faultCaught(where, caught, { requestId });
+  host.events.internalError(where, caught, { requestId });
   return new CallFault("INTERNAL", `Internal error, request ${requestId}`);
 }
 

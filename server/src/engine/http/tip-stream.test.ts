@@ -84,7 +84,7 @@ beforeEach(() => {
       streamOpened: (method) => told.push(`open ${method}`),
       streamClosed: (method) => told.push(`close ${method}`),
       answered: (route, status) => told.push(`${route} ${status}`),
-      faultCaught: (where) => told.push(`fault ${where}`),
+      internalError: (where) => told.push(`fault ${where}`),
     },
   });
 });
@@ -205,7 +205,7 @@ test("over a real socket: the same record as over HTTP, whatever the client says
       fetch: () => new Response(null, { status: 404 }),
       sockets: [stream],
       requestId: () => "req_1",
-      events: { faultCaught: (_where, fault) => void told.push(String(fault)) },
+      events: { internalError: (_where, fault) => void told.push(String(fault)) },
     },
   );
   const socket = new WebSocket(`ws://127.0.0.1:${door.port}${tipStreamPath}?uuid=good`);

@@ -13,7 +13,7 @@ export interface TipStreamDependencies {
   readonly admit: Admit;
   readonly trustedProxies: AddressSet;
   readonly requestId: () => string;
-  readonly events: Pick<EngineEvents, "streamOpened" | "streamClosed" | "answered" | "faultCaught">;
+  readonly events: Pick<EngineEvents, "streamOpened" | "streamClosed" | "answered" | "internalError">;
 }
 
 export const tipStreamPath = "/api/v1/bundles/tip_stream";
@@ -124,7 +124,7 @@ export class TipStream implements Disposable {
   #shown(caught: unknown): ShownFailure {
     const failure = shownFailure(caught);
     if (failure !== null) return failure;
-    this.#deps.events.faultCaught("tip stream", caught);
+    this.#deps.events.internalError("tip stream", caught);
     return engineFailure("INTERNAL_ERROR");
   }
 

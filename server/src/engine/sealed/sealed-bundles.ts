@@ -28,7 +28,7 @@ export interface SealedDependencies {
   /** The transactions of a serialized BundleRequest; null for bytes that are none. */
   readonly decodeRequest: (bytes: Uint8Array) => readonly Uint8Array[] | null;
   /** A bundle could not be opened by a fault of this system; it stays sealed until the next tick. */
-  readonly faultCaught: (fault: unknown) => void;
+  readonly internalError: (fault: unknown) => void;
 }
 
 /** An `enc` is remembered for as long as its key is good, and a bundle's life beyond it: a week covers both. */
@@ -119,7 +119,7 @@ export class SealedBundles {
     } catch (caught) {
       this.#heldUp.add(record.id);
       const isExpected = caught instanceof EngineChainError || caught instanceof SluiceError;
-      if (!isExpected) this.#deps.faultCaught(caught);
+      if (!isExpected) this.#deps.internalError(caught);
       return null;
     }
   }

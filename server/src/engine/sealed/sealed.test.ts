@@ -95,7 +95,7 @@ async function sealedRoom(given: { readonly refuse?: boolean } = {}) {
     slot: () => slotOf(250n),
     tipFloor: () => 1_000n,
     decodeRequest: (bytes) => (bytes[0] === 7 ? [bytes.slice(1)] : null),
-    faultCaught: (caught) => void faults.push(caught),
+    internalError: (caught) => void faults.push(caught),
   });
   const [key] = ring.valid(250n);
   if (key === undefined) throw new Error("the ring has no key");

@@ -24,7 +24,7 @@ export interface BundleStreamDependencies {
   readonly outlet: Outlet<BundleConfirmationMessage>;
   readonly inlet: Inlet;
   readonly refusals: Refusals;
-  readonly faultCaught: (fault: unknown) => void;
+  readonly internalError: (fault: unknown) => void;
 }
 
 /**
@@ -113,7 +113,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
   #answer(outcome: Outcome): void {
     this.#inProgress -= 1;
     if ("fault" in outcome) {
-      this.#dependencies.faultCaught(outcome.fault);
+      this.#dependencies.internalError(outcome.fault);
       return;
     }
     if (!outcome.accepted) this.#send(confirmationOf(outcome));

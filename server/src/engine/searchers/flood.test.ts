@@ -125,11 +125,11 @@ test("of a stream's flood no more than the rate reaches the desk; others' stream
       { write: (message) => told.push(message) > 0, end: () => {} },
     );
     const inlet = { pause: () => {}, resume: () => {} };
-    const faultCaught = (fault: unknown): void => {
+    const internalError = (fault: unknown): void => {
       throw fault;
     };
     const refusals = unpaced(desk);
-    const stream = new BundleStream({ desk, searcher: searcherOf(id), outlet, inlet, refusals, faultCaught });
+    const stream = new BundleStream({ desk, searcher: searcherOf(id), outlet, inlet, refusals, internalError });
     return { stream, told };
   };
   const flood = open("flood");
@@ -179,10 +179,10 @@ test("of a stream that never stops no more is read than its rate and the pace of
       sleepers.push({ atMs: desk.clock.monotonic() + ms, wake });
     });
   const refusals = new Refusals({ nowMs: () => desk.clock.monotonic(), sleep });
-  const faultCaught = (fault: unknown): void => {
+  const internalError = (fault: unknown): void => {
     throw fault;
   };
-  const stream = new BundleStream({ desk, searcher: searcherOf("flood"), outlet, inlet, refusals, faultCaught });
+  const stream = new BundleStream({ desk, searcher: searcherOf("flood"), outlet, inlet, refusals, internalError });
   let read = 0;
   for (let ms = 0; ms < seconds * 1_000; ms += 1) {
     for (let offered = 0; offered < 50 && !isPaused; offered += 1) {

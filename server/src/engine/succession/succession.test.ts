@@ -33,7 +33,7 @@ beforeEach(() => {
         return { epoch, [Symbol.asyncDispose]: async () => void happened.push(`close ${epoch}`) };
       },
       roleChanged: (role) => happened.push(role),
-      faultCaught: (_where, fault) => faults.push(fault),
+      internalError: (_where, fault) => faults.push(fault),
     },
   );
 });

@@ -8,7 +8,7 @@ export interface SuccessionDependencies<Term extends AsyncDisposable> {
   /** Opens what runs while the lease is held. */
   readonly open: (lease: LeaseRecord) => Promise<Term>;
   readonly roleChanged: (role: EngineRole) => void;
-  readonly faultCaught: (where: string, fault: unknown) => void;
+  readonly internalError: (where: string, fault: unknown) => void;
 }
 
 export interface SuccessionOptions {
@@ -101,7 +101,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
 
   /** Another process may be able to do what this one is not. */
   async #giveUp(fault: unknown): Promise<void> {
-    this.#deps.faultCaught("opening the block engine", fault);
+    this.#deps.internalError("opening the block engine", fault);
     await this.#deps.keeper.release();
     this.#looksLeftOut = this.#options.retryLooks;
   }
@@ -112,7 +112,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
     try {
       await term[Symbol.asyncDispose]();
     } catch (fault) {
-      this.#deps.faultCaught("closing the block engine", fault);
+      this.#deps.internalError("closing the block engine", fault);
     }
   }
 

@@ -85,7 +85,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
       callEnded: (method, status) => told.push(`call ${method} ${status}`),
       streamOpened: (method) => told.push(`open ${method}`),
       streamClosed: (method) => told.push(`close ${method}`),
-      faultCaught: (_where, fault) => void faults.push(fault),
+      internalError: (_where, fault) => void faults.push(fault),
     },
   };
   const leaders = createValidators(

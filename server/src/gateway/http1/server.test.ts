@@ -15,7 +15,7 @@ function serve(answer: ConstructorParameters<typeof HttpServer>[1]["answer"], fa
     { hostname: "127.0.0.1", port: 0 },
     {
       clock: systemClock,
-      events: { faultCaught: (_where, fault) => void faults.push(fault) },
+      events: { internalError: (_where, fault) => void faults.push(fault) },
       answer,
       refusal: (fault) => ({ ...plain("refused"), status: fault === "fault" ? 500 : fault.status }),
     },
@@ -36,7 +36,7 @@ test("a port is had by one server", async () => {
   const second = (): HttpServer =>
     new HttpServer(
       { hostname: "127.0.0.1", port: first.port },
-      { clock: systemClock, events: { faultCaught: () => {} }, answer: () => plain("b"), refusal: () => plain("") },
+      { clock: systemClock, events: { internalError: () => {} }, answer: () => plain("b"), refusal: () => plain("") },
     );
   expect(second).toThrow();
 });
@@ -214,7 +214,7 @@ test("a tunnel passes a client on under its own address, and whoever comes by an
         if (address === null) return new Response(null, { status: 404 });
         return runtime.upgrade(request, { data: { session: echoSession() } }) ? undefined : new Response(null);
       },
-      events: { faultCaught: () => {} },
+      events: { internalError: () => {} },
     },
   );
   await using server: HttpServer = serve(() => ({ tunnelTo: listener.port }));

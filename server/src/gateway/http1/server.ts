@@ -16,7 +16,7 @@ export interface HttpServerOptions {
 
 export interface HttpServerDependencies {
   readonly clock: Clock;
-  readonly events: Pick<DoorEvents, "faultCaught">;
+  readonly events: Pick<DoorEvents, "internalError">;
   /** Answers a request; what it throws is a fault of ours. */
   readonly answer: (request: HttpRequest) => Handled | Promise<Handled>;
   /** What is answered to what is no request, and to one that met a fault of ours. */
@@ -57,7 +57,7 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
         close: (socket) => socket.data?.closed(),
         error: (socket, fault) => {
           // A fault of the socket is the network's; one of a handler is ours, and ends the connection alone.
-          if (!("code" in fault)) dependencies.events.faultCaught("listener", fault, {});
+          if (!("code" in fault)) dependencies.events.internalError("listener", fault, {});
           socket.data?.terminate();
         },
       },
@@ -110,7 +110,7 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
   }
 
   #fault(fault: unknown): Answer {
-    this.#dependencies.events.faultCaught("listener", fault, {});
+    this.#dependencies.events.internalError("listener", fault, {});
     return this.#dependencies.refusal("fault");
   }
 

@@ -169,7 +169,7 @@ export class PubSubSession implements SocketSession {
         this.#end(closeCodes.rateLimited, "RATE_LIMIT_EXCEEDED");
       }
     } catch (fault) {
-      events.faultCaught("pubsub", fault, { requestId: this.requestId });
+      events.internalError("pubsub", fault, { requestId: this.requestId });
     }
   }
 

@@ -113,7 +113,7 @@ function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
     served: (fact: RequestFact) => void facts.push(fact),
     events: {
       requestRefused: () => {},
-      faultCaught: (_where: string, fault: unknown) => void faults.push(fault),
+      internalError: (_where: string, fault: unknown) => void faults.push(fault),
       largeAnswerEnded: () => {},
       pubsubOpened: () => {},
       pubsubClosed: () => {},

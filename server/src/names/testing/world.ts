@@ -54,7 +54,7 @@ export class World implements AsyncDisposable {
       ...silentEvents,
       programsFound: (found) => this.events.push(`found ${JSON.stringify(found)}`),
       severalServices: (labels) => this.events.push(`several ${labels.join()}`),
-      faultCaught: (_where, error) => this.events.push(`fault ${String(error)}`),
+      internalError: (_where, error) => this.events.push(`fault ${String(error)}`),
     };
     this.names = createNames(
       { rpcUrl: this.node.url, ...rest },

@@ -30,7 +30,7 @@ export interface OracleHttpDependencies {
   readonly allowances: Readonly<Record<Variant, OracleAllowance>>;
   readonly stats: RequestStats;
   readonly requestId: () => string;
-  readonly events: Pick<OracleEvents, "requestServed" | "requestRefused" | "faultCaught">;
+  readonly events: Pick<OracleEvents, "requestServed" | "requestRefused" | "internalError">;
 }
 
 export interface OracleBindings {
@@ -196,7 +196,7 @@ export class OracleHttp {
     if (fault instanceof LedgerUnavailableError) {
       return this.#respond(exchange, new OracleFailure("SERVICE_UNAVAILABLE"));
     }
-    this.#dependencies.events.faultCaught("oracle", fault);
+    this.#dependencies.events.internalError("oracle", fault);
     return this.#respond(exchange, new OracleFailure("INTERNAL_ERROR"));
   }
 

@@ -377,7 +377,7 @@ describe("what clients are sent", () => {
         fetch: (request, bindings) => server.oracle.fetch(request, bindings),
         sockets: [server.oracle.stream],
         requestId: () => "req_x",
-        events: { faultCaught: () => undefined },
+        events: { internalError: () => undefined },
       },
     );
     const clients = await Promise.all(Array.from({ length: 1_000 }, () => follow(door.port, key)));

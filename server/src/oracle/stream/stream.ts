@@ -43,7 +43,7 @@ export interface OracleStreamDependencies {
   readonly requestId: () => string;
   readonly events: Pick<
     OracleEvents,
-    "socketOpened" | "socketClosed" | "pricesSent" | "pricesConflated" | "requestRefused" | "faultCaught"
+    "socketOpened" | "socketClosed" | "pricesSent" | "pricesConflated" | "requestRefused" | "internalError"
   >;
 }
 
@@ -205,7 +205,7 @@ export class OracleStream {
       if (tierOf(outcome, "v1").terms.webSocketConnections > 0) return outcome;
       return { code: "INSUFFICIENT_TIER", closeCode: closeCodes.notAllowed };
     } catch (fault) {
-      events.faultCaught("oracle", fault);
+      events.internalError("oracle", fault);
       return { code: "INTERNAL_ERROR", closeCode: closeCodes.unavailable };
     }
   }
@@ -229,7 +229,7 @@ export class OracleStream {
       return { code: "QUOTA_EXCEEDED", closeCode: closeCodes.outOfRequests };
     } catch (fault) {
       this.#leave(grant.accountId);
-      events.faultCaught("oracle", fault);
+      events.internalError("oracle", fault);
       return { code: "SERVICE_UNAVAILABLE", closeCode: closeCodes.unavailable };
     }
   }

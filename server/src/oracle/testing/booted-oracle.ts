@@ -96,7 +96,7 @@ export async function bootOracle(options: BootOptions = {}) {
         socketClosed: (code) => count(`closed ${code}`),
         pricesSent: (messages) => count("sent", messages),
         pricesConflated: (messages) => count("conflated", messages),
-        faultCaught: (_where, fault) => void faults.push(fault),
+        internalError: (_where, fault) => void faults.push(fault),
       },
       startFeed: feed.start,
     },

@@ -74,7 +74,7 @@ export async function bootCluster(
       events: {
         upstreamCalled: () => {},
         extraCall: (_network, upstream, why) => void told.extras.push({ upstream, why }),
-        faultCaught: (_where, fault) => {
+        internalError: (_where, fault) => {
           throw fault;
         },
         floorMissed: () => {

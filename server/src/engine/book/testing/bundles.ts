@@ -66,7 +66,7 @@ export class SeenEvents implements BookEvents {
     this.forgotten += count;
   }
 
-  faultCaught(_where: string, error: unknown): void {
+  internalError(_where: string, error: unknown): void {
     this.faults.push(error);
   }
 }
