@@ -2,6 +2,8 @@
  * One subject of bench/devnet-index, in a process of its own, so that the objects of one are no work for the collector of
  * the other. The first argument is `ours` or `linear`. Reads one task a line, writes one answer a line.
  */
+
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { AccountStore } from "../../devnet/chain/accounts/account-store.ts";
 import { Chain } from "../../devnet/chain/bank/chain.ts";
 import { PerformanceSamples } from "../../devnet/chain/bank/performance.ts";
@@ -11,7 +13,6 @@ import { DEFAULT_OPTIONS } from "../../devnet/chain/options.ts";
 import { answerBody, type Dispatch, dispatcher } from "../../devnet/chain/rpc/json-rpc.ts";
 import type { ChainView } from "../../devnet/chain/rpc/method.ts";
 import { rpcMethods } from "../../devnet/chain/rpc/table.ts";
-import { LiteSvmMachine } from "../../devnet/chain/svm/litesvm.ts";
 import { LinearAccounts, LinearHistory, linearView } from "./linear.ts";
 import { bodyOf, everything, shapes } from "./shapes.ts";
 import { fillAccounts, fillHistory, sizes } from "./world.ts";

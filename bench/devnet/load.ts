@@ -3,7 +3,7 @@
  * when what it sends is signed, "confirmed" when it has sent it and seen it confirmed, and a JSON line with the result
  * when it has checked what became of it.
  */
-import { keyBytes } from "../../devnet/chain/svm/key-bytes.ts";
+import { keyBytes } from "@sluice/svm";
 import { Connection, postOf } from "./connection.ts";
 import { feeLamports, makeWallets, signTransfers } from "./transfers.ts";
 

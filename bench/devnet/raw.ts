@@ -1,10 +1,10 @@
+import { keyBytes } from "@sluice/svm";
 /**
  * The limit: LiteSVM alone, with its signature checks on, fed with raw bytes in a process of its own. One line on
  * standard input starts a round of so many transfers; one JSON line tells what it took.
  */
 import { programs } from "@sluice/wire/programs";
 import { Account, FailedTransactionMetadata, LiteSvm } from "litesvm/dist/internal.js";
-import { keyBytes } from "../../devnet/chain/svm/key-bytes.ts";
 import { makeWallets, signTransfers, walletLamports } from "./transfers.ts";
 
 export interface RawResult {

@@ -1,7 +1,7 @@
+import { keyBytes } from "@sluice/svm";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { GenesisKeypair } from "../../devnet/chain/model/keypair.ts";
-import { keyBytes } from "../../devnet/chain/svm/key-bytes.ts";
 
 export const wallets = 256;
 export const feeLamports = 5_000n;

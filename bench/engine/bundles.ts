@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { keyBytes } from "@sluice/svm";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { GenesisKeypair } from "../../devnet/chain/model/keypair.ts";
-import { keyBytes } from "../../devnet/chain/svm/key-bytes.ts";
 import { tipAccounts } from "../../server/src/engine/tip-accounts.ts";
 
 const payersCount = 512;

@@ -6,7 +6,7 @@
 import { Client, type ClientDuplexStream, credentials, Metadata } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { protoFiles, protoLoading } from "@sluice/contract/proto";
-import { keyBytes } from "../../devnet/chain/svm/key-bytes.ts";
+import { keyBytes } from "@sluice/svm";
 import { type SignedBundle, signBundles } from "./bundles.ts";
 
 export interface LoadSender {

@@ -1,8 +1,8 @@
+import { MachineProcess } from "@sluice/svm/bank";
 import { endInOrder } from "../end-of-process.ts";
 import { GenesisFaults } from "./genesis/load.ts";
 import { type ChainNode, startNode } from "./node.ts";
 import { type NodeOptions, parseCommandLine } from "./options.ts";
-import { MachineProcess } from "./svm/process/machine-process.ts";
 
 function endWithFaults(faults: readonly string[]): never {
   for (const fault of faults) console.error(`devnet chain: ${fault}`);

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { rpcMethods } from "@sluice/contract/rpc";
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { type ChainNode, startNode } from "./node.ts";
 import { DEFAULT_OPTIONS } from "./options.ts";
-import { LiteSvmMachine } from "./svm/litesvm.ts";
 
 /** Inputs between two looks at whether the chain still lives. */
 const CHECK_EVERY = 50_000;

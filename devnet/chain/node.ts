@@ -1,3 +1,4 @@
+import type { Svm } from "@sluice/svm/bank";
 import type { Server, ServerWebSocket } from "bun";
 import { Door } from "../door.ts";
 import { Chain } from "./bank/chain.ts";
@@ -20,7 +21,6 @@ import { answerBody, type Dispatch, dispatcher } from "./rpc/json-rpc.ts";
 import type { Method, RpcNode } from "./rpc/method.ts";
 import { rpcMethods } from "./rpc/table.ts";
 import { SlotTimer } from "./slot-timer.ts";
-import type { Svm } from "./svm/svm.ts";
 import { startTraffic } from "./traffic/traffic.ts";
 
 /** Longest text that a client may send over a socket. Source: Solana JSON-RPC, limits. */

@@ -7,7 +7,19 @@ import { blank, functionsOf, importsOf, type SourceFile } from "./architecture/s
 import { checkWalls, type Rule, sizeLimits } from "./architecture/walls.ts";
 
 const root = join(import.meta.dir, "../..");
-const workspaces = ["contract", "wire", "lib", "auction", "sdk", "console", "devnet", "server", "bench", "scripts"];
+const workspaces = [
+  "contract",
+  "wire",
+  "lib",
+  "svm",
+  "auction",
+  "sdk",
+  "console",
+  "devnet",
+  "server",
+  "bench",
+  "scripts",
+];
 
 /** Files that are started by name: processes, workspace doors, pages, and benchmarks. */
 function isStartedByName(path: string): boolean {

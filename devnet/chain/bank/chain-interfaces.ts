@@ -1,5 +1,5 @@
+import type { Svm } from "@sluice/svm/bank";
 import type { Block } from "../model/records.ts";
-import type { Svm } from "../svm/svm.ts";
 import type { BankSlot } from "./bank-slot.ts";
 import type { TakenBack } from "./left-branch.ts";
 

@@ -1,3 +1,4 @@
+import { type AccountWrite, MachineEndedError, type MachineFacts } from "@sluice/svm/bank";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import { AccountStore } from "../accounts/account-store.ts";
@@ -9,7 +10,6 @@ import type { BlockBuilder } from "../consensus/tips/sweep.ts";
 import type { Genesis } from "../genesis/genesis.ts";
 import { History, type RecordedTransaction } from "../history/history.ts";
 import type { Block, ChainAccount } from "../model/records.ts";
-import { type AccountWrite, MachineEndedError, type MachineFacts } from "../svm/svm.ts";
 import { type BankSlot, type Commitment, CommitmentLadder } from "./bank-slot.ts";
 import { blockOf } from "./block-of.ts";
 import { BlockhashQueue } from "./blockhashes.ts";

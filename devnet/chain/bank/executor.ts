@@ -1,3 +1,5 @@
+import { rentExemptEpoch } from "@sluice/svm";
+import type { SvmOutcome } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import { costModel } from "@sluice/wire/runtime-rules";
 import type { Transaction } from "@sluice/wire/transaction";
@@ -6,8 +8,6 @@ import { isSimpleVote } from "../consensus/votes/simple-vote.ts";
 import type { RecordedTransaction } from "../history/history.ts";
 import type { ChainAccount, ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model/records.ts";
 import { isTokenProgram, tokenBalances } from "../model/token-state.ts";
-import { RENT_EXEMPT_EPOCH } from "../svm/rent-exempt.ts";
-import type { SvmOutcome } from "../svm/svm.ts";
 import { costUnits } from "./fees.ts";
 import type { LookupBank } from "./lookup-tables.ts";
 import { durableNonceAccount } from "./nonce.ts";
@@ -85,7 +85,7 @@ export function exactError(
 export function withLamports(account: ChainAccount | null, lamports: bigint): ChainAccount | null {
   if (lamports === 0n) return null;
   if (account !== null) return { ...account, lamports };
-  return { lamports, data: NO_DATA, owner: programs.system, executable: false, rentEpoch: RENT_EXEMPT_EPOCH };
+  return { lamports, data: NO_DATA, owner: programs.system, executable: false, rentEpoch: rentExemptEpoch };
 }
 
 type Accounts = readonly (ChainAccount | null)[];

@@ -1,4 +1,4 @@
-import { type AccountWrite, MachineEndedError, type Svm } from "../svm/svm.ts";
+import { type AccountWrite, MachineEndedError, type Svm } from "@sluice/svm/bank";
 import type { Admitted } from "./open-slot.ts";
 
 /** Times that a transaction may end the machine while it runs alone. */

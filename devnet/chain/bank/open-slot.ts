@@ -1,10 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
+import { durableNonce, type SvmOutcome, type SvmTransaction } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { History, RecordedTransaction } from "../history/history.ts";
 import type { Reward } from "../model/records.ts";
-import { durableNonce } from "../svm/durable-nonce.ts";
-import type { SvmOutcome, SvmTransaction } from "../svm/svm.ts";
 import type { BankSlot } from "./bank-slot.ts";
 import { BlockLimits } from "./block-limits.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";

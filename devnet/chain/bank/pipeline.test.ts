@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
+import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome, type SvmTransaction } from "@sluice/svm/bank";
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { AddressLookupTableProgram, Keypair, SystemProgram } from "@solana/web3.js";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { parsedTransaction } from "../rpc/transaction-input.ts";
-import { LiteSvmMachine } from "../svm/litesvm.ts";
-import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome, type SvmTransaction } from "../svm/svm.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
 import { hashBytes } from "./slot-sysvars.ts";
 

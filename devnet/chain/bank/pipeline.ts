@@ -1,4 +1,4 @@
-import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome } from "../svm/svm.ts";
+import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome } from "@sluice/svm/bank";
 import { MachineRecovery } from "./machine-recovery.ts";
 import type { Admitted, OpenSlot } from "./open-slot.ts";
 import { type Submission, SubmissionQueue } from "./submission-queue.ts";

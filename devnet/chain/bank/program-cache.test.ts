@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
+import { MachineProcess } from "@sluice/svm/bank";
 import { programs, sysvars } from "@sluice/wire/programs";
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { programDataAddress } from "../genesis/elf-accounts.ts";
 import { ByteWriter } from "../model/bytes.ts";
 import { ProgramWriter } from "../programs/program-writer.ts";
-import { MachineProcess } from "../svm/process/machine-process.ts";
 import { type ManualChain, signedBy, startManualChain } from "../testing/chain.ts";
 
 const SOL = 1_000_000_000;

@@ -1,10 +1,10 @@
 import { createPublicKey, verify } from "node:crypto";
+import { keyBytes } from "@sluice/svm";
+import type { SvmTransaction } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import type { Message, Transaction } from "@sluice/wire/transaction";
 import { writableKeys } from "../encode/account-keys.ts";
 import type { TransactionErrorJson } from "../model/records.ts";
-import { keyBytes } from "../svm/key-bytes.ts";
-import type { SvmTransaction } from "../svm/svm.ts";
 import { AddressNames } from "./address-names.ts";
 import { messageFees, type TransactionFees } from "./fees.ts";
 import { type LoadedAddresses, type LookupBank, loadAddresses } from "./lookup-tables.ts";

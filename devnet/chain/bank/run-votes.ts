@@ -1,5 +1,5 @@
+import { MachineEndedError, type Svm } from "@sluice/svm/bank";
 import type { Transaction } from "@sluice/wire/transaction";
-import { MachineEndedError, type Svm } from "../svm/svm.ts";
 import type { OpenSlot } from "./open-slot.ts";
 
 /** Runs votes in an open slot, all at once. A machine that ends takes them with it. */

@@ -1,10 +1,9 @@
+import { type AccountWrite, durableNonce, type Svm, type SvmOutcome } from "@sluice/svm/bank";
 import type { Transaction } from "@sluice/wire/transaction";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { CACHED_OWNERS } from "../model/programs.ts";
 import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../model/records.ts";
 import { tokenBalances } from "../model/token-state.ts";
-import { durableNonce } from "../svm/durable-nonce.ts";
-import type { AccountWrite, Svm, SvmOutcome } from "../svm/svm.ts";
 import type { BankSlot, Commitment } from "./bank-slot.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 import { admit, exactError, loadedBytes, type OpenBank, readAfter } from "./executor.ts";

@@ -1,3 +1,4 @@
+import type { AccountWrite } from "@sluice/svm/bank";
 import { decodeAddress } from "@sluice/wire/base58";
 import type { EpochSchedule } from "../consensus/epochs.ts";
 import {
@@ -9,7 +10,6 @@ import {
   slotHashesSysvar,
   stakeHistorySysvar,
 } from "../model/sysvars.ts";
-import type { AccountWrite } from "../svm/svm.ts";
 import type { BankSlot } from "./bank-slot.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 

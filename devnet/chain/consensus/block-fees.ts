@@ -1,7 +1,7 @@
+import type { AccountWrite } from "@sluice/svm/bank";
 import type { RecordedTransaction } from "../history/history.ts";
 import { systemAccount } from "../model/native-account.ts";
 import type { ChainAccount, Reward } from "../model/records.ts";
-import type { AccountWrite } from "../svm/svm.ts";
 
 export interface FeeDistribution {
   readonly writes: readonly AccountWrite[];

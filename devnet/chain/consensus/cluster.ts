@@ -1,10 +1,10 @@
+import type { AccountWrite } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
 import type { BankSlot } from "../bank/bank-slot.ts";
 import type { Genesis } from "../genesis/genesis.ts";
 import type { ChainAccount, Reward } from "../model/records.ts";
 import type { StakeHistoryEntry } from "../model/sysvars.ts";
-import type { AccountWrite } from "../svm/svm.ts";
 import { AccountOverlay } from "./account-overlay.ts";
 import { countStakes, startEpoch } from "./epoch-start.ts";
 import type { EpochSchedule } from "./epochs.ts";

@@ -1,7 +1,7 @@
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import type { Chain } from "../bank/chain.ts";
 import { type ChainNode, startNode } from "../node.ts";
 import { DEFAULT_OPTIONS } from "../options.ts";
-import { LiteSvmMachine } from "../svm/litesvm.ts";
 import { call } from "../testing/boot.ts";
 import { SeededRandom } from "./random.ts";
 

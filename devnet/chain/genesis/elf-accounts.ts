@@ -1,8 +1,8 @@
+import type { AccountWrite } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import { ByteWriter } from "../model/bytes.ts";
 import type { ChainAccount } from "../model/records.ts";
 import { bytesOf, derive } from "../model/token-accounts.ts";
-import type { AccountWrite } from "../svm/svm.ts";
 import { rentFree } from "./ledger.ts";
 
 /** The accounts of programs as their loaders keep them. */

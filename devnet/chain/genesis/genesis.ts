@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { AccountWrite, Svm } from "@sluice/svm/bank";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { type PoolKeys, poolGenesis, poolKeys } from "../consensus/stake-pool/stake-pool.ts";
@@ -14,7 +15,6 @@ import {
   slotHashesSysvar,
   stakeHistorySysvar,
 } from "../model/sysvars.ts";
-import type { AccountWrite, Svm } from "../svm/svm.ts";
 import { type GenesisDescription, GenesisFaults, isLoaded, standardGenesis } from "./load.ts";
 
 export interface GenesisOptions {

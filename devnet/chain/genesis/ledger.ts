@@ -1,10 +1,10 @@
+import type { AccountWrite } from "@sluice/svm/bank";
 import { programs, wellKnownAddresses } from "@sluice/wire/programs";
 import { GenesisKeypair } from "../model/keypair.ts";
 import type { ChainAccount } from "../model/records.ts";
 import { rentExemptLamports } from "../model/sysvars.ts";
 import { associatedTokenAddress, bytesOf, encodeTokenAccount } from "../model/token-accounts.ts";
 import { nameOwner } from "../names/registry.ts";
-import type { AccountWrite } from "../svm/svm.ts";
 import { type GenesisFile, NATIVE } from "./file.ts";
 import type { Fault } from "./shapes.ts";
 

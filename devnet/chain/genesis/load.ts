@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { AccountWrite } from "@sluice/svm/bank";
 import { nameServices } from "@sluice/wire/name-services";
 import { programs } from "@sluice/wire/programs";
 import { assembledPrograms } from "../programs/assembled.ts";
-import type { AccountWrite } from "../svm/svm.ts";
 import { type BuiltGenesis, buildGenesis } from "./build.ts";
 import { type Ask, type CloneRequest, cloneAccounts } from "./clone.ts";
 import { defaultGenesis } from "./default.ts";

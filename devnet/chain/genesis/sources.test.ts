@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MachineProcess } from "@sluice/svm/bank";
 import { getAccount, getMint, getTokenMetadata, TOKEN_2022_PROGRAM_ID } from "@solana/spl-token";
 import {
   Connection,
@@ -15,7 +16,6 @@ import type { ChainNode } from "../node.ts";
 import { type NodeOptions, parseCommandLine } from "../options.ts";
 import { Assembler } from "../programs/assembler/assembler.ts";
 import { holding, poolNamed, swapInstruction } from "../programs/testing/pool-instructions.ts";
-import { MachineProcess } from "../svm/process/machine-process.ts";
 import { bootNode, call } from "../testing/boot.ts";
 import { walletKeypair } from "../testing/wallets.ts";
 import { programDataAddress } from "./elf-accounts.ts";

@@ -1,10 +1,10 @@
+import { MachineProcess } from "@sluice/svm/bank";
 import { decodeAddress } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import type { Transaction } from "@sluice/wire/transaction";
 import { tipAccounts } from "../consensus/tips/tip-programs.ts";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
-import { MachineProcess } from "../svm/process/machine-process.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
 import { Draw } from "../traffic/draw.ts";
 import { BlockEngineLinks } from "./block-engine-links.ts";

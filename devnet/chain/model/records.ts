@@ -3,24 +3,9 @@
  * blockhashes and signatures are base58 text; instruction and account data are raw bytes.
  */
 
-export interface ChainAccount {
-  readonly lamports: bigint;
-  readonly data: Uint8Array;
-  readonly owner: string;
-  readonly executable: boolean;
-  readonly rentEpoch: bigint;
-}
+import type { CompiledInstruction, TransactionErrorJson } from "@sluice/svm";
 
-/** The JSON form of a TransactionError: a unit variant's name, or one key with its payload. */
-export type TransactionErrorJson = string | { readonly [variant: string]: unknown };
-
-export interface CompiledInstruction {
-  readonly programIdIndex: number;
-  readonly accounts: readonly number[];
-  readonly data: Uint8Array;
-  /** 1 for an outer instruction, 2 for one that it calls, and so on. */
-  readonly stackHeight: number;
-}
+export type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "@sluice/svm";
 
 export interface TokenBalance {
   readonly accountIndex: number;

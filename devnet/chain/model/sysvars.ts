@@ -1,10 +1,10 @@
+import type { AccountWrite } from "@sluice/svm/bank";
 import { sysvars } from "@sluice/wire/programs";
 import { feeRules } from "@sluice/wire/runtime-rules";
-import type { AccountWrite } from "../svm/svm.ts";
 import { ByteWriter } from "./bytes.ts";
 import type { ChainAccount } from "./records.ts";
 
-const RENT_EXEMPT_EPOCH = 0xffff_ffff_ffff_ffffn;
+const rentExemptEpoch = 0xffff_ffff_ffff_ffffn;
 const SLOT_HASHES_MAX = 512;
 const RECENT_BLOCKHASHES_MAX = 150;
 const SLOT_HISTORY_BITS = 1_048_576n;
@@ -20,7 +20,7 @@ function sysvar(address: string, data: Uint8Array): AccountWrite {
     data,
     owner: sysvars.owner,
     executable: false,
-    rentEpoch: RENT_EXEMPT_EPOCH,
+    rentEpoch: rentExemptEpoch,
   };
   return { address, account };
 }

@@ -1,7 +1,7 @@
+import type { Svm } from "@sluice/svm/bank";
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { type ChainNode, startNode } from "../node.ts";
 import { DEFAULT_OPTIONS, type NodeOptions } from "../options.ts";
-import { LiteSvmMachine } from "../svm/litesvm.ts";
-import type { Svm } from "../svm/svm.ts";
 
 /**
  * A node on free ports with a fast clock, from one seed: what the tests talk to. Its machine is in the test's own process

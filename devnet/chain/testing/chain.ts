@@ -1,3 +1,5 @@
+import type { Svm } from "@sluice/svm/bank";
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { parseTransaction, type Transaction as WireTransaction } from "@sluice/wire/transaction";
 import { type Keypair, Transaction, type TransactionInstruction } from "@solana/web3.js";
 import { Chain } from "../bank/chain.ts";
@@ -5,8 +7,6 @@ import type { ChainOptions } from "../bank/chain-interfaces.ts";
 import { createGenesis, type GenesisOptions } from "../genesis/genesis.ts";
 import { DEFAULT_OPTIONS } from "../options.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
-import { LiteSvmMachine } from "../svm/litesvm.ts";
-import type { Svm } from "../svm/svm.ts";
 
 /** A chain without doors whose clock moves one slot time with every slot that the test closes. */
 export interface ManualChain extends AsyncDisposable {

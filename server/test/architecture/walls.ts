@@ -49,10 +49,11 @@ const workspaceImports: Readonly<Record<string, readonly string[]>> = {
   auction: ["wire"],
   sdk: ["contract", "wire"],
   console: ["sdk"],
-  devnet: ["contract", "wire", "lib"],
-  server: ["contract", "wire", "lib", "auction", "console", "devnet"],
-  bench: ["contract", "wire", "lib", "auction", "sdk", "server", "devnet"],
-  scripts: ["contract", "wire", "lib", "auction", "sdk", "console", "server", "devnet", "bench"],
+  svm: ["contract", "wire", "lib"],
+  devnet: ["contract", "wire", "lib", "svm"],
+  server: ["contract", "wire", "lib", "svm", "auction", "console", "devnet"],
+  bench: ["contract", "wire", "lib", "svm", "auction", "sdk", "server", "devnet"],
+  scripts: ["contract", "wire", "lib", "svm", "auction", "sdk", "console", "server", "devnet", "bench"],
 };
 
 const drivers: Readonly<Record<string, string>> = {

@@ -17,7 +17,7 @@ export type Victim = (typeof victims)[number];
 const marks: Readonly<Record<Exclude<Victim, "server" | "leaders">, string>> = {
   simulator: "engine/simulation/child/main.ts",
   ledger: "ledger/child/main.ts",
-  machine: "svm/process/main.ts",
+  machine: "svm/bank/main.ts",
 };
 
 const searcherNames = ["free", "developer", "business", "professional", "enterprise"] as const;

@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { MachineProcess, type Svm, type SvmOutcome, type SvmTransaction } from "@sluice/svm/bank";
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { decodeTipPaymentConfig, tipPrograms } from "@sluice/wire/accounts/tips";
 import type { Address } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { distributionAddress, tipAccounts, tipPaymentConfigAddress } from "../../consensus/tips/tip-programs.ts";
-import { LiteSvmMachine } from "../../svm/litesvm.ts";
-import { MachineProcess } from "../../svm/process/machine-process.ts";
-import type { Svm, SvmOutcome, SvmTransaction } from "../../svm/svm.ts";
 import { type ManualChain, signed, signedBy, startManualChain } from "../../testing/chain.ts";
 import type { BundlePacket } from "./insertion.ts";
 

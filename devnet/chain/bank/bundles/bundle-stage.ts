@@ -1,5 +1,5 @@
+import type { Svm } from "@sluice/svm/bank";
 import type { Transaction } from "@sluice/wire/transaction";
-import type { Svm } from "../../svm/svm.ts";
 import type { LookupBank } from "../lookup-tables.ts";
 import type { OpenSlot } from "../open-slot.ts";
 import { type BundlePacket, type Insertion, type InsertionFault, insertBundle } from "./insertion.ts";

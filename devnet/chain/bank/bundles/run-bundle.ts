@@ -1,6 +1,6 @@
+import { MachineEndedError, type Svm, type SvmOutcome, succeeded } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
-import { MachineEndedError, type Svm, type SvmOutcome, succeeded } from "../../svm/svm.ts";
 import type { Admitted, OpenSlot } from "../open-slot.ts";
 
 /** Times that a bundle may end the machine. */

@@ -1,3 +1,4 @@
+import type { AccountWrite } from "@sluice/svm/bank";
 import {
   encodeStakePool,
   poolValidatorStakeAddress,
@@ -15,7 +16,6 @@ import { GenesisKeypair } from "../../model/keypair.ts";
 import { ownedAccount, standInProgram, systemAccount } from "../../model/native-account.ts";
 import type { ChainAccount } from "../../model/records.ts";
 import { rentExemptLamports } from "../../model/sysvars.ts";
-import type { AccountWrite } from "../../svm/svm.ts";
 import { delegatedStake, undelegatedStake } from "../stakes/stake-account.ts";
 import { sha256 } from "../tips/tip-programs.ts";
 import type { Validator } from "../validator.ts";

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { AccountWrite } from "@sluice/svm/bank";
 import {
   encodeTipAccount,
   encodeTipDistributionConfig,
@@ -13,7 +14,6 @@ import { decodeAddress } from "@sluice/wire/base58";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { GenesisKeypair } from "../../model/keypair.ts";
 import { ownedAccount, standInProgram, systemAccount } from "../../model/native-account.ts";
-import type { AccountWrite } from "../../svm/svm.ts";
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
 

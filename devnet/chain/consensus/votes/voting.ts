@@ -1,8 +1,8 @@
+import type { AccountWrite } from "@sluice/svm/bank";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { BankSlot } from "../../bank/bank-slot.ts";
 import { hashBytes } from "../../bank/slot-sysvars.ts";
 import type { ChainAccount } from "../../model/records.ts";
-import type { AccountWrite } from "../../svm/svm.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import type { Validator } from "../validator.ts";
 import { CREDITS_MAX, type Lockouts, landVote, voteFor, withCredits } from "./tower.ts";

@@ -1,6 +1,6 @@
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { type ChainNode, startNode } from "../../node.ts";
 import { DEFAULT_OPTIONS, type NodeOptions } from "../../options.ts";
-import { LiteSvmMachine } from "../../svm/litesvm.ts";
 import { call } from "../../testing/boot.ts";
 
 const CLOCK_START_MS = 1_800_000_000_000;

@@ -1,9 +1,9 @@
+import type { AccountWrite, SvmOutcome } from "@sluice/svm/bank";
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { programs } from "@sluice/wire/programs";
 import { type AccountMeta, Keypair, PublicKey, Transaction, TransactionInstruction } from "@solana/web3.js";
 import { programAccounts } from "../../genesis/elf-accounts.ts";
 import { rentFree } from "../../genesis/ledger.ts";
-import { LiteSvmMachine } from "../../svm/litesvm.ts";
-import type { AccountWrite, SvmOutcome } from "../../svm/svm.ts";
 
 /** A machine with one program and one payer. */
 export class ProgramRun {

@@ -30,7 +30,7 @@ export function isBuiltIn(account: Account | null): boolean {
   return account !== null && sameKey(account.owner(), nativeLoader);
 }
 
-const RENT_EXEMPT_EPOCH = 0xffff_ffff_ffff_ffffn;
+const rentExemptEpoch = 0xffff_ffff_ffff_ffffn;
 
 /** An account of LiteSVM's with what is asked of it often: each question costs a call. */
 export interface WrittenAccount {
@@ -48,7 +48,7 @@ export function writtenAccount(
   data: Uint8Array,
   executable: boolean,
 ): WrittenAccount {
-  const native = new Account(lamports, data, owner, executable, RENT_EXEMPT_EPOCH);
+  const native = new Account(lamports, data, owner, executable, rentExemptEpoch);
   const isPlain = !isLoader(owner) && !sameKey(owner, nativeLoader);
   return { native, dataBytes: data.length, executable, isPlain };
 }

@@ -1,12 +1,12 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { Account } from "litesvm/dist/internal.js";
-import type { ChainAccount } from "../model/records.ts";
-import { keyBytes } from "./key-bytes.ts";
-import { executeBundle, simulateBundle } from "./litesvm-bundle.ts";
-import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt, LiteSvmCore } from "./litesvm-core.ts";
-import type { LiteSvmOutcome } from "./litesvm-outcome.ts";
-import { RENT_EXEMPT_EPOCH } from "./rent-exempt.ts";
-import type { AccountWrite, LamportsWrite, Svm, SvmOutcome, SvmTransaction } from "./svm.ts";
+import type { ChainAccount } from "../account.ts";
+import { rentExemptEpoch } from "../account.ts";
+import { executeBundle, simulateBundle } from "../bank/bundle.ts";
+import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt, LiteSvmCore } from "../bank/core.ts";
+import type { LiteSvmOutcome } from "../bank/outcome.ts";
+import type { AccountWrite, LamportsWrite, Svm, SvmOutcome, SvmTransaction } from "../bank/svm.ts";
+import { keyBytes } from "../key-bytes.ts";
 
 function chainAccount(account: Account | null): ChainAccount | null {
   if (account === null) return null;
@@ -15,7 +15,7 @@ function chainAccount(account: Account | null): ChainAccount | null {
     data: account.data(),
     owner: encodeBase58(account.owner()),
     executable: account.executable(),
-    rentEpoch: RENT_EXEMPT_EPOCH,
+    rentEpoch: rentExemptEpoch,
   };
 }
 

@@ -1,11 +1,5 @@
 import type { Account } from "litesvm/dist/internal.js";
-import {
-  type CoreOutcome,
-  type CoreTransaction,
-  type KeyedAccount,
-  type LiteSvmCore,
-  sameAccount,
-} from "./litesvm-core.ts";
+import { type CoreOutcome, type CoreTransaction, type KeyedAccount, type LiteSvmCore, sameAccount } from "./core.ts";
 
 function isSame(one: Account | null, other: Account | null): boolean {
   return one === null || other === null ? one === other : sameAccount(one, other);

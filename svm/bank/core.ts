@@ -1,8 +1,8 @@
 import { programs, sysvars } from "@sluice/wire/programs";
 import { Account, LiteSvm, SimulatedTransactionInfo } from "litesvm/dist/internal.js";
+import { keyBytes } from "../key-bytes.ts";
 import { durableNonce } from "./durable-nonce.ts";
-import { keyBytes } from "./key-bytes.ts";
-import { type LiteSvmOutcome, liteSvmOutcome } from "./litesvm-outcome.ts";
+import { type LiteSvmOutcome, liteSvmOutcome } from "./outcome.ts";
 import type { SvmTransaction } from "./svm.ts";
 
 const NONCE_BYTES = 80;

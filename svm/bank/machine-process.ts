@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { type FrameReader, FrameSplitter, FrameWriter } from "@sluice/wire/frames";
-import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome, type SvmTransaction } from "../svm.ts";
-import { AnswerReader, writeAccount, writeTransaction } from "./bank-codec.ts";
+import { AnswerReader, writeAccount, writeTransaction } from "./host-codec.ts";
 import { REQUEST } from "./messages.ts";
+import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome, type SvmTransaction } from "./svm.ts";
 
 const ENTRY = fileURLToPath(new URL("./main.ts", import.meta.url));
 /** Accounts are sent in frames of about so many bytes. */

@@ -1,9 +1,9 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { FrameReader, FrameWriter } from "@sluice/wire/frames";
-import type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "../../model/records.ts";
+import type { ChainAccount } from "../account.ts";
+import { rentExemptEpoch } from "../account.ts";
 import { keyBytes } from "../key-bytes.ts";
-import { RENT_EXEMPT_EPOCH } from "../rent-exempt.ts";
-import type { AccountWrite, LamportsWrite, SvmOutcome, SvmTransaction } from "../svm.ts";
+import type { CompiledInstruction, TransactionErrorJson } from "../outcome.ts";
 import {
   BARE_LINE,
   CALLS,
@@ -19,6 +19,7 @@ import {
   RETURNS,
   VERIFY,
 } from "./messages.ts";
+import type { AccountWrite, LamportsWrite, SvmOutcome, SvmTransaction } from "./svm.ts";
 
 /** Names of programs that are kept between answers; more begin anew. */
 const OWNERS_MAX = 4_096;
@@ -131,7 +132,7 @@ export class AnswerReader {
       data: reader.copy(),
       owner,
       executable: kind === EXECUTABLE,
-      rentEpoch: RENT_EXEMPT_EPOCH,
+      rentEpoch: rentExemptEpoch,
     };
   }
 

@@ -1,8 +1,8 @@
-import { GenesisKeypair } from "../../model/keypair.ts";
-import { airdropTransaction } from "../../rpc/airdrop.ts";
-import { type ManualChain, startManualChain } from "../../testing/chain.ts";
-import { Draw } from "../../traffic/draw.ts";
-import { MachineProcess } from "./machine-process.ts";
+import { MachineProcess } from "@sluice/svm/bank";
+import { GenesisKeypair } from "../model/keypair.ts";
+import { airdropTransaction } from "../rpc/airdrop.ts";
+import { type ManualChain, startManualChain } from "../testing/chain.ts";
+import { Draw } from "../traffic/draw.ts";
 
 const SOL = 1_000_000_000n;
 const PAYERS = 16;

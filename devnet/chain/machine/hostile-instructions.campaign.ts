@@ -1,12 +1,11 @@
+import { MachineProcess, type Svm } from "@sluice/svm/bank";
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { programs, sysvars } from "@sluice/wire/programs";
 import { encodeMessage, parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/chain.ts";
 import { hashBytes } from "../bank/slot-sysvars.ts";
 import { ByteWriter } from "../model/bytes.ts";
 import { startManualChain } from "../testing/chain.ts";
-import { LiteSvmMachine } from "./litesvm.ts";
-import { MachineProcess } from "./process/machine-process.ts";
-import type { Svm } from "./svm.ts";
 
 /** A small seeded generator (mulberry32): a seed replays a run. */
 function generator(seed: number): (below: number) => number {

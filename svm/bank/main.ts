@@ -1,7 +1,7 @@
 import { readSync, writeSync } from "node:fs";
 import { type FrameReader, FrameSplitter, FrameWriter } from "@sluice/wire/frames";
-import { executeBundle, simulateBundle } from "../litesvm-bundle.ts";
-import { type CoreOutcome, type CoreTransaction, LiteSvmCore } from "../litesvm-core.ts";
+import { executeBundle, simulateBundle } from "./bundle.ts";
+import { type CoreOutcome, type CoreTransaction, LiteSvmCore } from "./core.ts";
 import {
   LineNumbers,
   readAccount,

@@ -1,4 +1,5 @@
-import type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "../model/records.ts";
+import type { ChainAccount } from "../account.ts";
+import type { CompiledInstruction, TransactionErrorJson } from "../outcome.ts";
 
 /** An account as it stands after a write; `null` means that the account is gone. */
 export interface AccountWrite {

@@ -8,8 +8,8 @@ import {
   TransactionErrorProgramExecutionTemporarilyRestricted,
   type TransactionMetadata,
 } from "litesvm/dist/internal.js";
-import type { TransactionErrorJson } from "../model/records.ts";
-import { instructionErrorName, transactionErrorName } from "./errors.ts";
+import { instructionErrorName, transactionErrorName } from "../native/error-names.ts";
+import type { TransactionErrorJson } from "../outcome.ts";
 import type { SvmOutcome } from "./svm.ts";
 
 function errorJson(failed: FailedTransactionMetadata): TransactionErrorJson {

@@ -1,9 +1,8 @@
 import type { FrameReader, FrameWriter } from "@sluice/wire/frames";
 import { Account } from "litesvm/dist/internal.js";
-import type { CompiledInstruction } from "../../model/records.ts";
 import { keyBytes } from "../key-bytes.ts";
-import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt } from "../litesvm-core.ts";
-import type { LiteSvmOutcome } from "../litesvm-outcome.ts";
+import type { CompiledInstruction } from "../outcome.ts";
+import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt } from "./core.ts";
 import {
   BARE_LINE,
   CALLS,
@@ -20,6 +19,7 @@ import {
   RETURNS,
   VERIFY,
 } from "./messages.ts";
+import type { LiteSvmOutcome } from "./outcome.ts";
 
 /** The machine's half of the protocol: requests are read and answers written without a text being made of any key. */
 

@@ -1,19 +1,18 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { MachineProcess, type Svm } from "@sluice/svm/bank";
+import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { Keypair, SystemProgram } from "@solana/web3.js";
-import { hashBytes } from "../../bank/slot-sysvars.ts";
-import { ByteWriter } from "../../model/bytes.ts";
-import { airdropTransaction } from "../../rpc/airdrop.ts";
-import { parsedTransaction } from "../../rpc/transaction-input.ts";
-import { call } from "../../testing/boot.ts";
-import { type ManualChain, signed, startManualChain } from "../../testing/chain.ts";
-import { hostileTransactions } from "../hostile-instructions.campaign.ts";
-import { LiteSvmMachine } from "../litesvm.ts";
-import type { Svm } from "../svm.ts";
+import { hashBytes } from "../bank/slot-sysvars.ts";
+import { ByteWriter } from "../model/bytes.ts";
+import { airdropTransaction } from "../rpc/airdrop.ts";
+import { parsedTransaction } from "../rpc/transaction-input.ts";
+import { call } from "../testing/boot.ts";
+import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
+import { hostileTransactions } from "./hostile-instructions.campaign.ts";
 import { run } from "./machine-kills.campaign.ts";
-import { MachineProcess } from "./machine-process.ts";
 
 const SOL = 1_000_000_000n;
 
@@ -235,7 +234,7 @@ test("the machine releases what it handed out: its memory does not grow with the
 }, 30_000);
 
 test("the machine's process ends with the chain's, even when that is killed", async () => {
-  const main = new URL("../../main.ts", import.meta.url).pathname;
+  const main = new URL("../main.ts", import.meta.url).pathname;
   const flags = ["--rpc-port", "0", "--pubsub-port", "0", "--admin", "--slot-ms", "50"];
   const chain = Bun.spawn([process.execPath, main, ...flags], { stdin: "pipe", stdout: "pipe", stderr: "pipe" });
   const { value } = await chain.stdout.getReader().read();

@@ -1,0 +1,9 @@
+/**
+ * svm: the LiteSVM host. LiteSVM aborts its process on some hostile input and blocks its thread, so it runs in child
+ * processes; this workspace holds those processes, the frames between them and their parent, and the two machines that
+ * run in them: `bank/` behind the development chain's bank, and `bundles/` behind the block engine's simulation. Both
+ * parents pass in the function that launches the child.
+ */
+export { type ChainAccount, rentExemptEpoch } from "./account.ts";
+export { keyBytes } from "./key-bytes.ts";
+export type { CompiledInstruction, TransactionErrorJson } from "./outcome.ts";
