@@ -10,7 +10,7 @@ import type { Slot } from "@sluice/wire/identifiers";
 import { parseTransaction } from "@sluice/wire/transaction";
 import { addressOf } from "../server/src/engine/testing/fake-desk.ts";
 import { type ServedEngine, serveEngine } from "../server/src/engine/testing/served-engine.ts";
-import { devTls } from "../server/src/gateway/index.ts";
+import { devTls } from "../server/src/net/index.ts";
 
 let directory: string;
 let served: ServedEngine;

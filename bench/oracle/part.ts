@@ -7,8 +7,8 @@
 import { oracleSymbols } from "@sluice/contract/oracle";
 import { compileAddressSet, systemClock } from "@sluice/lib";
 import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";
-import { AppDoor } from "../../server/src/gateway/index.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
+import { AppDoor } from "../../server/src/net/index.ts";
 import { createOracle, type Decimal, type SourceId, type Tick } from "../../server/src/oracle/index.ts";
 import { accounts, keyOf, playEveryMs, stampedPrice } from "./workload.ts";
 

@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { authority } from "../../server/src/upstreams/http1/testing/certificates.ts";
+import { authority } from "../../server/src/net/http1/client/testing/certificates.ts";
 import { spawnChild } from "./child.ts";
 import type { LoadPlan, LoadResult } from "./load.ts";
 import { treeCpu } from "./process-cpu.ts";

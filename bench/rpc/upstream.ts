@@ -3,7 +3,7 @@
  * bytes under the call's id, batches too, and getSlot with a slot that stands. upstream.ts [tls]; prints {"port"} when it listens
  * and ends with its standard input.
  */
-import { certificate, privateKey } from "../../server/src/upstreams/http1/testing/certificates.ts";
+import { certificate, privateKey } from "../../server/src/net/http1/client/testing/certificates.ts";
 
 const filler = "x".repeat(380);
 const result = `{"slot":100,"blockTime":1700000000,"meta":{"err":null,"fee":5000,"logMessages":["${filler}"]},"version":0}`;

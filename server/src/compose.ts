@@ -24,7 +24,7 @@ import { openStores } from "./compose/stores.ts";
 import { wireUpstreamBoard } from "./compose/upstream-board.ts";
 import { version } from "./compose/version.ts";
 import type { Config, ConfigOutcome } from "./config/index.ts";
-import { AppListener, listening } from "./gateway/index.ts";
+import { AppListener, listening } from "./net/index.ts";
 import { createEvents, createLog, createMetrics, type RootLog } from "./observe/index.ts";
 import type { State } from "./state/index.ts";
 

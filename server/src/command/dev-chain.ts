@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Clock, Random } from "@sluice/lib";
-import { freePorts } from "../gateway/index.ts";
+import { freePorts } from "../net/index.ts";
 import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 
 /** Where the development chain answers. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Clock, Random } from "@sluice/lib";
-import { freePortRange } from "../gateway/index.ts";
+import { freePortRange } from "../net/index.ts";
 import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 
 /** Where the development market's exchanges answer, by their ids. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ListenError } from "../gateway/index.ts";
+import { ListenError } from "../net/index.ts";
 import { explainStartFault } from "./start-fault.ts";
 
 function explained(code: string): string {

@@ -1,5 +1,5 @@
-import { ListenError } from "../gateway/index.ts";
 import { LedgerOpenError } from "../ledger/index.ts";
+import { ListenError } from "../net/index.ts";
 import { StateError } from "../state/index.ts";
 import { CommandFailure } from "./terminal.ts";
 

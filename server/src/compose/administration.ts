@@ -1,10 +1,10 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock, Random } from "@sluice/lib";
 import { administrationPaths, createAdministration, type EngineBoard, type UpstreamBoard } from "../admin/index.ts";
-import type { AppMount } from "../gateway/index.ts";
 import { clientAddress } from "../http/index.ts";
 import type { Grant, Refusal } from "../keys/index.ts";
 import { LedgerUnavailableError } from "../ledger/index.ts";
+import type { AppMount } from "../net/index.ts";
 import type { Events, Log } from "../observe/index.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";

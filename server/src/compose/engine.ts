@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Clock, Random } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import { type EngineService, type EngineServiceDependencies, openEngineService } from "../engine/index.ts";
-import { AppDoor, devTls, GrpcDoor, type GrpcTls, listening } from "../gateway/index.ts";
+import { AppDoor, devTls, GrpcDoor, type GrpcTls, listening } from "../net/index.ts";
 import type { Events, Log } from "../observe/index.ts";
 import { engineChain } from "./engine-chain.ts";
 import type { Forgetting } from "./forgetting.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Clock, Random } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
-import { AppDoor, listening } from "../gateway/index.ts";
+import { AppDoor, listening } from "../net/index.ts";
 import type { Events, Log } from "../observe/index.ts";
 import { createOracle, decimal, type Oracle, type OracleEvents, startExchanges } from "../oracle/index.ts";
 import { wireCredits } from "./credits.ts";

@@ -1,7 +1,7 @@
 import type { Clock, Random } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
-import { AppListener, listening } from "../gateway/index.ts";
 import { createNames, type Names } from "../names/index.ts";
+import { AppListener, listening } from "../net/index.ts";
 import type { Events } from "../observe/index.ts";
 
 interface Dependencies {

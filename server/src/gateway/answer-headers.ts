@@ -1,5 +1,5 @@
 import { anyOrigin, openCorsHeaders } from "../http/index.ts";
-import { fieldLines } from "./answer.ts";
+import { fieldLines } from "../net/index.ts";
 import type { Exchange } from "./exchange.ts";
 import type { LimitDecision } from "./interfaces.ts";
 

@@ -1,7 +1,8 @@
 import { jsonRpcFailureBody } from "../http/index.ts";
+import { type AnswerBody, CutBody } from "../net/index.ts";
 import type { EnvelopeItem } from "../rpc/index.ts";
-import { CutBody, type WholeBody } from "../upstreams/index.ts";
-import { type Answer, type AnswerBody, joinedBatch, spliced } from "./answer.ts";
+import type { WholeBody } from "../upstreams/index.ts";
+import { type Answer, joinedBatch, spliced } from "./answer.ts";
 import { answerCall, type CallResult, type OpenedCall, openCall, type RefusedCall, refusedCall } from "./call.ts";
 import { respond } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";

@@ -1,18 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { limits } from "@sluice/contract/limits";
 import type { Clock } from "@sluice/lib";
+import type { ReadableBody } from "../net/index.ts";
 import type { Refusal } from "./refusal.ts";
-
-/** What came of a body that had to be waited for: its bytes, or why there are none. */
-export type GatheredBody = Uint8Array | "too-large" | "broken";
-
-/** A request's body as its connection hands it out; read once. */
-export interface ReadableBody {
-  /** The body when all of it is here already, else null. It is the connection's memory, and gone after this turn. */
-  takeBody(): Uint8Array | null;
-  /** Waits for the body and tells once; never for a client that goes away. Nothing beyond `bytesMax` is held. */
-  gatherBody(bytesMax: number, done: (body: GatheredBody) => void): void;
-}
 
 interface PendingRead {
   readonly startedMs: number;

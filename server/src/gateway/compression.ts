@@ -11,7 +11,8 @@ import {
 } from "node:zlib";
 import { type ByteSource, through } from "@sluice/lib";
 import type { HeaderReader } from "../http/index.ts";
-import type { Answer, AnswerBody, StreamEnding } from "./answer.ts";
+import type { AnswerBody, StreamEnding } from "../net/index.ts";
+import type { Answer } from "./answer.ts";
 
 /**
  * Shorter answers are sent as they are: compressing 4 KB costs more of a processor than sending it does, and most answers

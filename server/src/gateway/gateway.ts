@@ -1,11 +1,30 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet, Clock } from "@sluice/lib";
-import { docsRedirect, hasSingleHost, preflightResponse, problemResponse } from "../http/index.ts";
+import {
+  docsRedirect,
+  hasSingleHost,
+  isUpgrade,
+  pathOf,
+  preflightResponse,
+  problemResponse,
+  targetOf,
+} from "../http/index.ts";
+import {
+  type AppMount,
+  type DoorServer,
+  type Handled,
+  type HttpRequest,
+  HttpServer,
+  Listener,
+  runtimeBodyBytesMax,
+  type SocketMount,
+  type SocketPeer,
+  webRequest,
+} from "../net/index.ts";
 import type { Rpc } from "../rpc/index.ts";
 import type { Answer } from "./answer.ts";
 import { AnswerHeaders } from "./answer-headers.ts";
 import { BodyReads } from "./body-reads.ts";
-import { type Handled, type HttpRequest, HttpServer, webRequest } from "./http1/index.ts";
 import type {
   DoorCredits,
   DoorEvents,
@@ -15,26 +34,10 @@ import type {
   HealthSource,
   RequestFact,
 } from "./interfaces.ts";
-import { type DoorServer, Listener, runtimeBodyBytesMax } from "./listener.ts";
-import { isBeneath, isRpcPath, isUpgrade, pathOf, targetOf } from "./network.ts";
+import { isBeneath, isRpcPath } from "./network.ts";
 import { Overload, overloadDefaults } from "./overload.ts";
 import { Pipeline } from "./pipeline.ts";
-import type { SocketMount, SocketPeer } from "./socket.ts";
 import { healthResponse, WebAnswers } from "./web-answers.ts";
-
-/** A REST application under some paths of the gateway. */
-export interface AppMount {
-  /** Paths equal to it or beneath it; "/" takes whatever nobody else does. The longest one that fits wins. */
-  readonly prefix: string;
-  /** As Hono's `fetch`: the second argument becomes the handlers' bindings. */
-  readonly fetch: (request: Request, bindings: AppBindings) => Response | Promise<Response>;
-}
-
-export interface AppBindings {
-  readonly requestId: string;
-  /** The socket's address; what it says behind a trusted proxy is for http's clientAddress. */
-  readonly socketAddress: string;
-}
 
 export interface GatewayDoorOptions {
   readonly hostname: string;

@@ -3,18 +3,6 @@ import { type HeaderReader, queryParameter } from "../http/index.ts";
 
 const byName: ReadonlyMap<string, Network> = new Map(networks.map((network) => [network, network]));
 
-/** Path and query of an absolute URL, as the runtime's server gives them whatever the client wrote. */
-export function targetOf(url: string): string {
-  const start = url.indexOf("/", 8);
-  return start < 0 ? "/" : url.slice(start);
-}
-
-/** The path of a target without its query. */
-export function pathOf(target: string): string {
-  const query = target.indexOf("?");
-  return query < 0 ? target : target.slice(0, query);
-}
-
 /** True for the paths that JSON-RPC and PubSub are served on; a slash at the end of one changes nothing. */
 export function isRpcPath(path: string): boolean {
   if (path === "/rpc" || path === "/" || path === "") return true;
@@ -46,8 +34,4 @@ export function chooseNetwork(
 export function isBeneath(path: string, prefix: string): boolean {
   if (prefix === "/") return true;
   return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/");
-}
-
-export function isUpgrade(headers: HeaderReader): boolean {
-  return headers.get("upgrade")?.toLowerCase() === "websocket";
 }

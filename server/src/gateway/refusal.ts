@@ -6,7 +6,8 @@ import {
   writeFailureHeaders,
   writeRateLimitHeaders,
 } from "../http/index.ts";
-import { type Answer, fieldLines } from "./answer.ts";
+import { fieldLines } from "../net/index.ts";
+import type { Answer } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** What X-RPC-Endpoint says of an answer that no node gave; getHealth's says the same. */

@@ -1,7 +1,7 @@
 import { errorTable } from "@sluice/contract/errors";
+import { CutBody, type StreamEnding } from "../net/index.ts";
 import type { EnvelopeItem } from "../rpc/index.ts";
-import { CutBody } from "../upstreams/index.ts";
-import { type Answer, type StreamEnding, spliced, splicedBytes } from "./answer.ts";
+import { type Answer, spliced, splicedBytes } from "./answer.ts";
 import { answerCall, type CallResult, type OpenedCall, openCall } from "./call.ts";
 import { type Answered, respond, respondLarge } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { authority, certificate, privateKey } from "../upstreams/http1/testing/certificates.ts";
+import { authority, certificate, privateKey } from "../net/http1/client/testing/certificates.ts";
 import { testKey } from "./testing/booted-door.ts";
 import { StubNode } from "./testing/stub-node.ts";
 

@@ -1,9 +1,7 @@
 import type { HealthRecord } from "@sluice/contract/schemas";
 import { failureOf, problemResponse } from "../http/index.ts";
-import type { Answer } from "./answer.ts";
-import { type HeadFault, webAnswer } from "./http1/index.ts";
+import { type HeadFault, type HttpAnswer, problemAnswer, webAnswer } from "../net/index.ts";
 import type { DoorEvents } from "./interfaces.ts";
-import { problemAnswer } from "./problem-answer.ts";
 
 interface Dependencies {
   readonly requestId: () => string;
@@ -22,12 +20,12 @@ export class WebAnswers {
   }
 
   /** Runs what gives a Response and takes its failures for answers; never rejects. */
-  async from(respond: (requestId: string) => Response | Promise<Response>): Promise<Answer> {
+  async from(respond: (requestId: string) => Response | Promise<Response>): Promise<HttpAnswer> {
     const requestId = this.#dependencies.requestId();
     try {
       const response = await respond(requestId);
       if (!response.headers.has("x-request-id")) response.headers.set("X-Request-Id", requestId);
-      return await webAnswer(response, requestId);
+      return await webAnswer(response);
     } catch (fault) {
       const { code, message } = failureOf(fault);
       if (code === "INTERNAL_ERROR") this.#dependencies.events.internalError("door", fault, { requestId });
@@ -36,7 +34,7 @@ export class WebAnswers {
   }
 
   /** The answer to what is no request, or to one that met a fault of ours. */
-  malformed(fault: HeadFault | "fault"): Answer {
+  malformed(fault: HeadFault | "fault"): HttpAnswer {
     const requestId = this.#dependencies.requestId();
     if (fault === "fault") return problemAnswer("INTERNAL_ERROR", { requestId });
     return problemAnswer("INVALID_REQUEST", { requestId, ...fault });

@@ -24,13 +24,4 @@ export { type Problem, type ProblemOptions, problemOf, problemResponse } from ".
 export { redactKeys, redactQuery, redactUrl } from "./redact.ts";
 export { createRequestIds } from "./request-id.ts";
 export { createRestApp, type RestAppDependencies, type RestAppOptions, type RestEnvironment } from "./rest-app.ts";
-export {
-  areValueBytes,
-  chunkSizeIn,
-  decimalIn,
-  isBlank,
-  isNamed,
-  lineFeedIn,
-  tokenBytes,
-  valueEndIn,
-} from "./syntax.ts";
+export { isUpgrade, pathOf, targetOf } from "./target.ts";

@@ -4,7 +4,6 @@
  * answers, the cache with slot notices, and getHealth and the console with the state of each node.
  */
 export { discard, type NodeAnswer, type WholeBody } from "./answer.ts";
-export { CutBody } from "./http1/body-source.ts";
 export type { LargeAnswer } from "./large-answer.ts";
 export type { NodeOrder } from "./node.ts";
 export { packAnswer, unpackAnswer } from "./packed-answer.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { ByteSource } from "@sluice/lib";
 import fc from "fast-check";
+import { CutBody } from "../net/http1/client/body-source.ts";
 import { readAnswer } from "./answer.ts";
-import { CutBody } from "./http1/body-source.ts";
 import { LargeAnswer, readBeginning } from "./large-answer.ts";
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,8 +1,6 @@
 import type { ByteSource } from "@sluice/lib";
 import { sliceEnvelope } from "@sluice/wire/json";
-import { CutBody, type CutKind } from "./http1/body-source.ts";
-import { GatheredBody } from "./http1/gathered-body.ts";
-import { free } from "./http1/memory.ts";
+import { CutBody, type CutKind, free, GatheredBody } from "../net/index.ts";
 import { ValueScanner } from "./value-scanner.ts";
 
 /**

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { seededRandom, systemClock } from "@sluice/lib";
 import fc from "fast-check";
-import { authority } from "./http1/testing/certificates.ts";
-import { answerOf, type RawAnswer, RawNode } from "./http1/testing/raw-node.ts";
+import { authority } from "../net/http1/client/testing/certificates.ts";
+import { answerOf, type RawAnswer, RawNode } from "../net/http1/client/testing/raw-node.ts";
 import { type ExchangeOptions, type ExchangeOutcome, Transport, type TransportOptions } from "./transport.ts";
 
 const usual: ExchangeOptions = { deadlineMs: 5_000, answerBytesMax: 1_000_000, ownConnection: false };

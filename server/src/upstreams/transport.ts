@@ -1,9 +1,13 @@
 import type { Clock } from "@sluice/lib";
-import { ConnectionPool } from "./http1/connection-pool.ts";
-import { decodeBody } from "./http1/content-coding.ts";
-import { type LargeBody, type LargeBodyOptions, readLargeBody } from "./http1/large-body.ts";
-import type { PooledOutcome } from "./http1/pooled-call.ts";
-import { requestTarget } from "./http1/request-head.ts";
+import {
+  ConnectionPool,
+  decodeBody,
+  type LargeBody,
+  type LargeBodyOptions,
+  type PooledOutcome,
+  readLargeBody,
+  requestTarget,
+} from "../net/index.ts";
 
 /** What came of one exchange with one node, before anything is made of its bytes. */
 export type ExchangeOutcome =

@@ -2,7 +2,7 @@ import { limits } from "@sluice/contract/limits";
 import type { CommitmentName } from "@sluice/contract/rpc";
 import { type Network, networks } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
-import { requestTarget } from "./http1/request-head.ts";
+import { requestTarget } from "../net/index.ts";
 import type { NodeOrder } from "./node.ts";
 import { UpstreamPool } from "./pool.ts";
 import type { UpstreamHealth } from "./standing.ts";

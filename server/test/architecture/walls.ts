@@ -30,7 +30,9 @@ export type Rule =
 
 /** The rooms of the server, in layers; a room imports only from layers before its own. */
 export const layers: readonly (readonly string[])[] = [
-  ["config", "observe", "processes", "chain", "egress", "http"],
+  ["config", "observe", "processes", "egress", "http"],
+  ["net"],
+  ["chain"],
   ["state", "ledger", "hot"],
   ["keys", "limits", "credits", "cache", "upstreams", "ingest", "enhanced", "history", "analytics"],
   ["rpc", "streams", "webhooks", "engine", "pool", "oracle", "names"],
@@ -179,7 +181,7 @@ function checkCode(file: SourceFile): Violation[] {
       found.push({ rule, path: file.path, line: index + 1, found: text.trim() });
     };
     if (/\b(process|Bun)\.env\b/.test(text) && room !== "config") add("environment");
-    if (/\bBun\.serve\b/.test(text) && room !== "gateway" && !file.path.startsWith("server/src/ledger/child/"))
+    if (/\bBun\.serve\b/.test(text) && room !== "net" && !file.path.startsWith("server/src/ledger/child/"))
       add("serve");
     if (clockPattern.test(text) && !/\bimport\b/.test(text)) add("clock");
     if (/(?<![.\w])fetch\(/.test(text) && !outboundRooms.has(room ?? "")) {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ErrorCode } from "@sluice/contract/errors";
 import type { Permission } from "@sluice/contract/tiers";
 import { compileAddressSet } from "@sluice/lib";
-import { AppDoor } from "../../gateway/index.ts";
+import { AppDoor } from "../../net/index.ts";
 import type { TipFloorFigures } from "../desk.ts";
 import { Admit } from "./admit.ts";
 import type { TipSession } from "./tip-session.ts";

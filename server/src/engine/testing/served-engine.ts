@@ -1,6 +1,6 @@
 import { type Clock, compileAddressSet, ManualClock, seededRandom } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
-import { GrpcDoor, type GrpcTls } from "../../gateway/index.ts";
+import { GrpcDoor, type GrpcTls } from "../../net/index.ts";
 import type { CallHost } from "../calls/index.ts";
 import type { EngineGrant, EngineKeys, EngineLimits } from "../interfaces.ts";
 import { createSearcherServices } from "../searchers/index.ts";

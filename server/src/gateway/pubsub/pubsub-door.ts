@@ -1,12 +1,12 @@
 import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import type { AddressSet } from "@sluice/lib";
-import { presentedKey } from "../../http/index.ts";
+import { pathOf, presentedKey, targetOf } from "../../http/index.ts";
+import { closeCodes, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
 import { type Caller, Exchange } from "../exchange.ts";
 import type { DoorGrant, LimitDecision } from "../interfaces.ts";
 import { takeRequestTokens } from "../metering.ts";
-import { chooseNetwork, isRpcPath, pathOf, targetOf } from "../network.ts";
-import { closeCodes, type SocketMount, type SocketPeer, type SocketSession } from "../socket.ts";
+import { chooseNetwork, isRpcPath } from "../network.ts";
 import { ConnectionCounts } from "./connection-counts.ts";
 import { PubSubSession, RefusedSession } from "./pubsub-session.ts";
 import type { JudgedSession, PubSubDoorDependencies, PubSubServices } from "./services.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { oracleBounds, oracleSymbols, oracleTierTerms } from "@sluice/contract/oracle";
 import { oracleTiers } from "@sluice/contract/tiers";
-import { AppDoor } from "../../gateway/index.ts";
+import { AppDoor } from "../../net/index.ts";
 import { decimal } from "../decimal.ts";
 import { Quotation } from "../price-record.ts";
 import { bootOracle } from "../testing/booted-oracle.ts";

@@ -1,0 +1,250 @@
+import { dropped, type HttpAnswer } from "./answer.ts";
+import { type BodySink, DiscardingSink } from "./body-sinks.ts";
+import { type ClientSocket, Flow } from "./client-socket.ts";
+import type { ConnectionOwner, Handled } from "./connection-owner.ts";
+import { type ConnectionTimes, isOverdue, type Phase } from "./connection-times.ts";
+import { Outgoing } from "./outgoing.ts";
+import { HttpRequest, type RequestSource } from "./request.ts";
+import { type HeadFault, RequestHead } from "./request-head.ts";
+import { RequestReader } from "./request-reader.ts";
+import { Tunnel } from "./tunnel.ts";
+
+/** What a client may send ahead of its turn before it is told to wait. */
+const heldBytesMax = 64 * 1024;
+/** What is taken off the wire of a body that nobody wants, so that the connection can go on. */
+const discardedBytesMax = 256 * 1024;
+const continueLine = "HTTP/1.1 100 Continue\r\n\r\n";
+
+/**
+ * One client's connection: requests one after the other, each answered before the next is begun, so that answers go out in
+ * the order of the requests however those were sent.
+ */
+export class Connection implements RequestSource {
+  readonly #owner: ConnectionOwner;
+  readonly #socket: ClientSocket;
+  readonly #outgoing: Outgoing;
+  readonly #flow: Flow;
+  readonly #reader = new RequestReader();
+  #request: HttpRequest | null = null;
+  #isAnswered = false;
+  #tunnel: Tunnel | null = null;
+  #isAdvancing = false;
+  /** `refused`: what came was no request. `lingering`: closed from here, and what still comes is thrown away. */
+  #state: "open" | "refused" | "lingering" | "over" = "open";
+  /** Monotonic milliseconds when a byte moved last, and when the head or the discarding or the lingering began. */
+  #movedAt: number;
+  #sinceMs: number;
+
+  constructor(socket: ClientSocket, owner: ConnectionOwner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.#outgoing = new Outgoing(socket);
+    this.#flow = new Flow(socket);
+    this.#movedAt = owner.nowMs;
+    this.#sinceMs = owner.nowMs;
+  }
+
+  get remoteAddress(): string {
+    return this.#socket.remoteAddress;
+  }
+
+  received(bytes: Buffer): void {
+    if (this.#state !== "open") return;
+    this.#movedAt = this.#owner.nowMs;
+    if (this.#tunnel !== null) {
+      this.#tunnel.fromClient(bytes);
+      return;
+    }
+    if (this.#request === null && this.#reader.held === 0) this.#sinceMs = this.#movedAt;
+    this.#reader.add(bytes);
+    this.#advance();
+  }
+
+  drained(): void {
+    if (this.#tunnel !== null) this.#tunnel.clientDrained();
+    else if (this.#outgoing.drained()) this.#movedAt = this.#owner.nowMs;
+  }
+
+  /** The client has gone, or the connection was ended from here. */
+  closed(): void {
+    if (this.#state === "over") return;
+    this.#state = "over";
+    this.#outgoing.closed();
+    this.#tunnel?.clientGone();
+    const request = this.#request;
+    this.#request = null;
+    this.#reader.endBody();
+    if (request !== null) {
+      if (!this.#isAnswered) request.onGone?.();
+      this.#owner.finished();
+    }
+    this.#owner.ended(this);
+  }
+
+  terminate(): void {
+    if (this.#state !== "over") this.#socket.terminate();
+    this.closed();
+  }
+
+  /** The server is going away: what waits for a request is closed now, the rest after its answer. Tunnels are others' to end. */
+  drain(): void {
+    if (this.#request === null && this.#tunnel === null && this.#state === "open") this.#end();
+  }
+
+  /** Ends what is past its time. */
+  judge(nowMs: number, times: ConnectionTimes): void {
+    if (isOverdue(this.#phase, nowMs - this.#movedAt, nowMs - this.#sinceMs, times)) this.terminate();
+  }
+
+  get #phase(): Phase {
+    if (this.#tunnel !== null) return "busy";
+    if (this.#state !== "open") return "lingering";
+    if (this.#request === null) return this.#reader.held === 0 ? "idle" : "head";
+    if (this.#isAnswered && !this.#reader.isBodyWhole) return "discarding";
+    if (this.#outgoing.isHeldUp) return "unread";
+    return this.#reader.isBodyWanted && !this.#flow.isPaused ? "body" : "busy";
+  }
+
+  takeBody(request: HttpRequest): Uint8Array | null {
+    return request === this.#request ? this.#reader.takeBody() : null;
+  }
+
+  readBody(request: HttpRequest, sink: BodySink): void {
+    if (request !== this.#request) {
+      sink.fail();
+      return;
+    }
+    this.#reader.wantBody(sink);
+    this.#movedAt = this.#owner.nowMs;
+    const isAwaited = this.#reader.held === 0 && !this.#reader.isBodyWhole;
+    if (request.headers.expectsContinue && isAwaited) void this.#outgoing.write(continueLine);
+    this.resumeBody(request);
+    this.#advance();
+  }
+
+  pauseBody(request: HttpRequest): void {
+    if (request === this.#request) this.#flow.pause();
+  }
+
+  resumeBody(request: HttpRequest): void {
+    if (request === this.#request) this.#resume();
+  }
+
+  #advance(): void {
+    if (this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    while (this.#step());
+    this.#isAdvancing = false;
+    if (this.#reader.held > heldBytesMax) this.#flow.pause();
+  }
+
+  /** Does what can be done with what has come; true when there may be more to do. */
+  #step(): boolean {
+    if (this.#state !== "open" || this.#tunnel !== null) return false;
+    if (this.#request === null) return this.#reader.held > 0 && this.#beginNext();
+    const state = this.#reader.readBody();
+    if (state === "broken" && this.#isAnswered) this.terminate();
+    if (state !== "whole" || !this.#isAnswered) return false;
+    this.#request = null;
+    this.#sinceMs = this.#owner.nowMs;
+    this.#resume();
+    this.#owner.finished();
+    return true;
+  }
+
+  #beginNext(): boolean {
+    const head = this.#reader.nextHead();
+    if (head !== null && !(head instanceof RequestHead)) this.#refuse(head);
+    if (!(head instanceof RequestHead)) return false;
+    this.#isAnswered = false;
+    const request = new HttpRequest(head, this);
+    this.#request = request;
+    this.#owner.begun();
+    const handled = this.#owner.handle(request);
+    if (handled instanceof Promise) void handled.then((settled) => this.#handled(request, settled));
+    else this.#handled(request, handled);
+    return true;
+  }
+
+  #handled(request: HttpRequest, handled: Handled): void {
+    if (this.#request !== request) dropped(handled);
+    else if ("tunnelTo" in handled) this.#beginTunnel(request, handled.tunnelTo);
+    else this.#answer(request, handled);
+  }
+
+  #answer(request: HttpRequest, answer: HttpAnswer): void {
+    const isLast = request.headers.isLast || this.#owner.isDraining || !this.#reader.canSkip(discardedBytesMax);
+    const sent = this.#outgoing.send(answer, { date: this.#owner.date, isLast, request: request.headers });
+    if (sent === true) this.#answered(isLast);
+    else void sent.then((isSent) => (isSent ? this.#answered(isLast) : this.terminate()));
+  }
+
+  #answered(isLast: boolean): void {
+    this.#isAnswered = true;
+    this.#movedAt = this.#owner.nowMs;
+    this.#sinceMs = this.#movedAt;
+    if (isLast || this.#owner.isDraining) {
+      this.#end();
+      return;
+    }
+    if (!this.#reader.isBodyWhole) {
+      this.#reader.endBody();
+      this.#reader.wantBody(new DiscardingSink(discardedBytesMax, () => this.terminate()));
+      this.#resume();
+    }
+    this.#advance();
+  }
+
+  #refuse(fault: HeadFault): void {
+    this.#state = "refused";
+    this.#sinceMs = this.#owner.nowMs;
+    const sent = this.#outgoing.send(this.#owner.refusal(fault), {
+      date: this.#owner.date,
+      isLast: true,
+      request: null,
+    });
+    if (sent === true) this.#linger();
+    else void sent.then(() => this.#linger());
+  }
+
+  #end(): void {
+    if (this.#reader.held === 0 && this.#reader.isBodyWhole) this.#endPolitely();
+    else this.#linger();
+  }
+
+  /** A client that still sends could lose the answer if its bytes met a closed socket. */
+  #linger(): void {
+    if (this.#state === "over") return;
+    if (this.#request !== null) this.#owner.finished();
+    this.#request = null;
+    this.#state = "lingering";
+    this.#sinceMs = this.#owner.nowMs;
+    this.#reader.takeRest();
+    this.#reader.endBody();
+    this.#resume();
+    this.#socket.shutdown();
+  }
+
+  /** What was sent still arrives. */
+  #endPolitely(): void {
+    this.#socket.end();
+    this.closed();
+  }
+
+  /** From here on bytes are passed between the client and the port; the head that asked for it goes first. */
+  #beginTunnel(request: HttpRequest, port: number): void {
+    const beginning = Buffer.concat([request.headers.bytes(), this.#reader.takeRest()]);
+    this.#request = null;
+    this.#owner.finished();
+    this.#resume();
+    this.#tunnel = new Tunnel(
+      { port, clientAddress: this.remoteAddress, beginning },
+      { socket: this.#socket, owner: this.#owner, ended: () => this.#endPolitely() },
+    );
+  }
+
+  #resume(): void {
+    if (this.#flow.isPaused) this.#movedAt = this.#owner.nowMs;
+    this.#flow.resume();
+  }
+}

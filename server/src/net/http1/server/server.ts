@@ -1,0 +1,161 @@
+import type { Clock } from "@sluice/lib";
+import type { NetEvents } from "../../events.ts";
+import type { HttpAnswer } from "./answer.ts";
+import { Connection } from "./connection.ts";
+import type { ConnectionOwner, Handled } from "./connection-owner.ts";
+import type { ConnectionTimes } from "./connection-times.ts";
+import type { HttpRequest } from "./request.ts";
+import type { HeadFault } from "./request-head.ts";
+
+export interface HttpServerOptions {
+  readonly hostname: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly times?: Partial<ConnectionTimes>;
+}
+
+export interface HttpServerDependencies {
+  readonly clock: Clock;
+  readonly events: NetEvents;
+  /** Answers a request; what it throws is a fault of ours. */
+  readonly answer: (request: HttpRequest) => Handled | Promise<Handled>;
+  /** What is answered to what is no request, and to one that met a fault of ours. */
+  readonly refusal: (fault: HeadFault | "fault") => HttpAnswer;
+}
+
+/** web3.js keeps its sockets for 19 s and expects them to live. */
+const timesDefault: ConnectionTimes = { idleMs: 60_000, headMs: 10_000, lingerMs: 2_000 };
+
+/** An HTTP/1.1 server on one port. Listens at once; throws when the port cannot be had. */
+export class HttpServer implements ConnectionOwner, AsyncDisposable {
+  readonly #dependencies: HttpServerDependencies;
+  readonly #times: ConnectionTimes;
+  readonly #listener: Bun.TCPSocketListener<Connection | undefined>;
+  readonly #connections = new Set<Connection>();
+  readonly #clients = new Map<number, string>();
+  readonly #timer: ReturnType<typeof setInterval>;
+  #pending = 0;
+  #emptied: (() => void) | null = null;
+  isDraining = false;
+  nowMs: number;
+  date = "";
+
+  constructor(options: HttpServerOptions, dependencies: HttpServerDependencies) {
+    this.#dependencies = dependencies;
+    this.#times = { ...timesDefault, ...options.times };
+    this.nowMs = dependencies.clock.monotonic();
+    this.#listener = Bun.listen<Connection | undefined>({
+      hostname: options.hostname,
+      port: options.port,
+      // Two servers on one port would split the calls.
+      exclusive: true,
+      data: undefined,
+      socket: {
+        open: (socket) => this.#opened(socket),
+        data: (socket, bytes) => socket.data?.received(bytes),
+        drain: (socket) => socket.data?.drained(),
+        close: (socket) => socket.data?.closed(),
+        error: (socket, fault) => {
+          // A fault of the socket is the network's; one of a handler is ours, and ends the connection alone.
+          if (!("code" in fault)) dependencies.events.internalError("listener", fault, {});
+          socket.data?.terminate();
+        },
+      },
+    });
+    this.tick();
+    const { idleMs, headMs, lingerMs } = this.#times;
+    this.#timer = setInterval(() => this.tick(), Math.min(1_000, idleMs / 2, headMs / 2, lingerMs / 2));
+    this.#timer.unref();
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  /** Requests that have not been answered yet. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** The client whose tunnel comes from a port of this machine; null when there is none, and somebody else calls. */
+  clientAt(localPort: number): string | null {
+    return this.#clients.get(localPort) ?? null;
+  }
+
+  /** Reads the clock and ends what is past its time; runs by itself. */
+  tick(): void {
+    this.nowMs = this.#dependencies.clock.monotonic();
+    this.date = `Date: ${new Date(this.#dependencies.clock.now()).toUTCString()}\r\n`;
+    for (const connection of this.#connections) connection.judge(this.nowMs, this.#times);
+  }
+
+  #opened(socket: Bun.Socket<Connection | undefined>): void {
+    const connection = new Connection(socket, this);
+    socket.data = connection;
+    this.#connections.add(connection);
+    if (this.isDraining) connection.drain();
+  }
+
+  handle(request: HttpRequest): Handled | Promise<Handled> {
+    try {
+      const handled = this.#dependencies.answer(request);
+      return handled instanceof Promise ? handled.catch((fault: unknown) => this.#fault(fault)) : handled;
+    } catch (fault) {
+      return this.#fault(fault);
+    }
+  }
+
+  #fault(fault: unknown): HttpAnswer {
+    this.#dependencies.events.internalError("listener", fault, {});
+    return this.#dependencies.refusal("fault");
+  }
+
+  refusal(fault: HeadFault): HttpAnswer {
+    return this.#dependencies.refusal(fault);
+  }
+
+  begun(): void {
+    this.#pending += 1;
+  }
+
+  finished(): void {
+    this.#pending -= 1;
+  }
+
+  tunnelled(localPort: number, clientAddress: string | null): void {
+    if (clientAddress === null) this.#clients.delete(localPort);
+    else this.#clients.set(localPort, clientAddress);
+  }
+
+  ended(connection: Connection): void {
+    this.#connections.delete(connection);
+    if (this.#connections.size === 0) this.#emptied?.();
+  }
+
+  /**
+   * Takes no more connections, closes those that wait for a request, lets the others finish their answer, and after
+   * `deadlineMs` ends what is left.
+   */
+  async stop(deadlineMs: number): Promise<void> {
+    this.isDraining = true;
+    this.#listener.stop(false);
+    for (const connection of this.#connections) connection.drain();
+    if (this.#connections.size > 0 && deadlineMs > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#emptied = resolve;
+      const timer = setTimeout(resolve, deadlineMs);
+      await promise;
+      clearTimeout(timer);
+    }
+    for (const connection of this.#connections) connection.terminate();
+    clearInterval(this.#timer);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(0);
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * net: everything on a socket. HTTP/1.1 (a server and a client over one syntax), listeners and their ports, WebSocket
+ * sessions, the gRPC server, certificates. Fed by bytes of clients and nodes; feeds the gateway, the services' endpoints
+ * and upstreams. What a request means is decided elsewhere: no file here knows a method, a key or a store.
+ */
+export type { NetEvents } from "./events.ts";
+export {
+  GrpcDoor,
+  type GrpcDoorDependencies,
+  type GrpcDoorOptions,
+  type GrpcService,
+  type GrpcTls,
+} from "./grpc/grpc.ts";
+export { CutBody, type CutKind } from "./http1/client/body-source.ts";
+export { ConnectionPool } from "./http1/client/connection-pool.ts";
+export { decodeBody } from "./http1/client/content-coding.ts";
+export { GatheredBody } from "./http1/client/gathered-body.ts";
+export { type LargeBody, type LargeBodyOptions, readLargeBody } from "./http1/client/large-body.ts";
+export { free } from "./http1/client/memory.ts";
+export type { PooledOutcome } from "./http1/client/pooled-call.ts";
+export { requestTarget } from "./http1/client/request-head.ts";
+export { type AnswerBody, fieldLines, type HttpAnswer, type StreamEnding } from "./http1/server/answer.ts";
+export type { Handled } from "./http1/server/connection-owner.ts";
+export { problemAnswer } from "./http1/server/problem-answer.ts";
+export { HttpRequest, type ReadableBody } from "./http1/server/request.ts";
+export type { HeadFault } from "./http1/server/request-head.ts";
+export { HttpServer } from "./http1/server/server.ts";
+export { type AppBindings, type AppMount, webAnswer, webRequest } from "./http1/server/web.ts";
+export { AppDoor, type AppDoorDependencies } from "./listener/app-door.ts";
+export { type AppAddress, AppListener, type AppListenerDependencies } from "./listener/app-listener.ts";
+export { freePortRange, freePorts, ListenError, listening } from "./listener/listen-error.ts";
+export { type DoorServer, Listener, type ListenerOptions, runtimeBodyBytesMax } from "./listener/listener.ts";
+export { type DevAuthorityOptions, type DevTls, devTls } from "./tls/dev-authority.ts";
+export {
+  closeCodes,
+  type DoorSocket,
+  type SocketMount,
+  type SocketPeer,
+  type SocketSession,
+} from "./websocket/socket.ts";

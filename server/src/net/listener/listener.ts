@@ -1,0 +1,135 @@
+import type { Server, ServerWebSocket } from "bun";
+import type { NetEvents } from "../events.ts";
+import type { SocketSession } from "../websocket/socket.ts";
+
+type SocketData = { readonly session: SocketSession };
+export type DoorServer = Server<SocketData>;
+
+/**
+ * More than any client sends, so that the door's own refusal is what a client sees: the runtime's has neither a body nor
+ * a request id. What bounds memory is that nobody here reads a body without a bound of his own; the runtime drops what
+ * nobody reads.
+ */
+export const runtimeBodyBytesMax = 64 * 1024 ** 3;
+
+export interface ListenerOptions {
+  readonly hostname: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Bodies beyond this are cut off by the runtime; doors refuse sooner, with an answer of their own. */
+  readonly bodyBytesMax: number;
+}
+
+/** Seconds without a byte before a connection is closed. web3.js keeps its sockets for 19 s and expects them to live. */
+const idleSeconds = 60;
+/** The largest message of any socket door; each session has a bound of its own below it. */
+const socketMessageBytesMax = 256 * 1024;
+const socketBufferBytesMax = 64 * 1024 * 1024;
+const tickMs = 30_000;
+/** The close code of a server that met a fault of its own. */
+const internalError = 1011;
+
+/** One listening port. Everything that listens in this process listens through here. */
+export class Listener implements AsyncDisposable {
+  readonly #server: DoorServer;
+  readonly #sessions = new Set<SocketSession>();
+  readonly #timer: ReturnType<typeof setInterval>;
+  #draining = false;
+
+  /** Throws when the port cannot be had. */
+  constructor(
+    options: ListenerOptions,
+    dependencies: {
+      readonly answer: (request: Request, server: DoorServer) => Response | undefined | Promise<Response | undefined>;
+      readonly events: NetEvents;
+    },
+  ) {
+    this.#server = Bun.serve<SocketData>({
+      hostname: options.hostname,
+      port: options.port,
+      idleTimeout: idleSeconds,
+      maxRequestBodySize: options.bodyBytesMax,
+      development: false,
+      // With `development: false` Bun shares the port with whoever asks for it too, and two servers would split the calls.
+      reusePort: false,
+      fetch: dependencies.answer,
+      // A fault that reaches the runtime would show as its own page; nothing of it goes out.
+      error: (fault) => {
+        dependencies.events.internalError("listener", fault, {});
+        return new Response(null, { status: 500 });
+      },
+      websocket: {
+        maxPayloadLength: socketMessageBytesMax,
+        backpressureLimit: socketBufferBytesMax,
+        closeOnBackpressureLimit: true,
+        idleTimeout: 120,
+        sendPings: false,
+        perMessageDeflate: false,
+        open: (socket) => this.#opened(socket),
+        message: (socket, data) => this.#received(socket, data, dependencies.events),
+        pong: (socket) => socket.data.session.ponged(),
+        drain: (socket) => socket.data.session.writable?.(),
+        close: (socket, code) => {
+          this.#sessions.delete(socket.data.session);
+          socket.data.session.closed(code);
+        },
+      },
+    });
+    this.#timer = setInterval(() => this.tick(), tickMs);
+    this.#timer.unref();
+  }
+
+  get port(): number {
+    return this.#server.port ?? 0;
+  }
+
+  /** Requests that have not been answered yet. */
+  get pending(): number {
+    return this.#server.pendingRequests;
+  }
+
+  get sockets(): number {
+    return this.#sessions.size;
+  }
+
+  /** What happens to every socket each 30 seconds. */
+  tick(): void {
+    for (const session of this.#sessions) session.tick();
+  }
+
+  /** A fault of a session is told and ends it alone: the runtime would write it to the error stream and say nothing. */
+  #received(socket: ServerWebSocket<SocketData>, data: string | Buffer, events: NetEvents): void {
+    try {
+      socket.data.session.received(data);
+    } catch (fault) {
+      events.internalError("listener", fault, {});
+      socket.close(internalError);
+    }
+  }
+
+  #opened(socket: ServerWebSocket<SocketData>): void {
+    const { session } = socket.data;
+    this.#sessions.add(session);
+    session.opened(socket);
+    if (this.#draining) session.drain();
+  }
+
+  /**
+   * Takes no more connections, closes sockets with 1001, lets requests in flight finish, and after `deadlineMs` ends
+   * what is left.
+   */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#draining = true;
+    clearInterval(this.#timer);
+    for (const session of this.#sessions) session.drain();
+    const late = Promise.withResolvers<"late">();
+    const timer = setTimeout(() => late.resolve("late"), deadlineMs);
+    const drained = this.#server.stop(false).then(() => "drained" as const);
+    if ((await Promise.race([drained, late.promise])) === "late") await this.#server.stop(true);
+    clearTimeout(timer);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(0);
+  }
+}

@@ -1,0 +1,148 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock, Random } from "@sluice/lib";
+import ipaddr from "ipaddr.js";
+import type { GrpcTls } from "../grpc/grpc.ts";
+import { type CertificateParts, certifyAuthority, certifyServer } from "./certificate.ts";
+
+export interface DevTls extends GrpcTls {
+  /** The file that clients name as a root they trust. */
+  readonly authorityPath: string;
+}
+
+export interface DevAuthorityOptions {
+  /** The data directory. */
+  readonly directory: string;
+  /** Names and addresses beside those of this machine under which the server is called. */
+  readonly hosts?: readonly string[];
+}
+
+interface Dependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** PEM texts. */
+interface Authority {
+  readonly authority: string;
+  readonly authorityKey: string;
+}
+
+interface Kept extends Authority {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
+
+const authorityName = "Sluice development authority";
+const ownHosts = ["localhost", "127.0.0.1", "::1"] as const;
+const dayMs = 86_400_000;
+const authorityDays = 3_650;
+/** Some clients refuse certificates of servers that are good for longer than 825 days. */
+const certificateDays = 365;
+/** What ends sooner than this is made anew. */
+const renewDays = 30;
+
+/**
+ * TLS for development: an authority of this data directory's own, and a certificate for this machine that it has signed.
+ * Both are kept and used again while they are valid; a certificate that is about to end, or lacks a host, is made anew by
+ * the same authority, so that clients which trust it need not be told. `dev-tls.json` holds the keys, `dev-ca.pem` the
+ * authority's certificate for clients; both have mode 0600.
+ */
+export function devTls(options: DevAuthorityOptions, dependencies: Dependencies): DevTls {
+  const hosts = [...new Set([...ownHosts, ...(options.hosts ?? [])])];
+  const keptPath = join(options.directory, "dev-tls.json");
+  const authorityPath = join(options.directory, "dev-ca.pem");
+  const before = readKept(keptPath);
+  const nowMs = dependencies.clock.now();
+  const kept =
+    before !== null && isUsable(before, nowMs)
+      ? isServing(before, hosts, nowMs)
+        ? before
+        : withCertificate(before, hosts, dependencies)
+      : withCertificate(newAuthority(dependencies), hosts, dependencies);
+  mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+  if (kept !== before) replaceFile(keptPath, `${JSON.stringify(kept, null, 2)}\n`);
+  replaceFile(authorityPath, kept.authority);
+  return { authorityPath, certificateChain: kept.certificate + kept.authority, privateKey: kept.privateKey };
+}
+
+function newAuthority(dependencies: Dependencies): Authority {
+  const { certificate, privateKey } = certifyAuthority(partsOf(authorityName, authorityDays, dependencies));
+  return { authority: certificate, authorityKey: privateKey };
+}
+
+function withCertificate(
+  { authority, authorityKey }: Authority,
+  hosts: readonly string[],
+  dependencies: Dependencies,
+): Kept {
+  const parts = partsOf("Sluice development server", certificateDays, dependencies);
+  const issuer = { name: authorityName, privateKey: createPrivateKey(authorityKey) };
+  return { authority, authorityKey, ...certifyServer(parts, hosts, issuer) };
+}
+
+function partsOf(name: string, days: number, { clock, random }: Dependencies): CertificateParts {
+  const nowMs = clock.now();
+  // It begins a day ago, since a client's clock may be behind.
+  return { name, notBefore: nowMs - dayMs, notAfter: nowMs + days * dayMs, serial: random.bytes(16) };
+}
+
+/** Whether the authority is whole, and has its time before it. */
+function isUsable({ authority, authorityKey }: Kept, nowMs: number): boolean {
+  return unless(() => {
+    const certificate = new X509Certificate(authority);
+    return isValid(certificate, nowMs) && certificate.checkPrivateKey(createPrivateKey(authorityKey));
+  });
+}
+
+/** Whether the certificate is the authority's, valid, and for all of the hosts. */
+function isServing({ authority, certificate, privateKey }: Kept, hosts: readonly string[], nowMs: number): boolean {
+  return unless(() => {
+    const found = new X509Certificate(certificate);
+    const key: KeyObject = createPrivateKey(privateKey);
+    const isFor = hosts.every(
+      (host) => (ipaddr.isValid(host) ? found.checkIP(host) : found.checkHost(host)) !== undefined,
+    );
+    const isSigned = found.verify(new X509Certificate(authority).publicKey);
+    return isFor && isSigned && isValid(found, nowMs) && found.checkPrivateKey(key);
+  });
+}
+
+/** What cannot be read is not usable. */
+function unless(judge: () => boolean): boolean {
+  try {
+    return judge();
+  } catch {
+    return false;
+  }
+}
+
+const isValid = ({ validFrom, validTo }: X509Certificate, nowMs: number): boolean =>
+  Date.parse(validFrom) <= nowMs && Date.parse(validTo) > nowMs + renewDays * dayMs;
+
+function readKept(path: string): Kept | null {
+  try {
+    const file: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const text = (name: keyof Kept): string => {
+      const value: unknown = typeof file === "object" && file !== null ? Reflect.get(file, name) : undefined;
+      if (typeof value !== "string") throw new TypeError(`${name} is missing`);
+      return value;
+    };
+    return {
+      authority: text("authority"),
+      authorityKey: text("authorityKey"),
+      certificate: text("certificate"),
+      privateKey: text("privateKey"),
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** Written aside and renamed, so that a reader never sees half of it. */
+function replaceFile(path: string, text: string): void {
+  const aside = `${path}.${process.pid}`;
+  writeFileSync(aside, text, { mode: 0o600 });
+  renameSync(aside, path);
+}
