@@ -29,7 +29,7 @@ const long = [
   "server/src/oracle/sources",
   "server/src/oracle/aggregate",
   "auction",
-  "server/src/engine/book",
+  "server/src/engine/pool",
   "server/src/engine/chain",
   "server/src/engine/searchers",
   "server/src/engine/simulation",

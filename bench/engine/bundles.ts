@@ -4,7 +4,7 @@ import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { GenesisKeypair } from "../../devnet/chain/model/keypair.ts";
-import { tipAccounts } from "../../server/src/engine/tip-accounts.ts";
+import { tipAccounts } from "../../server/src/engine/model/tip-accounts.ts";
 
 const payersCount = 512;
 const tipLamports = 20_000n;

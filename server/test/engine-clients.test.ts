@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { PublicKey } from "@solana/web3.js";
 import { JitoJsonRpcClient } from "jito-js-rpc";
-import { tipAccounts } from "../src/engine/tip-accounts.ts";
+import { tipAccounts } from "../src/engine/model/tip-accounts.ts";
 import { memo, pay, signatureOf, signed, textOf, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { connected, type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";

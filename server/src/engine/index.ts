@@ -4,10 +4,10 @@
  * Fed by its doors and by the chain; feeds validators, state (bundles) and the ledger (their outcomes).
  */
 export * from "@sluice/auction";
-export type { BundleRecord } from "./bundle.ts";
 export type { GrpcService } from "./calls/index.ts";
-export type { EngineEvents } from "./engine-events.ts";
-export type { Engine, EngineOptions } from "./engine-parts.ts";
-export { type EngineService, type EngineServiceDependencies, openEngineService } from "./engine-service.ts";
-export type * from "./interfaces.ts";
-export { EngineChainError } from "./interfaces.ts";
+export type { BundleRecord } from "./model/bundle.ts";
+export type { EngineEvents } from "./model/events.ts";
+export type * from "./model/ports.ts";
+export { EngineChainError } from "./model/ports.ts";
+export type { Engine, EngineOptions } from "./wiring/engine-parts.ts";
+export { type EngineService, type EngineServiceDependencies, openEngineService } from "./wiring/engine-service.ts";

@@ -9,7 +9,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
-import { tipAccounts } from "../../src/engine/tip-accounts.ts";
+import { tipAccounts } from "../../src/engine/model/tip-accounts.ts";
 
 export const tipAccount = new PublicKey(tipAccounts()[0] ?? "");
 

@@ -3,10 +3,10 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import type { Transaction } from "@sluice/wire/transaction";
-import type { BundleDoor, BundleRecord, NewBundle, OpenedContent, Searcher } from "../bundle.ts";
-import type { BundleSubmission, SubmitOutcome } from "../desk.ts";
+import type { BundleIngress, BundleRecord, NewBundle, OpenedContent, Searcher } from "../model/bundle.ts";
+import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import type { BundleEffects, BundleFailure } from "../simulation/index.ts";
-import type { AdmissionBook, AdmissionChain, AdmissionLeaders, AdmissionSimulator } from "./interfaces.ts";
+import type { AdmissionChain, AdmissionLeaders, AdmissionPool, AdmissionSimulator } from "./interfaces.ts";
 import { checkLifetimes } from "./lifetimes.ts";
 import { type Fault, fault, readTransactions } from "./read-transactions.ts";
 import { bundleId, checkStatically } from "./static-checks.ts";
@@ -15,7 +15,7 @@ export interface AdmissionDependencies {
   readonly clock: Clock;
   readonly chain: AdmissionChain;
   readonly simulator: AdmissionSimulator;
-  readonly book: AdmissionBook;
+  readonly book: AdmissionPool;
   readonly leaders: AdmissionLeaders;
   readonly tipAccounts: ReadonlySet<Address>;
   /** Lamports that a bundle has to pay at this moment. */
@@ -48,7 +48,7 @@ type ReadBundle =
 type Check = { readonly ok: true; readonly checked: Checked } | (Fault & { readonly id: string });
 
 /** Doors that have decoded texts themselves: what they hand in is bytes, even where it looks like text. */
-const bytesOnly: ReadonlySet<BundleDoor> = new Set(["rest", "jito-rpc"]);
+const bytesOnly: ReadonlySet<BundleIngress> = new Set(["rest", "jito-rpc"]);
 
 interface Origin {
   readonly searcherId: string;

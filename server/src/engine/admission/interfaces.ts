@@ -1,5 +1,5 @@
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
-import type { BundleBook } from "../bundle.ts";
+import type { BundlePool } from "../model/bundle.ts";
 import type { BundleOutcome } from "../simulation/index.ts";
 
 /** What admission asks of the chain. */
@@ -19,7 +19,7 @@ export interface AdmissionSimulator {
   simulate(bundle: { readonly id: string; readonly transactions: readonly Uint8Array[] }): Promise<BundleOutcome>;
 }
 
-export interface AdmissionBook extends Pick<BundleBook, "accept" | "get" | "live" | "holding" | "simulated"> {}
+export interface AdmissionPool extends Pick<BundlePool, "accept" | "get" | "live" | "holding" | "simulated"> {}
 
 /** Whether any leader that takes bundles has a slot that a bundle could land in. */
 export interface AdmissionLeaders {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
-import type { BundleRecord } from "../bundle.ts";
-import type { LostBid } from "../desk.ts";
+import type { BundleRecord } from "../model/bundle.ts";
+import type { LostBid } from "../model/service.ts";
 import type { BlockSession, BundleEffects, BundleOutcome, SimulatedBundle } from "../simulation/index.ts";
 import { Auctioneer } from "./auctioneer.ts";
 import type { AuctioneerDependencies, BuildTarget } from "./interfaces.ts";

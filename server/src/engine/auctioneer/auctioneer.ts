@@ -1,5 +1,5 @@
 import { type AuctionOutcome, runAuction } from "@sluice/auction";
-import type { BundleRecord } from "../bundle.ts";
+import type { BundleRecord } from "../model/bundle.ts";
 import type { BundleEffects, BundleOutcome } from "../simulation/index.ts";
 import { BlockPlan } from "./block-plan.ts";
 import { type Candidate, Candidates, highestTipFirst } from "./candidates.ts";

@@ -1,5 +1,5 @@
 import { AccountIds, type AuctionBundle } from "@sluice/auction";
-import type { BundleRecord } from "../bundle.ts";
+import type { BundleRecord } from "../model/bundle.ts";
 import type { BundleEffects } from "../simulation/index.ts";
 
 /** A bundle that competes: what it was last seen to do, in the auction's own numbers. */

@@ -3,4 +3,4 @@
  * auction, runs the winners and hands them to the leader.
  */
 export { Auctioneer } from "./auctioneer.ts";
-export type { AuctioneerEvents, BuildTarget } from "./interfaces.ts";
+export type { BuildTarget } from "./interfaces.ts";

@@ -1,6 +1,7 @@
 import type { Address, Slot } from "@sluice/wire/identifiers";
-import type { BundleBook, BundleRecord } from "../bundle.ts";
-import type { LostBid, Validators } from "../desk.ts";
+import type { BundlePool, BundleRecord } from "../model/bundle.ts";
+import type { AuctioneerEvents } from "../model/events.ts";
+import type { LostBid, Validators } from "../model/service.ts";
 import type { Simulator } from "../simulation/index.ts";
 
 /** A slot that winners can be handed over for, and whose it is. */
@@ -11,24 +12,8 @@ export interface BuildTarget {
   readonly isOpen: boolean;
 }
 
-export interface AuctioneerEvents {
-  /** A tick had candidates and came to an end. */
-  ticked(facts: {
-    readonly candidates: number;
-    readonly winners: number;
-    readonly revenue: bigint;
-    readonly gap: bigint;
-    readonly durationMs: number;
-  }): void;
-  /** Bundles were handed to a leader, or were to be and the leader did not take them. */
-  delivered(bundles: number, taken: boolean): void;
-  /** A winner did not run on what earlier winners had left, or on a newer state. */
-  winnerFailed(reason: string): void;
-  internalError(where: string, fault: unknown): void;
-}
-
 export interface AuctioneerDependencies {
-  readonly book: Pick<BundleBook, "everyAccepted" | "live" | "forwarded" | "simulated" | "onChange">;
+  readonly book: Pick<BundlePool, "everyAccepted" | "live" | "forwarded" | "simulated" | "onChange">;
   readonly simulator: Pick<Simulator, "openBlock">;
   readonly validators: Pick<Validators, "deliver">;
   /** The slot to build for now; null while no leader that takes bundles is near. */

@@ -1,6 +1,6 @@
 import type { AuctionLoss } from "@sluice/auction";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { LostBid } from "../desk.ts";
+import type { LostBid } from "../model/service.ts";
 
 /**
  * Who lost the slot that ticks fill. A tick's loser may win the next tick of the same slot, so a loss is one when the slot

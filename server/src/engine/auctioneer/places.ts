@@ -1,4 +1,4 @@
-import type { BundleRecord } from "../bundle.ts";
+import type { BundleRecord } from "../model/bundle.ts";
 
 /** Bundles that compete in one tick, over all searchers and of one. */
 export const placesMax: Places = { total: 2_000, perSearcher: 500 };

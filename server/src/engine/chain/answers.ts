@@ -1,6 +1,6 @@
 import { type Address, parseAddress, parseSlot, parseU64, type Slot } from "@sluice/wire/identifiers";
 import { type ChainValue, memberOf } from "../../chain/index.ts";
-import { EngineChainError } from "../interfaces.ts";
+import { EngineChainError } from "../model/ports.ts";
 
 /** Readers of nodes' answers. Each throws EngineChainError for what a node should not say; it is asked again then. */
 

@@ -1,5 +1,5 @@
 import type { Signature, Slot } from "@sluice/wire/identifiers";
-import { type EngineChain, EngineChainError } from "../interfaces.ts";
+import { type EngineChain, EngineChainError } from "../model/ports.ts";
 import { readSlots, readStatuses, type SignatureStatus } from "./answers.ts";
 import {
   type BlockLink,

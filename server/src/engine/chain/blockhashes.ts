@@ -1,6 +1,6 @@
 import type { Clock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
-import { type EngineChain, EngineChainError } from "../interfaces.ts";
+import { type EngineChain, EngineChainError } from "../model/ports.ts";
 import { readLatestBlockhash, readValidity } from "./answers.ts";
 
 /** A blockhash is good for so many blocks after its own. Source: Agave, MAX_PROCESSING_AGE. */

@@ -1,7 +1,7 @@
 import type { Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BundleBook, BundleChange, BundleRecord } from "../bundle.ts";
-import type { EngineChain } from "../interfaces.ts";
+import type { BundleChange, BundlePool, BundleRecord } from "../model/bundle.ts";
+import type { EngineChain } from "../model/ports.ts";
 import { type EndView, endOf, type Spoil } from "./endings.ts";
 import type { ForkWindow } from "./fork-window.ts";
 import { claimsBefore, landingOf, type SeenBlock } from "./landing.ts";
@@ -11,11 +11,11 @@ const stepsMax = 256;
 /** What is kept of bundles that are gone is swept when it is this much more than there are live ones. */
 const sweepAbove = 1_024;
 
-export type WatchedBook = Pick<BundleBook, "everyLive" | "live" | "liveCount" | "holding" | "change">;
+export type WatchedPool = Pick<BundlePool, "everyLive" | "live" | "liveCount" | "holding" | "change">;
 
 /** Live bundles against the blocks that are looked at: which of them are in one, and which can no longer be in any. */
 export class BundleWatch {
-  readonly #book: WatchedBook;
+  readonly #book: WatchedPool;
   readonly #chain: Pick<EngineChain, "newestSlot">;
   readonly #clock: Clock;
   /** Bundles that are whole in a block of the window, and the block's slot. */
@@ -26,7 +26,7 @@ export class BundleWatch {
   readonly #known = new Set<string>();
   readonly #inherited: Set<string>;
 
-  constructor(dependencies: { readonly book: WatchedBook; readonly chain: EngineChain; readonly clock: Clock }) {
+  constructor(dependencies: { readonly book: WatchedPool; readonly chain: EngineChain; readonly clock: Clock }) {
     this.#book = dependencies.book;
     this.#chain = dependencies.chain;
     this.#clock = dependencies.clock;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import { EngineChainError } from "../interfaces.ts";
+import { EngineChainError } from "../model/ports.ts";
 import type { ChainBlock } from "./chain-block.ts";
 import { ChainState } from "./chain-state.ts";
 import { addressNamed, signatureNamed } from "./testing/names.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "@sluice/lib";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
-import type { EngineChain } from "../interfaces.ts";
+import type { EngineChain } from "../model/ports.ts";
 import { Blockhashes, type BlockhashLifetime } from "./blockhashes.ts";
 import type { ChainBlock } from "./chain-block.ts";
 import { Signatures } from "./signatures.ts";

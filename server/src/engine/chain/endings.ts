@@ -1,6 +1,6 @@
 import type { BundleReason } from "@sluice/contract/engine";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BundleChange, BundleRecord } from "../bundle.ts";
+import type { BundleChange, BundleRecord } from "../model/bundle.ts";
 
 /** Transactions of a bundle that came into a block otherwise than with the whole bundle. */
 export interface Spoil {

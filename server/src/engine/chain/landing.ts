@@ -1,5 +1,5 @@
 import type { Signature } from "@sluice/wire/identifiers";
-import type { BundleRecord } from "../bundle.ts";
+import type { BundleRecord } from "../model/bundle.ts";
 import type { ChainBlock } from "./chain-block.ts";
 
 /** A block in which transactions are found by their ids. */

@@ -1,6 +1,6 @@
 import type { Address, Slot } from "@sluice/wire/identifiers";
-import type { UpcomingLeader } from "../desk.ts";
-import type { EngineChain } from "../interfaces.ts";
+import type { EngineChain } from "../model/ports.ts";
+import type { UpcomingLeader } from "../model/service.ts";
 import { readEpoch, readSchedule } from "./answers.ts";
 import { EpochLeaders } from "./epoch-leaders.ts";
 

@@ -1,6 +1,6 @@
 import { type Clock, Paced } from "@sluice/lib";
 import type { Signature, Slot } from "@sluice/wire/identifiers";
-import { type EngineChain, EngineChainError } from "../interfaces.ts";
+import { type EngineChain, EngineChainError } from "../model/ports.ts";
 import { readStatuses } from "./answers.ts";
 import type { ChainBlock } from "./chain-block.ts";
 

@@ -1,7 +1,7 @@
 import type { Clock } from "@sluice/lib";
 import type { Address, Slot } from "@sluice/wire/identifiers";
-import type { EngineChain } from "../interfaces.ts";
-import type { WatchedBook } from "./bundle-watch.ts";
+import type { EngineChain } from "../model/ports.ts";
+import type { WatchedPool } from "./bundle-watch.ts";
 import type { ChainState } from "./chain-state.ts";
 import type { TrackerPlace } from "./cursor.ts";
 
@@ -37,7 +37,7 @@ export interface TrackerOptions {
 
 export interface TrackerDependencies {
   readonly chain: EngineChain;
-  readonly book: WatchedBook;
+  readonly book: WatchedPool;
   readonly state: Pick<ChainState, "confirmed" | "lost" | "forget">;
   readonly place: TrackerPlace;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import { backoffDelayMs, type Random } from "@sluice/lib";
-import type { EngineChain } from "../interfaces.ts";
+import type { EngineChain } from "../model/ports.ts";
 import type { Tracker } from "./tracker.ts";
 
 /** A step that failed is tried again after about so long, twice as long each time. */

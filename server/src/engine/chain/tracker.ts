@@ -1,7 +1,7 @@
 import { engineLimits } from "@sluice/contract/engine";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BundleRecord } from "../bundle.ts";
-import { EngineChainError } from "../interfaces.ts";
+import type { BundleRecord } from "../model/bundle.ts";
+import { EngineChainError } from "../model/ports.ts";
 import { BlockReader } from "./block-reader.ts";
 import { BundleWatch } from "./bundle-watch.ts";
 import { type BlockLink, type ChainBlock, TipAccounts } from "./chain-block.ts";

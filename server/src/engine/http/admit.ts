@@ -2,8 +2,8 @@ import { engineLimits } from "@sluice/contract/engine";
 import { errorTable } from "@sluice/contract/errors";
 import type { Permission } from "@sluice/contract/tiers";
 import { bearerToken, presentedKey, queryParameter, writeRateLimitHeaders } from "../../http/index.ts";
-import type { Searcher } from "../bundle.ts";
-import type { EngineGrant, EngineKeys, EngineLimitDecision, EngineLimits } from "../interfaces.ts";
+import type { Searcher } from "../model/bundle.ts";
+import type { EngineGrant, EngineKeys, EngineLimitDecision, EngineLimits } from "../model/ports.ts";
 import { EngineRefusal, engineFailure } from "./failure.ts";
 
 export interface AdmitDependencies {

@@ -5,7 +5,7 @@ import type { Permission } from "@sluice/contract/tiers";
 import { compileAddressSet } from "@sluice/lib";
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { Slot } from "@sluice/wire/identifiers";
-import { EngineChainError, type EngineLimitDecision } from "../interfaces.ts";
+import { EngineChainError, type EngineLimitDecision } from "../model/ports.ts";
 import { FakeDesk } from "../testing/fake-desk.ts";
 import { testSigner, transfer } from "../testing/transactions.ts";
 import { createEngineHttp } from "./http.ts";

@@ -5,8 +5,8 @@ import type { AddressSet } from "@sluice/lib";
 import { type JsonValue, parseJsonExact } from "@sluice/wire/json";
 import { createRestApp, parseInput, readBody, requireJson } from "../../http/index.ts";
 import { decodeBase64 } from "../admission/index.ts";
-import type { BundleRecord } from "../bundle.ts";
-import type { EngineDesk } from "../desk.ts";
+import type { BundleRecord } from "../model/bundle.ts";
+import type { BlockEngineService } from "../model/service.ts";
 import { Admit, type AdmitDependencies, type Incoming, searcherOf } from "./admit.ts";
 import { type Answer, Answering, json, type RestContext, writeFailure } from "./answering.ts";
 import { bundleFailure, EngineRefusal, engineFailure } from "./failure.ts";
@@ -17,7 +17,7 @@ import { tipFloorRecord } from "./tip-floor-record.ts";
 import { tipStreamPath } from "./tip-stream.ts";
 
 export interface EngineHttpDependencies extends AdmitDependencies, JitoRpcDependencies {
-  readonly desk: EngineDesk;
+  readonly desk: BlockEngineService;
   readonly trustedProxies: AddressSet;
   readonly requestId: () => string;
   readonly log: { error(fields: object, message: string): void };
@@ -96,7 +96,7 @@ export function createEngineHttp(dependencies: EngineHttpDependencies) {
 async function submit(
   body: JsonValue,
   incoming: Incoming,
-  { admit, desk }: { readonly admit: Admit; readonly desk: EngineDesk },
+  { admit, desk }: { readonly admit: Admit; readonly desk: BlockEngineService },
 ): Promise<JsonValue> {
   const grant = await admit.key(incoming, "bundles:write");
   await admit.submission(grant, incoming);

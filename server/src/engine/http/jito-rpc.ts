@@ -3,10 +3,10 @@ import { decodeBase58 } from "@sluice/wire/base58";
 import type { JsonValue } from "@sluice/wire/json";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import { decodeBase64 } from "../admission/index.ts";
-import type { BundleRecord, Searcher } from "../bundle.ts";
-import type { BundleSubmission, EngineDesk } from "../desk.ts";
-import { EngineChainError } from "../interfaces.ts";
-import { jitoText } from "../jito-texts.ts";
+import type { BundleRecord, Searcher } from "../model/bundle.ts";
+import { jitoText } from "../model/jito-texts.ts";
+import { EngineChainError } from "../model/ports.ts";
+import type { BlockEngineService, BundleSubmission } from "../model/service.ts";
 
 /** How far back getInflightBundleStatuses looks. */
 const inflightMs = 300_000;
@@ -21,7 +21,7 @@ export interface JitoCall {
 }
 
 export interface JitoRpcDependencies {
-  readonly desk: EngineDesk;
+  readonly desk: BlockEngineService;
   /** Sends a transaction to the leader as a node does, beside no bundle. */
   readonly send: (transaction: Uint8Array) => Promise<boolean>;
   /** A node's answer to simulateBundle; rejects with EngineChainError. */

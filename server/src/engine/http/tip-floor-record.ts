@@ -1,5 +1,5 @@
 import type { JsonValue } from "@sluice/wire/json";
-import type { TipFloorFigures } from "../desk.ts";
+import type { TipFloorFigures } from "../model/service.ts";
 
 const lamportsPerSol = 1e9;
 

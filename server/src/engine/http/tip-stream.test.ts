@@ -3,7 +3,7 @@ import type { ErrorCode } from "@sluice/contract/errors";
 import type { Permission } from "@sluice/contract/tiers";
 import { compileAddressSet } from "@sluice/lib";
 import { AppDoor } from "../../net/index.ts";
-import type { TipFloorFigures } from "../desk.ts";
+import type { TipFloorFigures } from "../model/service.ts";
 import { Admit } from "./admit.ts";
 import type { TipSession } from "./tip-session.ts";
 import { TipStream, tipStreamPath } from "./tip-stream.ts";

@@ -1,15 +1,15 @@
 import type { AddressSet } from "@sluice/lib";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import { clientAddress } from "../../http/index.ts";
-import type { EngineDesk } from "../desk.ts";
-import type { EngineEvents } from "../engine-events.ts";
+import type { EngineEvents } from "../model/events.ts";
+import type { BlockEngineService } from "../model/service.ts";
 import type { Admit, Incoming } from "./admit.ts";
 import { EngineRefusal, engineFailure, type ShownFailure, shownFailure } from "./failure.ts";
 import { tipFloorRecord } from "./tip-floor-record.ts";
 import { TipSession } from "./tip-session.ts";
 
 export interface TipStreamDependencies {
-  readonly desk: Pick<EngineDesk, "tipFloor">;
+  readonly desk: Pick<BlockEngineService, "tipFloor">;
   readonly admit: Admit;
   readonly trustedProxies: AddressSet;
   readonly requestId: () => string;

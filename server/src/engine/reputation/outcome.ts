@@ -1,5 +1,5 @@
 import type { BundleReason } from "@sluice/contract/engine";
-import type { BundleRecord } from "../bundle.ts";
+import type { BundleRecord } from "../model/bundle.ts";
 
 /** What a searcher's reputation learns from. */
 export type ReputationOutcome =

@@ -1,5 +1,5 @@
 import type { SearcherTier } from "@sluice/contract/engine";
-import type { ReputationFigures } from "../desk.ts";
+import type { ReputationFigures } from "../model/service.ts";
 import type { ReputationOutcome } from "./outcome.ts";
 import { afterOutcome, figuresOf, newReputation, type Reputation } from "./reputation.ts";
 import { readReputation, reputationVersion, writeReputation } from "./serialise.ts";

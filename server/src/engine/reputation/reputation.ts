@@ -1,5 +1,5 @@
 import { type SearcherTier, searcherTierScores, searcherTiers } from "@sluice/contract/engine";
-import type { ReputationFigures } from "../desk.ts";
+import type { ReputationFigures } from "../model/service.ts";
 import { lowerBound } from "./lower-bound.ts";
 import type { ReputationOutcome } from "./outcome.ts";
 

@@ -5,9 +5,9 @@ import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import { type Admission, type Fault, fault } from "../admission/index.ts";
-import type { BundleBook, BundleRecord, Searcher } from "../bundle.ts";
-import type { BundleSubmission, SubmitOutcome } from "../desk.ts";
-import { EngineChainError } from "../interfaces.ts";
+import type { BundlePool, BundleRecord, Searcher } from "../model/bundle.ts";
+import { EngineChainError } from "../model/ports.ts";
+import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { openCiphertext } from "./suite.ts";
 
@@ -21,7 +21,7 @@ export interface SealedDependencies {
   readonly clock: Pick<Clock, "now">;
   readonly ring: Pick<KeyRing, "valid" | "privateKey">;
   readonly replays: ReplayMemory;
-  readonly book: Pick<BundleBook, "accept" | "live" | "everySealed" | "opened" | "change">;
+  readonly book: Pick<BundlePool, "accept" | "live" | "everySealed" | "opened" | "change">;
   readonly admission: Pick<Admission, "open" | "checkClaim">;
   readonly slot: () => Slot | null;
   readonly tipFloor: () => bigint;

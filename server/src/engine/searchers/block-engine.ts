@@ -6,16 +6,16 @@ import type {
   ReputationMessage,
   TipFloorMessage,
 } from "@sluice/contract/proto";
-import type { Searcher } from "../bundle.ts";
 import { type CallContext, CallFault } from "../calls/index.ts";
-import type { EngineDesk, SubmitOutcome } from "../desk.ts";
-import type { EngineKeys, EngineLimits } from "../interfaces.ts";
+import type { Searcher } from "../model/bundle.ts";
+import type { EngineKeys, EngineLimits } from "../model/ports.ts";
+import type { BlockEngineService, SubmitOutcome } from "../model/service.ts";
 import { admitKey } from "./key-admission.ts";
 import type { Refusals } from "./refusals.ts";
 import { reasonText, submissionOf } from "./request.ts";
 
 export interface BlockEngineDependencies {
-  readonly desk: EngineDesk;
+  readonly desk: BlockEngineService;
   readonly keys: EngineKeys;
   readonly limits: EngineLimits;
   readonly refusals: Refusals;

@@ -2,9 +2,9 @@ import { shownState } from "@sluice/contract/engine";
 import { SluiceError } from "@sluice/contract/errors";
 import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto";
 import { BoundedQueue } from "@sluice/lib";
-import type { BundleRecord, Searcher } from "../bundle.ts";
 import { CallFault, type DuplexSession, type Inlet, type Outlet } from "../calls/index.ts";
-import type { BundleSubmission, EngineDesk, SubmitOutcome } from "../desk.ts";
+import type { BundleRecord, Searcher } from "../model/bundle.ts";
+import type { BlockEngineService, BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import { confirmationOf, droppedAtOnce } from "./confirmation.ts";
 import type { Refusals } from "./refusals.ts";
 import { submissionOf } from "./request.ts";
@@ -19,7 +19,7 @@ const endedMax = 1_024;
 type Outcome = SubmitOutcome | { readonly fault: unknown };
 
 export interface BundleStreamDependencies {
-  readonly desk: EngineDesk;
+  readonly desk: BlockEngineService;
   readonly searcher: Searcher;
   readonly outlet: Outlet<BundleConfirmationMessage>;
   readonly inlet: Inlet;

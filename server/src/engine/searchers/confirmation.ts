@@ -1,7 +1,7 @@
 import { type BundleReason, shownState } from "@sluice/contract/engine";
 import type { BundleConfirmationMessage } from "@sluice/contract/proto";
-import type { BundleRecord } from "../bundle.ts";
-import type { EngineDesk, SubmitOutcome } from "../desk.ts";
+import type { BundleRecord } from "../model/bundle.ts";
+import type { BlockEngineService, SubmitOutcome } from "../model/service.ts";
 import { reasonText } from "./request.ts";
 
 type Rejected = Extract<SubmitOutcome, { readonly accepted: false }>;
@@ -27,7 +27,7 @@ export function confirmationOf(bundle: BundleRecord | Rejected): BundleConfirmat
 
 /** A bundle that was not looked at; it has no id. */
 export function droppedAtOnce(
-  desk: EngineDesk,
+  desk: BlockEngineService,
   reason: Extract<BundleReason, "maintenance" | "rate_limited">,
 ): Rejected {
   return { accepted: false, id: "", reason, detail: null, tipFloor: desk.tipFloor().floor };

@@ -1,9 +1,9 @@
 import { errorTable } from "@sluice/contract/errors";
 import type { Permission } from "@sluice/contract/tiers";
 import { presentedKey } from "../../http/index.ts";
-import type { Searcher } from "../bundle.ts";
 import { type CallContext, CallFault } from "../calls/index.ts";
-import type { EngineGrant, EngineKeys } from "../interfaces.ts";
+import type { Searcher } from "../model/bundle.ts";
+import type { EngineGrant, EngineKeys } from "../model/ports.ts";
 
 /** A caller by an API key, and whether the key still opens the door: null, or the fault that it no longer does. */
 export interface KeyCaller {

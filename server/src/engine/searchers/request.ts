@@ -1,11 +1,11 @@
 import { type BundleReason, type MevType, mevTypes } from "@sluice/contract/engine";
 import type { BundleRequestMessage } from "@sluice/contract/proto";
-import type { BundleDoor } from "../bundle.ts";
 import { CallFault } from "../calls/index.ts";
-import type { BundleSubmission } from "../desk.ts";
+import type { BundleIngress } from "../model/bundle.ts";
+import type { BundleSubmission } from "../model/service.ts";
 
 /** A bundle out of its message. Throws INVALID_ARGUMENT where the message has no meaning, whatever the bundle holds. */
-export function submissionOf(message: BundleRequestMessage, door: BundleDoor): BundleSubmission {
+export function submissionOf(message: BundleRequestMessage, door: BundleIngress): BundleSubmission {
   const sealed = sealedOf(message);
   if (sealed !== null && message.transactions.length > 0) {
     throw new CallFault("INVALID_ARGUMENT", "encrypted_payload stands in place of transactions, not beside them");

@@ -6,7 +6,7 @@ import { protoFiles } from "@sluice/contract/proto";
 import type { Clock, Random } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import { type CallHost, type GrpcService, loadService, unary } from "../calls/index.ts";
-import type { EngineLimits } from "../interfaces.ts";
+import type { EngineLimits } from "../model/ports.ts";
 import { type Bearers, bearersOf } from "./bearer.ts";
 import { Challenges } from "./challenges.ts";
 import { SignIn } from "./sign-in.ts";

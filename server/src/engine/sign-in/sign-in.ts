@@ -7,7 +7,7 @@ import type {
 } from "@sluice/contract/proto";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { type CallContext, CallFault } from "../calls/index.ts";
-import type { EngineLimits } from "../interfaces.ts";
+import type { EngineLimits } from "../model/ports.ts";
 import type { Challenge, Challenges } from "./challenges.ts";
 import { type SignedIn, signInRoles, type TokenKind, type Tokens } from "./tokens.ts";
 

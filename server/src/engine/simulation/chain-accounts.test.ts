@@ -3,7 +3,7 @@ import { type Address, parseAddress } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
 import { bootNode, post } from "../../../../devnet/chain/testing/boot.ts";
 import { type ChainValue, memberOf, parseChainJson } from "../../chain/index.ts";
-import type { EngineChain } from "../interfaces.ts";
+import type { EngineChain } from "../model/ports.ts";
 import { keyOf } from "./accounts/key-name.ts";
 import { chainAccounts } from "./chain-accounts.ts";
 

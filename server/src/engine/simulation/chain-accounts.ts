@@ -1,6 +1,6 @@
 import type { Address } from "@sluice/wire/identifiers";
 import { type ChainValue, memberOf } from "../../chain/index.ts";
-import type { EngineChain } from "../interfaces.ts";
+import type { EngineChain } from "../model/ports.ts";
 import { keyOf } from "./accounts/key-name.ts";
 import type { AccountSource, RawAccount } from "./simulation.ts";
 

@@ -16,7 +16,7 @@ let succession: Succession<AsyncDisposable & { readonly epoch: bigint }>;
 beforeEach(() => {
   [held, looks, happened, faults, opening, failing] = [null, 0, [], [], null, null];
   const keeper = {
-    look: async () => {
+    renew: async () => {
       looks += 1;
       return held;
     },

@@ -1,10 +1,10 @@
 import type { LeaseRecord } from "../../state/index.ts";
-import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { LeaseHolder } from "./lease-holder.ts";
 
 export type EngineRole = "active" | "standby";
 
 export interface SuccessionDependencies<Term extends AsyncDisposable> {
-  readonly keeper: Pick<LeaseKeeper, "look" | "release">;
+  readonly keeper: Pick<LeaseHolder, "renew" | "release">;
   /** Opens what runs while the lease is held. */
   readonly open: (lease: LeaseRecord) => Promise<Term>;
   readonly roleChanged: (role: EngineRole) => void;
@@ -50,7 +50,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
 
   /** Looks for the first time; where the lease is to be had, resolves when what it is for is open. Rejects as that does. */
   async begin(): Promise<void> {
-    const lease = await this.#deps.keeper.look();
+    const lease = await this.#deps.keeper.renew();
     this.#wait(this.#options.lookMs);
     if (lease === null) {
       this.#deps.roleChanged("standby");
@@ -76,7 +76,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
   async #look(): Promise<void> {
     if (this.#looksLeftOut > 0) this.#looksLeftOut -= 1;
     else {
-      const lease = await this.#deps.keeper.look();
+      const lease = await this.#deps.keeper.renew();
       if (this.#changing === null && !this.#isClosed) this.#follow(lease);
     }
     this.#wait(this.#options.lookMs);

@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import type { BundleReason } from "@sluice/contract/engine";
 import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
-import type { BundleChange, BundleRecord, Searcher } from "../bundle.ts";
+import type { BundleChange, BundleRecord, Searcher } from "../model/bundle.ts";
+import type { EngineLimitDecision } from "../model/ports.ts";
 import type {
+  BlockEngineService,
   BundleSubmission,
-  EngineDesk,
   LostBid,
   ReputationFigures,
   SubmitOutcome,
   TipFloorFigures,
   UpcomingLeader,
-} from "../desk.ts";
-import type { EngineLimitDecision } from "../interfaces.ts";
+} from "../model/service.ts";
 
 /** A desk that takes every bundle whose transactions are not `refused`, and lets a test make each bundle's fate. */
-export class FakeDesk implements EngineDesk {
+export class FakeDesk implements BlockEngineService {
   readonly submissions: { readonly submission: BundleSubmission; readonly searcher: Searcher }[] = [];
   readonly records = new Map<string, BundleRecord>();
   /** What is answered instead of taking the next bundles. */

@@ -2,10 +2,10 @@ import { type Clock, compileAddressSet, ManualClock, seededRandom } from "@sluic
 import type { Address } from "@sluice/wire/identifiers";
 import { GrpcDoor, type GrpcTls } from "../../net/index.ts";
 import type { CallHost } from "../calls/index.ts";
-import type { EngineGrant, EngineKeys, EngineLimits } from "../interfaces.ts";
+import type { EngineGrant, EngineKeys, EngineLimits } from "../model/ports.ts";
 import { createSearcherServices } from "../searchers/index.ts";
 import { createSignIn, tokenKeysOf } from "../sign-in/index.ts";
-import { createValidators, type ValidatorDesk } from "../validators/index.ts";
+import { createValidators, type ValidatorRegistry } from "../validators/index.ts";
 import { addressOf, allowed, FakeDesk } from "./fake-desk.ts";
 import { Told } from "./told.ts";
 
@@ -44,7 +44,7 @@ export interface ServedEngine extends AsyncDisposable {
   readonly clock: ManualClock;
   /** Identities in the leader schedule. */
   readonly scheduled: Set<Address>;
-  readonly validators: ValidatorDesk["validators"];
+  readonly validators: ValidatorRegistry["validators"];
   /** What was told, such as `gone <identity> left`. */
   readonly told: Told;
   readonly faults: unknown[];

@@ -1,6 +1,6 @@
 import { engineLimits } from "@sluice/contract/engine";
 import { parseU64, type Slot } from "@sluice/wire/identifiers";
-import type { TipFloorFigures } from "../desk.ts";
+import type { TipFloorFigures } from "../model/service.ts";
 import { BundleCompute } from "./bundle-compute.ts";
 import { FloorAverage, type FloorHour } from "./floor-average.ts";
 import { LandedTips } from "./landed-tips.ts";

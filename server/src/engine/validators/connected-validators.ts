@@ -2,7 +2,7 @@ import type { SubscribeBundlesMessage, SubscribePacketsMessage } from "@sluice/c
 import type { Clock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import { CallFault, type Outlet } from "../calls/index.ts";
-import type { Validators } from "../desk.ts";
+import type { Validators } from "../model/service.ts";
 import type { ValidatorEvents } from "./interfaces.ts";
 import { bundleMessage, packetOf, timestampOf } from "./packet.ts";
 

@@ -33,7 +33,7 @@ export interface ValidatorDependencies {
 /** Messages that may wait for a validator that does not read; each holds the winners of a tick. */
 const waitingMax = 16;
 
-export interface ValidatorDesk {
+export interface ValidatorRegistry {
   /** Whether the identity may sign in as a validator and take bundles now. */
   readonly mayValidate: (identity: Address) => boolean;
   readonly validators: ConnectedValidators;
@@ -42,7 +42,7 @@ export interface ValidatorDesk {
 }
 
 /** Throws a RangeError where the fee is none that validators accept. */
-export function createValidators(options: ValidatorOptions, dependencies: ValidatorDependencies): ValidatorDesk {
+export function createValidators(options: ValidatorOptions, dependencies: ValidatorDependencies): ValidatorRegistry {
   const { pubkey, commission } = options.fee;
   if (!Number.isInteger(commission) || commission < 0 || commission > 100) {
     throw new RangeError("The block builder's commission is a whole percentage from 0 to 100");

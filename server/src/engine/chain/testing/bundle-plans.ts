@@ -1,6 +1,6 @@
 import type { Random } from "@sluice/lib";
 import type { Signature } from "@sluice/wire/identifiers";
-import type { BundleRecord } from "../../bundle.ts";
+import type { BundleRecord } from "../../model/bundle.ts";
 import { heldThrough } from "../endings.ts";
 import { signatureNamed } from "./names.ts";
 import { acceptedBundle } from "./simulated-book.ts";

@@ -1,6 +1,6 @@
 import type { Slot } from "@sluice/wire/identifiers";
 import type { ChainValue, CommitmentName } from "../../../chain/index.ts";
-import type { EngineChain } from "../../interfaces.ts";
+import type { EngineChain } from "../../model/ports.ts";
 
 export type Answer = (params: readonly unknown[]) => ChainValue | Promise<ChainValue>;
 

@@ -1,8 +1,8 @@
 import type { BundleState } from "@sluice/contract/engine";
 import type { Signature, Slot } from "@sluice/wire/identifiers";
-import type { BundleChange, BundleRecord } from "../../bundle.ts";
-import { isTerminal, stepped } from "../../lifecycle/lifecycle.ts";
-import type { WatchedBook } from "../bundle-watch.ts";
+import type { BundleChange, BundleRecord } from "../../model/bundle.ts";
+import { isTerminal, stepped } from "../../model/lifecycle.ts";
+import type { WatchedPool } from "../bundle-watch.ts";
 import { addressNamed } from "./names.ts";
 
 /** A bundle as it has just been accepted. */
@@ -32,7 +32,7 @@ export function acceptedBundle(parts: Pick<BundleRecord, "id" | "signatures"> & 
 }
 
 /** Bundles in memory under the room's own lifecycle. What a step does may fail before or after it is done. */
-export class SimulatedBook implements WatchedBook {
+export class SimulatedBook implements WatchedPool {
   readonly records = new Map<string, BundleRecord>();
   readonly history = new Map<string, BundleState[]>();
   readonly #live = new Map<string, BundleRecord>();

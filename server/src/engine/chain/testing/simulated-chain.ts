@@ -3,7 +3,7 @@ import { decodeSignature } from "@sluice/wire/base58";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import { encodeTransaction } from "@sluice/wire/transaction";
 import type { ChainValue, CommitmentName } from "../../../chain/index.ts";
-import { type EngineChain, EngineChainError } from "../../interfaces.ts";
+import { type EngineChain, EngineChainError } from "../../model/ports.ts";
 import { addressNamed } from "./names.ts";
 
 export interface SimulatedTransaction {

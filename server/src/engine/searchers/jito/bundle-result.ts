@@ -1,8 +1,8 @@
 import type { BundleReason } from "@sluice/contract/engine";
 import type { BundleResultMessage, RejectedMessage } from "@sluice/contract/proto";
-import type { BundleRecord } from "../../bundle.ts";
-import type { LostBid, UpcomingLeader } from "../../desk.ts";
-import { jitoText } from "../../jito-texts.ts";
+import type { BundleRecord } from "../../model/bundle.ts";
+import { jitoText } from "../../model/jito-texts.ts";
+import type { LostBid, UpcomingLeader } from "../../model/service.ts";
 
 /**
  * A bundle in the words of Jito's results. What a block decided is `dropped` (its blockhash is too old, it lost its fork,

@@ -1,8 +1,8 @@
 import { engineLimits } from "@sluice/contract/engine";
 import type { Permission } from "@sluice/contract/tiers";
-import type { Searcher } from "../../bundle.ts";
 import { type CallContext, CallFault } from "../../calls/index.ts";
-import type { EngineKeys, EngineLimits } from "../../interfaces.ts";
+import type { Searcher } from "../../model/bundle.ts";
+import type { EngineKeys, EngineLimits } from "../../model/ports.ts";
 import type { Bearers } from "../../sign-in/index.ts";
 import { rateLimited } from "../block-engine.ts";
 import { admitKey } from "../key-admission.ts";

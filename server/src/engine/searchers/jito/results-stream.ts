@@ -1,9 +1,9 @@
 import type { BundleState } from "@sluice/contract/engine";
 import type { BundleResultMessage } from "@sluice/contract/proto";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BundleRecord, Searcher } from "../../bundle.ts";
 import { CallFault, type Outlet } from "../../calls/index.ts";
-import type { EngineDesk } from "../../desk.ts";
+import type { BundleRecord, Searcher } from "../../model/bundle.ts";
+import type { BlockEngineService } from "../../model/service.ts";
 import { competingText, lostResult, resultOf } from "./bundle-result.ts";
 
 interface Told {
@@ -18,7 +18,7 @@ interface Told {
  * The first slot that a bundle loses is told, too: it competes again, but who waits for a result wants to know that the bid
  * was too low.
  */
-export function tellResults(desk: EngineDesk, searcher: Searcher, outlet: Outlet<BundleResultMessage>): void {
+export function tellResults(desk: BlockEngineService, searcher: Searcher, outlet: Outlet<BundleResultMessage>): void {
   const told = new Map<string, Told>();
   const result = (record: BundleRecord): BundleResultMessage =>
     resultOf(record, { next: desk.nextLeader(), lost: desk.losses.of(record.id) });

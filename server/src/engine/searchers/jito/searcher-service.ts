@@ -1,14 +1,14 @@
 import type { BundleMessage } from "@sluice/contract/proto";
 import { type CallContext, CallFault } from "../../calls/index.ts";
-import type { EngineDesk } from "../../desk.ts";
-import { jitoText } from "../../jito-texts.ts";
+import { jitoText } from "../../model/jito-texts.ts";
+import type { BlockEngineService } from "../../model/service.ts";
 import { checkOpen, inMaintenance, rateLimited } from "../block-engine.ts";
 import type { Refusals } from "../refusals.ts";
 import { checkAddress, checkReads, type IdentityDependencies, identify } from "./identity.ts";
 import { transactionsOf } from "./packets.ts";
 
 export interface JitoDependencies extends IdentityDependencies {
-  readonly desk: EngineDesk;
+  readonly desk: BlockEngineService;
   readonly refusals: Refusals;
   /** The only region that there is. */
   readonly region: string;

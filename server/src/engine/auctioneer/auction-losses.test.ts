@@ -1,0 +1,73 @@
+import { beforeEach, expect, test } from "bun:test";
+import type { BundleState } from "@sluice/contract/engine";
+import type { Slot } from "@sluice/wire/identifiers";
+import type { BundlePool, BundleRecord } from "../model/bundle.ts";
+import type { LostBid } from "../model/service.ts";
+import { FakeDesk } from "../testing/fake-desk.ts";
+import { AuctionLosses } from "./auction-losses.ts";
+
+let records: Map<string, BundleRecord>;
+let tell: (record: BundleRecord) => void;
+let lostBids: AuctionLosses;
+
+beforeEach(() => {
+  records = new Map();
+  const book: Pick<BundlePool, "live" | "onChange"> = {
+    live: (id) => records.get(id) ?? null,
+    onChange: (listener) => {
+      tell = (record) => listener(record, "accepted");
+      return { [Symbol.dispose]: () => {} };
+    },
+  };
+  lostBids = new AuctionLosses({ book });
+});
+
+async function bundle(searcherId: string, tag: number): Promise<string> {
+  const searcher = { id: searcherId, accountId: searcherId, pubkey: null };
+  const given = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, door: "rest" } as const;
+  const outcome = await new FakeDesk().submit({ transactions: [Uint8Array.of(tag)], ...given }, searcher);
+  if (!outcome.accepted) throw new Error("the desk refuses");
+  records.set(outcome.record.id, outcome.record);
+  return outcome.record.id;
+}
+
+function become(id: string, state: BundleState): void {
+  const record = records.get(id);
+  if (record === undefined) throw new Error(`there is no bundle ${id}`);
+  records.set(id, { ...record, state });
+  tell({ ...record, state });
+}
+
+const bidOf = (id: string, slot: bigint): LostBid => {
+  return { id, slot: slot as Slot, lost: "state_auction", auctionId: "first", bid: 5n };
+};
+
+test("the first slot that a bundle loses is told to its searcher alone, and the last is remembered", async () => {
+  const [mine, other] = [await bundle("me", 1), await bundle("other", 2)];
+  const told: LostBid[] = [];
+  const following = lostBids.follow("me", (bid) => told.push(bid));
+  for (const slot of [1n, 2n, 3n]) lostBids.note([bidOf(mine, slot), bidOf(other, slot)]);
+  expect(told).toEqual([bidOf(mine, 1n)]);
+  expect(lostBids.of(mine)).toEqual(bidOf(mine, 3n));
+  following[Symbol.dispose]();
+  lostBids.note([bidOf(await bundle("me", 3), 4n)]);
+  expect(told).toHaveLength(1);
+});
+
+test("a bundle that is in a block, or has ended, loses nothing", async () => {
+  const id = await bundle("me", 1);
+  const told: LostBid[] = [];
+  lostBids.follow("me", (bid) => told.push(bid));
+  become(id, "included");
+  lostBids.note([bidOf(id, 1n), bidOf("unknown", 1n)]);
+  expect([told, lostBids.of(id), lostBids.of("unknown")]).toEqual([[], null, null]);
+});
+
+test("what a bundle lost by is there while its end is told, and forgotten then", async () => {
+  const id = await bundle("me", 1);
+  lostBids.note([bidOf(id, 1n)]);
+  become(id, "expired");
+  expect(lostBids.of(id)).toEqual(bidOf(id, 1n));
+  await null;
+  expect(lostBids.of(id)).toBeNull();
+});

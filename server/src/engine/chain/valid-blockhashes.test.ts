@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { ManualClock } from "@sluice/lib";
+import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
+import { testSigner, transfer } from "../testing/transactions.ts";
+import { ValidBlockhashes } from "./valid-blockhashes.ts";
+
+const from = testSigner();
+const to = testSigner().address;
+const hash = (tag: number): Address => addressOfBytes(new Uint8Array(32).fill(tag));
+const bundle = (...tags: number[]) => ({
+  transactions: tags.map((tag) => transfer({ from, to, lamports: 1n, blockhash: hash(tag) })),
+});
+
+function room(given: { readonly fails?: boolean } = {}) {
+  const clock = new ManualClock(0);
+  const asked: Address[] = [];
+  const state = { fails: given.fails ?? false };
+  const hashes = new ValidBlockhashes({
+    clock,
+    lifetimeOf: async (blockhash) => {
+      asked.push(blockhash);
+      if (state.fails) throw new Error("no node");
+      return blockhash === hash(9) ? { valid: false } : { valid: true, lastValidBlockHeight: 1n };
+    },
+  });
+  return { hashes, clock, asked, state };
+}
+
+test("a hash that nobody has asked for is asked for before a bundle is judged by it", async () => {
+  const { hashes, asked } = room();
+  const known = bundle(1, 2);
+  expect(hashes.has(hash(1))).toBe(false);
+  expect(await hashes.judgeable([known, known])).toEqual([known, known]);
+  expect([hashes.has(hash(1)), asked.length]).toEqual([true, 2]);
+});
+
+test("a bundle of which no node tells anything is not judged, and is asked for again", async () => {
+  const { hashes, state } = room({ fails: true });
+  expect(await hashes.judgeable([bundle(1)])).toEqual([]);
+  state.fails = false;
+  expect(await hashes.judgeable([bundle(1)])).toHaveLength(1);
+});
+
+test("a nonce is not asked for at each tick, and is asked for again when its answer is old", async () => {
+  const { hashes, clock, asked } = room();
+  expect(await hashes.judgeable([bundle(9)])).toHaveLength(1);
+  expect(await hashes.judgeable([bundle(9)])).toHaveLength(1);
+  expect(asked).toHaveLength(1);
+  clock.advance(2_001);
+  await hashes.judgeable([bundle(9)]);
+  expect(asked).toHaveLength(2);
+});
+
+test("so many hashes are asked for at once, and bundles with others wait", async () => {
+  const { hashes, asked } = room();
+  const many = Array.from({ length: 80 }, (_, index) => bundle(index + 10));
+  expect(await hashes.judgeable(many)).toHaveLength(64);
+  expect(asked).toHaveLength(64);
+  expect(await hashes.judgeable(many)).toHaveLength(80);
+});

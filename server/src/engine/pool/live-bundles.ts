@@ -1,0 +1,138 @@
+import { SluiceError } from "@sluice/contract/errors";
+import type { Signature } from "@sluice/wire/identifiers";
+import type { BundleRecord } from "../model/bundle.ts";
+import { poolLimits } from "./pool-options.ts";
+
+/** A bundle that can still change, and the steps that wait for their turn at it. */
+export interface LiveBundle {
+  record: BundleRecord;
+  /** Settles when the steps asked for so far are over. */
+  turn: Promise<void>;
+  waiting: number;
+}
+
+/**
+ * The bundles that can still change, in the order in which they came, by id, first signature and searcher. Those that no
+ * block holds are kept apart from those that wait to be final, since ticks look through them 20 times a second and most
+ * are of the other kind: with 20,000 live and 500 of them accepted a look takes 1.4 µs, one through all of them 70 (shared
+ * cores; means of 300).
+ */
+export class LiveBundles {
+  readonly #byId = new Map<string, LiveBundle>();
+  readonly #records = new Map<string, BundleRecord>();
+  readonly #accepted = new Map<string, BundleRecord>();
+  readonly #sealed = new Map<string, BundleRecord>();
+  readonly #bySignature = new Map<Signature, Set<LiveBundle>>();
+  readonly #bySearcher = new Map<string, Set<LiveBundle>>();
+
+  get count(): number {
+    return this.#byId.size;
+  }
+
+  get(id: string): LiveBundle | null {
+    return this.#byId.get(id) ?? null;
+  }
+
+  has(live: LiveBundle): boolean {
+    return this.#byId.get(live.record.id) === live;
+  }
+
+  holding(signature: Signature): readonly BundleRecord[] {
+    return recordsOf(this.#bySignature.get(signature));
+  }
+
+  ofSearcher(searcherId: string): readonly BundleRecord[] {
+    return recordsOf(this.#bySearcher.get(searcherId));
+  }
+
+  countOf(searcherId: string): number {
+    return this.#bySearcher.get(searcherId)?.size ?? 0;
+  }
+
+  every(): Iterable<BundleRecord> {
+    return this.#records.values();
+  }
+
+  /** Those whose content is known and that no block holds. */
+  accepted(): Iterable<BundleRecord> {
+    return this.#accepted.values();
+  }
+
+  /** Those whose content is not known yet. */
+  sealed(): Iterable<BundleRecord> {
+    return this.#sealed.values();
+  }
+
+  /** Resolves when the steps asked for so far are over. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#byId.values()].filter(({ waiting }) => waiting > 0).map(({ turn }) => turn));
+  }
+
+  add(record: BundleRecord): void {
+    const live: LiveBundle = { record, turn: Promise.resolve(), waiting: 0 };
+    this.#byId.set(record.id, live);
+    this.#index(record);
+    addTo(this.#bySearcher, record.searcherId, live);
+    for (const signature of record.signatures) addTo(this.#bySignature, signature, live);
+  }
+
+  /** Puts another record of the same bundle in place. */
+  replace(live: LiveBundle, record: BundleRecord): void {
+    const before = live.record;
+    live.record = record;
+    this.#index(record);
+    if (before.signatures === record.signatures) return;
+    for (const signature of before.signatures) removeFrom(this.#bySignature, signature, live);
+    for (const signature of record.signatures) addTo(this.#bySignature, signature, live);
+  }
+
+  remove(live: LiveBundle): void {
+    if (!this.has(live)) return;
+    const { id, searcherId, signatures } = live.record;
+    this.#byId.delete(id);
+    for (const records of [this.#records, this.#accepted, this.#sealed]) records.delete(id);
+    removeFrom(this.#bySearcher, searcherId, live);
+    for (const signature of signatures) removeFrom(this.#bySignature, signature, live);
+  }
+
+  /** A record that is there already keeps its place in the order. */
+  #index(record: BundleRecord): void {
+    const { id, state, sealed } = record;
+    this.#records.set(id, record);
+    const isWaiting = state === "accepted";
+    if (isWaiting && sealed === null) this.#accepted.set(id, record);
+    else this.#accepted.delete(id);
+    if (isWaiting && sealed !== null) this.#sealed.set(id, record);
+    else this.#sealed.delete(id);
+  }
+}
+
+export const tooManySteps = (): SluiceError =>
+  new SluiceError("OVERLOADED", { message: "Too many steps of this bundle wait." });
+
+/** Runs `work` after what was asked of this bundle before. Rejects with OVERLOADED where as much waits as may. */
+export function inTurn<T>(live: LiveBundle, work: () => Promise<T>): Promise<T> {
+  if (live.waiting >= poolLimits.waitingMax) return Promise.reject(tooManySteps());
+  const result = live.waiting === 0 ? work() : live.turn.then(work);
+  live.waiting += 1;
+  const over = (): void => {
+    live.waiting -= 1;
+  };
+  live.turn = result.then(over, over);
+  return result;
+}
+
+function recordsOf(set: ReadonlySet<LiveBundle> | undefined): readonly BundleRecord[] {
+  return set === undefined ? [] : [...set].map(({ record }) => record);
+}
+
+function addTo<Key>(index: Map<Key, Set<LiveBundle>>, key: Key, live: LiveBundle): void {
+  const set = index.get(key);
+  if (set === undefined) index.set(key, new Set([live]));
+  else set.add(live);
+}
+
+function removeFrom<Key>(index: Map<Key, Set<LiveBundle>>, key: Key, live: LiveBundle): void {
+  const set = index.get(key);
+  if (set?.delete(live) === true && set.size === 0) index.delete(key);
+}

@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ManualClock, systemClock, systemRandom } from "@sluice/lib";
+import { openLedger } from "../../ledger/index.ts";
+import { openState } from "../../state/index.ts";
+import { openBundlePool } from "./bundle-pool.ts";
+import { outcomeRow } from "./outcomes.ts";
+import { addressOf, bundleNamed, SeenEvents, slotOf, startMs } from "./testing/bundles.ts";
+
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+test("every column of an outcome is in the ledger as it was in the book, and telling it again changes no figure", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-outcomes-"));
+  try {
+    const clock = new ManualClock(startMs);
+    await using ledger = await openLedger(
+      { directory: join(directory, "ledger"), clickhouseUrl: null, cluster: null },
+      { clock: systemClock, log },
+    );
+    await using state = await openState(
+      { directory: join(directory, "state"), databaseUrl: null },
+      { clock, random: systemRandom, log },
+    );
+    const events = new SeenEvents();
+    const store = state.engine.bundles;
+    await using book = await openBundlePool({ hasTimers: false }, { store, ledger, clock, events });
+    const landed = bundleNamed("landed", { targetSlot: slotOf(11) });
+    const lost = bundleNamed("lost", { searcherId: `pubkey:${addressOf("searcher")}`, tip: 2n ** 62n });
+    await Promise.all([landed, lost].map((bundle) => book.accept(bundle)));
+    clock.advance(700);
+    book.forwarded([landed.id], { slot: slotOf(11), leader: addressOf("leader") });
+    book.simulated(landed.id, { tip: 1n, computeUnits: 4_321 });
+    await book.change(landed.id, { to: "included", slot: slotOf(11), blockhash: "hash", tip: 7_000n });
+    await book.change(landed.id, { to: "finalized" });
+    await book.change(lost.id, { to: "dropped", reason: "tip_not_paid" });
+    const [told] = (await store.untold(10)).filter(({ id }) => id === landed.id).map(outcomeRow);
+    await book.tellOutcomes();
+    expect(events.faults).toEqual([]);
+    const columns =
+      "* EXCEPT (batch), toUnixTimestamp64Milli(at) AS at_ms, toUnixTimestamp64Milli(accepted_at) AS accepted";
+    const [row] = await ledger.query<Record<string, unknown>>(
+      `SELECT ${columns} FROM bundle_outcomes WHERE id = {id:String}`,
+      { id: landed.id },
+    );
+    expect(row).toMatchObject({
+      searcher_id: "acct_1",
+      account_id: "acct_1",
+      door: "grpc",
+      mev_type: "arbitrage",
+      state: "finalized",
+      reason: "",
+      tip: "5000",
+      tip_seen: "7000",
+      compute_units: "4321",
+      signatures: [...landed.signatures],
+      target_slot: "11",
+      landed_slot: "11",
+      leader: addressOf("leader"),
+      forwarded_times: 1,
+      at_ms: String(startMs + 700),
+      accepted: String(startMs),
+    });
+    const named = Object.keys(row ?? {}).filter((name) => name !== "at_ms" && name !== "accepted");
+    expect(named.toSorted()).toEqual(Object.keys(told ?? {}).toSorted());
+    const question = { fromMs: startMs, untilMs: startMs + 1_000, searcherId: null, mevType: null };
+    const figures = await ledger.bundles.figures(question);
+    expect(figures).toMatchObject({ ended: 2, landed: 1, tips: 7_000n, tipsLost: 2n ** 62n, landingRate: 0.5 });
+    await ledger.insert("bundle_outcomes", [told ?? {}]);
+    expect(await ledger.bundles.figures(question)).toEqual(figures);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("a book that is closed in order leaves no outcome to the next one", async () => {
+  const clock = new ManualClock(startMs);
+  const directory = mkdtempSync(join(tmpdir(), "sluice-outcomes-"));
+  using _removed = { [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
+  await using state = await openState({ directory, databaseUrl: null }, { clock, random: systemRandom, log });
+  const store = state.engine.bundles;
+  const told: unknown[] = [];
+  const ledger = { insert: async (_table: string, rows: readonly unknown[]) => void told.push(...rows) };
+  const book = await openBundlePool({ hasTimers: true }, { store, ledger, clock, events: new SeenEvents() });
+  const bundle = bundleNamed("dropped");
+  await book.accept(bundle);
+  await book.change(bundle.id, { to: "dropped", reason: "tip_not_paid" });
+  expect(told).toEqual([]);
+  await book[Symbol.asyncDispose]();
+  expect(told).toMatchObject([{ id: bundle.id, state: "dropped" }]);
+  expect(await store.untold(10)).toEqual([]);
+});

@@ -1,0 +1,110 @@
+import { type BundleState, bundleStates } from "@sluice/contract/engine";
+import type { StoredBundle } from "../../../state/index.ts";
+import { canBecome, isTerminal } from "../../model/lifecycle.ts";
+import { bundleNamed } from "./bundles.ts";
+
+interface Told {
+  readonly name: string;
+  /** What was answered last, as `state reason.`; null while nothing was. */
+  acknowledged: string | null;
+  /** What was asked for since, whose answer is not known. */
+  asked: Set<string>;
+  /** What the ledger was told. */
+  readonly ledger: Set<string>;
+}
+
+const stateOf = (words: string): BundleState => {
+  const state = bundleStates.find((known) => known === words.split(" ")[0]);
+  if (state === undefined) throw new Error(`no state: ${words}`);
+  return state;
+};
+
+/** What writers said until they were killed, one after the other, and whether the disk agrees. */
+export class ToldStory {
+  readonly #bundles = new Map<string, Told>();
+  acknowledgements = 0;
+  faults: string[] = [];
+
+  /** A line that was cut off by the kill is not to be handed in. */
+  hear(line: string): void {
+    const [verb = "", id = "", ...words] = line.split(" ");
+    const known = this.#bundles.get(id);
+    if (verb === "accept") {
+      const asked = new Set(["accepted ."]);
+      this.#bundles.set(id, { name: words.join(" "), acknowledged: null, asked, ledger: new Set() });
+    } else if (verb === "step") known?.asked.add(words.join(" "));
+    else if (verb === "is") this.#acknowledged(id, words.join(" "));
+    else if (verb === "ledger") this.toldLedger(id, words.join(" "));
+  }
+
+  toldLedger(id: string, words: string): void {
+    const told = this.#bundles.get(id);
+    if (told === undefined) this.faults.push(`the ledger was told of ${id}, which nobody sent`);
+    else told.ledger.add(words);
+  }
+
+  #acknowledged(id: string, words: string): void {
+    const told = this.#bundles.get(id);
+    if (told === undefined) return void this.faults.push(`${id} was answered and never sent`);
+    const before = told.acknowledged;
+    // Answers of several places may be said in another order than they were given; none may contradict another.
+    if (before !== null && !canBecome(stateOf(before), stateOf(words))) {
+      if (!canBecome(stateOf(words), stateOf(before))) this.faults.push(`${id} was ${before}, then ${words}`);
+    } else told.acknowledged = words;
+    this.acknowledgements += 1;
+  }
+
+  /** Holds the disk of a killed writer against what it said. What the disk decided is what counts from then on. */
+  compare(disk: ReadonlyMap<string, StoredBundle>): void {
+    for (const id of disk.keys()) if (!this.#bundles.has(id)) this.faults.push(`${id} is there and was never sent`);
+    for (const [id, told] of this.#bundles) {
+      const stored = disk.get(id);
+      const words = stored === undefined ? null : `${stored.state} ${stored.reason ?? ""}.`;
+      if (words === null) {
+        if (told.acknowledged !== null) this.faults.push(`${id} was ${told.acknowledged} and is gone`);
+        this.#bundles.delete(id);
+        continue;
+      }
+      if (words !== told.acknowledged && !this.#mayBe(told, words)) {
+        this.faults.push(`${id} was ${told.acknowledged} and is ${words}`);
+      }
+      if (stored !== undefined) this.#compareContent(told, stored);
+      told.acknowledged = words;
+      told.asked = new Set();
+    }
+  }
+
+  /** Whether a step that was on its way explains it. */
+  #mayBe(told: Told, words: string): boolean {
+    if (!told.asked.has(words)) return false;
+    return told.acknowledged === null || canBecome(stateOf(told.acknowledged), stateOf(words));
+  }
+
+  #compareContent(told: Told, stored: StoredBundle): void {
+    const sent = bundleNamed(told.name);
+    const isEnded = isTerminal(stored.state);
+    const isIn = stored.state === "included" || stored.state === "finalized";
+    const transactions = isEnded ? [] : sent.transactions;
+    const facts = ({ searcherId, signatures, tip, receivedAt }: typeof sent | StoredBundle) =>
+      JSON.stringify([searcherId, signatures, tip.toString(), receivedAt]);
+    const isWhole =
+      facts(sent) === facts(stored) &&
+      Buffer.concat([...stored.transactions]).equals(Buffer.concat([...transactions])) &&
+      (stored.landed?.blockhash ?? null) === (isIn ? sent.id : null);
+    if (!isWhole) this.faults.push(`${sent.id} is not what was sent`);
+  }
+
+  /** Once everything has been told: each bundle that has ended was told of, one end each, and no other. */
+  compareLedger(): { readonly ended: number } {
+    let ended = 0;
+    for (const [id, { acknowledged, ledger }] of this.#bundles) {
+      const isEnded = acknowledged !== null && isTerminal(stateOf(acknowledged));
+      if (isEnded) ended += 1;
+      const expected = isEnded ? [acknowledged] : [];
+      if ([...ledger].join() !== expected.join()) {
+        this.faults.push(`${id} is ${acknowledged}; the ledger was told ${[...ledger].join(" and ") || "nothing"}`);
+      }
+    }
+    return { ended };
+  }
+}

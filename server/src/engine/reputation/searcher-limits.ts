@@ -1,0 +1,78 @@
+import { type SearcherTier, searcherTierLimits } from "@sluice/contract/engine";
+import type { Clock } from "@sluice/lib";
+import type { Searcher } from "../model/bundle.ts";
+import type { EngineLimitDecision, EngineLimits } from "../model/ports.ts";
+
+/** What an operator has set for a searcher; the state's limits have this shape. */
+export interface SearcherLimitStore {
+  limitOf(searcherId: string): Promise<{ readonly bundlesPerSecond: number; readonly burst: number } | null>;
+}
+
+export interface SearcherLimitsDependencies {
+  readonly clock: Clock;
+  readonly store: SearcherLimitStore;
+  readonly limits: EngineLimits;
+  readonly tierOf: (searcherId: string) => SearcherTier;
+  readonly heldUp: (what: string, fault: unknown) => void;
+}
+
+interface Known {
+  readonly limit: { readonly bundlesPerSecond: number; readonly burst: number } | null;
+  readonly untilMs: number;
+}
+
+/** How long what an operator has set may be out of date. */
+const knownMs = 2_000;
+const knownMax = 10_000;
+
+/** Bundles a second of each searcher: what an operator has set, or what its tier has earned it. */
+export class SearcherLimits {
+  readonly #deps: SearcherLimitsDependencies;
+  readonly #known = new Map<string, Known>();
+  readonly #asking = new Map<string, Promise<Known["limit"]>>();
+
+  constructor(dependencies: SearcherLimitsDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /** A public key of no account has the limits of the first tier, whatever it has earned: another one costs nothing. */
+  take({ id, accountId }: Searcher): EngineLimitDecision | Promise<EngineLimitDecision> {
+    const known = this.#known.get(id);
+    if (known !== undefined && this.#deps.clock.monotonic() < known.untilMs)
+      return this.#take({ id, accountId }, known.limit);
+    return this.#asked(id).then((limit) => this.#take({ id, accountId }, limit));
+  }
+
+  /** One look for all who ask at the same moment. While the store does not tell, what it told last stands. */
+  #asked(id: string): Promise<Known["limit"]> {
+    const present = this.#asking.get(id);
+    if (present !== undefined) return present;
+    const asking = this.#deps.store
+      .limitOf(id)
+      .catch((fault: unknown) => {
+        this.#deps.heldUp("limits of searchers", fault);
+        return this.#known.get(id)?.limit ?? null;
+      })
+      .then((limit) => this.#keep(id, limit))
+      .finally(() => this.#asking.delete(id));
+    this.#asking.set(id, asking);
+    return asking;
+  }
+
+  #take(
+    { id, accountId }: Pick<Searcher, "id" | "accountId">,
+    set: Known["limit"],
+  ): EngineLimitDecision | Promise<EngineLimitDecision> {
+    const tier = accountId === null ? "bronze" : this.#deps.tierOf(id);
+    const { bundlesPerSecond, burst } = set ?? searcherTierLimits[tier];
+    return this.#deps.limits.take(`bundles:${id}`, bundlesPerSecond, burst);
+  }
+
+  #keep(id: string, limit: Known["limit"]): Known["limit"] {
+    this.#known.delete(id);
+    this.#known.set(id, { limit, untilMs: this.#deps.clock.monotonic() + knownMs });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > knownMax && oldest !== undefined) this.#known.delete(oldest);
+    return limit;
+  }
+}

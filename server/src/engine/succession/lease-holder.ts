@@ -1,0 +1,89 @@
+import type { Clock } from "@sluice/lib";
+import type { LeaseRecord, LeaseStore } from "../../state/index.ts";
+
+export interface LeaseHolderDependencies {
+  readonly store: LeaseStore;
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Of this process and no other. */
+  readonly holder: string;
+  readonly heldUp: (what: string, fault: unknown) => void;
+}
+
+/** Who keeps the book of bundles; one for each store, since a store holds one network's bundles. */
+export const bookLease = "engine-book";
+/** How long a holder that does not beat is believed to live, and how often is beaten and looked. */
+export const leaseMs = 4_000;
+export const lookMs = 500;
+
+/**
+ * Holds a lease, or waits for it. A holder beats; who sees no beat for `leaseMs` of its own time takes over. No two clocks
+ * are compared: the holder counts from before its beat, who waits counts from after it saw it, so the one has stopped before
+ * the other begins. Where a clock lies all the same, the store's fence refuses what the former holder writes.
+ */
+export class LeaseHolder {
+  readonly #deps: LeaseHolderDependencies;
+  #lease: LeaseRecord | null = null;
+  #heldUntilMs = 0;
+  #seen: { readonly record: LeaseRecord; readonly sinceMs: number } | null = null;
+
+  constructor(dependencies: LeaseHolderDependencies) {
+    this.#deps = dependencies;
+  }
+
+  /** Whether nobody else can have taken it yet. False for a holder that cannot reach the store for as long as it lasts. */
+  get isHeld(): boolean {
+    return this.#lease !== null && this.#deps.clock.monotonic() < this.#heldUntilMs;
+  }
+
+  /** Beats, or looks whether the lease is to be had. The lease that this process has now, or null. Never rejects. */
+  async renew(): Promise<LeaseRecord | null> {
+    try {
+      if (this.#lease === null) await this.#ask();
+      else await this.#beat(this.#lease);
+    } catch (fault) {
+      // What was held is held on to: the store alone can say that it is over.
+      this.#deps.heldUp("the lease of the book", fault);
+    }
+    return this.#lease;
+  }
+
+  /** Gives it up, so that nobody has to wait for its end. Never rejects. */
+  async release(): Promise<void> {
+    const lease = this.#lease;
+    this.#lease = null;
+    this.#seen = null;
+    if (lease === null) return;
+    try {
+      await this.#deps.store.release(lease);
+    } catch (fault) {
+      this.#deps.heldUp("giving up the lease of the book", fault);
+    }
+  }
+
+  async #beat(lease: LeaseRecord): Promise<void> {
+    const beganMs = this.#deps.clock.monotonic();
+    if (await this.#deps.store.beat(lease)) this.#heldUntilMs = beganMs + leaseMs;
+    else this.#lease = null;
+  }
+
+  async #ask(): Promise<void> {
+    const { store, clock, holder } = this.#deps;
+    const found = await store.find(bookLease);
+    if (!this.#isFree(found)) return;
+    const beganMs = clock.monotonic();
+    this.#lease = await store.take(bookLease, holder, found);
+    this.#seen = null;
+    if (this.#lease !== null) this.#heldUntilMs = beganMs + leaseMs;
+  }
+
+  #isFree(found: LeaseRecord | null): boolean {
+    const { store, clock, holder } = this.#deps;
+    // Where the database is this process's alone whoever held it before is gone.
+    if (found === null || found.holder === "" || found.holder === holder || !store.isShared) return true;
+    const nowMs = clock.monotonic();
+    const seen = this.#seen;
+    if (seen?.record.epoch === found.epoch && seen.record.beats === found.beats) return nowMs - seen.sinceMs >= leaseMs;
+    this.#seen = { record: found, sinceMs: nowMs };
+    return false;
+  }
+}

@@ -1,0 +1,104 @@
+import { expect, test } from "bun:test";
+import type { BundleState } from "@sluice/contract/engine";
+import type { Slot } from "@sluice/wire/identifiers";
+import type { BundleRecord } from "../model/bundle.ts";
+import { EngineChainError } from "../model/ports.ts";
+import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
+import { FakeDesk } from "../testing/fake-desk.ts";
+import { FrontDesk } from "./block-engine-service.ts";
+
+const searcher = { id: "account", accountId: "account", pubkey: null };
+const submission: BundleSubmission = {
+  transactions: [Uint8Array.of(1)],
+  tip: 1_000n,
+  mevType: "unknown",
+  targetSlot: null,
+  sealed: null,
+  door: "rest",
+};
+
+/** A front desk whose admission answers what a test says, and which counts what reaches the book. */
+function room() {
+  const fake = new FakeDesk();
+  const state = {
+    live: 0,
+    asked: [] as string[],
+    judge: async (): Promise<SubmitOutcome> => fake.submit(submission, searcher),
+  };
+  const told: SubmitOutcome[] = [];
+  const judge = { submit: () => state.judge() };
+  const desk = new FrontDesk({
+    admission: judge,
+    sealed: judge,
+    book: {
+      get: async (id) => {
+        state.asked.push(id);
+        return null;
+      },
+      liveOf: (id) => fake.inFlight(id),
+      liveCountOf: () => state.live,
+      onChange: () => ({ [Symbol.dispose]: () => {} }),
+    },
+    limits: { take: () => fake.takeRate() },
+    losses: fake.losses,
+    schedule: { nextOf: () => null, slotsOf: () => [] },
+    validators: { connected: () => [], deliver: () => false },
+    tipAccounts: [],
+    slot: () => 1n as Slot,
+    tipFloor: () => fake.tipFloor(),
+    reputation: (id) => fake.reputation(id),
+    isInMaintenance: () => fake.isInMaintenance,
+    nowMs: () => 0,
+    submitted: (_searcher, _door, outcome) => void told.push(outcome),
+  });
+  return { desk, fake, state, told };
+}
+
+async function recordIn(state: BundleState): Promise<BundleRecord> {
+  const outcome = await new FakeDesk().submit(submission, searcher);
+  if (!outcome.accepted) throw new Error("the desk refuses");
+  return { ...outcome.record, state, reason: state === "dropped" || state === "expired" ? "not_landed" : null };
+}
+
+test("a bundle that has failed before is refused for that reason, one that is in the chain is accepted as it stands", async () => {
+  const { desk, state, told } = room();
+  for (const [ended, accepted] of [
+    ["dropped", false],
+    ["expired", false],
+    ["included", true],
+    ["finalized", true],
+  ] as const) {
+    const record = await recordIn(ended);
+    state.judge = async () => ({ accepted: true, record, fresh: false, tipFloor: 1n });
+    const outcome = await desk.submit(submission, searcher);
+    expect(outcome.accepted).toBe(accepted);
+    if (!outcome.accepted) expect(outcome).toMatchObject({ id: record.id, reason: "not_landed" });
+  }
+  // It was no second submission.
+  expect(told.every((outcome) => outcome.accepted && !outcome.fresh)).toBe(true);
+});
+
+test("a searcher with as many bundles in flight as one may have is refused before its bundle is looked at", async () => {
+  const { desk, state, fake } = room();
+  state.live = 10_000;
+  expect(await desk.submit(submission, searcher)).toMatchObject({ accepted: false, reason: "rate_limited" });
+  expect(fake.submissions).toEqual([]);
+  state.live = 9_999;
+  expect(await desk.submit(submission, searcher)).toMatchObject({ accepted: true });
+});
+
+test("where no node answers the engine cannot answer now, which is no fault of its own", async () => {
+  const { desk, state } = room();
+  state.judge = () => Promise.reject(new EngineChainError("no node answered: timeout at 10.0.0.1", null));
+  const caught = await desk.submit(submission, searcher).catch((fault: unknown) => fault);
+  expect(caught).toMatchObject({ code: "OVERLOADED" });
+  expect(String(caught)).not.toContain("10.0.0.1");
+});
+
+test("what can be no bundle's id is not looked for on the disk", async () => {
+  const { desk, state } = room();
+  for (const id of ["", "../etc", "A".repeat(64), "a".repeat(63), `${"a".repeat(64)}\n`])
+    expect(await desk.get(id)).toBe(null);
+  await desk.get("a".repeat(64));
+  expect(state.asked).toEqual(["a".repeat(64)]);
+});
