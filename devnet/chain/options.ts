@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { joinTwoParts, readSources } from "./genesis/flags.ts";
 import type { GenesisSources } from "./genesis/load.ts";
+import { readBlockEngine } from "./leader/endpoints.ts";
 import { DEFAULT_BODY_BYTES_MAX } from "./rpc/http.ts";
 
 /** Everything that a chain can be told at its start. */
@@ -138,13 +139,6 @@ function readFlag(
   if (number < lowest || number > highest)
     return { fault: `--${flag} must be a whole number from ${lowest} to ${highest}` };
   return { value: typeof like === "bigint" ? number : Number(number) };
-}
-
-/** A URL of a block engine, or `off`. */
-export function readBlockEngine(text: string): string | null | { readonly fault: string } {
-  if (text === "off") return null;
-  const isUrl = URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
-  return isUrl ? text : { fault: "--block-engine must be an http or https URL, or off" };
 }
 
 /** Reads the command line; all faults are told at once. */

@@ -1,24 +1,8 @@
-/** A frozen slot as every commitment sees it once it has got there. */
-export interface BankSlot {
-  readonly slot: bigint;
-  readonly parent: bigint;
-  readonly blockhash: string;
-  readonly blockHeight: bigint;
-  /** Unix seconds. */
-  readonly time: bigint;
-  /** Transactions since genesis, this slot's included. */
-  readonly transactionCount: bigint;
-  /** Those of them that are votes. */
-  readonly voteCount: bigint;
-  /** Lamports in existence. */
-  readonly capitalization: bigint;
-}
+import type { BankSlot, Commitment } from "../model/records.ts";
 
 function later(one: BankSlot, other: BankSlot): BankSlot {
   return other.slot > one.slot ? other : one;
 }
-
-export type Commitment = "processed" | "confirmed" | "finalized";
 
 /**
  * Which slot each commitment stands at. Slots become confirmed and finalized a fixed number of slots after they were

@@ -1,6 +1,5 @@
 import type { RecordedTransaction } from "../history/history.ts";
-import type { Block } from "../model/records.ts";
-import type { BankSlot } from "./bank-slot.ts";
+import type { BankSlot, Block } from "../model/records.ts";
 
 /** The block of a frozen slot. */
 export function blockOf(

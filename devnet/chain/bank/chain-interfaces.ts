@@ -1,6 +1,5 @@
 import type { Svm } from "@sluice/svm/bank";
-import type { Block } from "../model/records.ts";
-import type { BankSlot } from "./bank-slot.ts";
+import type { BankSlot, Block } from "../model/records.ts";
 import type { TakenBack } from "./left-branch.ts";
 
 export interface ChainOptions {

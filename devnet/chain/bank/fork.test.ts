@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Keypair, SystemProgram } from "@solana/web3.js";
+import type { BankSlot } from "../model/records.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
-import type { BankSlot } from "./bank-slot.ts";
 import type { Chain } from "./chain.ts";
 import { PerformanceSamples } from "./performance.ts";
 

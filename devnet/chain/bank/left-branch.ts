@@ -1,7 +1,6 @@
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { History, RecordedTransaction } from "../history/history.ts";
-import type { Block, ChainAccount } from "../model/records.ts";
-import type { BankSlot, Commitment } from "./bank-slot.ts";
+import type { BankSlot, Block, ChainAccount, Commitment } from "../model/records.ts";
 
 type ReadAccounts = Pick<AccountStore, "get" | "find" | "ofProgram" | "largestHolders" | "richest" | "written">;
 

@@ -1,16 +1,15 @@
 import { createHash, type Hash } from "node:crypto";
+import { keyBytes } from "@sluice/svm";
 import { durableNonce, type SvmOutcome, type SvmTransaction } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { History, RecordedTransaction } from "../history/history.ts";
-import type { Reward } from "../model/records.ts";
-import type { BankSlot } from "./bank-slot.ts";
+import type { BankSlot, Reward } from "../model/records.ts";
 import { BlockLimits } from "./block-limits.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 import { admit, closesProgram, type OpenBank, recordOutcome } from "./executor.ts";
 import { costUnits } from "./fees.ts";
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
-import { hashBytes } from "./slot-sysvars.ts";
 import type { StatusCache } from "./status-cache.ts";
 import type { Submission } from "./submission-queue.ts";
 
@@ -63,7 +62,7 @@ export class OpenSlot {
     this.parent = parent;
     this.time = time;
     this.#deps = deps;
-    this.nextNonce = durableNonce(hashBytes(parent.blockhash));
+    this.nextNonce = durableNonce(keyBytes(parent.blockhash));
     this.#bank = {
       slot,
       nextNonce: this.nextNonce,
@@ -72,7 +71,7 @@ export class OpenSlot {
       isBlockhashValid: (blockhash) => deps.blockhashes.isValid(blockhash, parent.blockHeight),
       wasProcessed: (signature) => deps.statuses.slotOf(signature) !== null,
     };
-    this.#hash = createHash("sha256").update(hashBytes(parent.blockhash));
+    this.#hash = createHash("sha256").update(keyBytes(parent.blockhash));
     // Blocks on two forks must not share a hash, as they do not on a real chain, where skipped slots have ticks too.
     if (slot !== parent.slot + 1n) this.#hash.update(`slot ${slot}`);
   }

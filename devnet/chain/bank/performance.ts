@@ -1,4 +1,4 @@
-import type { BankSlot } from "./bank-slot.ts";
+import type { BankSlot } from "../model/records.ts";
 
 const SAMPLE_SECONDS = 60n;
 /** Samples kept: twelve hours. */

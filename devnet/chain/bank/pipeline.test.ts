@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { keyBytes } from "@sluice/svm";
 import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome, type SvmTransaction } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { programs } from "@sluice/wire/programs";
@@ -8,7 +9,6 @@ import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { parsedTransaction } from "../rpc/transaction-input.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
-import { hashBytes } from "./slot-sysvars.ts";
 
 const SOL = 1_000_000_000n;
 /** With the 10,000 that an airdrop asks for anyway, all that a transaction may have. */
@@ -108,8 +108,8 @@ function withLookup(payer: Uint8Array, blockhash: string, tableBytes: Uint8Array
     numRequiredSignatures: 1,
     numReadonlySignedAccounts: 0,
     numReadonlyUnsignedAccounts: 1,
-    staticKeys: [payer, hashBytes(programs.memo)],
-    blockhash: hashBytes(blockhash),
+    staticKeys: [payer, keyBytes(programs.memo)],
+    blockhash: keyBytes(blockhash),
     instructions: [{ programIndex: 1, accountIndexes: [], data: new Uint8Array(4) }],
     lookups: [{ tableBytes, writableIndexes: [0], readonlyIndexes: [] }],
   });

@@ -1,14 +1,13 @@
+import { keyBytes } from "@sluice/svm";
 import { type AccountWrite, durableNonce, type Svm, type SvmOutcome } from "@sluice/svm/bank";
 import type { Transaction } from "@sluice/wire/transaction";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { CACHED_OWNERS } from "../model/programs.ts";
-import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../model/records.ts";
+import type { BankSlot, ChainAccount, Commitment, TokenBalance, TransactionErrorJson } from "../model/records.ts";
 import { tokenBalances } from "../model/token-state.ts";
-import type { BankSlot, Commitment } from "./bank-slot.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 import { admit, exactError, loadedBytes, type OpenBank, readAfter } from "./executor.ts";
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
-import { hashBytes } from "./slot-sysvars.ts";
 import type { StatusCache } from "./status-cache.ts";
 
 export interface SimulationRequest {
@@ -75,7 +74,7 @@ export function overlayOf(
 export function viewOf(bank: SimulationBank, { chain, accounts }: SimulationDependencies): OpenBank {
   return {
     slot: bank.slot,
-    nextNonce: durableNonce(hashBytes(bank.blockhash)),
+    nextNonce: durableNonce(keyBytes(bank.blockhash)),
     read: (address) => accounts.get(address, bank.slot),
     isRecentSlot: (slot) => chain.isRecentSlot(slot),
     isBlockhashValid: (blockhash) => chain.blockhashes.isValid(blockhash, bank.blockHeight),

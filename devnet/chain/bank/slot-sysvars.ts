@@ -1,6 +1,7 @@
+import { keyBytes } from "@sluice/svm";
 import type { AccountWrite } from "@sluice/svm/bank";
-import { decodeAddress } from "@sluice/wire/base58";
 import type { EpochSchedule } from "../consensus/epochs.ts";
+import type { BankSlot } from "../model/records.ts";
 import {
   clockSysvar,
   recentBlockhashesSysvar,
@@ -10,7 +11,6 @@ import {
   slotHashesSysvar,
   stakeHistorySysvar,
 } from "../model/sysvars.ts";
-import type { BankSlot } from "./bank-slot.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 
 const RECENT_BLOCKHASHES = 150;
@@ -18,13 +18,6 @@ const SLOT_HASHES = 512;
 const STAKE_HISTORY = 512;
 /** Hashes kept beyond those that the sysvar shows, so that it is full again when the newest slots are abandoned. */
 const SPARE_SLOT_HASHES = 128;
-
-/** The 32 bytes of a hash that this chain made itself. */
-export function hashBytes(hash: string): Uint8Array {
-  const bytes = decodeAddress(hash);
-  if (bytes === null) throw new Error(`not a hash: ${hash}`);
-  return bytes;
-}
 
 export interface SlotSysvarsOptions {
   readonly epochs: EpochSchedule;
@@ -79,7 +72,7 @@ export class SlotSysvars {
   /** The sysvars of a slot that opens after `parent`, at a time in Unix seconds. */
   open(slot: bigint, time: bigint, parent: BankSlot, blockhashes: BlockhashQueue): AccountWrite[] {
     const { epochs, historyEntry } = this.#options;
-    this.#hashes.unshift({ slot: parent.slot, hash: hashBytes(parent.blockhash) });
+    this.#hashes.unshift({ slot: parent.slot, hash: keyBytes(parent.blockhash) });
     this.#recent.add(parent.slot);
     for (const dropped of this.#hashes.splice(SLOT_HASHES)) {
       this.#recent.delete(dropped.slot);
@@ -98,7 +91,7 @@ export class SlotSysvars {
         this.#stakeHistory = [entry, ...this.#stakeHistory].slice(0, STAKE_HISTORY);
       }
     }
-    const recent = blockhashes.newest(RECENT_BLOCKHASHES).map((hash) => hashBytes(hash));
+    const recent = blockhashes.newest(RECENT_BLOCKHASHES).map((hash) => keyBytes(hash));
     const writes = [
       clockSysvar({
         slot,

@@ -1,9 +1,7 @@
 import type { AccountWrite } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
-import type { BankSlot } from "../bank/bank-slot.ts";
-import type { Genesis } from "../genesis/genesis.ts";
-import type { ChainAccount, Reward } from "../model/records.ts";
+import type { BankSlot, ChainAccount, Reward } from "../model/records.ts";
 import type { StakeHistoryEntry } from "../model/sysvars.ts";
 import { AccountOverlay } from "./account-overlay.ts";
 import { countStakes, startEpoch } from "./epoch-start.ts";
@@ -11,9 +9,11 @@ import type { EpochSchedule } from "./epochs.ts";
 import { epochInflation } from "./inflation.ts";
 import { EpochStakes } from "./schedule/epoch-stakes.ts";
 import { LeaderSchedule } from "./schedule/leader-schedule.ts";
+import type { PoolKeys } from "./stake-pool/stake-pool.ts";
 import { clusterStake, stakeHistory } from "./stakes/activation.ts";
 import { delegations } from "./stakes/stake-account.ts";
 import { type BlockBuilder, sweepTips } from "./tips/sweep.ts";
+import type { Validators } from "./validator.ts";
 import { Voting } from "./votes/voting.ts";
 
 export interface ClusterOptions {
@@ -22,8 +22,18 @@ export interface ClusterOptions {
   readonly votes: boolean;
 }
 
+/** The parts of a genesis that the cluster works with. */
+export interface ClusterGenesis {
+  /** The genesis hash in base58: the seed of the leader schedule. */
+  readonly hashText: string;
+  readonly validators: Validators;
+  readonly pool: PoolKeys;
+  /** Address of the account that runs the tip programs. */
+  readonly tipKeeper: string;
+}
+
 export interface ClusterDependencies {
-  readonly genesis: Genesis;
+  readonly genesis: ClusterGenesis;
   readonly epochs: EpochSchedule;
   /** An account as it is in a slot. */
   readonly read: (address: string, slot: bigint) => ChainAccount | null;

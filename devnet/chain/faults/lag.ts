@@ -1,8 +1,8 @@
-import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import type { Chain } from "../bank/chain.ts";
 import type { LeftBranch } from "../bank/left-branch.ts";
 import type { Simulation, SimulationBank, SimulationRequest } from "../bank/simulate.ts";
 import type { RecordedTransaction } from "../history/history.ts";
+import type { BankSlot, Commitment } from "../model/records.ts";
 import type { ChainEvent } from "../pubsub/subscription.ts";
 import type { ChainView } from "../rpc/method.ts";
 

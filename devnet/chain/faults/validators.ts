@@ -4,7 +4,7 @@ import type { Chain } from "../bank/chain.ts";
 import { tipAccounts } from "../consensus/tips/tip-programs.ts";
 import type { JsonObject } from "../encode/index.ts";
 import type { BlockEngineLinks } from "../leader/block-engine-links.ts";
-import { readBlockEngine } from "../options.ts";
+import { readBlockEngine } from "../leader/endpoints.ts";
 import { invalidParams } from "../rpc/errors.ts";
 import type { MethodTable } from "../rpc/method.ts";
 import { booleanMember, stringValue } from "../rpc/params.ts";

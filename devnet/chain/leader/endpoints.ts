@@ -55,3 +55,10 @@ export async function findEndpoints(
   }
   return [global.block_engine_url];
 }
+
+/** A URL of a block engine, or `off`. */
+export function readBlockEngine(text: string): string | null | { readonly fault: string } {
+  if (text === "off") return null;
+  const isUrl = URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol);
+  return isUrl ? text : { fault: "--block-engine must be an http or https URL, or off" };
+}

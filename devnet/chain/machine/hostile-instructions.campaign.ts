@@ -1,9 +1,9 @@
+import { keyBytes } from "@sluice/svm";
 import { MachineProcess, type Svm } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { programs, sysvars } from "@sluice/wire/programs";
 import { encodeMessage, parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/chain.ts";
-import { hashBytes } from "../bank/slot-sysvars.ts";
 import { ByteWriter } from "../model/bytes.ts";
 import { startManualChain } from "../testing/chain.ts";
 
@@ -87,13 +87,13 @@ function hostileTransaction(random: (below: number) => number, cast: Cast): Tran
 function castOf(chain: Chain): Cast {
   const { faucet, validators } = chain.genesis;
   const [validator] = validators;
-  const called = Object.values(programs).map((address) => hashBytes(address));
+  const called = Object.values(programs).map((address) => keyBytes(address));
   const named = [...Object.values(sysvars), validator.vote, validator.stake, validator.identity];
   const fresh = Array.from({ length: 12 }, (_, index) => new Uint8Array(32).fill(index + 1));
   return {
     payer: faucet.publicKey,
-    blockhash: hashBytes(chain.at("processed").blockhash),
-    keys: [...called, ...called, ...named.map((address) => hashBytes(address)), ...fresh],
+    blockhash: keyBytes(chain.at("processed").blockhash),
+    keys: [...called, ...called, ...named.map((address) => keyBytes(address)), ...fresh],
     callable: new Set(called),
   };
 }

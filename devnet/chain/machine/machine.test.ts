@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { keyBytes } from "@sluice/svm";
 import { MachineProcess, type Svm } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { Keypair, SystemProgram } from "@solana/web3.js";
-import { hashBytes } from "../bank/slot-sysvars.ts";
 import { ByteWriter } from "../model/bytes.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { parsedTransaction } from "../rpc/transaction-input.ts";
@@ -110,8 +110,8 @@ for (const version of ["legacy", 0, 1] as const) {
         numRequiredSignatures: 1,
         numReadonlySignedAccounts: 0,
         numReadonlyUnsignedAccounts: 1,
-        staticKeys: [faucet.publicKey, new Uint8Array(32).fill(9), hashBytes(programs.system)],
-        blockhash: hashBytes(chain.at("processed").blockhash),
+        staticKeys: [faucet.publicKey, new Uint8Array(32).fill(9), keyBytes(programs.system)],
+        blockhash: keyBytes(chain.at("processed").blockhash),
         instructions: [
           { programIndex: 2, accountIndexes: [0, 1], data: new ByteWriter().u32(2).u64(lamports).finish() },
         ],

@@ -64,3 +64,21 @@ export interface Block {
   readonly transactions: readonly ExecutedTransaction[];
   readonly rewards: readonly Reward[];
 }
+
+/** A frozen slot as every commitment sees it once it has got there. */
+export interface BankSlot {
+  readonly slot: bigint;
+  readonly parent: bigint;
+  readonly blockhash: string;
+  readonly blockHeight: bigint;
+  /** Unix seconds. */
+  readonly time: bigint;
+  /** Transactions since genesis, this slot's included. */
+  readonly transactionCount: bigint;
+  /** Those of them that are votes. */
+  readonly voteCount: bigint;
+  /** Lamports in existence. */
+  readonly capitalization: bigint;
+}
+
+export type Commitment = "processed" | "confirmed" | "finalized";

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { keyBytes } from "@sluice/svm";
 import {
   encodeHandleAccount,
   encodeNameRegistry,
@@ -33,12 +34,6 @@ const utf8 = new TextEncoder();
 const rentExempt = 0xffff_ffff_ffff_ffffn;
 /** What an account of `size` bytes must hold to stay: two years of rent for it and its 128 bytes of overhead. */
 const rentFor = (size: number): bigint => BigInt(128 + size) * 6_960n;
-
-function keyBytes(address: Address): Uint8Array {
-  const bytes = decodeAddress(address);
-  if (bytes === null) throw new RangeError(`${address} is no address`);
-  return bytes;
-}
 
 function devnetService(): NameService & { readonly handleProgram: Address; readonly reverseClass: Address } {
   const service = nameServices.find(({ label }) => label === "devnet");

@@ -1,7 +1,7 @@
+import { keyBytes } from "@sluice/svm";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/chain.ts";
-import { hashBytes } from "../bank/slot-sysvars.ts";
 import { ByteWriter } from "../model/bytes.ts";
 import { bytesOf } from "../model/token-accounts.ts";
 import { mintState, tokenAmount } from "../model/token-state.ts";
@@ -124,7 +124,7 @@ async function runSlot(manual: ManualChain, draw: Draw, calls: number, tally: Ta
   const { chain } = manual;
   const world = worldOf(chain);
   const before = sharesOf(chain);
-  const blockhash = hashBytes(chain.at("processed").blockhash);
+  const blockhash = keyBytes(chain.at("processed").blockhash);
   for (let sent = 0; sent < calls; sent += 1) {
     const transaction = hostileCall(draw, world, blockhash);
     if (transaction !== null) chain.submit(transaction, true);

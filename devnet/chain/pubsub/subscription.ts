@@ -1,7 +1,6 @@
-import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import type { TakenBack } from "../bank/left-branch.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
-import type { Block } from "../model/records.ts";
+import type { BankSlot, Block, Commitment } from "../model/records.ts";
 import type { RpcNode } from "../rpc/method.ts";
 
 /** Something that happened to the chain, as subscriptions see it. */

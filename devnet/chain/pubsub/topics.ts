@@ -1,9 +1,8 @@
 import { decodeAddress, decodeSignature } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { passesFilters } from "../accounts/account-store.ts";
-import type { BankSlot, Commitment } from "../bank/bank-slot.ts";
 import { type AccountEncodingName, encodeAccount, encodeBlock, type JsonValue } from "../encode/index.ts";
-import type { ChainAccount } from "../model/records.ts";
+import type { BankSlot, ChainAccount, Commitment } from "../model/records.ts";
 import { accountForm } from "../rpc/accounts.ts";
 import { invalidParams } from "../rpc/errors.ts";
 import { accountFilters } from "../rpc/filters.ts";

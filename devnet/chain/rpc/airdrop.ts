@@ -1,6 +1,6 @@
+import { keyBytes } from "@sluice/svm";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, type Transaction } from "@sluice/wire/transaction";
-import { hashBytes } from "../bank/slot-sysvars.ts";
 import { ByteWriter } from "../model/bytes.ts";
 import type { GenesisKeypair } from "../model/keypair.ts";
 import { invalidRequest } from "./errors.ts";
@@ -31,8 +31,8 @@ export function airdropTransaction(
     numRequiredSignatures: 1,
     numReadonlySignedAccounts: 0,
     numReadonlyUnsignedAccounts: 2,
-    staticKeys: [...parties, hashBytes(programs.system), hashBytes(programs.computeBudget)],
-    blockhash: hashBytes(blockhash),
+    staticKeys: [...parties, keyBytes(programs.system), keyBytes(programs.computeBudget)],
+    blockhash: keyBytes(blockhash),
     instructions: [
       {
         programIndex: parties.length,
@@ -58,7 +58,7 @@ export const airdropMethods: MethodTable = {
     required: 2,
     optional: 1,
     run(params, node) {
-      const recipient = hashBytes(addressValue(params[0]));
+      const recipient = keyBytes(addressValue(params[0]));
       const lamports = u64Value(params[1]);
       const config = configAt(params, 2, "struct RpcRequestAirdropConfig");
       const given = config?.["recentBlockhash"];

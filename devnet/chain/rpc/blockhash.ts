@@ -1,7 +1,7 @@
 import { parseMessage } from "@sluice/wire/transaction";
-import type { BankSlot } from "../bank/bank-slot.ts";
 import { BLOCKHASH_LIFE_BLOCKS } from "../bank/blockhashes.ts";
 import { messageFees } from "../bank/fees.ts";
+import type { BankSlot } from "../model/records.ts";
 import { invalidParams } from "./errors.ts";
 import { bankOf, leftAt, type MethodTable, type RpcNode, withContext } from "./method.ts";
 import { addressValue, configAt, stringValue } from "./params.ts";

@@ -1,6 +1,5 @@
-import type { BankSlot } from "../bank/bank-slot.ts";
 import { encodeBlock, type JsonValue } from "../encode/index.ts";
-import type { Block } from "../model/records.ts";
+import type { BankSlot, Block } from "../model/records.ts";
 import { blockCleanedUp, blockNotAvailable, invalidParams, slotSkipped, unsupportedVersion } from "./errors.ts";
 import { bankOf, leftAt, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {

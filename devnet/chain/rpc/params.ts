@@ -1,6 +1,6 @@
 import { decodeAddress, decodeBase58, decodeSignature } from "@sluice/wire/base58";
-import type { Commitment } from "../bank/bank-slot.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
+import type { Commitment } from "../model/records.ts";
 import { invalidParams, type RpcError } from "./errors.ts";
 
 /** Names a JSON value as the node's deserialiser does in its messages. */

@@ -1,8 +1,8 @@
+import { keyBytes } from "@sluice/svm";
 import type { Transaction } from "@sluice/wire/transaction";
 import { BLOCKHASH_LIFE_BLOCKS } from "../bank/blockhashes.ts";
 import { signaturesValid } from "../bank/resolve.ts";
 import type { Simulation } from "../bank/simulate.ts";
-import { hashBytes } from "../bank/slot-sysvars.ts";
 import { encodeSimulation, encodeTransactionError, type JsonObject, type JsonValue } from "../encode/index.ts";
 import type { TransactionErrorJson } from "../model/records.ts";
 import { ACCOUNT_ENCODINGS, presentAccount } from "./accounts.ts";
@@ -98,7 +98,7 @@ function wantedAccounts(config: JsonObject | null, transaction: Transaction): Wa
 /** The same transaction with another blockhash. */
 export function withBlockhash(transaction: Transaction, blockhash: string): Transaction {
   const bytes = new Uint8Array(transaction.bytes);
-  bytes.set(hashBytes(blockhash), transaction.message.blockhashBytes.byteOffset - transaction.bytes.byteOffset);
+  bytes.set(keyBytes(blockhash), transaction.message.blockhashBytes.byteOffset - transaction.bytes.byteOffset);
   return parsedTransaction(bytes);
 }
 

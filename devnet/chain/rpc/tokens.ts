@@ -1,6 +1,5 @@
 import { decodeAddress } from "@sluice/wire/base58";
 import type { AccountFilter } from "../accounts/account-store.ts";
-import type { BankSlot } from "../bank/bank-slot.ts";
 import {
   type JsonObject,
   type JsonValue,
@@ -8,6 +7,7 @@ import {
   type UiTokenAmount,
   uiTokenAmount,
 } from "../encode/index.ts";
+import type { BankSlot } from "../model/records.ts";
 import { isTokenAccount, isTokenProgram, mintState, tokenAmount, tokenKeys } from "../model/token-state.ts";
 import { accountForm } from "./accounts.ts";
 import { invalidParams } from "./errors.ts";

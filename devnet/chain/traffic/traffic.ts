@@ -1,6 +1,6 @@
+import { keyBytes } from "@sluice/svm";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/chain.ts";
-import { hashBytes } from "../bank/slot-sysvars.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { type Cast, createCast } from "./cast.ts";
 import { Draw } from "./draw.ts";
@@ -106,7 +106,7 @@ export class Traffic implements Disposable {
       votes: chain.genesis.validators.map(({ vote }) => vote),
     });
     const { blockhash } = chain.at("confirmed");
-    const hash = hashBytes(blockhash);
+    const hash = keyBytes(blockhash);
     const ready: Ready[] = errands(scene, this.#tables, ERRANDS_PER_SLOT).map((errand) => ({
       kind: "errand",
       transaction: this.#errand(errand, blockhash),
@@ -121,7 +121,7 @@ export class Traffic implements Disposable {
   }
 
   #errand(errand: Errand, blockhash: string): Transaction {
-    if (errand.kind === "draft") return parsed(errand.draft, hashBytes(blockhash));
+    if (errand.kind === "draft") return parsed(errand.draft, keyBytes(blockhash));
     const { faucet } = this.#deps.chain.genesis;
     return airdropTransaction(faucet, errand.to.bytes, errand.lamports, blockhash, 0);
   }

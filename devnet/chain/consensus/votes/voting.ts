@@ -1,8 +1,7 @@
+import { keyBytes } from "@sluice/svm";
 import type { AccountWrite } from "@sluice/svm/bank";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
-import type { BankSlot } from "../../bank/bank-slot.ts";
-import { hashBytes } from "../../bank/slot-sysvars.ts";
-import type { ChainAccount } from "../../model/records.ts";
+import type { BankSlot, ChainAccount } from "../../model/records.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import type { Validator } from "../validator.ts";
 import { CREDITS_MAX, type Lockouts, landVote, voteFor, withCredits } from "./tower.ts";
@@ -62,7 +61,7 @@ export class Voting {
   /** The votes for the parent, signed. */
   transactions(voting: VotingSlot): Transaction[] {
     const { parent } = voting;
-    const hash = hashBytes(parent.blockhash);
+    const hash = keyBytes(parent.blockhash);
     return [...this.#ballots(voting)].flatMap(({ validator, lockouts }) => {
       const vote = { lockouts, hash, time: parent.time };
       const parsed = parseTransaction(voteTransaction(validator.keypair, validator.voteBytes, vote, hash));
