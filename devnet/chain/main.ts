@@ -1,6 +1,6 @@
 import { MachineProcess } from "@sluice/svm/bank";
 import { endInOrder } from "../end-of-process.ts";
-import { GenesisFaults } from "./genesis/load.ts";
+import { GenesisFaults } from "./genesis/index.ts";
 import { type ChainNode, startNode } from "./node.ts";
 import { type NodeOptions, parseCommandLine } from "./options.ts";
 

@@ -1,27 +1,32 @@
 import type { Svm } from "@sluice/svm/bank";
 import type { Server, ServerWebSocket } from "bun";
 import { Door } from "../door.ts";
-import { Chain } from "./bank/chain.ts";
-import { PerformanceSamples } from "./bank/performance.ts";
-import { EdgeFaults, methodsOf } from "./faults/edge.ts";
-import { Faults } from "./faults/faults.ts";
-import { LaggingView } from "./faults/lag.ts";
-import { adminMethods, healthMethod } from "./faults/methods.ts";
-import { SlotClock } from "./faults/slot-clock.ts";
-import { SocketFaults } from "./faults/sockets.ts";
-import { createGenesis } from "./genesis/genesis.ts";
-import { loadGenesis } from "./genesis/load.ts";
-import { BlockEngineLinks } from "./leader/block-engine-links.ts";
+import { Chain, PerformanceSamples } from "./bank/index.ts";
+import {
+  adminMethods,
+  EdgeFaults,
+  Faults,
+  healthMethod,
+  LaggingView,
+  methodsOf,
+  SlotClock,
+  SocketFaults,
+} from "./faults/index.ts";
+import { createGenesis, loadGenesis } from "./genesis/index.ts";
+import { BlockEngineLinks } from "./leader/index.ts";
 import type { NodeOptions } from "./options.ts";
-import { PubSubHub } from "./pubsub/hub.ts";
-import { SocketClient } from "./pubsub/socket-client.ts";
-import type { ChainEvent } from "./pubsub/subscription.ts";
-import { answerHttp } from "./rpc/http.ts";
-import { answerBody, type Dispatch, dispatcher } from "./rpc/json-rpc.ts";
-import type { Method, RpcNode } from "./rpc/method.ts";
-import { rpcMethods } from "./rpc/table.ts";
+import { type ChainEvent, PubSubHub, SocketClient } from "./pubsub/index.ts";
+import {
+  answerBody,
+  answerHttp,
+  type Dispatch,
+  dispatcher,
+  type Method,
+  type RpcNode,
+  rpcMethods,
+} from "./rpc/index.ts";
 import { SlotTimer } from "./slot-timer.ts";
-import { startTraffic } from "./traffic/traffic.ts";
+import { startTraffic } from "./traffic/index.ts";
 
 /** Longest text that a client may send over a socket. Source: Solana JSON-RPC, limits. */
 const SOCKET_MESSAGE_BYTES_MAX = 4_096;

@@ -1,8 +1,7 @@
 import { parseArgs } from "node:util";
-import { joinTwoParts, readSources } from "./genesis/flags.ts";
-import type { GenesisSources } from "./genesis/load.ts";
-import { readBlockEngine } from "./leader/endpoints.ts";
-import { DEFAULT_BODY_BYTES_MAX } from "./rpc/http.ts";
+import { type GenesisSources, joinTwoParts, readSources } from "./genesis/index.ts";
+import { readBlockEngine } from "./leader/index.ts";
+import { DEFAULT_BODY_BYTES_MAX } from "./rpc/index.ts";
 
 /** Everything that a chain can be told at its start. */
 export interface NodeOptions extends GenesisSources {

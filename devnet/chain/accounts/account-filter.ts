@@ -1,4 +1,4 @@
-import { isTokenAccountAt } from "../model/token-state.ts";
+import { isTokenAccountAt } from "../model/index.ts";
 
 /** A condition on an account's data. */
 export type AccountFilter =

@@ -1,6 +1,12 @@
 import { decodeAddress } from "@sluice/wire/base58";
-import { type Hash64, hashBytes, hashNumber } from "../model/byte-hash.ts";
-import { isTokenAccountAt, isTokenProgram, TOKEN_AMOUNT_OFFSET } from "../model/token-state.ts";
+import {
+  type Hash64,
+  hashBytes,
+  hashNumber,
+  isTokenAccountAt,
+  isTokenProgram,
+  TOKEN_AMOUNT_OFFSET,
+} from "../model/index.ts";
 import type { AccountFilter } from "./account-filter.ts";
 import type { AccountRows } from "./account-rows.ts";
 import { LargestRows, type Ranking } from "./largest-rows.ts";

@@ -1,5 +1,5 @@
 import { encodeBase58 } from "@sluice/wire/base58";
-import type { ChainAccount } from "../model/records.ts";
+import type { ChainAccount } from "../model/index.ts";
 import { BLOCK_BYTES_MAX, ByteHeap } from "./byte-heap.ts";
 import { ProgramNames } from "./program-names.ts";
 

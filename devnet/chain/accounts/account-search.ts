@@ -1,4 +1,4 @@
-import type { ChainAccount } from "../model/records.ts";
+import type { ChainAccount } from "../model/index.ts";
 import { type AccountFilter, passesFiltersAt } from "./account-filter.ts";
 import { AccountIndexes, type IndexOptions } from "./account-indexes.ts";
 import type { AccountRows } from "./account-rows.ts";

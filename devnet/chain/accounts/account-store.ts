@@ -1,7 +1,6 @@
 import type { AccountWrite } from "@sluice/svm/bank";
 import { decodeAddress } from "@sluice/wire/base58";
-import { type Hash64, hashBytes } from "../model/byte-hash.ts";
-import type { ChainAccount } from "../model/records.ts";
+import { type ChainAccount, type Hash64, hashBytes } from "../model/index.ts";
 import type { AccountFilter } from "./account-filter.ts";
 import { INDEX_OPTIONS, type IndexOptions } from "./account-indexes.ts";
 import { AccountRows } from "./account-rows.ts";

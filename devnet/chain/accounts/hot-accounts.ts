@@ -1,4 +1,4 @@
-import type { ChainAccount } from "../model/records.ts";
+import type { ChainAccount } from "../model/index.ts";
 
 /** Accounts of one generation; two are kept. */
 const GENERATION_MAX = 8_192;

@@ -1,4 +1,4 @@
-import type { Hash64 } from "../model/byte-hash.ts";
+import type { Hash64 } from "../model/index.ts";
 
 const ROWS_BITS = 12;
 const CHUNK_ROWS = 1 << ROWS_BITS;

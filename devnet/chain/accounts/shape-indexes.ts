@@ -1,4 +1,4 @@
-import { type Hash64, hashBytes, hashNumber } from "../model/byte-hash.ts";
+import { type Hash64, hashBytes, hashNumber } from "../model/index.ts";
 import type { AccountRows } from "./account-rows.ts";
 import { PostingTable } from "./posting-table.ts";
 

@@ -1,4 +1,4 @@
-import type { BankSlot, Commitment } from "../model/records.ts";
+import type { BankSlot, Commitment } from "../model/index.ts";
 
 function later(one: BankSlot, other: BankSlot): BankSlot {
   return other.slot > one.slot ? other : one;

@@ -1,5 +1,5 @@
-import type { RecordedTransaction } from "../history/history.ts";
-import type { BankSlot, Block } from "../model/records.ts";
+import type { RecordedTransaction } from "../history/index.ts";
+import type { BankSlot, Block } from "../model/index.ts";
 
 /** The block of a frozen slot. */
 export function blockOf(

@@ -1,5 +1,5 @@
 import type { Svm } from "@sluice/svm/bank";
-import type { BankSlot, Block } from "../model/records.ts";
+import type { BankSlot, Block } from "../model/index.ts";
 import type { TakenBack } from "./left-branch.ts";
 
 export interface ChainOptions {

@@ -3,11 +3,17 @@ import type { SvmOutcome } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import { costModel } from "@sluice/wire/runtime-rules";
 import type { Transaction } from "@sluice/wire/transaction";
-import type { AccountStore } from "../accounts/account-store.ts";
-import { isSimpleVote } from "../consensus/votes/simple-vote.ts";
-import type { RecordedTransaction } from "../history/history.ts";
-import type { ChainAccount, ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model/records.ts";
-import { isTokenProgram, tokenBalances } from "../model/token-state.ts";
+import type { AccountStore } from "../accounts/index.ts";
+import { isSimpleVote } from "../consensus/index.ts";
+import type { RecordedTransaction } from "../history/index.ts";
+import {
+  type ChainAccount,
+  type ExecutedTransaction,
+  isTokenProgram,
+  type TokenBalance,
+  type TransactionErrorJson,
+  tokenBalances,
+} from "../model/index.ts";
 import { costUnits } from "./fees.ts";
 import type { LookupBank } from "./lookup-tables.ts";
 import { durableNonceAccount } from "./nonce.ts";

@@ -1,6 +1,6 @@
-import type { AccountStore } from "../accounts/account-store.ts";
-import type { History, RecordedTransaction } from "../history/history.ts";
-import type { BankSlot, Block, ChainAccount, Commitment } from "../model/records.ts";
+import type { AccountStore } from "../accounts/index.ts";
+import type { History, RecordedTransaction } from "../history/index.ts";
+import type { BankSlot, Block, ChainAccount, Commitment } from "../model/index.ts";
 
 type ReadAccounts = Pick<AccountStore, "get" | "find" | "ofProgram" | "largestHolders" | "richest" | "written">;
 

@@ -1,7 +1,7 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import type { Message } from "@sluice/wire/transaction";
-import type { ChainAccount, TransactionErrorJson } from "../model/records.ts";
+import type { ChainAccount, TransactionErrorJson } from "../model/index.ts";
 
 export interface LoadedAddresses {
   readonly writable: readonly string[];

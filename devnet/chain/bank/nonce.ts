@@ -1,7 +1,7 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import type { Message } from "@sluice/wire/transaction";
-import type { ChainAccount } from "../model/records.ts";
+import type { ChainAccount } from "../model/index.ts";
 
 const ADVANCE_NONCE = 4;
 const NONCE_BYTES = 80;

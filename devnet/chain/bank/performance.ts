@@ -1,4 +1,4 @@
-import type { BankSlot } from "../model/records.ts";
+import type { BankSlot } from "../model/index.ts";
 
 const SAMPLE_SECONDS = 60n;
 /** Samples kept: twelve hours. */

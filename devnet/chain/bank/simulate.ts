@@ -1,10 +1,16 @@
 import { keyBytes } from "@sluice/svm";
 import { type AccountWrite, durableNonce, type Svm, type SvmOutcome } from "@sluice/svm/bank";
 import type { Transaction } from "@sluice/wire/transaction";
-import type { AccountStore } from "../accounts/account-store.ts";
-import { CACHED_OWNERS } from "../model/programs.ts";
-import type { BankSlot, ChainAccount, Commitment, TokenBalance, TransactionErrorJson } from "../model/records.ts";
-import { tokenBalances } from "../model/token-state.ts";
+import type { AccountStore } from "../accounts/index.ts";
+import {
+  type BankSlot,
+  CACHED_OWNERS,
+  type ChainAccount,
+  type Commitment,
+  type TokenBalance,
+  type TransactionErrorJson,
+  tokenBalances,
+} from "../model/index.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 import { admit, exactError, loadedBytes, type OpenBank, readAfter } from "./executor.ts";
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";

@@ -1,8 +1,8 @@
 import { keyBytes } from "@sluice/svm";
 import type { AccountWrite } from "@sluice/svm/bank";
-import type { EpochSchedule } from "../consensus/epochs.ts";
-import type { BankSlot } from "../model/records.ts";
+import type { EpochSchedule } from "../consensus/index.ts";
 import {
+  type BankSlot,
   clockSysvar,
   recentBlockhashesSysvar,
   type SlotHash,
@@ -10,7 +10,7 @@ import {
   type StakeHistoryEntry,
   slotHashesSysvar,
   stakeHistorySysvar,
-} from "../model/sysvars.ts";
+} from "../model/index.ts";
 import type { BlockhashQueue } from "./blockhashes.ts";
 
 const RECENT_BLOCKHASHES = 150;

@@ -1,5 +1,5 @@
 import type { AccountWrite } from "@sluice/svm/bank";
-import type { ChainAccount } from "../model/records.ts";
+import type { ChainAccount } from "../model/index.ts";
 
 /** Accounts as several steps of the chain's own leave them, one after another, before any of it is written. */
 export class AccountOverlay {

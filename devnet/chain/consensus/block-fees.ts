@@ -1,7 +1,6 @@
 import type { AccountWrite } from "@sluice/svm/bank";
-import type { RecordedTransaction } from "../history/history.ts";
-import { systemAccount } from "../model/native-account.ts";
-import type { ChainAccount, Reward } from "../model/records.ts";
+import type { RecordedTransaction } from "../history/index.ts";
+import { type ChainAccount, type Reward, systemAccount } from "../model/index.ts";
 
 export interface FeeDistribution {
   readonly writes: readonly AccountWrite[];

@@ -1,8 +1,7 @@
 import type { AccountWrite } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
-import type { BankSlot, ChainAccount, Reward } from "../model/records.ts";
-import type { StakeHistoryEntry } from "../model/sysvars.ts";
+import type { BankSlot, ChainAccount, Reward, StakeHistoryEntry } from "../model/index.ts";
 import { AccountOverlay } from "./account-overlay.ts";
 import { countStakes, startEpoch } from "./epoch-start.ts";
 import type { EpochSchedule } from "./epochs.ts";

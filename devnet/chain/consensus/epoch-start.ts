@@ -1,7 +1,6 @@
 import { tipPrograms } from "@sluice/wire/accounts/tips";
 import { programs } from "@sluice/wire/programs";
-import type { Reward } from "../model/records.ts";
-import type { StakeHistoryEntry } from "../model/sysvars.ts";
+import type { Reward, StakeHistoryEntry } from "../model/index.ts";
 import type { AccountOverlay } from "./account-overlay.ts";
 import { type EpochStakes, voterStakes } from "./schedule/epoch-stakes.ts";
 import type { PoolKeys } from "./stake-pool/stake-pool.ts";

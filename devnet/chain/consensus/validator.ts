@@ -1,7 +1,6 @@
 import type { AccountWrite } from "@sluice/svm/bank";
 import { type Address, addressOfBytes, maxU64 } from "@sluice/wire/identifiers";
-import { GenesisKeypair } from "../model/keypair.ts";
-import { systemAccount } from "../model/native-account.ts";
+import { GenesisKeypair, systemAccount } from "../model/index.ts";
 import { delegatedStake } from "./stakes/stake-account.ts";
 import { newVoteAccount } from "./votes/vote-account.ts";
 

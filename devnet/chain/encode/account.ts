@@ -1,5 +1,5 @@
 import { encodeBase58 } from "@sluice/wire/base58";
-import type { ChainAccount } from "../model/records.ts";
+import type { ChainAccount } from "../model/index.ts";
 import type { AccountLookup, EncodeClock } from "./accounts/account-parser.ts";
 import { parseAccount } from "./accounts/parse-account.ts";
 import type { JsonObject, JsonValue } from "./json.ts";

@@ -1,4 +1,4 @@
-import type { Block, Reward } from "../model/records.ts";
+import type { Block, Reward } from "../model/index.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { encodeTransaction, type TransactionEncodingName } from "./transaction.ts";
 

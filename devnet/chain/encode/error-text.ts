@@ -1,4 +1,4 @@
-import type { TransactionErrorJson } from "../model/records.ts";
+import type { TransactionErrorJson } from "../model/index.ts";
 
 /** Sentences of TransactionErrors without a payload. */
 const TRANSACTION_ERRORS: ReadonlyMap<string, string> = new Map([

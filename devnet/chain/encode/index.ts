@@ -11,6 +11,7 @@ export {
   type AccountOptions,
   encodeAccount,
 } from "./account.ts";
+export { writableKeys } from "./account-keys.ts";
 export type { AccountLookup, EncodeClock } from "./accounts/account-parser.ts";
 export { mintTokenAmount } from "./accounts/token.ts";
 export { type UiTokenAmount, uiTokenAmount } from "./amount.ts";

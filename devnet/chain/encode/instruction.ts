@@ -1,5 +1,5 @@
 import { encodeBase58 } from "@sluice/wire/base58";
-import type { CompiledInstruction } from "../model/records.ts";
+import type { CompiledInstruction } from "../model/index.ts";
 import { parseInstruction } from "./instructions/parse-instruction.ts";
 import type { JsonObject } from "./json.ts";
 

@@ -1,4 +1,4 @@
-import type { ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model/records.ts";
+import type { ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model/index.ts";
 import { uiTokenAmount } from "./amount.ts";
 import { innerInstructions } from "./instruction.ts";
 import type { JsonObject, JsonValue } from "./json.ts";

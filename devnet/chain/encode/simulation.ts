@@ -1,4 +1,4 @@
-import type { TokenBalance, TransactionErrorJson } from "../model/records.ts";
+import type { TokenBalance, TransactionErrorJson } from "../model/index.ts";
 import type { AccountJson } from "./account.ts";
 import { type InnerInstructionGroup, innerInstructions } from "./instruction.ts";
 import type { JsonObject } from "./json.ts";

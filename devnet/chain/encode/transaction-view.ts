@@ -1,5 +1,5 @@
 import { type Message, parseTransaction, type Transaction } from "@sluice/wire/transaction";
-import type { CompiledInstruction } from "../model/records.ts";
+import type { CompiledInstruction } from "../model/index.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 /** Reads a record's wire bytes. The engine keeps only what the strict parser took, so that a refusal is a fault of ours. */

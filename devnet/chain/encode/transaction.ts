@@ -1,6 +1,6 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { Message, Transaction } from "@sluice/wire/transaction";
-import type { ExecutedTransaction } from "../model/records.ts";
+import type { ExecutedTransaction } from "../model/index.ts";
 import { accountKeyJson, accountKeys, keyNames } from "./account-keys.ts";
 import { compiledInstruction, namedInstruction } from "./instruction.ts";
 import type { JsonObject, JsonValue } from "./json.ts";

@@ -1,5 +1,4 @@
-import { RpcError } from "../rpc/errors.ts";
-import type { Dispatch } from "../rpc/json-rpc.ts";
+import { type Dispatch, RpcError } from "../rpc/index.ts";
 import { type Corruption, corrupted } from "./corrupt.ts";
 import { Gate } from "./gate.ts";
 import type { SeededRandom } from "./random.ts";

@@ -1,7 +1,7 @@
 import type { Door } from "../../door.ts";
-import type { Chain } from "../bank/chain.ts";
+import type { Chain } from "../bank/index.ts";
 import type { JsonObject } from "../encode/index.ts";
-import type { BlockEngineLinks } from "../leader/block-engine-links.ts";
+import type { BlockEngineLinks } from "../leader/index.ts";
 import type { EdgeFaults } from "./edge.ts";
 import type { LaggingView } from "./lag.ts";
 import { SeededRandom } from "./random.ts";

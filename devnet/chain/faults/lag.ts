@@ -1,10 +1,8 @@
-import type { Chain } from "../bank/chain.ts";
-import type { LeftBranch } from "../bank/left-branch.ts";
-import type { Simulation, SimulationBank, SimulationRequest } from "../bank/simulate.ts";
-import type { RecordedTransaction } from "../history/history.ts";
-import type { BankSlot, Commitment } from "../model/records.ts";
-import type { ChainEvent } from "../pubsub/subscription.ts";
-import type { ChainView } from "../rpc/method.ts";
+import type { Chain, LeftBranch, Simulation, SimulationBank, SimulationRequest } from "../bank/index.ts";
+import type { RecordedTransaction } from "../history/index.ts";
+import type { BankSlot, Commitment } from "../model/index.ts";
+import type { ChainEvent } from "../pubsub/index.ts";
+import type { ChainView } from "../rpc/index.ts";
 
 type Seen = Readonly<Record<Commitment, BankSlot>>;
 

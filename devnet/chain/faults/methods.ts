@@ -1,8 +1,15 @@
-import type { Chain } from "../bank/chain.ts";
+import type { Chain } from "../bank/index.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
-import { invalidParams, nodeBehind } from "../rpc/errors.ts";
-import type { Method, MethodTable } from "../rpc/method.ts";
-import { booleanMember, listValue, stringValue, variantValue } from "../rpc/params.ts";
+import {
+  booleanMember,
+  invalidParams,
+  listValue,
+  type Method,
+  type MethodTable,
+  nodeBehind,
+  stringValue,
+  variantValue,
+} from "../rpc/index.ts";
 import { CORRUPTIONS } from "./corrupt.ts";
 import type { Faults } from "./faults.ts";
 import { codeMember, settings, shareMember, wholeNumber } from "./params.ts";

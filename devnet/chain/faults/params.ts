@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from "../encode/index.ts";
-import { invalidParams } from "../rpc/errors.ts";
-import { objectValue, u64Value, wrongType } from "../rpc/params.ts";
+import { invalidParams, objectValue, u64Value, wrongType } from "../rpc/index.ts";
 
 /** A whole number within bounds. */
 export function wholeNumber(value: JsonValue | undefined, name: string, lowest: number, highest: number): number {

@@ -1,4 +1,4 @@
-import type { Chain } from "../bank/chain.ts";
+import type { Chain } from "../bank/index.ts";
 
 const NOMINAL_SLOT_MS = 400;
 /** Slots closed at a stretch before others get their turn. */

@@ -1,13 +1,10 @@
 import { stakePoolProgram } from "@sluice/wire/accounts/stake-pool";
 import { tipPrograms } from "@sluice/wire/accounts/tips";
-import type { Chain } from "../bank/chain.ts";
-import { tipAccounts } from "../consensus/tips/tip-programs.ts";
+import type { Chain } from "../bank/index.ts";
+import { tipAccounts } from "../consensus/index.ts";
 import type { JsonObject } from "../encode/index.ts";
-import type { BlockEngineLinks } from "../leader/block-engine-links.ts";
-import { readBlockEngine } from "../leader/endpoints.ts";
-import { invalidParams } from "../rpc/errors.ts";
-import type { MethodTable } from "../rpc/method.ts";
-import { booleanMember, stringValue } from "../rpc/params.ts";
+import { type BlockEngineLinks, readBlockEngine } from "../leader/index.ts";
+import { booleanMember, invalidParams, type MethodTable, stringValue } from "../rpc/index.ts";
 import type { Faults } from "./faults.ts";
 import { settings } from "./params.ts";
 

@@ -1,6 +1,6 @@
 import type { AccountWrite } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
-import { nameGenesis } from "../names/registry.ts";
+import { nameGenesis } from "../names/index.ts";
 import type { GenesisFile } from "./file.ts";
 import { GenesisLedger, rentFree } from "./ledger.ts";
 import { addPool, addPoolConfig, type GenesisPool } from "./pools.ts";

@@ -3,7 +3,7 @@ import { encodeBase58 } from "@sluice/wire/base58";
 import { isAddress, parseU64 } from "@sluice/wire/identifiers";
 import { parseJsonExact } from "@sluice/wire/json";
 import { programs } from "@sluice/wire/programs";
-import type { ChainAccount } from "../model/records.ts";
+import type { ChainAccount } from "../model/index.ts";
 import { programDataOf } from "./elf-accounts.ts";
 
 /** Accounts to copy from a running chain. */

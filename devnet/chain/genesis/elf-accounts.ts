@@ -1,8 +1,6 @@
 import type { AccountWrite } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
-import { ByteWriter } from "../model/bytes.ts";
-import type { ChainAccount } from "../model/records.ts";
-import { bytesOf, derive } from "../model/token-accounts.ts";
+import { ByteWriter, bytesOf, type ChainAccount, derive } from "../model/index.ts";
 import { rentFree } from "./ledger.ts";
 
 /** The accounts of programs as their loaders keep them. */

@@ -1,6 +1,6 @@
 import { type JsonValue, parseJsonExact } from "@sluice/wire/json";
 import { nameSuffixes } from "@sluice/wire/name-services";
-import type { DomainEntry, Flaw, HandleEntry } from "../names/names.ts";
+import type { DomainEntry, Flaw, HandleEntry } from "../names/index.ts";
 import { NAME_BYTES, SYMBOL_BYTES, URI_BYTES } from "../programs/metaplex/layout.ts";
 import {
   address,

@@ -2,19 +2,27 @@ import { createHash } from "node:crypto";
 import type { AccountWrite, Svm } from "@sluice/svm/bank";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
-import { type PoolKeys, poolGenesis, poolKeys } from "../consensus/stake-pool/stake-pool.ts";
-import { tipGenesis, tipKeeper } from "../consensus/tips/tip-programs.ts";
-import { createValidators, stakedAtGenesis, type Validators, validatorGenesis } from "../consensus/validator.ts";
-import { GenesisKeypair } from "../model/keypair.ts";
-import { systemAccount } from "../model/native-account.ts";
+import {
+  createValidators,
+  type PoolKeys,
+  poolGenesis,
+  poolKeys,
+  stakedAtGenesis,
+  tipGenesis,
+  tipKeeper,
+  type Validators,
+  validatorGenesis,
+} from "../consensus/index.ts";
 import {
   clockSysvar,
   epochScheduleSysvar,
+  GenesisKeypair,
   recentBlockhashesSysvar,
   SlotHistory,
   slotHashesSysvar,
   stakeHistorySysvar,
-} from "../model/sysvars.ts";
+  systemAccount,
+} from "../model/index.ts";
 import { type GenesisDescription, GenesisFaults, isLoaded, standardGenesis } from "./load.ts";
 
 export interface GenesisOptions {

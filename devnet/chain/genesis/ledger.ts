@@ -1,10 +1,14 @@
 import type { AccountWrite } from "@sluice/svm/bank";
 import { programs, wellKnownAddresses } from "@sluice/wire/programs";
-import { GenesisKeypair } from "../model/keypair.ts";
-import type { ChainAccount } from "../model/records.ts";
-import { rentExemptLamports } from "../model/sysvars.ts";
-import { associatedTokenAddress, bytesOf, encodeTokenAccount } from "../model/token-accounts.ts";
-import { nameOwner } from "../names/registry.ts";
+import {
+  associatedTokenAddress,
+  bytesOf,
+  type ChainAccount,
+  encodeTokenAccount,
+  GenesisKeypair,
+  rentExemptLamports,
+} from "../model/index.ts";
+import { nameOwner } from "../names/index.ts";
 import { type GenesisFile, NATIVE } from "./file.ts";
 import type { Fault } from "./shapes.ts";
 

@@ -1,6 +1,6 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
-import { bytesOf, derive, encodeMint } from "../model/token-accounts.ts";
+import { bytesOf, derive, encodeMint } from "../model/index.ts";
 import { AMM_PROGRAM, AUTHORITY_SEED, encodeConfig, encodePool, OBSERVATION_BYTES } from "../programs/amm/layout.ts";
 import type { PoolEntry } from "./file.ts";
 import { type GenesisLedger, type KnownMint, rentFree } from "./ledger.ts";

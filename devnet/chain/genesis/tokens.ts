@@ -1,6 +1,6 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
-import { bytesOf, encodeMint } from "../model/token-accounts.ts";
+import { bytesOf, encodeMint } from "../model/index.ts";
 import { encodeListing, listingAddress, MARKETPLACE_PROGRAM } from "../programs/marketplace/layout.ts";
 import {
   editionAddress,

@@ -1,4 +1,4 @@
-import type { Block } from "../model/records.ts";
+import type { Block } from "../model/index.ts";
 
 /** A block without its transactions, which are the `count` records from `first` on. */
 export interface KeptBlock extends Omit<Block, "transactions"> {

@@ -1,6 +1,5 @@
 import { decodeAddress, decodeSignature } from "@sluice/wire/base58";
-import { type Hash64, hashBytes } from "../model/byte-hash.ts";
-import type { Block } from "../model/records.ts";
+import { type Block, type Hash64, hashBytes } from "../model/index.ts";
 import { BlockList, type KeptBlock } from "./block-list.ts";
 import { NamedAddresses } from "./named-addresses.ts";
 import { idsOf, RecordCodec, signatureAt } from "./record-codec.ts";

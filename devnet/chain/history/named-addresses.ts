@@ -1,5 +1,5 @@
 import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
-import { type Hash64, hashBytes } from "../model/byte-hash.ts";
+import { type Hash64, hashBytes } from "../model/index.ts";
 import { NumberLists } from "./number-lists.ts";
 
 const CHUNK_BITS = 12;

@@ -1,6 +1,6 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { type JsonValue, parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
-import type { ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model/records.ts";
+import type { ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../model/index.ts";
 import { LineDictionary } from "./line-dictionary.ts";
 import type { RecordReader, RecordWriter } from "./record-bytes.ts";
 import type { RecordedTransaction } from "./recorded-transaction.ts";

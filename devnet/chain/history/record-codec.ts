@@ -1,7 +1,6 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { type Message, parseTransaction } from "@sluice/wire/transaction";
-import { MEMO_PROGRAMS } from "../model/programs.ts";
-import type { ExecutedTransaction, TransactionErrorJson } from "../model/records.ts";
+import { type ExecutedTransaction, MEMO_PROGRAMS, type TransactionErrorJson } from "../model/index.ts";
 import type { NamedAddresses } from "./named-addresses.ts";
 import { FAILED, OutcomeCodec, RETURNS } from "./outcome-codec.ts";
 import { RecordReader, RecordWriter } from "./record-bytes.ts";

@@ -1,4 +1,4 @@
-import type { ExecutedTransaction, TransactionErrorJson } from "../model/records.ts";
+import type { ExecutedTransaction, TransactionErrorJson } from "../model/index.ts";
 
 /** A transaction with every key that it names, loaded ones included. */
 export interface RecordedTransaction {

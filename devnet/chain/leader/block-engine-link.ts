@@ -1,7 +1,7 @@
 import type { PackageDefinition } from "@grpc/proto-loader";
-import type { BundlePacket } from "../bank/bundles/insertion.ts";
-import type { BlockBuilder } from "../consensus/tips/sweep.ts";
-import type { GenesisKeypair } from "../model/keypair.ts";
+import type { BundlePacket } from "../bank/index.ts";
+import type { BlockBuilder } from "../consensus/index.ts";
+import type { GenesisKeypair } from "../model/index.ts";
 import { holdConnection } from "./connection.ts";
 import { findEndpoints } from "./endpoints.ts";
 import { EngineChannel, isDenied } from "./grpc.ts";

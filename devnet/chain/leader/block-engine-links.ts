@@ -1,5 +1,5 @@
 import { parseTransaction } from "@sluice/wire/transaction";
-import type { Chain } from "../bank/chain.ts";
+import type { Chain } from "../bank/index.ts";
 import { BlockEngineLink, type LinkFacts, type LinkOptions } from "./block-engine-link.ts";
 import { loadServices } from "./grpc.ts";
 

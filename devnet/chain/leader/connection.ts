@@ -5,9 +5,9 @@ import type {
 } from "@sluice/contract/proto";
 import { type Address, isAddress } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
-import type { BundlePacket } from "../bank/bundles/insertion.ts";
-import type { BlockBuilder } from "../consensus/tips/sweep.ts";
-import type { GenesisKeypair } from "../model/keypair.ts";
+import type { BundlePacket } from "../bank/index.ts";
+import type { BlockBuilder } from "../consensus/index.ts";
+import type { GenesisKeypair } from "../model/index.ts";
 import type { EngineChannel } from "./grpc.ts";
 import { readPacket } from "./packets.ts";
 import { Session } from "./tokens.ts";

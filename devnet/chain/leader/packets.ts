@@ -1,5 +1,5 @@
 import type { PacketMessage } from "@sluice/contract/proto";
-import type { BundlePacket } from "../bank/bundles/insertion.ts";
+import type { BundlePacket } from "../bank/index.ts";
 
 /** A packet's buffer. Source: jito-solana, PACKET_DATA_SIZE with v1 transactions. */
 const PACKET_BYTES_MAX = 4_096;

@@ -1,6 +1,6 @@
 import type { AuthTokensMessage, TokenMessage } from "@sluice/contract/proto";
 import { encodeBase58 } from "@sluice/wire/base58";
-import type { GenesisKeypair } from "../model/keypair.ts";
+import type { GenesisKeypair } from "../model/index.ts";
 import type { EngineChannel } from "./grpc.ts";
 
 /** A token is replaced when it has this long to live. Source: jito-solana, maybe_refresh_auth_tokens. */

@@ -14,8 +14,7 @@ import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { type NameService, nameServices, nameSuffixes } from "@sluice/wire/name-services";
 import { programAddress } from "@sluice/wire/program-address";
 import { programs } from "@sluice/wire/programs";
-import { GenesisKeypair } from "../model/keypair.ts";
-import type { ChainAccount } from "../model/records.ts";
+import { type ChainAccount, GenesisKeypair } from "../model/index.ts";
 import type { DomainEntry, Flaw, HandleEntry, NameEntries } from "./names.ts";
 
 /**

@@ -1,10 +1,15 @@
 import { stringifyJsonExact } from "@sluice/wire/json";
 import type { JsonValue } from "../encode/index.ts";
-import { versionJson } from "../rpc/cluster.ts";
-import { invalidParams, RpcError } from "../rpc/errors.ts";
-import { type Dispatch, dispatcher } from "../rpc/json-rpc.ts";
-import type { Method, RpcNode } from "../rpc/method.ts";
-import { u64Value } from "../rpc/params.ts";
+import {
+  type Dispatch,
+  dispatcher,
+  invalidParams,
+  type Method,
+  RpcError,
+  type RpcNode,
+  u64Value,
+  versionJson,
+} from "../rpc/index.ts";
 import { rootTopic, slotsUpdatesTopic, slotTopic } from "./slot-topics.ts";
 import type { ChainEvent, Topic } from "./subscription.ts";
 import { accountTopic, blockTopic, logsTopic, programTopic, signatureTopic } from "./topics.ts";

@@ -1,5 +1,5 @@
-import type { Block, ExecutedTransaction } from "../model/records.ts";
-import type { RpcNode } from "../rpc/method.ts";
+import type { Block, ExecutedTransaction } from "../model/index.ts";
+import type { RpcNode } from "../rpc/index.ts";
 
 type Mentions = ReadonlyMap<string, readonly ExecutedTransaction[]>;
 

@@ -1,7 +1,7 @@
-import type { TakenBack } from "../bank/left-branch.ts";
+import type { TakenBack } from "../bank/index.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
-import type { BankSlot, Block, Commitment } from "../model/records.ts";
-import type { RpcNode } from "../rpc/method.ts";
+import type { BankSlot, Block, Commitment } from "../model/index.ts";
+import type { RpcNode } from "../rpc/index.ts";
 
 /** Something that happened to the chain, as subscriptions see it. */
 export type ChainEvent =

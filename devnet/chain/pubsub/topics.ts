@@ -1,24 +1,26 @@
 import { decodeAddress, decodeSignature } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
-import { passesFilters } from "../accounts/account-store.ts";
+import { passesFilters } from "../accounts/index.ts";
 import { type AccountEncodingName, encodeAccount, encodeBlock, type JsonValue } from "../encode/index.ts";
-import type { BankSlot, ChainAccount, Commitment } from "../model/records.ts";
-import { accountForm } from "../rpc/accounts.ts";
-import { invalidParams } from "../rpc/errors.ts";
-import { accountFilters } from "../rpc/filters.ts";
-import { clockOf, type RpcNode } from "../rpc/method.ts";
+import type { BankSlot, ChainAccount, Commitment } from "../model/index.ts";
 import {
+  accountFilters,
+  accountForm,
   booleanMember,
+  clockOf,
   commitmentMember,
   configAt,
+  invalidParams,
   ledgerCommitment,
   listValue,
+  maxVersion,
   objectValue,
+  type RpcNode,
   stringValue,
+  TRANSACTION_ENCODINGS,
   unknownVariant,
   variantMember,
-} from "../rpc/params.ts";
-import { maxVersion, TRANSACTION_ENCODINGS } from "../rpc/transactions.ts";
+} from "../rpc/index.ts";
 import { mentioning } from "./mentions.ts";
 import { atSlot, type ChainEvent, type Notice, type Topic } from "./subscription.ts";
 

@@ -1,5 +1,5 @@
 import { type AccountEncodingName, type AccountJson, encodeAccount, type JsonObject } from "../encode/index.ts";
-import type { BankSlot, ChainAccount } from "../model/records.ts";
+import type { BankSlot, ChainAccount } from "../model/index.ts";
 import { AnswerSize } from "./answer-size.ts";
 import { invalidParams, invalidRequest } from "./errors.ts";
 import { bankOf, clockOf, type MethodTable, type RpcNode, withContext } from "./method.ts";

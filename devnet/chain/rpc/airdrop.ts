@@ -1,8 +1,7 @@
 import { keyBytes } from "@sluice/svm";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, type Transaction } from "@sluice/wire/transaction";
-import { ByteWriter } from "../model/bytes.ts";
-import type { GenesisKeypair } from "../model/keypair.ts";
+import { ByteWriter, type GenesisKeypair } from "../model/index.ts";
 import { invalidRequest } from "./errors.ts";
 import { bankOf, type MethodTable } from "./method.ts";
 import { addressValue, configAt, u64Value } from "./params.ts";

@@ -1,7 +1,6 @@
 import { parseMessage } from "@sluice/wire/transaction";
-import { BLOCKHASH_LIFE_BLOCKS } from "../bank/blockhashes.ts";
-import { messageFees } from "../bank/fees.ts";
-import type { BankSlot } from "../model/records.ts";
+import { BLOCKHASH_LIFE_BLOCKS, messageFees } from "../bank/index.ts";
+import type { BankSlot } from "../model/index.ts";
 import { invalidParams } from "./errors.ts";
 import { bankOf, leftAt, type MethodTable, type RpcNode, withContext } from "./method.ts";
 import { addressValue, configAt, stringValue } from "./params.ts";

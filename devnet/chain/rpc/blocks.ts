@@ -1,5 +1,5 @@
 import { encodeBlock, type JsonValue } from "../encode/index.ts";
-import type { BankSlot, Block } from "../model/records.ts";
+import type { BankSlot, Block } from "../model/index.ts";
 import { blockCleanedUp, blockNotAvailable, invalidParams, slotSkipped, unsupportedVersion } from "./errors.ts";
 import { bankOf, leftAt, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {

@@ -1,6 +1,5 @@
 import type { Transaction } from "@sluice/wire/transaction";
-import { signaturesValid } from "../bank/resolve.ts";
-import type { SimulationBank } from "../bank/simulate.ts";
+import { type SimulationBank, signaturesValid } from "../bank/index.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { invalidParams } from "./errors.ts";
 import type { RpcNode } from "./method.ts";

@@ -1,11 +1,15 @@
 import { decodeSignature } from "@sluice/wire/base58";
 import type { Transaction } from "@sluice/wire/transaction";
-import { BLOCKHASH_LIFE_BLOCKS } from "../bank/blockhashes.ts";
-import { BUNDLE_TRANSACTIONS_MAX, bundleId, type InsertionFault } from "../bank/bundles/insertion.ts";
-import type { BundleStep } from "../bank/bundles/simulate-bundle.ts";
-import type { SimulationBank } from "../bank/simulate.ts";
+import {
+  BLOCKHASH_LIFE_BLOCKS,
+  BUNDLE_TRANSACTIONS_MAX,
+  type BundleStep,
+  bundleId,
+  type InsertionFault,
+  type SimulationBank,
+} from "../bank/index.ts";
 import { encodeBundleTransaction, encodeTransactionError, type JsonObject, type JsonValue } from "../encode/index.ts";
-import type { ChainAccount } from "../model/records.ts";
+import type { ChainAccount } from "../model/index.ts";
 import { presentAccount } from "./accounts.ts";
 import { type BundleSimulationConfig, bundleSimulationConfig } from "./bundle-config.ts";
 import { invalidParams } from "./errors.ts";

@@ -1,5 +1,5 @@
-import { INFLATION, inflationRate } from "../consensus/inflation.ts";
-import { rentExemptLamports } from "../model/sysvars.ts";
+import { INFLATION, inflationRate } from "../consensus/index.ts";
+import { rentExemptLamports } from "../model/index.ts";
 import { invalidParams, invalidRequest } from "./errors.ts";
 import { bankOf, type MethodTable, withContext } from "./method.ts";
 import {

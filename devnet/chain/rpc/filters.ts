@@ -1,5 +1,5 @@
 import { decodeBase58 } from "@sluice/wire/base58";
-import type { AccountFilter } from "../accounts/account-store.ts";
+import type { AccountFilter } from "../accounts/index.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { invalidParams } from "./errors.ts";
 import { listValue, objectValue, stringValue, u64Value, unknownVariant, wrongType } from "./params.ts";

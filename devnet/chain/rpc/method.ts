@@ -1,11 +1,8 @@
-import type { AccountStore } from "../accounts/account-store.ts";
-import type { Chain } from "../bank/chain.ts";
-import type { LeftBranch } from "../bank/left-branch.ts";
-import type { PerformanceSamples } from "../bank/performance.ts";
-import type { StatusCache } from "../bank/status-cache.ts";
+import type { AccountStore } from "../accounts/index.ts";
+import type { Chain, LeftBranch, PerformanceSamples, StatusCache } from "../bank/index.ts";
 import type { EncodeClock, JsonObject, JsonValue } from "../encode/index.ts";
-import type { AddressEntry, AddressRange, History } from "../history/history.ts";
-import type { BankSlot, ChainAccount, Commitment } from "../model/records.ts";
+import type { AddressEntry, AddressRange, History } from "../history/index.ts";
+import type { BankSlot, ChainAccount, Commitment } from "../model/index.ts";
 import { minContextSlotNotReached } from "./errors.ts";
 import { commitmentMember, u64Member } from "./params.ts";
 

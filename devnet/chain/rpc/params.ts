@@ -1,6 +1,6 @@
 import { decodeAddress, decodeBase58, decodeSignature } from "@sluice/wire/base58";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
-import type { Commitment } from "../model/records.ts";
+import type { Commitment } from "../model/index.ts";
 import { invalidParams, type RpcError } from "./errors.ts";
 
 /** Names a JSON value as the node's deserialiser does in its messages. */

@@ -1,7 +1,6 @@
-import type { AccountFilter } from "../accounts/account-store.ts";
+import type { AccountFilter } from "../accounts/index.ts";
 import type { JsonObject } from "../encode/index.ts";
-import type { BankSlot, ChainAccount } from "../model/records.ts";
-import { isTokenProgram } from "../model/token-state.ts";
+import { type BankSlot, type ChainAccount, isTokenProgram } from "../model/index.ts";
 import { type AccountForm, accountForm, presentAccount } from "./accounts.ts";
 import { ANSWER_BYTES_MAX, AnswerSize } from "./answer-size.ts";
 import { invalidParams } from "./errors.ts";

@@ -1,10 +1,8 @@
 import { keyBytes } from "@sluice/svm";
 import type { Transaction } from "@sluice/wire/transaction";
-import { BLOCKHASH_LIFE_BLOCKS } from "../bank/blockhashes.ts";
-import { signaturesValid } from "../bank/resolve.ts";
-import type { Simulation } from "../bank/simulate.ts";
+import { BLOCKHASH_LIFE_BLOCKS, type Simulation, signaturesValid } from "../bank/index.ts";
 import { encodeSimulation, encodeTransactionError, type JsonObject, type JsonValue } from "../encode/index.ts";
-import type { TransactionErrorJson } from "../model/records.ts";
+import type { TransactionErrorJson } from "../model/index.ts";
 import { ACCOUNT_ENCODINGS, presentAccount } from "./accounts.ts";
 import { invalidParams, preflightFailure } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";

@@ -1,4 +1,4 @@
-import { readTower } from "../consensus/votes/vote-account.ts";
+import { readTower } from "../consensus/index.ts";
 import type { JsonObject } from "../encode/index.ts";
 import { invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode } from "./method.ts";

@@ -1,5 +1,5 @@
 import { decodeAddress } from "@sluice/wire/base58";
-import type { AccountFilter } from "../accounts/account-store.ts";
+import type { AccountFilter } from "../accounts/index.ts";
 import {
   type JsonObject,
   type JsonValue,
@@ -7,8 +7,7 @@ import {
   type UiTokenAmount,
   uiTokenAmount,
 } from "../encode/index.ts";
-import type { BankSlot } from "../model/records.ts";
-import { isTokenAccount, isTokenProgram, mintState, tokenAmount, tokenKeys } from "../model/token-state.ts";
+import { type BankSlot, isTokenAccount, isTokenProgram, mintState, tokenAmount, tokenKeys } from "../model/index.ts";
 import { accountForm } from "./accounts.ts";
 import { invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, withContext } from "./method.ts";

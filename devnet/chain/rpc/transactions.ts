@@ -1,7 +1,7 @@
 import { parseTransaction } from "@sluice/wire/transaction";
 import { encodeTransaction, type JsonObject, type JsonValue } from "../encode/index.ts";
-import type { RecordedTransaction } from "../history/history.ts";
-import { MEMO_PROGRAMS } from "../model/programs.ts";
+import type { RecordedTransaction } from "../history/index.ts";
+import { MEMO_PROGRAMS } from "../model/index.ts";
 import { filterTransactionNotFound, invalidParams, unsupportedVersion } from "./errors.ts";
 import { leftAt, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {

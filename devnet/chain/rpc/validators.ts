@@ -1,8 +1,8 @@
 import { decodeVoteAccount } from "@sluice/wire/accounts/vote";
 import { programs } from "@sluice/wire/programs";
-import { CONSECUTIVE_SLOTS } from "../consensus/schedule/leader-schedule.ts";
+import { CONSECUTIVE_SLOTS } from "../consensus/index.ts";
 import type { JsonValue } from "../encode/index.ts";
-import type { BankSlot } from "../model/records.ts";
+import type { BankSlot } from "../model/index.ts";
 import { blockNotAvailable, invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import { addressValue, booleanMember, commitmentMember, configAt, listValue, u64Member, u64Value } from "./params.ts";

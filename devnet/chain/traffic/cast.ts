@@ -1,7 +1,7 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
-import type { GenesisDescription } from "../genesis/load.ts";
-import { GenesisKeypair } from "../model/keypair.ts";
+import type { GenesisDescription } from "../genesis/index.ts";
+import { GenesisKeypair } from "../model/index.ts";
 import type { SeededAccount } from "./instructions.ts";
 import { keypairParty, type Party, partyOf } from "./message.ts";
 import { NftRoster } from "./nft-roster.ts";

@@ -1,7 +1,7 @@
 import { decodeAddress } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import { encodeMessage, encodeTransaction, type LookupParts } from "@sluice/wire/transaction";
-import type { GenesisKeypair } from "../model/keypair.ts";
+import type { GenesisKeypair } from "../model/index.ts";
 
 /** An address in both of its forms, so that neither is computed again for every transaction. */
 export interface Party {

@@ -1,4 +1,4 @@
-import { isTokenAccount, tokenAmount } from "../model/token-state.ts";
+import { isTokenAccount, tokenAmount } from "../model/index.ts";
 import { LISTING } from "../programs/marketplace/layout.ts";
 import { burnTokens, closeTokenAccount, openTokenAccount, transferTokens } from "./instructions.ts";
 import { burnNft, buyNft, closeMint, delistNft, listNft, verifyCollection } from "./nft-instructions.ts";

@@ -1,5 +1,5 @@
 import { mintSize } from "@sluice/wire/accounts/token";
-import { rentExemptLamports } from "../model/sysvars.ts";
+import { rentExemptLamports } from "../model/index.ts";
 import { createAccount, initializeMint, mintTokens, openTokenAccount } from "./instructions.ts";
 import {
   createMasterEdition,

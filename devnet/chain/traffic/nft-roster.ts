@@ -1,8 +1,7 @@
 import { programs } from "@sluice/wire/programs";
-import type { GenesisDescription } from "../genesis/load.ts";
-import { GenesisKeypair } from "../model/keypair.ts";
-import type { ChainAccount } from "../model/records.ts";
-import { nameOwner } from "../names/registry.ts";
+import type { GenesisDescription } from "../genesis/index.ts";
+import { type ChainAccount, GenesisKeypair } from "../model/index.ts";
+import { nameOwner } from "../names/index.ts";
 import { LISTING_SEED, MARKETPLACE_PROGRAM } from "../programs/marketplace/layout.ts";
 import { METADATA_PROGRAM } from "../programs/metaplex/layout.ts";
 import type { MintParty } from "./instructions.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { findProgramAddress } from "@sluice/wire/program-address";
 import { programs } from "@sluice/wire/programs";
-import type { GenesisKeypair } from "../model/keypair.ts";
+import type { GenesisKeypair } from "../model/index.ts";
 import type { MintParty } from "./instructions.ts";
 import { type Party, partyOf } from "./message.ts";
 

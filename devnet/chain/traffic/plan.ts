@@ -1,4 +1,4 @@
-import type { GenesisKeypair } from "../model/keypair.ts";
+import type { GenesisKeypair } from "../model/index.ts";
 import type { Draft, TrafficInstruction } from "./message.ts";
 import type { CastMint } from "./parties.ts";
 import type { Scene } from "./scene.ts";

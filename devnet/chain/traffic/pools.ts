@@ -1,9 +1,7 @@
 import { programs, wellKnownAddresses } from "@sluice/wire/programs";
-import type { KnownMint } from "../genesis/ledger.ts";
-import type { GenesisDescription } from "../genesis/load.ts";
-import type { GenesisPool } from "../genesis/pools.ts";
-import { ByteWriter } from "../model/bytes.ts";
-import { nameOwner } from "../names/registry.ts";
+import type { GenesisDescription, GenesisPool, KnownMint } from "../genesis/index.ts";
+import { ByteWriter } from "../model/index.ts";
+import { nameOwner } from "../names/index.ts";
 import { instructionTag } from "../programs/tags.ts";
 import { type MintParty, reads, signs, writes } from "./instructions.ts";
 import { keypairParty, type Party, partyOf, type TrafficInstruction } from "./message.ts";

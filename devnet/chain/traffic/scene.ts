@@ -1,5 +1,4 @@
-import type { ChainAccount } from "../model/records.ts";
-import { isTokenAccount, mintState, tokenAmount } from "../model/token-state.ts";
+import { type ChainAccount, isTokenAccount, mintState, tokenAmount } from "../model/index.ts";
 import type { Cast } from "./cast.ts";
 import type { Draw } from "./draw.ts";
 import type { UsableTable } from "./message.ts";

@@ -1,6 +1,6 @@
 import { decodeStakeAccount } from "@sluice/wire/accounts/native";
 import { maxU64 } from "@sluice/wire/identifiers";
-import { rentExemptLamports } from "../model/sysvars.ts";
+import { rentExemptLamports } from "../model/index.ts";
 import type { CastStake } from "./cast.ts";
 import { createStake, deactivateStake, delegateStake, withdrawStake } from "./instructions.ts";
 import { partyOf, type TrafficInstruction } from "./message.ts";

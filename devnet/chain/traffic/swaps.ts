@@ -1,5 +1,5 @@
 import { maxU64 } from "@sluice/wire/identifiers";
-import { isTokenAccount, tokenAmount } from "../model/token-state.ts";
+import { isTokenAccount, tokenAmount } from "../model/index.ts";
 import { closeTokenAccount, openTokenAccount, syncNative, transfer } from "./instructions.ts";
 import type { Party, TrafficInstruction } from "./message.ts";
 import type { Wallet } from "./parties.ts";

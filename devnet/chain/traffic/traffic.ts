@@ -1,7 +1,7 @@
 import { keyBytes } from "@sluice/svm";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
-import type { Chain } from "../bank/chain.ts";
-import { airdropTransaction } from "../rpc/airdrop.ts";
+import type { Chain } from "../bank/index.ts";
+import { airdropTransaction } from "../rpc/index.ts";
 import { type Cast, createCast } from "./cast.ts";
 import { Draw } from "./draw.ts";
 import { setUnitLimit, setUnitPrice } from "./instructions.ts";

@@ -1,6 +1,6 @@
 import { decodeAddressLookupTable } from "@sluice/wire/accounts/native";
 import { mintSize } from "@sluice/wire/accounts/token";
-import { rentExemptLamports } from "../model/sysvars.ts";
+import { rentExemptLamports } from "../model/index.ts";
 import { tableAddress } from "./cast.ts";
 import { createAccount, createTable, initializeMint, mintTokens, openTokenAccount } from "./instructions.ts";
 import type { Draft, Party, UsableTable } from "./message.ts";

@@ -1,7 +1,6 @@
 import type { SvmOutcome } from "@sluice/svm/bank";
 import type { Transaction } from "@sluice/wire/transaction";
-import type { ChainAccount, TokenBalance, TransactionErrorJson } from "../../model/records.ts";
-import { tokenBalances } from "../../model/token-state.ts";
+import { type ChainAccount, type TokenBalance, type TransactionErrorJson, tokenBalances } from "../../model/index.ts";
 import { admit, exactError, loadedBytes, withLamports } from "../executor.ts";
 import { type ResolvedTransaction, svmTransaction } from "../resolve.ts";
 import { overlayOf, type SimulationBank, type SimulationDependencies, viewOf } from "../simulate.ts";

@@ -11,11 +11,15 @@ import { decodeAddress } from "@sluice/wire/base58";
 import { type Address, addressOfBytes, maxU64 } from "@sluice/wire/identifiers";
 import { findProgramAddress } from "@sluice/wire/program-address";
 import { programs } from "@sluice/wire/programs";
-import { ByteWriter } from "../../model/bytes.ts";
-import { GenesisKeypair } from "../../model/keypair.ts";
-import { ownedAccount, standInProgram, systemAccount } from "../../model/native-account.ts";
-import type { ChainAccount } from "../../model/records.ts";
-import { rentExemptLamports } from "../../model/sysvars.ts";
+import {
+  ByteWriter,
+  type ChainAccount,
+  GenesisKeypair,
+  ownedAccount,
+  rentExemptLamports,
+  standInProgram,
+  systemAccount,
+} from "../../model/index.ts";
 import { delegatedStake, undelegatedStake } from "../stakes/stake-account.ts";
 import { sha256 } from "../tips/tip-programs.ts";
 import type { Validator } from "../validator.ts";

@@ -2,7 +2,7 @@ import { decodeStakeAccount } from "@sluice/wire/accounts/native";
 import { decodeStakePool, encodeStakePool, type PoolFee, type StakePool } from "@sluice/wire/accounts/stake-pool";
 import { decodeValidatorList, encodeValidatorList, type PoolValidator } from "@sluice/wire/accounts/validator-list";
 import { decodeAddress } from "@sluice/wire/base58";
-import { systemAccount } from "../../model/native-account.ts";
+import { systemAccount } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import { type PoolKeys, poolStakeAddress } from "./stake-pool.ts";
 

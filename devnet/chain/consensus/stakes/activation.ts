@@ -1,6 +1,6 @@
 import type { StakeDelegation } from "@sluice/wire/accounts/native";
 import { maxU64 } from "@sluice/wire/identifiers";
-import type { StakeHistoryEntry } from "../../model/sysvars.ts";
+import type { StakeHistoryEntry } from "../../model/index.ts";
 
 /** Of the cluster's effective stake at most this share becomes active or inactive in an epoch. */
 const RATE = 0.09;

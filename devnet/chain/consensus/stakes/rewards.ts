@@ -1,7 +1,7 @@
 import type { StakeDelegation } from "@sluice/wire/accounts/native";
 import { decodeVoteAccount, type VoteAccount } from "@sluice/wire/accounts/vote";
 import { programs } from "@sluice/wire/programs";
-import type { ChainAccount, Reward } from "../../model/records.ts";
+import type { ChainAccount, Reward } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import { type StakeHistory, stakeStatus } from "./activation.ts";
 import { type DelegatedAccount, rewarded } from "./stake-account.ts";

@@ -2,10 +2,7 @@ import { decodeStakeAccount, type StakeDelegation } from "@sluice/wire/accounts/
 import { decodeAddress } from "@sluice/wire/base58";
 import { type Address, maxU64 } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
-import { ByteWriter } from "../../model/bytes.ts";
-import { ownedAccount } from "../../model/native-account.ts";
-import type { ChainAccount } from "../../model/records.ts";
-import { rentExemptLamports } from "../../model/sysvars.ts";
+import { ByteWriter, type ChainAccount, ownedAccount, rentExemptLamports } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 
 const STAKE_ACCOUNT_BYTES = 200;

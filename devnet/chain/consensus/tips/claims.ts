@@ -5,9 +5,7 @@ import {
   tipPrograms,
 } from "@sluice/wire/accounts/tips";
 import { decodeAddress } from "@sluice/wire/base58";
-import { ByteWriter } from "../../model/bytes.ts";
-import { systemAccount } from "../../model/native-account.ts";
-import { rentExemptLamports } from "../../model/sysvars.ts";
+import { ByteWriter, rentExemptLamports, systemAccount } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import { sha256 } from "./tip-programs.ts";
 

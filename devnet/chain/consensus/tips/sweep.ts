@@ -6,8 +6,7 @@ import {
 } from "@sluice/wire/accounts/tips";
 import type { Address } from "@sluice/wire/identifiers";
 import { sysvars } from "@sluice/wire/programs";
-import { ownedAccount, systemAccount } from "../../model/native-account.ts";
-import { rentExemptLamports } from "../../model/sysvars.ts";
+import { ownedAccount, rentExemptLamports, systemAccount } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import type { Validator } from "../validator.ts";
 import { CLAIM_EPOCHS, distributionAddress, tipAccounts, tipPaymentConfigAddress } from "./tip-programs.ts";

@@ -12,8 +12,7 @@ import {
 } from "@sluice/wire/accounts/tips";
 import { decodeAddress } from "@sluice/wire/base58";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
-import { GenesisKeypair } from "../../model/keypair.ts";
-import { ownedAccount, standInProgram, systemAccount } from "../../model/native-account.ts";
+import { GenesisKeypair, ownedAccount, standInProgram, systemAccount } from "../../model/index.ts";
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
 

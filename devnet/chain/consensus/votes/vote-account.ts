@@ -1,9 +1,7 @@
 import { decodeAddress } from "@sluice/wire/base58";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
-import { ByteWriter } from "../../model/bytes.ts";
-import { ownedAccount } from "../../model/native-account.ts";
-import type { ChainAccount } from "../../model/records.ts";
+import { ByteWriter, type ChainAccount, ownedAccount } from "../../model/index.ts";
 
 const VERSION_V4 = 3;
 const VOTE_ACCOUNT_BYTES = 3_762;

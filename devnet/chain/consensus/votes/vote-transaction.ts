@@ -1,8 +1,7 @@
 import { decodeAddress } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
-import { ByteWriter } from "../../model/bytes.ts";
-import type { GenesisKeypair } from "../../model/keypair.ts";
+import { ByteWriter, type GenesisKeypair } from "../../model/index.ts";
 import type { Lockouts } from "./tower.ts";
 
 const TOWER_SYNC = 14;

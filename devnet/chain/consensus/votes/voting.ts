@@ -1,7 +1,7 @@
 import { keyBytes } from "@sluice/svm";
 import type { AccountWrite } from "@sluice/svm/bank";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
-import type { BankSlot, ChainAccount } from "../../model/records.ts";
+import type { BankSlot, ChainAccount } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import type { Validator } from "../validator.ts";
 import { CREDITS_MAX, type Lockouts, landVote, voteFor, withCredits } from "./tower.ts";

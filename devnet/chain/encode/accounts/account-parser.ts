@@ -1,4 +1,4 @@
-import type { ChainAccount } from "../../model/records.ts";
+import type { ChainAccount } from "../../model/index.ts";
 import type { JsonObject } from "../json.ts";
 
 /** Finds an account by its address; null when there is none. */

@@ -1,6 +1,6 @@
 import { parseJsonExact } from "@sluice/wire/json";
 import { programs } from "@sluice/wire/programs";
-import type { ChainAccount } from "../../model/records.ts";
+import type { ChainAccount } from "../../model/index.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import { finite, type JsonObject, type JsonValue } from "../json.ts";
 

@@ -1,5 +1,5 @@
 import { decodeNonceAccount } from "@sluice/wire/accounts/native";
-import type { ChainAccount } from "../../model/records.ts";
+import type { ChainAccount } from "../../model/index.ts";
 import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 

@@ -1,5 +1,5 @@
 import { programs, sysvars } from "@sluice/wire/programs";
-import type { ChainAccount } from "../../model/records.ts";
+import type { ChainAccount } from "../../model/index.ts";
 import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 import type { AccountContext, AccountParser } from "./account-parser.ts";

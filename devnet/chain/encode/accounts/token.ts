@@ -4,7 +4,7 @@ import {
   decodeTokenExtensions,
   type TokenExtension,
 } from "@sluice/wire/accounts/token-extensions";
-import type { ChainAccount } from "../../model/records.ts";
+import type { ChainAccount } from "../../model/index.ts";
 import { type AmountRule, ruledTokenAmount, type UiTokenAmount, uiTokenAmount } from "../amount.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";

@@ -1,5 +1,5 @@
 import { encodeBase58 } from "@sluice/wire/base58";
-import type { ChainAccount } from "../../model/records.ts";
+import type { ChainAccount } from "../../model/index.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 

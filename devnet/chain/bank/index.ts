@@ -1,0 +1,16 @@
+/**
+ * bank: the chain itself: the open slot, the transactions that wait for it, the virtual machine that runs them, frozen
+ * slots, commitments and forks. The JSON-RPC methods feed it transactions, the leader feeds it bundles, the slot clock closes
+ * its slots; it feeds accounts and history, and reports each step to its listeners.
+ */
+
+export { BLOCKHASH_LIFE_BLOCKS } from "./blockhashes.ts";
+export { BUNDLE_TRANSACTIONS_MAX, type BundlePacket, bundleId, type InsertionFault } from "./bundles/insertion.ts";
+export type { BundleStep } from "./bundles/simulate-bundle.ts";
+export { Chain } from "./chain.ts";
+export { messageFees } from "./fees.ts";
+export { LeftBranch, type TakenBack } from "./left-branch.ts";
+export { PerformanceSamples } from "./performance.ts";
+export { signaturesValid } from "./resolve.ts";
+export type { Simulation, SimulationBank, SimulationRequest } from "./simulate.ts";
+export { StatusCache } from "./status-cache.ts";

@@ -1,0 +1,44 @@
+/**
+ * model: what the other rooms of the chain have in common: the records of slots, blocks, transactions and accounts, the
+ * byte layouts of native and token accounts, the key pairs of genesis, and a hash of bytes for tables. It is fed by nobody
+ * and imports no other room; every room of the chain reads its types and layouts.
+ */
+
+export { type Hash64, hashBytes, hashNumber } from "./byte-hash.ts";
+export { ByteWriter } from "./bytes.ts";
+export { GenesisKeypair } from "./keypair.ts";
+export { ownedAccount, standInProgram, systemAccount } from "./native-account.ts";
+export { CACHED_OWNERS, MEMO_PROGRAMS } from "./programs.ts";
+export type {
+  BankSlot,
+  Block,
+  ChainAccount,
+  Commitment,
+  CompiledInstruction,
+  ExecutedTransaction,
+  Reward,
+  TokenBalance,
+  TransactionErrorJson,
+} from "./records.ts";
+export {
+  clockSysvar,
+  epochScheduleSysvar,
+  recentBlockhashesSysvar,
+  rentExemptLamports,
+  type SlotHash,
+  SlotHistory,
+  type StakeHistoryEntry,
+  slotHashesSysvar,
+  stakeHistorySysvar,
+} from "./sysvars.ts";
+export { associatedTokenAddress, bytesOf, derive, encodeMint, encodeTokenAccount } from "./token-accounts.ts";
+export {
+  isTokenAccount,
+  isTokenAccountAt,
+  isTokenProgram,
+  mintState,
+  TOKEN_AMOUNT_OFFSET,
+  tokenAmount,
+  tokenBalances,
+  tokenKeys,
+} from "./token-state.ts";
