@@ -1,26 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { TokenLease, TokenLeaseRequest } from "./token-lease.ts";
 
-/** A bucket that holds `burst` tokens at most and gets `rate` new ones a second; it starts full. */
-export interface TokenRequest {
-  /** Tokens a second, over 0 and up to 1,000,000; it need not be whole. */
-  readonly rate: number;
-  /** Whole, 1 to 1,000,000,000. */
-  readonly burst: number;
-  /** Whole; 0 looks without taking. More than `burst` is never allowed. */
-  readonly cost: number;
-}
-
-export interface TokenDecision {
-  readonly allowed: boolean;
-  /** Whole tokens left, after taking where that was allowed. */
-  readonly remaining: number;
-  /** Until the bucket is full again, rounded up. */
-  readonly resetMs: number;
-  /** Until this cost would be allowed, rounded up; 0 when it was. For a cost above the burst: until the bucket is full. */
-  readonly retryMs: number;
-}
-
 /** Gets the messages of one channel in their order. What it throws is logged and goes no further. */
 export type MessageHandler = (message: string) => void;
 
@@ -33,7 +13,7 @@ export type HotDriver = "memory" | "redis";
 
 /**
  * What replicas share and may lose at any moment: nothing here is the only copy of anything. Keys are 1 to 512
- * characters; values, counters, buckets and leases have key spaces of their own. Lives are whole milliseconds from 1 to
+ * characters; values, shared buckets and lists of holders have separate key spaces. Lives are whole milliseconds from 1 to
  * 30 days. Every method but `subscribe` and `ping` throws HotUnavailable, within a quarter of a second, when the store
  * is away, and RangeError for arguments out of these bounds.
  */
@@ -45,17 +25,10 @@ export interface Hot extends AsyncDisposable {
   set(key: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
   /** Removes the value under the key, if there is one. */
   delete(key: string): Promise<void>;
-  /** Adds to a counter that starts at 0 and ends `ttlMs` after its first increment; gives the new count (below 2^53). */
-  increment(key: string, by: number, ttlMs: number): Promise<number>;
-  takeTokens(key: string, request: TokenRequest): Promise<TokenDecision>;
   /** Leases tokens of a bucket that several processes spend from; such buckets have a key space of their own. */
   leaseTokens(key: string, request: TokenLeaseRequest): Promise<TokenLease>;
   /** Says that `holder` is present for `ttlMs` from now, or leaves with 0, and gives how many are present. */
   attend(key: string, holder: string, ttlMs: number): Promise<number>;
-  /** Whether `holder` has the lease now, for `ttlMs` from now; the present holder thereby renews it. */
-  acquire(key: string, holder: string, ttlMs: number): Promise<boolean>;
-  /** Ends the lease if `holder` has it, and says whether that was so; somebody else's is left alone. */
-  release(key: string, holder: string): Promise<boolean>;
   /** Reaches whoever is subscribed now, in this process and in others; nobody else ever. */
   publish(channel: string, message: string): Promise<void>;
   /** Lasts until it is disposed of, through losses of the connection; see `onGap`. */
@@ -93,9 +66,4 @@ export function checkTtl(ttlMs: number): number {
     throw new RangeError("A life is a whole number of milliseconds from 1 to 30 days.");
   }
   return ttlMs;
-}
-
-export function checkIncrement(by: number): number {
-  if (!Number.isSafeInteger(by)) throw new RangeError("A counter moves by a whole number.");
-  return by;
 }

@@ -1,5 +1,5 @@
 /**
- * hot: what replicas share and may lose at any moment (cached bytes, counters, token buckets, leases, notices to each
+ * hot: what replicas share and may lose at any moment (cached bytes, leased tokens of rates, who is present, notices to each
  * other), in this process's memory or in Redis. Config says which; compose opens it. It feeds limits, cache, keys and
  * every room that has to agree with its other replicas. Nothing in here is the only copy of anything.
  */
@@ -10,8 +10,6 @@ export {
   HotUnavailable,
   type MessageHandler,
   type SubscribeOptions,
-  type TokenDecision,
-  type TokenRequest,
 } from "./hot.ts";
 export { type HotDependencies, type HotOptions, openHot } from "./open.ts";
 export { type LeasedBucket, leaseFromBucket, type TokenLease, type TokenLeaseRequest } from "./token-lease.ts";

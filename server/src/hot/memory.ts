@@ -1,18 +1,14 @@
 import type { Clock } from "@sluice/lib";
 import {
-  checkIncrement,
   checkName,
   checkTtl,
   type Hot,
   type HotLog,
   HotUnavailable,
   type MessageHandler,
-  type TokenDecision,
-  type TokenRequest,
   valueBytesMax,
 } from "./hot.ts";
 import { LruMap } from "./lru.ts";
-import { type BucketLevel, checkTokenRequest, takeFromBucket } from "./token-bucket.ts";
 import {
   checkLeaseRequest,
   type LeasedBucket,
@@ -32,19 +28,15 @@ interface Expiring<T> {
 
 /**
  * The hot store of a single process. Values are bounded by bytes and by number, everything else by number (100,000);
- * the longest unused goes first. A dropped bucket is full again and a dropped counter starts at 0; leases are never
- * dropped, a new one is refused instead. Lives run on the monotonic clock, which setting the machine's time leaves alone.
+ * the least recently used goes first. A dropped bucket is full again. Lives run on the monotonic clock, which setting the machine's time leaves alone.
  */
 export class MemoryHot implements Hot {
   readonly driver = "memory";
   readonly #clock: Clock;
   readonly #log: HotLog;
   readonly #values: LruMap<Expiring<Uint8Array>>;
-  readonly #counters = new LruMap<Expiring<number>>({ entriesMax });
-  readonly #buckets = new LruMap<BucketLevel>({ entriesMax });
   readonly #leased = new LruMap<LeasedBucket>({ entriesMax });
   readonly #present = new LruMap<ReadonlyMap<string, number>>({ entriesMax });
-  readonly #leases = new Map<string, Expiring<string>>();
   readonly #handlers = new Map<string, Set<MessageHandler>>();
   #closed = false;
 
@@ -77,27 +69,6 @@ export class MemoryHot implements Hot {
     this.#values.delete(key);
   }
 
-  async increment(key: string, by: number, ttlMs: number): Promise<number> {
-    this.#checkOpen(key);
-    const nowMs = this.#clock.monotonic();
-    const found = this.#counters.get(key);
-    const present =
-      found !== undefined && found.endsAtMs > nowMs ? found : { value: 0, endsAtMs: nowMs + checkTtl(ttlMs) };
-    const value = present.value + checkIncrement(by);
-    this.#counters.set(key, { value, endsAtMs: present.endsAtMs });
-    return value;
-  }
-
-  async takeTokens(key: string, request: TokenRequest): Promise<TokenDecision> {
-    this.#checkOpen(key);
-    checkTokenRequest(request);
-    const nowMs = Math.floor(this.#clock.monotonic());
-    const { decision, level } = takeFromBucket(this.#buckets.get(key) ?? null, nowMs, request);
-    if (level === null) this.#buckets.delete(key);
-    else this.#buckets.set(key, level);
-    return decision;
-  }
-
   async leaseTokens(key: string, request: TokenLeaseRequest): Promise<TokenLease> {
     this.#checkOpen(key);
     checkLeaseRequest(request);
@@ -115,26 +86,6 @@ export class MemoryHot implements Hot {
     const own: [string, number][] = ttlMs === 0 ? [] : [[holder, nowMs + checkTtl(ttlMs)]];
     this.#present.set(key, new Map([...others, ...own]));
     return others.length + own.length;
-  }
-
-  async acquire(key: string, holder: string, ttlMs: number): Promise<boolean> {
-    this.#checkOpen(key);
-    checkName(holder);
-    const nowMs = this.#clock.monotonic();
-    const endsAtMs = nowMs + checkTtl(ttlMs);
-    const found = this.#leases.get(key);
-    if (found !== undefined && found.endsAtMs > nowMs && found.value !== holder) return false;
-    if (found === undefined && !this.#hasRoomForLease(nowMs)) return false;
-    this.#leases.set(key, { value: holder, endsAtMs });
-    return true;
-  }
-
-  async release(key: string, holder: string): Promise<boolean> {
-    this.#checkOpen(key);
-    const found = this.#leases.get(key);
-    if (found === undefined || found.value !== holder) return false;
-    this.#leases.delete(key);
-    return found.endsAtMs > this.#clock.monotonic();
   }
 
   async publish(channel: string, message: string): Promise<void> {
@@ -171,12 +122,6 @@ export class MemoryHot implements Hot {
   #checkOpen(name: string): void {
     checkName(name);
     if (this.#closed) throw new HotUnavailable(new Error("The hot store is closed."));
-  }
-
-  #hasRoomForLease(nowMs: number): boolean {
-    if (this.#leases.size < entriesMax) return true;
-    for (const [key, lease] of this.#leases) if (lease.endsAtMs <= nowMs) this.#leases.delete(key);
-    return this.#leases.size < entriesMax;
   }
 
   #deliver(channel: string, handler: MessageHandler, message: string): void {

@@ -79,16 +79,26 @@ afterAll(() => {
 const clock = new ManualClock();
 const silent = { info: () => {}, warn: () => {} };
 
+const leaseOfOne = {
+  rate: 1,
+  burst: 1,
+  holder: "me",
+  sequence: 1,
+  held: 0,
+  needed: 1,
+  want: 1,
+  owed: 0,
+  lifeMs: 1_000,
+};
+
 /** How each call ended and how long the slowest took. */
 async function callEverything(hot: Hot): Promise<{ unavailable: number; calls: number; slowestMs: number }> {
   const calls = [
     () => hot.get("key"),
     () => hot.set("key", new Uint8Array(1), 1_000),
     () => hot.delete("key"),
-    () => hot.increment("key", 1, 1_000),
-    () => hot.takeTokens("key", { rate: 1, burst: 1, cost: 1 }),
-    () => hot.acquire("key", "me", 1_000),
-    () => hot.release("key", "me"),
+    () => hot.leaseTokens("key", leaseOfOne),
+    () => hot.attend("key", "me", 1_000),
     () => hot.publish("channel", "message"),
   ];
   const started = performance.now();

@@ -1,6 +1,5 @@
 import type { Random } from "@sluice/lib";
 import {
-  checkIncrement,
   checkName,
   checkTtl,
   type Hot,
@@ -8,15 +7,12 @@ import {
   HotUnavailable,
   type MessageHandler,
   type SubscribeOptions,
-  type TokenDecision,
-  type TokenRequest,
   valueBytesMax,
 } from "./hot.ts";
 import { newScript, RedisCommands, type RedisTimes } from "./redis-commands.ts";
 import { RedisSubscriber } from "./redis-subscriber.ts";
 import type { RedisAddress } from "./redis-url.ts";
-import { acquire, attend, increment, leaseTokens, publish, release, takeTokens } from "./scripts.ts";
-import { checkTokenRequest } from "./token-bucket.ts";
+import { attend, leaseTokens, publish } from "./scripts.ts";
 import { checkLeaseRequest, type TokenLease, type TokenLeaseRequest } from "./token-lease.ts";
 
 export interface RedisHotOptions {
@@ -28,12 +24,8 @@ export interface RedisHotOptions {
   readonly pingMs: number;
 }
 
-const takeTokensScript = newScript(takeTokens);
 const leaseTokensScript = newScript(leaseTokens);
 const attendScript = newScript(attend);
-const incrementScript = newScript(increment);
-const acquireScript = newScript(acquire);
-const releaseScript = newScript(release);
 const publishScript = newScript(publish);
 
 /** The hot store that replicas share, on Redis or Valkey, a single server or a cluster. */
@@ -74,26 +66,6 @@ export class RedisHot implements Hot {
     await this.#commands.run((client) => client.del(name));
   }
 
-  async increment(key: string, by: number, ttlMs: number): Promise<number> {
-    const values = [String(checkIncrement(by)), String(checkTtl(ttlMs))];
-    return toNumber(await this.#commands.script(incrementScript, this.#name("c", key), ...values));
-  }
-
-  async takeTokens(key: string, request: TokenRequest): Promise<TokenDecision> {
-    return this.takeTokensAt(key, request, null);
-  }
-
-  /** As `takeTokens`, at a time that is passed instead of the server's: for proving the script's arithmetic. */
-  async takeTokensAt(key: string, request: TokenRequest, nowMs: number | null): Promise<TokenDecision> {
-    checkTokenRequest(request);
-    const { rate, burst, cost } = request;
-    const values = [String(rate), String(burst), String(cost), nowMs === null ? "" : String(nowMs)];
-    const answer = await this.#commands.script(takeTokensScript, this.#name("b", key), ...values);
-    const [allowed, remaining, resetMs, retryMs] = Array.isArray(answer) ? answer.map(toNumber) : [];
-    if (remaining === undefined || resetMs === undefined || retryMs === undefined) throw strange(answer);
-    return { allowed: allowed === 1, remaining, resetMs, retryMs };
-  }
-
   async leaseTokens(key: string, request: TokenLeaseRequest): Promise<TokenLease> {
     return this.leaseTokensAt(key, request, null);
   }
@@ -112,15 +84,6 @@ export class RedisHot implements Hot {
   async attend(key: string, holder: string, ttlMs: number): Promise<number> {
     const values = [checkName(holder), String(ttlMs === 0 ? 0 : checkTtl(ttlMs))];
     return toNumber(await this.#commands.script(attendScript, this.#name("a", key), ...values));
-  }
-
-  async acquire(key: string, holder: string, ttlMs: number): Promise<boolean> {
-    const values = [checkName(holder), String(checkTtl(ttlMs))];
-    return toNumber(await this.#commands.script(acquireScript, this.#name("l", key), ...values)) === 1;
-  }
-
-  async release(key: string, holder: string): Promise<boolean> {
-    return toNumber(await this.#commands.script(releaseScript, this.#name("l", key), checkName(holder))) === 1;
   }
 
   async publish(channel: string, message: string): Promise<void> {
@@ -148,7 +111,7 @@ export class RedisHot implements Hot {
     await this.#commands[Symbol.asyncDispose]();
   }
 
-  #name(kind: "v" | "c" | "b" | "t" | "a" | "l" | "p", key: string): string {
+  #name(kind: "v" | "t" | "a" | "p", key: string): string {
     return `${this.#prefix}${kind}:${checkName(key)}`;
   }
 }

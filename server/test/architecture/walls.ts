@@ -30,7 +30,7 @@ export type Rule =
 
 /** The rooms of the server, in layers; a room imports only from layers before its own. */
 export const layers: readonly (readonly string[])[] = [
-  ["config", "observe", "processes", "egress", "http"],
+  ["config", "observe", "processes", "http"],
   ["net"],
   ["chain"],
   ["state", "ledger", "hot"],
@@ -68,7 +68,7 @@ const drivers: Readonly<Record<string, string>> = {
 };
 
 /** Rooms that call out by fetch: to nodes, to exchanges, and the `sluice` command to its own server's socket. */
-const outboundRooms: ReadonlySet<string> = new Set(["upstreams", "chain", "egress", "oracle", "names", "command"]);
+const outboundRooms: ReadonlySet<string> = new Set(["upstreams", "chain", "oracle", "names", "command"]);
 const clockPattern =
   /\b(Date\.now\(|new Date\(\)|performance\.now\(|Math\.random\(|crypto\.getRandomValues\(|randomUUID\b|randomBytes\b)/;
 const forbiddenNames = /(^|[/-])(utils?|helpers?|common|manager)(\.|\/|-|$)/;
@@ -151,8 +151,7 @@ function checkImports(file: SourceFile, links: readonly Link[]): Violation[] {
     const driverRoom = drivers[link.specifier];
     if (driverRoom !== undefined && workspace === "server" && !isTest(file.path) && room !== driverRoom)
       add("driver", link);
-    if (/^node:https?$/.test(link.specifier) && room !== null && room !== "egress" && !isTest(file.path))
-      add("outbound", link);
+    if (/^node:https?$/.test(link.specifier) && room !== null && !isTest(file.path)) add("outbound", link);
     if (link.specifier === "@grpc/grpc-js" && room !== null && !isTest(file.path)) {
       if (!file.path.endsWith("/grpc.ts")) add("grpc", link);
     }

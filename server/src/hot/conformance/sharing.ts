@@ -32,41 +32,6 @@ async function flush(hot: Hot, channel: string): Promise<void> {
 
 /** Leases and messages: what replicas say to each other. */
 export function sharingConformance({ hot, other, pass, newKey }: HotSubject): void {
-  describe("leases", () => {
-    test("of many that ask at once one gets the lease, and it keeps the others out until it lets go", async () => {
-      const key = newKey();
-      const holders = Array.from({ length: 20 }, (_, index) => `holder ${index}`);
-      const got = await Promise.all(
-        holders.map((holder, index) => (index % 2 === 0 ? hot() : other()).acquire(key, holder, 60_000)),
-      );
-      expect(got.filter((each) => each).length).toBe(1);
-      const winner = holders[got.indexOf(true)] ?? "";
-      expect(await other().release(key, `not ${winner}`)).toBe(false);
-      expect(await hot().acquire(key, "late", 60_000)).toBe(false);
-      expect(await other().release(key, winner)).toBe(true);
-      expect(await other().release(key, winner)).toBe(false);
-      expect(await hot().acquire(key, "late", 60_000)).toBe(true);
-    });
-
-    test("a lease that is not renewed passes on, and its former holder cannot end the new one", async () => {
-      const key = newKey();
-      expect(await hot().acquire(key, "first", 40)).toBe(true);
-      await pass(60);
-      expect(await other().acquire(key, "second", 60_000)).toBe(true);
-      expect(await hot().release(key, "first")).toBe(false);
-      expect(await hot().acquire(key, "first", 60_000)).toBe(false);
-    });
-
-    test("its holder renews a lease by acquiring it again", async () => {
-      const key = newKey();
-      expect(await hot().acquire(key, "me", 100)).toBe(true);
-      await pass(60);
-      expect(await hot().acquire(key, "me", 60_000)).toBe(true);
-      await pass(60);
-      expect(await other().acquire(key, "you", 60_000)).toBe(false);
-    });
-  });
-
   describe("what several processes spend from", () => {
     const request = { rate: 1, burst: 100, sequence: 1, held: 0, needed: 0, want: 0, owed: 0, lifeMs: 60_000 };
 
