@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "@sluice/lib/testing";
 import {
   type Address,
   type Commitment,
@@ -11,7 +12,7 @@ import {
 } from "@solana/kit";
 import { Connection, PublicKey } from "@solana/web3.js";
 import { createHelius } from "helius-sdk";
-import { eventually, type Network, startNetwork } from "../server/test/testing/network.ts";
+import { type Network, startNetwork } from "../server/test/testing/network.ts";
 
 let network: Network;
 beforeAll(async () => {

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { eventually } from "@sluice/lib/testing";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { signed, tip } from "../../server/test/testing/bundles.ts";
 import { ChainReader } from "../../server/test/testing/chain-reader.ts";
-import { eventually, type Network, post, startNetwork } from "../../server/test/testing/network.ts";
+import { type Network, post, startNetwork } from "../../server/test/testing/network.ts";
 import { RestSearcher } from "../../server/test/testing/searcher.ts";
 
 const executable = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "@sluice/lib/testing";
 import { Keypair, LAMPORTS_PER_SOL, PublicKey, SystemProgram, Transaction } from "@solana/web3.js";
-import { Client } from "pg";
-import { eventually, type Network, post, type RpcAnswer, runSluice, startNetwork } from "./testing/network.ts";
+import { newSchema } from "../src/state/testing/schema.ts";
+import { type Network, post, type RpcAnswer, runSluice, startNetwork } from "./testing/network.ts";
 
 let network: Network;
 let directory = "";
@@ -201,59 +202,47 @@ if (!shared) console.warn("NOT RUN: administration over two replicas (DATABASE_U
 
 (shared ? describe : describe.skip)("two replicas that share PostgreSQL and Redis", () => {
   test("what one replica is told of keys, accounts and nodes holds on the other at once", async () => {
-    const schema = `sluice_test_${process.pid}_${Math.floor(performance.now())}`;
-    const run = async (statement: string): Promise<void> => {
-      const client = new Client({ connectionString: databaseUrl });
-      await client.connect();
-      await client.query(statement).finally(() => client.end());
+    await using schema = await newSchema(databaseUrl);
+    const env = { DATABASE_URL: schema.url, REDIS_URL: redisUrl, ORACLE: "off" };
+    await using one = await startNetwork({ env });
+    await using other = await startNetwork({ env });
+    const [first, second] = [one, other].map(({ dev }) => `${dev.doors["rpc"]}`);
+    const here = { at: new URL(`${first}`).origin, key: one.dev.key };
+    const account = (await ask("POST", "/admin/accounts", { name: "shared" }, here)).body.id;
+    const wish = { account_id: account, name: "app", environment: "dev" };
+    const { key, id } = (await ask("POST", "/admin/keys", wish, here)).body;
+    expect([await slotBy(key, first), await slotBy(key, second)]).toEqual([200, 200]);
+    const rotated = (await ask("POST", `/admin/keys/${id}/rotate`, { overlap_seconds: 0 }, here)).body;
+    await eventually("the rotation holds on the other", async () => (await slotBy(key, second)) === 401, 5_000);
+    expect(await slotBy(rotated.key, second)).toBe(200);
+    const elsewhere = { restrictions: { ipRanges: ["203.0.113.0/24"] } };
+    await ask("PATCH", `/admin/keys/${rotated.id}`, elsewhere, here);
+    await eventually(
+      "the restriction holds on the other",
+      async () => (await slotBy(rotated.key, second)) === 403,
+      5_000,
+    );
+    await ask("PATCH", `/admin/keys/${rotated.id}`, { restrictions: {}, status: "disabled" }, here);
+    await eventually("the key is off on the other", async () => (await slotBy(rotated.key, second)) === 401, 5_000);
+    await ask("POST", "/admin/upstreams/devnet/devnet/cordon", undefined, here);
+    const there = { at: new URL(`${second}`).origin, key: other.dev.key };
+    const ordered = async () => (await ask("GET", "/admin/upstreams", undefined, there)).body.items[0].order;
+    await eventually("the order holds on the other", async () => (await ordered()) === "cordoned", 5_000);
+    const testnet = async () =>
+      (await post(`${second}/testnet`, call("getVersion"), { "x-api-key": other.dev.key })).status;
+    expect(await testnet()).toBe(503);
+    const chain = (await ask("GET", "/admin/upstreams", undefined, there)).body.items[0];
+    const node = {
+      network: "testnet",
+      label: "added",
+      url: chain.url.replace("…", ""),
+      ws: chain.ws.replace("…", ""),
     };
-    await run(`create schema ${schema}`);
-    const database = new URL(databaseUrl);
-    database.searchParams.set("options", `-c search_path=${schema}`);
-    const env = { DATABASE_URL: database.href, REDIS_URL: redisUrl, ORACLE: "off" };
-    try {
-      await using one = await startNetwork({ env });
-      await using other = await startNetwork({ env });
-      const [first, second] = [one, other].map(({ dev }) => `${dev.doors["rpc"]}`);
-      const here = { at: new URL(`${first}`).origin, key: one.dev.key };
-      const account = (await ask("POST", "/admin/accounts", { name: "shared" }, here)).body.id;
-      const wish = { account_id: account, name: "app", environment: "dev" };
-      const { key, id } = (await ask("POST", "/admin/keys", wish, here)).body;
-      expect([await slotBy(key, first), await slotBy(key, second)]).toEqual([200, 200]);
-      const rotated = (await ask("POST", `/admin/keys/${id}/rotate`, { overlap_seconds: 0 }, here)).body;
-      await eventually("the rotation holds on the other", async () => (await slotBy(key, second)) === 401, 5_000);
-      expect(await slotBy(rotated.key, second)).toBe(200);
-      const elsewhere = { restrictions: { ipRanges: ["203.0.113.0/24"] } };
-      await ask("PATCH", `/admin/keys/${rotated.id}`, elsewhere, here);
-      await eventually(
-        "the restriction holds on the other",
-        async () => (await slotBy(rotated.key, second)) === 403,
-        5_000,
-      );
-      await ask("PATCH", `/admin/keys/${rotated.id}`, { restrictions: {}, status: "disabled" }, here);
-      await eventually("the key is off on the other", async () => (await slotBy(rotated.key, second)) === 401, 5_000);
-      await ask("POST", "/admin/upstreams/devnet/devnet/cordon", undefined, here);
-      const there = { at: new URL(`${second}`).origin, key: other.dev.key };
-      const ordered = async () => (await ask("GET", "/admin/upstreams", undefined, there)).body.items[0].order;
-      await eventually("the order holds on the other", async () => (await ordered()) === "cordoned", 5_000);
-      const testnet = async () =>
-        (await post(`${second}/testnet`, call("getVersion"), { "x-api-key": other.dev.key })).status;
-      expect(await testnet()).toBe(503);
-      const chain = (await ask("GET", "/admin/upstreams", undefined, there)).body.items[0];
-      const node = {
-        network: "testnet",
-        label: "added",
-        url: chain.url.replace("…", ""),
-        ws: chain.ws.replace("…", ""),
-      };
-      expect((await ask("POST", "/admin/upstreams", node, here)).status).toBe(201);
-      await eventually("the node serves on the other", async () => (await testnet()) === 200, 5_000);
-      expect((await ask("POST", "/admin/upstreams", node, there)).status).toBe(409);
-      expect((await ask("DELETE", "/admin/upstreams/testnet/added?force=true", undefined, there)).status).toBe(204);
-      const nodes = async () => (await ask("GET", "/admin/upstreams", undefined, here)).body.items.length;
-      await eventually("the node is gone from both", async () => (await nodes()) === 1, 5_000);
-    } finally {
-      await run(`drop schema ${schema} cascade`);
-    }
+    expect((await ask("POST", "/admin/upstreams", node, here)).status).toBe(201);
+    await eventually("the node serves on the other", async () => (await testnet()) === 200, 5_000);
+    expect((await ask("POST", "/admin/upstreams", node, there)).status).toBe(409);
+    expect((await ask("DELETE", "/admin/upstreams/testnet/added?force=true", undefined, there)).status).toBe(204);
+    const nodes = async () => (await ask("GET", "/admin/upstreams", undefined, here)).body.items.length;
+    await eventually("the node is gone from both", async () => (await nodes()) === 1, 5_000);
   }, 90_000);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "@sluice/lib/testing";
 import { createMint, getAccount, getOrCreateAssociatedTokenAccount, mintTo, transfer } from "@solana/spl-token";
 import {
   AddressLookupTableProgram,
@@ -12,7 +13,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
-import { eventually, type Network, startNetwork } from "./testing/network.ts";
+import { type Network, startNetwork } from "./testing/network.ts";
 
 let network: Network;
 let connection: Connection;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
+import { eventually } from "@sluice/lib/testing";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { PublicKey } from "@solana/web3.js";
 import { JitoJsonRpcClient } from "jito-js-rpc";
@@ -9,7 +10,7 @@ import { tipAccounts } from "../src/engine/model/tip-accounts.ts";
 import { memo, pay, signatureOf, signed, textOf, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { connected, type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";
-import { eventually, post, root } from "./testing/network.ts";
+import { post, root } from "./testing/network.ts";
 import { RestSearcher } from "./testing/searcher.ts";
 
 setDefaultTimeout(30_000);

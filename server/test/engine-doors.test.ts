@@ -3,12 +3,13 @@ import { readFileSync } from "node:fs";
 import { credentials } from "@grpc/grpc-js";
 import { bundleReasonTexts } from "@sluice/contract/engine";
 import { protoFiles } from "@sluice/contract/proto";
+import { eventually } from "@sluice/lib/testing";
 import { type Ended, PlainClient } from "../src/engine/testing/grpc-client.ts";
 import { type BrokenBundle, brokenBundles } from "./testing/broken-bundles.ts";
 import { signed, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";
-import { eventually } from "./testing/network.ts";
+
 import { type RestAnswer, RestSearcher } from "./testing/searcher.ts";
 import { healthService, reflectionService } from "./testing/standard-services.ts";
 

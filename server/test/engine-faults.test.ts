@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto";
+import { eventually } from "@sluice/lib/testing";
 import { Keypair, type VersionedTransaction } from "@solana/web3.js";
 import { PlainClient } from "../src/engine/testing/grpc-client.ts";
 import { authClient, makeIdentity, signIn } from "../src/engine/testing/signed-in.ts";
 import { memo, pay, signatureOf, signed, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { connected, type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";
-import { eventually } from "./testing/network.ts";
+
 import { RestSearcher } from "./testing/searcher.ts";
 import { healthService } from "./testing/standard-services.ts";
 

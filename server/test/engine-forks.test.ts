@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto";
+import { eventually } from "@sluice/lib/testing";
 import { Keypair, type VersionedTransaction } from "@solana/web3.js";
 import { JitoJsonRpcClient } from "jito-js-rpc";
 import { type Listening, PlainClient } from "../src/engine/testing/grpc-client.ts";
@@ -7,7 +8,7 @@ import { memo, pay, signatureOf, signed, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";
 import { ledgerOutcomes } from "./testing/ledger-outcomes.ts";
-import { eventually } from "./testing/network.ts";
+
 import { RestSearcher } from "./testing/searcher.ts";
 
 setDefaultTimeout(60_000);

@@ -1,13 +1,15 @@
 /** Two block engines on one PostgreSQL: one keeps the book, the other stands by and takes over. */
+
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto";
+import { eventually } from "@sluice/lib/testing";
 import { Keypair, type VersionedTransaction } from "@solana/web3.js";
 import { PlainClient } from "../src/engine/testing/grpc-client.ts";
+import { newSchema, type Schema } from "../src/state/testing/schema.ts";
 import { memo, pay, signatureOf, signed, tip } from "./testing/bundles.ts";
 import { type FaultyChain, startFaultyChain } from "./testing/chain.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
-import { eventually, freePortOffset, type Network, startNetwork } from "./testing/network.ts";
-import { newSchema, type Schema } from "./testing/schema.ts";
+import { freePortOffset, type Network, startNetwork } from "./testing/network.ts";
 import { RestSearcher } from "./testing/searcher.ts";
 import { healthService } from "./testing/standard-services.ts";
 

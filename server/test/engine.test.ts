@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "@sluice/lib/testing";
 import { Keypair, NONCE_ACCOUNT_LENGTH, PublicKey, SystemProgram } from "@solana/web3.js";
 import type { PlainClient } from "../src/engine/testing/grpc-client.ts";
 import { seal } from "../src/engine/testing/seal.ts";
 import { memo, naming, pay, signatureOf, signed, textOf, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";
-import { eventually } from "./testing/network.ts";
+
 import { RestSearcher } from "./testing/searcher.ts";
 
 /** Slots ahead at which a bundle is aimed, so that there is time to do something before. */

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { errorTable } from "@sluice/contract/errors";
-import { eventually, type Network, post, type RpcAnswer, runSluice, startNetwork } from "./testing/network.ts";
+import { eventually } from "@sluice/lib/testing";
+import { type Network, post, type RpcAnswer, runSluice, startNetwork } from "./testing/network.ts";
 
 let network: Network;
 let url: string;

@@ -1,12 +1,14 @@
 /** Two whole gateways on one PostgreSQL and one Redis, which is reached through a proxy that can be cut. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "@sluice/lib/testing";
+import { newSchema } from "../src/state/testing/schema.ts";
 import { type CutProxy, startCutProxy } from "./testing/cut-proxy.ts";
 import { type Gateway, sluice, startGateway } from "./testing/gateway.ts";
-import { eventually, post } from "./testing/network.ts";
-import { newSchema } from "./testing/schema.ts";
+import { post } from "./testing/network.ts";
 
 const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
 const redisUrl = Bun.env["REDIS_URL"] ?? "";

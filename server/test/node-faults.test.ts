@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { errorTable } from "@sluice/contract/errors";
+import { eventually } from "@sluice/lib/testing";
 import { Keypair } from "@solana/web3.js";
 import { type FaultyChain, startFaultyChain } from "./testing/chain.ts";
-import { eventually, type Network, post, type RpcAnswer, startNetwork } from "./testing/network.ts";
+import { type Network, post, type RpcAnswer, startNetwork } from "./testing/network.ts";
 
 const TIMEOUT_MS = 1_000;
 const CORDON_SLOTS = 20;

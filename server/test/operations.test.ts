@@ -1,11 +1,13 @@
 /** What an operator does to a running gateway, from outside: signals, orders for nodes, a restart, the loss of a node. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "@sluice/lib/testing";
 import { type StubCall, StubNode } from "../src/upstreams/testing/stub-node.ts";
 import { type Gateway, sluice, startGateway } from "./testing/gateway.ts";
-import { eventually, post } from "./testing/network.ts";
+import { post } from "./testing/network.ts";
 
 const resources = new AsyncDisposableStack();
 const answered = (label: string) => (call: StubCall) => `{"jsonrpc":"2.0","result":"${label}","id":${call.id}}`;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { oraclePoolSymbols, oracleSymbols } from "@sluice/contract/oracle";
-import { descendants, eventually, isAlive, type Network, runSluice, startNetwork } from "./testing/network.ts";
+import { eventually } from "@sluice/lib/testing";
+import { descendants, isAlive, type Network, runSluice, startNetwork } from "./testing/network.ts";
 
 let network: Network;
 let oracle: string;

@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, systemRandom } from "@sluice/lib";
+import { eventually } from "@sluice/lib/testing";
 import { openState } from "../src/state/index.ts";
-import { eventually } from "./testing/network.ts";
-import { newSchema } from "./testing/schema.ts";
+
+import { newSchema } from "../src/state/testing/schema.ts";
 
 const redisUrl = Bun.env["REDIS_URL"] ?? "";
 const databaseUrl = Bun.env["DATABASE_URL"] ?? "";

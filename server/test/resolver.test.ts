@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "@sluice/lib/testing";
 import { createResolver } from "@sluice/sdk";
-import { eventually, freePortOffset, type Network, plainEnvironment, root, startNetwork } from "./testing/network.ts";
+import { freePortOffset, type Network, plainEnvironment, root, startNetwork } from "./testing/network.ts";
 
 let network: Network;
 let resolver: string;

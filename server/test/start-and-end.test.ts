@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { descendants, eventually, isAlive, type Network, post, runSluice, startNetwork } from "./testing/network.ts";
+import { eventually } from "@sluice/lib/testing";
+import { descendants, isAlive, type Network, post, runSluice, startNetwork } from "./testing/network.ts";
 
 /** The processes that live as long as the server: whoever bundles the console is waited for. */
 async function lastingChildren(network: Network): Promise<number[]> {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { until } from "@sluice/lib/testing";
 import type { Address } from "@sluice/wire/identifiers";
 import { Keypair, SystemProgram } from "@solana/web3.js";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
@@ -50,10 +51,6 @@ function payment({ manual, payer }: Cast, lamports: bigint) {
 }
 
 /** Resolves when a link's facts are so; they change with what the engine sends, which takes its way through sockets. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
-
 const landed = ({ chain }: ManualChain) =>
   chain.history.block(chain.at("processed").slot)?.transactions.map(({ signature }) => signature) ?? [];
 

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock, systemClock, systemRandom } from "@sluice/lib";
-import { Client } from "pg";
 import { openState, type State } from "../state/index.ts";
+import { newSchema } from "../state/testing/schema.ts";
 import { MeterInMemory } from "./meter-in-memory.ts";
 import { monthOf } from "./month.ts";
 import { openCredits } from "./open.ts";
@@ -22,18 +22,7 @@ interface Place extends AsyncDisposable {
 
 const inDirectory = async (): Promise<Place> => ({ url: "", [Symbol.asyncDispose]: async () => undefined });
 
-async function inSchema(): Promise<Place> {
-  const name = `sluice_test_${randomUUID().replaceAll("-", "")}`;
-  const execute = async (statement: string): Promise<void> => {
-    const client = new Client({ connectionString: databaseUrl });
-    await client.connect();
-    await client.query(statement).finally(() => client.end());
-  };
-  await execute(`create schema ${name}`);
-  const url = new URL(databaseUrl);
-  url.searchParams.set("options", `-c search_path=${name}`);
-  return { url: url.href, [Symbol.asyncDispose]: () => execute(`drop schema ${name} cascade`) };
-}
+const inSchema = (): Promise<Place> => newSchema(databaseUrl);
 
 const drivers: readonly (readonly [string, () => Promise<Place>])[] = [
   ["SQLite", inDirectory],

@@ -1,15 +1,11 @@
 import { join } from "node:path";
+import { until } from "@sluice/lib/testing";
 import { bootDoor } from "./testing/booted-door.ts";
 import { answerOf } from "./testing/spelled-calls.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 /** How long the node may hold back its answer, and so how long the calls may take to arrive. */
 const heldMsMax = 120_000;
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let turns = 0; turns < heldMsMax && !holds(); turns += 1) await Bun.sleep(1);
-  if (!holds()) throw new Error("the calls did not all arrive");
-}
 
 /**
  * Coalescing: `n` identical calls in flight, whatever their ids, white space and order of members, are one call to the node.

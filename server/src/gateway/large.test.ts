@@ -8,6 +8,7 @@ import {
   zstdCompressSync,
   zstdDecompressSync,
 } from "node:zlib";
+import { until } from "@sluice/lib/testing";
 import { type BootedDoor, bootDoor, testKey } from "./testing/booted-door.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
@@ -71,11 +72,6 @@ function undoneChunks(answer: Buffer): Buffer {
     parts.push(answer.subarray(lineEnd + 2, lineEnd + 2 + size));
     at = lineEnd + 2 + size + 2;
   }
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 5_000 && !holds(); turn += 1) await Bun.sleep(1);
-  expect(holds()).toBe(true);
 }
 
 async function withDoor(use: (booted: BootedDoor, node: StubNode) => Promise<void>): Promise<void> {

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock, seededRandom } from "@sluice/lib";
+import { eventually } from "@sluice/lib/testing";
 import { describeHotConformance } from "./conformance.ts";
 import { type Hot, HotUnavailable } from "./hot.ts";
 import { openHot } from "./open.ts";
@@ -37,7 +38,7 @@ async function startServer(directory: string, settings: readonly string[]): Prom
   const { value } = await reader.read();
   const pid = Number(Buffer.from(value ?? []).toString());
   if (!Number.isSafeInteger(pid) || pid < 2) throw new Error("redis-server did not start.");
-  await until("redis-server starts", async () => {
+  await eventually("redis-server starts", async () => {
     return (await Bun.file(log).exists()) && (await Bun.file(log).text()).includes("accept connections");
   });
   return {
@@ -55,15 +56,6 @@ async function freePort(): Promise<number> {
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   return typeof address === "object" && address !== null ? address.port : 0;
-}
-
-/** Tries every 20 ms, at most 5 s, until `ready` holds. What is waited for is another process, so the wall clock it is. */
-async function until(what: string, ready: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!(await ready())) {
-    if (performance.now() > deadline) throw new Error(`Waited 5 s in vain: ${what}`);
-    await Bun.sleep(20);
-  }
 }
 
 const directories: string[] = [];
@@ -133,21 +125,21 @@ describeWithServer("loss of Redis", () => {
     };
     await using _subscription = await hot.subscribe("channel", (message) => messages.push(message), { onGap });
     await hot.publish("channel", "before");
-    await until("the first message", async () => messages.length === 1);
+    await eventually("the first message", async () => messages.length === 1);
     expect(gaps).toBe(0);
 
     await first[Symbol.asyncDispose]();
-    await until("the loss is noticed", async () => !(await hot.ping()));
+    await eventually("the loss is noticed", async () => !(await hot.ping()));
     const away = await callEverything(hot);
     expect(away.unavailable).toBe(away.calls);
     expect(away.slowestMs).toBeLessThan(100);
     expect(await hot.ping()).toBe(false);
 
     await using _second = await startServer(directory, settings);
-    await until("commands work again", () => hot.ping());
-    await until("the subscription is back", async () => gaps === 1);
+    await eventually("commands work again", () => hot.ping());
+    await eventually("the subscription is back", async () => gaps === 1);
     await hot.publish("channel", "after");
-    await until("the second message", async () => messages.length === 2);
+    await eventually("the second message", async () => messages.length === 2);
     expect(messages).toEqual(["before", "after"]);
     expect((await callEverything(hot)).unavailable).toBe(0);
     expect(said).toEqual(["the connection to Redis was lost or could not be made", "connected to Redis again"]);
@@ -171,7 +163,7 @@ describeWithServer("loss of Redis", () => {
     expect(givenUp.unavailable).toBe(givenUp.calls);
     expect(givenUp.slowestMs).toBeLessThan(50);
     server.signal("SIGCONT");
-    await until("commands work again", () => hot.ping());
+    await eventually("commands work again", () => hot.ping());
   }, 20_000);
 
   test("a start without Redis is no failure: the store fails fast, and works as soon as Redis comes", async () => {
@@ -187,7 +179,7 @@ describeWithServer("loss of Redis", () => {
     expect(away.unavailable).toBe(away.calls);
     expect(away.slowestMs).toBeLessThan(100);
     await using _server = await startServer(directory, ["--port", "0", "--unixsocket", socket]);
-    await until("a message arrives", async () => {
+    await eventually("a message arrives", async () => {
       await hot.publish("channel", "hello").catch(() => {});
       return messages.length > 0;
     });
@@ -220,7 +212,7 @@ describeWithServer("cluster", () => {
     await command(first, "CLUSTER", "ADDSLOTSRANGE", "0", "8191");
     await command(second, "CLUSTER", "ADDSLOTSRANGE", "8192", "16383");
     for (const port of ports) {
-      await until("the cluster agrees", async () => {
+      await eventually("the cluster agrees", async () => {
         const info = await command(port, "CLUSTER", "INFO");
         return info.includes("cluster_state:ok") && info.includes("cluster_known_nodes:2");
       });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "@sluice/lib/testing";
 import { connectionLimits } from "./connection.ts";
 import { LedgerAbortedError, LedgerQueryError } from "./errors.ts";
 import type { Ledger } from "./ledger.ts";
-import { fact, residentMiB, until } from "./testing/ledger-directory.ts";
+import { fact, residentMiB } from "./testing/ledger-directory.ts";
 
 const largest = 18446744073709551615n;
 
@@ -130,10 +131,10 @@ function cancelling(ledger: () => Ledger): void {
       () => null,
       (error: unknown) => error,
     );
-    await until("the statement's start", async () => (await running(ledger(), "20261120")) === 1);
+    await eventually("the statement's start", async () => (await running(ledger(), "20261120")) === 1);
     abort.abort();
     expect(await outcome).toBeInstanceOf(LedgerAbortedError);
-    await until("the statement's end", async () => (await running(ledger(), "20261120")) === 0);
+    await eventually("the statement's end", async () => (await running(ledger(), "20261120")) === 0);
   });
 
   test("an endless stream that its reader leaves is stopped in the engine", async () => {
@@ -142,7 +143,7 @@ function cancelling(ledger: () => Ledger): void {
       rows += group.length;
       if (rows > 300_000) break;
     }
-    await until("the stream's end", async () => (await running(ledger(), "777001")) === 0);
+    await eventually("the stream's end", async () => (await running(ledger(), "777001")) === 0);
     expect(rows).toBeGreaterThan(300_000);
   });
 }

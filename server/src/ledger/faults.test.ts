@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { systemClock } from "@sluice/lib";
+import { eventually } from "@sluice/lib/testing";
 import { LedgerOpenError, LedgerUnavailableError } from "./errors.ts";
 import { run } from "./kills.campaign.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
-import { fact, isAlive, ledgerDirectory, recordingLog, residentMiB, until } from "./testing/ledger-directory.ts";
+import { fact, isAlive, ledgerDirectory, recordingLog, residentMiB } from "./testing/ledger-directory.ts";
 
 async function openIn(path: string): Promise<Ledger> {
   const options = { directory: path, clickhouseUrl: null, cluster: null };
@@ -56,7 +57,7 @@ test("SIGKILL of the parent leaves no engine behind, and the directory opens aga
   expect(isAlive(child ?? 0)).toBe(true);
   parent.kill("SIGKILL");
   await parent.exited;
-  await until("the engine's end", () => !isAlive(child ?? 0));
+  await eventually("the engine's end", () => !isAlive(child ?? 0));
   await using ledger = await openIn(directory.path);
   expect(await ledger.ping()).toBe(true);
 });
@@ -67,7 +68,7 @@ test("the engine ends with its parent also while statements run", async () => {
   const { child } = await firstLine(parent.stdout);
   parent.kill("SIGKILL");
   await parent.exited;
-  await until("the engine's end", () => !isAlive(child ?? 0));
+  await eventually("the engine's end", () => !isAlive(child ?? 0));
 });
 
 test("a second process on the directory is refused with a clear message, and the first is not disturbed", async () => {
@@ -104,7 +105,7 @@ test("SIGTERM to the engine exits 0 and the supervisor brings it back", async ()
   await using ledger = await openLedger(options, { clock: systemClock, log });
   const pid = ledger.childPid() ?? 0;
   process.kill(pid, "SIGTERM");
-  await until("the restart", async () => ledger.childPid() !== pid && (await ledger.ping()));
+  await eventually("the restart", async () => ledger.childPid() !== pid && (await ledger.ping()));
   const died = log.entries.find((entry) => entry.message.includes("died"));
   expect(died?.fields).toMatchObject({ pid, exitCode: 0, signal: null });
 });
@@ -113,6 +114,6 @@ test("an idle engine stays small", async () => {
   using directory = ledgerDirectory();
   await using ledger = await openIn(directory.path);
   const pid = ledger.childPid() ?? 0;
-  await until("the release of the library's pages", () => residentMiB(pid) < 180);
+  await eventually("the release of the library's pages", () => residentMiB(pid) < 180);
   expect(await ledger.query<{ a: number }>("SELECT 1 AS a")).toEqual([{ a: 1 }]);
 });

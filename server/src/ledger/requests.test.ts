@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
 import { ManualClock, seededRandom } from "@sluice/lib";
+import { eventually } from "@sluice/lib/testing";
 import { type Batch, BatchNumbers } from "./batches.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 import type { RequestFact } from "./request-fact.ts";
 import { requestLogLimits } from "./request-limits.ts";
 import { RequestLog } from "./requests.ts";
-import { fact, recordingLog, until } from "./testing/ledger-directory.ts";
+import { fact, recordingLog } from "./testing/ledger-directory.ts";
 
 interface Figures {
   appended: number;
@@ -60,7 +61,7 @@ test("facts are written within about a second without anybody asking", async () 
     written.push(batch);
   });
   log.append(fact());
-  await until("the flush", () => written.length === 1, requestLogLimits.batchMs + 1_500);
+  await eventually("the flush", () => written.length === 1, requestLogLimits.batchMs + 1_500);
   await log[Symbol.asyncDispose]();
 });
 

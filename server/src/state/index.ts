@@ -36,13 +36,7 @@ export {
 export { StateError, type StateFault, stateFaultOf } from "./errors.ts";
 export { FileLock } from "./file-lock.ts";
 export type { CreditStore, LeaseBook, MeteredProduct, OpenLeaseBook } from "./meter.ts";
-export {
-  migrateState,
-  openState,
-  type StateDependencies,
-  type StateOptions,
-  stateMigrationStatus,
-} from "./open.ts";
+export { openState, type StateDependencies, type StateOptions } from "./open.ts";
 export type {
   UpstreamNodeRecord,
   UpstreamNodeStore,

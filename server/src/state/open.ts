@@ -12,7 +12,7 @@ import { Keys } from "./keys.ts";
 import { applyMigrations, readMigrationStatus } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { openPostgres } from "./postgres.ts";
-import type { MigrationStatus, State, StateDriver, StateLog } from "./records.ts";
+import type { State, StateDriver, StateLog } from "./records.ts";
 import { Sessions } from "./sessions.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Db } from "./tables.ts";
@@ -54,46 +54,9 @@ export async function openState(options: StateOptions, deps: StateDependencies):
   }
 }
 
-/** Applies what is missing and says what was applied, for `sluice migrate`. Throws as `openState` does. */
-export async function migrateState(
-  options: StateOptions,
-  deps: StateDependencies,
-): Promise<{ driver: StateDriver; applied: readonly number[]; migrations: readonly MigrationStatus[] }> {
-  return withDriver(options, deps, async (opened) => {
-    const applied = await applyMigrations(opened, migrations, deps);
-    return { driver: opened.driver, applied, migrations: await readMigrationStatus(opened, migrations) };
-  });
-}
-
-/** Which migrations are applied and which are to come, changing nothing in the schema. Throws as `openState` does. */
-export async function stateMigrationStatus(
-  options: StateOptions,
-  deps: StateDependencies,
-): Promise<{ driver: StateDriver; migrations: readonly MigrationStatus[] }> {
-  return withDriver(options, deps, async (opened) => ({
-    driver: opened.driver,
-    migrations: await readMigrationStatus(opened, migrations),
-  }));
-}
-
 async function openDriver(options: StateOptions, deps: StateDependencies): Promise<Opened> {
   if (options.databaseUrl === null) return { ...(await openSqlite(options.directory)), driver: "sqlite" };
   return { ...openPostgres(options.databaseUrl, deps), driver: "postgres" };
-}
-
-async function withDriver<T>(
-  options: StateOptions,
-  deps: StateDependencies,
-  work: (opened: Opened) => Promise<T>,
-): Promise<T> {
-  const opened = await openDriver(options, deps);
-  try {
-    return await work(opened);
-  } catch (error) {
-    throw toOpenError(opened.driver, error);
-  } finally {
-    await opened[Symbol.asyncDispose]();
-  }
 }
 
 async function settleSchema(opened: Opened, migrate: boolean, deps: StateDependencies): Promise<void> {

@@ -1,20 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock, seededRandom, systemRandom } from "@sluice/lib";
 import { sql } from "kysely";
-import { Client } from "pg";
 import { describeStateConformance } from "./conformance.ts";
 import { stateFaultOf } from "./errors.ts";
 import { applyMigrations, readMigrationStatus } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
-import { createState, migrateState, openState, type StateOptions, stateMigrationStatus } from "./open.ts";
+import { createState, openState, type StateOptions } from "./open.ts";
 import { openPostgres } from "./postgres.ts";
-import type { StateLog } from "./records.ts";
+import type { MigrationStatus, StateLog } from "./records.ts";
 import type { Migration } from "./schema.ts";
 import { openSqlite } from "./sqlite.ts";
+import { newSchema } from "./testing/schema.ts";
 
 const log: StateLog = { info: () => {}, warn: () => {} };
 const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
@@ -35,20 +34,11 @@ async function sqlitePlace(): Promise<Place> {
   };
 }
 
-/** A schema of its own, which the connections of `options` work in, so that runs do not meet. */
 async function postgresPlace(): Promise<Place> {
-  const schema = `sluice_test_${randomUUID().replaceAll("-", "")}`;
-  const run = async (statement: string): Promise<void> => {
-    const client = new Client({ connectionString: databaseUrl });
-    await client.connect();
-    await client.query(statement).finally(() => client.end());
-  };
-  await run(`create schema ${schema}`);
-  const url = new URL(databaseUrl);
-  url.searchParams.set("options", `-c search_path=${schema}`);
+  const schema = await newSchema(databaseUrl);
   return {
-    options: { directory: "", databaseUrl: url.href },
-    [Symbol.asyncDispose]: () => run(`drop schema ${schema} cascade`),
+    options: { directory: "", databaseUrl: schema.url },
+    [Symbol.asyncDispose]: () => schema[Symbol.asyncDispose](),
   };
 }
 
@@ -60,6 +50,17 @@ const places: readonly (readonly [string, () => Promise<Place>])[] = [
 async function openDriver({ options }: Place) {
   if (options.databaseUrl === null) return { ...(await openSqlite(options.directory)), driver: "sqlite" as const };
   return { ...openPostgres(options.databaseUrl, { log }), driver: "postgres" as const };
+}
+
+/** Applies the migrations that the database of `place` lacks, and gives their numbers. */
+async function migrate(place: Place, migrateDependencies: { clock: ManualClock }): Promise<readonly number[]> {
+  await using opened = await openDriver(place);
+  return await applyMigrations(opened, migrations, migrateDependencies);
+}
+
+async function readStatus(place: Place): Promise<readonly MigrationStatus[]> {
+  await using opened = await openDriver(place);
+  return await readMigrationStatus(opened, migrations);
 }
 
 for (const [name, makePlace] of places) {
@@ -98,12 +99,11 @@ for (const [name, makePlace] of places) {
 
     test("an empty database is brought up to date, and a second time changes nothing", async () => {
       await using place = await makePlace();
-      const before = await stateMigrationStatus(place.options, deps);
-      expect(before.migrations.map(({ appliedAt }) => appliedAt)).toEqual(migrations.map(() => null));
-      expect((await migrateState(place.options, deps)).applied).toEqual(migrations.map(({ number }) => number));
-      const again = await migrateState(place.options, deps);
-      expect(again.applied).toEqual([]);
-      expect(again.migrations.map(({ appliedAt }) => appliedAt)).toEqual(migrations.map(() => clock.now()));
+      const appliedAt = async () => (await readStatus(place)).map((status) => status.appliedAt);
+      expect(await appliedAt()).toEqual(migrations.map(() => null));
+      expect(await migrate(place, deps)).toEqual(migrations.map(({ number }) => number));
+      expect(await migrate(place, deps)).toEqual([]);
+      expect(await appliedAt()).toEqual(migrations.map(() => clock.now()));
     });
 
     test("what was written before a migration is there after it", async () => {
@@ -122,8 +122,9 @@ for (const [name, makePlace] of places) {
       const opened = await openDriver(place);
       await applyMigrations(opened, [...migrations, added], deps);
       await opened[Symbol.asyncDispose]();
-      for (const attempt of [openState, migrateState, stateMigrationStatus]) {
-        const error = await attempt(place.options, deps).catch((thrown: unknown) => thrown);
+      const attempts = [() => openState(place.options, deps), () => migrate(place, deps), () => readStatus(place)];
+      for (const attempt of attempts) {
+        const error = await attempt().catch((thrown: unknown) => thrown);
         expect(stateFaultOf(error)).toBe("SCHEMA_NEWER");
         expect(String(error)).toContain(`migration ${added.number}`);
       }
@@ -152,7 +153,7 @@ for (const [name, makePlace] of places) {
       await using place = await makePlace();
       const error = await openState({ ...place.options, migrate: false }, deps).catch((thrown: unknown) => thrown);
       expect(stateFaultOf(error)).toBe("SCHEMA_OLDER");
-      await migrateState(place.options, deps);
+      await migrate(place, deps);
       await using state = await openState({ ...place.options, migrate: false }, deps);
       expect(await state.migrations()).toEqual(
         migrations.map(({ number, name }) => ({ number, name, appliedAt: clock.now() })),
@@ -180,8 +181,8 @@ describePostgres("PostgreSQL alone", () => {
 
   test("replicas that start together on an empty database all come up, and one of them migrates", async () => {
     await using place = await postgresPlace();
-    const applied = await Promise.all(Array.from({ length: 4 }, () => migrateState(place.options, deps)));
-    expect(applied.map((report) => report.applied.length).sort()).toEqual([0, 0, 0, migrations.length]);
+    const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(place, deps)));
+    expect(applied.map((numbers) => numbers.length).sort()).toEqual([0, 0, 0, migrations.length]);
   });
 
   test("a commit is synchronous even where the server's default is not", async () => {

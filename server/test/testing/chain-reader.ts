@@ -1,7 +1,8 @@
 /** What the chain itself says, asked without Sluice between. */
+import { eventually } from "@sluice/lib/testing";
 import { Keypair, type VersionedTransaction } from "@solana/web3.js";
 import { signatureOf, textOf } from "./bundles.ts";
-import { eventually, post } from "./network.ts";
+import { post } from "./network.ts";
 
 interface Wallets {
   readonly 1: readonly [Keypair];

@@ -1,7 +1,8 @@
 /** What the campaign of chaos asks of the chain itself, and sends to it past the block engine. */
+import { eventually } from "@sluice/lib/testing";
 import type { Draw } from "../../../devnet/chain/traffic/draw.ts";
 import type { ChainMoment } from "./chaos-bundles.ts";
-import { eventually, post } from "./network.ts";
+import { post } from "./network.ts";
 
 interface Hash {
   readonly blockhash: string;

@@ -1,5 +1,7 @@
 /** One run of chaos: bundles from several searchers, and what is killed and taken back among them. */
+
 import { createHash } from "node:crypto";
+import { eventually } from "@sluice/lib/testing";
 import { Draw } from "../../../devnet/chain/traffic/draw.ts";
 import { BundleMill, type DrawnBundle, poorLamports, richLamports } from "./chaos-bundles.ts";
 import { ChainWatch } from "./chaos-chain.ts";
@@ -10,7 +12,6 @@ import { ChaosStage, type Victim } from "./chaos-stage.ts";
 import type { BundleStanding, Handed } from "./chaos-standing.ts";
 import { judgeOutcomes, judgeTold } from "./chaos-told.ts";
 import { type BundleStory, judge, type Place, readPlaces, type Verdict } from "./chaos-verdict.ts";
-import { eventually } from "./network.ts";
 
 export interface ChaosOptions {
   readonly n: number;

@@ -1,13 +1,15 @@
 /** A development chain and a whole server with its block engine, each in a process of its own, and ways to kill them. */
+
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventually } from "@sluice/lib/testing";
 import { type FaultyChain, startQuietChain } from "./chain.ts";
 import { ChaosSearcher } from "./chaos-doors.ts";
 import { noStories, type ToldStories } from "./chaos-streams.ts";
 import { type CutProxy, startCutProxy } from "./cut-proxy.ts";
 import { type LedgerOutcome, ledgerOutcomes } from "./ledger-outcomes.ts";
-import { descendants, eventually, freePortOffset, type Network, startNetwork } from "./network.ts";
+import { descendants, freePortOffset, type Network, startNetwork } from "./network.ts";
 
 /** The leaders are in the chain's process, which is the chain itself: their connections are cut. */
 export const victims = ["server", "simulator", "ledger", "machine", "leaders"] as const;

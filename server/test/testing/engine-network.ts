@@ -1,8 +1,9 @@
 /** A whole Sluice before a development chain of a test's own, whose validators connect to its block engine. */
 import { protoFiles } from "@sluice/contract/proto";
+import { eventually } from "@sluice/lib/testing";
 import { PlainClient } from "../../src/engine/testing/grpc-client.ts";
 import { type FaultyChain, startFaultyChain } from "./chain.ts";
-import { eventually, freePortOffset, type Network, runSluice, startNetwork } from "./network.ts";
+import { freePortOffset, type Network, runSluice, startNetwork } from "./network.ts";
 
 /** Long enough for a busy machine to build a block in, short enough for a test to wait for many. */
 const slotMs = 150;

@@ -1,6 +1,8 @@
 /** A whole `sluice serve` in a process of its own, on free ports, as an operator runs it. */
+
 import { join } from "node:path";
-import { eventually, freePortOffset, plainEnvironment, root, runSluice } from "./network.ts";
+import { eventually } from "@sluice/lib/testing";
+import { freePortOffset, plainEnvironment, root, runSluice } from "./network.ts";
 
 export interface Gateway {
   readonly directory: string;

@@ -168,26 +168,6 @@ export async function post(url: string, body: unknown, headers: Record<string, s
   return { status: response.status, headers: response.headers, text, body: text === "" ? null : JSON.parse(text) };
 }
 
-/** Waits until the condition gives a value, for a bounded time; the last fault is told when it never does. */
-export async function eventually<T>(
-  what: string,
-  condition: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  timeoutMs = 20_000,
-): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
-  let last: unknown;
-  while (performance.now() < deadline) {
-    try {
-      const value = await condition();
-      if (value !== null && value !== undefined && value !== false) return value;
-    } catch (fault) {
-      last = fault;
-    }
-    await Bun.sleep(50);
-  }
-  throw new Error(`${what}: not within ${timeoutMs} ms${last === undefined ? "" : ` (${String(last)})`}`);
-}
-
 /** Ids of the living processes below the given one. */
 export function descendants(pid: number): number[] {
   const listing = Bun.spawnSync(["ps", "-eo", "pid=,ppid="]).stdout.toString();

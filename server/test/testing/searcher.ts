@@ -1,7 +1,7 @@
 /** A searcher that speaks to the block engine's REST door with a key. */
+import { eventually } from "@sluice/lib/testing";
 import type { VersionedTransaction } from "@solana/web3.js";
 import { textOf } from "./bundles.ts";
-import { eventually } from "./network.ts";
 
 export interface SubmitParts {
   readonly tip?: number;

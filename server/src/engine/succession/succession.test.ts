@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { until } from "@sluice/lib/testing";
 import type { LeaseRecord } from "../../state/index.ts";
 import { Succession } from "./succession.ts";
 
@@ -38,14 +39,6 @@ beforeEach(() => {
   );
 });
 afterEach(async () => await succession[Symbol.asyncDispose]());
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`not in time: ${happened.join(", ")}`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-}
 
 test("where the lease is to be had it is open when its beginning resolves, and closed before it is given up", async () => {
   held = lease(1n);

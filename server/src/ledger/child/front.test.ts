@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { systemClock, systemRandom } from "@sluice/lib";
+import { eventually } from "@sluice/lib/testing";
 import type { Address } from "../endpoint.ts";
 import { ChildSupervisor } from "../supervisor.ts";
-import { ledgerDirectory, recordingLog, until } from "../testing/ledger-directory.ts";
+import { ledgerDirectory, recordingLog } from "../testing/ledger-directory.ts";
 
 const directory = ledgerDirectory();
 let supervisor: ChildSupervisor;
@@ -200,15 +201,15 @@ describe("statements", () => {
     });
     const runs = async (mark: string): Promise<string> =>
       await text(`SELECT count() FROM system.processes WHERE query LIKE '%${mark}%' AND query NOT LIKE '%system.p%'`);
-    await until("the start", async () => (await runs("gone-1")) === "1\n");
+    await eventually("the start", async () => (await runs("gone-1")) === "1\n");
     before.abort();
     await slow.catch(() => undefined);
-    await until("the end", async () => (await runs("gone-1")) === "0\n");
+    await eventually("the end", async () => (await runs("gone-1")) === "0\n");
     const during = new AbortController();
     const endless = await ask("SELECT number, 'gone-2' FROM system.numbers", { signal: during.signal });
     await endless.body?.getReader().read();
     during.abort();
-    await until("the end", async () => (await runs("gone-2")) === "0\n");
+    await eventually("the end", async () => (await runs("gone-2")) === "0\n");
   });
 });
 

@@ -34,19 +34,6 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Polls until a condition holds; throws after `deadlineMs`. */
-export async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  deadlineMs = 5_000,
-): Promise<void> {
-  const end = performance.now() + deadlineMs;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`${what} did not happen within ${deadlineMs} ms`);
-    await Bun.sleep(10);
-  }
-}
-
 export function fact(changes: Partial<RequestFact> = {}): RequestFact {
   return {
     at: Date.UTC(2026, 10, 20, 12, 0, 0),

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { oracleBounds, oracleSymbols, oracleTierTerms } from "@sluice/contract/oracle";
 import { oracleTiers } from "@sluice/contract/tiers";
+import { until } from "@sluice/lib/testing";
 import { AppDoor } from "../../net/index.ts";
 import { decimal } from "../decimal.ts";
 import { Quotation } from "../price-record.ts";
@@ -391,14 +392,6 @@ describe("what clients are sent", () => {
 });
 
 /** Waits for something that timers or sockets bring, within what even a busy machine needs. */
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error("it did not come in time");
-    await Bun.sleep(5);
-  }
-}
-
 interface Follower {
   readonly seen: Set<string>;
   until(symbols: number): Promise<void>;

@@ -1,4 +1,5 @@
 import { seededRandom, systemClock } from "@sluice/lib";
+import { until } from "@sluice/lib/testing";
 import {
   createUpstreams,
   type UpstreamCall,
@@ -85,10 +86,6 @@ export async function bootCluster(
   );
   const pool = upstreams.pool("devnet");
   if (pool === null) throw new Error("there is no pool");
-  const until = async (holds: () => boolean): Promise<void> => {
-    for (let turn = 0; turn < 6_000 && !holds(); turn += 1) await Bun.sleep(1);
-    if (!holds()) throw new Error("it did not come about");
-  };
   upstreams.start();
   await until(() => pool.health().every(({ healthy }) => healthy) && nodes.every(({ sockets }) => sockets.size === 1));
   // The answers to the three subscriptions are on their way; the first notice proves that they have arrived.

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { systemClock } from "@sluice/lib";
+import { until } from "@sluice/lib/testing";
 import type { Answer } from "../../../gateway/answer.ts";
 import { Listener } from "../../listener/listener.ts";
 import type { SocketSession } from "../../websocket/socket.ts";
@@ -25,11 +26,6 @@ function serve(answer: ConstructorParameters<typeof HttpServer>[1]["answer"], fa
 /** Serves a handler in the web's terms. */
 const serveWeb = (fetch: (request: Request) => Response | Promise<Response>): HttpServer =>
   serve(async (request) => webAnswer(await fetch(webRequest(request))));
-
-async function eventually(isSo: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 2_000 && !isSo(); turn += 1) await Bun.sleep(2);
-  expect(isSo()).toBe(true);
-}
 
 test("a port is had by one server", async () => {
   await using first = serve(() => plain("a"));
@@ -113,15 +109,15 @@ test("a body is handed on as it comes, both ways, and a client's leaving is told
     received += bytes.toString("latin1");
   });
   socket.write("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
-  await eventually(() => received.includes("\r\n\r\n"));
+  await until(() => received.includes("\r\n\r\n"));
   for (const part of ["one", "two"]) {
     socket.write(`3\r\n${part}\r\n`);
-    await eventually(() => received.includes(part));
+    await until(() => received.includes(part));
   }
   expect(parts).toEqual(["one", "two"]);
   socket.destroy();
   await gone.promise;
-  await eventually(() => server.pending === 0 && server.connections === 0);
+  await until(() => server.pending === 0 && server.connections === 0);
 });
 
 test("what a slow client does not take is not made for it", async () => {
@@ -174,7 +170,7 @@ test("a server that stops answers what is under way, refuses new connections, an
     () => "answered",
     () => "ended",
   );
-  await eventually(() => asked.length === 2);
+  await until(() => asked.length === 2);
   const stopping = server.stop(300);
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
   release.resolve();
@@ -224,14 +220,14 @@ test("a tunnel passes a client on under its own address, and whoever comes by an
   socket.addEventListener("message", ({ data }) => answers.push(String(data)));
   const large = "x".repeat(200_000);
   for (let count = 0; count < 50; count += 1) socket.send(`${count} ${large}`);
-  await eventually(() => answers.length === 50);
+  await until(() => answers.length === 50);
   expect(answers).toEqual(Array.from({ length: 50 }, (_, count) => `${count} ${large}`));
   expect((await fetch(`http://127.0.0.1:${listener.port}/`)).status).toBe(404);
   expect(addresses).toEqual(["127.0.0.1", null]);
   const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
   await listener.stop(1_000);
   expect(await closed).toBe(1001);
-  await eventually(() => server.connections === 0);
+  await until(() => server.connections === 0);
 });
 
 test("a tunnel to a port that nobody has ends its client's connection", async () => {
@@ -241,5 +237,5 @@ test("a tunnel to a port that nobody has ends its client's connection", async ()
   await using server = serve(() => ({ tunnelTo: port }));
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`);
   await new Promise((resolve) => socket.addEventListener("close", resolve));
-  await eventually(() => server.connections === 0);
+  await until(() => server.connections === 0);
 });
