@@ -1,4 +1,5 @@
-import { FrameReader, FrameWriter } from "@sluice/wire/frames";
+import { ByteReader } from "@sluice/wire/bytes";
+import { FrameWriter } from "@sluice/wire/frames";
 import { sysvars } from "@sluice/wire/programs";
 import { AccountCache } from "../../server/src/engine/simulation/accounts/account-cache.ts";
 import type { AccountEntry } from "../../server/src/engine/simulation/accounts/account-entry.ts";
@@ -42,7 +43,7 @@ export class LoadedMachine {
     const told = this.#writer.take();
     for (let at = 0; at < told.length; ) {
       const end = at + headBytes + new DataView(told.buffer, at).getUint32(0, true);
-      readAccounts(new FrameReader(told.subarray(at + headBytes, end)), this.#machine);
+      readAccounts(new ByteReader(told.subarray(at + headBytes, end)), this.#machine);
       at = end;
     }
   }
@@ -80,7 +81,7 @@ export class LoadedMachine {
   }
 
   #run(frame: Uint8Array): void {
-    const reader = new FrameReader(frame);
+    const reader = new ByteReader(frame);
     const writer = this.#writer.begin(FRAME.run);
     for (let left = reader.u16(); left > 0; left -= 1) {
       const outcome = this.#machine.run(readBundle(reader));

@@ -1,5 +1,6 @@
 import { encodeBase58 } from "@sluice/wire/base58";
-import type { FrameReader, FrameWriter } from "@sluice/wire/frames";
+import type { ByteReader } from "@sluice/wire/bytes";
+import type { FrameWriter } from "@sluice/wire/frames";
 import type { ChainAccount } from "../account.ts";
 import { rentExemptEpoch } from "../account.ts";
 import { keyBytes } from "../key-bytes.ts";
@@ -31,15 +32,15 @@ export function writeTransaction(writer: FrameWriter, transaction: SvmTransactio
   const flags = (verify ? VERIFY : 0) | (version === "legacy" ? LEGACY : 0);
   writer.u8(flags | (movesLamportsOnly ? MOVES_LAMPORTS_ONLY : 0));
   writer.u8(nonceAddress === null ? NO_NONCE : transaction.writable.indexOf(nonceAddress)).u64(fee);
-  writer.u16(bytes.length).fixed(bytes).u16(transaction.lifetimeStart).u16(transaction.keysStart);
+  writer.u16(bytes.length).bytes(bytes).u16(transaction.lifetimeStart).u16(transaction.keysStart);
   writer.u8(writablePositions.length);
   for (const position of writablePositions) writer.u8(position);
   writer.u8(loadedWritable.length);
-  for (const key of loadedWritable) writer.fixed(key);
+  for (const key of loadedWritable) writer.bytes(key);
 }
 
 export function writeAccount(writer: FrameWriter, { address, account }: AccountWrite): void {
-  writer.fixed(keyBytes(address));
+  writer.bytes(keyBytes(address));
   if (account === null) {
     writer.u8(GONE);
     return;
@@ -49,8 +50,8 @@ export function writeAccount(writer: FrameWriter, { address, account }: AccountW
     .u8(executable ? EXECUTABLE : PLAIN)
     .u64(lamports)
     .u64(rentEpoch)
-    .fixed(keyBytes(owner))
-    .bytes(data);
+    .bytes(keyBytes(owner))
+    .sizedBytes(data);
 }
 
 type Returned = SvmOutcome["returnData"];
@@ -62,7 +63,7 @@ export class AnswerReader {
   readonly #owners = new Map<string, string>();
 
   /** What became of one transaction of a batch. */
-  outcome(reader: FrameReader, transaction: SvmTransaction): SvmOutcome {
+  outcome(reader: ByteReader, transaction: SvmTransaction): SvmOutcome {
     const ran = this.#ran(reader);
     const address = (index: number) => transaction.writable[index] ?? transaction.payer;
     const balances: LamportsWrite[] = [];
@@ -76,60 +77,60 @@ export class AnswerReader {
     return { ...ran, writes, balances };
   }
 
-  simulation(reader: FrameReader): SvmOutcome {
+  simulation(reader: ByteReader): SvmOutcome {
     return { ...this.#ran(reader), writes: this.accounts(reader), balances: [] };
   }
 
-  accounts(reader: FrameReader): AccountWrite[] {
+  accounts(reader: ByteReader): AccountWrite[] {
     return Array.from({ length: reader.u32() }, () => ({
-      address: encodeBase58(reader.fixed(32)),
+      address: encodeBase58(reader.bytes(32)),
       account: this.#account(reader),
     }));
   }
 
-  #ran(reader: FrameReader): Omit<SvmOutcome, "writes" | "balances"> {
+  #ran(reader: ByteReader): Omit<SvmOutcome, "writes" | "balances"> {
     const flags = reader.u8();
     const computeUnitsConsumed = reader.u64();
-    const error = (flags & FAILED) === 0 ? null : (JSON.parse(reader.text()) as TransactionErrorJson);
+    const error = (flags & FAILED) === 0 ? null : (JSON.parse(reader.sizedText()) as TransactionErrorJson);
     const logs: string[] = [];
     for (let left = reader.u16(); left > 0; left -= 1) logs.push(this.#line(reader));
     const innerInstructions = (flags & CALLS) === 0 ? [] : this.#inner(reader);
     const returnData: Returned =
-      (flags & RETURNS) === 0 ? null : { programId: this.#owner(reader), data: reader.copy() };
+      (flags & RETURNS) === 0 ? null : { programId: this.#owner(reader), data: reader.sizedCopy() };
     return { included: (flags & INCLUDED) !== 0, error, logs, innerInstructions, computeUnitsConsumed, returnData };
   }
 
-  #line(reader: FrameReader): string {
+  #line(reader: ByteReader): string {
     const number = reader.u16();
-    if (number === BARE_LINE) return reader.text();
+    if (number === BARE_LINE) return reader.sizedText();
     if (number !== NEW_LINE) return this.#lines[number] ?? "";
-    const line = reader.text();
+    const line = reader.sizedText();
     this.#lines.push(line);
     return line;
   }
 
-  #inner(reader: FrameReader): Inner {
+  #inner(reader: ByteReader): Inner {
     return Array.from({ length: reader.u8() }, () => ({
       index: reader.u8(),
       instructions: Array.from({ length: reader.u16() }, () => this.#instruction(reader)),
     }));
   }
 
-  #instruction(reader: FrameReader): CompiledInstruction {
+  #instruction(reader: ByteReader): CompiledInstruction {
     const programIdIndex = reader.u8();
     const stackHeight = reader.u8();
-    const accounts = [...reader.fixed(reader.u16())];
-    return { programIdIndex, accounts, data: reader.copy(), stackHeight };
+    const accounts = [...reader.bytes(reader.u16())];
+    return { programIdIndex, accounts, data: reader.sizedCopy(), stackHeight };
   }
 
-  #account(reader: FrameReader): ChainAccount | null {
+  #account(reader: ByteReader): ChainAccount | null {
     const kind = reader.u8();
     if (kind === GONE) return null;
     const lamports = reader.u64();
     const owner = this.#owner(reader);
     return {
       lamports,
-      data: reader.copy(),
+      data: reader.sizedCopy(),
       owner,
       executable: kind === EXECUTABLE,
       rentEpoch: rentExemptEpoch,
@@ -137,8 +138,8 @@ export class AnswerReader {
   }
 
   /** Few programs own most accounts, and their names are long to make. */
-  #owner(reader: FrameReader): string {
-    const name = reader.name(32);
+  #owner(reader: ByteReader): string {
+    const name = reader.latin1(32);
     const known = this.#owners.get(name);
     if (known !== undefined) return known;
     if (this.#owners.size >= OWNERS_MAX) this.#owners.clear();

@@ -1,4 +1,5 @@
-import type { FrameReader, FrameWriter } from "@sluice/wire/frames";
+import type { ByteReader } from "@sluice/wire/bytes";
+import type { FrameWriter } from "@sluice/wire/frames";
 import { Account } from "litesvm/dist/internal.js";
 import { keyBytes } from "../key-bytes.ts";
 import type { CompiledInstruction } from "../outcome.ts";
@@ -23,16 +24,16 @@ import type { LiteSvmOutcome } from "./outcome.ts";
 
 /** The machine's half of the protocol: requests are read and answers written without a text being made of any key. */
 
-export function readTransaction(reader: FrameReader): CoreTransaction {
+export function readTransaction(reader: ByteReader): CoreTransaction {
   const flags = reader.u8();
   const nonceIndex = reader.u8();
   const fee = reader.u64();
-  const bytes = reader.fixed(reader.u16());
+  const bytes = reader.bytes(reader.u16());
   const lifetimeStart = reader.u16();
   const keysStart = reader.u16();
   const writable: Uint8Array[] = [];
   for (let left = reader.u8(); left > 0; left -= 1) writable.push(keyAt(bytes, keysStart, reader.u8()));
-  for (let left = reader.u8(); left > 0; left -= 1) writable.push(reader.fixed(32));
+  for (let left = reader.u8(); left > 0; left -= 1) writable.push(reader.bytes(32));
   return {
     bytes,
     fee,
@@ -46,14 +47,14 @@ export function readTransaction(reader: FrameReader): CoreTransaction {
 }
 
 /** An account with its key, which is null when it is to be gone. */
-export function readAccount(reader: FrameReader): KeyedAccount {
-  const key = reader.fixed(32);
+export function readAccount(reader: ByteReader): KeyedAccount {
+  const key = reader.bytes(32);
   const kind = reader.u8();
   if (kind === GONE) return { key, account: null };
   const lamports = reader.u64();
   const rentEpoch = reader.u64();
-  const owner = reader.fixed(32);
-  return { key, account: new Account(lamports, reader.copy(), owner, kind === EXECUTABLE, rentEpoch) };
+  const owner = reader.bytes(32);
+  return { key, account: new Account(lamports, reader.sizedCopy(), owner, kind === EXECUTABLE, rentEpoch) };
 }
 
 export function writeAccount(writer: FrameWriter, account: Account | null): void {
@@ -64,8 +65,8 @@ export function writeAccount(writer: FrameWriter, account: Account | null): void
   writer
     .u8(account.executable() ? EXECUTABLE : PLAIN)
     .u64(account.lamports())
-    .fixed(account.owner())
-    .bytes(account.data());
+    .bytes(account.owner())
+    .sizedBytes(account.data());
 }
 
 /** Lines that come with every call of a program are told by their number after the first time. */
@@ -83,7 +84,7 @@ export class LineNumbers {
       this.#numbers.set(line, this.#numbers.size);
       writer.u16(NEW_LINE);
     } else writer.u16(BARE_LINE);
-    writer.text(line);
+    writer.sizedText(line);
   }
 }
 
@@ -91,7 +92,7 @@ function writeInstruction(writer: FrameWriter, instruction: CompiledInstruction)
   const { programIdIndex, accounts, data, stackHeight } = instruction;
   writer.u8(programIdIndex).u8(stackHeight).u16(accounts.length);
   for (const account of accounts) writer.u8(account);
-  writer.bytes(data);
+  writer.sizedBytes(data);
 }
 
 function writeRan(writer: FrameWriter, ran: LiteSvmOutcome, lines: LineNumbers): void {
@@ -100,7 +101,7 @@ function writeRan(writer: FrameWriter, ran: LiteSvmOutcome, lines: LineNumbers):
   const flags = (included ? INCLUDED : 0) | (error === null ? 0 : FAILED);
   writer.u8(flags | (calls ? CALLS : 0) | (returnData === null ? 0 : RETURNS)).u64(ran.computeUnitsConsumed);
   // An error is a short JSON text: it has many forms, and the way of a transaction that succeeds does not meet it.
-  if (error !== null) writer.text(JSON.stringify(error));
+  if (error !== null) writer.sizedText(JSON.stringify(error));
   writer.u16(logs.length);
   for (const line of logs) lines.write(writer, line);
   if (calls) {
@@ -110,7 +111,7 @@ function writeRan(writer: FrameWriter, ran: LiteSvmOutcome, lines: LineNumbers):
       for (const instruction of instructions) writeInstruction(writer, instruction);
     }
   }
-  if (returnData !== null) writer.fixed(keyBytes(returnData.programId)).bytes(returnData.data);
+  if (returnData !== null) writer.bytes(keyBytes(returnData.programId)).sizedBytes(returnData.data);
 }
 
 /** What became of an executed transaction: accounts are told by their position among the writable keys. */
@@ -138,7 +139,7 @@ export function writeSimulation(
 export function writeAccounts(writer: FrameWriter, accounts: readonly KeyedAccount[]): void {
   writer.u32(accounts.length);
   for (const { key, account } of accounts) {
-    writer.fixed(key);
+    writer.bytes(key);
     writeAccount(writer, account);
   }
 }

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { type FrameReader, FrameSplitter, FrameWriter } from "@sluice/wire/frames";
+import type { ByteReader } from "@sluice/wire/bytes";
+import { FrameSplitter, FrameWriter } from "@sluice/wire/frames";
 import { AnswerReader, writeAccount, writeTransaction } from "./host-codec.ts";
 import { REQUEST } from "./messages.ts";
 import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome, type SvmTransaction } from "./svm.ts";
@@ -15,7 +16,7 @@ type Process = Bun.Subprocess<"pipe", "pipe", "inherit">;
 
 /** Reads the answer to one request, or learns that none will come. */
 interface Waiting {
-  readonly answer: (reader: FrameReader) => void;
+  readonly answer: (reader: ByteReader) => void;
   readonly ended: () => void;
 }
 
@@ -102,7 +103,7 @@ export class MachineProcess implements Svm {
     });
   }
 
-  #ask<Answer>(frame: Uint8Array, read: (reader: FrameReader, life: Life) => Answer): Promise<Answer> {
+  #ask<Answer>(frame: Uint8Array, read: (reader: ByteReader, life: Life) => Answer): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const life = this.#life;
     life.expect({
@@ -120,7 +121,7 @@ export class MachineProcess implements Svm {
     nextNonce: Uint8Array,
     more: (writer: FrameWriter) => void = () => undefined,
   ): Promise<readonly SvmOutcome[]> {
-    const writer = this.#writer.begin(kind).fixed(nextNonce).u16(transactions.length);
+    const writer = this.#writer.begin(kind).bytes(nextNonce).u16(transactions.length);
     for (const transaction of transactions) writeTransaction(writer, transaction);
     more(writer);
     return this.#ask(writer.end().take(), (reader, { answers }) => {
@@ -178,7 +179,7 @@ export class MachineProcess implements Svm {
   async *#writeFrame(accounts: readonly AccountWrite[]): AsyncGenerator<string> {
     const writer = this.#writer.begin(REQUEST.write).u32(accounts.length);
     for (const write of accounts) writeAccount(writer, write);
-    const fault = await this.#ask(writer.end().take(), (reader) => reader.text());
+    const fault = await this.#ask(writer.end().take(), (reader) => reader.sizedText());
     if (fault !== "") yield fault;
   }
 

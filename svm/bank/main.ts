@@ -1,5 +1,6 @@
 import { readSync, writeSync } from "node:fs";
-import { type FrameReader, FrameSplitter, FrameWriter } from "@sluice/wire/frames";
+import type { ByteReader } from "@sluice/wire/bytes";
+import { FrameSplitter, FrameWriter } from "@sluice/wire/frames";
 import { executeBundle, simulateBundle } from "./bundle.ts";
 import { type CoreOutcome, type CoreTransaction, LiteSvmCore } from "./core.ts";
 import {
@@ -17,7 +18,7 @@ const READS_AT_A_STRETCH = 16;
 const STDIN = 0;
 const STDOUT = 1;
 
-function readTransactions(reader: FrameReader): CoreTransaction[] {
+function readTransactions(reader: ByteReader): CoreTransaction[] {
   return Array.from({ length: reader.u16() }, () => readTransaction(reader));
 }
 
@@ -28,7 +29,7 @@ class MachineServer {
   readonly #writer = new FrameWriter();
 
   /** Does what a request asks; the answer's frame. */
-  answer(kind: number, reader: FrameReader): Uint8Array {
+  answer(kind: number, reader: ByteReader): Uint8Array {
     this.#writer.begin(kind);
     if (kind === REQUEST.execute) this.#execute(reader);
     else if (kind === REQUEST.simulate) this.#simulate(reader);
@@ -42,8 +43,8 @@ class MachineServer {
     return this.#writer.end().take();
   }
 
-  #execute(reader: FrameReader): void {
-    const nextNonce = reader.fixed(32);
+  #execute(reader: ByteReader): void {
+    const nextNonce = reader.bytes(32);
     const count = reader.u16();
     this.#writer.u16(count);
     for (let left = count; left > 0; left -= 1) {
@@ -52,13 +53,13 @@ class MachineServer {
     }
   }
 
-  #executeBundle(reader: FrameReader): void {
-    const nextNonce = reader.fixed(32);
+  #executeBundle(reader: ByteReader): void {
+    const nextNonce = reader.bytes(32);
     this.#answerOutcomes(executeBundle(readTransactions(reader), nextNonce, this.#core));
   }
 
-  #simulateBundle(reader: FrameReader): void {
-    const nextNonce = reader.fixed(32);
+  #simulateBundle(reader: ByteReader): void {
+    const nextNonce = reader.bytes(32);
     const transactions = readTransactions(reader);
     const overlay = Array.from({ length: reader.u32() }, () => readAccount(reader));
     this.#answerOutcomes(simulateBundle(transactions, overlay, nextNonce, this.#core));
@@ -69,13 +70,13 @@ class MachineServer {
     for (const outcome of outcomes) writeOutcome(this.#writer, outcome, this.#lines);
   }
 
-  #simulate(reader: FrameReader): void {
+  #simulate(reader: ByteReader): void {
     const transaction = readTransaction(reader);
     const overlay = Array.from({ length: reader.u32() }, () => readAccount(reader));
     writeSimulation(this.#writer, this.#core.simulate(transaction, overlay), this.#lines);
   }
 
-  #write(reader: FrameReader): void {
+  #write(reader: ByteReader): void {
     let fault = "";
     for (let left = reader.u32(); left > 0; left -= 1) {
       const { key, account } = readAccount(reader);
@@ -86,7 +87,7 @@ class MachineServer {
         if (fault === "") fault = error instanceof Error ? error.message : String(error);
       }
     }
-    this.#writer.text(fault);
+    this.#writer.sizedText(fault);
   }
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Frame, FrameReader, FrameSplitter, FrameWriter } from "./index.ts";
+import { ByteReader } from "../bytes.ts";
+import { type Frame, FrameSplitter, FrameWriter } from "./index.ts";
 
 const bytes = fc.uint8Array({ maxLength: 70_000 });
 const frames = fc.array(
@@ -11,8 +12,8 @@ const frames = fc.array(
 );
 
 function read({ kind, reader }: Frame) {
-  const record = { kind, u64: reader.u64(), bytes: reader.copy(), text: reader.text() };
-  expect(reader.isAtEnd).toBe(true);
+  const record = { kind, u64: reader.u64(), bytes: reader.sizedCopy(), text: reader.sizedText() };
+  reader.end();
   return record;
 }
 
@@ -20,7 +21,8 @@ test("what is written is read, however the stream is cut, and its chunks are the
   fc.assert(
     fc.property(frames, fc.integer({ min: 1, max: 100_000 }), (written, chunkBytes) => {
       const writer = new FrameWriter();
-      for (const { kind, u64, bytes: data, text } of written) writer.begin(kind).u64(u64).bytes(data).text(text).end();
+      for (const { kind, u64, bytes: data, text } of written)
+        writer.begin(kind).u64(u64).sizedBytes(data).sizedText(text).end();
       const stream = writer.take();
       const splitter = new FrameSplitter();
       const received: object[] = [];
@@ -45,7 +47,7 @@ test("a frame that was begun and not ended is gone, and the ones before it are n
 });
 
 test("a field beyond the end of its frame, and a frame longer than any, are refused", () => {
-  expect(() => new FrameReader(Uint8Array.of(1, 2, 3)).u32()).toThrow(RangeError);
-  expect(() => new FrameReader(Uint8Array.of(9, 0, 0, 0, 1)).bytes()).toThrow(RangeError);
+  expect(() => new ByteReader(Uint8Array.of(1, 2, 3)).u32()).toThrow(RangeError);
+  expect(() => new ByteReader(Uint8Array.of(9, 0, 0, 0, 1)).sizedBytes()).toThrow(RangeError);
   expect(() => [...new FrameSplitter().push(Uint8Array.of(0xff, 0xff, 0xff, 0xff, 1))]).toThrow(RangeError);
 });

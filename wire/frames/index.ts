@@ -1,6 +1,6 @@
 /**
- * frames: what a process of ours and its child tell each other, little-endian behind a head of length and kind. Apart from
- * the rest of wire, since it is for processes of one machine and knows nothing of the chain.
+ * frames: messages between a process and its child: a head of length and kind, then little-endian fields. Fed by svm and the
+ * engine's simulation, and feeds them; both ends run on one machine, and nothing here knows the chain.
  */
-export { type Frame, FrameReader, FrameSplitter } from "./frame-reader.ts";
-export { FRAME_HEAD_BYTES, FrameWriter } from "./frame-writer.ts";
+export { type Frame, FrameSplitter } from "./frame-reader.ts";
+export { FrameWriter } from "./frame-writer.ts";

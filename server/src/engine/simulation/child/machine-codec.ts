@@ -1,4 +1,5 @@
-import type { FrameReader, FrameWriter } from "@sluice/wire/frames";
+import type { ByteReader } from "@sluice/wire/bytes";
+import type { FrameWriter } from "@sluice/wire/frames";
 import {
   BROUGHT,
   DEPLOYS,
@@ -16,37 +17,37 @@ import type { MachineBundle, MachineOutcome, MachineTransaction } from "./machin
 import { writtenAccount } from "./native-machine.ts";
 
 /** The machine's half of the protocol: it reads what the simulator writes. */
-export function readAccounts(reader: FrameReader, machine: BundleMachine): void {
+export function readAccounts(reader: ByteReader, machine: BundleMachine): void {
   for (let left = reader.u32(); left > 0; left -= 1) {
     const handle = reader.u32();
-    const key = new Uint8Array(reader.fixed(32));
+    const key = new Uint8Array(reader.bytes(32));
     const kind = reader.u8();
     if (kind === BROUGHT) machine.bring(handle, key);
     else if (kind === GONE) machine.write(handle, key, null);
     else {
       const lamports = reader.u64();
-      const owner = reader.fixed(32);
-      const data = reader.bytes();
+      const owner = reader.bytes(32);
+      const data = reader.sizedBytes();
       machine.write(handle, key, writtenAccount(lamports, owner, data, kind === EXECUTABLE));
     }
   }
 }
 
-function readHandles(reader: FrameReader): number[] {
+function readHandles(reader: ByteReader): number[] {
   const handles: number[] = [];
   for (let left = reader.u16(); left > 0; left -= 1) handles.push(reader.u32());
   return handles;
 }
 
-function readTransaction(reader: FrameReader): MachineTransaction {
+function readTransaction(reader: ByteReader): MachineTransaction {
   const isLegacy = reader.u8() === 1;
   const nonce = reader.u32();
   const lifetimeStart = reader.u16();
-  const bytes = reader.fixed(reader.u16());
+  const bytes = reader.bytes(reader.u16());
   return { isLegacy, nonce: nonce === NO_NONCE ? -1 : nonce, lifetimeStart, bytes };
 }
 
-export function readBundle(reader: FrameReader): MachineBundle {
+export function readBundle(reader: ByteReader): MachineBundle {
   const block = reader.u32();
   const flags = reader.u8();
   const tipMask = reader.u8();
@@ -84,6 +85,6 @@ export function writeOutcome(writer: FrameWriter, outcome: MachineOutcome): void
   writer.u8(outcome.index);
   if (outcome.kind !== FAILED) return;
   const lines = lastLines(outcome.logs);
-  writer.text(outcome.error).u16(lines.length);
-  for (const line of lines) writer.text(line);
+  writer.sizedText(outcome.error).u16(lines.length);
+  for (const line of lines) writer.sizedText(line);
 }

@@ -24,7 +24,7 @@ function take({ kind, reader }: Frame): void {
     for (let left = reader.u32(); left > 0; left -= 1) machine.forget(reader.u32());
   } else if (kind === FRAME.closeBlock) machine.closeBlock(reader.u32());
   else if (kind === FRAME.configure) {
-    machine.configure(Array.from({ length: reader.u8() }, () => new Uint8Array(reader.fixed(32))));
+    machine.configure(Array.from({ length: reader.u8() }, () => new Uint8Array(reader.bytes(32))));
   } else throw new RangeError(`a frame of kind ${kind}`);
 }
 

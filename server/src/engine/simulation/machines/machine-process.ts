@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Clock, Random } from "@sluice/lib";
-import type { FrameReader } from "@sluice/wire/frames";
+import type { ByteReader } from "@sluice/wire/bytes";
 import { FrameWriter } from "@sluice/wire/frames";
 import { type SupervisedChild, superviseChild } from "../../../processes/index.ts";
 import type { AccountEntry } from "../accounts/account-entry.ts";
@@ -157,12 +157,12 @@ export class MachineProcess implements Machine, AsyncDisposable {
     this.#forgotten = [];
     const { tipAccounts } = this.#deps;
     this.#writer.begin(FRAME.configure).u8(tipAccounts.length);
-    for (const key of tipAccounts) this.#writer.fixed(key);
+    for (const key of tipAccounts) this.#writer.bytes(key);
     stream.send(this.#writer.end().take());
     this.#deps.onRoom();
   }
 
-  #answered(reader: FrameReader): void {
+  #answered(reader: ByteReader): void {
     const flight = this.#flights[0];
     if (flight === undefined || reader.u16() !== flight.jobs.length) throw new RangeError("not what was asked");
     const answers = flight.slots.map((slot) => readAnswer(reader, slot));

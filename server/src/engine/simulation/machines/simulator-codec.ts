@@ -1,4 +1,5 @@
-import type { FrameReader, FrameWriter } from "@sluice/wire/frames";
+import type { ByteReader } from "@sluice/wire/bytes";
+import type { FrameWriter } from "@sluice/wire/frames";
 import type { AccountEntry } from "../accounts/account-entry.ts";
 import {
   BROUGHT,
@@ -20,12 +21,12 @@ import type { Job, MachineAnswer } from "./job.ts";
 /** The simulator's half of the protocol. */
 
 function writeAccount(writer: FrameWriter, { handle, key, account, isBuiltIn }: AccountEntry): void {
-  writer.u32(handle).fixed(key);
+  writer.u32(handle).bytes(key);
   if (isBuiltIn) writer.u8(BROUGHT);
   else if (account === null) writer.u8(GONE);
   else {
     writer.u8(account.executable ? EXECUTABLE : PLAIN);
-    writer.u64(account.lamports).fixed(account.owner).bytes(account.data);
+    writer.u64(account.lamports).bytes(account.owner).sizedBytes(account.data);
   }
 }
 
@@ -66,7 +67,7 @@ function writeJob(writer: FrameWriter, { bundle, block, keep, verify }: Job): vo
   for (const { transaction, lifetimeStart, nonce } of bundle.transactions) {
     const { bytes, message } = transaction;
     writer.u8(message.version === "legacy" ? 1 : 0).u32(nonce?.handle ?? NO_NONCE);
-    writer.u16(lifetimeStart).u16(bytes.length).fixed(bytes);
+    writer.u16(lifetimeStart).u16(bytes.length).bytes(bytes);
   }
 }
 
@@ -76,13 +77,13 @@ export function writeJobs(writer: FrameWriter, jobs: readonly Job[]): void {
   writer.end();
 }
 
-export function readAnswer(reader: FrameReader, slot: bigint): MachineAnswer {
+export function readAnswer(reader: ByteReader, slot: bigint): MachineAnswer {
   const kind = reader.u8();
   if (kind === SUCCEEDED) return { kind: "succeeded", tip: reader.u64(), units: Number(reader.u64()), slot };
   const index = reader.u8();
   if (kind !== FAILED) return { kind: "wrong_nonce", index };
-  const error = reader.text();
+  const error = reader.sizedText();
   const logs: string[] = [];
-  for (let left = reader.u16(); left > 0; left -= 1) logs.push(reader.text());
+  for (let left = reader.u16(); left > 0; left -= 1) logs.push(reader.sizedText());
   return { kind: "failed", index, error, logs };
 }
