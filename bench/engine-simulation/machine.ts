@@ -1,3 +1,4 @@
+import { systemClock } from "@sluice/lib";
 import { ByteReader } from "@sluice/wire/bytes";
 import { FrameWriter } from "@sluice/wire/frames";
 import { sysvars } from "@sluice/wire/programs";
@@ -54,7 +55,7 @@ export class LoadedMachine {
     const read: AccountSource = {
       accounts: async (addresses, bound) => ({ ...(await source.accounts(addresses, bound)), slot }),
     };
-    const supply = new AccountSupply({ cache, source: read, newestSlot, nowMs: () => performance.now() });
+    const supply = new AccountSupply({ cache, source: read, newestSlot, clock: systemClock });
     const resolver = new Resolver({ cache, supply, tipAccounts: tips, isRecentBlockhash: () => true });
     const always = [sysvars.clock, sysvars.rent].map((address) => cache.of(keyOf(address)));
     const preparer = new Preparer({ supply, resolver, always, newestSlot });

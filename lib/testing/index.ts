@@ -1,4 +1,6 @@
 /**
  * lib/testing: what tests of every workspace share. Tests and benchmarks import it; what ships does not.
  */
+
+export { advanceUntil } from "./advance-until.ts";
 export { eventually, until } from "./eventually.ts";

@@ -1,4 +1,4 @@
-import { ManualClock, seededRandom } from "@sluice/lib";
+import { ManualClock, type MonotonicMs, monotonicMs, seededRandom } from "@sluice/lib";
 import { createLimits } from "./limits.ts";
 
 /** The rule in its plainest form: a level in exact fractions (bigint millionths) for one bucket that is never forgotten. */
@@ -31,8 +31,8 @@ class Reference {
 class JumpingClock extends ManualClock {
   #offsetMs = 0;
 
-  override monotonic(): number {
-    return super.monotonic() + this.#offsetMs;
+  override monotonic(): MonotonicMs {
+    return monotonicMs(super.monotonic() + this.#offsetMs);
   }
 
   jumpMonotonic(byMs: number): void {

@@ -1,19 +1,9 @@
+import type { Log } from "@sluice/lib";
 import { type DestinationStream, destination as fileDestination, type Logger, pino, stdTimeFunctions } from "pino";
 import { formatPretty } from "./pretty.ts";
 import { redactFields, redactText } from "./redaction.ts";
 
-/**
- * Lines of JSON with a level, a time, a message and fields, all without secrets. `error` is only for faults of this
- * system: what a client or a node does wrong is at most `warn`.
- */
-export interface Log {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-  /** A log whose every line carries `fields` as well, such as a request id. */
-  child(fields: object): Log;
-}
+export type { Log };
 
 /** The log that `createLog` makes: the root of all children. */
 export interface RootLog extends Log {

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@sluice/lib";
+import type { Clock, MonotonicMs, Random } from "@sluice/lib";
 import { type CommitmentName, SlotFeed } from "../chain/index.ts";
 import { comingAnswer, type NodeAnswer, readAnswer } from "./answer.ts";
 import { Breaker, breakerDefaults } from "./breaker.ts";
@@ -163,7 +163,7 @@ export class UpstreamNode implements AsyncDisposable {
     call: UpstreamCall,
     id: string,
     came: ExchangeOutcome,
-    { nowMs, latencyMs }: { readonly nowMs: number; readonly latencyMs: number },
+    { nowMs, latencyMs }: { readonly nowMs: MonotonicMs; readonly latencyMs: number },
   ): UpstreamOutcome {
     if (came.kind !== "answered" && came.kind !== "large") {
       if (came.kind === "unreachable") this.#unreachableAtMs = nowMs;

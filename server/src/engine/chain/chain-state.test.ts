@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
+import { advanceUntil } from "@sluice/lib/testing";
 import type { Slot } from "@sluice/wire/identifiers";
 import { EngineChainError } from "../model/ports.ts";
 import type { ChainBlock } from "./chain-block.ts";
@@ -113,7 +114,7 @@ describe("blockhashes", () => {
 
 describe("which transactions are in", () => {
   test("is known of blocks that were seen, and forgotten with a fork that was lost", async () => {
-    const { chain, context, state } = world();
+    const { chain, clock, context, state } = world();
     const asked: unknown[] = [];
     chain.on("getSignatureStatuses", ([signatures]) => {
       asked.push(signatures);
@@ -124,11 +125,11 @@ describe("which transactions are in", () => {
     expect(await state.processed([b, c, a])).toEqual([b, a]);
     expect(asked).toEqual([[c]]);
     state.lost(block(7n));
-    expect(await state.processed([a, b])).toEqual([]);
+    expect(await advanceUntil(clock, state.processed([a, b]))).toEqual([]);
     expect(asked.length).toBe(2);
   });
   test("is asked for many at a time, each once", async () => {
-    const { chain, context, state } = world();
+    const { chain, clock, context, state } = world();
     const gate = Promise.withResolvers<void>();
     const batches: number[] = [];
     chain.on("getSignatureStatuses", async ([signatures]) => {
@@ -143,21 +144,25 @@ describe("which transactions are in", () => {
     await Promise.resolve();
     expect(batches).toEqual([256, 256, 256, 256]);
     gate.resolve();
-    const [first, zero, one] = await asking;
+    const [first, zero, one] = await advanceUntil(clock, asking);
     expect(first).toEqual([signatureNamed("1")]);
     expect(zero).toEqual([]);
     expect(one).toEqual([signatureNamed("1")]);
     expect(batches.reduce((sum, each) => sum + each)).toBe(2_000);
   });
   test("is not guessed where no node answers, and the next question is asked anew", async () => {
-    const { chain, context, state } = world();
+    const { chain, clock, context, state } = world();
     chain.on("getSignatureStatuses", () => {
       throw new EngineChainError("no node answers", null);
     });
-    await expect(state.processed([signatureNamed("a"), signatureNamed("b")])).rejects.toThrow("no node answers");
+    await expect(advanceUntil(clock, state.processed([signatureNamed("a"), signatureNamed("b")]))).rejects.toThrow(
+      "no node answers",
+    );
     chain.on("getSignatureStatuses", () => ({ context, value: [null] }));
-    await expect(state.processed([signatureNamed("a"), signatureNamed("b")])).rejects.toThrow("not understood");
+    await expect(advanceUntil(clock, state.processed([signatureNamed("a"), signatureNamed("b")]))).rejects.toThrow(
+      "not understood",
+    );
     chain.on("getSignatureStatuses", () => ({ context, value: [null, null] }));
-    expect(await state.processed([signatureNamed("a"), signatureNamed("b")])).toEqual([]);
+    expect(await advanceUntil(clock, state.processed([signatureNamed("a"), signatureNamed("b")]))).toEqual([]);
   });
 });

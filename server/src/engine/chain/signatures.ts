@@ -1,4 +1,4 @@
-import { type Clock, Paced } from "@sluice/lib";
+import { type Clock, Debounce } from "@sluice/lib";
 import type { Signature, Slot } from "@sluice/wire/identifiers";
 import { type EngineChain, EngineChainError } from "../model/ports.ts";
 import { readStatuses } from "./answers.ts";
@@ -32,12 +32,12 @@ export class Signatures {
   readonly #blocks: { readonly slot: Slot; readonly signatures: readonly Signature[] }[] = [];
   readonly #asking = new Map<Signature, Promise<boolean>>();
   #waiting: Question[] = [];
-  readonly #sending: Paced;
+  readonly #sending: Debounce;
   #calls = 0;
 
-  constructor({ chain, clock }: { readonly chain: EngineChain; readonly clock: Pick<Clock, "monotonic"> }) {
+  constructor({ chain, clock }: { readonly chain: EngineChain; readonly clock: Pick<Clock, "monotonic" | "after"> }) {
     this.#chain = chain;
-    this.#sending = new Paced(callEveryMs, { work: () => this.#send(), nowMs: () => clock.monotonic() });
+    this.#sending = new Debounce({ everyMs: callEveryMs }, { clock, work: () => this.#send() });
   }
 
   confirmed({ slot, transactions }: ChainBlock): void {
@@ -86,7 +86,7 @@ export class Signatures {
     const asking = promise.finally(() => this.#asking.delete(signature));
     this.#asking.set(signature, asking);
     this.#waiting.push({ signature, answer: resolve, fail: reject });
-    this.#sending.ask();
+    this.#sending.request();
     return asking;
   }
 
@@ -98,7 +98,7 @@ export class Signatures {
       this.#calls += 1;
       this.#call(batch).finally(() => {
         this.#calls -= 1;
-        if (this.#waiting.length > 0) this.#sending.ask();
+        if (this.#waiting.length > 0) this.#sending.request();
       });
     }
   }

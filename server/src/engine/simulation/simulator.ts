@@ -111,8 +111,7 @@ class MachineSimulator implements Simulator {
     this.#always = everywhere.map((address) => this.#cache.of(keyOf(address)));
     for (const entry of this.#always) entry.pins += 1;
     const { cache, tipAccounts } = { cache: this.#cache, tipAccounts: this.#tipAccounts };
-    const nowMs = () => deps.clock.monotonic();
-    const supply = new AccountSupply({ cache, source: deps.source, newestSlot, nowMs });
+    const supply = new AccountSupply({ cache, source: deps.source, newestSlot, clock: deps.clock });
     const isRecentBlockhash = (blockhash: Address) => deps.isRecentBlockhash(blockhash);
     const resolver = new Resolver({ cache, supply, tipAccounts, isRecentBlockhash });
     this.#preparer = new Preparer({ supply, resolver, always: this.#always, newestSlot });

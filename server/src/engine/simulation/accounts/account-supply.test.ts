@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
+import { monotonicMs, systemClock } from "@sluice/lib";
 import { programs } from "@sluice/wire/programs";
 import fc from "fast-check";
 import type { AccountSource, RawAccount } from "../simulation.ts";
@@ -43,7 +44,7 @@ beforeEach(() => {
   gate = Promise.resolve();
   [underWay, mostUnderWay, fails, nodeSlot] = [0, 0, false, null];
   cache = new AccountCache({ bytesMax: 1 << 30, onForgotten: () => undefined });
-  supply = new AccountSupply({ cache, source, newestSlot: () => slot, nowMs: () => performance.now() });
+  supply = new AccountSupply({ cache, source, newestSlot: () => slot, clock: systemClock });
 });
 
 function entryOf(number: number): AccountEntry {
@@ -204,7 +205,13 @@ test("with nodes at different slots no account ever goes back, and each is what 
         cache: own,
         source: nodes,
         newestSlot: () => newest,
-        nowMs: () => (nowMs += 1_000),
+        clock: {
+          ...systemClock,
+          monotonic: () => {
+            nowMs += 1_000;
+            return monotonicMs(nowMs);
+          },
+        },
       });
       const entries = Array.from({ length: 8 }, (_, number) => {
         const entry = own.of(new Uint8Array(32).fill(number + 1));

@@ -1,4 +1,4 @@
-import { Paced } from "@sluice/lib";
+import { type Clock, Debounce } from "@sluice/lib";
 import { programs, sysvars } from "@sluice/wire/programs";
 import type { AccountSource, RawAccount } from "../simulation.ts";
 import type { AccountCache, ReadAt } from "./account-cache.ts";
@@ -51,7 +51,7 @@ export class AccountSupply {
   readonly #lanes: Readonly<Record<Lane, AccountEntry[]>> = { small: [], head: [], whole: [] };
   readonly #clock: AccountEntry;
   readonly #settle = new Map<AccountEntry, (isRead: boolean) => void>();
-  readonly #flushing: Paced;
+  readonly #flushing: Debounce;
   #reads = 0;
   /** The newest slot that any node has told accounts of, as far as there was notice of it. */
   #readable = -1n;
@@ -60,9 +60,12 @@ export class AccountSupply {
     readonly cache: AccountCache;
     readonly source: AccountSource;
     readonly newestSlot: () => bigint;
-    readonly nowMs: () => number;
+    readonly clock: Pick<Clock, "monotonic" | "after">;
   }) {
-    this.#flushing = new Paced(supplyBounds.readEveryMs, { work: () => this.#flush(), nowMs: deps.nowMs });
+    this.#flushing = new Debounce(
+      { everyMs: supplyBounds.readEveryMs },
+      { clock: deps.clock, work: () => this.#flush() },
+    );
     this.#cache = deps.cache;
     this.#source = deps.source;
     this.#newestSlot = deps.newestSlot;
@@ -92,7 +95,7 @@ export class AccountSupply {
     entry.reading = promise;
     this.#settle.set(entry, resolve);
     this.#lanes[laneOf(entry)].push(entry);
-    this.#flushing.ask();
+    this.#flushing.request();
     return promise;
   }
 
@@ -134,7 +137,7 @@ export class AccountSupply {
       this.#settle.delete(entry);
     }
     this.#cache.sweep();
-    if (Object.values(this.#lanes).some((lane) => lane.length > 0)) this.#flushing.ask();
+    if (Object.values(this.#lanes).some((lane) => lane.length > 0)) this.#flushing.request();
   }
 
   /**
