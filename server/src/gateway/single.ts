@@ -133,13 +133,13 @@ function tellLarge(
   grant: DoorGrant,
   call: OpenedCall,
   upstream: string,
-  { how, bytes, fault }: StreamEnding,
+  { how, bytes, error }: StreamEnding,
 ): void {
   const price = call.page?.credits ?? 1;
   const isCut = how === "cut";
   if (isCut) stages.credits.refund(grant.accountId, price, exchange.at);
-  if (isCut && !(fault instanceof CutBody)) {
-    stages.events.internalError("large answer", fault, { requestId: exchange.requestId });
+  if (isCut && !(error instanceof CutBody)) {
+    stages.events.internalError("large answer", error, { requestId: exchange.requestId });
   }
   stages.events.largeAnswerEnded(exchange.network, how);
   stages.served(

@@ -11,17 +11,21 @@ export {
   type GrpcService,
   type GrpcTls,
 } from "./grpc/grpc.ts";
+export { BodyBuffer, free } from "./http1/body-buffer.ts";
 export { CutBody, type CutKind } from "./http1/client/body-source.ts";
 export { ConnectionPool } from "./http1/client/connection-pool.ts";
 export { decodeBody } from "./http1/client/content-coding.ts";
-export { GatheredBody } from "./http1/client/gathered-body.ts";
 export { type LargeBody, type LargeBodyOptions, readLargeBody } from "./http1/client/large-body.ts";
-export { free } from "./http1/client/memory.ts";
 export type { PooledOutcome } from "./http1/client/pooled-call.ts";
-export { requestTarget } from "./http1/client/request-head.ts";
-export { type AnswerBody, fieldLines, type HttpAnswer, type StreamEnding } from "./http1/server/answer.ts";
-export type { Handled } from "./http1/server/connection-owner.ts";
-export { problemAnswer } from "./http1/server/problem-answer.ts";
+export { requestTarget } from "./http1/client/request-target.ts";
+export {
+  type AnswerBody,
+  fieldLines,
+  type HttpAnswer,
+  problemAnswer,
+  type StreamEnding,
+} from "./http1/server/answer.ts";
+export type { Handled } from "./http1/server/connection.ts";
 export { HttpRequest, type ReadableBody } from "./http1/server/request.ts";
 export type { HeadFault } from "./http1/server/request-head.ts";
 export { HttpServer } from "./http1/server/server.ts";

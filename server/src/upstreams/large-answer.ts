@@ -1,6 +1,6 @@
 import type { ByteSource } from "@sluice/lib";
 import { sliceEnvelope } from "@sluice/wire/json";
-import { CutBody, type CutKind, free, GatheredBody } from "../net/index.ts";
+import { BodyBuffer, CutBody, type CutKind, free } from "../net/index.ts";
 import { ValueScanner } from "./value-scanner.ts";
 
 /**
@@ -107,8 +107,8 @@ export class LargeAnswer {
 
   /** The whole, cut where the id stands. Null when `take` grants no more bytes; it is cancelled then. */
   async gather(take: (bytes: number) => boolean): Promise<{ head: Uint8Array; tail: Uint8Array } | null> {
-    const parts = [new GatheredBody(), new GatheredBody()] as const;
-    let part: GatheredBody = parts[0];
+    const parts = [new BodyBuffer(), new BodyBuffer()] as const;
+    let part: BodyBuffer = parts[0];
     for await (const piece of this.#told()) {
       if (piece === idPlace) {
         part = parts[1];

@@ -81,3 +81,9 @@ function isExtension(bytes: Uint8Array, start: number, end: number): boolean {
   // White space that nothing follows is padding, which old peers write.
   return at === end || (bytes[at] === 0x3b && areValueBytes(bytes, at, end));
 }
+
+/** The text of bytes, one character a byte; a string of its own, since a slice would keep all bytes in memory. */
+export function latin1(bytes: Uint8Array, from: number, to: number): string {
+  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.toString("latin1", from, to);
+}

@@ -3,7 +3,7 @@ import { ManualClock } from "@sluice/lib";
 import { BodySource } from "./body-source.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { ConnectionPoolOptions, PooledOutcome } from "./pooled-call.ts";
-import { requestTarget } from "./request-head.ts";
+import { requestTarget } from "./request-target.ts";
 import { RawNode } from "./testing/raw-node.ts";
 
 interface Booted extends Disposable {

@@ -1,5 +1,5 @@
 import type { ByteSource } from "@sluice/lib";
-import { free } from "./memory.ts";
+import { free } from "../body-buffer.ts";
 
 /** Why a body that is handed out while it comes has no end: the node's doing, but for `unread`. */
 export type CutKind = "timeout" | "unreachable" | "too-large" | "malformed" | "unread";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { ConnectionPoolOptions, PooledOutcome } from "./pooled-call.ts";
-import { requestTarget } from "./request-head.ts";
+import { requestTarget } from "./request-target.ts";
 import { answerOf, RawNode } from "./testing/raw-node.ts";
 
 function poolTo(

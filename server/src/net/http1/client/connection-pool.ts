@@ -1,7 +1,7 @@
 import type { Clock } from "@sluice/lib";
+import type { ReadState } from "../framing.ts";
 import { Connection, type ConnectionOwner, plainHandlers, tlsHandlers } from "./connection.ts";
 import { answerIn, type ConnectionPoolOptions, type PooledCall, type UnderWay } from "./pooled-call.ts";
-import type { ReadState } from "./response-reader.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
 /** Resolution of all deadlines. One timer looks at all calls: a timer a call costs more than the call's parsing. */

@@ -1,7 +1,8 @@
+import { free } from "../body-buffer.ts";
+import type { ReadState } from "../framing.ts";
 import { BodySource, type CutKind } from "./body-source.ts";
-import { free } from "./memory.ts";
 import { type PooledCall, UnderWay } from "./pooled-call.ts";
-import { type ReadState, ResponseReader } from "./response-reader.ts";
+import { ResponseReader } from "./response-reader.ts";
 
 export interface ConnectionOwner {
   /** The attempt to open it is over, with or without success; told once for every connection, also after `close`. */

@@ -1,7 +1,7 @@
 import { type ByteSource, through } from "@sluice/lib";
+import { BodyBuffer } from "../body-buffer.ts";
 import { CutBody } from "./body-source.ts";
 import { decoderOf } from "./content-coding.ts";
-import { GatheredBody } from "./gathered-body.ts";
 import type { PooledOutcome } from "./pooled-call.ts";
 
 export interface LargeBodyOptions {
@@ -33,7 +33,7 @@ export async function readLargeBody(streaming: Streaming, options: LargeBodyOpti
   }
   const bytes = decoder === null ? source : through(source, decoder);
   try {
-    const body = new GatheredBody();
+    const body = new BodyBuffer();
     const isWhole = await gather(bytes, body, options.from);
     if (isWhole) return { kind: "answered", status, bytes: body.take() };
     const beginning = body.take();
@@ -41,7 +41,7 @@ export async function readLargeBody(streaming: Streaming, options: LargeBodyOpti
       source.passOn();
       return { kind: "large", beginning, rest: bytes };
     }
-    body.add(beginning, 0, beginning.length, null);
+    body.part(beginning, 0, beginning.length);
     const isHopeless = coding === null && contentLength !== null && contentLength > options.gatheredBytesMax;
     if (!isHopeless && (await gather(bytes, body, options.gatheredBytesMax))) {
       return { kind: "answered", status, bytes: body.take() };
@@ -55,7 +55,7 @@ export async function readLargeBody(streaming: Streaming, options: LargeBodyOpti
 }
 
 /** True when the source has ended, false once there is more than `bytesMax`. */
-async function gather(source: ByteSource, body: GatheredBody, bytesMax: number): Promise<boolean> {
+async function gather(source: ByteSource, body: BodyBuffer, bytesMax: number): Promise<boolean> {
   while (body.length <= bytesMax) {
     const piece = await source.next();
     if (piece === null) return true;

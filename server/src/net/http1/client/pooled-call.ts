@@ -1,5 +1,5 @@
 import type { BodySource } from "./body-source.ts";
-import type { RequestTarget } from "./request-head.ts";
+import type { RequestTarget } from "./request-target.ts";
 import type { ResponseReader } from "./response-reader.ts";
 
 export interface ConnectionPoolOptions {

@@ -1,27 +1,86 @@
-import { chunkSizeIn, lineFeedIn } from "../syntax.ts";
-import { GatheredBody } from "./gathered-body.ts";
-import { maybeStatusLine, ResponseHead, readFieldLine, readStatusLine } from "./response-head.ts";
+import { BodyBuffer } from "../body-buffer.ts";
+import { type FieldFault, type FieldLine, HeadScanner, MessageHead } from "../fields.ts";
+import { BodyFraming, type ReadState } from "../framing.ts";
+import { decimalIn, isNamed, latin1, valueEndIn } from "../syntax.ts";
 
-/** Where an answer stands after what has been fed: more has to come, it is whole, or it is none. */
-export type ReadState = "more" | "done" | "malformed" | "too-large";
-
-/** For everything that is not body: status lines, fields, interim answers, chunk extensions and trailers together. */
+/** For the heads of one answer, interim ones included; and again for its chunk extensions and trailers. */
 const headBytesMax = 32 * 1024;
-const fieldsMax = 200;
 const interimMax = 8;
-/** A chunk's size without extensions is no longer than this, and takes nothing of the bound. */
-const plainSizeMax = 12;
 
-const atStatus = 0;
-const atField = 1;
-const atTrailer = 2;
-const atChunkSize = 3;
-const atChunkEnd = 4;
-/** From here on what comes is body. */
-const inLength = 5;
-const inChunk = 6;
-const untilClose = 7;
-const isWhole = 8;
+/** What the head of an answer says of its body and its connection. */
+export class ResponseHead extends MessageHead {
+  status = 0;
+  /** Seconds for which the node says that it keeps an idle connection; null when it does not say. */
+  keepAliveSeconds: number | null = null;
+  contentEncoding: string | null = null;
+
+  protected override get allowsEqualLengths(): boolean {
+    return true;
+  }
+
+  clear(): void {
+    this.status = 0;
+    this.minor = 1;
+    this.contentLength = null;
+    this.isChunked = false;
+    this.isLast = false;
+    this.keepAliveSeconds = null;
+    this.contentEncoding = null;
+  }
+
+  /** Reads the head from `at` to `end`, the empty line included; false for what is none. */
+  read(bytes: Uint8Array, at: number, end: number): boolean {
+    this.clear();
+    const fieldsAt = this.#readStatusLine(bytes, at);
+    return fieldsAt > 0 && this.readFields(bytes, fieldsAt, end) === null;
+  }
+
+  /** `HTTP/1.1 200 OK` (RFC 9112, section 4); a missing reason with or without its space is taken. 0 for anything else. */
+  #readStatusLine(bytes: Uint8Array, at: number): number {
+    if (!maybeStatusLine(bytes, at, at + statusPrefix.length)) return 0;
+    const minor = (bytes[at + 7] ?? 0) - 0x30;
+    if ((minor !== 0 && minor !== 1) || bytes[at + 8] !== 0x20) return 0;
+    const status = decimalIn(bytes, at + 9, at + 12);
+    if (status === null || status < 100 || status > 599) return 0;
+    const lineEnd = valueEndIn(bytes, at + 12);
+    if (lineEnd > at + 12 && bytes[at + 12] !== 0x20) return 0;
+    if (bytes[lineEnd] !== 0x0d || bytes[lineEnd + 1] !== 0x0a) return 0;
+    this.minor = minor;
+    this.status = status;
+    return lineEnd + 2;
+  }
+
+  protected override takeField(bytes: Uint8Array, line: FieldLine): FieldFault | null {
+    const { name, value, valueEnd } = line;
+    const length = line.nameEnd - name;
+    if (length === 10 && isNamed(bytes, name, "keep-alive")) this.#readKeepAlive(latin1(bytes, value, valueEnd));
+    else if (length === 16 && isNamed(bytes, name, "content-encoding")) {
+      return this.#readEncoding(latin1(bytes, value, valueEnd));
+    }
+    return super.takeField(bytes, line);
+  }
+
+  #readEncoding(value: string): FieldFault | null {
+    const encoding = value.toLowerCase();
+    if (this.contentEncoding !== null) return "coding";
+    if (encoding !== "identity" && encoding !== "") this.contentEncoding = encoding;
+    return null;
+  }
+
+  #readKeepAlive(value: string): void {
+    const seconds = /(?:^|[\s,])timeout=([0-9]{1,6})/i.exec(value)?.[1];
+    if (seconds !== undefined) this.keepAliveSeconds = Number(seconds);
+  }
+}
+
+const statusPrefix = Uint8Array.from("HTTP/1.", (char) => char.charCodeAt(0));
+
+/** False when what has come of the first line cannot become a status line, so that garbage is not waited for. */
+function maybeStatusLine(bytes: Uint8Array, start: number, end: number): boolean {
+  const until = Math.min(end - start, statusPrefix.length);
+  for (let at = 0; at < until; at += 1) if (bytes[start + at] !== statusPrefix[at]) return false;
+  return true;
+}
 
 /**
  * Reads one HTTP/1.1 answer to a POST from bytes that arrive in any pieces (RFC 9112): strictly, so that whatever leaves
@@ -30,18 +89,15 @@ const isWhole = 8;
  */
 export class ResponseReader {
   readonly head = new ResponseHead();
-  readonly #body = new GatheredBody();
+  readonly #scanner = new HeadScanner();
+  readonly #framing = new BodyFraming({ linesBytesMax: headBytesMax, unstated: "until-close" });
+  readonly #body = new BodyBuffer();
   #bodyBytesMax = 0;
-  /** Bytes of the body that have come, handed out or not. */
-  #bodyBytes = 0;
-  #phase = atStatus;
-  /** A line that has begun and not ended. */
-  #carry: Uint8Array | null = null;
-  #budget = headBytesMax;
-  #fields = 0;
+  #isInHead = true;
+  /** Bytes that were not understood yet. */
+  #held: Uint8Array | null = null;
+  #headBytesLeft = headBytesMax;
   #interim = 0;
-  /** Bytes that are missing of the body or of the chunk. */
-  #left = 0;
   #state: ReadState = "more";
   #isStarted = false;
   #hasSurplus = false;
@@ -51,26 +107,25 @@ export class ResponseReader {
     return this.#isStarted;
   }
 
-  /** Whether the connection can carry another call: the node keeps it, and nothing came that nobody asked for. */
+  /** Whether the connection can carry another call: the node keeps it, and nothing came that was not asked for. */
   get isReusable(): boolean {
     return this.#state === "done" && !this.head.isLast && this.head.minor === 1 && !this.#hasSurplus;
   }
 
+  /** Bytes of the body that have come, handed out or not. */
   get bodyBytes(): number {
-    return this.#bodyBytes;
+    return this.#isInHead ? 0 : this.#framing.bodyBytes;
   }
 
   begin(bodyBytesMax: number): void {
     this.#bodyBytesMax = bodyBytesMax;
-    this.#bodyBytes = 0;
+    this.#scanner.reset();
     this.head.clear();
-    this.#body.clear();
-    this.#phase = atStatus;
-    this.#carry = null;
-    this.#budget = headBytesMax;
-    this.#fields = 0;
+    this.#body.begin(null);
+    this.#isInHead = true;
+    this.#held = null;
+    this.#headBytesLeft = headBytesMax;
     this.#interim = 0;
-    this.#left = 0;
     this.#state = "more";
     this.#isStarted = false;
     this.#hasSurplus = false;
@@ -89,124 +144,53 @@ export class ResponseReader {
 
   /** The node has closed: the end of a body without a stated length, a cut answer otherwise. */
   end(): ReadState {
-    if (this.#state === "more") this.#state = this.#phase === untilClose ? "done" : "malformed";
+    if (this.#state === "more") this.#state = this.#isInHead ? "malformed" : this.#framing.end();
     this.head.isLast = true;
     return this.#state;
   }
 
-  /** What has come of the body since it was last handed out: the whole of it for who asks once, at the end. */
+  /** What has come of the body since it was last handed out; the whole of it for a caller who asks once, at the end. */
   body(): Uint8Array {
     return this.#body.take();
   }
 
   #read(received: Uint8Array): ReadState {
-    let bytes = received;
+    const bytes = this.#held === null ? received : Buffer.concat([this.#held, received]);
+    this.#held = null;
     let at = 0;
-    let scanFrom = 0;
-    if (this.#carry !== null) {
-      scanFrom = this.#carry.length;
-      bytes = Buffer.concat([this.#carry, received]);
-      this.#carry = null;
+    while (this.#isInHead) {
+      const end = this.#scanner.endOf(bytes, at, this.#headBytesLeft);
+      if (end === "more" && maybeStatusLine(bytes, at, bytes.length)) return this.#hold(bytes, at);
+      if (typeof end !== "number" || !this.head.read(bytes, at, end) || !this.#endHead()) return "malformed";
+      this.#headBytesLeft -= end - at;
+      at = end;
     }
-    while (this.#phase !== isWhole) {
-      if (this.#phase >= inLength) {
-        if (at === bytes.length) return "more";
-        at = this.#takeBody(bytes, at);
-        if (at < 0) return "too-large";
-        continue;
-      }
-      const lineFeed = lineFeedIn(bytes, Math.max(at, scanFrom));
-      if (lineFeed < 0) return this.#keepLine(bytes, at);
-      // Some take a bare line feed for a line's end; those who differ on it read different answers from the same bytes.
-      if (lineFeed === at || bytes[lineFeed - 1] !== 0x0d) return "malformed";
-      const state = this.#takeLine(bytes, at, lineFeed - 1);
-      if (state !== "more") return state;
-      at = lineFeed + 1;
-    }
-    this.#hasSurplus = at < bytes.length;
-    return "done";
+    at = this.#framing.read(bytes, at, this.#body);
+    const { state } = this.#framing;
+    if (state === "done") this.#hasSurplus = at < bytes.length;
+    return state === "more" ? this.#hold(bytes, at) : state;
   }
 
-  #keepLine(bytes: Uint8Array, at: number): ReadState {
-    const length = bytes.length - at;
-    if (length > this.#budget || (this.#phase === atChunkEnd && length > 1)) return "malformed";
-    if (this.#phase === atStatus && !maybeStatusLine(bytes, at, bytes.length)) return "malformed";
-    // A copy, since the memory of a read may be given back with the body that came in it.
-    if (length > 0) this.#carry = new Uint8Array(bytes.subarray(at));
+  /** Holds a copy, since the memory of a read may be given back with the body that came in it. */
+  #hold(bytes: Uint8Array, at: number): ReadState {
+    if (at < bytes.length) this.#held = new Uint8Array(bytes.subarray(at));
     return "more";
   }
 
-  #takeLine(bytes: Uint8Array, start: number, end: number): ReadState {
-    if (this.#phase === atChunkSize) return this.#takeChunkSize(bytes, start, end);
-    if (this.#phase === atChunkEnd) {
-      this.#phase = atChunkSize;
-      return end === start ? "more" : "malformed";
-    }
-    this.#budget -= end - start + 2;
-    if (this.#budget < 0) return "malformed";
-    if (this.#phase === atStatus) {
-      this.#phase = atField;
-      return readStatusLine(this.head, bytes, start, end) ? "more" : "malformed";
-    }
-    if (end === start) return this.#endFields();
-    this.#fields += 1;
-    if (this.#fields > fieldsMax) return "malformed";
-    // A trailer is checked like a field and means nothing: what it says of lengths would come too late.
-    const into = this.#phase === atTrailer ? new ResponseHead() : this.head;
-    return readFieldLine(into, bytes, start, end) ? "more" : "malformed";
-  }
-
-  #endFields(): ReadState {
+  /** False for a head that cannot be followed by a body or by another head. */
+  #endHead(): boolean {
     const { head } = this;
-    if (this.#phase === atTrailer) {
-      this.#phase = isWhole;
-      return "more";
-    }
     if (head.status < 200) {
       this.#interim += 1;
-      // Nobody asked for another protocol.
-      if (head.status === 101 || this.#interim > interimMax) return "malformed";
-      head.clear();
-      this.#phase = atStatus;
-      return "more";
+      // Another protocol was not asked for.
+      return head.status !== 101 && this.#interim <= interimMax;
     }
-    if (head.isChunked && (head.contentLength !== null || head.minor === 0)) return "malformed";
-    if (head.status === 204 || head.status === 304) this.#phase = isWhole;
-    else if (head.isChunked) this.#phase = atChunkSize;
-    else if (head.contentLength === null) this.#phase = untilClose;
-    else {
-      if (head.contentLength > this.#bodyBytesMax) return "too-large";
-      this.#left = head.contentLength;
-      this.#phase = this.#left === 0 ? isWhole : inLength;
-    }
-    if (this.#phase === untilClose) head.isLast = true;
-    return "more";
-  }
-
-  /** `1f`, `1f;name=value`: hexadecimal, then perhaps extensions, which count as head. */
-  #takeChunkSize(bytes: Uint8Array, start: number, end: number): ReadState {
-    const size = chunkSizeIn(bytes, start, end);
-    this.#budget -= Math.max(0, end - start - plainSizeMax);
-    if (size < 0 || this.#budget < 0) return "malformed";
-    if (this.#bodyBytes + size > this.#bodyBytesMax) return "too-large";
-    this.#left = size;
-    this.#phase = size === 0 ? atTrailer : inChunk;
-    return "more";
-  }
-
-  /** Takes what belongs to the body; the place after it, or -1 when the body has grown beyond its bound. */
-  #takeBody(bytes: Uint8Array, at: number): number {
-    const available = bytes.length - at;
-    const isBounded = this.#phase !== untilClose;
-    const taken = isBounded ? Math.min(available, this.#left) : available;
-    // A length that was stated has been judged already.
-    if (!isBounded && this.#bodyBytes + taken > this.#bodyBytesMax) return -1;
-    this.#body.add(bytes, at, at + taken, this.#phase === inLength ? this.head.contentLength : null);
-    this.#bodyBytes += taken;
-    if (isBounded) {
-      this.#left -= taken;
-      if (this.#left === 0) this.#phase = this.#phase === inChunk ? atChunkEnd : isWhole;
-    }
-    return at + taken;
+    if (head.isContradictory) return false;
+    this.#isInHead = false;
+    this.#body.begin(head.contentLength);
+    if (head.status === 204 || head.status === 304) this.#framing.beginEmpty();
+    else this.#framing.begin(head, this.#bodyBytesMax);
+    if (this.#framing.isUntilClose) head.isLast = true;
+    return true;
   }
 }

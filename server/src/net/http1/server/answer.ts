@@ -1,20 +1,23 @@
+import type { ErrorCode } from "@sluice/contract/errors";
 import type { ByteSource } from "@sluice/lib";
+import { type ProblemOptions, problemOf } from "../../../http/index.ts";
 
 /** Text, which goes out as UTF-8, or bytes, which go out as they are. */
 export type AnswerBody = string | Uint8Array<ArrayBuffer>;
 
-/** How a body that was sent while it came has ended: `left` when it was the client who went away. */
+/** How a body that was sent while it came has ended: whole, cut by its source, or left by its client. */
 export interface StreamEnding {
   readonly how: "whole" | "cut" | "left";
   /** Handed to the socket. */
   readonly bytes: number;
-  readonly fault: unknown;
+  /** What the source failed with when it was cut, else null. */
+  readonly error: unknown;
 }
 
 /** A body that is still coming. */
 export interface StreamedBody {
   readonly source: ByteSource;
-  /** Told once. */
+  /** Called once. */
   readonly ended: (ending: StreamEnding) => void;
 }
 
@@ -31,11 +34,11 @@ export interface HttpAnswer {
 export const isStreamed = (body: HttpAnswer["body"]): body is StreamedBody =>
   typeof body === "object" && "source" in body;
 
-/** Nobody waits for an answer any more; what is still coming of it is not waited for. */
-export function dropped(answer: Pick<HttpAnswer, "body"> | { readonly tunnelTo: number }): void {
+/** The client of an answer has gone: what is still coming of the answer is not read. */
+export function dropAnswer(answer: Pick<HttpAnswer, "body"> | { readonly tunnelTo: number }): void {
   if (!("body" in answer) || !isStreamed(answer.body)) return;
   answer.body.source.cancel();
-  answer.body.ended({ how: "left", bytes: 0, fault: null });
+  answer.body.ended({ how: "left", bytes: 0, error: null });
 }
 
 /** Header lines of a record; a value never reaches into the next line. */
@@ -43,4 +46,10 @@ export function fieldLines(record: Readonly<Record<string, string>>): string {
   let lines = "";
   for (const name in record) lines += `${name}: ${(record[name] ?? "").replace(/[^\t\x20-\x7e]/g, " ")}\r\n`;
   return lines;
+}
+
+/** A problem document (RFC 9457) as an answer. */
+export function problemAnswer(code: ErrorCode, options: ProblemOptions): HttpAnswer {
+  const { status, headers, body } = problemOf(code, options);
+  return { status, fields: fieldLines(headers), body };
 }

@@ -52,7 +52,7 @@ test("a body that nobody reads is thrown away before the next request, or ends t
   expect([socket.closedBy, owner.pending]).toEqual(["shutdown", 0]);
   await say("x".repeat(1_000));
   owner.nowMs = times.lingerMs;
-  connection.judge(owner.nowMs, times);
+  connection.check(owner.nowMs, times);
   expect([socket.closedBy, owner.isEnded]).toEqual(["terminate", true]);
 });
 
@@ -115,7 +115,7 @@ test("an answer that a client does not take is kept until it does, and holds up 
   socket.takes = 0;
   await say(post("third"));
   owner.nowMs = times.idleMs;
-  connection.judge(owner.nowMs, times);
+  connection.check(owner.nowMs, times);
   expect([socket.closedBy, owner.isEnded, owner.pending]).toEqual(["terminate", true, 0]);
 });
 
@@ -134,15 +134,15 @@ test("a client that sends far ahead of its turn is told to wait", async () => {
 test("a connection that says nothing is closed in time, and one whose head is slow sooner, however it trickles", async () => {
   const quiet = open();
   await quiet.say(post("a"));
-  quiet.connection.judge(times.idleMs - 1, times);
+  quiet.connection.check(times.idleMs - 1, times);
   expect(quiet.socket.closedBy).toBeNull();
-  quiet.connection.judge(times.idleMs, times);
+  quiet.connection.check(times.idleMs, times);
   expect(quiet.socket.closedBy).toBe("terminate");
   const slow = open();
   for (const byte of "GET / HTTP") {
     await slow.say(byte);
     slow.owner.nowMs += 1_000;
-    slow.connection.judge(slow.owner.nowMs, times);
+    slow.connection.check(slow.owner.nowMs, times);
   }
   expect(slow.socket.closedBy).toBe("terminate");
 });

@@ -1,13 +1,53 @@
-import { dropped, type HttpAnswer } from "./answer.ts";
-import { type BodySink, DiscardingSink } from "./body-sinks.ts";
-import { type ClientSocket, Flow } from "./client-socket.ts";
-import type { ConnectionOwner, Handled } from "./connection-owner.ts";
-import { type ConnectionTimes, isOverdue, type Phase } from "./connection-times.ts";
-import { Outgoing } from "./outgoing.ts";
-import { HttpRequest, type RequestSource } from "./request.ts";
+import { dropAnswer, type HttpAnswer } from "./answer.ts";
+import { type BodySink, DiscardingSink, HttpRequest, type RequestSource } from "./request.ts";
 import { type HeadFault, RequestHead } from "./request-head.ts";
 import { RequestReader } from "./request-reader.ts";
+import { type ClientSocket, ResponseWriter } from "./response-writer.ts";
 import { Tunnel } from "./tunnel.ts";
+
+/** What becomes of a request: an answer, or its connection goes on as a tunnel to a port of this machine. */
+export type Handled = HttpAnswer | { readonly tunnelTo: number };
+
+export interface ConnectionOwner {
+  /** Monotonic milliseconds, to the resolution of the owner's looks. */
+  readonly nowMs: number;
+  /** Whether connections are closed after their present answer. */
+  readonly isDraining: boolean;
+  /** `Date: …` with its end. */
+  readonly date: string;
+  /** Never throws and never rejects. */
+  handle(request: HttpRequest): Handled | Promise<Handled>;
+  /** The answer to what is no request. */
+  refusal(fault: HeadFault): HttpAnswer;
+  /** The pair of these is told for each request; the second also when its client went away. */
+  begun(): void;
+  finished(): void;
+  tunnelled(localPort: number, clientAddress: string | null): void;
+  ended(connection: object): void;
+}
+
+/** What a connection is about, as far as it can last too long. */
+type Phase =
+  /** Waits for a request, for more of a head, or for more of a body that somebody reads. */
+  | "idle"
+  | "head"
+  | "body"
+  /** An answer that the client does not take. */
+  | "unread"
+  /** What is left of a body that nobody reads is thrown away, or all that still comes on a connection closed from here. */
+  | "discarding"
+  | "lingering"
+  /** Waits for us, or is somebody else's to watch. */
+  | "busy";
+
+export interface ConnectionTimes {
+  /** Between requests, and for a peer that neither sends nor takes what it should. */
+  readonly idleMs: number;
+  /** For a head, from its first byte on. */
+  readonly headMs: number;
+  /** For what is left of a body that nobody reads, and for the end of a connection that was closed from here. */
+  readonly lingerMs: number;
+}
 
 /** What a client may send ahead of its turn before it is told to wait. */
 const heldBytesMax = 64 * 1024;
@@ -22,8 +62,8 @@ const continueLine = "HTTP/1.1 100 Continue\r\n\r\n";
 export class Connection implements RequestSource {
   readonly #owner: ConnectionOwner;
   readonly #socket: ClientSocket;
-  readonly #outgoing: Outgoing;
-  readonly #flow: Flow;
+  readonly #writer: ResponseWriter;
+  readonly #flow: FlowControl;
   readonly #reader = new RequestReader();
   #request: HttpRequest | null = null;
   #isAnswered = false;
@@ -38,8 +78,8 @@ export class Connection implements RequestSource {
   constructor(socket: ClientSocket, owner: ConnectionOwner) {
     this.#socket = socket;
     this.#owner = owner;
-    this.#outgoing = new Outgoing(socket);
-    this.#flow = new Flow(socket);
+    this.#writer = new ResponseWriter(socket);
+    this.#flow = new FlowControl(socket);
     this.#movedAt = owner.nowMs;
     this.#sinceMs = owner.nowMs;
   }
@@ -62,14 +102,14 @@ export class Connection implements RequestSource {
 
   drained(): void {
     if (this.#tunnel !== null) this.#tunnel.clientDrained();
-    else if (this.#outgoing.drained()) this.#movedAt = this.#owner.nowMs;
+    else if (this.#writer.drained()) this.#movedAt = this.#owner.nowMs;
   }
 
   /** The client has gone, or the connection was ended from here. */
   closed(): void {
     if (this.#state === "over") return;
     this.#state = "over";
-    this.#outgoing.closed();
+    this.#writer.closed();
     this.#tunnel?.clientGone();
     const request = this.#request;
     this.#request = null;
@@ -92,7 +132,7 @@ export class Connection implements RequestSource {
   }
 
   /** Ends what is past its time. */
-  judge(nowMs: number, times: ConnectionTimes): void {
+  check(nowMs: number, times: ConnectionTimes): void {
     if (isOverdue(this.#phase, nowMs - this.#movedAt, nowMs - this.#sinceMs, times)) this.terminate();
   }
 
@@ -101,7 +141,7 @@ export class Connection implements RequestSource {
     if (this.#state !== "open") return "lingering";
     if (this.#request === null) return this.#reader.held === 0 ? "idle" : "head";
     if (this.#isAnswered && !this.#reader.isBodyWhole) return "discarding";
-    if (this.#outgoing.isHeldUp) return "unread";
+    if (this.#writer.isBlocked) return "unread";
     return this.#reader.isBodyWanted && !this.#flow.isPaused ? "body" : "busy";
   }
 
@@ -117,7 +157,7 @@ export class Connection implements RequestSource {
     this.#reader.wantBody(sink);
     this.#movedAt = this.#owner.nowMs;
     const isAwaited = this.#reader.held === 0 && !this.#reader.isBodyWhole;
-    if (request.headers.expectsContinue && isAwaited) void this.#outgoing.write(continueLine);
+    if (request.headers.expectsContinue && isAwaited) void this.#writer.write(continueLine);
     this.resumeBody(request);
     this.#advance();
   }
@@ -143,8 +183,8 @@ export class Connection implements RequestSource {
     if (this.#state !== "open" || this.#tunnel !== null) return false;
     if (this.#request === null) return this.#reader.held > 0 && this.#beginNext();
     const state = this.#reader.readBody();
-    if (state === "broken" && this.#isAnswered) this.terminate();
-    if (state !== "whole" || !this.#isAnswered) return false;
+    if (state === "malformed" && this.#isAnswered) this.terminate();
+    if (state !== "done" || !this.#isAnswered) return false;
     this.#request = null;
     this.#sinceMs = this.#owner.nowMs;
     this.#resume();
@@ -167,14 +207,14 @@ export class Connection implements RequestSource {
   }
 
   #handled(request: HttpRequest, handled: Handled): void {
-    if (this.#request !== request) dropped(handled);
+    if (this.#request !== request) dropAnswer(handled);
     else if ("tunnelTo" in handled) this.#beginTunnel(request, handled.tunnelTo);
     else this.#answer(request, handled);
   }
 
   #answer(request: HttpRequest, answer: HttpAnswer): void {
     const isLast = request.headers.isLast || this.#owner.isDraining || !this.#reader.canSkip(discardedBytesMax);
-    const sent = this.#outgoing.send(answer, { date: this.#owner.date, isLast, request: request.headers });
+    const sent = this.#writer.send(answer, { date: this.#owner.date, isLast, request: request.headers });
     if (sent === true) this.#answered(isLast);
     else void sent.then((isSent) => (isSent ? this.#answered(isLast) : this.terminate()));
   }
@@ -198,7 +238,7 @@ export class Connection implements RequestSource {
   #refuse(fault: HeadFault): void {
     this.#state = "refused";
     this.#sinceMs = this.#owner.nowMs;
-    const sent = this.#outgoing.send(this.#owner.refusal(fault), {
+    const sent = this.#writer.send(this.#owner.refusal(fault), {
       date: this.#owner.date,
       isLast: true,
       request: null,
@@ -246,5 +286,40 @@ export class Connection implements RequestSource {
   #resume(): void {
     if (this.#flow.isPaused) this.#movedAt = this.#owner.nowMs;
     this.#flow.resume();
+  }
+}
+
+/** Whether a client is listened to; asked twice for the same it does nothing. */
+class FlowControl {
+  readonly #socket: ClientSocket;
+  isPaused = false;
+
+  constructor(socket: ClientSocket) {
+    this.#socket = socket;
+  }
+
+  pause(): void {
+    if (!this.isPaused) this.#socket.pause();
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    if (this.isPaused) this.#socket.resume();
+    this.isPaused = false;
+  }
+}
+
+/** Whether a phase has lasted too long: `stoodMs` without a byte, `sinceMs` since it began. */
+function isOverdue(phase: Phase, stoodMs: number, sinceMs: number, times: ConnectionTimes): boolean {
+  switch (phase) {
+    case "busy":
+      return false;
+    case "head":
+      return sinceMs >= times.headMs;
+    case "discarding":
+    case "lingering":
+      return sinceMs >= times.lingerMs;
+    default:
+      return stoodMs >= times.idleMs;
   }
 }

@@ -1,28 +1,35 @@
-import { lineFeedIn } from "../syntax.ts";
-import { BodyFraming } from "./body-framing.ts";
-import type { BodySink } from "./body-sinks.ts";
-import { type HeadFault, headBytesMax, headTooLarge, RequestHead, readRequestHead } from "./request-head.ts";
+import { HeadScanner } from "../fields.ts";
+import { BodyFraming, type ReadState } from "../framing.ts";
+import type { BodySink } from "./request.ts";
+import {
+  badLineEnd,
+  type HeadFault,
+  headBytesMax,
+  headTooLarge,
+  RequestHead,
+  readRequestHead,
+} from "./request-head.ts";
 
 /** Empty lines before a request line, which old clients send after a body. */
 const blankLinesMax = 4;
 /** A head is kept with the read that it came in while that is no larger than this. */
 const keptBytesMax = 4 * 1024;
+/** Chunk sizes' extensions and trailers of one request together. */
+const linesBytesMax = 16 * 1024;
 
-const badLineEnd: HeadFault = { status: 400, message: "A line does not end with CR and LF" };
 const nothing = Buffer.alloc(0);
 
 /**
  * Makes requests of a connection's bytes, in whatever pieces they arrive: a head, the bytes of its body, the next head.
- * Holds what has come and was not asked for; whoever uses it bounds that by not reading the socket.
+ * Holds what has come and was not asked for; its user bounds that by not reading the socket.
  */
 export class RequestReader {
-  readonly #framing = new BodyFraming();
-  /** Who takes the body as it comes. */
+  readonly #framing = new BodyFraming({ linesBytesMax, unstated: "empty" });
+  readonly #scanner = new HeadScanner();
+  /** Takes the body as it comes. */
   #sink: BodySink | null = null;
   #bytes: Buffer = nothing;
   #at = 0;
-  /** Of a head that has not ended: where its last line begins, counted from `#at`. */
-  #lineAt = 0;
   #blankLines = 0;
   #isAwaited = false;
   /** The last head and its bytes: a client that asks in the same words again is not read anew. */
@@ -40,11 +47,11 @@ export class RequestReader {
     return this.#framing.isWhole;
   }
 
-  /** Whether what is left of the body can be thrown away in so many bytes, so that the next request is found behind it. */
+  /** Whether what is left of the body can be discarded in so many bytes, so that the next request is found behind it. */
   canSkip(bytesMax: number): boolean {
     if (this.#framing.isWhole) return true;
-    // Whoever waits to be told to send may send or not, and nobody knows which.
-    return !this.#isAwaited && !this.#framing.isBroken && (this.#framing.left ?? 0) <= bytesMax;
+    // A client that waits to be told to send may send or not, and which of both cannot be known.
+    return !this.#isAwaited && this.#framing.state === "more" && (this.#framing.left ?? 0) <= bytesMax;
   }
 
   add(bytes: Buffer): void {
@@ -75,17 +82,17 @@ export class RequestReader {
 
   #begin(head: RequestHead, end: number): void {
     this.#at = end;
-    this.#lineAt = 0;
     this.#blankLines = 0;
-    this.#framing.begin(head);
+    this.#framing.begin(head, Number.POSITIVE_INFINITY);
     this.#isAwaited = head.expectsContinue;
   }
 
   #takeKept(): RequestHead | null {
     const kept = this.#kept;
     const end = this.#at + this.#keptTo - this.#keptFrom;
-    if (kept === null || end > this.#bytes.length || this.#lineAt > 0) return null;
+    if (kept === null || end > this.#bytes.length || this.#scanner.isBegun) return null;
     if (this.#bytes.compare(this.#keptBytes, this.#keptFrom, this.#keptTo, this.#at, end) !== 0) return null;
+    this.#scanner.reset();
     this.#begin(kept, end);
     return kept;
   }
@@ -100,23 +107,15 @@ export class RequestReader {
 
   /** The place after the head's empty line; null while that has not come. */
   #headEnd(): number | HeadFault | null {
-    const bytes = this.#bytes;
-    let lineAt = this.#at + this.#lineAt;
     for (;;) {
-      const lineFeed = lineFeedIn(bytes, lineAt);
-      if (lineFeed < 0) {
-        this.#lineAt = lineAt - this.#at;
-        return this.held > headBytesMax ? headTooLarge : null;
-      }
-      if (lineFeed === lineAt || bytes[lineFeed - 1] !== 0x0d) return badLineEnd;
-      const isEmpty = lineFeed === lineAt + 1;
-      lineAt = lineFeed + 1;
-      if (lineAt - this.#at > headBytesMax) return headTooLarge;
-      if (!isEmpty) continue;
-      if (lineAt !== this.#at + 2) return lineAt;
+      const end = this.#scanner.endOf(this.#bytes, this.#at, headBytesMax);
+      if (end === "more") return null;
+      if (end === "too-large") return headTooLarge;
+      if (end === "line-end") return badLineEnd;
+      if (end !== this.#at + 2) return end;
       this.#blankLines += 1;
       if (this.#blankLines > blankLinesMax) return badLineEnd;
-      this.#at = lineAt;
+      this.#at = end;
     }
   }
 
@@ -132,7 +131,7 @@ export class RequestReader {
     return body;
   }
 
-  /** Whether somebody takes the body, which has not ended. */
+  /** Whether a sink takes the body, which has not ended. */
   get isBodyWanted(): boolean {
     return this.#sink !== null;
   }
@@ -141,29 +140,29 @@ export class RequestReader {
     this.#sink = sink;
   }
 
-  /** The rest of the body is not handed out, to whoever took it. */
+  /** The rest of the body is not handed out; the sink that took it fails. */
   endBody(): void {
     const sink = this.#sink;
     this.#sink = null;
     sink?.fail();
   }
 
-  /** Hands out what has come of the body, and its end. After `broken` nobody knows where the next request would begin. */
-  readBody(): "more" | "whole" | "broken" {
+  /** Hands out what has come of the body, and its end. After `malformed` the next request's beginning is unknown. */
+  readBody(): ReadState {
     const sink = this.#sink;
-    if (sink === null) return this.#framing.isWhole ? "whole" : "more";
-    const next = this.#framing.read(this.#bytes, this.#at, (part) => sink.part(part));
-    if (next === null) {
+    if (sink === null) return this.#framing.isWhole ? "done" : "more";
+    this.#at = this.#framing.read(this.#bytes, this.#at, sink);
+    const { state } = this.#framing;
+    if (state === "malformed") {
       this.takeRest();
       this.endBody();
-      return "broken";
+      return state;
     }
-    this.#at = next;
     this.#forget();
-    if (!this.#framing.isWhole) return "more";
+    if (state !== "done") return state;
     if (this.#sink === sink) this.#sink = null;
     sink.end();
-    return "whole";
+    return state;
   }
 
   /** An idle connection holds no body in memory. */

@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { systemClock } from "@sluice/lib";
 import { until } from "@sluice/lib/testing";
-import type { Answer } from "../../../gateway/answer.ts";
 import { Listener } from "../../listener/listener.ts";
 import type { SocketSession } from "../../websocket/socket.ts";
+import type { HttpAnswer } from "./answer.ts";
 import type { HttpRequest } from "./request.ts";
 import { HttpServer } from "./server.ts";
 import { webAnswer, webRequest } from "./web.ts";
 
-const plain = (body: string): Answer => ({ status: 200, fields: "", body, requestId: "", cache: "" });
+const plain = (body: string): HttpAnswer => ({ status: 200, fields: "", body });
 
 function serve(answer: ConstructorParameters<typeof HttpServer>[1]["answer"], faults: unknown[] = []): HttpServer {
   return new HttpServer(
@@ -157,7 +157,7 @@ test("what a slow client does not take is not made for it", async () => {
 test("a server that stops answers what is under way, refuses new connections, and ends what lasts too long", async () => {
   const release = Promise.withResolvers<void>();
   const asked: HttpRequest[] = [];
-  const answer = async (request: HttpRequest): Promise<Answer> => {
+  const answer = async (request: HttpRequest): Promise<HttpAnswer> => {
     asked.push(request);
     if (request.target === "/slow") await release.promise;
     else await new Promise(() => undefined);

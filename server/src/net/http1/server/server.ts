@@ -1,9 +1,7 @@
 import type { Clock } from "@sluice/lib";
 import type { NetEvents } from "../../events.ts";
 import type { HttpAnswer } from "./answer.ts";
-import { Connection } from "./connection.ts";
-import type { ConnectionOwner, Handled } from "./connection-owner.ts";
-import type { ConnectionTimes } from "./connection-times.ts";
+import { Connection, type ConnectionOwner, type ConnectionTimes, type Handled } from "./connection.ts";
 import type { HttpRequest } from "./request.ts";
 import type { HeadFault } from "./request-head.ts";
 
@@ -90,7 +88,7 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
   tick(): void {
     this.nowMs = this.#dependencies.clock.monotonic();
     this.date = `Date: ${new Date(this.#dependencies.clock.now()).toUTCString()}\r\n`;
-    for (const connection of this.#connections) connection.judge(this.nowMs, this.#times);
+    for (const connection of this.#connections) connection.check(this.nowMs, this.#times);
   }
 
   #opened(socket: Bun.Socket<Connection | undefined>): void {

@@ -1,4 +1,4 @@
-import type { ClientSocket } from "./client-socket.ts";
+import type { ClientSocket } from "./response-writer.ts";
 
 /** The other end of a tunnel while it lasts. */
 export interface TunnelOwner {

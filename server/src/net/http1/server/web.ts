@@ -62,9 +62,9 @@ function bodyOf(request: HttpRequest): Uint8Array<ArrayBuffer> | ReadableStream<
           isOver = true;
         };
         request.streamBody({
-          part: (bytes) => {
+          part: (bytes, from, to) => {
             if (isOver) return;
-            controller.enqueue(new Uint8Array(bytes));
+            controller.enqueue(new Uint8Array(bytes.subarray(from, to)));
             if ((controller.desiredSize ?? 0) < 0) request.pauseBody();
           },
           end: () => over(() => controller.close()),

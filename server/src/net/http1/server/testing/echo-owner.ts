@@ -1,6 +1,5 @@
 import type { HttpAnswer } from "../answer.ts";
-import { Connection } from "../connection.ts";
-import type { ConnectionOwner, Handled } from "../connection-owner.ts";
+import { Connection, type ConnectionOwner, type Handled } from "../connection.ts";
 import type { HttpRequest } from "../request.ts";
 import type { HeadFault } from "../request-head.ts";
 import { WireSocket } from "./wire-socket.ts";

@@ -1,4 +1,4 @@
-import type { ClientSocket } from "../client-socket.ts";
+import type { ClientSocket } from "../response-writer.ts";
 
 /** A client's socket without a network: keeps what is written, and takes as much of each write as it is told to. */
 export class WireSocket implements ClientSocket {

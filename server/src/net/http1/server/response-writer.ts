@@ -2,13 +2,22 @@ import type { ByteSource } from "@sluice/lib";
 import { type HttpAnswer, isStreamed, type StreamedBody } from "./answer.ts";
 import type { RequestHead } from "./request-head.ts";
 
-/** A socket as answers are written to it; Bun's has this shape. */
-export interface WritableSocket {
+/** A client's socket. */
+export interface ClientSocket {
+  readonly remoteAddress: string;
   /** Bytes that it took; -1 when it is closed. */
   write(data: string | Uint8Array): number;
+  pause(): void;
+  resume(): void;
+  /** Says that nothing more is sent, and goes on receiving. */
+  shutdown(): void;
+  /** Closes when what was sent has gone out. */
+  end(): void;
+  /** Closes at once. */
+  terminate(): void;
 }
 
-export interface Framing {
+export interface ResponseFraming {
   /** `Date: …` with its end. */
   readonly date: string;
   readonly isLast: boolean;
@@ -66,26 +75,26 @@ const isBodiless = (status: number): boolean => status === 204 || status === 304
  * Writes answers to one socket, one after the other, and holds what it does not take at once: of an answer that is whole
  * its rest, of a streamed one a piece of its source.
  */
-export class Outgoing {
-  readonly #socket: WritableSocket;
+export class ResponseWriter {
+  readonly #socket: ClientSocket;
   #unsent: Uint8Array | null = null;
-  /** Whether that has gone out, for who waits. */
+  /** Settled with whether that has gone out. */
   #sending: PromiseWithResolvers<boolean> | null = null;
   #isClosed = false;
   /** Where the body under way comes from. */
   #source: ByteSource | null = null;
 
-  constructor(socket: WritableSocket) {
+  constructor(socket: ClientSocket) {
     this.#socket = socket;
   }
 
   /** Whether something waits for the client to read. */
-  get isHeldUp(): boolean {
+  get isBlocked(): boolean {
     return this.#unsent !== null;
   }
 
   /** True when the whole answer has been handed to the socket; else a promise of whether it was. */
-  send(answer: HttpAnswer, framing: Framing): true | Promise<boolean> {
+  send(answer: HttpAnswer, framing: ResponseFraming): true | Promise<boolean> {
     const { status, fields, body } = answer;
     const line = status === 200 ? okLine : statusLine(status);
     const start = line + fields + framing.date + (framing.isLast ? "Connection: close\r\n" : "");
@@ -118,22 +127,22 @@ export class Outgoing {
       const isBegun = await this.write(`${start}${isChunked ? "Transfer-Encoding: chunked\r\n" : ""}\r\n`);
       if (framing.isHead || !isBegun) {
         source.cancel();
-        ended({ how: isBegun ? "whole" : "left", bytes, fault: null });
+        ended({ how: isBegun ? "whole" : "left", bytes, error: null });
         return isBegun;
       }
       for (let piece = await source.next(); piece !== null; piece = await source.next()) {
         bytes += piece.length;
         if (piece.length === 0 || (await this.#sendPiece(piece, isChunked))) continue;
         source.cancel();
-        ended({ how: "left", bytes, fault: null });
+        ended({ how: "left", bytes, error: null });
         return false;
       }
       const isWhole = isChunked ? await this.write("0\r\n\r\n") : !this.#isClosed;
-      ended({ how: isWhole ? "whole" : "left", bytes, fault: null });
+      ended({ how: isWhole ? "whole" : "left", bytes, error: null });
       return isWhole;
-    } catch (fault) {
+    } catch (error) {
       source.cancel();
-      ended({ how: this.#isClosed ? "left" : "cut", bytes, fault });
+      ended({ how: this.#isClosed ? "left" : "cut", bytes, error });
       return false;
     } finally {
       this.#source = null;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { requestTarget } from "./request-head.ts";
+import { requestTarget } from "./request-target.ts";
 
 const headOf = (url: string, headers = {}): string[] => requestTarget(url, headers).head.split("\r\n");
 
