@@ -1,6 +1,6 @@
 import { CampaignRandom, mutate } from "./campaign-random.ts";
 import { canonicalJson } from "./json/canonical.ts";
-import { sliceEnvelope, spliceId } from "./json/envelope.ts";
+import { sliceEnvelope } from "./json/envelope.ts";
 import { parseJsonExact } from "./json/parse.ts";
 import { defaultMaxDepth } from "./json/scan.ts";
 import { isJson } from "./json/slice.ts";
@@ -118,14 +118,12 @@ function disagreementOn(bytes: Uint8Array): string | null {
   return null;
 }
 
-function disagreementOnSplice({ text, id, idAt }: ReturnType<typeof randomEnvelope>): string | null {
+function disagreementOnId({ text, id, idAt }: ReturnType<typeof randomEnvelope>): string | null {
   const bytes = utf8.encode(text);
   const slice = sliceEnvelope(bytes);
   if (slice.kind === "malformed") return `an envelope is refused: ${slice.fault}`;
   if (slice.idStart !== idAt || slice.idEnd !== idAt + utf8.encode(id).length) return "the id's range is wrong";
-  const replacement = utf8.encode('"another id"');
-  const expected = [bytes.slice(0, idAt).toHex(), replacement.toHex(), bytes.slice(slice.idEnd).toHex()].join("");
-  return spliceId(bytes, slice, replacement).toHex() === expected ? null : "a byte beside the id changed";
+  return null;
 }
 
 /**
@@ -140,7 +138,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
     const mutated = mutate(utf8.encode(envelope.text), random, alphabet);
     if (isJson(mutated)) accepted++;
     const difference =
-      disagreementOnSplice(envelope) ?? disagreementOn(utf8.encode(envelope.text)) ?? disagreementOn(mutated);
+      disagreementOnId(envelope) ?? disagreementOn(utf8.encode(envelope.text)) ?? disagreementOn(mutated);
     if (difference !== null) {
       return { passed: false, summary: `seed ${seed}, case ${i}: ${difference}; bytes ${mutated.toHex()}` };
     }

@@ -173,17 +173,3 @@ class EnvelopeFinder {
     };
   }
 }
-
-/** The answer's bytes with another id in the place of its own; `id` is JSON text. */
-export function spliceId(
-  bytes: Uint8Array,
-  slice: { readonly idStart: number; readonly idEnd: number },
-  id: Uint8Array,
-): Uint8Array {
-  const { idStart, idEnd } = slice;
-  const spliced = new Uint8Array(bytes.length - (idEnd - idStart) + id.length);
-  spliced.set(bytes.subarray(0, idStart));
-  spliced.set(id, idStart);
-  spliced.set(bytes.subarray(idEnd), idStart + id.length);
-  return spliced;
-}

@@ -3,16 +3,13 @@
  * an envelope's members, so that an answer passes through without being parsed. Proved against JSON.parse.
  */
 export { canonicalJson } from "./canonical.ts";
-export { type EnvelopeFault, type EnvelopeSlice, sliceEnvelope, spliceId } from "./envelope.ts";
+export { type EnvelopeFault, type EnvelopeSlice, sliceEnvelope } from "./envelope.ts";
 export { type ParsedJson, parseJsonExact } from "./parse.ts";
 export { defaultMaxDepth } from "./scan.ts";
 export {
-  type ArraySlice,
   isJson,
   type JsonMember,
-  type JsonRange,
   type ObjectSlice,
-  sliceArray,
   sliceObject,
 } from "./slice.ts";
 export { type JsonValue, stringifyJsonExact } from "./stringify.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isJson, sliceArray, sliceObject } from "./slice.ts";
+import { isJson, sliceObject } from "./slice.ts";
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
@@ -123,19 +123,7 @@ describe("the scanner", () => {
   });
 });
 
-describe("sliceArray and sliceObject", () => {
-  test("give the ranges of what lies at the top, and nothing for anything else", () => {
-    const bytes = utf8(' [ {"a":[1,2]} , "x,y" ,3,[] ] ');
-    const slice = sliceArray(bytes);
-    const items = slice.kind === "items" ? slice.items.map(({ start, end }) => textOf(bytes.subarray(start, end))) : [];
-    expect(items).toEqual(['{"a":[1,2]}', '"x,y"', "3", "[]"]);
-    expect(sliceArray(utf8("[]"))).toEqual({ kind: "items", items: [] });
-    for (const text of ["", "{}", "[1,]", "[,1]", "[1", "[1]]", "[1}", "1"])
-      expect(sliceArray(utf8(text)).kind).toBe("malformed");
-    expect(sliceArray(utf8("[1,2,3]"), 2).kind).toBe("too many");
-    expect(sliceArray(utf8("[1,2,3]"), 3).kind).toBe("items");
-  });
-
+describe("sliceObject", () => {
   test("an object's members come in order, duplicates included", () => {
     const bytes = utf8(' { "id" : 18446744073709551615 , "a\\"" : {} ,"id":null}\n');
     const slice = sliceObject(bytes);

@@ -8,11 +8,6 @@ export interface JsonMember {
   readonly valueEnd: number;
 }
 
-export interface JsonRange {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** Whether one value starts at `position` and nothing but white space follows it. */
 export function skipDocument(json: JsonBytes, position: number): boolean {
   const end = skipValue(json, position);
@@ -22,39 +17,6 @@ export function skipDocument(json: JsonBytes, position: number): boolean {
 /** Whether the bytes are one JSON text: strict grammar, UTF-8, bounded depth. */
 export function isJson(bytes: Uint8Array, maxDepth: number = defaultMaxDepth): boolean {
   return skipDocument(jsonBytes(bytes, maxDepth), skipSpace(bytes, 0));
-}
-
-export type ArraySlice =
-  | { readonly kind: "items"; readonly items: readonly JsonRange[] }
-  | { readonly kind: "too many" }
-  | { readonly kind: "malformed" };
-
-/**
- * The byte ranges of the top-level items of a JSON array, as of a batch. The whole text is checked; more than `maxItems`
- * is told apart from what is no array.
- */
-export function sliceArray(bytes: Uint8Array, maxItems: number = 1000, maxDepth: number = defaultMaxDepth): ArraySlice {
-  const json = jsonBytes(bytes, maxDepth);
-  const items: JsonRange[] = [];
-  let at = skipSpace(bytes, 0);
-  if (bytes[at] !== 0x5b) return { kind: "malformed" };
-  at = skipSpace(bytes, at + 1);
-  if (bytes[at] === 0x5d) {
-    at++;
-  } else {
-    for (;;) {
-      const end = skipValue(json, at, 1);
-      if (end < 0) return { kind: "malformed" };
-      if (items.length === maxItems) return { kind: "too many" };
-      items.push({ start: at, end });
-      at = skipSpace(bytes, end);
-      const separator = bytes[at++];
-      if (separator === 0x5d) break;
-      if (separator !== 0x2c) return { kind: "malformed" };
-      at = skipSpace(bytes, at);
-    }
-  }
-  return skipSpace(bytes, at) === bytes.length ? { kind: "items", items } : { kind: "malformed" };
 }
 
 export type ObjectSlice =

@@ -3,7 +3,6 @@
  * and the slot feed that says how far a node is. Fed by one node's HTTP and PubSub addresses; feeds upstreams (health),
  * cache (expiry) and whoever follows the chain. Calls of customers do not pass here: upstreams forwards those as bytes.
  */
-export { type CommitmentName, commitmentOrder, parseCommitment } from "./commitment.ts";
 export { type ChainValue, memberOf, parseChainJson } from "./integers.ts";
 export { callNode, type NodeCallOutcome, type NodeEndpoint } from "./node-call.ts";
 export { PubSubClient, type PubSubOptions, type PubSubSubscription } from "./pubsub-client.ts";

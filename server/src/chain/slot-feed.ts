@@ -1,6 +1,5 @@
-import { commitments } from "@sluice/contract/rpc";
+import { type CommitmentName, commitments } from "@sluice/contract/rpc";
 import type { Clock, Random } from "@sluice/lib";
-import type { CommitmentName } from "./commitment.ts";
 import { type ChainValue, memberOf } from "./integers.ts";
 import { callNode, type NodeEndpoint } from "./node-call.ts";
 import { PubSubClient, type PubSubSubscription } from "./pubsub-client.ts";

@@ -1,7 +1,8 @@
+import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
 import type { Slot } from "@sluice/wire/identifiers";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
-import { type CommitmentName, memberOf, parseChainJson } from "../chain/index.ts";
+import { memberOf, parseChainJson } from "../chain/index.ts";
 import { type EngineChain, EngineChainError } from "../engine/index.ts";
 import { discard, type NodeAnswer, type UpstreamCall, type Upstreams } from "../upstreams/index.ts";
 import type { SlotNotices } from "./slot-notices.ts";

@@ -1,5 +1,5 @@
+import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
-import type { CommitmentName } from "../chain/index.ts";
 
 type Listener = (network: Network, commitment: CommitmentName, slot: bigint) => void;
 

@@ -1,5 +1,6 @@
+import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Clock, MonotonicMs, Random } from "@sluice/lib";
-import { type CommitmentName, SlotFeed } from "../chain/index.ts";
+import { SlotFeed } from "../chain/index.ts";
 import { comingAnswer, type NodeAnswer, readAnswer } from "./answer.ts";
 import { Breaker, breakerDefaults } from "./breaker.ts";
 import { LargeAnswer, readBeginning } from "./large-answer.ts";

@@ -1,8 +1,9 @@
+import type { CommitmentName } from "@sluice/contract/rpc";
 import type { ErrorCode } from "@sluice/contract/errors";
 import type { Network, Permission } from "@sluice/contract/tiers";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { JsonValue } from "@sluice/wire/json";
-import type { ChainValue, CommitmentName } from "../../chain/index.ts";
+import type { ChainValue } from "../../chain/index.ts";
 
 /** What the engine needs of other rooms, and nothing more; compose hands in the rooms themselves. */
 

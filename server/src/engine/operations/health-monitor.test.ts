@@ -1,7 +1,7 @@
+import type { CommitmentName } from "@sluice/contract/rpc";
 import { beforeEach, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { CommitmentName } from "../../chain/index.ts";
 import type { Degradation } from "../model/events.ts";
 import { HealthMonitor, stillMs } from "./health-monitor.ts";
 

@@ -1,5 +1,6 @@
+import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { ChainValue, CommitmentName } from "../../../chain/index.ts";
+import type { ChainValue } from "../../../chain/index.ts";
 import type { EngineChain } from "../../model/ports.ts";
 
 export type Answer = (params: readonly unknown[]) => ChainValue | Promise<ChainValue>;

@@ -1,8 +1,9 @@
+import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Random } from "@sluice/lib";
 import { decodeSignature } from "@sluice/wire/base58";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import { encodeTransaction } from "@sluice/wire/transaction";
-import type { ChainValue, CommitmentName } from "../../../chain/index.ts";
+import type { ChainValue } from "../../../chain/index.ts";
 import { type EngineChain, EngineChainError } from "../../model/ports.ts";
 import { addressNamed } from "./names.ts";
 
