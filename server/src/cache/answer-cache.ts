@@ -1,22 +1,31 @@
 import { type CommitmentName, commitments } from "@sluice/contract/rpc";
 import { type Network, networks } from "@sluice/contract/tiers";
-import { AdmittingStore } from "./admitting-store.ts";
-import type { Sized } from "./byte-lru.ts";
-import { Shelf, type ShelfOptions } from "./shelf.ts";
+import type { Clock } from "@sluice/lib";
+import { FifoCache, S3FifoCache, type Sized } from "./fifo-caches.ts";
 
-export type AnswerCacheOptions = Partial<ShelfOptions>;
+/** How long an answer may be stored: as history, or until the next slot of its commitment. */
+export interface Retention<T> {
+  readonly value: T;
+  readonly until: "final" | "slot";
+}
+
+export interface AnswerCacheOptions {
+  /** Bytes of history for each network. */
+  readonly finalBytesMax?: number;
+  /** Bytes of what is valid until the next slot, for each network and commitment. */
+  readonly slotBytesMax?: number;
+  readonly finalLifetimeMs?: number;
+  readonly slotLifetimeMs?: number;
+}
 
 export interface AnswerCacheDependencies {
-  readonly clock: { monotonic(): number };
-  /** Whether new slots of that commitment are being heard of. */
+  readonly clock: Pick<Clock, "monotonic">;
+  /** Whether notices of new slots of that commitment arrive. Without them nothing is stored until the next slot. */
   readonly isLive: (network: Network, commitment: CommitmentName) => boolean;
 }
 
-/**
- * The decided bounds (decisions: Cache classes): history for 5 minutes, what moves with the head for 5 seconds at most.
- * Bytes are for each network, and for each of its commitments.
- */
-const defaults: ShelfOptions = {
+/** The bounds of decisions.md, Cache classes: history for 5 minutes, what moves with the head for 5 seconds at most. */
+const defaults: Required<AnswerCacheOptions> = {
   finalBytesMax: 64 * 1024 * 1024,
   slotBytesMax: 16 * 1024 * 1024,
   finalLifetimeMs: 300_000,
@@ -24,46 +33,123 @@ const defaults: ShelfOptions = {
 };
 
 /**
- * Answers of every network and commitment. The history of a network is shared by its commitments: a block that is
- * finalized is the same block to whoever asks for a confirmed one.
+ * Answers of every network and commitment. The commitments of a network share its history: a finalized block is the same
+ * block for a request at confirmed.
  */
 export class AnswerCache<T extends Sized, Outcome> {
-  readonly #shelves = new Map<Network, ReadonlyMap<CommitmentName, Shelf<T, Outcome>>>();
-  readonly #finals: AdmittingStore<T>[] = [];
+  readonly #caches = new Map<Network, ReadonlyMap<CommitmentName, CommitmentCache<T, Outcome>>>();
+  readonly #finals: S3FifoCache<T>[] = [];
 
   constructor(options: AnswerCacheOptions, dependencies: AnswerCacheDependencies) {
-    const settings: ShelfOptions = { ...defaults, ...options };
+    const settings = { ...defaults, ...options };
+    const { clock } = dependencies;
     for (const network of networks) {
-      const final = new AdmittingStore<T>({ bytesMax: settings.finalBytesMax });
+      const final = new S3FifoCache<T>({ bytesMax: settings.finalBytesMax });
       this.#finals.push(final);
-      const shelves = new Map<CommitmentName, Shelf<T, Outcome>>();
+      const caches = new Map<CommitmentName, CommitmentCache<T, Outcome>>();
       for (const commitment of commitments) {
-        const now = () => dependencies.clock.monotonic();
         const isLive = () => dependencies.isLive(network, commitment);
-        shelves.set(commitment, new Shelf<T, Outcome>(settings, { now, isLive }, final));
+        caches.set(commitment, new CommitmentCache<T, Outcome>(settings, { clock, isLive, final }));
       }
-      this.#shelves.set(network, shelves);
+      this.#caches.set(network, caches);
     }
   }
 
-  shelf(network: Network, commitment: CommitmentName): Shelf<T, Outcome> {
-    const shelf = this.#shelves.get(network)?.get(commitment);
-    if (shelf === undefined) throw new RangeError(`no shelf for ${network} ${commitment}`);
-    return shelf;
+  of(network: Network, commitment: CommitmentName): CommitmentCache<T, Outcome> {
+    const cache = this.#caches.get(network)?.get(commitment);
+    if (cache === undefined) throw new RangeError(`no cache for ${network} ${commitment}`);
+    return cache;
   }
 
-  /** A slot notice: what was kept for that commitment until the next slot is dropped. */
+  /** Drops what was stored for that commitment until the next slot. */
   slotMoved(network: Network, commitment: CommitmentName): void {
-    this.shelf(network, commitment).slotMoved();
+    this.of(network, commitment).slotMoved();
   }
 
-  /** Bounds the history of each network anew; what no longer fits goes at once. */
+  /** Changes the bound of each network's history; entries beyond it are evicted at once. */
   resizeFinal(bytesMax: number): void {
     for (const final of this.#finals) final.resize(bytesMax);
   }
+}
 
-  /** Bytes of history that are kept; for metrics. */
-  get finalBytes(): number {
-    return this.#finals.reduce((sum, final) => sum + final.bytes, 0);
+/**
+ * The answers of one network at one commitment. A slot notice replaces the map of the slot part, so that the notice costs
+ * the same for ten entries as for a million, and a read compares no slots.
+ */
+export class CommitmentCache<T extends Sized, Outcome> {
+  readonly #options: Required<AnswerCacheOptions>;
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #isLive: () => boolean;
+  readonly #final: S3FifoCache<T>;
+  readonly #slot: FifoCache<T>;
+  /** The calls that may be joined: those of this generation. */
+  #flights = new Map<string, Promise<Outcome>>();
+  #generation = 0;
+
+  constructor(
+    options: Required<AnswerCacheOptions>,
+    dependencies: {
+      readonly clock: Pick<Clock, "monotonic">;
+      readonly isLive: () => boolean;
+      readonly final: S3FifoCache<T>;
+    },
+  ) {
+    this.#options = options;
+    this.#clock = dependencies.clock;
+    this.#isLive = dependencies.isLive;
+    this.#final = dependencies.final;
+    this.#slot = new FifoCache({ bytesMax: options.slotBytesMax });
+  }
+
+  /** The stored answer to `key`, or undefined. `nowMs` is monotonic; the caller has read the clock already. */
+  get(key: string, nowMs: number): T | undefined {
+    return this.#slot.get(key, nowMs) ?? this.#final.get(key, nowMs);
+  }
+
+  /**
+   * The call in flight for `key`, or undefined; a caller that joins it shares its outcome. A call from before the last
+   * slot notice is not given: a caller may know of that slot by now, and the node may have read its state before it.
+   */
+  inFlight(key: string): Promise<Outcome> | undefined {
+    return this.#flights.get(key);
+  }
+
+  /**
+   * Runs `load` for `key`; others may join until it settles. `retain` says what of the outcome is stored, null for
+   * nothing. A caller that goes away cancels nothing. An answer that was requested before a slot notice and arrives after
+   * it is returned but not stored until the next slot: the node may have read its state on either side of the notice.
+   */
+  load(key: string, load: () => Promise<Outcome>, retain: (outcome: Outcome) => Retention<T> | null): Promise<Outcome> {
+    const generation = this.#generation;
+    const flights = this.#flights;
+    const flight = load().then(
+      (outcome) => {
+        flights.delete(key);
+        const retention = retain(outcome);
+        if (retention !== null) this.#store(key, retention, generation);
+        return outcome;
+      },
+      (error: unknown) => {
+        flights.delete(key);
+        throw error;
+      },
+    );
+    flights.set(key, flight);
+    return flight;
+  }
+
+  /** The head of this commitment has moved: everything that moves with it is dropped. */
+  slotMoved(): void {
+    this.#generation += 1;
+    this.#flights = new Map();
+    this.#slot.clear();
+  }
+
+  #store(key: string, { value, until }: Retention<T>, generation: number): void {
+    const nowMs = this.#clock.monotonic();
+    if (until === "final") this.#final.set(key, value, nowMs + this.#options.finalLifetimeMs);
+    else if (generation === this.#generation && this.#isLive()) {
+      this.#slot.set(key, value, nowMs + this.#options.slotLifetimeMs);
+    }
   }
 }

@@ -1,10 +1,17 @@
 /**
- * cache: answers that were given before. History under one bound in bytes, and for each network and commitment a shelf of
- * what is true until the next slot, with the calls under way that identical callers share. Fed by rpc with keys and loads
- * and by upstreams with slot notices; feeds rpc with answers. It knows nothing of JSON: what it keeps only has a size.
+ * cache: answers that were given before. For each network it stores history under one bound in bytes, and for each
+ * commitment what is valid until the next slot, with the calls in flight that identical callers share. Fed by rpc with
+ * keys and loads and by upstreams with slot notices; feeds rpc with answers. It knows nothing of JSON: what it stores only
+ * has a size.
  */
-export { AnswerCache, type AnswerCacheDependencies, type AnswerCacheOptions } from "./answer-cache.ts";
-export type { Sized } from "./byte-lru.ts";
+export {
+  AnswerCache,
+  type AnswerCacheDependencies,
+  type AnswerCacheOptions,
+  type CommitmentCache,
+  type Retention,
+} from "./answer-cache.ts";
+export type { Sized } from "./fifo-caches.ts";
 export {
   SharedAnswers,
   type SharedAnswersDependencies,
@@ -12,4 +19,3 @@ export {
   type SharedAnswersStore,
   type SharedOutcome,
 } from "./shared-answers.ts";
-export type { Kept, Shelf, ShelfOptions } from "./shelf.ts";

@@ -37,7 +37,7 @@ test("a stated default goes to the method's own place and no other method gets o
   }
 });
 
-test("the commitment used decides the shelf and is not in the key", () => {
+test("the commitment used decides the cache and is not in the key", () => {
   const plans = ["", ',{"commitment":"confirmed"}', ",null", ",{}"].map((config) =>
     planOf("getAccountInfo", `["${address}"${config}]`),
   );

@@ -128,7 +128,7 @@ function withDefaults(
 }
 
 /**
- * The parameters as the cache key has them: the commitment is the shelf's, a configuration object that says nothing
+ * The parameters as the cache key has them: the commitment selects the cache, a configuration object that says nothing
  * else and nulls at the end are as good as absent.
  */
 function withoutCommitment(spec: RpcMethodSpec, params: readonly JsonValue[]): readonly JsonValue[] {

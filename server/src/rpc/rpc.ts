@@ -1,9 +1,9 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { AnswerCache } from "../cache/index.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome, UpstreamPool } from "../upstreams/index.ts";
+import { gatheredBytesMax, retentionOf } from "./cache-policy.ts";
 import { Floors } from "./floors.ts";
 import { healthAnswer } from "./health.ts";
-import { gatheredBytesMax, keepingOf } from "./keeping.ts";
 import { MethodBook, type MethodBookOptions, type MethodPage } from "./method-book.ts";
 import type { Plan } from "./plan.ts";
 import { textOf } from "./sent-answers.ts";
@@ -59,7 +59,7 @@ export class Rpc {
    */
   known(network: Network, plan: Plan, keyId: string, nowMs: number): NodeAnswer | undefined {
     if (plan.key === null) return undefined;
-    const kept = this.#dependencies.cache.shelf(network, plan.commitment).get(plan.key, nowMs);
+    const kept = this.#dependencies.cache.of(network, plan.commitment).get(plan.key, nowMs);
     if (kept === undefined || kept.contextSlot === null) return kept;
     return this.#floors.passes({ keyId, network, commitment: plan.commitment }, kept.contextSlot, nowMs)
       ? kept
@@ -105,11 +105,11 @@ export class Rpc {
     key: string,
     call: UpstreamCall,
   ): Promise<RpcOutcome> {
-    const shelf = this.#dependencies.cache.shelf(network, plan.commitment);
-    const underWay = shelf.underWay(key);
-    if (underWay !== undefined) {
-      const outcome = await underWay;
-      // What is still coming goes to the one who asked for it; everybody else asks for himself.
+    const cache = this.#dependencies.cache.of(network, plan.commitment);
+    const flight = cache.inFlight(key);
+    if (flight !== undefined) {
+      const outcome = await flight;
+      // An answer that is still arriving goes to the caller that requested it; every other caller sends its own call.
       if (outcome.ok && outcome.answer.body.kind === "large") return { outcome: await pool.call(call), shared: false };
       return { outcome, shared: true };
     }
@@ -121,12 +121,12 @@ export class Rpc {
       isFound = true;
       return { ok: true, answer, latencyMs: 0 };
     };
-    const kept = (outcome: UpstreamOutcome) => {
-      const keeping = keepingOf(plan, outcome, pool.slotOf("finalized"));
-      if (keeping?.until === "final" && !isFound) history?.keep(network, key, keeping.value);
-      return keeping;
+    const retain = (outcome: UpstreamOutcome) => {
+      const retention = retentionOf(plan, outcome, pool.slotOf("finalized"));
+      if (retention?.until === "final" && !isFound) history?.keep(network, key, retention.value);
+      return retention;
     };
-    const outcome = await shelf.load(key, history === null ? () => pool.call(call) : load, kept);
+    const outcome = await cache.load(key, history === null ? () => pool.call(call) : load, retain);
     return { outcome, shared: isFound };
   }
 }

@@ -1,5 +1,5 @@
-import type { CommitmentName } from "@sluice/contract/rpc";
 import type { ErrorCode } from "@sluice/contract/errors";
+import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network, Permission } from "@sluice/contract/tiers";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { JsonValue } from "@sluice/wire/json";

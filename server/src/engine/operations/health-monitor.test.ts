@@ -1,5 +1,5 @@
-import type { CommitmentName } from "@sluice/contract/rpc";
 import { beforeEach, expect, test } from "bun:test";
+import type { CommitmentName } from "@sluice/contract/rpc";
 import { ManualClock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { Degradation } from "../model/events.ts";

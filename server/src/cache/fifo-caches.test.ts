@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { seededRandom } from "@sluice/lib";
-import { AdmittingStore } from "./admitting-store.ts";
-import { ByteLru } from "./byte-lru.ts";
+import { FifoCache, S3FifoCache } from "./fifo-caches.ts";
 
 interface Value {
   readonly sizeBytes: number;
@@ -34,15 +33,16 @@ function makeTrace(options: { reads: number; keys: number; exponent: number; onc
 const sizeOf = (key: string): number => 512 + (Bun.hash.xxHash32(key) % 7_680);
 
 function hitRatio(trace: readonly string[], bytesMax: number, kind: "lru" | "admitting"): number {
-  const lru = new ByteLru<Value>({ bytesMax });
-  const admitting = new AdmittingStore<Value>({ bytesMax });
+  const lru = new FifoCache<Value>({ bytesMax });
+  const admitting = new S3FifoCache<Value>({ bytesMax });
   const store = kind === "lru" ? lru : admitting;
   let hits = 0;
   for (const key of trace) {
     if (store.get(key, 0) === undefined) store.set(key, { sizeBytes: sizeOf(key) }, 1);
     else {
       hits += 1;
-      if (kind === "lru") lru.touch(key);
+      // Setting it again makes it the newest: first in, first out then is least recently used.
+      if (kind === "lru") lru.set(key, { sizeBytes: sizeOf(key) }, 1);
     }
   }
   return hits / trace.length;
@@ -57,7 +57,7 @@ test("on a skewed trace with one-off answers more is hit than with plain LRU", (
 });
 
 test("a flood of answers that are read once, and large ones, leave what is read often where it is", () => {
-  const store = new AdmittingStore<Value>({ bytesMax: 1_000_000 });
+  const store = new S3FifoCache<Value>({ bytesMax: 1_000_000 });
   for (let key = 0; key < 100; key += 1) store.set(`hot ${key}`, { sizeBytes: 2_000 }, 10);
   for (let flood = 0; flood < 20_000; flood += 1) {
     store.get(`hot ${flood % 100}`, 0);
@@ -71,7 +71,7 @@ test("a flood of answers that are read once, and large ones, leave what is read 
 });
 
 test("a key that is asked for again soon after it left its trial comes to stay", () => {
-  const store = new AdmittingStore<Value>({ bytesMax: 100_000 });
+  const store = new S3FifoCache<Value>({ bytesMax: 100_000 });
   store.set("missed", { sizeBytes: 1_000 }, 10);
   for (let flood = 0; flood < 200; flood += 1) store.set(`once ${flood}`, { sizeBytes: 1_000 }, 10);
   expect(store.get("missed", 0)).toBeUndefined();
@@ -81,7 +81,7 @@ test("a key that is asked for again soon after it left its trial comes to stay",
 });
 
 test("an expired answer is not given, a replaced one is counted once, and one over an eighth of the bound is not kept", () => {
-  const store = new AdmittingStore<Value>({ bytesMax: 100_000 });
+  const store = new S3FifoCache<Value>({ bytesMax: 100_000 });
   store.set("a", { sizeBytes: 1_000 }, 10);
   const bytes = store.bytes;
   for (let again = 0; again < 500; again += 1) store.set("a", { sizeBytes: 1_000 }, 10);
