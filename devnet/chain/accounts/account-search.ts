@@ -1,9 +1,8 @@
 import type { ChainAccount } from "../model/index.ts";
-import { type AccountFilter, passesFiltersAt } from "./account-filter.ts";
-import { AccountIndexes, type IndexOptions } from "./account-indexes.ts";
+import { type AccountFilter, AccountIndexes, type IndexOptions, passesFiltersAt } from "./account-indexes.ts";
+
 import type { AccountRows } from "./account-rows.ts";
-import { sortByAddress } from "./address-order.ts";
-import { LargestRows, largestOf, type Ranking } from "./largest-rows.ts";
+import { LargestRows, largestOf, type Ranking, sortByAddress } from "./largest-rows.ts";
 
 type Listed = [string, ChainAccount];
 

@@ -1,16 +1,100 @@
 import type { AccountWrite } from "@sluice/svm/bank";
 import { decodeAddress } from "@sluice/wire/base58";
 import { type ChainAccount, type Hash64, hashBytes } from "../model/index.ts";
-import type { AccountFilter } from "./account-filter.ts";
-import { INDEX_OPTIONS, type IndexOptions } from "./account-indexes.ts";
+import { type AccountFilter, INDEX_OPTIONS, type IndexOptions } from "./account-indexes.ts";
 import { AccountRows } from "./account-rows.ts";
 import { AccountSearch } from "./account-search.ts";
 import { AddressTable } from "./address-table.ts";
-import { HotAccounts } from "./hot-accounts.ts";
-import { SlotOrdinals } from "./slot-ordinals.ts";
 
-export type { AccountFilter } from "./account-filter.ts";
-export { passesFilters } from "./account-filter.ts";
+/**
+ * Numbers the slots that are written, oldest first, so that a version names its slot in four bytes: four thousand million
+ * of them, 54 years of slots of 400 ms. Slots up to the root count as one, the lowest.
+ */
+export class SlotOrdinals {
+  /** Slots above the root that were written, oldest first; the first of them has the ordinal `#first`. */
+  readonly #slots: bigint[] = [];
+  #first = 1;
+
+  /** The ordinal of the slot that is written now, which must not lie below one that was written. */
+  writing(slot: bigint): number {
+    const newest = this.#slots.at(-1);
+    if (newest === undefined || slot > newest) this.#slots.push(slot);
+    else if (slot < newest) throw new RangeError(`slot ${slot} is written after ${newest}`);
+    return this.newest;
+  }
+
+  get newest(): number {
+    return this.#first + this.#slots.length - 1;
+  }
+
+  /** The highest ordinal that counts for a reader of `slot`; readers below the root see the root. */
+  limit(slot: bigint): number {
+    const newest = this.#slots.at(-1);
+    if (newest === undefined || slot >= newest) return this.newest;
+    let low = 0;
+    let high = this.#slots.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#slots[middle] ?? 0n) <= slot) low = middle + 1;
+      else high = middle;
+    }
+    return this.#first + low - 1;
+  }
+
+  /** Counts the oldest slot as rooted. */
+  rootOldest(): void {
+    this.#slots.shift();
+    this.#first += 1;
+  }
+
+  /** Forgets the slots above `slot`. */
+  rollback(slot: bigint): void {
+    while ((this.#slots.at(-1) ?? slot) > slot) this.#slots.pop();
+  }
+}
+
+/** Accounts of one generation; two are kept. */
+const GENERATION_MAX = 8_192;
+
+/** The newest version of an account, with the row that holds it. */
+export interface HotAccount {
+  readonly row: number;
+  readonly ordinal: number;
+  readonly account: ChainAccount | null;
+}
+
+/**
+ * Accounts that were read or written lately, as objects: transactions touch the same few again and again, and reading a
+ * row costs more than a look-up by text. Two generations; when the young one is full it becomes the old one.
+ */
+export class HotAccounts {
+  #young = new Map<string, HotAccount>();
+  #old = new Map<string, HotAccount>();
+
+  get(address: string): HotAccount | undefined {
+    const young = this.#young.get(address);
+    if (young !== undefined) return young;
+    const old = this.#old.get(address);
+    if (old !== undefined) this.set(address, old);
+    return old;
+  }
+
+  set(address: string, hot: HotAccount): void {
+    if (this.#young.size >= GENERATION_MAX) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(address, hot);
+  }
+
+  delete(address: string): void {
+    this.#young.delete(address);
+    this.#old.delete(address);
+  }
+}
+
+export type { AccountFilter } from "./account-indexes.ts";
+export { passesFilters } from "./account-indexes.ts";
 
 /** What was written in a slot that is not yet rooted. */
 interface SlotWrites {

@@ -8,17 +8,16 @@ import { History, type RecordedTransaction } from "../history/index.ts";
 import type { BankSlot, Block, ChainAccount, Commitment } from "../model/index.ts";
 import { CommitmentLadder } from "./bank-slot.ts";
 import { blockOf } from "./block-of.ts";
-import { BlockhashQueue } from "./blockhashes.ts";
 import { BundleStage } from "./bundles/bundle-stage.ts";
 import { type BundleSimulation, type BundleSimulationRequest, simulateBundleAt } from "./bundles/simulate-bundle.ts";
 import type { ChainDependencies, ChainListener, ChainOptions, ForkKeeps } from "./chain-interfaces.ts";
 import { LeftBranch, leavingBranch } from "./left-branch.ts";
 import { OpenSlot } from "./open-slot.ts";
-import { Pipeline, type PipelineFacts } from "./pipeline.ts";
+import { BlockhashQueue, StatusCache } from "./recent-blocks.ts";
 import { runVotes } from "./run-votes.ts";
 import { type Simulation, type SimulationBank, type SimulationRequest, simulateAt } from "./simulate.ts";
 import { SlotSysvars } from "./slot-sysvars.ts";
-import { StatusCache } from "./status-cache.ts";
+import { Pipeline, type PipelineFacts } from "./transaction-scheduler.ts";
 
 /**
  * The chain: an open slot into which submitted transactions go in order of arrival, and the frozen slots behind it.

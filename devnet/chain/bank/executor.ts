@@ -14,10 +14,8 @@ import {
   type TransactionErrorJson,
   tokenBalances,
 } from "../model/index.ts";
-import { costUnits } from "./fees.ts";
-import type { LookupBank } from "./lookup-tables.ts";
-import { durableNonceAccount } from "./nonce.ts";
-import { type ResolvedTransaction, resolveTransaction } from "./resolve.ts";
+import { costUnits } from "./costs.ts";
+import { durableNonceAccount, type LookupBank, type ResolvedTransaction, resolveTransaction } from "./resolve.ts";
 
 const NO_DATA = new Uint8Array();
 

@@ -2,19 +2,27 @@ import { createHash, type Hash } from "node:crypto";
 import { keyBytes } from "@sluice/svm";
 import { durableNonce, type SvmOutcome, type SvmTransaction } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
+import type { Transaction } from "@sluice/wire/transaction";
 import type { AccountStore } from "../accounts/index.ts";
 import type { History, RecordedTransaction } from "../history/index.ts";
 import type { BankSlot, Reward } from "../model/index.ts";
-import { BlockLimits } from "./block-limits.ts";
-import type { BlockhashQueue } from "./blockhashes.ts";
+import { BlockLimits, costUnits } from "./costs.ts";
 import { admit, closesProgram, type OpenBank, recordOutcome } from "./executor.ts";
-import { costUnits } from "./fees.ts";
+import type { BlockhashQueue, StatusCache } from "./recent-blocks.ts";
+
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
-import type { StatusCache } from "./status-cache.ts";
-import type { Submission } from "./submission-queue.ts";
 
 /** A call of the hash costs a microsecond, whatever it is given. */
 const HASHED_AT_A_TIME = 64;
+
+/** A transaction that was handed to the chain. */
+export interface Submission {
+  readonly transaction: Transaction;
+  /** The first signature in base58. */
+  readonly signature: string;
+  /** Whether its signatures were checked already. */
+  readonly verified: boolean;
+}
 
 export interface OpenSlotDependencies {
   readonly accounts: AccountStore;

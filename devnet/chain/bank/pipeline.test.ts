@@ -7,7 +7,7 @@ import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { AddressLookupTableProgram, Keypair, SystemProgram } from "@solana/web3.js";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
-import { parsedTransaction } from "../rpc/transaction-input.ts";
+import { parsedTransaction } from "../rpc/params.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
 
 const SOL = 1_000_000_000n;

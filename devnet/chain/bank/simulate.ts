@@ -11,10 +11,9 @@ import {
   type TransactionErrorJson,
   tokenBalances,
 } from "../model/index.ts";
-import type { BlockhashQueue } from "./blockhashes.ts";
 import { admit, exactError, loadedBytes, type OpenBank, readAfter } from "./executor.ts";
+import type { BlockhashQueue, StatusCache } from "./recent-blocks.ts";
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
-import type { StatusCache } from "./status-cache.ts";
 
 export interface SimulationRequest {
   readonly transaction: Transaction;

@@ -11,7 +11,7 @@ import {
   slotHashesSysvar,
   stakeHistorySysvar,
 } from "../model/index.ts";
-import type { BlockhashQueue } from "./blockhashes.ts";
+import type { BlockhashQueue } from "./recent-blocks.ts";
 
 const RECENT_BLOCKHASHES = 150;
 const SLOT_HASHES = 512;

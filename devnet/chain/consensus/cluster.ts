@@ -1,19 +1,53 @@
 import type { AccountWrite } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
-import type { BankSlot, ChainAccount, Reward, StakeHistoryEntry } from "../model/index.ts";
+import type { RecordedTransaction } from "../history/index.ts";
+import {
+  type BankSlot,
+  type ChainAccount,
+  type Reward,
+  type StakeHistoryEntry,
+  systemAccount,
+} from "../model/index.ts";
 import { AccountOverlay } from "./account-overlay.ts";
 import { countStakes, startEpoch } from "./epoch-start.ts";
-import type { EpochSchedule } from "./epochs.ts";
 import { epochInflation } from "./inflation.ts";
-import { EpochStakes } from "./schedule/epoch-stakes.ts";
-import { LeaderSchedule } from "./schedule/leader-schedule.ts";
+import { type EpochSchedule, EpochStakes, LeaderSchedule } from "./leader-schedule.ts";
 import type { PoolKeys } from "./stake-pool/stake-pool.ts";
 import { clusterStake, stakeHistory } from "./stakes/activation.ts";
 import { delegations } from "./stakes/stake-account.ts";
-import { type BlockBuilder, sweepTips } from "./tips/sweep.ts";
+import { type BlockBuilder, sweepTips } from "./tips/tip-programs.ts";
 import type { Validators } from "./validator.ts";
 import { Voting } from "./votes/voting.ts";
+
+export interface FeeDistribution {
+  readonly writes: readonly AccountWrite[];
+  readonly rewards: readonly Reward[];
+}
+
+/** Half of the base fees is burned; the rest and all priority fees go to the slot's leader. Source: SIMD-0096. */
+export function distributeFees(
+  recorded: readonly RecordedTransaction[],
+  leader: string,
+  read: (address: string) => ChainAccount | null,
+): FeeDistribution {
+  let earned = 0n;
+  for (const { executed, priorityFee } of recorded) {
+    const base = executed.fee - priorityFee;
+    earned += base - base / 2n + priorityFee;
+  }
+  if (earned === 0n) return { writes: [], rewards: [] };
+  const account = read(leader) ?? systemAccount(0n);
+  const lamports = account.lamports + earned;
+  const reward: Reward = {
+    pubkey: leader,
+    lamports: earned,
+    postBalance: lamports,
+    rewardType: "Fee",
+    commission: null,
+  };
+  return { writes: [{ address: leader, account: { ...account, lamports } }], rewards: [reward] };
+}
 
 export interface ClusterOptions {
   readonly slotMs: number;

@@ -2,7 +2,7 @@ import { tipPrograms } from "@sluice/wire/accounts/tips";
 import { programs } from "@sluice/wire/programs";
 import type { Reward, StakeHistoryEntry } from "../model/index.ts";
 import type { AccountOverlay } from "./account-overlay.ts";
-import { type EpochStakes, voterStakes } from "./schedule/epoch-stakes.ts";
+import { type EpochStakes, voterStakes } from "./leader-schedule.ts";
 import type { PoolKeys } from "./stake-pool/stake-pool.ts";
 import { updateStakePool } from "./stake-pool/update.ts";
 import { stakeHistory } from "./stakes/activation.ts";

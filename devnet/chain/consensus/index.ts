@@ -4,14 +4,12 @@
  * write, the votes to run and the rewards to list. It holds no state that a fork does not take back.
  */
 
-export { distributeFees } from "./block-fees.ts";
-export { Cluster } from "./cluster.ts";
-export { EpochSchedule } from "./epochs.ts";
+export { Cluster, distributeFees } from "./cluster.ts";
 export { INFLATION, inflationRate, slotYears } from "./inflation.ts";
-export { CONSECUTIVE_SLOTS } from "./schedule/leader-schedule.ts";
+export { CONSECUTIVE_SLOTS, EpochSchedule } from "./leader-schedule.ts";
 export { type PoolKeys, poolGenesis, poolKeys } from "./stake-pool/stake-pool.ts";
-export type { BlockBuilder } from "./tips/sweep.ts";
+export type { BlockBuilder } from "./tips/tip-programs.ts";
 export { tipAccounts, tipGenesis, tipKeeper } from "./tips/tip-programs.ts";
 export { createValidators, stakedAtGenesis, type Validators, validatorGenesis } from "./validator.ts";
-export { isSimpleVote } from "./votes/simple-vote.ts";
 export { readTower } from "./votes/vote-account.ts";
+export { isSimpleVote } from "./votes/voting.ts";

@@ -1,4 +1,4 @@
-import type { EpochSchedule } from "./epochs.ts";
+import type { EpochSchedule } from "./leader-schedule.ts";
 
 /** The schedule of a Solana genesis: 8% falling by 15% a year to 1.5%. Source: solana-inflation, Inflation::default. */
 export const INFLATION = {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSolanaRpc } from "@solana/kit";
 import { call, post } from "../testing/boot.ts";
-import { CORRUPTIONS, corrupted } from "./corrupt.ts";
+import { CORRUPTIONS, corrupted } from "./edge.ts";
 import { SeededRandom } from "./random.ts";
 import { bootFaultyNode, RawSubscriber } from "./testing/faulty-node.ts";
 

@@ -1,7 +1,111 @@
+import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
+import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { type Dispatch, RpcError } from "../rpc/index.ts";
-import { type Corruption, corrupted } from "./corrupt.ts";
-import { Gate } from "./gate.ts";
 import type { SeededRandom } from "./random.ts";
+
+/** Lets everybody through, or makes everybody wait until a time has passed or somebody opens it. */
+export class Gate {
+  #waiting: { readonly opened: Promise<void>; readonly open: () => void } | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  get isShut(): boolean {
+    return this.#waiting !== null;
+  }
+
+  /** Shuts it for this long from now, whatever was said before. */
+  shut(ms: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#waiting === null) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting = { opened: promise, open: resolve };
+    }
+    this.#timer = setTimeout(() => this.open(), ms);
+  }
+
+  open(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#waiting?.open();
+    this.#waiting = null;
+  }
+
+  /** Resolves when the gate is open. */
+  async pass(): Promise<void> {
+    while (this.#waiting !== null) await this.#waiting.opened;
+  }
+}
+
+interface Closable {
+  close(code: number, reason: string): void;
+}
+
+/** What goes wrong with PubSub connections. */
+export class SocketFaults {
+  drop: { readonly share: number; readonly random: SeededRandom } | null = null;
+  readonly #open = new Set<Closable>();
+  #dropped = 0n;
+
+  opened(socket: Closable): void {
+    this.#open.add(socket);
+  }
+
+  closed(socket: Closable): void {
+    this.#open.delete(socket);
+  }
+
+  /** Whether the notification that is about to be sent is lost. */
+  loses(): boolean {
+    if (this.drop === null || !this.drop.random.falls(this.drop.share)) return false;
+    this.#dropped += 1n;
+    return true;
+  }
+
+  get dropped(): bigint {
+    return this.#dropped;
+  }
+
+  /** Closes every connection, as a node does that is restarted, and says how many they were. */
+  closeAll(): number {
+    const open = [...this.#open];
+    for (const socket of open) socket.close(1001, "going away");
+    return open.length;
+  }
+}
+
+export const CORRUPTIONS = ["truncate", "bitflip", "garbage", "wrong-id"] as const;
+export type Corruption = (typeof CORRUPTIONS)[number];
+
+function otherId(id: JsonValue | undefined): JsonValue {
+  if (typeof id === "string") return `${id}x`;
+  return typeof id === "number" || typeof id === "bigint" ? BigInt(id) + 1n : 0;
+}
+
+function withOtherId(answer: JsonValue): JsonValue {
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return answer;
+  const object = answer as JsonObject;
+  return { ...object, id: otherId(object["id"]) };
+}
+
+/**
+ * What a broken node, disk or wire makes of an answer. `truncate` ends it early (it is no JSON any more), `bitflip` turns
+ * one bit over (it may still be JSON, and wrong), `garbage` is as many random bytes, `wrong-id` answers another call.
+ */
+export function corrupted(answer: Uint8Array, kind: Corruption, random: SeededRandom): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(answer);
+  if (bytes.length < 3) return bytes;
+  if (kind === "truncate") return bytes.slice(0, random.below(bytes.length - 2));
+  if (kind === "garbage") return bytes.map(() => random.below(256));
+  if (kind === "bitflip") {
+    const position = random.below(bytes.length);
+    bytes[position] = (bytes[position] ?? 0) ^ (1 << random.below(8));
+    return bytes;
+  }
+  const parsed = parseJsonExact(new TextDecoder().decode(bytes));
+  if (!parsed.ok) return bytes;
+  const { value } = parsed;
+  const wrong = Array.isArray(value) ? value.map((one: JsonValue) => withOtherId(one)) : withOtherId(value);
+  return new Uint8Array(new TextEncoder().encode(`${stringifyJsonExact(wrong)}\n`));
+}
 
 export const ADMIN_PREFIX = "devnet_";
 

@@ -2,11 +2,10 @@ import type { Door } from "../../door.ts";
 import type { Chain } from "../bank/index.ts";
 import type { JsonObject } from "../encode/index.ts";
 import type { BlockEngineLinks } from "../leader/index.ts";
-import type { EdgeFaults } from "./edge.ts";
+import type { EdgeFaults, SocketFaults } from "./edge.ts";
 import type { LaggingView } from "./lag.ts";
 import { SeededRandom } from "./random.ts";
 import type { SlotClock } from "./slot-clock.ts";
-import type { SocketFaults } from "./sockets.ts";
 
 /** The parts of a node in which something can be made to go wrong. */
 export interface FaultyParts {

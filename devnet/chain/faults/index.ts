@@ -3,9 +3,8 @@
  * stopped clock. It is fed by the devnet_* methods; it stands between the chain and the endpoints, and drives the slot clock.
  */
 
-export { EdgeFaults, methodsOf } from "./edge.ts";
+export { EdgeFaults, methodsOf, SocketFaults } from "./edge.ts";
 export { Faults } from "./faults.ts";
 export { LaggingView } from "./lag.ts";
 export { adminMethods, healthMethod } from "./methods.ts";
 export { SlotClock } from "./slot-clock.ts";
-export { SocketFaults } from "./sockets.ts";

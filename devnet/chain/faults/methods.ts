@@ -10,7 +10,7 @@ import {
   stringValue,
   variantValue,
 } from "../rpc/index.ts";
-import { CORRUPTIONS } from "./corrupt.ts";
+import { CORRUPTIONS } from "./edge.ts";
 import type { Faults } from "./faults.ts";
 import { codeMember, settings, shareMember, wholeNumber } from "./params.ts";
 import type { Advance } from "./slot-clock.ts";

@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import type { AccountWrite } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import { nameGenesis } from "../names/index.ts";
-import type { GenesisFile } from "./file.ts";
+import { type GenesisFile, parseGenesisFile } from "./file.ts";
 import { GenesisLedger, rentFree } from "./ledger.ts";
 import { addPool, addPoolConfig, type GenesisPool } from "./pools.ts";
 import type { Fault } from "./shapes.ts";
@@ -85,4 +86,19 @@ export function buildGenesis(file: GenesisFile): GenesisBuild {
   const wallets = new Map(file.wallets.map(({ name }) => [name, ledger.address(name)]));
   const collections = file.collections.map(({ name, authority }) => ({ name, mint: mints.get(name) ?? "", authority }));
   return { ok: true, built: { accounts: ledger.writes, pools, wallets, mints, collections } };
+}
+
+const path = new URL("./default.json", import.meta.url);
+
+/** The genesis file that a chain begins with when it is given none. */
+export function defaultGenesisFile(): GenesisFile {
+  const parsed = parseGenesisFile(readFileSync(path, "utf8"));
+  if (!parsed.ok) throw new Error(`the default genesis has faults: ${JSON.stringify(parsed.faults)}`);
+  return parsed.file;
+}
+
+export function defaultGenesis(): BuiltGenesis {
+  const build = buildGenesis(defaultGenesisFile());
+  if (!build.ok) throw new Error(`the default genesis has faults: ${JSON.stringify(build.faults)}`);
+  return build.built;
 }

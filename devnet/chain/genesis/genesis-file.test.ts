@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { decodeMint, decodeTokenAccount } from "@sluice/wire/accounts/token";
 import { programs } from "@sluice/wire/programs";
 import { GenesisKeypair } from "../model/keypair.ts";
-import { rentExemptLamports } from "../model/sysvars.ts";
+import { rentExemptLamports } from "../model/native-accounts.ts";
 import { associatedTokenAddress } from "../model/token-accounts.ts";
-import { buildGenesis } from "./build.ts";
-import { defaultGenesis, defaultGenesisFile } from "./default.ts";
+import { buildGenesis, defaultGenesis, defaultGenesisFile } from "./build.ts";
+
 import { parseGenesisFile, readGenesisFile } from "./file.ts";
 
 const wallets = [{ name: "ann", lamports: 5 }];

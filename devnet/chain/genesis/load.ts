@@ -4,9 +4,9 @@ import type { AccountWrite } from "@sluice/svm/bank";
 import { nameServices } from "@sluice/wire/name-services";
 import { programs } from "@sluice/wire/programs";
 import { assembledPrograms } from "../programs/assembled.ts";
-import { type BuiltGenesis, buildGenesis } from "./build.ts";
+import { type BuiltGenesis, buildGenesis, defaultGenesis } from "./build.ts";
 import { type Ask, type CloneRequest, cloneAccounts } from "./clone.ts";
-import { defaultGenesis } from "./default.ts";
+
 import { mergeAccounts, programAccounts } from "./elf-accounts.ts";
 import { GENESIS_FILE_BYTES_MAX, type GenesisFile, parseGenesisFile } from "./file.ts";
 import { GenesisLedger } from "./ledger.ts";

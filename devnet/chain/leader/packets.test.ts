@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readPacket } from "./packets.ts";
+import { readPacket } from "./connection.ts";
 
 const meta = (size: number, discard = false) => ({
   size: String(size),

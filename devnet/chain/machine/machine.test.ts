@@ -8,7 +8,7 @@ import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { Keypair, SystemProgram } from "@solana/web3.js";
 import { ByteWriter } from "../model/bytes.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
-import { parsedTransaction } from "../rpc/transaction-input.ts";
+import { parsedTransaction } from "../rpc/params.ts";
 import { call } from "../testing/boot.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
 import { hostileTransactions } from "./hostile-instructions.campaign.ts";

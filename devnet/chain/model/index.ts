@@ -7,7 +7,20 @@
 export { type Hash64, hashBytes, hashNumber } from "./byte-hash.ts";
 export { ByteWriter } from "./bytes.ts";
 export { GenesisKeypair } from "./keypair.ts";
-export { ownedAccount, standInProgram, systemAccount } from "./native-account.ts";
+export {
+  clockSysvar,
+  epochScheduleSysvar,
+  ownedAccount,
+  recentBlockhashesSysvar,
+  rentExemptLamports,
+  type SlotHash,
+  SlotHistory,
+  type StakeHistoryEntry,
+  slotHashesSysvar,
+  stakeHistorySysvar,
+  standInProgram,
+  systemAccount,
+} from "./native-accounts.ts";
 export { CACHED_OWNERS, MEMO_PROGRAMS } from "./programs.ts";
 export type {
   BankSlot,
@@ -20,17 +33,6 @@ export type {
   TokenBalance,
   TransactionErrorJson,
 } from "./records.ts";
-export {
-  clockSysvar,
-  epochScheduleSysvar,
-  recentBlockhashesSysvar,
-  rentExemptLamports,
-  type SlotHash,
-  SlotHistory,
-  type StakeHistoryEntry,
-  slotHashesSysvar,
-  stakeHistorySysvar,
-} from "./sysvars.ts";
 export { associatedTokenAddress, bytesOf, derive, encodeMint, encodeTokenAccount } from "./token-accounts.ts";
 export {
   isTokenAccount,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { nameServices } from "@sluice/wire/name-services";
 import { Keypair, PublicKey, TransactionInstruction } from "@solana/web3.js";
-import { defaultGenesisFile } from "../genesis/default.ts";
+import { defaultGenesisFile } from "../genesis/build.ts";
 import { signed, startManualChain } from "../testing/chain.ts";
 import { nameGenesis } from "./registry.ts";
 

@@ -3,5 +3,5 @@
  * feeds it the parsed entries; it feeds the genesis with accounts, and the traffic with the key pairs of named owners.
  */
 
-export type { DomainEntry, Flaw, HandleEntry } from "./names.ts";
+export type { DomainEntry, Flaw, HandleEntry } from "./registry.ts";
 export { nameGenesis, nameOwner } from "./registry.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { decodeHandleAccount, decodeNameRegistry } from "@sluice/wire/accounts/name-registry";
 import { isAddress } from "@sluice/wire/identifiers";
 import { nameServices } from "@sluice/wire/name-services";
-import { defaultGenesisFile } from "../genesis/default.ts";
+import { defaultGenesisFile } from "../genesis/build.ts";
 import { nameGenesis, nameOwner } from "./registry.ts";
 
 const service = nameServices.find(({ label }) => label === "devnet");

@@ -11,11 +11,48 @@ import {
 } from "@sluice/wire/accounts/name-registry";
 import { decodeAddress } from "@sluice/wire/base58";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
-import { type NameService, nameServices, nameSuffixes } from "@sluice/wire/name-services";
+import { type NameService, type NameSuffix, nameServices, nameSuffixes } from "@sluice/wire/name-services";
 import { programAddress } from "@sluice/wire/program-address";
 import { programs } from "@sluice/wire/programs";
 import { type ChainAccount, GenesisKeypair } from "../model/index.ts";
-import type { DomainEntry, Flaw, HandleEntry, NameEntries } from "./names.ts";
+
+/** What is wrong with an account that stands where a name's registry belongs. */
+export type Flaw =
+  /** It names another parent than the one its address follows from. */
+  | "parent"
+  /** Another program owns it. */
+  | "program"
+  /** It is shorter than its layout. */
+  | "truncated"
+  /** It was closed: an account of the system program without data. */
+  | "closed"
+  /** It has room and no owner, as a registry that was deleted in place. */
+  | "unowned"
+  /** A handle's account that carries another handle's name. */
+  | "name";
+
+export interface DomainEntry {
+  readonly suffix: NameSuffix;
+  /** From the one below the suffix down. */
+  readonly labels: readonly string[];
+  /** Whose it is: an address, or the name of a key pair, which is the same on every development chain. */
+  readonly owner: string;
+  /** Its owner is an address that nobody can sign for. */
+  readonly token?: boolean;
+  readonly flaw?: Flaw;
+}
+
+export interface HandleEntry {
+  readonly handle: string;
+  readonly owner: string;
+  readonly flaw?: Flaw;
+}
+
+/** Names as a genesis file gives them. */
+export interface NameEntries {
+  readonly domains: readonly DomainEntry[];
+  readonly handles: readonly HandleEntry[];
+}
 
 /**
  * The accounts of names that a genesis file describes: roots, domains, sub-domains and handles, with the programs that

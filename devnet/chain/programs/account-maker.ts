@@ -1,4 +1,4 @@
-import { rentExemptLamports } from "../model/sysvars.ts";
+import { rentExemptLamports } from "../model/native-accounts.ts";
 import type { Invoker, Seed } from "./invoke.ts";
 import type { AccountRef, ProgramWriter } from "./program-writer.ts";
 import { RECORD, RUNTIME_ERRORS } from "./runtime.ts";

@@ -4,8 +4,8 @@ import { PerformanceSamples } from "../bank/performance.ts";
 import { LaggingView } from "../faults/lag.ts";
 import type { RpcNode } from "../rpc/method.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
-import { type PubSubClient, PubSubHub } from "./hub.ts";
-import type { ChainEvent } from "./subscription.ts";
+import { PubSubHub } from "./hub.ts";
+import type { ChainEvent, PubSubClient } from "./subscription.ts";
 
 const SOL = 1_000_000_000n;
 

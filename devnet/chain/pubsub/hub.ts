@@ -10,15 +10,9 @@ import {
   u64Value,
   versionJson,
 } from "../rpc/index.ts";
-import { rootTopic, slotsUpdatesTopic, slotTopic } from "./slot-topics.ts";
-import type { ChainEvent, Topic } from "./subscription.ts";
+import { rootTopic, slotsUpdatesTopic, slotTopic, voteTopic } from "./slot-topics.ts";
+import type { ChainEvent, PubSubClient, Topic } from "./subscription.ts";
 import { accountTopic, blockTopic, logsTopic, programTopic, signatureTopic } from "./topics.ts";
-import { voteTopic } from "./vote-topic.ts";
-
-/** A connected client, as the hub needs it. */
-export interface PubSubClient {
-  send(text: string): void;
-}
 
 interface Shared {
   readonly id: number;

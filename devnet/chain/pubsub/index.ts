@@ -4,5 +4,5 @@
  */
 
 export { PubSubHub } from "./hub.ts";
-export { SocketClient } from "./socket-client.ts";
 export type { ChainEvent } from "./subscription.ts";
+export { SocketClient } from "./subscription.ts";

@@ -2,7 +2,7 @@ import { decodeAddress, decodeSignature } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { passesFilters } from "../accounts/index.ts";
 import { type AccountEncodingName, encodeAccount, encodeBlock, type JsonValue } from "../encode/index.ts";
-import type { BankSlot, ChainAccount, Commitment } from "../model/index.ts";
+import type { BankSlot, Block, ChainAccount, Commitment, ExecutedTransaction } from "../model/index.ts";
 import {
   accountFilters,
   accountForm,
@@ -21,8 +21,31 @@ import {
   unknownVariant,
   variantMember,
 } from "../rpc/index.ts";
-import { mentioning } from "./mentions.ts";
 import { atSlot, type ChainEvent, type Notice, type Topic } from "./subscription.ts";
+
+type Mentions = ReadonlyMap<string, readonly ExecutedTransaction[]>;
+
+/** Made once for a block, however many ask: all subscribers of one event are shown the same block. */
+const known = new WeakMap<Block, Mentions>();
+
+function mentionsOf(block: Block, node: RpcNode): Mentions {
+  const mentions = new Map<string, ExecutedTransaction[]>();
+  for (const transaction of block.transactions) {
+    for (const key of new Set(node.chain.history.transaction(transaction.signature)?.keys)) {
+      const found = mentions.get(key);
+      if (found === undefined) mentions.set(key, [transaction]);
+      else found.push(transaction);
+    }
+  }
+  return mentions;
+}
+
+/** The transactions of a block that name an address, in its order. */
+export function mentioning(block: Block, address: string, node: RpcNode): readonly ExecutedTransaction[] {
+  const mentions = known.get(block) ?? mentionsOf(block, node);
+  known.set(block, mentions);
+  return mentions.get(address) ?? [];
+}
 
 type Params = readonly JsonValue[];
 

@@ -1,7 +1,7 @@
 import { type AccountEncodingName, type AccountJson, encodeAccount, type JsonObject } from "../encode/index.ts";
 import type { BankSlot, ChainAccount } from "../model/index.ts";
-import { AnswerSize } from "./answer-size.ts";
-import { invalidParams, invalidRequest } from "./errors.ts";
+import { AnswerSize, invalidParams, invalidRequest } from "./errors.ts";
+
 import { bankOf, clockOf, type MethodTable, type RpcNode, withContext } from "./method.ts";
 import { addressValue, configAt, listValue, objectValue, u64Value, variantMember } from "./params.ts";
 

@@ -4,8 +4,7 @@ import { encodeMessage, type Transaction } from "@sluice/wire/transaction";
 import { ByteWriter, type GenesisKeypair } from "../model/index.ts";
 import { invalidRequest } from "./errors.ts";
 import { bankOf, type MethodTable } from "./method.ts";
-import { addressValue, configAt, u64Value } from "./params.ts";
-import { parsedTransaction } from "./transaction-input.ts";
+import { addressValue, configAt, parsedTransaction, u64Value } from "./params.ts";
 
 const TRANSFER = 2;
 const SET_UNIT_LIMIT = 2;

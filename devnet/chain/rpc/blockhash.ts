@@ -3,8 +3,7 @@ import { BLOCKHASH_LIFE_BLOCKS, messageFees } from "../bank/index.ts";
 import type { BankSlot } from "../model/index.ts";
 import { invalidParams } from "./errors.ts";
 import { bankOf, leftAt, type MethodTable, type RpcNode, withContext } from "./method.ts";
-import { addressValue, configAt, stringValue } from "./params.ts";
-import { decodeBase64 } from "./transaction-input.ts";
+import { addressValue, configAt, decodeBase64, stringValue } from "./params.ts";
 
 /** The hashes of a branch that was confirmed and abandoned are new: they are valid as long as that is what is shown. */
 function isValidAt(node: RpcNode, bank: BankSlot, blockhash: string): boolean {

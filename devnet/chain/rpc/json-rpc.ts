@@ -1,7 +1,7 @@
 import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
-import { ANSWER_BYTES_MAX } from "./answer-size.ts";
-import { answerTooLarge, invalidParams, invalidRequest, methodNotFound, RpcError } from "./errors.ts";
+import { ANSWER_BYTES_MAX, answerTooLarge, invalidParams, invalidRequest, methodNotFound, RpcError } from "./errors.ts";
+
 import type { Method } from "./method.ts";
 
 /** Runs one call that is well formed; a failure of the call is an RpcError, thrown or rejected with. */

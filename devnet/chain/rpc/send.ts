@@ -14,11 +14,12 @@ import {
   configAt,
   listValue,
   objectValue,
+  parsedTransaction,
   stringValue,
+  transactionInput,
   u64Member,
   variantMember,
 } from "./params.ts";
-import { parsedTransaction, transactionInput } from "./transaction-input.ts";
 
 const SIGNATURE_FAILURE = "SignatureFailure";
 

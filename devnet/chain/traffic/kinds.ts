@@ -8,11 +8,11 @@ import {
   transfer,
   transferTokens,
 } from "./instructions.ts";
-import { nftLife } from "./nft-life.ts";
-import { nftMint } from "./nft-mint.ts";
+import { nftLife, nftMint } from "./nft-life.ts";
+
 import type { Wallet } from "./parties.ts";
-import { mintSigners, type Plan, plan } from "./plan.ts";
-import type { OpenHolding, Scene } from "./scene.ts";
+import { mintSigners, type OpenHolding, type Plan, plan, type Scene } from "./scene.ts";
+
 import { stake } from "./stakes.ts";
 import { swap, swapBeyondItsBound } from "./swaps.ts";
 

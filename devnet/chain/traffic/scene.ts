@@ -1,7 +1,7 @@
-import { type ChainAccount, isTokenAccount, mintState, tokenAmount } from "../model/index.ts";
+import { type ChainAccount, type GenesisKeypair, isTokenAccount, mintState, tokenAmount } from "../model/index.ts";
 import type { Cast } from "./cast.ts";
 import type { Draw } from "./draw.ts";
-import type { UsableTable } from "./message.ts";
+import type { Draft, TrafficInstruction, UsableTable } from "./message.ts";
 import type { CastMint, Holding, Wallet } from "./parties.ts";
 
 const SOL = 1_000_000_000n;
@@ -136,4 +136,24 @@ export class Scene {
   closed(mint: CastMint): Holding[] {
     return this.#free(mint.holdings).filter(({ address }) => this.chain.read(address) === null);
   }
+}
+
+/** A transaction that is not yet signed, and the compute units that it asks for when it bids for its place. */
+export interface Plan extends Draft {
+  readonly units: number;
+}
+
+/** `units` is what the whole transaction may use at most. */
+export function plan(
+  signers: readonly [GenesisKeypair, ...GenesisKeypair[]],
+  units: number,
+  instructions: readonly TrafficInstruction[],
+): Plan {
+  return { signers, units, instructions };
+}
+
+/** Who signs when units of a mint are made: the treasury pays, and whoever may make them says so. */
+export function mintSigners({ cast }: Scene, mint: CastMint): readonly [GenesisKeypair, ...GenesisKeypair[]] {
+  const { treasury } = cast;
+  return mint.authority === treasury ? [treasury.keypair] : [treasury.keypair, mint.authority.keypair];
 }

@@ -4,8 +4,7 @@ import { rentExemptLamports } from "../model/index.ts";
 import type { CastStake } from "./cast.ts";
 import { createStake, deactivateStake, delegateStake, withdrawStake } from "./instructions.ts";
 import { partyOf, type TrafficInstruction } from "./message.ts";
-import { type Plan, plan } from "./plan.ts";
-import type { Scene } from "./scene.ts";
+import { type Plan, plan, type Scene } from "./scene.ts";
 
 const SOL = 1_000_000_000n;
 const STAKE_BYTES = 200;

@@ -3,9 +3,8 @@ import { isTokenAccount, tokenAmount } from "../model/index.ts";
 import { closeTokenAccount, openTokenAccount, syncNative, transfer } from "./instructions.ts";
 import type { Party, TrafficInstruction } from "./message.ts";
 import type { Wallet } from "./parties.ts";
-import { type Plan, plan } from "./plan.ts";
 import { type CastPool, type CastSide, swapInstruction } from "./pools.ts";
-import type { Scene } from "./scene.ts";
+import { type Plan, plan, type Scene } from "./scene.ts";
 
 const SWAP_UNITS = 200_000;
 /** How far a price may wander from where genesis set it before everybody trades it back, in thousandths. */

@@ -8,8 +8,8 @@ import { setUnitLimit, setUnitPrice } from "./instructions.ts";
 import { drawPlan, type TrafficKind } from "./kinds.ts";
 import { type Draft, signedBytes } from "./message.ts";
 import { NFTS_MAX } from "./nft-roster.ts";
-import type { Plan } from "./plan.ts";
-import { Holds, Scene, type SceneChain } from "./scene.ts";
+import { Holds, type Plan, Scene, type SceneChain } from "./scene.ts";
+
 import { type Errand, errands, LookupTables } from "./upkeep.ts";
 
 /** Transactions that prepare or repair the traffic in one slot. */

@@ -5,8 +5,7 @@ import { tableAddress } from "./cast.ts";
 import { createAccount, createTable, initializeMint, mintTokens, openTokenAccount } from "./instructions.ts";
 import type { Draft, Party, UsableTable } from "./message.ts";
 import type { CastMint } from "./parties.ts";
-import { mintSigners } from "./plan.ts";
-import type { Scene, SceneChain } from "./scene.ts";
+import { mintSigners, type Scene, type SceneChain } from "./scene.ts";
 
 /** Open accounts that each mint has at least, so that its units can move. */
 const HOLDERS_MIN = 6;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ManualClock, seededRandom } from "@sluice/lib";
-import { defaultGenesisFile } from "../../../devnet/chain/genesis/default.ts";
+import { defaultGenesisFile } from "../../../devnet/chain/genesis/build.ts";
 import { nameOwner } from "../../../devnet/chain/names/registry.ts";
 import { bootNode } from "../../../devnet/chain/testing/boot.ts";
 import { createNames, type Names } from "./names.ts";

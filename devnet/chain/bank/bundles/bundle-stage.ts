@@ -1,7 +1,7 @@
 import type { Svm } from "@sluice/svm/bank";
 import type { Transaction } from "@sluice/wire/transaction";
-import type { LookupBank } from "../lookup-tables.ts";
 import type { OpenSlot } from "../open-slot.ts";
+import type { LookupBank } from "../resolve.ts";
 import { type BundlePacket, type Insertion, type InsertionFault, insertBundle } from "./insertion.ts";
 import { type BundleOutcome, runBundle } from "./run-bundle.ts";
 

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { tipPrograms } from "@sluice/wire/accounts/tips";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
-import type { LookupBank } from "../lookup-tables.ts";
-import { resolveTransaction, signaturesValid } from "../resolve.ts";
+import { type LookupBank, resolveTransaction, signaturesValid } from "../resolve.ts";
 
 /** Transactions of one bundle. Source: jito-solana, MAX_PACKETS_PER_BUNDLE. */
 export const BUNDLE_TRANSACTIONS_MAX = 5;

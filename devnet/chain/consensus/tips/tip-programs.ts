@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import type { AccountWrite } from "@sluice/svm/bank";
 import {
+  decodeTipPaymentConfig,
   encodeTipAccount,
+  encodeTipDistributionAccount,
   encodeTipDistributionConfig,
   encodeTipPaymentConfig,
   tipAccountAddress,
@@ -12,7 +14,10 @@ import {
 } from "@sluice/wire/accounts/tips";
 import { decodeAddress } from "@sluice/wire/base58";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
-import { GenesisKeypair, ownedAccount, standInProgram, systemAccount } from "../../model/index.ts";
+import { sysvars } from "@sluice/wire/programs";
+import { GenesisKeypair, ownedAccount, rentExemptLamports, standInProgram, systemAccount } from "../../model/index.ts";
+import type { AccountOverlay } from "../account-overlay.ts";
+import type { Validator } from "../validator.ts";
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
 
@@ -72,4 +77,94 @@ export function tipGenesis(seed: string): AccountWrite[] {
     { address: tipDistributionConfigAddress, account: ownedAccount(tipPrograms.distribution, claims) },
     ...tipAccounts.map((address) => ({ address, account: ownedAccount(tipPrograms.payment, encodeTipAccount()) })),
   ];
+}
+
+/** Takes what the tip accounts hold above their rent and gives its sum. */
+function drain(accounts: AccountOverlay): bigint {
+  let swept = 0n;
+  for (const address of tipAccounts) {
+    const account = accounts.read(address);
+    if (account === null) continue;
+    const tips = account.lamports - rentExemptLamports(account.data.length);
+    if (tips <= 0n) continue;
+    accounts.write(address, { ...account, lamports: account.lamports - tips });
+    swept += tips;
+  }
+  return swept;
+}
+
+/** Opens the leader's distribution account of an epoch; its identity pays the rent. False when it cannot. */
+function openDistribution(leader: Validator, epoch: bigint, address: string, bump: number, accounts: AccountOverlay) {
+  if (accounts.read(address)?.owner === tipPrograms.distribution) return true;
+  const data = encodeTipDistributionAccount({
+    voteAccount: leader.vote,
+    merkleRootUploadAuthority: leader.identity,
+    merkleRoot: null,
+    epochCreatedAt: epoch,
+    validatorCommissionBps: leader.commission * 100,
+    expiresAt: epoch + CLAIM_EPOCHS,
+    bump,
+  });
+  const payer = accounts.read(leader.identity);
+  const rent = rentExemptLamports(data.length);
+  if (payer === null || payer.lamports < rent) return false;
+  accounts.add(leader.identity, -rent, payer);
+  // Whoever sent lamports to the address before has made a gift of them.
+  const already = accounts.read(address)?.lamports ?? 0n;
+  accounts.write(address, ownedAccount(tipPrograms.distribution, data, already + rent));
+  return true;
+}
+
+/** Who builds a leader's blocks, and the percentage of tips that it takes. */
+export interface BlockBuilder {
+  readonly address: Address;
+  readonly commissionPercent: bigint;
+}
+
+/** Whether lamports may be added to an account by a program: none may to one that runs, nor to a sysvar. */
+function isPayable(address: Address, accounts: AccountOverlay): boolean {
+  const account = accounts.read(address);
+  return account === null || (!account.executable && account.owner !== sysvars.owner);
+}
+
+/**
+ * What a leader does before its first bundle, and before its first slot of a row: the tips that came in are paid to the
+ * receiver and the block builder of before, and from now on they are this leader's and its builder's; null leaves the
+ * builder as it is. False when it cannot be done, and then nothing is. Source: jito-programs, change_tip_receiver and
+ * change_block_builder, both of which sweep first.
+ */
+export function sweepTips(
+  leader: Validator,
+  epoch: bigint,
+  accounts: AccountOverlay,
+  newBuilder: BlockBuilder | null = null,
+): boolean {
+  const before = accounts.read(tipPaymentConfigAddress);
+  const config = before === null ? null : decodeTipPaymentConfig(before.data);
+  if (config === null) return false;
+  const { address, bump } = distributionAddress(leader.voteBytes, epoch);
+  const builder = newBuilder ?? {
+    address: config.blockBuilder,
+    commissionPercent: config.blockBuilderCommissionPercent,
+  };
+  const isBuilderSame =
+    config.blockBuilder === builder.address && config.blockBuilderCommissionPercent === builder.commissionPercent;
+  if (config.tipReceiver === address && isBuilderSame) return true;
+  if (!isPayable(config.blockBuilder, accounts) || !isPayable(builder.address, accounts)) return false;
+  if (!openDistribution(leader, epoch, address, bump, accounts)) return false;
+  const swept = drain(accounts);
+  const commission = (swept * config.blockBuilderCommissionPercent) / 100n;
+  if (commission > 0n) accounts.add(config.blockBuilder, commission, systemAccount(0n));
+  if (swept > commission) accounts.add(config.tipReceiver, swept - commission, systemAccount(0n));
+  // Read anew: whoever was paid may be the configuration itself.
+  const configAccount = accounts.read(tipPaymentConfigAddress);
+  if (configAccount === null) return false;
+  const data = encodeTipPaymentConfig({
+    ...config,
+    tipReceiver: address,
+    blockBuilder: builder.address,
+    blockBuilderCommissionPercent: builder.commissionPercent,
+  });
+  accounts.write(tipPaymentConfigAddress, { ...configAccount, data });
+  return true;
 }

@@ -1,6 +1,5 @@
 import { Unparsable } from "../byte-cursor.ts";
-import { nameAccounts } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
+import { type NamedInstruction, nameAccounts, type ParsedInstruction } from "./named-instruction.ts";
 
 const CREATE_ACCOUNTS = ["source", "account", "wallet", "mint", "systemProgram", "tokenProgram"];
 const RECOVER_ACCOUNTS = [

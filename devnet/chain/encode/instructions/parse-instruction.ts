@@ -3,8 +3,8 @@ import { Unparsable } from "../byte-cursor.ts";
 import type { JsonValue } from "../json.ts";
 import { parseLookupTableInstruction } from "./address-lookup-table.ts";
 import { parseAssociatedTokenInstruction } from "./associated-token.ts";
-import { parseBpfLoaderInstruction } from "./bpf-loader.ts";
-import { parseUpgradeableLoaderInstruction } from "./bpf-upgradeable-loader.ts";
+import { parseBpfLoaderInstruction, parseUpgradeableLoaderInstruction } from "./bpf-loaders.ts";
+
 import { parseMemoInstruction } from "./memo.ts";
 import type { InstructionParser, NamedInstruction } from "./named-instruction.ts";
 import { parseStakeInstruction } from "./stake.ts";

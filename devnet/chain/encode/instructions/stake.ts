@@ -1,8 +1,13 @@
 import { programs, sysvars } from "@sluice/wire/programs";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
-import { nameAccounts, requireAccounts, variantName } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
+import {
+  type NamedInstruction,
+  nameAccounts,
+  type ParsedInstruction,
+  requireAccounts,
+  variantName,
+} from "./named-instruction.ts";
 
 const AUTHORITY_TYPES = ["Staker", "Withdrawer"];
 

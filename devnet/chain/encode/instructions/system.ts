@@ -1,7 +1,6 @@
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
-import { nameAccounts } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
+import { type NamedInstruction, nameAccounts, type ParsedInstruction } from "./named-instruction.ts";
 
 /** Presents an instruction of the System program. Source: Solana JSON-RPC, parsed instructions, system. */
 export function parseSystemInstruction(instruction: NamedInstruction): ParsedInstruction {

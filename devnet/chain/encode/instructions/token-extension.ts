@@ -1,8 +1,14 @@
 import { doubleText, uiTokenAmount } from "../amount.ts";
 import { type ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
-import { nameAccounts, nameAuthority, requireAccounts, variantName } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
+import {
+  type NamedInstruction,
+  nameAccounts,
+  nameAuthority,
+  type ParsedInstruction,
+  requireAccounts,
+  variantName,
+} from "./named-instruction.ts";
 
 /** Names of the extensions by their number, as instructions list them. */
 const EXTENSION_TYPES = [

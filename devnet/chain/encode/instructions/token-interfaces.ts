@@ -1,6 +1,5 @@
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
-import { nameAccounts, variantName } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
+import { type NamedInstruction, nameAccounts, type ParsedInstruction, variantName } from "./named-instruction.ts";
 
 const UPDATED = ["metadata", "updateAuthority"];
 

@@ -1,8 +1,14 @@
 import { uiTokenAmount } from "../amount.ts";
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
-import { nameAccounts, nameAuthority, variantName } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
+import {
+  type NamedInstruction,
+  nameAccounts,
+  nameAuthority,
+  type ParsedInstruction,
+  variantName,
+} from "./named-instruction.ts";
+
 import { parseTokenExtensionInstruction } from "./token-extension.ts";
 import { parseTokenInterfaceInstruction } from "./token-interfaces.ts";
 

@@ -1,7 +1,6 @@
 import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
-import { nameAccounts, variantName } from "./named-accounts.ts";
-import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
+import { type NamedInstruction, nameAccounts, type ParsedInstruction, variantName } from "./named-instruction.ts";
 
 const AUTHORITY_TYPES = ["Voter", "Withdrawer"];
 const COMMISSION_KINDS = ["InflationRewards", "BlockRevenue"];

@@ -1,9 +1,93 @@
 import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome } from "@sluice/svm/bank";
-import { MachineRecovery } from "./machine-recovery.ts";
-import type { Admitted, OpenSlot } from "./open-slot.ts";
-import { type Submission, SubmissionQueue } from "./submission-queue.ts";
-import { Turns } from "./turns.ts";
-import { UnderWay } from "./under-way.ts";
+import { MachineRecovery, Turns } from "./machine-access.ts";
+import type { Admitted, OpenSlot, Submission } from "./open-slot.ts";
+import { advancesNonce } from "./resolve.ts";
+
+/** Entries at the front that were taken are cut off when there are so many. */
+const TAKEN_MAX = 4_096;
+
+/** Submissions in their order. Its owner bounds it. */
+export class SubmissionQueue {
+  #entries: Submission[] = [];
+  #taken = 0;
+
+  get length(): number {
+    return this.#entries.length - this.#taken;
+  }
+
+  push(submission: Submission): void {
+    this.#entries.push(submission);
+  }
+
+  /** Puts submissions before all others. */
+  putFirst(submissions: readonly Submission[]): void {
+    if (submissions.length === 0) return;
+    this.#entries = [...submissions, ...this.#entries.slice(this.#taken)];
+    this.#taken = 0;
+  }
+
+  first(): Submission | undefined {
+    return this.#entries[this.#taken];
+  }
+
+  removeFirst(): void {
+    this.#taken += 1;
+    if (this.#taken < TAKEN_MAX && this.#taken < this.#entries.length) return;
+    this.#entries.splice(0, this.#taken);
+    this.#taken = 0;
+  }
+}
+
+/** What the machine was given and has not answered, with all that others need to know of it before they are admitted. */
+export class UnderWay {
+  readonly #batches = new Set<readonly Admitted[]>();
+  readonly #signatures = new Set<string>();
+  #tableWriters = 0;
+
+  get batches(): number {
+    return this.#batches.size;
+  }
+
+  has(signature: string): boolean {
+    return this.#signatures.has(signature);
+  }
+
+  /** A transaction counts from its admission on, until it is recorded or given up. */
+  admitted({ submission, touchesTables }: Admitted): void {
+    this.#signatures.add(submission.signature);
+    if (touchesTables) this.#tableWriters += 1;
+  }
+
+  over({ submission, touchesTables }: Admitted): void {
+    this.#signatures.delete(submission.signature);
+    if (touchesTables) this.#tableWriters -= 1;
+  }
+
+  handedOver(batch: readonly Admitted[]): void {
+    this.#batches.add(batch);
+  }
+
+  answered(batch: readonly Admitted[]): void {
+    this.#batches.delete(batch);
+  }
+
+  /**
+   * Whether the admission of a transaction depends on what is under way: on all of it when it may carry a durable nonce,
+   * and when it uses lookup tables on those that could change one.
+   */
+  concerns({ transaction: { message } }: Submission): boolean {
+    if (this.#signatures.size > 0 && advancesNonce(message)) return true;
+    return this.#tableWriters > 0 && message.totalKeyCount > message.staticKeyCount;
+  }
+
+  /** Whether a transaction under way may write an account. */
+  mayChange(address: string): boolean {
+    for (const batch of this.#batches) {
+      if (batch.some(({ machine }) => machine.writable.includes(address))) return true;
+    }
+    return false;
+  }
+}
 
 /** Transactions of a batch. Handing one over costs about 30 µs, and its results are recorded at a stretch. */
 const BATCH_MAX = 64;

@@ -1,5 +1,6 @@
 import type { AccountWrite } from "@sluice/svm/bank";
-import { sysvars } from "@sluice/wire/programs";
+import { maxU64 } from "@sluice/wire/identifiers";
+import { programs, sysvars } from "@sluice/wire/programs";
 import { feeRules } from "@sluice/wire/runtime-rules";
 import { ByteWriter } from "./bytes.ts";
 import type { ChainAccount } from "./records.ts";
@@ -117,4 +118,28 @@ export class SlotHistory {
     const writer = new ByteWriter().u8(1).u64(BigInt(this.#words.length)).bytes(words);
     return sysvar(sysvars.slotHistory, writer.u64(SLOT_HISTORY_BITS).u64(nextSlot).finish());
   }
+}
+
+/** An account of `owner` that pays no rent: with just enough lamports for that when none are named. */
+export function ownedAccount(owner: string, data: Uint8Array, lamports?: bigint): ChainAccount {
+  return {
+    lamports: lamports ?? rentExemptLamports(data.length),
+    data,
+    owner,
+    executable: false,
+    rentEpoch: maxU64,
+  };
+}
+
+export function systemAccount(lamports: bigint): ChainAccount {
+  return ownedAccount(programs.system, new Uint8Array(), lamports);
+}
+
+/**
+ * A program that only stands there, as one of the node itself: it can be seen and not called, and no loader looks into
+ * it. What it would do the chain does.
+ */
+export function standInProgram(name: string): ChainAccount {
+  const data = new TextEncoder().encode(name);
+  return { ...ownedAccount(programs.nativeLoader, data), executable: true };
 }

@@ -1,7 +1,5 @@
 import { expect, test } from "bun:test";
-import { EpochSchedule } from "../epochs.ts";
-import { EpochStakes, type VoterStake } from "./epoch-stakes.ts";
-import { drawLeaders, LeaderSchedule } from "./leader-schedule.ts";
+import { drawLeaders, EpochSchedule, EpochStakes, LeaderSchedule, type VoterStake } from "./leader-schedule.ts";
 
 const voter = (name: string, stake: bigint): VoterStake => ({ vote: `vote ${name}`, identity: name, stake });
 const voters = [voter("a", 50n), voter("b", 30n), voter("c", 20n)];
