@@ -1,6 +1,6 @@
 import type { Svm } from "@sluice/svm/bank";
 import type { Server, ServerWebSocket } from "bun";
-import { Door } from "../door.ts";
+import { Door } from "../listener.ts";
 import { Chain, PerformanceSamples } from "./bank/index.ts";
 import {
   adminMethods,

@@ -1,5 +1,5 @@
 import type { Server, ServerWebSocket } from "bun";
-import { Door } from "../door.ts";
+import { Door } from "../listener.ts";
 import type { Answer, Ask, Exchange } from "./exchanges/exchange.ts";
 import { page } from "./exchanges/exchange.ts";
 import type { Faults } from "./faults/faults.ts";

@@ -1,6 +1,6 @@
 import type { Svm } from "@sluice/svm/bank";
 import type { BankSlot, Block } from "../model/index.ts";
-import type { TakenBack } from "./left-branch.ts";
+import type { TakenBack } from "./abandoned-fork.ts";
 
 export interface ChainOptions {
   /** Nominal length of a slot; the chain's own clock is whoever closes its slots. */

@@ -6,16 +6,16 @@ import { type BlockBuilder, Cluster, distributeFees, EpochSchedule, slotYears } 
 import type { Genesis } from "../genesis/index.ts";
 import { History, type RecordedTransaction } from "../history/index.ts";
 import type { BankSlot, Block, ChainAccount, Commitment } from "../model/index.ts";
-import { CommitmentLadder } from "./bank-slot.ts";
+import { LeftBranch, leavingBranch } from "./abandoned-fork.ts";
 import { blockOf } from "./block-of.ts";
 import { BundleStage } from "./bundles/bundle-stage.ts";
 import { type BundleSimulation, type BundleSimulationRequest, simulateBundleAt } from "./bundles/simulate-bundle.ts";
 import type { ChainDependencies, ChainListener, ChainOptions, ForkKeeps } from "./chain-interfaces.ts";
-import { LeftBranch, leavingBranch } from "./left-branch.ts";
+import { CommitmentLadder } from "./commitment-ladder.ts";
 import { OpenSlot } from "./open-slot.ts";
 import { BlockhashQueue, StatusCache } from "./recent-blocks.ts";
 import { runVotes } from "./run-votes.ts";
-import { type Simulation, type SimulationBank, type SimulationRequest, simulateAt } from "./simulate.ts";
+import { type Simulation, type SimulationBank, type SimulationRequest, simulateAt } from "./simulation.ts";
 import { SlotSysvars } from "./slot-sysvars.ts";
 import { Pipeline, type PipelineFacts } from "./transaction-scheduler.ts";
 

@@ -4,12 +4,12 @@
  * its slots; it feeds accounts and history, and reports each step to its listeners.
  */
 
+export { LeftBranch, type TakenBack } from "./abandoned-fork.ts";
 export { BUNDLE_TRANSACTIONS_MAX, type BundlePacket, bundleId, type InsertionFault } from "./bundles/insertion.ts";
 export type { BundleStep } from "./bundles/simulate-bundle.ts";
 export { Chain } from "./chain.ts";
 export { messageFees } from "./costs.ts";
-export { LeftBranch, type TakenBack } from "./left-branch.ts";
 export { PerformanceSamples } from "./performance.ts";
 export { BLOCKHASH_LIFE_BLOCKS, StatusCache } from "./recent-blocks.ts";
 export { signaturesValid } from "./resolve.ts";
-export type { Simulation, SimulationBank, SimulationRequest } from "./simulate.ts";
+export type { Simulation, SimulationBank, SimulationRequest } from "./simulation.ts";

@@ -1,9 +1,9 @@
-import type { Door } from "../../door.ts";
+import type { Door } from "../../listener.ts";
 import type { Chain } from "../bank/index.ts";
 import type { JsonObject } from "../encode/index.ts";
 import type { BlockEngineLinks } from "../leader/index.ts";
 import type { EdgeFaults, SocketFaults } from "./edge.ts";
-import type { LaggingView } from "./lag.ts";
+import type { LaggingView } from "./lagging-view.ts";
 import { SeededRandom } from "./random.ts";
 import type { SlotClock } from "./slot-clock.ts";
 

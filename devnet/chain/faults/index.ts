@@ -5,6 +5,6 @@
 
 export { EdgeFaults, methodsOf, SocketFaults } from "./edge.ts";
 export { Faults } from "./faults.ts";
-export { LaggingView } from "./lag.ts";
+export { LaggingView } from "./lagging-view.ts";
 export { adminMethods, healthMethod } from "./methods.ts";
 export { SlotClock } from "./slot-clock.ts";

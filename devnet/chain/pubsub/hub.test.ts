@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { Keypair, SystemProgram } from "@solana/web3.js";
 import { PerformanceSamples } from "../bank/performance.ts";
-import { LaggingView } from "../faults/lag.ts";
+import { LaggingView } from "../faults/lagging-view.ts";
 import type { RpcNode } from "../rpc/method.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
 import { PubSubHub } from "./hub.ts";

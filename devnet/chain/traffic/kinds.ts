@@ -8,13 +8,12 @@ import {
   transfer,
   transferTokens,
 } from "./instructions.ts";
-import { nftLife, nftMint } from "./nft-life.ts";
+import { nftLife, nftMint } from "./nfts.ts";
 
 import type { Wallet } from "./parties.ts";
-import { mintSigners, type OpenHolding, type Plan, plan, type Scene } from "./scene.ts";
-
 import { stake } from "./stakes.ts";
 import { swap, swapBeyondItsBound } from "./swaps.ts";
+import { mintSigners, type OpenHolding, type Plan, plan, type Scene } from "./traffic-world.ts";
 
 const UNITS_MINTED_MAX = 1_000_000n;
 const PAYMENTS_MAX = 8;

@@ -1,10 +1,10 @@
 import { decodeStakeAccount } from "@sluice/wire/accounts/native";
 import { maxU64 } from "@sluice/wire/identifiers";
 import { rentExemptLamports } from "../model/index.ts";
-import type { CastStake } from "./cast.ts";
 import { createStake, deactivateStake, delegateStake, withdrawStake } from "./instructions.ts";
 import { partyOf, type TrafficInstruction } from "./message.ts";
-import { type Plan, plan, type Scene } from "./scene.ts";
+import { type Plan, plan, type Scene } from "./traffic-world.ts";
+import type { CastStake } from "./wallets.ts";
 
 const SOL = 1_000_000_000n;
 const STAKE_BYTES = 200;

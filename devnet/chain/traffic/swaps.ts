@@ -4,7 +4,7 @@ import { closeTokenAccount, openTokenAccount, syncNative, transfer } from "./ins
 import type { Party, TrafficInstruction } from "./message.ts";
 import type { Wallet } from "./parties.ts";
 import { type CastPool, type CastSide, swapInstruction } from "./pools.ts";
-import { type Plan, plan, type Scene } from "./scene.ts";
+import { type Plan, plan, type Scene } from "./traffic-world.ts";
 
 const SWAP_UNITS = 200_000;
 /** How far a price may wander from where genesis set it before everybody trades it back, in thousandths. */

@@ -2,15 +2,14 @@ import { keyBytes } from "@sluice/svm";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/index.ts";
 import { airdropTransaction } from "../rpc/index.ts";
-import { type Cast, createCast } from "./cast.ts";
 import { Draw } from "./draw.ts";
 import { setUnitLimit, setUnitPrice } from "./instructions.ts";
 import { drawPlan, type TrafficKind } from "./kinds.ts";
+import { type Errand, errands, LookupTables } from "./maintenance.ts";
 import { type Draft, signedBytes } from "./message.ts";
 import { NFTS_MAX } from "./nft-roster.ts";
-import { Holds, type Plan, Scene, type SceneChain } from "./scene.ts";
-
-import { type Errand, errands, LookupTables } from "./upkeep.ts";
+import { Holds, type Plan, Scene, type SceneChain } from "./traffic-world.ts";
+import { type Cast, createCast } from "./wallets.ts";
 
 /** Transactions that prepare or repair the traffic in one slot. */
 const ERRANDS_PER_SLOT = 8;

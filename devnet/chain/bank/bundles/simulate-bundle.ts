@@ -3,7 +3,7 @@ import type { Transaction } from "@sluice/wire/transaction";
 import { type ChainAccount, type TokenBalance, type TransactionErrorJson, tokenBalances } from "../../model/index.ts";
 import { admit, exactError, loadedBytes, withLamports } from "../executor.ts";
 import { type ResolvedTransaction, svmTransaction } from "../resolve.ts";
-import { overlayOf, type SimulationBank, type SimulationDependencies, viewOf } from "../simulate.ts";
+import { overlayOf, type SimulationBank, type SimulationDependencies, viewOf } from "../simulation.ts";
 import { namesLoader } from "./run-bundle.ts";
 
 export interface BundleSimulationRequest {

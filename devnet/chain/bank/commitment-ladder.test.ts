@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { BankSlot } from "../model/records.ts";
-import { CommitmentLadder } from "./bank-slot.ts";
+import { CommitmentLadder } from "./commitment-ladder.ts";
 
 function bank(slot: bigint): BankSlot {
   const parent = slot === 0n ? 0n : slot - 1n;

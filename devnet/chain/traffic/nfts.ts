@@ -26,7 +26,7 @@ import {
   verifyCollection,
 } from "./nft-instructions.ts";
 import type { CastNft, ClassicNft, NftHolder } from "./nft-roster.ts";
-import { type Plan, plan, type Scene } from "./scene.ts";
+import { type Plan, plan, type Scene } from "./traffic-world.ts";
 
 const SOL = 1_000_000_000n;
 /** A Token-2022 mint with a close authority and a metadata pointer, before its metadata are in it. */

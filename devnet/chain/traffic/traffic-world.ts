@@ -1,8 +1,8 @@
 import { type ChainAccount, type GenesisKeypair, isTokenAccount, mintState, tokenAmount } from "../model/index.ts";
-import type { Cast } from "./cast.ts";
 import type { Draw } from "./draw.ts";
 import type { Draft, TrafficInstruction, UsableTable } from "./message.ts";
 import type { CastMint, Holding, Wallet } from "./parties.ts";
+import type { Cast } from "./wallets.ts";
 
 const SOL = 1_000_000_000n;
 /** What a wallet is given by the faucet, unless the faucet holds too little for everybody. */

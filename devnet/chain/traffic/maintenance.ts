@@ -1,11 +1,11 @@
 import { decodeAddressLookupTable } from "@sluice/wire/accounts/native";
 import { mintSize } from "@sluice/wire/accounts/token";
 import { rentExemptLamports } from "../model/index.ts";
-import { tableAddress } from "./cast.ts";
 import { createAccount, createTable, initializeMint, mintTokens, openTokenAccount } from "./instructions.ts";
 import type { Draft, Party, UsableTable } from "./message.ts";
 import type { CastMint } from "./parties.ts";
-import { mintSigners, type Scene, type SceneChain } from "./scene.ts";
+import { mintSigners, type Scene, type SceneChain } from "./traffic-world.ts";
+import { tableAddress } from "./wallets.ts";
 
 /** Open accounts that each mint has at least, so that its units can move. */
 const HOLDERS_MIN = 6;
