@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { systemClock, systemRandom } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import { parseTransaction } from "@sluice/wire/transaction";
-import { addressOf } from "../server/src/engine/testing/fake-desk.ts";
+import { addressOf } from "../server/src/engine/testing/fake-service.ts";
 import { type ServedEngine, serveEngine } from "../server/src/engine/testing/served-engine.ts";
 import { devTls } from "../server/src/net/index.ts";
 

@@ -4,7 +4,7 @@ import { consoleBundleStory } from "./console-bundles.ts";
 
 const id = "ab".repeat(32);
 const record = acceptedBundle({ id, signatures: [], searcherId: "owner", tip: 2n ** 63n, sealed: new Uint8Array() });
-const engine = { book: { get: async (asked: string) => (asked === id ? record : null) } };
+const engine = { pool: { get: async (asked: string) => (asked === id ? record : null) } };
 const about = { id, nowMs: 1_800_000_000_000 };
 
 test("a bundle's story is its searcher's and the operators', and for others it is not there", async () => {

@@ -15,9 +15,9 @@ export async function consoleBundles(
   { accountId, operates }: ConsoleViewer,
   about: { readonly door: string; readonly nowMs: number },
 ): Promise<ConsoleBundles> {
-  const { book, desk, switches } = engine;
+  const { pool, desk, switches } = engine;
   const [page, reputation] = await Promise.all([
-    book.list({ searcherId: accountId, limit: shownMax, cursor: null }),
+    pool.list({ searcherId: accountId, limit: shownMax, cursor: null }),
     desk.reputation(accountId),
   ]);
   const { floor, average24h, utilization, landed } = desk.tipFloor();
@@ -27,7 +27,7 @@ export async function consoleBundles(
     engine: {
       status: engine.status().status,
       slot: slotOf(desk.currentSlot()),
-      live: book.liveOf(accountId).length,
+      live: pool.liveOf(accountId).length,
       leaders: leaders.length,
       nextLeaderSlot: slotOf(desk.nextLeader()?.slot),
     },
@@ -50,7 +50,7 @@ export async function consoleBundles(
       ? {
           maintenance: switches.isInMaintenance,
           halted: switches.isHalted,
-          bundlesLive: book.liveCount,
+          bundlesLive: pool.liveCount,
           validators: leaders.map(([identity, slots]) => ({ identity, next_slots: slots.map(Number) })),
         }
       : null,
@@ -60,11 +60,11 @@ export async function consoleBundles(
 
 /** One bundle in the console's form; null where there is none that the viewer may see. */
 export async function consoleBundleStory(
-  { book }: { readonly book: Pick<Engine["book"], "get"> },
+  { pool }: { readonly pool: Pick<Engine["pool"], "get"> },
   { accountId, operates }: ConsoleViewer,
   about: { readonly id: string; readonly nowMs: number },
 ): Promise<ConsoleBundleStory | null> {
-  const record = await book.get(about.id);
+  const record = await pool.get(about.id);
   if (record === null || (record.searcherId !== accountId && !operates)) return null;
   const { forwarded, landed, tipSeen, lastValidBlockHeight } = record;
   return {
@@ -90,7 +90,7 @@ function shownBundle(record: BundleRecord): ConsoleBundle {
     finalized: state === "finalized",
     reason: record.reason,
     detail: record.detail,
-    door: record.door,
+    door: record.ingress,
     mevType: record.mevType,
     tip: String(record.tip),
     sealed: sealed !== null,

@@ -8,14 +8,14 @@ export function engineBoard(service: EngineService | null): EngineBoard {
     figures: () => {
       const engine = service?.active ?? null;
       if (engine === null) return null;
-      const { desk, book } = engine;
+      const { desk, pool } = engine;
       const slot = desk.currentSlot();
       const { floor, average24h, utilization } = desk.tipFloor();
       return {
         status: engine.status().status,
         // Slots stay far below 2^53 within the life of a chain (contract: count).
         slot: slot === null ? null : Number(slot),
-        bundles_live: book.liveCount,
+        bundles_live: pool.liveCount,
         validators: [...desk.connectedLeaders()].map(([identity, slots]) => ({
           identity,
           next_slots: slots.map(Number),
@@ -24,7 +24,7 @@ export function engineBoard(service: EngineService | null): EngineBoard {
       };
     },
     followSwitches: async () => {
-      await service?.active?.switches.look();
+      await service?.active?.switches.refresh();
     },
   };
 }

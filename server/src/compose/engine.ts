@@ -136,8 +136,8 @@ function engineEvents(events: Events): EngineServiceDependencies["events"] {
     streamClosed: (method) => events.engineStreamClosed(method),
     machineEnded: (reason) => events.engineMachineEnded(reason),
     degraded: (reasons) => events.engineDegraded(reasons),
-    heldUp: (what, fault) => events.engineHeldUp(what, fault),
+    retryableError: (what, error) => events.engineHeldUp(what, error),
     answered: (route, status) => events.engineCallEnded(route, String(status)),
-    internalError: (where, fault) => events.internalError(where, fault),
+    internalError: (where, error) => events.internalError(where, error),
   };
 }

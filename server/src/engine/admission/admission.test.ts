@@ -21,7 +21,7 @@ const tipping = (lamports = 10_000n): Uint8Array => transfer({ from, to: tipAcco
 const paying = (lamports: bigint): Uint8Array => transfer({ from, to: other, lamports, blockhash });
 
 function submission(transactions: readonly Uint8Array[], given: Partial<BundleSubmission> = {}): BundleSubmission {
-  return { transactions, tip: 5_000n, mevType: "unknown", targetSlot: null, sealed: null, door: "grpc", ...given };
+  return { transactions, tip: 5_000n, mevType: "unknown", targetSlot: null, sealed: null, ingress: "grpc", ...given };
 }
 
 const effects: BundleEffects = {
@@ -51,7 +51,7 @@ interface Given {
 function admission(given: Given = {}) {
   const accepted: NewBundle[] = [];
   const asked: string[] = [];
-  const book: AdmissionDependencies["book"] = {
+  const pool: AdmissionDependencies["pool"] = {
     get: async (id) => (given.ended?.id === id ? given.ended : null),
     live: (id) => recordOf(accepted.find((bundle) => bundle.id === id)),
     simulated: () => {},
@@ -75,7 +75,7 @@ function admission(given: Given = {}) {
         return given.outcome ?? effects;
       },
     },
-    book,
+    pool,
     leaders: { reachable: () => given.isReachable ?? true },
     tipAccounts: new Set([tipAccount]),
     tipFloor: () => given.floor ?? engineLimits.tipMinimum,
@@ -142,9 +142,9 @@ test("a transaction is taken as bytes and as base64 text alike", async () => {
 
 test("what a door has decoded is bytes, even where it looks like text", async () => {
   const text = new Uint8Array(Buffer.from(Buffer.from(tipping()).toString("base64")));
-  for (const door of ["rest", "jito-rpc"] as const) {
-    expect(await reasonOf(submission([text], { door }))).toBe("malformed_transaction");
-    expect(await reasonOf(submission([tipping()], { door }))).toBe("accepted");
+  for (const ingress of ["rest", "jito-rpc"] as const) {
+    expect(await reasonOf(submission([text], { ingress }))).toBe("malformed_transaction");
+    expect(await reasonOf(submission([tipping()], { ingress }))).toBe("accepted");
   }
 });
 

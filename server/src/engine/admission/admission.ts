@@ -8,14 +8,14 @@ import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import type { BundleEffects, BundleFailure } from "../simulation/index.ts";
 import type { AdmissionChain, AdmissionLeaders, AdmissionPool, AdmissionSimulator } from "./interfaces.ts";
 import { checkLifetimes } from "./lifetimes.ts";
-import { type Fault, fault, readTransactions } from "./read-transactions.ts";
+import { type Rejection, readTransactions, rejection } from "./read-transactions.ts";
 import { bundleId, checkStatically } from "./static-checks.ts";
 
 export interface AdmissionDependencies {
   readonly clock: Clock;
   readonly chain: AdmissionChain;
   readonly simulator: AdmissionSimulator;
-  readonly book: AdmissionPool;
+  readonly pool: AdmissionPool;
   readonly leaders: AdmissionLeaders;
   readonly tipAccounts: ReadonlySet<Address>;
   /** Lamports that a bundle has to pay at this moment. */
@@ -37,7 +37,7 @@ interface Checked extends OpenedContent {
 const lamportsMax = 2n ** 63n - 1n;
 
 type ReadBundle =
-  | Fault
+  | Rejection
   | {
       readonly ok: true;
       readonly id: string;
@@ -45,14 +45,14 @@ type ReadBundle =
       readonly signatures: readonly Signature[];
     };
 
-type Check = { readonly ok: true; readonly checked: Checked } | (Fault & { readonly id: string });
+type Check = { readonly ok: true; readonly checked: Checked } | (Rejection & { readonly id: string });
 
 /** Doors that have decoded texts themselves: what they hand in is bytes, even where it looks like text. */
 const bytesOnly: ReadonlySet<BundleIngress> = new Set(["rest", "jito-rpc"]);
 
 interface Origin {
   readonly searcherId: string;
-  /** Out of an envelope, and in the book under the envelope's id. */
+  /** Out of an envelope, and in the pool under the envelope's id. */
   readonly isOpened: boolean;
 }
 
@@ -68,31 +68,31 @@ export interface Claim {
  * simulation, so that a bad bundle costs as little as it can. `accepted` is said when the bundle is on disk.
  */
 export class Admission {
-  readonly #deps: AdmissionDependencies;
+  readonly #dependencies: AdmissionDependencies;
 
   constructor(dependencies: AdmissionDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   async submit(submission: BundleSubmission, searcher: Searcher): Promise<SubmitOutcome> {
-    const tipFloor = this.#deps.tipFloor();
-    const read = readBundle(submission.transactions, !bytesOnly.has(submission.door));
+    const tipFloor = this.#dependencies.tipFloor();
+    const read = readBundle(submission.transactions, !bytesOnly.has(submission.ingress));
     // A live bundle of the same transactions was found right when it came, and the same again is no second bid.
-    const known = read.ok ? this.#deps.book.live(read.id) : null;
+    const known = read.ok ? this.#dependencies.pool.live(read.id) : null;
     if (known !== null) return { accepted: true, record: known, fresh: false, tipFloor };
     const check = await this.#check(read, submission, { searcherId: searcher.id, isOpened: false });
     if (!check.ok) {
-      const landed = check.reason === "already_processed" ? await this.#deps.book.get(check.id) : null;
+      const landed = check.reason === "already_processed" ? await this.#dependencies.pool.get(check.id) : null;
       // What is in the chain is there as this bundle, which nobody may be told to be dropped.
       if (landed?.state === "finalized" || landed?.state === "included")
         return { accepted: true, record: landed, fresh: false, tipFloor };
       return { accepted: false, id: check.id, reason: check.reason, detail: check.detail, tipFloor };
     }
     const { checked } = check;
-    const { fresh, record } = await this.#deps.book.accept(this.#bundle(submission, searcher, checked));
+    const { fresh, record } = await this.#dependencies.pool.accept(this.#bundle(submission, searcher, checked));
     if (fresh) {
-      this.#deps.book.simulated(record.id, checked.seen);
-      this.#deps.seen(record, checked.seen);
+      this.#dependencies.pool.simulated(record.id, checked.seen);
+      this.#dependencies.seen(record, checked.seen);
     }
     return { accepted: true, record, fresh, tipFloor };
   }
@@ -102,50 +102,50 @@ export class Admission {
     transactions: readonly Uint8Array[],
     claim: Claim,
     searcherId: string,
-  ): Promise<{ readonly ok: true; readonly content: OpenedContent; readonly seen: Checked["seen"] } | Fault> {
+  ): Promise<{ readonly ok: true; readonly content: OpenedContent; readonly seen: Checked["seen"] } | Rejection> {
     const check = await this.#check(readBundle(transactions, true), claim, { searcherId, isOpened: true });
     return check.ok ? { ok: true, content: check.checked, seen: check.checked.seen } : check;
   }
 
   /** The slot, the tip and the leaders of a claim; null when nothing is against it. */
-  checkClaim({ tip, targetSlot }: Claim, transactionCount: number): Fault | null {
-    const { leaders, tipFloor, chain } = this.#deps;
+  checkClaim({ tip, targetSlot }: Claim, transactionCount: number): Rejection | null {
+    const { leaders, tipFloor, chain } = this.#dependencies;
     const slot = chain.slot();
     // Before the chain has told its slot nobody knows who leads.
-    if (slot === null) return fault("no_leader", "the chain's slot is not known yet");
+    if (slot === null) return rejection("no_leader", "the chain's slot is not known yet");
     if (targetSlot !== null) {
-      if (targetSlot < slot) return fault("target_slot_past", `the chain is at slot ${slot}`);
+      if (targetSlot < slot) return rejection("target_slot_past", `the chain is at slot ${slot}`);
       if (targetSlot > slot + engineLimits.targetSlotsAhead) {
-        return fault("target_slot_too_far", `at most slot ${slot + engineLimits.targetSlotsAhead}`);
+        return rejection("target_slot_too_far", `at most slot ${slot + engineLimits.targetSlotsAhead}`);
       }
     }
-    if (tip !== null && tip < tipFloor()) return fault("tip_below_floor", `the floor is ${tipFloor()} lamports`);
-    if (tip !== null && tip > lamportsMax) return fault("tip_not_paid", "there are not so many lamports");
-    return leaders.reachable(targetSlot, transactionCount) ? null : fault("no_leader");
+    if (tip !== null && tip < tipFloor()) return rejection("tip_below_floor", `the floor is ${tipFloor()} lamports`);
+    if (tip !== null && tip > lamportsMax) return rejection("tip_not_paid", "there are not so many lamports");
+    return leaders.reachable(targetSlot, transactionCount) ? null : rejection("no_leader");
   }
 
   async #check(read: ReadBundle, claim: Claim, { searcherId, isOpened }: Origin): Promise<Check> {
     if (!read.ok) return { ...read, id: "" };
     const { id, transactions, signatures } = read;
-    const refuse = (because: Fault): Check => ({ ...because, id });
+    const refuse = (because: Rejection): Check => ({ ...because, id });
     const broken =
-      checkStatically(transactions, this.#deps) ??
+      checkStatically(transactions, this.#dependencies) ??
       this.checkClaim(claim, transactions.length) ??
       this.#checkTwin(isOpened ? null : id, signatures);
     if (broken !== null) return refuse(broken);
-    const lifetimes = await checkLifetimes(transactions, this.#deps.chain);
+    const lifetimes = await checkLifetimes(transactions, this.#dependencies.chain);
     if (!lifetimes.ok) return refuse(lifetimes);
-    const known = this.#deps.chain.seen(signatures);
-    if (known !== null) return refuse(fault("already_processed", known));
+    const known = this.#dependencies.chain.seen(signatures);
+    if (known !== null) return refuse(rejection("already_processed", known));
     const bytes = transactions.map((transaction) => transaction.bytes);
     // Nodes are asked about the newest slots while the bundle's accounts are read: next to none of those asked about is there.
     const [landed, seen] = await Promise.all([
-      this.#deps.chain.processed(signatures),
-      this.#deps.simulator.simulate({ id, transactions: bytes }),
+      this.#dependencies.chain.processed(signatures),
+      this.#dependencies.simulator.simulate({ id, transactions: bytes }),
     ]);
-    if (landed[0] !== undefined) return refuse(fault("already_processed", landed[0]));
+    if (landed[0] !== undefined) return refuse(rejection("already_processed", landed[0]));
     if (!seen.ok && seen.reason === "unavailable") throw new SluiceError("OVERLOADED");
-    if (seen.ok || seen.reason === "simulation_failed") this.#deps.simulated(searcherId, seen.ok);
+    if (seen.ok || seen.reason === "simulation_failed") this.#dependencies.simulated(searcherId, seen.ok);
     if (!seen.ok) return refuse(simulationFault(seen));
     const unpaid = this.#checkTip(seen.tip, claim);
     if (unpaid !== null) return refuse(unpaid);
@@ -158,31 +158,31 @@ export class Admission {
    * The same transactions under another id, as an envelope has one, would be counted twice when they land once. An envelope
    * that is opened has no signatures yet, so what has these is another bundle, whatever its id (null).
    */
-  #checkTwin(id: string | null, signatures: readonly Signature[]): Fault | null {
+  #checkTwin(id: string | null, signatures: readonly Signature[]): Rejection | null {
     const [first] = signatures;
-    const same = first === undefined ? [] : this.#deps.book.holding(first);
+    const same = first === undefined ? [] : this.#dependencies.pool.holding(first);
     const isTwin = (record: BundleRecord): boolean =>
       record.id !== id &&
       record.signatures.length === signatures.length &&
       record.signatures.every((each, index) => each === signatures[index]);
-    return same.some(isTwin) ? fault("duplicate_transaction", "another bundle in flight holds the same") : null;
+    return same.some(isTwin) ? rejection("duplicate_transaction", "another bundle in flight holds the same") : null;
   }
 
-  #checkTip(paid: bigint, { tip }: Claim): Fault | null {
-    const floor = this.#deps.tipFloor();
+  #checkTip(paid: bigint, { tip }: Claim): Rejection | null {
+    const floor = this.#dependencies.tipFloor();
     if (tip === null && paid > 0n && paid < floor) {
-      return fault("tip_below_floor", `pays ${paid} lamports, the floor is ${floor}`);
+      return rejection("tip_below_floor", `pays ${paid} lamports, the floor is ${floor}`);
     }
     const claimed = tip ?? floor;
-    return paid < claimed ? fault("tip_not_paid", `pays ${paid} of ${claimed} lamports`) : null;
+    return paid < claimed ? rejection("tip_not_paid", `pays ${paid} of ${claimed} lamports`) : null;
   }
 
   #bundle(submission: BundleSubmission, searcher: Searcher, checked: Checked): NewBundle {
-    const receivedAt = this.#deps.clock.now();
+    const receivedAt = this.#dependencies.clock.now();
     return {
       id: checked.id,
       searcherId: searcher.id,
-      door: submission.door,
+      ingress: submission.ingress,
       transactions: checked.transactions,
       signatures: checked.signatures,
       tip: checked.tip,
@@ -197,7 +197,7 @@ export class Admission {
   }
 
   #slot(): Slot {
-    return this.#deps.chain.slot() ?? (0n as Slot);
+    return this.#dependencies.chain.slot() ?? (0n as Slot);
   }
 }
 
@@ -209,8 +209,8 @@ function readBundle(sent: readonly Uint8Array[], mayBeText: boolean): ReadBundle
   return { ...read, signatures, id: bundleId(signatures) };
 }
 
-function simulationFault({ reason, index, error }: BundleFailure): Fault {
-  if (reason !== "simulation_failed") return fault(reason, `transaction ${index}`);
+function simulationFault({ reason, index, error }: BundleFailure): Rejection {
+  if (reason !== "simulation_failed") return rejection(reason, `transaction ${index}`);
   const isOverBudget = /ComputationalBudgetExceeded|exceeded CUs/.test(error);
-  return fault(isOverBudget ? "compute_exceeded" : "simulation_failed", `transaction ${index}: ${error}`);
+  return rejection(isOverBudget ? "compute_exceeded" : "simulation_failed", `transaction ${index}: ${error}`);
 }

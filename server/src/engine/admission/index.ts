@@ -1,7 +1,7 @@
 /**
  * admission: whether a bundle may enter the auction. Fed by the doors with what they decoded and by the auctioneer with
- * opened envelopes; asks the chain, the simulation and the book; feeds the book with what it accepts.
+ * opened envelopes; asks the chain, the simulation and the pool; feeds the pool with what it accepts.
  */
 export { Admission, type AdmissionDependencies, type Claim } from "./admission.ts";
 export type * from "./interfaces.ts";
-export { decodeBase64, type Fault, fault } from "./read-transactions.ts";
+export { decodeBase64, type Rejection, rejection } from "./read-transactions.ts";

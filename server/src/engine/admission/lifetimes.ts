@@ -1,7 +1,7 @@
 import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
 import type { AdmissionChain } from "./interfaces.ts";
-import { type Fault, fault } from "./read-transactions.ts";
+import { type Rejection, rejection } from "./read-transactions.ts";
 
 const advanceNonce = 4;
 
@@ -20,7 +20,7 @@ function advancesNonce({ message }: Transaction): boolean {
 export async function checkLifetimes(
   transactions: readonly Transaction[],
   chain: Pick<AdmissionChain, "blockhash">,
-): Promise<{ readonly ok: true; readonly lastValidBlockHeight: bigint | null } | Fault> {
+): Promise<{ readonly ok: true; readonly lastValidBlockHeight: bigint | null } | Rejection> {
   const lifetimes = await Promise.all(transactions.map(({ message }) => chain.blockhash(message.blockhash)));
   let least: bigint | null = null;
   for (const [index, transaction] of transactions.entries()) {
@@ -29,7 +29,7 @@ export async function checkLifetimes(
       const height = lifetime.lastValidBlockHeight;
       if (least === null || height < least) least = height;
     } else if (!advancesNonce(transaction)) {
-      return fault("blockhash_expired", `transaction ${index}`);
+      return rejection("blockhash_expired", `transaction ${index}`);
     }
   }
   return { ok: true, lastValidBlockHeight: least };

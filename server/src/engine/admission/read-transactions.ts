@@ -2,15 +2,19 @@ import { type BundleReason, engineLimits } from "@sluice/contract/engine";
 import { parseTransaction, type Transaction, type TransactionFault } from "@sluice/wire/transaction";
 
 /** Why a bundle is not taken, and what there is to say beside the reason. */
-export interface Fault {
+export interface Rejection {
   readonly ok: false;
   readonly reason: BundleReason;
   readonly detail: string | null;
 }
 
-export const fault = (reason: BundleReason, detail: string | null = null): Fault => ({ ok: false, reason, detail });
+export const rejection = (reason: BundleReason, detail: string | null = null): Rejection => ({
+  ok: false,
+  reason,
+  detail,
+});
 
-export type ReadTransactions = { readonly ok: true; readonly transactions: readonly Transaction[] } | Fault;
+export type ReadTransactions = { readonly ok: true; readonly transactions: readonly Transaction[] } | Rejection;
 
 /**
  * The first byte of a transaction is its number of signatures, of which 19 fill all its bytes, or 0x81; that of base64
@@ -42,9 +46,9 @@ export function decodeBase64(text: string): Uint8Array | null {
  * it is (`mayBeText`). Never throws.
  */
 export function readTransactions(sent: readonly Uint8Array[], mayBeText: boolean): ReadTransactions {
-  if (sent.length === 0) return fault("empty_bundle");
+  if (sent.length === 0) return rejection("empty_bundle");
   if (sent.length > engineLimits.bundleTransactions) {
-    return fault("too_many_transactions", `at most ${engineLimits.bundleTransactions}`);
+    return rejection("too_many_transactions", `at most ${engineLimits.bundleTransactions}`);
   }
   const transactions: Transaction[] = [];
   for (const [index, bytes] of sent.entries()) {
@@ -59,19 +63,19 @@ function readTransaction(
   sent: Uint8Array,
   index: number,
   mayBeText: boolean,
-): { ok: true; transaction: Transaction } | Fault {
+): { ok: true; transaction: Transaction } | Rejection {
   let bytes = sent;
   if (mayBeText && isText(sent)) {
-    if (sent.length > textBytesMax) return fault("transaction_too_large", `transaction ${index}`);
+    if (sent.length > textBytesMax) return rejection("transaction_too_large", `transaction ${index}`);
     const decoded = decodeBase64(Buffer.from(sent).toString("latin1"));
-    if (decoded === null) return fault("bad_base64", `transaction ${index}`);
+    if (decoded === null) return rejection("bad_base64", `transaction ${index}`);
     bytes = decoded;
   }
   if (bytes.length > engineLimits.transactionBytes) {
-    return fault("transaction_too_large", `transaction ${index} has ${bytes.length} bytes`);
+    return rejection("transaction_too_large", `transaction ${index} has ${bytes.length} bytes`);
   }
   const parsed = parseTransaction(bytes);
   if (parsed.ok) return parsed;
   const reason = notCanonical.has(parsed.fault) ? "non_canonical_transaction" : "malformed_transaction";
-  return fault(reason, `transaction ${index}: ${parsed.fault} at byte ${parsed.offset}`);
+  return rejection(reason, `transaction ${index}: ${parsed.fault} at byte ${parsed.offset}`);
 }

@@ -3,7 +3,7 @@ import type { BundleState } from "@sluice/contract/engine";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { BundlePool, BundleRecord } from "../model/bundle.ts";
 import type { LostBid } from "../model/service.ts";
-import { FakeDesk } from "../testing/fake-desk.ts";
+import { FakeBlockEngineService } from "../testing/fake-service.ts";
 import { AuctionLosses } from "./auction-losses.ts";
 
 let records: Map<string, BundleRecord>;
@@ -12,20 +12,20 @@ let lostBids: AuctionLosses;
 
 beforeEach(() => {
   records = new Map();
-  const book: Pick<BundlePool, "live" | "onChange"> = {
+  const pool: Pick<BundlePool, "live" | "onChange"> = {
     live: (id) => records.get(id) ?? null,
     onChange: (listener) => {
       tell = (record) => listener(record, "accepted");
       return { [Symbol.dispose]: () => {} };
     },
   };
-  lostBids = new AuctionLosses({ book });
+  lostBids = new AuctionLosses({ pool });
 });
 
 async function bundle(searcherId: string, tag: number): Promise<string> {
   const searcher = { id: searcherId, accountId: searcherId, pubkey: null };
-  const given = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, door: "rest" } as const;
-  const outcome = await new FakeDesk().submit({ transactions: [Uint8Array.of(tag)], ...given }, searcher);
+  const given = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, ingress: "rest" } as const;
+  const outcome = await new FakeBlockEngineService().submit({ transactions: [Uint8Array.of(tag)], ...given }, searcher);
   if (!outcome.accepted) throw new Error("the desk refuses");
   records.set(outcome.record.id, outcome.record);
   return outcome.record.id;

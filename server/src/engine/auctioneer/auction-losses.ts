@@ -7,14 +7,14 @@ import type { LossReports, LostBid } from "../model/service.ts";
  * life; the last one is remembered until it ends, so that its end can say what it lost by.
  */
 export class AuctionLosses implements LossReports, Disposable {
-  readonly #book: Pick<BundlePool, "live">;
+  readonly #pool: Pick<BundlePool, "live">;
   readonly #last = new Map<string, LostBid>();
   readonly #followers = new Map<string, Set<(bid: LostBid) => void>>();
   readonly #following: Disposable;
 
-  constructor({ book }: { readonly book: Pick<BundlePool, "live" | "onChange"> }) {
-    this.#book = book;
-    this.#following = book.onChange(({ id, state }) => {
+  constructor({ pool }: { readonly pool: Pick<BundlePool, "live" | "onChange"> }) {
+    this.#pool = pool;
+    this.#following = pool.onChange(({ id, state }) => {
       // Others that hear of this end as well may still ask what the bundle lost by.
       if (state !== "accepted" && this.#last.has(id)) queueMicrotask(() => this.#last.delete(id));
     });
@@ -22,7 +22,7 @@ export class AuctionLosses implements LossReports, Disposable {
 
   note(bids: readonly LostBid[]): void {
     for (const bid of bids) {
-      const record = this.#book.live(bid.id);
+      const record = this.#pool.live(bid.id);
       if (record?.state !== "accepted") continue;
       const isFirst = !this.#last.has(bid.id);
       this.#last.set(bid.id, bid);

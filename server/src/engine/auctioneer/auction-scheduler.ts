@@ -9,32 +9,32 @@ export interface AuctionSchedulerDependencies {
   readonly hasLeaders: () => boolean;
   readonly slot: () => Slot | null;
   readonly isHalted: () => boolean;
-  readonly internalError: (where: string, fault: unknown) => void;
+  readonly internalError: (where: string, error: unknown) => void;
 }
 
 /** The engine's beat: an auction every so often, or, where no leader takes bundles, the ordinary way of single ones. */
 export class AuctionScheduler implements AsyncDisposable {
-  readonly #deps: AuctionSchedulerDependencies;
+  readonly #dependencies: AuctionSchedulerDependencies;
   readonly #timer: ReturnType<typeof setInterval>;
   #sentSlot: Slot | null = null;
   #underWay: Promise<unknown> | null = null;
 
   constructor(tickMs: number, dependencies: AuctionSchedulerDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
     this.#timer = setInterval(() => this.#tick(), tickMs);
   }
 
   #tick(): void {
-    if (this.#underWay !== null || this.#deps.isHalted()) return;
+    if (this.#underWay !== null || this.#dependencies.isHalted()) return;
     this.#underWay = this.#work()
-      .catch((fault: unknown) => this.#deps.internalError("tick", fault))
+      .catch((error: unknown) => this.#dependencies.internalError("tick", error))
       .finally(() => {
         this.#underWay = null;
       });
   }
 
   async #work(): Promise<void> {
-    const { auctioneer, fallback, hasLeaders, slot } = this.#deps;
+    const { auctioneer, fallback, hasLeaders, slot } = this.#dependencies;
     if (hasLeaders()) return await auctioneer.tick();
     const now = slot();
     if (now === null || now === this.#sentSlot) return;

@@ -14,7 +14,7 @@ function recordOf(id: string, given: Partial<BundleRecord> = {}): BundleRecord {
   return {
     id,
     searcherId: "searcher",
-    door: "grpc",
+    ingress: "grpc",
     transactions: [new Uint8Array([1])],
     signatures: [id as Signature],
     tip: 1_000n,
@@ -87,7 +87,7 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
   const faults: unknown[] = [];
   const lost: LostBid[] = [];
   const dependencies: Changeable<AuctioneerDependencies> = {
-    book: {
+    pool: {
       everyAccepted: () => [...records.values()].filter(({ state, sealed }) => state === "accepted" && sealed === null),
       live: (id) => records.get(id) ?? null,
       onChange: () => ({ [Symbol.dispose]: () => {} }),
@@ -118,14 +118,14 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
     settledThrough: () => state.settled,
     tipAccounts: [tipAccount],
     openSealed: async ({ slot }) => void state.opened.push(slot),
-    judgeable: async (bundles) => bundles.filter(({ id }) => !state.unjudged.has(id)),
-    outbid: (bids) => void lost.push(...bids),
+    simulatable: async (bundles) => bundles.filter(({ id }) => !state.unjudged.has(id)),
+    lost: (bids) => void lost.push(...bids),
     nowMs: () => 0,
     events: {
       ticked: () => {},
       delivered: () => {},
       winnerFailed: () => {},
-      internalError: (_where, fault) => void faults.push(fault),
+      internalError: (_where, error) => void faults.push(error),
     },
   };
   const auctioneer = new Auctioneer(dependencies);
@@ -279,13 +279,13 @@ test("a bundle on which machines end is not run again for the same block", async
 test("a fault in the middle of a tick takes nobody's chance in the block", async () => {
   const { auctioneer, add, blocks, delivered, faults, dependencies } = room();
   add("one", effectsOf(2_000n, ["pool"]));
-  const { simulated } = dependencies.book;
-  dependencies.book.simulated = () => {
+  const { simulated } = dependencies.pool;
+  dependencies.pool.simulated = () => {
     throw new Error("broken");
   };
   await auctioneer.tick();
   expect([faults.length, delivered.length]).toEqual([1, 0]);
-  dependencies.book.simulated = simulated;
+  dependencies.pool.simulated = simulated;
   await auctioneer.tick();
   expect(delivered).toEqual([["one"]]);
   expect(blocks.filter(({ isClosed }) => !isClosed)).toHaveLength(1);

@@ -25,7 +25,7 @@ const fillingMsMax = 100;
  * competes at each tick until it expires.
  */
 export class Auctioneer implements AsyncDisposable {
-  readonly #deps: AuctioneerDependencies;
+  readonly #dependencies: AuctioneerDependencies;
   readonly #candidates = new Candidates();
   readonly #losses = new Losses();
   readonly #following: Disposable;
@@ -35,24 +35,24 @@ export class Auctioneer implements AsyncDisposable {
   #ticking: Promise<void> | null = null;
 
   constructor(dependencies: AuctioneerDependencies) {
-    this.#deps = dependencies;
-    this.#following = dependencies.book.onChange((record) => {
+    this.#dependencies = dependencies;
+    this.#following = dependencies.pool.onChange((record) => {
       if (record.state !== "accepted" && record.state !== "included") this.#candidates.forget(record.id);
     });
   }
 
   /** What a simulation saw of a bundle; a tick need not run it then before it competes. Of one that has ended it is nothing. */
   seen({ id }: BundleRecord, effects: BundleEffects): void {
-    const record = this.#deps.book.live(id);
+    const record = this.#dependencies.pool.live(id);
     if (record !== null) this.#candidates.seen(record, effects);
   }
 
   /** One tick. One that is asked for while another lasts is left out. */
   tick(): Promise<void> {
     this.#ticking ??= this.#tick()
-      .catch((fault: unknown) => {
+      .catch((error: unknown) => {
         this.#plan?.takeBack();
-        this.#deps.events.internalError("auctioneer", fault);
+        this.#dependencies.events.internalError("auctioneer", error);
       })
       .finally(() => {
         this.#ticking = null;
@@ -61,27 +61,27 @@ export class Auctioneer implements AsyncDisposable {
   }
 
   async #tick(): Promise<void> {
-    const target = this.#deps.target();
+    const target = this.#dependencies.target();
     this.#tellLosses(target);
     if (target === null) return;
-    const startedMs = this.#deps.nowMs();
+    const startedMs = this.#dependencies.nowMs();
     const plan = await this.#planFor(target);
     if (!(await plan.renew())) return;
-    await this.#deps.openSealed(target);
+    await this.#dependencies.openSealed(target);
     const eligible = this.#eligible(plan, target);
     if (eligible.length === 0) return;
     await this.#learn(plan, eligible);
     const { winners, revenue, gap } = await this.#fill(plan, eligible, startedMs + fillingMsMax);
-    const durationMs = this.#deps.nowMs() - startedMs;
-    this.#deps.events.ticked({ candidates: eligible.length, winners, revenue, gap, durationMs });
+    const durationMs = this.#dependencies.nowMs() - startedMs;
+    this.#dependencies.events.ticked({ candidates: eligible.length, winners, revenue, gap, durationMs });
   }
 
   /** Once the slot that was filled is over, or another one is filled, nobody wins it any more. */
   #tellLosses(target: BuildTarget | null): void {
     const slot = this.#plan?.slot;
-    if (slot === undefined || target?.slot === slot || (target === null && !this.#deps.isOver(slot))) return;
+    if (slot === undefined || target?.slot === slot || (target === null && !this.#dependencies.isOver(slot))) return;
     const bids = this.#losses.over();
-    if (bids.length > 0) this.#deps.outbid(bids);
+    if (bids.length > 0) this.#dependencies.lost(bids);
   }
 
   /** The plan of the target's block: the present one, or a new one in place of it. */
@@ -90,15 +90,15 @@ export class Auctioneer implements AsyncDisposable {
     if (present !== null && present.slot === target.slot && present.leader === target.leader) return present;
     this.#plan = null;
     await present?.[Symbol.asyncDispose]();
-    const plan = new BlockPlan(target, () => this.#deps.simulator.openBlock(target.slot));
+    const plan = new BlockPlan(target, () => this.#dependencies.simulator.openBlock(target.slot));
     this.#plan = plan;
     return plan;
   }
 
   #eligible(plan: BlockPlan, { isOpen }: BuildTarget): readonly BundleRecord[] {
-    const settledThrough = this.#deps.settledThrough();
+    const settledThrough = this.#dependencies.settledThrough();
     const eligible: BundleRecord[] = [];
-    for (const record of this.#deps.book.everyAccepted()) {
+    for (const record of this.#dependencies.pool.everyAccepted()) {
       if (plan.settled.has(record.id)) continue;
       // A leader executes what it has at once, so what is meant for one slot waits until that slot is open.
       if (record.targetSlot !== null && (record.targetSlot !== plan.slot || !isOpen)) continue;
@@ -116,7 +116,7 @@ export class Auctioneer implements AsyncDisposable {
       unknownMax,
     );
     if (unknown.length === 0) return;
-    const judged = await this.#deps.judgeable(unknown);
+    const judged = await this.#dependencies.simulatable(unknown);
     const outcomes = await plan.session.attempt(judged);
     for (const [index, record] of judged.entries()) {
       const outcome = outcomes[index];
@@ -134,7 +134,7 @@ export class Auctioneer implements AsyncDisposable {
     if (outcome === undefined || (unavailable !== null && unavailable !== "machine_ended")) return;
     plan.settled.add(id);
     this.#candidates.failed(id, plan.slot);
-    this.#deps.events.winnerFailed(outcome.ok ? "tip_not_paid" : outcome.reason);
+    this.#dependencies.events.winnerFailed(outcome.ok ? "tip_not_paid" : outcome.reason);
   }
 
   /** Holds auctions until every winner of one ran, and hands the winners over. */
@@ -163,14 +163,14 @@ export class Auctioneer implements AsyncDisposable {
   ): AuctionOutcome<Candidate> | null {
     const competing = eligible.flatMap(({ id }) => {
       if (plan.settled.has(id) || passed.has(id)) return [];
-      const record = this.#deps.book.live(id);
+      const record = this.#dependencies.pool.live(id);
       // A transaction lands once: another bundle that holds it would take room in the block and pay nothing.
       const candidate = record === null || plan.holds(record.signatures) ? null : this.#candidates.get(id);
       return candidate ?? [];
     });
     if (competing.length === 0) return null;
     const { accounts } = this.#candidates;
-    const tipAccounts = new Set(this.#deps.tipAccounts.flatMap((address) => accounts.idOf(address) ?? []));
+    const tipAccounts = new Set(this.#dependencies.tipAccounts.flatMap((address) => accounts.idOf(address) ?? []));
     const outcome = runAuction(competing, plan.caps(accounts, tipAccounts), { incumbent: this.#incumbent });
     this.#incumbent = outcome.winners.map(({ id }) => id);
     return outcome;
@@ -189,7 +189,7 @@ export class Auctioneer implements AsyncDisposable {
     const ordered = isMany ? highestTipFirst(winners) : winners;
     let ran = 0;
     for (let at = 0; at < ordered.length; at += appliedInOneGo) {
-      if (at > 0 && this.#deps.nowMs() >= untilMs) return await plan.renew();
+      if (at > 0 && this.#dependencies.nowMs() >= untilMs) return await plan.renew();
       ran += await this.#applyOneGo(plan, ordered.slice(at, at + appliedInOneGo), passed);
     }
     return (await plan.renew()) && ran === winners.length;
@@ -210,7 +210,7 @@ export class Auctioneer implements AsyncDisposable {
       }
       ran += 1;
       plan.took(winner, effects);
-      this.#deps.book.simulated(winner.id, effects);
+      this.#dependencies.pool.simulated(winner.id, effects);
     }
     return ran;
   }
@@ -220,19 +220,19 @@ export class Auctioneer implements AsyncDisposable {
    * without what failed. What the leader does not take competes again.
    */
   #deliver(plan: BlockPlan): void {
-    const isInTime = !this.#deps.isOver(plan.slot) && !plan.isSpoilt;
+    const isInTime = !this.#dependencies.isOver(plan.slot) && !plan.isSpoilt;
     // What has ended meanwhile may not land any more, so nothing is waited for between this look and the handing over.
     const taken = plan.pending.flatMap(({ candidate }) =>
-      this.#deps.book.live(candidate.id)?.state === "accepted" ? candidate : [],
+      this.#dependencies.pool.live(candidate.id)?.state === "accepted" ? candidate : [],
     );
-    const isTaken = isInTime && this.#deps.validators.deliver(plan.leader, taken);
-    this.#deps.events.delivered(taken.length, isTaken);
+    const isTaken = isInTime && this.#dependencies.validators.deliver(plan.leader, taken);
+    this.#dependencies.events.delivered(taken.length, isTaken);
     if (!isTaken) {
       plan.takeBack();
       return;
     }
     const ids = taken.map(({ id }) => id);
-    this.#deps.book.forwarded(ids, { slot: plan.slot, leader: plan.leader });
+    this.#dependencies.pool.forwarded(ids, { slot: plan.slot, leader: plan.leader });
     plan.handedOver(new Set(ids));
     this.#losses.taken(ids);
     for (const id of ids) this.#candidates.ran(id);

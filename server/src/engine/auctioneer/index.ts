@@ -1,5 +1,5 @@
 /**
- * auctioneer: fills the blocks of leaders that take bundles. Fed by the book and by simulations; at each tick it holds the
+ * auctioneer: fills the blocks of leaders that take bundles. Fed by the pool and by simulations; at each tick it holds the
  * auction, runs the winners and hands them to the leader.
  */
 export { Auctioneer } from "./auctioneer.ts";

@@ -13,7 +13,7 @@ export interface BuildTarget {
 }
 
 export interface AuctioneerDependencies {
-  readonly book: Pick<BundlePool, "everyAccepted" | "live" | "forwarded" | "simulated" | "onChange">;
+  readonly pool: Pick<BundlePool, "everyAccepted" | "live" | "forwarded" | "simulated" | "onChange">;
   readonly simulator: Pick<Simulator, "openBlock">;
   readonly validators: Pick<Validators, "deliver">;
   /** The slot to build for now; null while no leader that takes bundles is near. */
@@ -26,9 +26,9 @@ export interface AuctioneerDependencies {
   /** Opens the sealed bundles whose tick this is. */
   readonly openSealed: (target: BuildTarget) => Promise<void>;
   /** Those of the bundles that can be run now; of the others the chain has not told enough yet. */
-  readonly judgeable: (bundles: readonly BundleRecord[]) => Promise<readonly BundleRecord[]>;
+  readonly simulatable: (bundles: readonly BundleRecord[]) => Promise<readonly BundleRecord[]>;
   /** Bundles lost a slot that is over now. */
-  readonly outbid: (bids: readonly LostBid[]) => void;
+  readonly lost: (bids: readonly LostBid[]) => void;
   readonly nowMs: () => number;
   readonly events: AuctioneerEvents;
 }

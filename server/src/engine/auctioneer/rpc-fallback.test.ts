@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../model/bundle.ts";
-import { FakeDesk } from "../testing/fake-desk.ts";
+import { FakeBlockEngineService } from "../testing/fake-service.ts";
 import { RpcFallback } from "./rpc-fallback.ts";
 
 const searcher = { id: "account", accountId: "account", pubkey: null };
@@ -9,7 +9,7 @@ const at = (slot: bigint): Slot => slot as Slot;
 
 async function recordOf(tag: number, given: Partial<BundleRecord> = {}): Promise<BundleRecord> {
   const bytes = { transactions: [Uint8Array.of(tag)], tip: 1n, mevType: "unknown", targetSlot: null } as const;
-  const outcome = await new FakeDesk().submit({ ...bytes, sealed: null, door: "rest" }, searcher);
+  const outcome = await new FakeBlockEngineService().submit({ ...bytes, sealed: null, ingress: "rest" }, searcher);
   if (!outcome.accepted) throw new Error("the desk refuses");
   return { ...outcome.record, ...given };
 }
@@ -22,7 +22,7 @@ function room(refuses: (tag: number) => boolean = () => false) {
   /** How many bundles were noted when each was sent. */
   const notedAtSend: number[] = [];
   const way = new RpcFallback({
-    book: {
+    pool: {
       everyAccepted: () => records.filter(({ state, sealed }) => state === "accepted" && sealed === null),
       forwarded: (ids) => void forwarded.push(...ids),
     },

@@ -3,7 +3,7 @@ import type { BundlePool } from "../model/bundle.ts";
 import type { EngineChain } from "../model/ports.ts";
 
 export interface RpcFallbackDependencies {
-  readonly book: Pick<BundlePool, "everyAccepted" | "forwarded">;
+  readonly pool: Pick<BundlePool, "everyAccepted" | "forwarded">;
   readonly chain: Pick<EngineChain, "send">;
   readonly leaderAt: (slot: bigint) => Address | null;
   readonly settledThrough: () => Slot | null;
@@ -24,24 +24,24 @@ interface Due {
  * the nodes as anybody's transaction is. Longer ones, and those for one slot, are not accepted then.
  */
 export class RpcFallback {
-  readonly #deps: RpcFallbackDependencies;
+  readonly #dependencies: RpcFallbackDependencies;
   /** Bundles that no node took when they were last sent: others go first. Live ones, and those of the last pass. */
   #refused: ReadonlySet<string> = new Set();
 
   constructor(dependencies: RpcFallbackDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   /** Sends what may land in this slot and is not under way already. */
   async send(slot: Slot): Promise<number> {
-    const { book, chain, leaderAt, openSealed } = this.#deps;
+    const { pool, chain, leaderAt, openSealed } = this.#dependencies;
     const leader = leaderAt(slot);
     if (leader === null) return 0;
     await openSealed({ slot, isOpen: true });
     const due = this.#due();
     // Noted before: a bundle may land while its node has not answered yet, or though it says nothing.
     if (due.length > 0)
-      book.forwarded(
+      pool.forwarded(
         due.map(({ id }) => id),
         { slot, leader },
       );
@@ -56,10 +56,10 @@ export class RpcFallback {
   }
 
   #due(): readonly Due[] {
-    const settled = this.#deps.settledThrough();
+    const settled = this.#dependencies.settledThrough();
     const due: Due[] = [];
     const again: Due[] = [];
-    for (const { id, transactions, targetSlot, forwarded } of this.#deps.book.everyAccepted()) {
+    for (const { id, transactions, targetSlot, forwarded } of this.#dependencies.pool.everyAccepted()) {
       const [transaction] = transactions;
       if (transaction === undefined || transactions.length > 1) continue;
       // Nobody can say in which slot a transaction lands that is sent to nodes.

@@ -18,18 +18,18 @@ const lateShare = 0.75;
 
 /** Which slot a tick builds for: the open one while there is time, else the nearest of a leader that takes bundles. */
 export class SlotTargeting {
-  readonly #deps: SlotTargetingDependencies;
+  readonly #dependencies: SlotTargetingDependencies;
   #slot: bigint | null = null;
   #openedMs = 0;
   #slotMs: number = slotMs.initial;
 
   constructor(dependencies: SlotTargetingDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   /** A slot has opened. */
   slotOpened(slot: bigint): void {
-    const nowMs = this.#deps.clock.monotonic();
+    const nowMs = this.#dependencies.clock.monotonic();
     if (this.#slot !== null && slot === this.#slot + 1n) {
       const lasted = Math.min(slotMs.most, Math.max(slotMs.least, nowMs - this.#openedMs));
       this.#slotMs += (lasted - this.#slotMs) * newestShare;
@@ -50,8 +50,8 @@ export class SlotTargeting {
     if (first > Number(engineLimits.deliverySlotsAhead)) return null;
     for (let ahead = BigInt(first); ahead <= engineLimits.deliverySlotsAhead; ahead += 1n) {
       const slot = open + ahead;
-      const leader = this.#deps.leaderAt(slot);
-      if (leader !== null && this.#deps.isConnected(leader))
+      const leader = this.#dependencies.leaderAt(slot);
+      if (leader !== null && this.#dependencies.isConnected(leader))
         return { slot: slot as Slot, leader, isOpen: ahead === 0n };
     }
     return null;
@@ -63,6 +63,6 @@ export class SlotTargeting {
   }
 
   #elapsedSlots(): number {
-    return (this.#deps.clock.monotonic() - this.#openedMs) / this.#slotMs;
+    return (this.#dependencies.clock.monotonic() - this.#openedMs) / this.#slotMs;
   }
 }

@@ -18,7 +18,7 @@ export interface CallEvents {
   streamOpened(method: string): void;
   streamClosed(method: string): void;
   /** A fault of ours. */
-  internalError(where: string, fault: unknown, fields: { readonly requestId?: string }): void;
+  internalError(where: string, error: unknown, fields: { readonly requestId?: string }): void;
 }
 
 /** What every service is served with. */

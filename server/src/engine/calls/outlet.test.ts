@@ -20,7 +20,7 @@ function transport(credit: number) {
         left -= 1;
         return left > 0;
       },
-      end: (fault: CallFault | null) => void ends.push(fault),
+      end: (error: CallFault | null) => void ends.push(error),
     },
   };
 }
@@ -56,14 +56,14 @@ test("what is sent from within the backlog's making waits for its end", () => {
 test("an end comes once, behind what waits, and nothing after it", () => {
   const { written, ends, sink } = transport(1);
   const outlet = new Outlet<number>({ waitingMax: 5 }, sink);
-  const fault = new CallFault("PERMISSION_DENIED", "gone");
+  const error = new CallFault("PERMISSION_DENIED", "gone");
   for (const message of [1, 2, 3]) outlet.send(message);
-  outlet.end(fault);
+  outlet.end(error);
   outlet.end();
   outlet.drained();
   expect(outlet.send(4)).toBe(false);
   expect(written).toEqual([1, 2, 3]);
-  expect(ends).toEqual([fault]);
+  expect(ends).toEqual([error]);
 });
 
 test("a transport that closes forgets what waits and tells it once to each listener, late ones too", () => {

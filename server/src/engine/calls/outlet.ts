@@ -5,7 +5,7 @@ import type { CallFault } from "./call-fault.ts";
 export interface OutletSink<A> {
   /** Takes the message in any case; false when it wants no more until it says `drained`. */
   write(message: A): boolean;
-  end(fault: CallFault | null): void;
+  end(error: CallFault | null): void;
 }
 
 /**
@@ -49,11 +49,11 @@ export class Outlet<A> {
   }
 
   /** Ends the stream behind what waits; nothing is sent after it, nor the rest of a backlog. A fault becomes its status. */
-  end(fault: CallFault | null = null): void {
+  end(error: CallFault | null = null): void {
     if (this.#state !== "open") return;
     this.#state = "ended";
     for (const message of this.#waiting.take(this.#waiting.max)) this.#sink.write(message);
-    this.#sink.end(fault);
+    this.#sink.end(error);
   }
 
   /** Calls back once, when the stream is over for the transport too: sent to its end, or left by the client. */

@@ -5,10 +5,10 @@ import { type CallFault, callStatuses } from "./call-fault.ts";
  * the code, the message and, where a wait is known, a RetryInfo. Its fields are few and their numbers are fixed, so they
  * are written here instead of through a loader.
  */
-export function encodeStatusDetails(fault: CallFault): Uint8Array {
-  const parts = [varintField(1, callStatuses[fault.status]), bytesField(2, text.encode(fault.message))];
-  if (fault.retryAfterSeconds !== null) {
-    const delay = bytesField(1, varintField(1, fault.retryAfterSeconds));
+export function encodeStatusDetails(error: CallFault): Uint8Array {
+  const parts = [varintField(1, callStatuses[error.status]), bytesField(2, text.encode(error.message))];
+  if (error.retryAfterSeconds !== null) {
+    const delay = bytesField(1, varintField(1, error.retryAfterSeconds));
     const retryInfo = [bytesField(1, text.encode(retryInfoType)), bytesField(2, delay)];
     parts.push(bytesField(3, joined(retryInfo)));
   }

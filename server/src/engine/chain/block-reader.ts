@@ -80,9 +80,9 @@ export class BlockReader {
   async #orNever<Value>(reading: Promise<Value>): Promise<Value | null> {
     try {
       return await reading;
-    } catch (fault) {
-      if (fault instanceof EngineChainError && fault.code !== null && neverCodes.has(fault.code)) return null;
-      throw fault;
+    } catch (error) {
+      if (error instanceof EngineChainError && error.code !== null && neverCodes.has(error.code)) return null;
+      throw error;
     }
   }
 }

@@ -21,24 +21,24 @@ const blockOf = (slot: bigint, names: readonly string[]): ChainBlock => ({
 const bundle = (id: string, names: readonly string[]) =>
   acceptedBundle({ id, signatures: names.map(signatureNamed), expiresAt: 1_000 });
 
-/** A book of these bundles, and a block that holds the transactions a, b and c. */
+/** A pool of these bundles, and a block that holds the transactions a, b and c. */
 async function watched(bundles: readonly [string, readonly string[]][]) {
-  const book = new SimulatedBook();
-  for (const [id, names] of bundles) book.add(bundle(id, names));
+  const pool = new SimulatedBook();
+  for (const [id, names] of bundles) pool.add(bundle(id, names));
   const chain = {
     read: () => Promise.reject(new Error("nothing is read")),
     send: async () => false,
     onSlot: () => ({ [Symbol.dispose]: () => {} }),
     newestSlot: () => 11n as Slot,
   };
-  const watch = new BundleWatch({ book, chain, clock: new ManualClock(0) });
+  const watch = new BundleWatch({ pool, chain, clock: new ManualClock(0) });
   const window = new ForkWindow(blockOf(10n, []));
   const seen = seenBlock(blockOf(11n, ["a", "b", "c"]));
   window.append(seen);
   const units = await watch.look(seen);
   await watch.end(window);
   await watch.finalized(seen);
-  const states = Object.fromEntries([...book.records.values()].map(({ id, state, reason }) => [id, reason ?? state]));
+  const states = Object.fromEntries([...pool.records.values()].map(({ id, state, reason }) => [id, reason ?? state]));
   return { units, states };
 }
 

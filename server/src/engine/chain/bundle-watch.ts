@@ -15,7 +15,7 @@ export type WatchedPool = Pick<BundlePool, "everyLive" | "live" | "liveCount" | 
 
 /** Live bundles against the blocks that are looked at: which of them are in one, and which can no longer be in any. */
 export class BundleWatch {
-  readonly #book: WatchedPool;
+  readonly #pool: WatchedPool;
   readonly #chain: Pick<EngineChain, "newestSlot">;
   readonly #clock: Clock;
   /** Bundles that are whole in a block of the window, and the block's slot. */
@@ -26,19 +26,19 @@ export class BundleWatch {
   readonly #known = new Set<string>();
   readonly #inherited: Set<string>;
 
-  constructor(dependencies: { readonly book: WatchedPool; readonly chain: EngineChain; readonly clock: Clock }) {
-    this.#book = dependencies.book;
+  constructor(dependencies: { readonly pool: WatchedPool; readonly chain: EngineChain; readonly clock: Clock }) {
+    this.#pool = dependencies.pool;
     this.#chain = dependencies.chain;
     this.#clock = dependencies.clock;
-    this.#inherited = new Set([...dependencies.book.everyLive()].map(({ id }) => id));
+    this.#inherited = new Set([...dependencies.pool.everyLive()].map(({ id }) => id));
   }
 
-  /** Looks for bundles in a new block. Gives the units of those that are whole in it. Throws what the book throws. */
+  /** Looks for bundles in a new block. Gives the units of those that are whole in it. Throws what the pool throws. */
   async look(seen: SeenBlock): Promise<number> {
     const records = new Map<string, BundleRecord>();
-    if (this.#book.liveCount > 0) {
+    if (this.#pool.liveCount > 0) {
       for (const signature of seen.places.keys()) {
-        for (const record of this.#book.holding(signature)) records.set(record.id, record);
+        for (const record of this.#pool.holding(signature)) records.set(record.id, record);
       }
     }
     return await this.#judge([...records.values()], seen);
@@ -47,7 +47,7 @@ export class BundleWatch {
   /** Looks for bundles that came since in the blocks that were looked at before they were known. */
   async lookBack(window: ForkWindow): Promise<void> {
     const fresh: BundleRecord[] = [];
-    for (const record of this.#book.everyLive()) {
+    for (const record of this.#pool.everyLive()) {
       if (!this.#known.has(record.id) && record.signatures.length > 0) fresh.push(record);
     }
     for (const seen of fresh.length === 0 ? [] : window.lately()) {
@@ -77,7 +77,7 @@ export class BundleWatch {
   async end(window: ForkWindow): Promise<void> {
     const { tip, base } = window;
     const ends: [string, BundleChange][] = [];
-    for (const record of this.#book.everyLive()) {
+    for (const record of this.#pool.everyLive()) {
       if (this.#landings.has(record.id)) continue;
       // After a restart blocks are looked at again: one that is still ahead is not lost.
       if (record.landed !== null && record.landed.slot > tip.slot) continue;
@@ -101,7 +101,7 @@ export class BundleWatch {
     const view = { tip: { slot }, base: { slot, height }, overSince: null, isInherited: true };
     await this.#step(
       [...this.#spoils].flatMap(([id, spoil]): [string, BundleChange][] => {
-        const record = spoil.slot === slot && !this.#landings.has(id) ? this.#book.live(id) : null;
+        const record = spoil.slot === slot && !this.#landings.has(id) ? this.#pool.live(id) : null;
         const change = record === null ? null : endOf(record, { ...view, spoil });
         return change === null ? [] : [[id, change]];
       }),
@@ -159,14 +159,14 @@ export class BundleWatch {
   /** A step that the lifecycle does not have was made before: after a failure or a restart they are asked for again. */
   async #step(changes: readonly [string, BundleChange][]): Promise<void> {
     for (let at = 0; at < changes.length; at += stepsMax) {
-      await Promise.all(changes.slice(at, at + stepsMax).map(([id, change]) => this.#book.change(id, change)));
+      await Promise.all(changes.slice(at, at + stepsMax).map(([id, change]) => this.#pool.change(id, change)));
     }
   }
 
   #sweep(): void {
-    if (this.#known.size <= this.#book.liveCount + sweepAbove) return;
+    if (this.#known.size <= this.#pool.liveCount + sweepAbove) return;
     for (const kept of [this.#known, this.#inherited, this.#spoils, this.#overSince]) {
-      for (const id of kept.keys()) if (this.#book.live(id) === null) kept.delete(id);
+      for (const id of kept.keys()) if (this.#pool.live(id) === null) kept.delete(id);
     }
   }
 }

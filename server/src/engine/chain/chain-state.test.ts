@@ -21,7 +21,7 @@ function world(height = 1_000n) {
     const value = { blockhash: hashOf(head.height, head.fork), lastValidBlockHeight: head.height + 150n };
     return { context, value };
   });
-  const state = new ChainState({ chain, clock, events: { blockhashFailed: (fault) => void faults.push(fault) } });
+  const state = new ChainState({ chain, clock, events: { blockhashFailed: (error) => void faults.push(error) } });
   const at = async (to: bigint, fork = ""): Promise<void> => {
     Object.assign(head, { height: to, fork });
     chain.slot("processed", to);

@@ -7,7 +7,7 @@ import { Signatures } from "./signatures.ts";
 
 export interface ChainStateEvents {
   /** The newest blockhash could not be read; it is asked for again at the next slot. */
-  blockhashFailed(fault: unknown): void;
+  blockhashFailed(error: unknown): void;
 }
 
 export interface ChainStateDependencies {
@@ -21,14 +21,14 @@ export interface ChainStateDependencies {
  * transactions are in. It learns from slot notices and from the blocks that the tracker hands it.
  */
 export class ChainState implements Disposable {
-  readonly #deps: ChainStateDependencies;
+  readonly #dependencies: ChainStateDependencies;
   readonly #blockhashes: Blockhashes;
   readonly #signatures: Signatures;
   readonly #following: Disposable;
   #refreshing: Promise<void> | null = null;
 
   constructor(dependencies: ChainStateDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
     this.#blockhashes = new Blockhashes(dependencies);
     this.#signatures = new Signatures(dependencies);
     this.#following = dependencies.chain.onSlot((commitment) => {
@@ -39,15 +39,15 @@ export class ChainState implements Disposable {
 
   /** The newest processed slot, null before the first notice. */
   slot(): Slot | null {
-    return this.#deps.chain.newestSlot("processed");
+    return this.#dependencies.chain.newestSlot("processed");
   }
 
   confirmedSlot(): Slot | null {
-    return this.#deps.chain.newestSlot("confirmed");
+    return this.#dependencies.chain.newestSlot("confirmed");
   }
 
   finalizedSlot(): Slot | null {
-    return this.#deps.chain.newestSlot("finalized");
+    return this.#dependencies.chain.newestSlot("finalized");
   }
 
   /** The height of the newest processed block that is known. */
@@ -96,7 +96,7 @@ export class ChainState implements Disposable {
   #refresh(): void {
     this.#refreshing ??= this.#blockhashes
       .refresh()
-      .catch((fault: unknown) => this.#deps.events.blockhashFailed(fault))
+      .catch((error: unknown) => this.#dependencies.events.blockhashFailed(error))
       .finally(() => {
         this.#refreshing = null;
       });

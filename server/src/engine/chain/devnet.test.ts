@@ -28,7 +28,7 @@ let chain: DevnetChain;
 let state: ChainState;
 let tracker: Tracker;
 const clock = new ManualClock(1_800_000_000_000);
-const book = new SimulatedBook();
+const pool = new SimulatedBook();
 const facts: BlockFacts[] = [];
 const lost: bigint[] = [];
 let place: string | null = null;
@@ -39,7 +39,7 @@ function newTracker(): Tracker {
     { tipAccounts, catchUpSlotsMax: 1_500n },
     {
       chain,
-      book,
+      pool,
       state,
       clock,
       place: {
@@ -83,7 +83,7 @@ function transfer(payer: Keypair, to: PublicKey, amount = 1_000_000): Transactio
 const tipAccount = new PublicKey(tipAccounts[3] ?? "");
 
 function accept(id: string, transactions: readonly Transaction[]): void {
-  book.add(
+  pool.add(
     acceptedBundle({
       id,
       signatures: transactions.map((each) => each.id),
@@ -104,7 +104,7 @@ const submit = (transactions: readonly Transaction[]): void => {
 };
 
 const payer = (index: number): Keypair => payers[index] ?? Keypair.generate();
-const stateOf = (id: string) => book.records.get(id)?.state;
+const stateOf = (id: string) => pool.records.get(id)?.state;
 
 beforeAll(async () => {
   faulty = await bootFaultyNode({ confirmedAfter: 3, finalizedAfter: 8, slotsPerEpoch: 64n });
@@ -130,20 +130,20 @@ describe("on the development chain", () => {
     expect(stateOf("whole")).toBe("accepted");
     await close(6);
     expect(stateOf("whole")).toBe("included");
-    const { landed, tipSeen } = book.records.get("whole") ?? {};
+    const { landed, tipSeen } = pool.records.get("whole") ?? {};
     const block = facts.slice(before).find((each) => each.tips.length > 0);
     expect(block).toMatchObject({ slot: landed?.slot, blockhash: landed?.blockhash, tips: [tipSeen] });
     expect(tipSeen).toBeGreaterThan(5_000n);
     expect(block?.bundleComputeUnits).toBe(block?.computeUnits ?? 0);
     await close(8);
     expect(stateOf("whole")).toBe("finalized");
-    expect(book.history.get("whole")).toEqual(["accepted", "included", "finalized"]);
+    expect(pool.history.get("whole")).toEqual(["accepted", "included", "finalized"]);
   });
   test("a bundle of which only a part lands is dropped", async () => {
     submit(bundle("part", payer(2)).slice(0, 1));
     await close(5);
-    expect(book.records.get("part")).toMatchObject({ state: "dropped", reason: "not_landed" });
-    expect(book.records.get("part")?.detail).toStartWith("1 of 2 transactions are in slot");
+    expect(pool.records.get("part")).toMatchObject({ state: "dropped", reason: "not_landed" });
+    expect(pool.records.get("part")?.detail).toStartWith("1 of 2 transactions are in slot");
   });
   test("a bundle that shares a transaction with one that lands was already processed", async () => {
     const shared = bundle("winner", payer(1));
@@ -151,7 +151,7 @@ describe("on the development chain", () => {
     submit(shared);
     await close(5);
     expect(stateOf("winner")).toBe("included");
-    expect(book.records.get("loser")).toMatchObject({ state: "dropped", reason: "already_processed" });
+    expect(pool.records.get("loser")).toMatchObject({ state: "dropped", reason: "already_processed" });
   });
   test("after a fork a bundle is included where it landed again, and one that did not land again expires", async () => {
     const again = bundle("again", payer(2));
@@ -170,7 +170,7 @@ describe("on the development chain", () => {
     expect(stateOf("again")).toBe("included");
     await close(165);
     expect(stateOf("again")).toBe("finalized");
-    expect(book.records.get("gone")).toMatchObject({ state: "expired", reason: "blockhash_expired" });
+    expect(pool.records.get("gone")).toMatchObject({ state: "expired", reason: "blockhash_expired" });
     expect(lost).toEqual([]);
   });
   test("a tracker that was ended goes on from its place: nothing is missed, and a node that lags or fails costs time only", async () => {
@@ -184,7 +184,7 @@ describe("on the development chain", () => {
     await follow();
     await faulty.admin("devnet_clear");
     await close(8);
-    expect(book.history.get("meanwhile")).toEqual(["accepted", "included", "finalized"]);
+    expect(pool.history.get("meanwhile")).toEqual(["accepted", "included", "finalized"]);
   });
   test("knows blockhashes and processed transactions as the node does", async () => {
     const { blockhash, blockHeight } = faulty.node.chain.at("processed");
@@ -194,8 +194,8 @@ describe("on the development chain", () => {
       valid: true,
       lastValidBlockHeight: blockHeight + 150n,
     });
-    const [first] = book.records.get("meanwhile")?.signatures ?? [];
-    const [gone] = book.records.get("gone")?.signatures ?? [];
+    const [first] = pool.records.get("meanwhile")?.signatures ?? [];
+    const [gone] = pool.records.get("gone")?.signatures ?? [];
     if (first === undefined || gone === undefined) throw new Error("no signatures");
     expect(await state.processed([gone, first])).toEqual([first]);
   });

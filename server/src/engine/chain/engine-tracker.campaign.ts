@@ -42,7 +42,7 @@ class Process {
       if (random.next() < this.trouble * share) throw new Crash("killed");
     };
     world.chain.disturb = () => crash(0.01);
-    world.book.disturb = () => {
+    world.pool.disturb = () => {
       crash(0.02);
       if (random.next() < this.trouble * 0.05) throw new DiskFault("the disk");
     };
@@ -50,7 +50,7 @@ class Process {
   }
 
   #begin(): Tracker {
-    const { book, chain, clock } = this.#world;
+    const { pool, chain, clock } = this.#world;
     const disk = (): void => {
       if (this.#random.next() < this.trouble * 0.05) throw new DiskFault("the disk");
     };
@@ -72,18 +72,18 @@ class Process {
       },
     };
     const state = { confirmed: () => {}, lost: () => {}, forget: () => {} };
-    return new Tracker({ tipAccounts: [], catchUpSlotsMax: 40n }, { chain, book, state, place, clock, events });
+    return new Tracker({ tipAccounts: [], catchUpSlotsMax: 40n }, { chain, pool, state, place, clock, events });
   }
 
   /** Goes on until there is nothing more to be seen, or something fails. */
   async run(): Promise<void> {
     try {
       for (let steps = 0; steps < 64 && (await this.tracker.step()); steps += 1);
-    } catch (fault) {
-      if (fault instanceof Crash) {
+    } catch (error) {
+      if (error instanceof Crash) {
         this.crashes += 1;
         this.tracker = this.#begin();
-      } else if (!(fault instanceof EngineChainError || fault instanceof DiskFault)) throw fault;
+      } else if (!(error instanceof EngineChainError || error instanceof DiskFault)) throw error;
     }
   }
 }
@@ -95,7 +95,7 @@ function isEarlier(world: SimulatedWorld, { id }: BundleRecord, block: Simulated
 
 /** What is wrong about the end of a bundle; null when it is the right one. */
 function wrongEnd(record: BundleRecord, world: SimulatedWorld, all: readonly BundleRecord[]): string | null {
-  const states = world.book.history.get(record.id) ?? [];
+  const states = world.pool.history.get(record.id) ?? [];
   const { state, reason } = record;
   const truth = truthOf(record, world.head, all);
   const told = `${record.id} is ${truth.is} and went ${states.join(" -> ")} (${reason ?? "-"}; ${record.detail ?? "-"})`;
@@ -160,7 +160,7 @@ async function simulate(seed: number): Promise<Outcome> {
 }
 
 function judge(world: SimulatedWorld, process: Process, losesConfirmed: boolean): Outcome {
-  const all = [...world.book.records.values()];
+  const all = [...world.pool.records.values()];
   const lost = world.lostBlocks();
   let excused = 0;
   let failure: string | null = null;

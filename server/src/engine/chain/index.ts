@@ -1,6 +1,6 @@
 /**
  * chain (of the engine): what it knows of its chain, who leads which slot, and what became of each bundle. Fed by the
- * network's nodes; feeds admission, the auction and the book of bundles.
+ * network's nodes; feeds admission, the auction and the pool of bundles.
  */
 export type { BlockhashLifetime } from "./blockhashes.ts";
 export type { BlockTransaction, ChainBlock } from "./chain-block.ts";

@@ -36,7 +36,7 @@ function world(options: { readonly knownFrom?: bigint } = {}) {
     const next = first > newest;
     return next && newest % epochSlots < (options.knownFrom ?? 0n) ? null : scheduleOf(first);
   });
-  const schedule = new LeaderSchedule({ chain, events: { scheduleFailed: (fault) => void faults.push(fault) } });
+  const schedule = new LeaderSchedule({ chain, events: { scheduleFailed: (error) => void faults.push(error) } });
   const at = async (slot: bigint): Promise<void> => {
     chain.slot("processed", slot);
     await schedule.settled();

@@ -9,7 +9,7 @@ const retrySlots = { first: 1n, most: 64n } as const;
 
 export interface LeaderScheduleEvents {
   /** The schedule could not be read; it is asked for again some slots later. */
-  scheduleFailed(fault: unknown): void;
+  scheduleFailed(error: unknown): void;
 }
 
 export interface LeaderScheduleDependencies {
@@ -22,7 +22,7 @@ export interface LeaderScheduleDependencies {
  * missing is asked for when a slot begins, one call at a time, so that it needs no timer.
  */
 export class LeaderSchedule implements Disposable {
-  readonly #deps: LeaderScheduleDependencies;
+  readonly #dependencies: LeaderScheduleDependencies;
   readonly #following: Disposable;
   #current: EpochLeaders | null = null;
   #next: EpochLeaders | null = null;
@@ -32,7 +32,7 @@ export class LeaderSchedule implements Disposable {
   #wait: bigint = retrySlots.first;
 
   constructor(dependencies: LeaderScheduleDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
     this.#following = dependencies.chain.onSlot((commitment, slot) => {
       if (commitment === "processed") this.#reach(slot);
     });
@@ -95,9 +95,9 @@ export class LeaderSchedule implements Disposable {
         if (isWhole) this.#wait = retrySlots.first;
         else this.#later(slot);
       })
-      .catch((fault: unknown) => {
+      .catch((error: unknown) => {
         this.#later(slot);
-        this.#deps.events.scheduleFailed(fault);
+        this.#dependencies.events.scheduleFailed(error);
       })
       .finally(() => {
         this.#reading = null;
@@ -128,12 +128,14 @@ export class LeaderSchedule implements Disposable {
   }
 
   async #epochOf(slot: Slot): Promise<EpochLeaders | null> {
-    const info = await this.#deps.chain.read("getEpochInfo", [{ commitment: "processed" }], { minimumSlot: slot });
+    const info = await this.#dependencies.chain.read("getEpochInfo", [{ commitment: "processed" }], {
+      minimumSlot: slot,
+    });
     return await this.#leaders(readEpoch(info).firstSlot);
   }
 
   async #leaders(firstSlot: bigint): Promise<EpochLeaders | null> {
-    const schedule = readSchedule(await this.#deps.chain.read("getLeaderSchedule", [firstSlot]));
+    const schedule = readSchedule(await this.#dependencies.chain.read("getLeaderSchedule", [firstSlot]));
     return schedule === null || schedule.size === 0 ? null : new EpochLeaders(firstSlot, schedule);
   }
 

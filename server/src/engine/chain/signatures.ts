@@ -22,7 +22,7 @@ const askingMax = 16_384;
 interface Question {
   readonly signature: Signature;
   readonly answer: (isProcessed: boolean) => void;
-  readonly fail: (fault: unknown) => void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** Which transactions are in the chain: from blocks that were seen, else asked for, many at a time and each once. */
@@ -109,8 +109,8 @@ export class Signatures {
       const answer = await this.#chain.read("getSignatureStatuses", [asked], { commitment: "processed" });
       const statuses = readStatuses(answer, batch.length);
       for (const [index, question] of batch.entries()) question.answer(statuses[index] !== null);
-    } catch (fault) {
-      for (const question of batch) question.fail(fault);
+    } catch (error) {
+      for (const question of batch) question.fail(error);
     }
   }
 }

@@ -37,7 +37,7 @@ export interface TrackerOptions {
 
 export interface TrackerDependencies {
   readonly chain: EngineChain;
-  readonly book: WatchedPool;
+  readonly pool: WatchedPool;
   readonly state: Pick<ChainState, "confirmed" | "lost" | "forget">;
   readonly place: TrackerPlace;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ const quietMs = 1_000;
 
 export interface TrackerPaceEvents {
   /** A step failed; it is tried again. `failures` in a row, this one included. */
-  stepFailed(fault: unknown, failures: number): void;
+  stepFailed(error: unknown, failures: number): void;
 }
 
 /** Makes the tracker's steps, one at a time: at each notice of a slot, and again soon when one failed. */
@@ -53,9 +53,9 @@ export class TrackerPace implements AsyncDisposable {
         this.#failures = 0;
         this.#next(isMore || this.#isNoticed ? 0 : quietMs);
       },
-      (fault: unknown) => {
+      (error: unknown) => {
         this.#failures += 1;
-        this.#events.stepFailed(fault, this.#failures);
+        this.#events.stepFailed(error, this.#failures);
         this.#next(backoffDelayMs(this.#failures - 1, retry, this.#random));
       },
     );

@@ -23,16 +23,16 @@ const placeEverySlots = 8n;
 export const catchUpSlotsMax = 1_500n;
 
 /**
- * Follows the chain block by block and tells the book what became of each bundle. Slot notices only say that there is
+ * Follows the chain block by block and tells the pool what became of each bundle. Slot notices only say that there is
  * something to see; what is believed is a block that names its parent, back to a finalized one. So a slot that was left out
  * is proved by the block after it, a fork by a block with another parent, and neither by the absence of an answer.
  *
- * A step is repeated until it succeeds: what it did to the book before it failed is found done. The place is saved after
+ * A step is repeated until it succeeds: what it did to the pool before it failed is found done. The place is saved after
  * the effects of all blocks up to it.
  */
 export class Tracker {
   readonly #options: TrackerOptions;
-  readonly #deps: TrackerDependencies;
+  readonly #dependencies: TrackerDependencies;
   readonly #reader: BlockReader;
   readonly #watch: BundleWatch;
   #window: ForkWindow | null = null;
@@ -40,19 +40,19 @@ export class Tracker {
 
   constructor(options: TrackerOptions, dependencies: TrackerDependencies) {
     this.#options = options;
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
     this.#reader = new BlockReader(dependencies.chain, new TipAccounts(options.tipAccounts));
     this.#watch = new BundleWatch(dependencies);
   }
 
   /** The slot up to which every confirmed block was looked at; null before the first look. */
-  lookedThrough(): Slot | null {
+  settledThrough(): Slot | null {
     return this.#window?.tip.slot ?? null;
   }
 
   /**
    * Goes on as far as one batch of blocks; true where more is to be seen at once. Not to be called while a step is under
-   * way. Throws what nodes, the book and the place throw; nothing is lost then.
+   * way. Throws what nodes, the pool and the place throw; nothing is lost then.
    */
   async step(): Promise<boolean> {
     const window = this.#window ?? (await this.#begin());
@@ -68,9 +68,9 @@ export class Tracker {
 
   /** Finds the place to follow the chain from; null while no finalized slot is known, or the nodes are behind the place. */
   async #begin(): Promise<ForkWindow | null> {
-    const finalized = this.#deps.chain.newestSlot("finalized");
+    const finalized = this.#dependencies.chain.newestSlot("finalized");
     if (finalized === null) return null;
-    const text = await this.#deps.place.load();
+    const text = await this.#dependencies.place.load();
     const cursor = text === null ? null : readCursor(text);
     let base: BlockLink | null = null;
     let why: Parameters<TrackerEvents["placeLeft"]>[0] = "none";
@@ -87,7 +87,7 @@ export class Tracker {
       if (newest.time === null || cursor.time === null || newest.time <= cursor.time) return null;
       why = "another chain";
     }
-    if (base === null) this.#deps.events.placeLeft(why, newest.slot);
+    if (base === null) this.#dependencies.events.placeLeft(why, newest.slot);
     await this.#findOld(newest, base !== null);
     this.#window = new ForkWindow(newest);
     this.#savedSlot = base?.slot ?? null;
@@ -102,7 +102,7 @@ export class Tracker {
 
   /** Looks for bundles in blocks that will not be followed. From the saved place on, only those that it may have missed. */
   async #findOld(base: BlockLink, isPlaceKept: boolean): Promise<void> {
-    const records = [...this.#deps.book.everyLive()].filter(({ signatures, landed }) => {
+    const records = [...this.#dependencies.pool.everyLive()].filter(({ signatures, landed }) => {
       return signatures.length > 0 && (isPlaceKept ? landed !== null && landed.slot <= base.slot : true);
     });
     if (records.length === 0) return;
@@ -124,7 +124,7 @@ export class Tracker {
 
   /** Looks at the next confirmed blocks. */
   async #follow(window: ForkWindow): Promise<boolean> {
-    const confirmed = this.#deps.chain.newestSlot("confirmed");
+    const confirmed = this.#dependencies.chain.newestSlot("confirmed");
     if (confirmed === null || confirmed <= window.tip.slot) return false;
     const slots = await this.#reader.slotsFrom(window.tip.slot + 1n, blocksPerStep);
     for (let at = 0; at < slots.length; at += readsMax) {
@@ -153,8 +153,8 @@ export class Tracker {
     }
     for (const lost of window.cutAfter(path[0]?.parentSlot ?? block.parentSlot)) {
       this.#watch.lost(lost);
-      this.#deps.state.lost(lost.block);
-      this.#deps.events.blockLost(lost.block.slot);
+      this.#dependencies.state.lost(lost.block);
+      this.#dependencies.events.blockLost(lost.block.slot);
     }
     for (const each of path) await this.#append(window, each);
   }
@@ -163,9 +163,9 @@ export class Tracker {
     const seen = seenBlock(block);
     const bundleComputeUnits = await this.#watch.look(seen);
     window.append(seen);
-    this.#deps.state.confirmed(block);
+    this.#dependencies.state.confirmed(block);
     const { slot, blockhash, height, time, transactions } = block;
-    this.#deps.events.blockSeen({
+    this.#dependencies.events.blockSeen({
       slot,
       blockhash,
       height,
@@ -185,13 +185,13 @@ export class Tracker {
     }
     for (const lost of window.cutAfter(window.base.slot)) this.#watch.lost(lost);
     this.#window = null;
-    this.#deps.state.forget();
+    this.#dependencies.state.forget();
     throw new EngineChainError("The chain is not the one that was followed.", null);
   }
 
   /** Moves the finalized block up as far as nodes say, once it is proved to be of the chain that was looked at. */
   async #finalize(window: ForkWindow): Promise<void> {
-    const finalized = this.#deps.chain.newestSlot("finalized");
+    const finalized = this.#dependencies.chain.newestSlot("finalized");
     const { base, tip } = window;
     const to = finalized !== null && finalized < tip.slot ? finalized : tip.slot;
     if (finalized === null || to <= base.slot) return;
@@ -211,7 +211,7 @@ export class Tracker {
   async #save(window: ForkWindow): Promise<void> {
     const { slot, blockhash, time } = window.base;
     if (this.#savedSlot !== null && slot - this.#savedSlot < placeEverySlots) return;
-    await this.#deps.place.save(writeCursor({ slot, blockhash, time }));
+    await this.#dependencies.place.save(writeCursor({ slot, blockhash, time }));
     this.#savedSlot = slot;
   }
 }

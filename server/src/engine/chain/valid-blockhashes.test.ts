@@ -30,31 +30,31 @@ test("a hash that nobody has asked for is asked for before a bundle is judged by
   const { hashes, asked } = room();
   const known = bundle(1, 2);
   expect(hashes.has(hash(1))).toBe(false);
-  expect(await hashes.judgeable([known, known])).toEqual([known, known]);
+  expect(await hashes.simulatable([known, known])).toEqual([known, known]);
   expect([hashes.has(hash(1)), asked.length]).toEqual([true, 2]);
 });
 
 test("a bundle of which no node tells anything is not judged, and is asked for again", async () => {
   const { hashes, state } = room({ fails: true });
-  expect(await hashes.judgeable([bundle(1)])).toEqual([]);
+  expect(await hashes.simulatable([bundle(1)])).toEqual([]);
   state.fails = false;
-  expect(await hashes.judgeable([bundle(1)])).toHaveLength(1);
+  expect(await hashes.simulatable([bundle(1)])).toHaveLength(1);
 });
 
 test("a nonce is not asked for at each tick, and is asked for again when its answer is old", async () => {
   const { hashes, clock, asked } = room();
-  expect(await hashes.judgeable([bundle(9)])).toHaveLength(1);
-  expect(await hashes.judgeable([bundle(9)])).toHaveLength(1);
+  expect(await hashes.simulatable([bundle(9)])).toHaveLength(1);
+  expect(await hashes.simulatable([bundle(9)])).toHaveLength(1);
   expect(asked).toHaveLength(1);
   clock.advance(2_001);
-  await hashes.judgeable([bundle(9)]);
+  await hashes.simulatable([bundle(9)]);
   expect(asked).toHaveLength(2);
 });
 
 test("so many hashes are asked for at once, and bundles with others wait", async () => {
   const { hashes, asked } = room();
   const many = Array.from({ length: 80 }, (_, index) => bundle(index + 10));
-  expect(await hashes.judgeable(many)).toHaveLength(64);
+  expect(await hashes.simulatable(many)).toHaveLength(64);
   expect(asked).toHaveLength(64);
-  expect(await hashes.judgeable(many)).toHaveLength(80);
+  expect(await hashes.simulatable(many)).toHaveLength(80);
 });

@@ -18,21 +18,21 @@ export interface ValidBlockhashesDependencies {
 
 /** Blockhashes that were found good, for who must answer at once. */
 export class ValidBlockhashes {
-  readonly #deps: ValidBlockhashesDependencies;
+  readonly #dependencies: ValidBlockhashesDependencies;
   readonly #valid = new Set<Address>();
   /** Until when each is taken for no recent blockhash. */
   readonly #refused = new Map<Address, number>();
 
   constructor(dependencies: ValidBlockhashesDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   async ask(blockhash: Address): Promise<BlockhashLifetime> {
-    const lifetime = await this.#deps.lifetimeOf(blockhash);
+    const lifetime = await this.#dependencies.lifetimeOf(blockhash);
     this.#valid.delete(blockhash);
     this.#refused.delete(blockhash);
     if (lifetime.valid) this.#valid.add(blockhash);
-    else this.#refused.set(blockhash, this.#deps.clock.monotonic() + refusedMs);
+    else this.#refused.set(blockhash, this.#dependencies.clock.monotonic() + refusedMs);
     const [oldest] = this.#valid;
     if (this.#valid.size > rememberedMax && oldest !== undefined) this.#valid.delete(oldest);
     const [refused] = this.#refused.keys();
@@ -48,7 +48,7 @@ export class ValidBlockhashes {
    * Those of the bundles whose blockhashes are all known, good or not, having asked for as many as are asked for at once.
    * Nobody has asked for those of bundles that were taken in before a restart.
    */
-  async judgeable<B extends { readonly transactions: readonly Uint8Array[] }>(bundles: readonly B[]): Promise<B[]> {
+  async simulatable<B extends { readonly transactions: readonly Uint8Array[] }>(bundles: readonly B[]): Promise<B[]> {
     const hashes = bundles.map(blockhashesOf);
     const unknown = [...new Set(hashes.flat())].filter((each) => !this.#isKnown(each)).slice(0, asksMax);
     // What no node tells now is asked again the next time.
@@ -57,7 +57,7 @@ export class ValidBlockhashes {
   }
 
   #isKnown(blockhash: Address): boolean {
-    return this.#valid.has(blockhash) || this.#deps.clock.monotonic() < (this.#refused.get(blockhash) ?? 0);
+    return this.#valid.has(blockhash) || this.#dependencies.clock.monotonic() < (this.#refused.get(blockhash) ?? 0);
   }
 }
 

@@ -23,21 +23,21 @@ export type Answer = (incoming: Incoming, context: RestContext) => Response | Pr
  * that asks for what is not there costs as much as another.
  */
 export class Answering {
-  readonly #deps: AnsweringDependencies;
+  readonly #dependencies: AnsweringDependencies;
   readonly #incoming = new WeakMap<Request, Incoming>();
 
   constructor(dependencies: AnsweringDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   /** Before every route, known or not. */
   readonly first: MiddlewareHandler<RestEnvironment> = async (context, next) => {
     const incoming = this.#incomingOf(context);
-    const refused = await this.#caught(context, incoming, async () => {
+    const refused = await this.#error(context, incoming, async () => {
       if (!hasSingleHost(context.req.raw.headers)) {
         throw new EngineRefusal(engineFailure("INVALID_INPUT", { detail: "A request names one host" }));
       }
-      await this.#deps.admit.address(incoming);
+      await this.#dependencies.admit.address(incoming);
       return null;
     });
     if (refused !== null) return this.#told("*", refused);
@@ -55,7 +55,7 @@ export class Answering {
     return async (context) => {
       const incoming = this.#incoming.get(context.req.raw) ?? this.#incomingOf(context);
       this.#incoming.delete(context.req.raw);
-      const response = await this.#caught(context, incoming, () => answer(incoming, context));
+      const response = await this.#error(context, incoming, () => answer(incoming, context));
       return this.#told(context.req.routePath, response);
     };
   }
@@ -64,16 +64,16 @@ export class Answering {
     const request = context.req.raw;
     const env = context.env as RestEnvironment["Bindings"] | undefined;
     const forwarded = request.headers.get("x-forwarded-for");
-    const address = clientAddress(env?.socketAddress ?? "", forwarded, this.#deps.trustedProxies);
+    const address = clientAddress(env?.socketAddress ?? "", forwarded, this.#dependencies.trustedProxies);
     return { request, clientAddress: address, headers: {} };
   }
 
-  async #caught<T>(context: RestContext, { headers }: Incoming, work: () => T | Promise<T>): Promise<T | Response> {
+  async #error<T>(context: RestContext, { headers }: Incoming, work: () => T | Promise<T>): Promise<T | Response> {
     try {
       return await work();
-    } catch (caught) {
-      const shown = shownFailure(caught);
-      if (shown === null) throw caught;
+    } catch (error) {
+      const shown = shownFailure(error);
+      if (shown === null) throw error;
       const requestId = context.get("requestId");
       if (context.req.method === "POST" && jitoPaths.includes(context.req.path)) {
         return rpcFailureResponse(shown, requestId, { headers });
@@ -83,7 +83,7 @@ export class Answering {
   }
 
   #told(route: string, response: Response): Response {
-    this.#deps.answered(route, response.status);
+    this.#dependencies.answered(route, response.status);
     return response;
   }
 }

@@ -6,7 +6,7 @@ import { compileAddressSet } from "@sluice/lib";
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { Slot } from "@sluice/wire/identifiers";
 import { EngineChainError, type EngineLimitDecision } from "../model/ports.ts";
-import { FakeDesk } from "../testing/fake-desk.ts";
+import { FakeBlockEngineService } from "../testing/fake-service.ts";
 import { testSigner, transfer } from "../testing/transactions.ts";
 import { createEngineHttp } from "./http.ts";
 
@@ -14,7 +14,7 @@ const from = testSigner();
 const transaction = transfer({ from, to: testSigner().address, lamports: 5n, blockhash: testSigner().address });
 const base64 = Buffer.from(transaction).toString("base64");
 
-let desk: FakeDesk;
+let desk: FakeBlockEngineService;
 let permissions: Permission[];
 let decision: Partial<EngineLimitDecision>;
 /** Whether every address has used up its rate. */
@@ -61,7 +61,7 @@ function app() {
 const refusal = (key: string | null) => ({ refused: key === "busy" ? "OVERLOADED" : "INVALID_API_KEY" }) as const;
 
 beforeEach(() => {
-  desk = new FakeDesk();
+  desk = new FakeBlockEngineService();
   permissions = ["read", "bundles:write"];
   decision = {};
   spent = false;
@@ -165,7 +165,7 @@ describe("submission over REST", () => {
     expect([status, body.status, typeof body.bundleId]).toEqual([202, "accepted", "string"]);
     expect(desk.submissions[0]).toMatchObject({
       searcher: { id: "account", accountId: "account", pubkey: null },
-      submission: { tip: 5_000n, mevType: "arbitrage", targetSlot: 120n, sealed: null, door: "rest" },
+      submission: { tip: 5_000n, mevType: "arbitrage", targetSlot: 120n, sealed: null, ingress: "rest" },
     });
     expect(desk.submissions[0]?.submission.transactions.map((each) => [...each])).toEqual([[...transaction]]);
   });
@@ -240,7 +240,7 @@ describe("submission over REST", () => {
   });
 
   test("a fault of ours shows a request id and nothing else", async () => {
-    desk.fault = new Error("secret path");
+    desk.error = new Error("secret path");
     const { status, body } = await ask("/api/v1/bundles", { body: bundle });
     expect([status, body.code, body.instance]).toEqual([500, "INTERNAL_ERROR", "req_1"]);
     expect(JSON.stringify(body)).not.toContain("secret");
@@ -267,7 +267,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
 
   test("what is busy is said in JSON-RPC, with the time to wait", async () => {
     const call = { jsonrpc: "2.0", id: "a", method: "sendBundle", params: [[base64], { encoding: "base64" }] };
-    desk.fault = new SluiceError("OVERLOADED");
+    desk.error = new SluiceError("OVERLOADED");
     const busy = await ask("/api/v1/bundles", { body: call });
     expect([busy.status, busy.headers.get("retry-after"), busy.body.id, busy.body.error.code]).toEqual([
       503,
@@ -275,7 +275,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
       "a",
       -32_603,
     ]);
-    desk.fault = null;
+    desk.error = null;
     for (const [reason, status] of [
       ["maintenance", 503],
       ["rate_limited", 429],
@@ -290,7 +290,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
     const one = await call("sendBundle", [[encodeBase58(transaction)]]);
     const other = await call("sendBundle", [[base64], { encoding: "base64" }]);
     expect(one.body).toEqual({ jsonrpc: "2.0", result: other.body.result, id: "a" });
-    expect(desk.submissions.map(({ submission }) => [submission.door, submission.tip])).toEqual([
+    expect(desk.submissions.map(({ submission }) => [submission.ingress, submission.tip])).toEqual([
       ["jito-rpc", null],
       ["jito-rpc", null],
     ]);

@@ -110,7 +110,7 @@ async function submit(
     throw new EngineRefusal(bundleFailure("bad_base64", { detail: `transaction ${index}` }));
   });
   const { tip, mevType, targetSlot } = given;
-  const submission = { transactions, tip, mevType, targetSlot: targetSlot ?? null, sealed, door: "rest" } as const;
+  const submission = { transactions, tip, mevType, targetSlot: targetSlot ?? null, sealed, ingress: "rest" } as const;
   const outcome = await desk.submit(submission, searcherOf(grant));
   if (!outcome.accepted) throw new EngineRefusal(bundleFailure(outcome.reason, { detail: outcome.detail }));
   return { bundleId: outcome.record.id, status: "accepted" };

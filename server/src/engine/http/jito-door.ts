@@ -36,9 +36,9 @@ export class JitoDoor {
     if ("answer" in request) return write(headers, requestId, request.id, request.answer);
     try {
       return write(headers, requestId, request.id, await this.#ask(request, incoming));
-    } catch (caught) {
-      const shown = shownFailure(caught);
-      if (shown === null) throw caught;
+    } catch (error) {
+      const shown = shownFailure(error);
+      if (shown === null) throw error;
       return rpcFailureResponse(shown, requestId, { headers, id: request.id });
     }
   }

@@ -47,10 +47,10 @@ export const submittingMethods: ReadonlySet<string> = new Set(["sendBundle", "se
 
 /** Jito's JSON-RPC methods of a block engine. Sources: wire facts, JSON-RPC bundle API; jito-js-rpc. */
 export class JitoRpc {
-  readonly #deps: JitoRpcDependencies;
+  readonly #dependencies: JitoRpcDependencies;
 
   constructor(dependencies: JitoRpcDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   async answer(call: JitoCall): Promise<JitoAnswer> {
@@ -60,7 +60,7 @@ export class JitoRpc {
       case "sendTransaction":
         return this.#sendTransaction(call);
       case "getTipAccounts":
-        return { ok: true, result: [...this.#deps.desk.tipAccounts] };
+        return { ok: true, result: [...this.#dependencies.desk.tipAccounts] };
       case "simulateBundle":
         return this.#simulate(call);
       case "getBundleStatuses":
@@ -83,7 +83,7 @@ export class JitoRpc {
       if (bytes === null) return refuse(`transaction #${index} could not be decoded`);
       transactions.push(bytes);
     }
-    const outcome = await this.#deps.desk.submit(submissionOf(transactions), searcher);
+    const outcome = await this.#dependencies.desk.submit(submissionOf(transactions), searcher);
     if (!outcome.accepted) return refused(outcome.reason, outcome.detail);
     return { ok: true, result: outcome.record.id, bundleId: outcome.record.id };
   }
@@ -99,12 +99,12 @@ export class JitoRpc {
       return refuse("transaction #0 could not be decoded");
     }
     const { id } = parsed.transaction;
-    if (this.#deps.desk.isInMaintenance) return refused("maintenance", null);
+    if (this.#dependencies.desk.isInMaintenance) return refused("maintenance", null);
     // Without a tip it is no bundle, and still a transaction that a leader may take.
     if (!bundleOnly && !this.#namesTip(parsed.transaction)) return await this.#send(bytes, id);
-    const outcome = await this.#deps.desk.submit(submissionOf([bytes]), searcher);
+    const outcome = await this.#dependencies.desk.submit(submissionOf([bytes]), searcher);
     if (outcome.accepted) {
-      if (!bundleOnly) await this.#deps.send(bytes);
+      if (!bundleOnly) await this.#dependencies.send(bytes);
       return { ok: true, result: id, bundleId: outcome.record.id };
     }
     if (bundleOnly || !sendableReasons.has(outcome.reason)) return refused(outcome.reason, outcome.detail);
@@ -114,20 +114,20 @@ export class JitoRpc {
   /** Its own runs are of another shape and kept to bundles; who asks wants a node's view of the state that he names. */
   async #simulate({ params }: JitoCall): Promise<JitoAnswer> {
     try {
-      return { ok: true, result: await this.#deps.simulate(params) };
-    } catch (fault) {
-      if (!(fault instanceof EngineChainError)) throw fault;
-      return fault.code === null ? refuse(fault.message, -32_603, 503) : refuse(fault.message, fault.code);
+      return { ok: true, result: await this.#dependencies.simulate(params) };
+    } catch (error) {
+      if (!(error instanceof EngineChainError)) throw error;
+      return error.code === null ? refuse(error.message, -32_603, 503) : refuse(error.message, error.code);
     }
   }
 
   #namesTip({ message }: Transaction): boolean {
-    const { tipAccounts } = this.#deps.desk;
+    const { tipAccounts } = this.#dependencies.desk;
     return message.staticAddresses.some((address, key) => tipAccounts.includes(address) && message.isWritable(key));
   }
 
   async #send(transaction: Uint8Array, id: string): Promise<JitoAnswer> {
-    const isTaken = await this.#deps.send(transaction);
+    const isTaken = await this.#dependencies.send(transaction);
     return isTaken ? { ok: true, result: id } : refuse("no leader took the transaction", -32603, 503);
   }
 
@@ -138,13 +138,13 @@ export class JitoRpc {
     const [ids] = params;
     if (!isTexts(ids)) return refuse("params[0] must be an array of bundle ids");
     if (ids.length > idsMax) return refuse(`at most ${idsMax} bundle ids`);
-    const records = await Promise.all(ids.map((id) => this.#deps.desk.get(id)));
+    const records = await Promise.all(ids.map((id) => this.#dependencies.desk.get(id)));
     const value = ids.map((id, index) => shown(id, records[index] ?? null));
-    return { ok: true, result: { context: { slot: Number(this.#deps.desk.currentSlot() ?? 0n) }, value } };
+    return { ok: true, result: { context: { slot: Number(this.#dependencies.desk.currentSlot() ?? 0n) }, value } };
   }
 
   #inflightStatus(id: string, record: BundleRecord | null): JsonValue {
-    const isOld = record === null || this.#deps.nowMs() - record.receivedAt > inflightMs;
+    const isOld = record === null || this.#dependencies.nowMs() - record.receivedAt > inflightMs;
     if (isOld) return { bundle_id: id, status: "Invalid", landed_slot: null };
     if (record.landed !== null && (record.state === "included" || record.state === "finalized")) {
       return { bundle_id: id, status: "Landed", landed_slot: Number(record.landed.slot) };
@@ -186,7 +186,7 @@ const submissionOf = (transactions: readonly Uint8Array[]): BundleSubmission => 
   mevType: "unknown",
   targetSlot: null,
   sealed: null,
-  door: "jito-rpc",
+  ingress: "jito-rpc",
 });
 
 const isTexts = (value: JsonValue | undefined): value is readonly string[] =>

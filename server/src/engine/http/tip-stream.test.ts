@@ -205,7 +205,7 @@ test("over a real socket: the same record as over HTTP, whatever the client says
       fetch: () => new Response(null, { status: 404 }),
       sockets: [stream],
       requestId: () => "req_1",
-      events: { internalError: (_where, fault) => void told.push(String(fault)) },
+      events: { internalError: (_where, error) => void told.push(String(error)) },
     },
   );
   const socket = new WebSocket(`ws://127.0.0.1:${door.port}${tipStreamPath}?uuid=good`);

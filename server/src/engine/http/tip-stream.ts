@@ -28,14 +28,14 @@ const closeCodes = { badKey: 4401, notAllowed: 4403, rateLimited: 4429, unavaila
 
 /** Jito's stream of the tip floor: the record of `GET /bundles/tip_floor` at once, at each change and every few seconds. */
 export class TipStream implements Disposable {
-  readonly #deps: TipStreamDependencies;
+  readonly #dependencies: TipStreamDependencies;
   readonly #members = new Map<TipSession, { readonly accountId: string; readonly incoming: Incoming }>();
   readonly #timer: ReturnType<typeof setInterval>;
   #told = "";
   #untold = 0;
 
   constructor(dependencies: TipStreamDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
     this.#timer = setInterval(() => this.look(), lookMs);
     this.#timer.unref();
   }
@@ -54,7 +54,7 @@ export class TipStream implements Disposable {
     request: Request,
     peer: { requestIP(request: Request): { readonly address: string } | null },
   ): Promise<TipSession> {
-    const { admit, trustedProxies, requestId, events } = this.#deps;
+    const { admit, trustedProxies, requestId, events } = this.#dependencies;
     const forwarded = request.headers.get("x-forwarded-for");
     const address = clientAddress(peer.requestIP(request)?.address ?? "", forwarded, trustedProxies);
     const incoming: Incoming = { request, clientAddress: address, headers: {} };
@@ -70,8 +70,8 @@ export class TipStream implements Disposable {
       this.#requireRoom(accountId);
       this.#members.set(session, { accountId, incoming });
       events.streamOpened(tipStreamPath);
-    } catch (caught) {
-      refused = this.#shown(caught);
+    } catch (error) {
+      refused = this.#shown(error);
       events.answered(tipStreamPath, refused.status);
     }
     return session;
@@ -99,7 +99,7 @@ export class TipStream implements Disposable {
   }
 
   #text(): string {
-    return stringifyJsonExact(tipFloorRecord(this.#deps.desk.tipFloor()));
+    return stringifyJsonExact(tipFloorRecord(this.#dependencies.desk.tipFloor()));
   }
 
   #requireRoom(accountId: string): void {
@@ -113,18 +113,18 @@ export class TipStream implements Disposable {
     const member = this.#members.get(session);
     if (member === undefined) return;
     try {
-      await this.#deps.admit.key(member.incoming, "read");
-    } catch (caught) {
-      const failure = this.#shown(caught);
+      await this.#dependencies.admit.key(member.incoming, "read");
+    } catch (error) {
+      const failure = this.#shown(error);
       // A store that does not answer now is no reason to send away who was let in.
       if (failure.status < 500) refuse(session, failure);
     }
   }
 
-  #shown(caught: unknown): ShownFailure {
-    const failure = shownFailure(caught);
+  #shown(error: unknown): ShownFailure {
+    const failure = shownFailure(error);
     if (failure !== null) return failure;
-    this.#deps.events.internalError("tip stream", caught);
+    this.#dependencies.events.internalError("tip stream", error);
     return engineFailure("INTERNAL_ERROR");
   }
 

@@ -17,7 +17,7 @@ export interface NewBundle {
   /** 64 hexadecimal digits. */
   readonly id: string;
   readonly searcherId: string;
-  readonly door: BundleIngress;
+  readonly ingress: BundleIngress;
   /** Canonical wire bytes, in their order; empty while it is sealed, and when it is read after its end. */
   readonly transactions: readonly Uint8Array[];
   /** The first signature of each transaction. */

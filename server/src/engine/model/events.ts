@@ -40,8 +40,8 @@ export interface EngineEvents extends AuctioneerEvents {
   /** What keeps the engine from what it is there for, whenever that changes; none where all is well again. */
   degraded(reasons: readonly Degradation[]): void;
   /** Something that is asked of the chain or of the stores did not come; it is asked for again. */
-  heldUp(what: string, fault: unknown): void;
+  retryableError(what: string, error: unknown): void;
   /** A request of the REST door was answered. */
   answered(route: string, status: number): void;
-  internalError(where: string, fault: unknown): void;
+  internalError(where: string, error: unknown): void;
 }

@@ -88,8 +88,8 @@ describe("the lifecycle", () => {
 
 describe("the model of a bundle with its process, disk, client and ledger", () => {
   test("keeps every rule in every world that can be reached, and reaches every state", () => {
-    const { fault, worlds, steps, states } = explore();
-    expect(fault).toBeNull();
+    const { error, worlds, steps, states } = explore();
+    expect(error).toBeNull();
     expect(worlds).toBeGreaterThan(500);
     expect(steps).toBeGreaterThan(worlds);
     expect([...states].toSorted()).toEqual([...bundleStates].toSorted());
@@ -116,9 +116,9 @@ describe("the model of a bundle with its process, disk, client and ledger", () =
   };
   for (const [name, [mistakes, text]] of Object.entries(planted)) {
     test(`sees ${name}`, () => {
-      const { fault } = explore(mistakes);
-      expect(fault?.text).toContain(text);
-      expect(fault?.path.length).toBeGreaterThan(0);
+      const { error } = explore(mistakes);
+      expect(error?.text).toContain(text);
+      expect(error?.path.length).toBeGreaterThan(0);
     });
   }
 });

@@ -12,7 +12,7 @@ export interface BundleSubmission {
   readonly mevType: MevType;
   readonly targetSlot: bigint | null;
   readonly sealed: Uint8Array | null;
-  readonly door: BundleIngress;
+  readonly ingress: BundleIngress;
 }
 
 export type SubmitOutcome =

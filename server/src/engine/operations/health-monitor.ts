@@ -23,14 +23,14 @@ export const stillMs = 10_000;
 
 /** Whether the engine can do what it is there for, and what keeps it from that. */
 export class HealthMonitor implements Disposable {
-  readonly #deps: HealthMonitorDependencies;
+  readonly #dependencies: HealthMonitorDependencies;
   readonly #following: Disposable;
   #newestSlot = -1n;
   #movedMs: number;
   #told = "";
 
   constructor(dependencies: HealthMonitorDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
     this.#movedMs = dependencies.clock.monotonic();
     this.#following = dependencies.chain.onSlot((commitment, slot) => {
       if (commitment !== "processed" || slot <= this.#newestSlot) return;
@@ -41,10 +41,10 @@ export class HealthMonitor implements Disposable {
 
   /** None where all is well. */
   degraded(): readonly Degradation[] {
-    const { leaders, simulators } = this.#deps;
+    const { leaders, simulators } = this.#dependencies;
     const found: Readonly<Record<Degradation, boolean>> = {
       chain_unread: !this.#isFollowed(),
-      chain_still: this.#deps.clock.monotonic() - this.#movedMs >= stillMs,
+      chain_still: this.#dependencies.clock.monotonic() - this.#movedMs >= stillMs,
       no_leader: leaders() === 0,
       no_simulation: simulators() === 0,
     };
@@ -57,8 +57,8 @@ export class HealthMonitor implements Disposable {
   }
 
   #isFollowed(): boolean {
-    const confirmed = this.#deps.confirmedSlot();
-    const settled = this.#deps.settledThrough();
+    const confirmed = this.#dependencies.confirmedSlot();
+    const settled = this.#dependencies.settledThrough();
     return confirmed !== null && settled !== null && confirmed - settled <= followedWithinSlots;
   }
 
@@ -66,7 +66,7 @@ export class HealthMonitor implements Disposable {
     const told = degraded.join(" ");
     if (told === this.#told) return;
     this.#told = told;
-    this.#deps.changed(degraded);
+    this.#dependencies.changed(degraded);
   }
 
   /** An engine that ends lacks nothing any more. */

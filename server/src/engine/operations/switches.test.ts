@@ -24,20 +24,20 @@ function slowStore() {
 
 test("a look tells what stood when it was asked for, though another was under way that had read before", async () => {
   const store = slowStore();
-  using switches = new Switches({ store, heldUp: () => undefined });
-  const before = switches.look();
+  using switches = new Switches({ store, retryableError: () => undefined });
+  const before = switches.refresh();
   // Reads begin after a turn: let the first one read that nothing is switched.
   await Promise.resolve();
   await Promise.resolve();
   store.halted = true;
-  const after = switches.look();
+  const after = switches.refresh();
   await store.release();
   await Promise.all([before, after]);
   expect([switches.isHalted, switches.isInMaintenance]).toEqual([true, true]);
 });
 
 test("what the store cannot tell stays as it was, and is told of", async () => {
-  const heldUp: string[] = [];
+  const retryableError: string[] = [];
   let fails = false;
   const store = {
     all: async () => {
@@ -45,9 +45,9 @@ test("what the store cannot tell stays as it was, and is told of", async () => {
       return [{ name: "maintenance", isOn: true }] as const;
     },
   };
-  using switches = new Switches({ store, heldUp: (what) => void heldUp.push(what) });
-  await switches.look();
+  using switches = new Switches({ store, retryableError: (what) => void retryableError.push(what) });
+  await switches.refresh();
   fails = true;
-  await switches.look();
-  expect([switches.isInMaintenance, switches.isHalted, heldUp]).toEqual([true, false, ["switches"]]);
+  await switches.refresh();
+  expect([switches.isInMaintenance, switches.isHalted, retryableError]).toEqual([true, false, ["switches"]]);
 });

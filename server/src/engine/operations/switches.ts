@@ -5,7 +5,7 @@ export interface SwitchStore {
 
 export interface SwitchesDependencies {
   readonly store: SwitchStore;
-  readonly heldUp: (what: string, fault: unknown) => void;
+  readonly retryableError: (what: string, error: unknown) => void;
 }
 
 /** How often the store is asked what operators of other processes have switched. */
@@ -16,14 +16,14 @@ const lookMs = 1_000;
  * leaders either.
  */
 export class Switches implements Disposable {
-  readonly #deps: SwitchesDependencies;
+  readonly #dependencies: SwitchesDependencies;
   readonly #timer: ReturnType<typeof setInterval>;
   #maintenance = false;
   #halted = false;
   #looking: Promise<void> | null = null;
 
   constructor(dependencies: SwitchesDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
     this.#timer = setInterval(() => void this.#ask(), lookMs);
     this.#timer.unref();
   }
@@ -37,7 +37,7 @@ export class Switches implements Disposable {
   }
 
   /** Resolves when what stood in the store at this call is known; what it cannot tell stays as it was. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     // A look that is under way may have read before what the caller wrote.
     await this.#looking;
     await this.#ask();
@@ -45,7 +45,7 @@ export class Switches implements Disposable {
 
   #ask(): Promise<void> {
     this.#looking ??= this.#look()
-      .catch((fault: unknown) => this.#deps.heldUp("switches", fault))
+      .catch((error: unknown) => this.#dependencies.retryableError("switches", error))
       .finally(() => {
         this.#looking = null;
       });
@@ -53,7 +53,7 @@ export class Switches implements Disposable {
   }
 
   async #look(): Promise<void> {
-    const switches = await this.#deps.store.all();
+    const switches = await this.#dependencies.store.all();
     const isOn = (name: string): boolean => switches.some((each) => each.name === name && each.isOn);
     this.#maintenance = isOn("maintenance");
     this.#halted = isOn("halted");

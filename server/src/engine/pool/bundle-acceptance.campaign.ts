@@ -24,22 +24,22 @@ export async function run({ n }: { n: number; seed: number }): Promise<{ passed:
       { directory, databaseUrl: null },
       { clock: systemClock, random: systemRandom, log: { info: () => {}, warn: () => {} } },
     );
-    const deps = {
+    const dependencies = {
       store: state.engine.bundles,
       ledger: new KeptLedger(),
       clock: systemClock,
       events: new SeenEvents(),
     };
-    await using book = await openBundlePool({ hasTimers: false }, deps);
+    await using pool = await openBundlePool({ hasTimers: false }, dependencies);
     const run = String(systemRandom.next());
     const bundles = Array.from({ length: count }, (_, index) => largeBundle(`${run} ${index}`));
-    const accepted = await timed(bundles, async (bundle) => (await book.accept(bundle)).fresh);
+    const accepted = await timed(bundles, async (bundle) => (await pool.accept(bundle)).fresh);
     const ended = await timed(bundles, async ({ id }) => {
-      return (await book.change(id, { to: "expired", reason: "blockhash_expired" })) !== null;
+      return (await pool.change(id, { to: "expired", reason: "blockhash_expired" })) !== null;
     });
-    await book.tellOutcomes();
-    const told = new Set(deps.ledger.rows.map((row) => row["id"]));
-    const isWhole = bundles.every(({ id }) => told.has(id)) && book.liveCount === 0;
+    await pool.reportOutcomes();
+    const told = new Set(dependencies.ledger.rows.map((row) => row["id"]));
+    const isWhole = bundles.every(({ id }) => told.has(id)) && pool.liveCount === 0;
     const summary = `${state.driver}, ${count} bundles from ${writers} places: accepted ${accepted}; ended ${ended}`;
     return { passed: isWhole, summary };
   } finally {

@@ -12,7 +12,7 @@ import { ToldStory } from "./testing/told-story.ts";
 /**
  * Kills a process that accepts and changes bundles with SIGKILL, `n` times on one directory, and holds the disk against
  * all that it had said: what was acknowledged is there in exactly its state, what was on its way is there or is not, and
- * there is nothing else; a book that is opened then holds what can still change; and in the end the ledger was told one
+ * there is nothing else; a pool that is opened then holds what can still change; and in the end the ledger was told one
  * end of each bundle that has one. The same file is the child: `--child <directory> <run>`.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
@@ -69,17 +69,17 @@ async function everyBundle(state: State): Promise<ReadonlyMap<string, StoredBund
   return bundles;
 }
 
-/** A book on the disk of a killed one holds what can still change, as it stands; the last one tells every outcome. */
+/** A pool on the disk of a killed one holds what can still change, as it stands; the last one tells every outcome. */
 async function compareBook(story: ToldStory, state: State, isLast: boolean): Promise<void> {
   const disk = await everyBundle(state);
   const ledger = new KeptLedger();
-  const deps = { store: state.engine.bundles, ledger, clock: systemClock, events: new SeenEvents() };
-  await using book = await openBundlePool({ hasTimers: false }, deps);
+  const dependencies = { store: state.engine.bundles, ledger, clock: systemClock, events: new SeenEvents() };
+  await using pool = await openBundlePool({ hasTimers: false }, dependencies);
   const live = [...disk.values()].filter((bundle) => !isTerminal(bundle.state));
-  const isSame = live.every(({ id, state: at }) => book.live(id)?.state === at) && book.liveCount === live.length;
-  if (!isSame) story.faults.push(`${live.length} bundles can still change; the book holds ${book.liveCount}`);
+  const isSame = live.every(({ id, state: at }) => pool.live(id)?.state === at) && pool.liveCount === live.length;
+  if (!isSame) story.faults.push(`${live.length} bundles can still change; the book holds ${pool.liveCount}`);
   if (!isLast) return;
-  await book.tellOutcomes();
+  await pool.reportOutcomes();
   for (const row of ledger.rows) story.toldLedger(String(row["id"]), `${row["state"]} ${row["reason"]}.`);
 }
 

@@ -17,7 +17,7 @@ const roundsAlive = 60;
 const actionsMax = 12;
 
 /**
- * `n` rounds of up to twelve things at once asked of a book whose disk fails now and then before or after a write, whose
+ * `n` rounds of up to twelve things at once asked of a pool whose disk fails now and then before or after a write, whose
  * ledger is away now and then, and which is left and opened again in between; after each round its memory, what it told
  * and its disk are held against each other, and in the end the ledger against the disk.
  */
@@ -54,7 +54,7 @@ class Trial {
   readonly #names: string[] = [];
   readonly #told = new Map<string, BundleState>();
   readonly #ends = new Map<string, string>();
-  #book: DurableBundlePool | null = null;
+  #pool: DurableBundlePool | null = null;
 
   constructor(state: State, random: Random) {
     this.#state = state;
@@ -68,15 +68,15 @@ class Trial {
     if (this.#draw() < 0.5) this.#names.push(`${number}`);
     if (this.#names.length > roundsAlive) this.#names.shift();
     this.store.rate = this.#draw() < 0.5 ? 0.3 : 0;
-    this.#book ??= await this.#open();
-    const book = this.#book;
-    const actions = Array.from({ length: 1 + Math.floor(this.#draw() * actionsMax) }, () => this.#act(book));
+    this.#pool ??= await this.#open();
+    const pool = this.#pool;
+    const actions = Array.from({ length: 1 + Math.floor(this.#draw() * actionsMax) }, () => this.#act(pool));
     await Promise.all(actions.map((action) => action.catch(expectOverload)));
-    for (const name of this.#names) await this.#compare(book, bundleOf(name));
-    if (this.#draw() < 0.2) for (const name of this.#names) await this.#catchUp(book, bundleOf(name));
+    for (const name of this.#names) await this.#compare(pool, bundleOf(name));
+    if (this.#draw() < 0.2) for (const name of this.#names) await this.#catchUp(pool, bundleOf(name));
     if (this.#draw() < 0.1) {
       // Left without a word, as by a kill; what it has under way is over.
-      this.#book = null;
+      this.#pool = null;
       this.restarts += 1;
     }
   }
@@ -84,8 +84,8 @@ class Trial {
   async end(): Promise<void> {
     this.store.rate = 0;
     this.#ledger.fail = null;
-    await using book = await this.#open();
-    await book.tellOutcomes();
+    await using pool = await this.#open();
+    await pool.reportOutcomes();
     const rows = Map.groupBy(this.#ledger.rows, (row) => String(row["id"]));
     for (const [id, end] of this.#ends) {
       const told = (rows.get(id) ?? []).map((row) => textOf(row));
@@ -103,34 +103,34 @@ class Trial {
   }
 
   async #open(): Promise<DurableBundlePool> {
-    const deps = { store: this.store, ledger: this.#ledger, clock: this.#clock, events: new SeenEvents() };
-    const book = await openBundlePool({ hasTimers: false }, deps);
-    book.onChange((record, before) => {
+    const dependencies = { store: this.store, ledger: this.#ledger, clock: this.#clock, events: new SeenEvents() };
+    const pool = await openBundlePool({ hasTimers: false }, dependencies);
+    pool.onChange((record, before) => {
       const last = this.#told.get(record.id) ?? null;
-      // A step that failed and was made all the same is told by whoever finds it, or by the book that is opened next.
+      // A step that failed and was made all the same is told by whoever finds it, or by the pool that is opened next.
       if (last !== null && !canBecome(last, record.state))
         this.faults.push(`${record.id} was ${last}: ${record.state}`);
       if (before !== null && !canBecome(before, record.state))
         this.faults.push(`${record.id}: ${before} ${record.state}`);
       this.#told.set(record.id, record.state);
     });
-    return book;
+    return pool;
   }
 
-  async #act(book: DurableBundlePool): Promise<void> {
+  async #act(pool: DurableBundlePool): Promise<void> {
     const name = this.#names[Math.floor(this.#draw() * this.#names.length)];
     if (name === undefined) return;
     const bundle = bundleOf(name);
     const drawn = this.#draw();
-    if (drawn < 0.3) return this.#said((await book.accept(bundle)).record);
-    if (drawn < 0.4) return void (await book.opened(bundle.id, contentOf(name)));
-    if (drawn < 0.45) return book.forwarded([bundle.id], { slot: slotOf(7), leader: addressOf("leader") });
-    if (drawn < 0.5) return book.simulated(bundle.id, { tip: 3n, computeUnits: 4 });
-    if (drawn < 0.55) return book.tellOutcomes();
-    if (drawn < 0.6) return book.writeForwarded();
+    if (drawn < 0.3) return this.#said((await pool.accept(bundle)).record);
+    if (drawn < 0.4) return void (await pool.opened(bundle.id, contentOf(name)));
+    if (drawn < 0.45) return pool.forwarded([bundle.id], { slot: slotOf(7), leader: addressOf("leader") });
+    if (drawn < 0.5) return pool.simulated(bundle.id, { tip: 3n, computeUnits: 4 });
+    if (drawn < 0.55) return pool.reportOutcomes();
+    if (drawn < 0.6) return pool.writeForwarded();
     const steps = stepsOf(bundle.id);
     const step = steps[Math.floor(this.#draw() * steps.length)];
-    const record = step === undefined ? null : await book.change(bundle.id, step);
+    const record = step === undefined ? null : await pool.change(bundle.id, step);
     if (record !== null) this.#said(record);
   }
 
@@ -141,36 +141,36 @@ class Trial {
   }
 
   /** Where a lost answer left memory behind its disk, the next step that is asked for brings it up. */
-  async #catchUp(book: DurableBundlePool, { id }: NewBundle): Promise<void> {
+  async #catchUp(pool: DurableBundlePool, { id }: NewBundle): Promise<void> {
     const { bundles } = this.#state.engine;
-    const behind = book.live(id);
+    const behind = pool.live(id);
     if (behind === null || behind.state === (await bundles.get(id))?.state) return;
     this.store.rate = 0;
     this.caughtUp += 1;
     const isIn = behind.state === "included";
-    await book.change(id, isIn ? { to: "dropped", reason: "fork" } : { to: "expired", reason: "not_landed" });
+    await pool.change(id, isIn ? { to: "dropped", reason: "fork" } : { to: "expired", reason: "not_landed" });
     const at = (await bundles.get(id))?.state ?? null;
     const expected = at === null || isTerminal(at) ? null : at;
-    if ((book.live(id)?.state ?? null) !== expected) this.faults.push(`${id} is ${at} and memory did not catch up`);
+    if ((pool.live(id)?.state ?? null) !== expected) this.faults.push(`${id} is ${at} and memory did not catch up`);
     if (at !== null && isTerminal(at)) this.#ends.set(id, this.#ends.get(id) ?? at);
   }
 
-  async #compare(book: DurableBundlePool, bundle: NewBundle): Promise<void> {
+  async #compare(pool: DurableBundlePool, bundle: NewBundle): Promise<void> {
     const { id } = bundle;
     const disk = await this.#state.engine.bundles.get(id);
     const told = this.#told.get(id) ?? null;
-    const live = book.live(id);
+    const live = pool.live(id);
     const claim = (holds: boolean, text: string): void => {
       if (!holds) this.faults.push(`${id}: ${text} (told ${told}, disk ${disk?.state}, memory ${live?.state})`);
     };
     claim(told === null || (disk !== null && canBecome(told, disk.state)), "the disk contradicts what was told");
     claim(live === null || (disk !== null && canBecome(live.state, disk.state)), "memory is ahead of the disk");
     claim(live === null || !isTerminal(live.state), "it has ended and is live");
-    claim(live === null || book.liveOf(live.searcherId).includes(live), "it is not found by its searcher");
-    const found = live?.signatures.every((signature) => book.holding(signature).includes(live));
+    claim(live === null || pool.liveOf(live.searcherId).includes(live), "it is not found by its searcher");
+    const found = live?.signatures.every((signature) => pool.holding(signature).includes(live));
     claim(found !== false, "it is not found by its signatures");
     claim(
-      live !== null || !book.holding(signatureOf(bundle.id)).some((each) => each.id === id),
+      live !== null || !pool.holding(signatureOf(bundle.id)).some((each) => each.id === id),
       "it is found and not live",
     );
     if (disk === null || !isTerminal(disk.state)) return;

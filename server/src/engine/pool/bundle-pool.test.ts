@@ -43,9 +43,9 @@ const open = (options: PoolOptions = {}, store: BundleStore = state.engine.bundl
 beforeEach(async () => {
   events = new SeenEvents();
   ledger = new KeptLedger();
-  await using book = await open();
-  for (const { id, state: at } of [...book.everyLive()]) await book.change(id, at === "included" ? lost : expired);
-  await book.tellOutcomes();
+  await using pool = await open();
+  for (const { id, state: at } of [...pool.everyLive()]) await pool.change(id, at === "included" ? lost : expired);
+  await pool.reportOutcomes();
   events = new SeenEvents();
   ledger = new KeptLedger();
 });
@@ -71,46 +71,46 @@ function storeWith(changes: Partial<BundleStore>): BundleStore {
 
 describe("acceptance", () => {
   test("what is accepted is on disk, in memory by id, signature and searcher, and told once", async () => {
-    await using book = await open();
+    await using pool = await open();
     const told: string[] = [];
-    using _ = book.onChange((record, before) => told.push(`${before} ${record.state}`));
+    using _ = pool.onChange((record, before) => told.push(`${before} ${record.state}`));
     const bundle = bundleNamed(named(), { searcherId: "acct_7" });
-    const { fresh, record } = await book.accept(bundle);
+    const { fresh, record } = await pool.accept(bundle);
     expect([fresh, record.state, told]).toEqual([true, "accepted", ["null accepted"]]);
     expect(await state.engine.bundles.get(bundle.id)).toMatchObject({ ...bundle, state: "accepted" });
-    expect(book.live(bundle.id)).toBe(record);
-    expect(book.holding(bundle.signatures[0] ?? signatureOf(""))).toEqual([record]);
-    expect(book.liveOf("acct_7")).toEqual([record]);
-    expect([...book.everyLive()]).toEqual([record]);
-    expect(book.holding(signatureOf("another"))).toEqual([]);
+    expect(pool.live(bundle.id)).toBe(record);
+    expect(pool.holding(bundle.signatures[0] ?? signatureOf(""))).toEqual([record]);
+    expect(pool.liveOf("acct_7")).toEqual([record]);
+    expect([...pool.everyLive()]).toEqual([record]);
+    expect(pool.holding(signatureOf("another"))).toEqual([]);
   });
 
   test("the same id at once and again is one bundle, fresh once, and told once", async () => {
-    await using book = await open();
+    await using pool = await open();
     let told = 0;
-    using _ = book.onChange(() => (told += 1));
+    using _ = pool.onChange(() => (told += 1));
     const bundle = bundleNamed(named());
-    const results = await Promise.all([1, 2, 3].map(() => book.accept(bundle)));
-    results.push(await book.accept(bundle));
+    const results = await Promise.all([1, 2, 3].map(() => pool.accept(bundle)));
+    results.push(await pool.accept(bundle));
     expect(results.map(({ fresh }) => fresh)).toEqual([true, false, false, false]);
-    expect([book.liveCount, told]).toEqual([1, 1]);
-    await book.change(bundle.id, expired);
-    expect(await book.accept(bundle)).toMatchObject({ fresh: false, record: { state: "expired" } });
-    expect(book.liveCount).toBe(0);
+    expect([pool.liveCount, told]).toEqual([1, 1]);
+    await pool.change(bundle.id, expired);
+    expect(await pool.accept(bundle)).toMatchObject({ fresh: false, record: { state: "expired" } });
+    expect(pool.liveCount).toBe(0);
   });
 
   test("a full book refuses with OVERLOADED and takes in again when something has ended", async () => {
-    await using book = await open({ liveMax: 2 });
+    await using pool = await open({ liveMax: 2 });
     const bundles = [named(), named(), named()].map((name) => bundleNamed(name));
-    const results = await Promise.allSettled(bundles.map((bundle) => book.accept(bundle)));
+    const results = await Promise.allSettled(bundles.map((bundle) => pool.accept(bundle)));
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
     const [first, , third] = bundles;
     if (first === undefined || third === undefined) throw new Error("three were made");
-    await expect(book.accept(third)).rejects.toMatchObject({ code: "OVERLOADED" });
-    expect(await book.accept(first)).toMatchObject({ fresh: false });
+    await expect(pool.accept(third)).rejects.toMatchObject({ code: "OVERLOADED" });
+    expect(await pool.accept(first)).toMatchObject({ fresh: false });
     expect(await state.engine.bundles.get(third.id)).toBeNull();
-    await book.change(first.id, expired);
-    expect(await book.accept(third)).toMatchObject({ fresh: true });
+    await pool.change(first.id, expired);
+    expect(await pool.accept(third)).toMatchObject({ fresh: true });
   });
 
   test("an acceptance whose answer was lost is adopted, and told, when it is tried again", async () => {
@@ -124,44 +124,44 @@ describe("acceptance", () => {
     const bundle = bundleNamed(named());
     await expect(first.accept(bundle)).rejects.toMatchObject({ code: "OVERLOADED" });
     expect(first.liveCount).toBe(0);
-    await using book = await openBundlePool(
+    await using pool = await openBundlePool(
       { hasTimers: false },
       { store: storeWith({ live: async () => [] }), ledger, clock, events },
     );
     const told: (string | null)[] = [];
-    using _ = book.onChange((record) => told.push(record.state));
-    expect(await book.accept(bundle)).toMatchObject({ fresh: false, record: { state: "accepted" } });
-    expect([told, book.liveCount]).toEqual([["accepted"], 1]);
+    using _ = pool.onChange((record) => told.push(record.state));
+    expect(await pool.accept(bundle)).toMatchObject({ fresh: false, record: { state: "accepted" } });
+    expect([told, pool.liveCount]).toEqual([["accepted"], 1]);
   });
 });
 
 describe("steps", () => {
   test("go through the lifecycle, are told in order, and end in an outcome for the ledger", async () => {
-    await using book = await open();
+    await using pool = await open();
     const told: string[] = [];
-    using _ = book.onChange((record, before) => told.push(`${before} > ${record.state}`));
+    using _ = pool.onChange((record, before) => told.push(`${before} > ${record.state}`));
     const bundle = bundleNamed(named());
-    await book.accept(bundle);
+    await pool.accept(bundle);
     clock.advance(400);
-    expect(await book.change(bundle.id, included)).toMatchObject({ state: "included", tipSeen: 6_000n });
-    expect(await book.change(bundle.id, expired)).toBeNull();
-    expect(await book.change(bundle.id, { to: "finalized" })).toMatchObject({ state: "finalized" });
-    expect(await book.change(bundle.id, lost)).toBeNull();
+    expect(await pool.change(bundle.id, included)).toMatchObject({ state: "included", tipSeen: 6_000n });
+    expect(await pool.change(bundle.id, expired)).toBeNull();
+    expect(await pool.change(bundle.id, { to: "finalized" })).toMatchObject({ state: "finalized" });
+    expect(await pool.change(bundle.id, lost)).toBeNull();
     expect(told).toEqual(["null > accepted", "accepted > included", "included > finalized"]);
-    expect(await book.get(bundle.id)).toMatchObject({ state: "finalized", landed: { slot: 11n }, transactions: [] });
-    expect([book.live(bundle.id), book.holding(bundle.signatures[0] ?? signatureOf(""))]).toEqual([null, []]);
-    await book.tellOutcomes();
+    expect(await pool.get(bundle.id)).toMatchObject({ state: "finalized", landed: { slot: 11n }, transactions: [] });
+    expect([pool.live(bundle.id), pool.holding(bundle.signatures[0] ?? signatureOf(""))]).toEqual([null, []]);
+    await pool.reportOutcomes();
     expect(ledger.rows).toMatchObject([{ id: bundle.id, state: "finalized", landed_slot: 11n, tip_seen: 6_000n }]);
   });
 
   test("asked for at once are made one after the other, and of several ends one is made", async () => {
-    await using book = await open();
+    await using pool = await open();
     const told: string[] = [];
     const bundle = bundleNamed(named());
-    await book.accept(bundle);
-    using _ = book.onChange((record) => told.push(record.state));
+    await pool.accept(bundle);
+    using _ = pool.onChange((record) => told.push(record.state));
     const results = await Promise.all(
-      [included, included, { to: "finalized" } as const, lost, expired].map((change) => book.change(bundle.id, change)),
+      [included, included, { to: "finalized" } as const, lost, expired].map((change) => pool.change(bundle.id, change)),
     );
     expect(results.map((record) => record?.state ?? null)).toEqual(["included", null, "finalized", null, null]);
     expect(told).toEqual(["included", "finalized"]);
@@ -182,15 +182,15 @@ describe("steps", () => {
         return result;
       },
     });
-    await using book = await open({}, store);
-    using _a = book.onChange(() => {
+    await using pool = await open({}, store);
+    using _a = pool.onChange(() => {
       throw new Error("a listener's own fault");
     });
     const told: (readonly [string, boolean])[] = [];
-    using _b = book.onChange((record) => told.push([record.state, onDisk.has(record.state)]));
+    using _b = pool.onChange((record) => told.push([record.state, onDisk.has(record.state)]));
     const bundle = bundleNamed(named());
-    await book.accept(bundle);
-    await book.change(bundle.id, included);
+    await pool.accept(bundle);
+    await pool.change(bundle.id, included);
     expect(told).toEqual([
       ["accepted", true],
       ["included", true],
@@ -206,15 +206,15 @@ describe("steps", () => {
         return state.engine.bundles.step(step);
       },
     });
-    await using book = await open({}, store);
+    await using pool = await open({}, store);
     const bundle = bundleNamed(named());
-    await book.accept(bundle);
+    await pool.accept(bundle);
     let told = 0;
-    using _ = book.onChange(() => (told += 1));
-    await expect(book.change(bundle.id, included)).rejects.toMatchObject({ code: "OVERLOADED" });
-    expect([told, book.live(bundle.id)?.state]).toEqual([0, "accepted"]);
+    using _ = pool.onChange(() => (told += 1));
+    await expect(pool.change(bundle.id, included)).rejects.toMatchObject({ code: "OVERLOADED" });
+    expect([told, pool.live(bundle.id)?.state]).toEqual([0, "accepted"]);
     isAway = false;
-    expect(await book.change(bundle.id, included)).toMatchObject({ state: "included" });
+    expect(await pool.change(bundle.id, included)).toMatchObject({ state: "included" });
   });
 
   test("whose answer was lost stand: memory takes what the disk holds before anything else is made of it", async () => {
@@ -226,31 +226,31 @@ describe("steps", () => {
         return result;
       },
     });
-    await using book = await open({}, store);
+    await using pool = await open({}, store);
     const [same, other] = [bundleNamed(named()), bundleNamed(named())];
-    await book.accept(same);
-    await book.accept(other);
-    await expect(book.change(same.id, expired)).rejects.toMatchObject({ code: "OVERLOADED" });
-    await expect(book.change(other.id, included)).rejects.toMatchObject({ code: "OVERLOADED" });
+    await pool.accept(same);
+    await pool.accept(other);
+    await expect(pool.change(same.id, expired)).rejects.toMatchObject({ code: "OVERLOADED" });
+    await expect(pool.change(other.id, included)).rejects.toMatchObject({ code: "OVERLOADED" });
     losesAnswers = false;
     const told: string[] = [];
-    using _ = book.onChange((record, before) => told.push(`${before} > ${record.state}`));
-    expect(await book.change(same.id, expired)).toMatchObject({ state: "expired" });
-    expect(await book.change(other.id, { to: "dropped", reason: "tip_not_paid" })).toBeNull();
+    using _ = pool.onChange((record, before) => told.push(`${before} > ${record.state}`));
+    expect(await pool.change(same.id, expired)).toMatchObject({ state: "expired" });
+    expect(await pool.change(other.id, { to: "dropped", reason: "tip_not_paid" })).toBeNull();
     expect(told).toEqual(["accepted > expired", "accepted > included"]);
-    expect(book.live(other.id)).toMatchObject({ state: "included", landed: { slot: 11n } });
-    expect(await book.change(other.id, lost)).toMatchObject({ state: "dropped", reason: "fork" });
+    expect(pool.live(other.id)).toMatchObject({ state: "included", landed: { slot: 11n } });
+    expect(await pool.change(other.id, lost)).toMatchObject({ state: "dropped", reason: "fork" });
   });
 
   test("of one bundle that wait are bounded", async () => {
-    await using book = await open();
+    await using pool = await open();
     const bundle = bundleNamed(named());
-    await book.accept(bundle);
-    const asked = Array.from({ length: poolLimits.waitingMax + 1 }, () => book.change(bundle.id, included));
+    await pool.accept(bundle);
+    const asked = Array.from({ length: poolLimits.waitingMax + 1 }, () => pool.change(bundle.id, included));
     const results = await Promise.allSettled(asked);
     expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);
     expect(results.at(-1)?.status).toBe("rejected");
-    expect(await book.change(bundle.id, lost)).toMatchObject({ state: "dropped" });
+    expect(await pool.change(bundle.id, lost)).toMatchObject({ state: "dropped" });
   });
 });
 
@@ -263,87 +263,87 @@ describe("what is noted on the way", () => {
       lastValidBlockHeight: 9n,
     };
     {
-      await using book = await open();
-      await book.accept(bundle);
+      await using pool = await open();
+      await pool.accept(bundle);
       const withMore = { ...content, id: "11".repeat(32), tip: 1n };
-      const opened = await book.opened(bundle.id, withMore);
+      const opened = await pool.opened(bundle.id, withMore);
       expect(opened).toMatchObject({ ...content, id: bundle.id, tip: bundle.tip, sealed: null });
-      expect(await book.opened(bundle.id, { ...content, transactions: [] })).toMatchObject(content);
-      expect(book.holding(signatureOf(bundle.id))).toHaveLength(1);
-      expect(await book.opened("00".repeat(32), content)).toBeNull();
+      expect(await pool.opened(bundle.id, { ...content, transactions: [] })).toMatchObject(content);
+      expect(pool.holding(signatureOf(bundle.id))).toHaveLength(1);
+      expect(await pool.opened("00".repeat(32), content)).toBeNull();
     }
-    await using book = await open();
-    expect(book.live(bundle.id)).toMatchObject({ ...content, sealed: null });
-    expect(book.holding(signatureOf(bundle.id))).toHaveLength(1);
+    await using pool = await open();
+    expect(pool.live(bundle.id)).toMatchObject({ ...content, sealed: null });
+    expect(pool.holding(signatureOf(bundle.id))).toHaveLength(1);
   });
 
   test("forwarded counts are kept over a restart, and what a simulation saw goes with the outcome", async () => {
     const bundle = bundleNamed(named());
     const at = { slot: slotOf(11), leader: addressOf("leader") };
     {
-      await using book = await open();
-      await book.accept(bundle);
-      book.forwarded([bundle.id, "00".repeat(32)], { ...at, slot: slotOf(10) });
-      book.forwarded([bundle.id], at);
-      expect(book.live(bundle.id)?.forwarded).toEqual({ times: 2, ...at });
-      await book.writeForwarded();
+      await using pool = await open();
+      await pool.accept(bundle);
+      pool.forwarded([bundle.id, "00".repeat(32)], { ...at, slot: slotOf(10) });
+      pool.forwarded([bundle.id], at);
+      expect(pool.live(bundle.id)?.forwarded).toEqual({ times: 2, ...at });
+      await pool.writeForwarded();
       expect((await state.engine.bundles.get(bundle.id))?.forwarded).toEqual({ times: 2, ...at });
-      book.forwarded([bundle.id], at);
+      pool.forwarded([bundle.id], at);
     }
-    await using book = await open();
-    expect(book.live(bundle.id)?.forwarded).toEqual({ times: 3, ...at });
-    book.simulated(bundle.id, { tip: 70n, computeUnits: 900 });
-    await book.change(bundle.id, included);
-    book.simulated(bundle.id, { tip: 1n, computeUnits: 1 });
-    expect(book.live(bundle.id)).toMatchObject({ tipSeen: 6_000n, computeUnits: 900 });
-    await book.change(bundle.id, lost);
-    await book.tellOutcomes();
+    await using pool = await open();
+    expect(pool.live(bundle.id)?.forwarded).toEqual({ times: 3, ...at });
+    pool.simulated(bundle.id, { tip: 70n, computeUnits: 900 });
+    await pool.change(bundle.id, included);
+    pool.simulated(bundle.id, { tip: 1n, computeUnits: 1 });
+    expect(pool.live(bundle.id)).toMatchObject({ tipSeen: 6_000n, computeUnits: 900 });
+    await pool.change(bundle.id, lost);
+    await pool.reportOutcomes();
     expect(ledger.rows).toMatchObject([
       { id: bundle.id, reason: "fork", landed_slot: null, forwarded_times: 3, leader: at.leader, compute_units: 900 },
     ]);
   });
 
   test("lists show what memory knows and what has ended, newest first", async () => {
-    await using book = await open();
+    await using pool = await open();
     const searcherId = "acct_lists";
     const bundles = [3, 1, 2].map((ms) => bundleNamed(named(), { searcherId, receivedAt: startMs + ms }));
-    for (const bundle of bundles) await book.accept(bundle);
+    for (const bundle of bundles) await pool.accept(bundle);
     const [newest, oldest, middle] = bundles.map(({ id }) => id);
-    await book.change(middle ?? "", expired);
-    book.simulated(newest ?? "", { tip: 70n, computeUnits: 900 });
-    const first = await book.list({ searcherId, limit: 2, cursor: null });
+    await pool.change(middle ?? "", expired);
+    pool.simulated(newest ?? "", { tip: 70n, computeUnits: 900 });
+    const first = await pool.list({ searcherId, limit: 2, cursor: null });
     expect(first.items.map(({ id }) => id)).toEqual([newest ?? "", middle ?? ""]);
     expect(first.items[0]?.tipSeen).toBe(70n);
-    const rest = await book.list({ searcherId, limit: 2, cursor: first.nextCursor });
+    const rest = await pool.list({ searcherId, limit: 2, cursor: first.nextCursor });
     expect([rest.items.map(({ id }) => id), rest.nextCursor]).toEqual([[oldest ?? ""], null]);
-    const live = await book.list({ searcherId, state: "accepted", limit: 9, cursor: null });
+    const live = await pool.list({ searcherId, state: "accepted", limit: 9, cursor: null });
     expect(live.items.map(({ id }) => id)).toEqual([newest ?? "", oldest ?? ""]);
   });
 });
 
 test("those that no block holds are told apart from the others at each step, sealed ones from open ones", async () => {
-  await using book = await open();
+  await using pool = await open();
   const bundle = bundleNamed(named());
   const sealed = bundleNamed(named(), { sealed: Uint8Array.of(1), transactions: [], signatures: [] });
   const held = () => ({
-    accepted: [...book.everyAccepted()].map(({ id }) => id),
-    sealed: [...book.everySealed()].map(({ id }) => id),
-    live: [...book.everyLive()].map(({ id }) => id),
+    accepted: [...pool.everyAccepted()].map(({ id }) => id),
+    sealed: [...pool.everySealed()].map(({ id }) => id),
+    live: [...pool.everyLive()].map(({ id }) => id),
   });
-  await book.accept(sealed);
-  await book.accept(bundle);
+  await pool.accept(sealed);
+  await pool.accept(bundle);
   expect(held()).toEqual({ accepted: [bundle.id], sealed: [sealed.id], live: [sealed.id, bundle.id] });
-  await book.opened(sealed.id, {
+  await pool.opened(sealed.id, {
     transactions: [Uint8Array.of(9)],
     signatures: [signatureOf("of a sealed one")],
     lastValidBlockHeight: 9n,
   });
   expect(held()).toEqual({ accepted: [bundle.id, sealed.id], sealed: [], live: [sealed.id, bundle.id] });
-  await book.change(bundle.id, included);
+  await pool.change(bundle.id, included);
   expect(held()).toEqual({ accepted: [sealed.id], sealed: [], live: [sealed.id, bundle.id] });
-  expect([...book.everyAccepted()]).toEqual([book.live(sealed.id)].filter((each) => each !== null));
-  await book.change(sealed.id, expired);
-  await book.change(bundle.id, lost);
+  expect([...pool.everyAccepted()]).toEqual([pool.live(sealed.id)].filter((each) => each !== null));
+  await pool.change(sealed.id, expired);
+  await pool.change(bundle.id, lost);
   expect(held()).toEqual({ accepted: [], sealed: [], live: [] });
 });
 
@@ -354,35 +354,35 @@ describe("after a restart", () => {
     );
     const before = new Map<string, BundleRecord>();
     {
-      await using book = await open();
-      await Promise.all(bundles.map((bundle) => book.accept(bundle)));
-      await Promise.all(bundles.filter((_, index) => index % 3 === 1).map(({ id }) => book.change(id, included)));
-      await Promise.all(bundles.filter((_, index) => index % 3 === 2).map(({ id }) => book.change(id, expired)));
-      for (const record of book.everyLive()) before.set(record.id, record);
+      await using pool = await open();
+      await Promise.all(bundles.map((bundle) => pool.accept(bundle)));
+      await Promise.all(bundles.filter((_, index) => index % 3 === 1).map(({ id }) => pool.change(id, included)));
+      await Promise.all(bundles.filter((_, index) => index % 3 === 2).map(({ id }) => pool.change(id, expired)));
+      for (const record of pool.everyLive()) before.set(record.id, record);
     }
-    await using book = await open();
+    await using pool = await open();
     expect(events.loaded).toBe(before.size);
-    expect([...book.everyLive()]).toEqual([...before.values()]);
-    expect(await book.change([...before.keys()][1] ?? "", { to: "finalized" })).toMatchObject({ state: "finalized" });
+    expect([...pool.everyLive()]).toEqual([...before.values()]);
+    expect(await pool.change([...before.keys()][1] ?? "", { to: "finalized" })).toMatchObject({ state: "finalized" });
   });
 
   test("a closed book refuses, and what was under way when it closed is done", async () => {
-    const book = await open();
+    const pool = await open();
     const bundle = bundleNamed(named());
-    const [accepting] = [book.accept(bundle)];
-    await book[Symbol.asyncDispose]();
+    const [accepting] = [pool.accept(bundle)];
+    await pool[Symbol.asyncDispose]();
     expect(await accepting).toMatchObject({ fresh: true });
-    await expect(book.accept(bundleNamed(named()))).rejects.toMatchObject({ code: "OVERLOADED" });
-    await expect(book.change(bundle.id, expired)).rejects.toMatchObject({ code: "OVERLOADED" });
+    await expect(pool.accept(bundleNamed(named()))).rejects.toMatchObject({ code: "OVERLOADED" });
+    await expect(pool.change(bundle.id, expired)).rejects.toMatchObject({ code: "OVERLOADED" });
   });
 });
 
 describe("outcomes", () => {
   /** Ends that many bundles and gives their ids. */
-  async function ended(book: DurableBundlePool, count: number): Promise<string[]> {
+  async function ended(pool: DurableBundlePool, count: number): Promise<string[]> {
     const bundles = Array.from({ length: count }, () => bundleNamed(named()));
-    await Promise.all(bundles.map((bundle) => book.accept(bundle)));
-    for (const { id } of bundles) await book.change(id, expired);
+    await Promise.all(bundles.map((bundle) => pool.accept(bundle)));
+    for (const { id } of bundles) await pool.change(id, expired);
     return bundles.map(({ id }) => id);
   }
   const idsOf = (): unknown[] => ledger.rows.map((row) => row["id"]);
@@ -390,26 +390,26 @@ describe("outcomes", () => {
   test("wait while the ledger is away and are told once it is back, also by the next process", async () => {
     let ids: string[] = [];
     {
-      await using book = await open();
-      ids = await ended(book, 3);
+      await using pool = await open();
+      ids = await ended(pool, 3);
       ledger.fail = () => new LedgerUnavailableError("it is away");
-      await book.tellOutcomes();
+      await pool.reportOutcomes();
       expect([events.waits, ledger.rows.length]).toEqual([1, 0]);
     }
     ledger.fail = null;
-    await using book = await open();
-    await book.tellOutcomes();
+    await using pool = await open();
+    await pool.reportOutcomes();
     expect(idsOf().toSorted()).toEqual(ids.toSorted());
-    await book.tellOutcomes();
+    await pool.reportOutcomes();
     expect(ledger.rows).toHaveLength(3);
   });
 
   test("one that the ledger refuses for good is given up and keeps no other from it", async () => {
-    await using book = await open();
-    const ids = await ended(book, 4);
+    await using pool = await open();
+    const ids = await ended(pool, 4);
     const bad = ids[2] ?? "";
     ledger.fail = (rows) => (rows.some((row) => row["id"] === bad) ? new LedgerQueryError(27, "cannot parse") : null);
-    await book.tellOutcomes();
+    await pool.reportOutcomes();
     expect(events.refused).toEqual([bad]);
     expect(idsOf().toSorted()).toEqual(ids.filter((id) => id !== bad).toSorted());
     expect(await state.engine.bundles.untold(10)).toEqual([]);
@@ -422,27 +422,27 @@ describe("outcomes", () => {
       },
     });
     {
-      await using book = await open({}, store);
-      await ended(book, 1);
-      await book.tellOutcomes();
+      await using pool = await open({}, store);
+      await ended(pool, 1);
+      await pool.reportOutcomes();
       expect([events.faults.length, ledger.rows.length]).toEqual([1, 1]);
     }
-    await using book = await open();
-    await book.tellOutcomes();
+    await using pool = await open();
+    await pool.reportOutcomes();
     expect(ledger.rows).toHaveLength(2);
     expect(ledger.rows[1]).toEqual(ledger.rows[0] ?? {});
   });
 
   test("old bundles are forgotten 30 days after their end, and answered as unknown before they are swept", async () => {
-    await using book = await open();
-    const [id = ""] = await ended(book, 1);
-    await book.tellOutcomes();
+    await using pool = await open();
+    const [id = ""] = await ended(pool, 1);
+    await pool.reportOutcomes();
     clock.advance(engineLimits.keptMs);
-    expect(await book.get(id)).toMatchObject({ state: "expired" });
+    expect(await pool.get(id)).toMatchObject({ state: "expired" });
     clock.advance(1);
-    expect(await book.get(id)).toBeNull();
+    expect(await pool.get(id)).toBeNull();
     expect(await state.engine.bundles.get(id)).not.toBeNull();
-    await book.forgetOld();
+    await pool.forgetOld();
     expect(await state.engine.bundles.get(id)).toBeNull();
     expect(events.forgotten).toBeGreaterThan(0);
   });

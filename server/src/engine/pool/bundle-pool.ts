@@ -14,18 +14,18 @@ import { acceptedRecord, openedRecord, standingOf, toRecord, unsound, withNotes 
 type Accepted = Awaited<ReturnType<BundlePool["accept"]>>;
 
 /**
- * Opens the book of one network's bundles and brings those that can still change into memory again. One process at a
- * time keeps a book; the store makes sure that even two never give a bundle two ends.
+ * Opens the pool of one network's bundles and brings those that can still change into memory again. One process at a
+ * time keeps a pool; the store makes sure that even two never give a bundle two ends.
  */
-export async function openBundlePool(options: PoolOptions, deps: PoolDependencies): Promise<DurableBundlePool> {
-  const book = new DurableBundlePool(options, deps);
-  await book.load();
-  return book;
+export async function openBundlePool(options: PoolOptions, dependencies: PoolDependencies): Promise<DurableBundlePool> {
+  const pool = new DurableBundlePool(options, dependencies);
+  await pool.load();
+  return pool;
 }
 
 export class DurableBundlePool implements BundlePool {
   readonly #liveMax: number;
-  readonly #deps: PoolDependencies;
+  readonly #dependencies: PoolDependencies;
   readonly #live = new LiveBundles();
   readonly #accepting = new Map<string, Promise<Accepted>>();
   readonly #listeners: Listeners;
@@ -34,15 +34,15 @@ export class DurableBundlePool implements BundlePool {
   readonly #forgetting: Duty;
   #isClosed = false;
 
-  constructor(options: PoolOptions, deps: PoolDependencies) {
-    const { store, events } = deps;
+  constructor(options: PoolOptions, dependencies: PoolDependencies) {
+    const { store, events } = dependencies;
     const paced = { hasTimers: options.hasTimers ?? true };
     this.#liveMax = options.liveMax ?? poolLimits.liveMax;
-    this.#deps = deps;
+    this.#dependencies = dependencies;
     const caught = (where: string) => (error: unknown) => events.internalError(where, error);
     this.#listeners = new Listeners(caught("a listener of the book"));
     this.#notes = new ForwardedNotes(paced, { live: this.#live, store, caught: caught("forwarded counts") });
-    this.#outcomes = new Outcomes(paced, deps);
+    this.#outcomes = new Outcomes(paced, dependencies);
     this.#forgetting = new Duty(paced, { work: () => this.#forget(), caught: caught("old bundles") });
   }
 
@@ -50,14 +50,14 @@ export class DurableBundlePool implements BundlePool {
   async load(): Promise<void> {
     let after: BundleRecord | null = null;
     for (;;) {
-      const page = await this.#deps.store.live(after, poolLimits.loadPage);
+      const page = await this.#dependencies.store.live(after, poolLimits.loadPage);
       for (const stored of page) {
         after = toRecord(stored);
         this.#live.add(after);
       }
       if (page.length < poolLimits.loadPage) break;
     }
-    this.#deps.events.bundlesLoaded(this.#live.count);
+    this.#dependencies.events.bundlesLoaded(this.#live.count);
     this.#outcomes.poke();
     this.#forgetting.within(poolLimits.forgetMs);
   }
@@ -81,9 +81,9 @@ export class DurableBundlePool implements BundlePool {
   async get(id: string): Promise<BundleRecord | null> {
     const live = this.#live.get(id);
     if (live !== null) return live.record;
-    const stored = await this.#deps.store.get(id);
+    const stored = await this.#dependencies.store.get(id);
     if (stored === null) return null;
-    const isOld = isTerminal(stored.state) && stored.changedAt < this.#deps.clock.now() - poolLimits.keptMs;
+    const isOld = isTerminal(stored.state) && stored.changedAt < this.#dependencies.clock.now() - poolLimits.keptMs;
     return isOld ? null : toRecord(stored);
   }
 
@@ -125,9 +125,9 @@ export class DurableBundlePool implements BundlePool {
     return this.#inTurn(live, async () => {
       if (!this.#live.has(live)) return null;
       if (live.record.sealed === null) return live.record;
-      const isOpened = await this.#deps.store.open(id, content);
+      const isOpened = await this.#dependencies.store.open(id, content);
       // An opening whose answer was lost is on disk already; what it wrote there is this content.
-      if (!isOpened && (await this.#deps.store.get(id))?.sealed !== null) return null;
+      if (!isOpened && (await this.#dependencies.store.get(id))?.sealed !== null) return null;
       this.#live.replace(live, openedRecord(live.record, content));
       return live.record;
     });
@@ -154,7 +154,7 @@ export class DurableBundlePool implements BundlePool {
   }
 
   async list(question: Parameters<BundlePool["list"]>[0]): ReturnType<BundlePool["list"]> {
-    const page = await this.#deps.store.list(question);
+    const page = await this.#dependencies.store.list(question);
     const items = page.items.map((stored) => {
       const live = this.#live.get(stored.id);
       return live?.record.state === stored.state ? live.record : toRecord(stored);
@@ -168,7 +168,7 @@ export class DurableBundlePool implements BundlePool {
   }
 
   /** Writes to the ledger what became of bundles. Never rejects. */
-  tellOutcomes(): Promise<void> {
+  reportOutcomes(): Promise<void> {
     return this.#outcomes.tell();
   }
 
@@ -194,7 +194,7 @@ export class DurableBundlePool implements BundlePool {
   }
 
   async #take(bundle: NewBundle): Promise<Accepted> {
-    const result = await this.#deps.store.accept(bundle);
+    const result = await this.#dependencies.store.accept(bundle);
     const record = result.fresh ? acceptedRecord(bundle) : toRecord(result.found);
     // An acceptance whose answer was lost is found here as well: nobody was told of it.
     if (!isTerminal(record.state) && this.#live.get(record.id) === null) {
@@ -211,7 +211,7 @@ export class DurableBundlePool implements BundlePool {
 
   async #step(live: LiveBundle, change: BundleChange): Promise<BundleRecord | null> {
     if (!this.#live.has(live)) return null;
-    const { store, clock } = this.#deps;
+    const { store, clock } = this.#dependencies;
     const before = live.record;
     const to = stepped(before, change, clock.now());
     if (to === null) return null;
@@ -244,6 +244,6 @@ export class DurableBundlePool implements BundlePool {
 
   async #forget(): Promise<void> {
     this.#forgetting.within(poolLimits.forgetMs);
-    await forgetEnded(this.#deps);
+    await forgetEnded(this.#dependencies);
   }
 }

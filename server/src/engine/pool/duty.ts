@@ -11,11 +11,11 @@ export class Duty implements AsyncDisposable {
 
   constructor(
     options: { readonly hasTimers: boolean },
-    deps: { readonly work: () => Promise<void>; readonly caught: (error: unknown) => void },
+    dependencies: { readonly work: () => Promise<void>; readonly caught: (error: unknown) => void },
   ) {
     this.#hasTimers = options.hasTimers;
-    this.#work = deps.work;
-    this.#caught = deps.caught;
+    this.#work = dependencies.work;
+    this.#caught = dependencies.caught;
   }
 
   /** Whether a run was asked for that has not begun. */

@@ -19,15 +19,15 @@ export class ForwardedNotes implements AsyncDisposable {
 
   constructor(
     options: { readonly hasTimers: boolean },
-    deps: {
+    dependencies: {
       readonly live: LiveBundles;
       readonly store: Pick<BundleStore, "noteForwarded">;
       readonly caught: (error: unknown) => void;
     },
   ) {
-    this.#live = deps.live;
-    this.#store = deps.store;
-    this.#duty = new Duty(options, { work: () => this.#writeAll(), caught: deps.caught });
+    this.#live = dependencies.live;
+    this.#store = dependencies.store;
+    this.#duty = new Duty(options, { work: () => this.#writeAll(), caught: dependencies.caught });
   }
 
   note(ids: readonly string[], { slot, leader }: At): void {

@@ -13,14 +13,14 @@ const batchesMax = 100;
  * column, and the ledger counts it once.
  */
 export class Outcomes implements AsyncDisposable {
-  readonly #deps: Omit<PoolDependencies, "clock">;
+  readonly #dependencies: Omit<PoolDependencies, "clock">;
   readonly #duty: Duty;
 
-  constructor(options: { readonly hasTimers: boolean }, deps: Omit<PoolDependencies, "clock">) {
-    this.#deps = deps;
+  constructor(options: { readonly hasTimers: boolean }, dependencies: Omit<PoolDependencies, "clock">) {
+    this.#dependencies = dependencies;
     this.#duty = new Duty(options, {
       work: () => this.#tellAll(),
-      caught: (error) => deps.events.internalError(table, error),
+      caught: (error) => dependencies.events.internalError(table, error),
     });
   }
 
@@ -42,7 +42,7 @@ export class Outcomes implements AsyncDisposable {
 
   async #tellAll(): Promise<void> {
     for (let batch = 0; batch < batchesMax; batch += 1) {
-      const bundles = await this.#deps.store.untold(poolLimits.outcomesBatch);
+      const bundles = await this.#dependencies.store.untold(poolLimits.outcomesBatch);
       if (bundles.length === 0) return;
       if (!(await this.#tellBatch(bundles))) {
         this.#duty.within(poolLimits.outcomesRetryMs);
@@ -55,7 +55,7 @@ export class Outcomes implements AsyncDisposable {
 
   /** True when the batch is off the disk: told, or refused for good. */
   async #tellBatch(bundles: readonly StoredBundle[]): Promise<boolean> {
-    const { store, ledger, events } = this.#deps;
+    const { store, ledger, events } = this.#dependencies;
     try {
       await ledger.insert(table, bundles.map(outcomeRow));
       events.outcomesWritten(bundles.length);
@@ -88,7 +88,7 @@ export function outcomeRow(bundle: StoredBundle): Readonly<Record<string, unknow
     id: bundle.id,
     searcher_id: bundle.searcherId,
     account_id: bundle.searcherId.startsWith(ofNoAccount) ? "" : bundle.searcherId,
-    door: bundle.door,
+    door: bundle.ingress,
     mev_type: bundle.mevType,
     state: bundle.state,
     reason: bundle.reason ?? "",

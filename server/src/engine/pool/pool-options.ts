@@ -2,7 +2,7 @@ import { engineLimits } from "@sluice/contract/engine";
 import type { Clock } from "@sluice/lib";
 import type { BundleStore } from "../../state/index.ts";
 
-/** Bounds of a book, and its pace. Times in milliseconds. */
+/** Bounds of a pool, and its pace. Times in milliseconds. */
 export const poolLimits = {
   /** Bundles that can still change; one more is refused. Each takes up to 10 KB. */
   liveMax: 50_000,
@@ -27,7 +27,7 @@ export const poolLimits = {
 
 export interface PoolOptions {
   readonly liveMax?: number;
-  /** False where whoever opens the book calls its duties; for tests that take no time. */
+  /** False where whoever opens the pool calls its duties; for tests that take no time. */
   readonly hasTimers?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface OutcomeLedger {
   insert(table: string, rows: readonly object[]): Promise<void>;
 }
 
-/** What a book tells of itself; compose wires it to logs and metrics. */
+/** What a pool tells of itself; compose wires it to logs and metrics. */
 export interface PoolEvents {
   /** Bundles that can still change are in memory again. */
   bundlesLoaded(count: number): void;

@@ -32,7 +32,7 @@ export function toRecord(stored: StoredBundle): BundleRecord {
   const { landed, forwarded } = stored;
   return {
     ...stored,
-    door: sound("door", isDoor(stored.door) ? stored.door : null),
+    ingress: sound("door", isDoor(stored.ingress) ? stored.ingress : null),
     signatures: stored.signatures.map((signature) => sound("signatures", parseSignature(signature))),
     targetSlot: slotOrNull("target_slot", stored.targetSlot),
     acceptedSlot: sound("accepted_slot", parseSlot(stored.acceptedSlot)),

@@ -2,10 +2,10 @@
 export { outcomeOfEnd, outcomeOfRejection, type ReputationOutcome } from "./outcome.ts";
 export { afterOutcome, figuresOf, newReputation, type Reputation } from "./reputation.ts";
 export {
-  ReputationBook,
-  type ReputationBookEvents,
-  type ReputationBookOptions,
   type ReputationStore,
+  Reputations,
+  type ReputationsEvents,
+  type ReputationsOptions,
   type StoredReputation,
-} from "./reputation-book.ts";
+} from "./reputations.ts";
 export { readReputation, reputationVersion, writeReputation } from "./serialise.ts";

@@ -10,7 +10,7 @@ function record(parts: Partial<BundleRecord>): BundleRecord {
   return {
     id: "00",
     searcherId: "acc",
-    door: "rest",
+    ingress: "rest",
     transactions: [],
     signatures: [],
     tip: 5_000n,

@@ -3,18 +3,18 @@ import type { SubmitOutcome } from "../model/service.ts";
 import {
   outcomeOfEnd,
   outcomeOfRejection,
-  ReputationBook,
   type ReputationOutcome,
   type ReputationStore,
+  Reputations,
 } from "./index.ts";
 
 export interface ReputationTrackerDependencies {
   readonly store: ReputationStore;
-  readonly book: Pick<BundlePool, "onChange">;
+  readonly pool: Pick<BundlePool, "onChange">;
   readonly now: () => number;
   /** Lamports: the median of tips that landed lately. */
   readonly medianTip: () => bigint;
-  readonly heldUp: (what: string, fault: unknown) => void;
+  readonly retryableError: (what: string, error: unknown) => void;
 }
 
 /** How often standings that have changed are stored. */
@@ -22,26 +22,27 @@ const flushMs = 2_000;
 
 /** Searchers' reputations, fed by what becomes of their bundles. */
 export class ReputationTracker implements AsyncDisposable {
-  readonly reputations: ReputationBook;
-  readonly #deps: ReputationTrackerDependencies;
+  readonly reputations: Reputations;
+  readonly #dependencies: ReputationTrackerDependencies;
   readonly #following: Disposable;
   readonly #timer: ReturnType<typeof setInterval>;
 
   constructor(dependencies: ReputationTrackerDependencies) {
-    this.#deps = dependencies;
-    const { store, book, now, heldUp } = dependencies;
-    this.reputations = new ReputationBook(
+    this.#dependencies = dependencies;
+    const { store, pool, now, retryableError } = dependencies;
+    this.reputations = new Reputations(
       {},
       {
         store,
         now,
         events: {
-          outcomeLost: (searcherId, fault) => heldUp(`standing of ${searcherId}`, fault),
-          standingDamaged: (searcherId) => heldUp(`standing of ${searcherId}`, new Error("it cannot be read")),
+          outcomeLost: (searcherId, error) => retryableError(`standing of ${searcherId}`, error),
+          reputationDamaged: (searcherId) =>
+            retryableError(`standing of ${searcherId}`, new Error("it cannot be read")),
         },
       },
     );
-    this.#following = book.onChange((record) => this.#changed(record));
+    this.#following = pool.onChange((record) => this.#changed(record));
     this.#timer = setInterval(() => void this.#flush(), flushMs);
     this.#timer.unref();
   }
@@ -61,7 +62,7 @@ export class ReputationTracker implements AsyncDisposable {
   }
 
   #changed(record: BundleRecord): void {
-    const outcome = outcomeOfEnd(record, this.#deps.medianTip());
+    const outcome = outcomeOfEnd(record, this.#dependencies.medianTip());
     if (outcome !== null) this.#record(record.searcherId, outcome);
   }
 
@@ -72,8 +73,8 @@ export class ReputationTracker implements AsyncDisposable {
   async #flush(): Promise<void> {
     try {
       await this.reputations.flush();
-    } catch (fault) {
-      this.#deps.heldUp("standings", fault);
+    } catch (error) {
+      this.#dependencies.retryableError("standings", error);
     }
   }
 

@@ -26,7 +26,7 @@ function room() {
       },
     },
     tierOf: () => "silver",
-    heldUp: (what) => void told.push(what),
+    retryableError: (what) => void told.push(what),
   });
   return { limits, clock, state, taken, told };
 }

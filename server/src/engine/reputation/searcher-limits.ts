@@ -13,7 +13,7 @@ export interface SearcherLimitsDependencies {
   readonly store: SearcherLimitStore;
   readonly limits: EngineLimits;
   readonly tierOf: (searcherId: string) => SearcherTier;
-  readonly heldUp: (what: string, fault: unknown) => void;
+  readonly retryableError: (what: string, error: unknown) => void;
 }
 
 interface Known {
@@ -27,18 +27,18 @@ const knownMax = 10_000;
 
 /** Bundles a second of each searcher: what an operator has set, or what its tier has earned it. */
 export class SearcherLimits {
-  readonly #deps: SearcherLimitsDependencies;
+  readonly #dependencies: SearcherLimitsDependencies;
   readonly #known = new Map<string, Known>();
   readonly #asking = new Map<string, Promise<Known["limit"]>>();
 
   constructor(dependencies: SearcherLimitsDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   /** A public key of no account has the limits of the first tier, whatever it has earned: another one costs nothing. */
   take({ id, accountId }: Searcher): EngineLimitDecision | Promise<EngineLimitDecision> {
     const known = this.#known.get(id);
-    if (known !== undefined && this.#deps.clock.monotonic() < known.untilMs)
+    if (known !== undefined && this.#dependencies.clock.monotonic() < known.untilMs)
       return this.#take({ id, accountId }, known.limit);
     return this.#asked(id).then((limit) => this.#take({ id, accountId }, limit));
   }
@@ -47,10 +47,10 @@ export class SearcherLimits {
   #asked(id: string): Promise<Known["limit"]> {
     const present = this.#asking.get(id);
     if (present !== undefined) return present;
-    const asking = this.#deps.store
+    const asking = this.#dependencies.store
       .limitOf(id)
-      .catch((fault: unknown) => {
-        this.#deps.heldUp("limits of searchers", fault);
+      .catch((error: unknown) => {
+        this.#dependencies.retryableError("limits of searchers", error);
         return this.#known.get(id)?.limit ?? null;
       })
       .then((limit) => this.#keep(id, limit))
@@ -63,14 +63,14 @@ export class SearcherLimits {
     { id, accountId }: Pick<Searcher, "id" | "accountId">,
     set: Known["limit"],
   ): EngineLimitDecision | Promise<EngineLimitDecision> {
-    const tier = accountId === null ? "bronze" : this.#deps.tierOf(id);
+    const tier = accountId === null ? "bronze" : this.#dependencies.tierOf(id);
     const { bundlesPerSecond, burst } = set ?? searcherTierLimits[tier];
-    return this.#deps.limits.take(`bundles:${id}`, bundlesPerSecond, burst);
+    return this.#dependencies.limits.take(`bundles:${id}`, bundlesPerSecond, burst);
   }
 
   #keep(id: string, limit: Known["limit"]): Known["limit"] {
     this.#known.delete(id);
-    this.#known.set(id, { limit, untilMs: this.#deps.clock.monotonic() + knownMs });
+    this.#known.set(id, { limit, untilMs: this.#dependencies.clock.monotonic() + knownMs });
     const [oldest] = this.#known.keys();
     if (this.#known.size > knownMax && oldest !== undefined) this.#known.delete(oldest);
     return limit;

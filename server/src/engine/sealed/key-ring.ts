@@ -44,14 +44,14 @@ const lookSlots = 25n;
  * them by the store; each may make its own, and every one of them is good.
  */
 export class KeyRing {
-  readonly #deps: KeyRingDependencies;
+  readonly #dependencies: KeyRingDependencies;
   #keys: readonly HeldKey[] = [];
   #lookedAt: bigint | null = null;
   #madeFor: bigint | null = null;
   #turning: Promise<void> | null = null;
 
   constructor(dependencies: KeyRingDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   /** Looks after the keys at a slot: reads what others have made, makes what is missing, forgets what is over. */
@@ -63,27 +63,27 @@ export class KeyRing {
   }
 
   async #turn(slot: Slot): Promise<void> {
-    const epoch = this.#deps.epochOf(slot);
+    const epoch = this.#dependencies.epochOf(slot);
     if (epoch === null) return;
     const isDue = this.#lookedAt === null || slot < this.#lookedAt || slot >= this.#lookedAt + lookSlots;
     if (isDue) await this.#look(slot);
     if (this.#madeFor === epoch.first || this.#keys.some(({ validFrom }) => validFrom === epoch.first)) return;
     await this.#make(epoch);
     await this.#look(slot);
-    await this.#deps.store.forget(slot > afterlifeSlots ? slot - afterlifeSlots : 0n);
+    await this.#dependencies.store.forget(slot > afterlifeSlots ? slot - afterlifeSlots : 0n);
   }
 
   async #look(slot: Slot): Promise<void> {
-    const stored = await this.#deps.store.since(slot > afterlifeSlots ? slot - afterlifeSlots : 0n);
+    const stored = await this.#dependencies.store.since(slot > afterlifeSlots ? slot - afterlifeSlots : 0n);
     this.#keys = stored.flatMap((key) => {
-      const opened = this.#deps.vault.unwrap(key.id, key.privateKey);
+      const opened = this.#dependencies.vault.unwrap(key.id, key.privateKey);
       return opened === null ? [] : [{ ...key, opened }];
     });
     this.#lookedAt = slot;
   }
 
   async #make({ first, last }: { readonly first: bigint; readonly last: bigint }): Promise<void> {
-    const { store, vault, random, clock } = this.#deps;
+    const { store, vault, random, clock } = this.#dependencies;
     const id = Buffer.from(random.bytes(8)).toString("hex");
     const pair = await generateKeyPair();
     const length = last - first + 1n;

@@ -13,7 +13,7 @@ test("what is over is forgotten in steps, so many at a time, and a store that fa
         return count;
       },
     },
-    heldUp: (what) => void told.push(what),
+    retryableError: (what) => void told.push(what),
   });
   await Promise.all([sweep.sweep(), sweep.sweep()]);
   expect(state.left).toBe(10);

@@ -6,7 +6,7 @@ export interface ExpiringReplays {
 
 export interface ReplaySweepDependencies {
   readonly replays: ExpiringReplays;
-  readonly heldUp: (what: string, fault: unknown) => void;
+  readonly retryableError: (what: string, error: unknown) => void;
 }
 
 const everyMs = 60_000;
@@ -15,12 +15,12 @@ const stepsMax = 20;
 
 /** Forgets encapsulated keys whose time is over, so that the memory of them does not grow for ever. */
 export class ReplaySweep implements AsyncDisposable {
-  readonly #deps: ReplaySweepDependencies;
+  readonly #dependencies: ReplaySweepDependencies;
   readonly #timer: ReturnType<typeof setInterval>;
   #sweeping: Promise<void> | null = null;
 
   constructor(dependencies: ReplaySweepDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
     this.#timer = setInterval(() => void this.sweep(), everyMs);
     this.#timer.unref();
   }
@@ -28,7 +28,7 @@ export class ReplaySweep implements AsyncDisposable {
   /** Joins a sweep that is under way. Never rejects. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweep()
-      .catch((fault: unknown) => this.#deps.heldUp("replays", fault))
+      .catch((error: unknown) => this.#dependencies.retryableError("replays", error))
       .finally(() => {
         this.#sweeping = null;
       });
@@ -36,7 +36,7 @@ export class ReplaySweep implements AsyncDisposable {
   }
 
   async #sweep(): Promise<void> {
-    for (let step = 0; step < stepsMax; step += 1) if ((await this.#deps.replays.forgetExpired()) === 0) return;
+    for (let step = 0; step < stepsMax; step += 1) if ((await this.#dependencies.replays.forgetExpired()) === 0) return;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

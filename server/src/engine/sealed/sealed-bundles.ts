@@ -4,7 +4,7 @@ import { additionalData, readEnvelope, unpad } from "@sluice/contract/sealed-bun
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import { type Admission, type Fault, fault } from "../admission/index.ts";
+import { type Admission, type Rejection, rejection } from "../admission/index.ts";
 import type { BundlePool, BundleRecord, Searcher } from "../model/bundle.ts";
 import { EngineChainError } from "../model/ports.ts";
 import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
@@ -21,14 +21,14 @@ export interface SealedDependencies {
   readonly clock: Pick<Clock, "now">;
   readonly ring: Pick<KeyRing, "valid" | "privateKey">;
   readonly replays: ReplayMemory;
-  readonly book: Pick<BundlePool, "accept" | "live" | "everySealed" | "opened" | "change">;
+  readonly pool: Pick<BundlePool, "accept" | "live" | "everySealed" | "opened" | "change">;
   readonly admission: Pick<Admission, "open" | "checkClaim">;
   readonly slot: () => Slot | null;
   readonly tipFloor: () => bigint;
   /** The transactions of a serialized BundleRequest; null for bytes that are none. */
   readonly decodeRequest: (bytes: Uint8Array) => readonly Uint8Array[] | null;
   /** A bundle could not be opened by a fault of this system; it stays sealed until the next tick. */
-  readonly internalError: (fault: unknown) => void;
+  readonly internalError: (error: unknown) => void;
 }
 
 /** An `enc` is remembered for as long as its key is good, and a bundle's life beyond it: a week covers both. */
@@ -41,28 +41,28 @@ const openingMax = 64;
  * and not before, and is checked then as any other bundle.
  */
 export class SealedBundles {
-  readonly #deps: SealedDependencies;
+  readonly #dependencies: SealedDependencies;
   /** Bundles of which nothing could be said at the last tick; never more than are opened at a time. */
   readonly #heldUp = new Set<string>();
 
   constructor(dependencies: SealedDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   async submit(sealed: Uint8Array, submission: BundleSubmission, searcher: Searcher): Promise<SubmitOutcome> {
-    const { book, tipFloor } = this.#deps;
+    const { pool, tipFloor } = this.#dependencies;
     const id = envelopeId(sealed);
-    const known = book.live(id);
+    const known = pool.live(id);
     if (known !== null) return { accepted: true, record: known, fresh: false, tipFloor: tipFloor() };
     const broken = await this.#check(id, sealed, submission);
     if (broken !== null) {
       return { accepted: false, id, reason: broken.reason, detail: broken.detail, tipFloor: tipFloor() };
     }
-    const receivedAt = this.#deps.clock.now();
-    const { fresh, record } = await book.accept({
+    const receivedAt = this.#dependencies.clock.now();
+    const { fresh, record } = await pool.accept({
       id,
       searcherId: searcher.id,
-      door: submission.door,
+      ingress: submission.ingress,
       transactions: [],
       signatures: [],
       tip: submission.tip ?? 0n,
@@ -70,29 +70,29 @@ export class SealedBundles {
       targetSlot: submission.targetSlot === null ? null : (submission.targetSlot as Slot),
       sealed,
       receivedAt,
-      acceptedSlot: this.#deps.slot() ?? (0n as Slot),
+      acceptedSlot: this.#dependencies.slot() ?? (0n as Slot),
       lastValidBlockHeight: null,
       expiresAt: receivedAt + engineLimits.expiryMs,
     });
     return { accepted: true, record, fresh, tipFloor: tipFloor() };
   }
 
-  async #check(id: string, sealed: Uint8Array, submission: BundleSubmission): Promise<Fault | null> {
+  async #check(id: string, sealed: Uint8Array, submission: BundleSubmission): Promise<Rejection | null> {
     const envelope = readEnvelope(sealed);
-    if (envelope === null) return fault("decryption_failed", "the envelope is of no known form");
+    if (envelope === null) return rejection("decryption_failed", "the envelope is of no known form");
     if (submission.transactions.length > 0) {
-      return fault("malformed_transaction", "an encrypted bundle has its transactions in its envelope");
+      return rejection("malformed_transaction", "an encrypted bundle has its transactions in its envelope");
     }
     // Its claim is all that the auction sees of it until it is opened.
-    if (submission.tip === null) return fault("tip_below_floor", "an encrypted bundle claims a tip");
-    const slot = this.#deps.slot() ?? 0n;
-    const isValid = this.#deps.ring.valid(slot).some((key) => key.id === envelope.keyId);
-    if (!isValid) return fault("decryption_failed", "the key is unknown or not valid now");
-    const against = this.#deps.admission.checkClaim(submission, 1);
+    if (submission.tip === null) return rejection("tip_below_floor", "an encrypted bundle claims a tip");
+    const slot = this.#dependencies.slot() ?? 0n;
+    const isValid = this.#dependencies.ring.valid(slot).some((key) => key.id === envelope.keyId);
+    if (!isValid) return rejection("decryption_failed", "the key is unknown or not valid now");
+    const against = this.#dependencies.admission.checkClaim(submission, 1);
     if (against !== null) return against;
-    const expiresAt = this.#deps.clock.now() + rememberedMs;
-    const holder = await this.#deps.replays.claim({ enc: envelope.enc, holder: id, expiresAt });
-    return holder === id ? null : fault("decryption_failed", "the encapsulated key was used before");
+    const expiresAt = this.#dependencies.clock.now() + rememberedMs;
+    const holder = await this.#dependencies.replays.claim({ enc: envelope.enc, holder: id, expiresAt });
+    return holder === id ? null : rejection("decryption_failed", "the encapsulated key was used before");
   }
 
   /**
@@ -101,7 +101,7 @@ export class SealedBundles {
    */
   async open({ slot, isOpen }: OpeningTick): Promise<readonly Opened[]> {
     const due: BundleRecord[] = [];
-    for (const record of this.#deps.book.everySealed()) {
+    for (const record of this.#dependencies.pool.everySealed()) {
       if (record.targetSlot !== null && (record.targetSlot !== slot || !isOpen)) continue;
       if (!this.#heldUp.has(record.id)) due.push(record);
       if (due.length === openingMax) break;
@@ -116,40 +116,40 @@ export class SealedBundles {
   async #tryOne(record: BundleRecord): Promise<Opened | null> {
     try {
       return await this.#openOne(record);
-    } catch (caught) {
+    } catch (error) {
       this.#heldUp.add(record.id);
-      const isExpected = caught instanceof EngineChainError || caught instanceof SluiceError;
-      if (!isExpected) this.#deps.internalError(caught);
+      const isExpected = error instanceof EngineChainError || error instanceof SluiceError;
+      if (!isExpected) this.#dependencies.internalError(error);
       return null;
     }
   }
 
   async #openOne(record: BundleRecord): Promise<Opened | null> {
-    const { book, admission } = this.#deps;
+    const { pool, admission } = this.#dependencies;
     const transactions = await this.#transactionsOf(record);
     const check =
       transactions === null
-        ? fault("decryption_failed")
+        ? rejection("decryption_failed")
         : await admission.open(transactions, record, record.searcherId);
     if (!check.ok) {
       const detail = check.detail === null ? {} : { detail: check.detail };
-      await book.change(record.id, { to: "dropped", reason: check.reason, ...detail });
+      await pool.change(record.id, { to: "dropped", reason: check.reason, ...detail });
       return null;
     }
-    const open = await book.opened(record.id, check.content);
+    const open = await pool.opened(record.id, check.content);
     return open === null ? null : { record: open, seen: check.seen };
   }
 
   async #transactionsOf(record: BundleRecord): Promise<readonly Uint8Array[] | null> {
     const envelope = record.sealed === null ? null : readEnvelope(record.sealed);
-    const privateKey = envelope === null ? null : this.#deps.ring.privateKey(envelope.keyId);
+    const privateKey = envelope === null ? null : this.#dependencies.ring.privateKey(envelope.keyId);
     if (envelope === null || privateKey === null) return null;
-    const { network } = this.#deps;
+    const { network } = this.#dependencies;
     const { tip, mevType, targetSlot } = record;
     const additional = additionalData({ network, keyId: envelope.keyId, tip, mevType, targetSlot });
     const padded = await openCiphertext(envelope, privateKey, additional);
     const message = padded === null ? null : unpad(padded);
-    return message === null ? null : this.#deps.decodeRequest(message);
+    return message === null ? null : this.#dependencies.decodeRequest(message);
   }
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { SluiceError } from "@sluice/contract/errors";
 import { ManualClock, SecretVault, seededRandom } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import { fault } from "../admission/index.ts";
+import { rejection } from "../admission/index.ts";
 import type { BundleChange, BundleRecord, NewBundle } from "../model/bundle.ts";
 import { EngineChainError } from "../model/ports.ts";
 import type { BundleSubmission } from "../model/service.ts";
@@ -32,7 +32,7 @@ async function ringAt(slot: bigint, store = memoryStore()) {
   return { ring, store };
 }
 
-/** A room of sealed bundles over a book that is a list; `open` of admission takes what it is handed. */
+/** A room of sealed bundles over a pool that is a list; `open` of admission takes what it is handed. */
 async function sealedRoom(given: { readonly refuse?: boolean } = {}) {
   const { ring } = await ringAt(250n);
   const records: BundleRecord[] = [];
@@ -40,7 +40,7 @@ async function sealedRoom(given: { readonly refuse?: boolean } = {}) {
   const claims = new Map<string, string>();
   const faults: unknown[] = [];
   const trouble: { now: ((transactions: readonly Uint8Array[]) => void) | null } = { now: null };
-  const book: SealedDependencies["book"] = {
+  const pool: SealedDependencies["pool"] = {
     live: (id) => records.find((record) => record.id === id) ?? null,
     everySealed: () => records.filter(({ state, sealed }) => state === "accepted" && sealed !== null),
     accept: async (bundle) => {
@@ -61,7 +61,7 @@ async function sealedRoom(given: { readonly refuse?: boolean } = {}) {
     network: "devnet",
     clock: new ManualClock(1_000),
     ring,
-    book,
+    pool,
     replays: {
       claim: async ({ enc, holder }) => {
         const name = Buffer.from(enc).toString("hex");
@@ -74,7 +74,7 @@ async function sealedRoom(given: { readonly refuse?: boolean } = {}) {
       open: async (transactions) => {
         trouble.now?.(transactions);
         return given.refuse === true
-          ? fault("simulation_failed", "transaction 0")
+          ? rejection("simulation_failed", "transaction 0")
           : {
               ok: true,
               content: { transactions, signatures: [], lastValidBlockHeight: 9n },
@@ -101,7 +101,7 @@ async function sealedRoom(given: { readonly refuse?: boolean } = {}) {
   if (key === undefined) throw new Error("the ring has no key");
   const claim = { tip: 2_000n, mevType: "jit", targetSlot: null } as const;
   const sealing = { network: "devnet", keyId: key.id, publicKey: key.publicKey, ...claim };
-  const submission: BundleSubmission = { transactions: [], sealed: null, door: "grpc", ...claim };
+  const submission: BundleSubmission = { transactions: [], sealed: null, ingress: "grpc", ...claim };
   return { room, records, changes, sealing, submission, faults, trouble };
 }
 

@@ -27,7 +27,7 @@ function detailsOf(ended: Ended): string {
 
 describe("SubmitBundle", () => {
   test("says that it cannot answer now where nothing can be said of a bundle, and tells nobody of a fault", async () => {
-    served.desk.fault = new SluiceError("OVERLOADED");
+    served.desk.error = new SluiceError("OVERLOADED");
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({ status: "UNAVAILABLE" });
     expect(served.faults).toEqual([]);
   });
@@ -41,7 +41,7 @@ describe("SubmitBundle", () => {
       mevType: "arbitrage",
       targetSlot: 9_007_199_254_740_993n,
       sealed: null,
-      door: "grpc",
+      ingress: "grpc",
     });
     expect(searcher).toEqual({ id: "account of sk_dev_whole", accountId: "account of sk_dev_whole", pubkey: null });
     const [id] = served.desk.records.keys();
@@ -165,11 +165,11 @@ describe("SubmitBundle", () => {
   });
 
   test("500 shows the request's id and nothing of what went wrong", async () => {
-    served.desk.fault = new Error("disk at /var/lib is full");
+    served.desk.error = new Error("disk at /var/lib is full");
     const ended = await client.call("SubmitBundle", request, whole);
     expect(ended).toMatchObject({ status: "INTERNAL", details: "Internal error, request req_1" });
     expect("metadata" in ended && ended.metadata.get("x-request-id")).toEqual(["req_1"]);
-    expect(served.faults).toEqual([served.desk.fault]);
+    expect(served.faults).toEqual([served.desk.error]);
   });
 });
 

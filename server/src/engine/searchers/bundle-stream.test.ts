@@ -45,10 +45,10 @@ async function accepted(stream: Talking, tag: number): Promise<string> {
 describe("a stream", () => {
   test("goes on where nothing can be said of one bundle now", async () => {
     const stream = open();
-    served.desk.fault = new SluiceError("OVERLOADED");
+    served.desk.error = new SluiceError("OVERLOADED");
     stream.say(request(1));
     await stream.first(1);
-    served.desk.fault = null;
+    served.desk.error = null;
     await accepted(stream, 2);
     expect(short(stream)[0]).toBe("dropped rate_limited");
     expect(served.faults).toEqual([]);
@@ -266,10 +266,10 @@ describe("a stream ends", () => {
 
   test("with a fault of ours, told by the request's id", async () => {
     const stream = open();
-    served.desk.fault = new Error("the book is closed");
+    served.desk.error = new Error("the book is closed");
     stream.say(request(1));
     expect(await stream.ended).toMatchObject({ status: "INTERNAL", details: "Internal error, request req_1" });
-    expect(served.faults).toEqual([served.desk.fault]);
+    expect(served.faults).toEqual([served.desk.error]);
   });
 
   test("when the client has gone, and nothing of it stays", async () => {
@@ -342,7 +342,7 @@ describe("bounds", () => {
     const searcher = { id: "account of sk_dev_whole", accountId: null, pubkey: null };
     let rounds = 0;
     while (served.desk.followers === 2 && rounds < 5_000) {
-      const submission = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, door: "rest" } as const;
+      const submission = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, ingress: "rest" } as const;
       const transactions = [Uint8Array.of(rounds % 256, rounds >> 8, 1)];
       const outcome = await served.desk.submit({ ...submission, transactions }, searcher);
       const detail = "x".repeat(500);

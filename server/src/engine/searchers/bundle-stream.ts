@@ -16,7 +16,7 @@ const heldMax = 1_024;
 /** Bundles whose end a stream remembers having told. */
 const endedMax = 1_024;
 
-type Outcome = SubmitOutcome | { readonly fault: unknown };
+type Outcome = SubmitOutcome | { readonly error: unknown };
 
 export interface BundleStreamDependencies {
   readonly desk: BlockEngineService;
@@ -24,7 +24,7 @@ export interface BundleStreamDependencies {
   readonly outlet: Outlet<BundleConfirmationMessage>;
   readonly inlet: Inlet;
   readonly refusals: Refusals;
-  readonly internalError: (fault: unknown) => void;
+  readonly internalError: (error: unknown) => void;
 }
 
 /**
@@ -62,7 +62,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     const submission = submissionOf(message, "stream");
     this.#inProgress += 1;
     this.#steer();
-    const outcome = this.#submit(submission).catch((fault: unknown): Outcome => ({ fault }));
+    const outcome = this.#submit(submission).catch((error: unknown): Outcome => ({ error }));
     this.#answers = this.#answers.then(async () => this.#answer(await outcome));
   }
 
@@ -81,10 +81,10 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     }
     try {
       return await desk.submit(submission, searcher);
-    } catch (caught) {
+    } catch (error) {
       // What cannot be judged now is to be sent again shortly, and is no reason to end the stream of all others.
-      if (caught instanceof SluiceError && caught.code === "OVERLOADED") return droppedAtOnce(desk, "rate_limited");
-      throw caught;
+      if (error instanceof SluiceError && error.code === "OVERLOADED") return droppedAtOnce(desk, "rate_limited");
+      throw error;
     }
   }
 
@@ -112,8 +112,8 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
 
   #answer(outcome: Outcome): void {
     this.#inProgress -= 1;
-    if ("fault" in outcome) {
-      this.#dependencies.internalError(outcome.fault);
+    if ("error" in outcome) {
+      this.#dependencies.internalError(outcome.error);
       return;
     }
     if (!outcome.accepted) this.#send(confirmationOf(outcome));

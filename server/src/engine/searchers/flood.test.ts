@@ -5,7 +5,7 @@ import { createLimits } from "../../limits/index.ts";
 import { type CallContext, CallFault, Outlet } from "../calls/index.ts";
 import type { Searcher } from "../model/bundle.ts";
 import { SearcherLimits } from "../reputation/searcher-limits.ts";
-import { FakeDesk } from "../testing/fake-desk.ts";
+import { FakeBlockEngineService } from "../testing/fake-service.ts";
 import { BlockEngine } from "./block-engine.ts";
 import { BundleStream } from "./bundle-stream.ts";
 import { Refusals } from "./refusals.ts";
@@ -34,15 +34,15 @@ function bundle(seen: { looks: number }): BundleRequestMessage {
 }
 
 /** A desk with the limits that the engine has, and what each searcher has brought past them. */
-class LimitedDesk extends FakeDesk {
+class LimitedDesk extends FakeBlockEngineService {
   readonly clock = new ManualClock(0);
   readonly #limits = new SearcherLimits({
     clock: this.clock,
     store: { limitOf: async () => limit },
     limits: createLimits({}, { clock: this.clock }),
     tierOf: () => "bronze",
-    heldUp: (_what, fault) => {
-      throw fault;
+    retryableError: (_what, error) => {
+      throw error;
     },
   });
 
@@ -78,9 +78,9 @@ function blockEngine(desk: LimitedDesk): (id: string, message: BundleRequestMess
   return async (id, message) => {
     try {
       return (await engine.submitBundle(message, contextOf(id))).status;
-    } catch (fault) {
-      if (fault instanceof CallFault) return fault.status;
-      throw fault;
+    } catch (error) {
+      if (error instanceof CallFault) return error.status;
+      throw error;
     }
   };
 }
@@ -125,8 +125,8 @@ test("of a stream's flood no more than the rate reaches the desk; others' stream
       { write: (message) => told.push(message) > 0, end: () => {} },
     );
     const inlet = { pause: () => {}, resume: () => {} };
-    const internalError = (fault: unknown): void => {
-      throw fault;
+    const internalError = (error: unknown): void => {
+      throw error;
     };
     const refusals = unpaced(desk);
     const stream = new BundleStream({ desk, searcher: searcherOf(id), outlet, inlet, refusals, internalError });
@@ -179,8 +179,8 @@ test("of a stream that never stops no more is read than its rate and the pace of
       sleepers.push({ atMs: desk.clock.monotonic() + ms, wake });
     });
   const refusals = new Refusals({ nowMs: () => desk.clock.monotonic(), sleep });
-  const internalError = (fault: unknown): void => {
-    throw fault;
+  const internalError = (error: unknown): void => {
+    throw error;
   };
   const stream = new BundleStream({ desk, searcher: searcherOf("flood"), outlet, inlet, refusals, internalError });
   let read = 0;

@@ -43,8 +43,8 @@ export function createSearcherServices(given: SearcherDependencies): SearcherSer
     async (context, outlet, inlet) => {
       const { searcher, recheck } = await admitKey(keys, context, "bundles:write");
       streams.add([{ name: searcher.id, max: streamsPerSearcherMax }], outlet, recheck);
-      const internalError = (fault: unknown): void => {
-        host.events.internalError("bundle stream", fault, { requestId: context.requestId });
+      const internalError = (error: unknown): void => {
+        host.events.internalError("bundle stream", error, { requestId: context.requestId });
         outlet.end(new CallFault("INTERNAL", `Internal error, request ${context.requestId}`));
       };
       return new BundleStream({ desk, searcher, outlet, inlet, refusals, internalError });

@@ -47,15 +47,15 @@ export class OpenStreams {
   async recheck(): Promise<void> {
     await Promise.all(
       [...this.#open].map(async ({ outlet, recheck }) => {
-        const fault = await recheck();
-        if (fault !== null) outlet.end(fault);
+        const error = await recheck();
+        if (error !== null) outlet.end(error);
       }),
     );
   }
 
   /** Ends every stream, since the engine ends. */
   close(): void {
-    const fault = new CallFault("UNAVAILABLE", "The block engine of this process ends; connect again");
-    for (const { outlet } of this.#open) outlet.end(fault);
+    const error = new CallFault("UNAVAILABLE", "The block engine of this process ends; connect again");
+    for (const { outlet } of this.#open) outlet.end(error);
   }
 }

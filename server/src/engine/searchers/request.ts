@@ -5,7 +5,7 @@ import type { BundleIngress } from "../model/bundle.ts";
 import type { BundleSubmission } from "../model/service.ts";
 
 /** A bundle out of its message. Throws INVALID_ARGUMENT where the message has no meaning, whatever the bundle holds. */
-export function submissionOf(message: BundleRequestMessage, door: BundleIngress): BundleSubmission {
+export function submissionOf(message: BundleRequestMessage, ingress: BundleIngress): BundleSubmission {
   const sealed = sealedOf(message);
   if (sealed !== null && message.transactions.length > 0) {
     throw new CallFault("INVALID_ARGUMENT", "encrypted_payload stands in place of transactions, not beside them");
@@ -16,7 +16,7 @@ export function submissionOf(message: BundleRequestMessage, door: BundleIngress)
     mevType: mevTypeOf(message.mev_type),
     targetSlot: message.target_slot === undefined ? null : BigInt(message.target_slot),
     sealed,
-    door,
+    ingress,
   };
 }
 

@@ -19,18 +19,18 @@ interface Known {
 
 /** Whose account a public key counts for, without a read of the store for each of its bundles. */
 export class LinkedAccounts {
-  readonly #deps: LinkedAccountsDependencies;
+  readonly #dependencies: LinkedAccountsDependencies;
   readonly #known = new Map<Address, Known>();
   #asking = new Map<Address, Promise<string | null>>();
 
   constructor(dependencies: LinkedAccountsDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   /** One read for all who ask at the same moment. Rejects as the store does; what it told last is no answer then. */
   accountOfPubkey(pubkey: Address): string | null | Promise<string | null> {
     const known = this.#known.get(pubkey);
-    if (known !== undefined && this.#deps.clock.monotonic() < known.untilMs) return known.accountId;
+    if (known !== undefined && this.#dependencies.clock.monotonic() < known.untilMs) return known.accountId;
     return this.#asking.get(pubkey) ?? this.#ask(pubkey);
   }
 
@@ -42,7 +42,7 @@ export class LinkedAccounts {
 
   #ask(pubkey: Address): Promise<string | null> {
     const asking = this.#asking;
-    const asked = this.#deps
+    const asked = this.#dependencies
       .find(pubkey)
       .then((accountId) => {
         if (asking === this.#asking) this.#keep(pubkey, accountId);
@@ -55,7 +55,7 @@ export class LinkedAccounts {
 
   #keep(pubkey: Address, accountId: string | null): void {
     this.#known.delete(pubkey);
-    this.#known.set(pubkey, { accountId, untilMs: this.#deps.clock.monotonic() + linkedKnownMs });
+    this.#known.set(pubkey, { accountId, untilMs: this.#dependencies.clock.monotonic() + linkedKnownMs });
     const [oldest] = this.#known.keys();
     if (this.#known.size > linkedKeysMax && oldest !== undefined) this.#known.delete(oldest);
   }

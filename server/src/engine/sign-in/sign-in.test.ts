@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto";
 import { ManualClock, seededRandom } from "@sluice/lib";
-import { addressOf } from "../testing/fake-desk.ts";
+import { addressOf } from "../testing/fake-service.ts";
 import { type Ended, PlainClient } from "../testing/grpc-client.ts";
 import { type ServedEngine, serveEngine } from "../testing/served-engine.ts";
 import { authClient, makeIdentity, signIn, textAt } from "../testing/signed-in.ts";

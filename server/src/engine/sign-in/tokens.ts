@@ -79,8 +79,8 @@ export class Tokens {
       const pubkey = parseAddress(String(payload["client_pubkey"]));
       const role = signInRoles.find((each) => each === payload["role"]);
       return pubkey === null || role === undefined ? "invalid" : { pubkey, role };
-    } catch (fault) {
-      return fault instanceof errors.JWTExpired ? "expired" : "invalid";
+    } catch (error) {
+      return error instanceof errors.JWTExpired ? "expired" : "invalid";
     }
   }
 }

@@ -42,16 +42,16 @@ class MemoryLeases implements LeaseStore {
 
 let store: MemoryLeases;
 let clock: ManualClock;
-let heldUp: string[];
+let retryableError: string[];
 beforeEach(() => {
   store = new MemoryLeases();
   clock = new ManualClock();
-  heldUp = [];
+  retryableError = [];
 });
-afterEach(() => expect(heldUp).toEqual([]));
+afterEach(() => expect(retryableError).toEqual([]));
 
 const keeper = (holder: string): LeaseHolder =>
-  new LeaseHolder({ store, clock, holder, heldUp: (what) => void heldUp.push(what) });
+  new LeaseHolder({ store, clock, holder, retryableError: (what) => void retryableError.push(what) });
 
 test("the first to look has the lease, the second while the first beats has not, however long", async () => {
   const [first, second] = [keeper("first"), keeper("second")];
@@ -101,7 +101,7 @@ test("at any interleaving of looks, pauses and absences of the store two never b
       expect(keepers.filter(({ isHeld }) => isHeld).length).toBeLessThanOrEqual(1);
     }
   }
-  heldUp = [];
+  retryableError = [];
 });
 
 test("a holder that cannot reach the store stops believing in time, and goes on where nobody took over", async () => {
@@ -116,8 +116,8 @@ test("a holder that cannot reach the store stops believing in time, and goes on 
   store.isAway = false;
   expect(await only.renew()).toMatchObject({ epoch: 1n });
   expect(only.isHeld).toBe(true);
-  expect(heldUp).toEqual(["the lease of the book"]);
-  heldUp = [];
+  expect(retryableError).toEqual(["the lease of the book"]);
+  retryableError = [];
 });
 
 test("a lease that is given up is had at once, and so is one of a database that is nobody else's", async () => {

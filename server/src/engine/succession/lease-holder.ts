@@ -6,10 +6,10 @@ export interface LeaseHolderDependencies {
   readonly clock: Pick<Clock, "monotonic">;
   /** Of this process and no other. */
   readonly holder: string;
-  readonly heldUp: (what: string, fault: unknown) => void;
+  readonly retryableError: (what: string, error: unknown) => void;
 }
 
-/** Who keeps the book of bundles; one for each store, since a store holds one network's bundles. */
+/** Who keeps the pool of bundles; one for each store, since a store holds one network's bundles. */
 export const bookLease = "engine-book";
 /** How long a holder that does not beat is believed to live, and how often is beaten and looked. */
 export const leaseMs = 4_000;
@@ -21,18 +21,18 @@ export const lookMs = 500;
  * the other begins. Where a clock lies all the same, the store's fence refuses what the former holder writes.
  */
 export class LeaseHolder {
-  readonly #deps: LeaseHolderDependencies;
+  readonly #dependencies: LeaseHolderDependencies;
   #lease: LeaseRecord | null = null;
   #heldUntilMs = 0;
   #seen: { readonly record: LeaseRecord; readonly sinceMs: number } | null = null;
 
   constructor(dependencies: LeaseHolderDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   /** Whether nobody else can have taken it yet. False for a holder that cannot reach the store for as long as it lasts. */
   get isHeld(): boolean {
-    return this.#lease !== null && this.#deps.clock.monotonic() < this.#heldUntilMs;
+    return this.#lease !== null && this.#dependencies.clock.monotonic() < this.#heldUntilMs;
   }
 
   /** Beats, or looks whether the lease is to be had. The lease that this process has now, or null. Never rejects. */
@@ -40,9 +40,9 @@ export class LeaseHolder {
     try {
       if (this.#lease === null) await this.#ask();
       else await this.#beat(this.#lease);
-    } catch (fault) {
+    } catch (error) {
       // What was held is held on to: the store alone can say that it is over.
-      this.#deps.heldUp("the lease of the book", fault);
+      this.#dependencies.retryableError("the lease of the book", error);
     }
     return this.#lease;
   }
@@ -54,20 +54,20 @@ export class LeaseHolder {
     this.#seen = null;
     if (lease === null) return;
     try {
-      await this.#deps.store.release(lease);
-    } catch (fault) {
-      this.#deps.heldUp("giving up the lease of the book", fault);
+      await this.#dependencies.store.release(lease);
+    } catch (error) {
+      this.#dependencies.retryableError("giving up the lease of the book", error);
     }
   }
 
   async #beat(lease: LeaseRecord): Promise<void> {
-    const beganMs = this.#deps.clock.monotonic();
-    if (await this.#deps.store.beat(lease)) this.#heldUntilMs = beganMs + leaseMs;
+    const beganMs = this.#dependencies.clock.monotonic();
+    if (await this.#dependencies.store.beat(lease)) this.#heldUntilMs = beganMs + leaseMs;
     else this.#lease = null;
   }
 
   async #ask(): Promise<void> {
-    const { store, clock, holder } = this.#deps;
+    const { store, clock, holder } = this.#dependencies;
     const found = await store.find(bookLease);
     if (!this.#isFree(found)) return;
     const beganMs = clock.monotonic();
@@ -77,7 +77,7 @@ export class LeaseHolder {
   }
 
   #isFree(found: LeaseRecord | null): boolean {
-    const { store, clock, holder } = this.#deps;
+    const { store, clock, holder } = this.#dependencies;
     // Where the database is this process's alone whoever held it before is gone.
     if (found === null || found.holder === "" || found.holder === holder || !store.isShared) return true;
     const nowMs = clock.monotonic();

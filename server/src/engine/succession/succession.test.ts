@@ -34,7 +34,7 @@ beforeEach(() => {
         return { epoch, [Symbol.asyncDispose]: async () => void happened.push(`close ${epoch}`) };
       },
       roleChanged: (role) => happened.push(role),
-      internalError: (_where, fault) => faults.push(fault),
+      internalError: (_where, error) => faults.push(error),
     },
   );
 });

@@ -8,7 +8,7 @@ export interface SuccessionDependencies<Term extends AsyncDisposable> {
   /** Opens what runs while the lease is held. */
   readonly open: (lease: LeaseRecord) => Promise<Term>;
   readonly roleChanged: (role: EngineRole) => void;
-  readonly internalError: (where: string, fault: unknown) => void;
+  readonly internalError: (where: string, error: unknown) => void;
 }
 
 export interface SuccessionOptions {
@@ -28,7 +28,7 @@ interface Present<Term> {
  */
 export class Succession<Term extends AsyncDisposable> implements AsyncDisposable {
   readonly #options: SuccessionOptions;
-  readonly #deps: SuccessionDependencies<Term>;
+  readonly #dependencies: SuccessionDependencies<Term>;
   #present: Present<Term> | null = null;
   /** An opening or a closing that is under way; the lease is beaten meanwhile. */
   #changing: Promise<void> | null = null;
@@ -40,7 +40,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
 
   constructor(options: SuccessionOptions, dependencies: SuccessionDependencies<Term>) {
     this.#options = options;
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   /** What runs here, or null while another process has the lease. */
@@ -50,10 +50,10 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
 
   /** Looks for the first time; where the lease is to be had, resolves when what it is for is open. Rejects as that does. */
   async begin(): Promise<void> {
-    const lease = await this.#deps.keeper.renew();
+    const lease = await this.#dependencies.keeper.renew();
     this.#wait(this.#options.lookMs);
     if (lease === null) {
-      this.#deps.roleChanged("standby");
+      this.#dependencies.roleChanged("standby");
       return;
     }
     const opening = this.#open(lease);
@@ -76,7 +76,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
   async #look(): Promise<void> {
     if (this.#looksLeftOut > 0) this.#looksLeftOut -= 1;
     else {
-      const lease = await this.#deps.keeper.renew();
+      const lease = await this.#dependencies.keeper.renew();
       if (this.#changing === null && !this.#isClosed) this.#follow(lease);
     }
     this.#wait(this.#options.lookMs);
@@ -88,31 +88,31 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
       this.#changing = this.#close(present.term).finally(() => this.#changed());
     else if (present === null && lease !== null) {
       this.#changing = this.#open(lease)
-        .catch((fault: unknown) => this.#giveUp(fault))
+        .catch((error: unknown) => this.#giveUp(error))
         .finally(() => this.#changed());
     }
   }
 
   async #open(lease: LeaseRecord): Promise<void> {
-    const term = await this.#deps.open(lease);
+    const term = await this.#dependencies.open(lease);
     this.#present = { epoch: lease.epoch, term };
-    this.#deps.roleChanged("active");
+    this.#dependencies.roleChanged("active");
   }
 
   /** Another process may be able to do what this one is not. */
-  async #giveUp(fault: unknown): Promise<void> {
-    this.#deps.internalError("opening the block engine", fault);
-    await this.#deps.keeper.release();
+  async #giveUp(error: unknown): Promise<void> {
+    this.#dependencies.internalError("opening the block engine", error);
+    await this.#dependencies.keeper.release();
     this.#looksLeftOut = this.#options.retryLooks;
   }
 
   async #close(term: Term): Promise<void> {
     this.#present = null;
-    this.#deps.roleChanged("standby");
+    this.#dependencies.roleChanged("standby");
     try {
       await term[Symbol.asyncDispose]();
-    } catch (fault) {
-      this.#deps.internalError("closing the block engine", fault);
+    } catch (error) {
+      this.#dependencies.internalError("closing the block engine", error);
     }
   }
 
@@ -127,7 +127,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
     try {
       await present?.term[Symbol.asyncDispose]();
     } finally {
-      await this.#deps.keeper.release();
+      await this.#dependencies.keeper.release();
     }
   }
 }

@@ -50,8 +50,8 @@ export class PlainClient implements Disposable {
         responseDeserialize,
         message,
         metadataOf(headers),
-        (fault, answer) => {
-          resolve(fault === null ? { status: "OK", message: { ...answer } } : endedBy(fault));
+        (error, answer) => {
+          resolve(error === null ? { status: "OK", message: { ...answer } } : endedBy(error));
         },
       );
     });
@@ -66,8 +66,8 @@ export class PlainClient implements Disposable {
   callRaw(method: string, bytes: Buffer, headers: Headers = {}): Promise<Ended> {
     const { path, responseDeserialize } = this.#method(method);
     return new Promise((resolve) => {
-      this.#client.makeUnaryRequest(path, asItIs, responseDeserialize, bytes, metadataOf(headers), (fault, answer) => {
-        resolve(fault === null ? { status: "OK", message: { ...answer } } : endedBy(fault));
+      this.#client.makeUnaryRequest(path, asItIs, responseDeserialize, bytes, metadataOf(headers), (error, answer) => {
+        resolve(error === null ? { status: "OK", message: { ...answer } } : endedBy(error));
       });
     });
   }
@@ -119,7 +119,7 @@ export class Listening {
       this.heard?.({ ...message });
     });
     this.ended = new Promise((resolve) => {
-      stream.on("error", (fault: ServiceError) => resolve(endedBy(fault)));
+      stream.on("error", (error: ServiceError) => resolve(endedBy(error)));
       stream.on("end", () => resolve({ status: "OK", message: {} }));
     });
   }
@@ -174,6 +174,6 @@ export function metadataOf(headers: Headers): Metadata {
   return metadata;
 }
 
-export function endedBy(fault: ServiceError): Ended {
-  return { status: status[fault.code] ?? String(fault.code), details: fault.details, metadata: fault.metadata };
+export function endedBy(error: ServiceError): Ended {
+  return { status: status[error.code] ?? String(error.code), details: error.details, metadata: error.metadata };
 }

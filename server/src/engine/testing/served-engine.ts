@@ -6,7 +6,7 @@ import type { EngineGrant, EngineKeys, EngineLimits } from "../model/ports.ts";
 import { createSearcherServices } from "../searchers/index.ts";
 import { createSignIn, tokenKeysOf } from "../sign-in/index.ts";
 import { createValidators, type ValidatorRegistry } from "../validators/index.ts";
-import { addressOf, allowed, FakeDesk } from "./fake-desk.ts";
+import { addressOf, allowed, FakeBlockEngineService } from "./fake-service.ts";
 import { Told } from "./told.ts";
 
 export const keysOfTests = {
@@ -38,7 +38,7 @@ class FakeKeys implements EngineKeys {
 export interface ServedEngine extends AsyncDisposable {
   readonly port: number;
   readonly door: GrpcDoor;
-  readonly desk: FakeDesk;
+  readonly desk: FakeBlockEngineService;
   readonly keys: FakeKeys;
   /** The server's clock, unless it was given another. */
   readonly clock: ManualClock;
@@ -64,7 +64,7 @@ export interface ServedEngineOptions {
 }
 
 export async function serveEngine(options: ServedEngineOptions = {}): Promise<ServedEngine> {
-  const desk = new FakeDesk();
+  const desk = new FakeBlockEngineService();
   const keys = new FakeKeys();
   const manual = new ManualClock(1_800_000_000_000);
   const clock = options.clock ?? manual;
@@ -85,7 +85,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
       callEnded: (method, status) => told.push(`call ${method} ${status}`),
       streamOpened: (method) => told.push(`open ${method}`),
       streamClosed: (method) => told.push(`close ${method}`),
-      internalError: (_where, fault) => void faults.push(fault),
+      internalError: (_where, error) => void faults.push(error),
     },
   };
   const leaders = createValidators(

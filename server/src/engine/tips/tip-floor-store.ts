@@ -10,18 +10,18 @@ const writeMs = 5_000;
 export interface TipFloorStoreDependencies {
   readonly values: CursorStore;
   readonly clock: Clock;
-  readonly heldUp: (what: string, fault: unknown) => void;
+  readonly retryableError: (what: string, error: unknown) => void;
 }
 
 /** The tip floor, kept over restarts. */
 export class TipFloorStore implements AsyncDisposable {
-  readonly #deps: TipFloorStoreDependencies;
+  readonly #dependencies: TipFloorStoreDependencies;
   readonly #floor: TipFloor;
   readonly #timer: ReturnType<typeof setInterval>;
   #written: string;
 
   private constructor(remembered: string | null, dependencies: TipFloorStoreDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
     this.#floor = new TipFloor(remembered);
     this.#written = remembered ?? "";
     this.#timer = setInterval(() => void this.#write(), writeMs);
@@ -37,21 +37,21 @@ export class TipFloorStore implements AsyncDisposable {
   }
 
   figures(): TipFloorFigures {
-    return this.#floor.figures(this.#deps.clock.now());
+    return this.#floor.figures(this.#dependencies.clock.now());
   }
 
   observe(block: TippedBlock): void {
-    this.#floor.observe(block, this.#deps.clock.now());
+    this.#floor.observe(block, this.#dependencies.clock.now());
   }
 
   async #write(): Promise<void> {
-    const text = this.#floor.write(this.#deps.clock.now());
+    const text = this.#floor.write(this.#dependencies.clock.now());
     if (text === this.#written) return;
     try {
-      await this.#deps.values.set(name, text);
+      await this.#dependencies.values.set(name, text);
       this.#written = text;
-    } catch (fault) {
-      this.#deps.heldUp("tip floor", fault);
+    } catch (error) {
+      this.#dependencies.retryableError("tip floor", error);
     }
   }
 

@@ -108,12 +108,12 @@ export class ConnectedValidators implements Validators {
 
   /** Ends every stream, since the engine ends. */
   close(): void {
-    const fault = new CallFault("UNAVAILABLE", "The block engine of this process ends; connect again");
+    const error = new CallFault("UNAVAILABLE", "The block engine of this process ends; connect again");
     for (const connection of this.#bundles.values()) {
       connection.why = "closed";
-      connection.outlet.end(fault);
+      connection.outlet.end(error);
     }
-    for (const outlet of this.#packets.values()) outlet.end(fault);
+    for (const outlet of this.#packets.values()) outlet.end(error);
   }
 
   #end(identity: Address, connection: Connection): void {

@@ -12,17 +12,17 @@ export interface EpochChangeDependencies {
 
 /** Tells when an epoch has begun, by the chain's slots. */
 export class EpochChange {
-  readonly #deps: EpochChangeDependencies;
+  readonly #dependencies: EpochChangeDependencies;
   #told: bigint | null = null;
 
   constructor(dependencies: EpochChangeDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   reached(slot: Slot): void {
-    const epoch = this.#deps.epochOf(slot);
+    const epoch = this.#dependencies.epochOf(slot);
     if (epoch === null || epoch.first === this.#told || slot < epoch.first + settledSlots) return;
     this.#told = epoch.first;
-    this.#deps.changed();
+    this.#dependencies.changed();
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto";
-import { addressOf } from "../testing/fake-desk.ts";
+import { addressOf } from "../testing/fake-service.ts";
 import { type Headers, PlainClient } from "../testing/grpc-client.ts";
 import { type ServedEngine, serveEngine } from "../testing/served-engine.ts";
 import { authClient, type Identity, makeIdentity, signIn } from "../testing/signed-in.ts";

@@ -4,8 +4,8 @@ import type { Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../model/bundle.ts";
 import { EngineChainError } from "../model/ports.ts";
 import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
-import { FakeDesk } from "../testing/fake-desk.ts";
-import { FrontDesk } from "./block-engine-service.ts";
+import { FakeBlockEngineService } from "../testing/fake-service.ts";
+import { BundleService } from "./block-engine-service.ts";
 
 const searcher = { id: "account", accountId: "account", pubkey: null };
 const submission: BundleSubmission = {
@@ -14,12 +14,12 @@ const submission: BundleSubmission = {
   mevType: "unknown",
   targetSlot: null,
   sealed: null,
-  door: "rest",
+  ingress: "rest",
 };
 
-/** A front desk whose admission answers what a test says, and which counts what reaches the book. */
+/** A front desk whose admission answers what a test says, and which counts what reaches the pool. */
 function room() {
-  const fake = new FakeDesk();
+  const fake = new FakeBlockEngineService();
   const state = {
     live: 0,
     asked: [] as string[],
@@ -27,10 +27,10 @@ function room() {
   };
   const told: SubmitOutcome[] = [];
   const judge = { submit: () => state.judge() };
-  const desk = new FrontDesk({
+  const desk = new BundleService({
     admission: judge,
     sealed: judge,
-    book: {
+    pool: {
       get: async (id) => {
         state.asked.push(id);
         return null;
@@ -55,7 +55,7 @@ function room() {
 }
 
 async function recordIn(state: BundleState): Promise<BundleRecord> {
-  const outcome = await new FakeDesk().submit(submission, searcher);
+  const outcome = await new FakeBlockEngineService().submit(submission, searcher);
   if (!outcome.accepted) throw new Error("the desk refuses");
   return { ...outcome.record, state, reason: state === "dropped" || state === "expired" ? "not_landed" : null };
 }
@@ -90,7 +90,7 @@ test("a searcher with as many bundles in flight as one may have is refused befor
 test("where no node answers the engine cannot answer now, which is no fault of its own", async () => {
   const { desk, state } = room();
   state.judge = () => Promise.reject(new EngineChainError("no node answered: timeout at 10.0.0.1", null));
-  const caught = await desk.submit(submission, searcher).catch((fault: unknown) => fault);
+  const caught = await desk.submit(submission, searcher).catch((error: unknown) => error);
   expect(caught).toMatchObject({ code: "OVERLOADED" });
   expect(String(caught)).not.toContain("10.0.0.1");
 });

@@ -18,10 +18,10 @@ import type {
 import type { SearcherLimits } from "../reputation/searcher-limits.ts";
 import type { SealedBundles } from "../sealed/index.ts";
 
-export interface FrontDeskDependencies {
+export interface BundleServiceDependencies {
   readonly admission: Pick<Admission, "submit">;
   readonly sealed: Pick<SealedBundles, "submit">;
-  readonly book: Pick<BundlePool, "get" | "liveOf" | "liveCountOf" | "onChange">;
+  readonly pool: Pick<BundlePool, "get" | "liveOf" | "liveCountOf" | "onChange">;
   readonly limits: Pick<SearcherLimits, "take">;
   readonly losses: LossReports;
   readonly schedule: Pick<LeaderSchedule, "nextOf" | "slotsOf">;
@@ -38,40 +38,40 @@ export interface FrontDeskDependencies {
 
 /** Slots of a connected leader that are told. */
 const slotsTold = 16;
-/** Bundles that one searcher may have in flight: a fifth of all that there can be, so that no one fills the book. */
+/** Bundles that one searcher may have in flight: a fifth of all that there can be, so that no one fills the pool. */
 const inFlightMax = 10_000;
 const bundleIdForm = /^[0-9a-f]{64}$/;
 
 /** What all doors ask, whatever they speak. */
-export class FrontDesk implements BlockEngineService, Disposable {
-  readonly #deps: FrontDeskDependencies;
+export class BundleService implements BlockEngineService, Disposable {
+  readonly #dependencies: BundleServiceDependencies;
   readonly #followers = new Map<string, Set<(record: BundleRecord) => void>>();
   readonly #following: Disposable;
 
-  constructor(dependencies: FrontDeskDependencies) {
-    this.#deps = dependencies;
-    this.#following = dependencies.book.onChange((record) => {
+  constructor(dependencies: BundleServiceDependencies) {
+    this.#dependencies = dependencies;
+    this.#following = dependencies.pool.onChange((record) => {
       for (const listener of this.#followers.get(record.searcherId) ?? []) listener(record);
     });
   }
 
   get tipAccounts(): readonly Address[] {
-    return this.#deps.tipAccounts;
+    return this.#dependencies.tipAccounts;
   }
 
   get losses(): LossReports {
-    return this.#deps.losses;
+    return this.#dependencies.losses;
   }
 
   get isInMaintenance(): boolean {
-    return this.#deps.isInMaintenance();
+    return this.#dependencies.isInMaintenance();
   }
 
   async submit(submission: BundleSubmission, searcher: Searcher): Promise<SubmitOutcome> {
-    const { submitted, nowMs } = this.#deps;
+    const { submitted, nowMs } = this.#dependencies;
     const startedMs = nowMs();
     const outcome = this.#refused(searcher) ?? (await this.#judged(submission, searcher));
-    submitted(searcher, submission.door, outcome, nowMs() - startedMs);
+    submitted(searcher, submission.ingress, outcome, nowMs() - startedMs);
     return asItStands(outcome);
   }
 
@@ -81,25 +81,25 @@ export class FrontDesk implements BlockEngineService, Disposable {
       return { accepted: false, id: "", reason, detail, tipFloor: this.tipFloor().floor };
     };
     if (this.isInMaintenance) return refuse("maintenance", null);
-    if (this.#deps.book.liveCountOf(id) < inFlightMax) return null;
+    if (this.#dependencies.pool.liveCountOf(id) < inFlightMax) return null;
     return refuse("rate_limited", `${inFlightMax} bundles are in flight`);
   }
 
   /** Throws OVERLOADED where nothing can be said of the bundle now. */
   async #judged(submission: BundleSubmission, searcher: Searcher): Promise<SubmitOutcome> {
-    const { admission, sealed } = this.#deps;
+    const { admission, sealed } = this.#dependencies;
     try {
       if (submission.sealed === null) return await admission.submit(submission, searcher);
       return await sealed.submit(submission.sealed, submission, searcher);
-    } catch (caught) {
-      if (!(caught instanceof EngineChainError)) throw caught;
+    } catch (error) {
+      if (!(error instanceof EngineChainError)) throw error;
       const message = "The chain cannot be asked now; try again shortly.";
-      throw new SluiceError("OVERLOADED", { message, cause: caught });
+      throw new SluiceError("OVERLOADED", { message, cause: error });
     }
   }
 
   async get(id: string): Promise<BundleRecord | null> {
-    return bundleIdForm.test(id) ? await this.#deps.book.get(id) : null;
+    return bundleIdForm.test(id) ? await this.#dependencies.pool.get(id) : null;
   }
 
   follow(searcherId: string, listener: (record: BundleRecord) => void): Disposable {
@@ -114,33 +114,33 @@ export class FrontDesk implements BlockEngineService, Disposable {
   }
 
   inFlight(searcherId: string): readonly BundleRecord[] {
-    return this.#deps.book.liveOf(searcherId);
+    return this.#dependencies.pool.liveOf(searcherId);
   }
 
   takeRate(searcher: Searcher): EngineLimitDecision | Promise<EngineLimitDecision> {
-    return this.#deps.limits.take(searcher);
+    return this.#dependencies.limits.take(searcher);
   }
 
   tipFloor(): TipFloorFigures {
-    return this.#deps.tipFloor();
+    return this.#dependencies.tipFloor();
   }
 
   reputation(searcherId: string): Promise<ReputationFigures> {
-    return this.#deps.reputation(searcherId);
+    return this.#dependencies.reputation(searcherId);
   }
 
   currentSlot(): Slot | null {
-    return this.#deps.slot();
+    return this.#dependencies.slot();
   }
 
   nextLeader(): UpcomingLeader | null {
-    const slot = this.#deps.slot();
-    return slot === null ? null : this.#deps.schedule.nextOf(this.#deps.validators.connected(), slot);
+    const slot = this.#dependencies.slot();
+    return slot === null ? null : this.#dependencies.schedule.nextOf(this.#dependencies.validators.connected(), slot);
   }
 
   connectedLeaders(): ReadonlyMap<Address, readonly Slot[]> {
-    const slot = this.#deps.slot() ?? 0n;
-    const { schedule, validators } = this.#deps;
+    const slot = this.#dependencies.slot() ?? 0n;
+    const { schedule, validators } = this.#dependencies;
     return new Map(validators.connected().map((identity) => [identity, schedule.slotsOf(identity, slot, slotsTold)]));
   }
 

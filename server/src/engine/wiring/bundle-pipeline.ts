@@ -33,11 +33,11 @@ export async function openFloor(
   given: EngineDependencies & { readonly memory: Memory; readonly tipAccounts: readonly Address[] },
 ): Promise<Floor> {
   const { clock, random, chain, stores, events, isKeeper, memory, tipAccounts } = given;
-  const { book, tips, switches } = memory;
+  const { pool, tips, switches } = memory;
   const taking: { validators: Validators | null } = { validators: null };
   const isConnected = (identity: Address): boolean => taking.validators?.connected().includes(identity) === true;
   const view = opening.use(
-    openChainView({ chain, clock, random, values: stores.cursors, book, tips, tipAccounts, isConnected, events }),
+    openChainView({ chain, clock, random, values: stores.cursors, pool, tips, tipAccounts, isConnected, events }),
   );
   const validatorDesk = openValidators(opening, options, { ...given, view });
   const { validators } = validatorDesk;
@@ -46,7 +46,7 @@ export async function openFloor(
   const slot = (): Slot | null => view.state.slot();
   const admission: Admission = new Admission({
     clock,
-    book,
+    pool,
     simulator,
     tipAccounts: new Set(tipAccounts),
     tipFloor: () => tips.floor,
@@ -67,7 +67,7 @@ export async function openFloor(
   };
   const auctioneer: Auctioneer = opening.use(
     new Auctioneer({
-      book,
+      pool,
       simulator,
       // A process that was stopped and wakes up in the middle of a tick hands nothing over beside its successor.
       validators: { deliver: (identity, bundles) => isKeeper() && validators.deliver(identity, bundles) },
@@ -77,8 +77,8 @@ export async function openFloor(
       target: () => view.building.target(),
       isOver: (at) => view.building.isOver(at),
       openSealed: openDue,
-      outbid: (bids) => memory.losses.note(bids),
-      judgeable: (bundles) => view.blockhashes.judgeable(bundles),
+      lost: (bids) => memory.losses.note(bids),
+      simulatable: (bundles) => view.blockhashes.simulatable(bundles),
       nowMs: () => clock.monotonic(),
     }),
   );
@@ -86,7 +86,7 @@ export async function openFloor(
     new AuctionScheduler(options.tickMs, {
       auctioneer,
       fallback: new RpcFallback({
-        book,
+        pool,
         chain: { send: async (transaction) => isKeeper() && (await chain.send(transaction)) },
         settledThrough,
         leaderAt: (at) => view.schedule.leaderAt(at),
@@ -197,22 +197,22 @@ function openSealed(
   opening.use(
     chain.onSlot((commitment, slot) => {
       if (commitment !== "processed") return;
-      ring.turn(slot).catch((fault: unknown) => events.heldUp("encryption keys", fault));
+      ring.turn(slot).catch((error: unknown) => events.retryableError("encryption keys", error));
     }),
   );
-  const heldUp = (what: string, fault: unknown): void => events.heldUp(what, fault);
-  opening.use(new ReplaySweep({ replays: stores.replays, heldUp }));
+  const retryableError = (what: string, error: unknown): void => events.retryableError(what, error);
+  opening.use(new ReplaySweep({ replays: stores.replays, retryableError }));
   const sealed = new SealedBundles({
     network,
     clock,
     ring,
     admission,
-    book: memory.book,
+    pool: memory.pool,
     replays: stores.replays,
     slot: () => view.state.slot(),
     tipFloor: () => memory.tips.floor,
     decodeRequest: bundleRequestReader(),
-    internalError: (fault) => events.internalError("sealed bundle", fault),
+    internalError: (error) => events.internalError("sealed bundle", error),
   });
   return { ring, sealed };
 }

@@ -14,11 +14,11 @@ export interface ChainViewDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly values: CursorStore;
-  readonly book: BundlePool;
+  readonly pool: BundlePool;
   readonly tips: TipFloorStore;
   readonly tipAccounts: readonly Address[];
   readonly isConnected: (identity: Address) => boolean;
-  readonly events: Pick<EngineEvents, "heldUp">;
+  readonly events: Pick<EngineEvents, "retryableError">;
 }
 
 /** Failures in a row after which it is said that the chain cannot be followed; one or two are nothing. */
@@ -35,13 +35,20 @@ export interface ChainView extends AsyncDisposable {
 }
 
 export function openChainView(dependencies: ChainViewDependencies): ChainView {
-  const { chain, clock, random, values, book, tips, tipAccounts, isConnected, events } = dependencies;
+  const { chain, clock, random, values, pool, tips, tipAccounts, isConnected, events } = dependencies;
   const resources = new AsyncDisposableStack();
   const state = resources.use(
-    new ChainState({ chain, clock, events: { blockhashFailed: (fault) => events.heldUp("newest blockhash", fault) } }),
+    new ChainState({
+      chain,
+      clock,
+      events: { blockhashFailed: (error) => events.retryableError("newest blockhash", error) },
+    }),
   );
   const schedule = resources.use(
-    new LeaderSchedule({ chain, events: { scheduleFailed: (fault) => events.heldUp("leader schedule", fault) } }),
+    new LeaderSchedule({
+      chain,
+      events: { scheduleFailed: (error) => events.retryableError("leader schedule", error) },
+    }),
   );
   const building = new SlotTargeting({ clock, leaderAt: (slot) => schedule.leaderAt(slot), isConnected });
   resources.use(
@@ -54,7 +61,7 @@ export function openChainView(dependencies: ChainViewDependencies): ChainView {
     { tipAccounts, catchUpSlotsMax },
     {
       chain,
-      book,
+      pool,
       state,
       clock,
       place: { load: () => values.get(placeName), save: (place) => values.set(placeName, place) },
@@ -63,7 +70,7 @@ export function openChainView(dependencies: ChainViewDependencies): ChainView {
         blockLost: () => {},
         placeLeft: (why, from) => {
           if (why !== "none")
-            events.heldUp("the chain since the last block seen", new Error(`${why}, at slot ${from}`));
+            events.retryableError("the chain since the last block seen", new Error(`${why}, at slot ${from}`));
         },
       },
     },
@@ -72,7 +79,7 @@ export function openChainView(dependencies: ChainViewDependencies): ChainView {
     new TrackerPace(tracker, {
       chain,
       random,
-      events: { stepFailed: (fault, failures) => failures === failuresTold && events.heldUp("blocks", fault) },
+      events: { stepFailed: (error, failures) => failures === failuresTold && events.retryableError("blocks", error) },
     }),
   );
   return {
@@ -80,7 +87,7 @@ export function openChainView(dependencies: ChainViewDependencies): ChainView {
     schedule,
     building,
     blockhashes: new ValidBlockhashes({ clock, lifetimeOf: (blockhash) => state.blockhash(blockhash) }),
-    settledThrough: () => tracker.lookedThrough(),
+    settledThrough: () => tracker.settledThrough(),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

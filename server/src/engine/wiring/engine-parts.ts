@@ -38,9 +38,9 @@ export interface EngineDependencies {
     error(fields: object, message: string): void;
   };
   readonly chain: EngineChain;
-  /** Under the lease of the book. */
+  /** Under the lease of the pool. */
   readonly stores: EngineStores;
-  /** Whether this process keeps the book now, so that nobody else can have begun to: asked before anything is handed over. */
+  /** Whether this process keeps the pool now, so that nobody else can have begun to: asked before anything is handed over. */
   readonly isKeeper: () => boolean;
   readonly ledger: OutcomeLedger;
   readonly keys: NetworkKeys;
@@ -54,10 +54,10 @@ export type EngineSocket = Pick<TipStream, "serves" | "begin">;
 
 /** A running block engine. Its doors are opened by who made it. */
 export interface Engine extends AsyncDisposable {
-  readonly book: BundlePool;
+  readonly pool: BundlePool;
   readonly desk: BlockEngineService;
   readonly validators: Validators;
-  readonly switches: Pick<Switches, "isInMaintenance" | "isHalted" | "look">;
+  readonly switches: Pick<Switches, "isInMaintenance" | "isHalted" | "refresh">;
   fetch(request: Request, bindings?: object): Response | Promise<Response>;
   /** WebSockets of the REST door. */
   readonly sockets: readonly EngineSocket[];

@@ -33,7 +33,7 @@ const retryLooks = 10;
 const unavailable = 4503;
 
 /**
- * Opens the block engine, where no other process keeps the book; else stands by. Rejects, having closed everything, when
+ * Opens the block engine, where no other process keeps the pool; else stands by. Rejects, having closed everything, when
  * a part of the first opening does not open.
  */
 export async function openEngineService(
@@ -43,8 +43,8 @@ export async function openEngineService(
   const { clock, random, stores, events, keys, limits, log, requestId } = dependencies;
   const startedAt = clock.monotonic();
   const holder = Buffer.from(random.bytes(16)).toString("hex");
-  const heldUp = (what: string, fault: unknown): void => events.heldUp(what, fault);
-  const keeper = new LeaseHolder({ store: stores.leases, clock, holder, heldUp });
+  const retryableError = (what: string, error: unknown): void => events.retryableError(what, error);
+  const keeper = new LeaseHolder({ store: stores.leases, clock, holder, retryableError });
   const succession = new Succession<Engine>(
     { lookMs, retryLooks },
     {
@@ -52,7 +52,7 @@ export async function openEngineService(
       open: (lease) =>
         openEngine(options, { ...dependencies, stores: stores.under(lease), isKeeper: () => keeper.isHeld }),
       roleChanged: (role) => events.roleChanged(role),
-      internalError: (where, fault) => events.internalError(where, fault),
+      internalError: (where, error) => events.internalError(where, error),
     },
   );
   const uptime = (): number => Math.floor((clock.monotonic() - startedAt) / 1_000);
@@ -68,9 +68,9 @@ export async function openEngineService(
   const host = { requestId, trustedProxies, events };
   try {
     await succession.begin();
-  } catch (fault) {
+  } catch (error) {
     await succession[Symbol.asyncDispose]();
-    throw fault;
+    throw error;
   }
   return {
     get active() {

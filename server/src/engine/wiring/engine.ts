@@ -10,7 +10,7 @@ import { HealthMonitor } from "../operations/health-monitor.ts";
 import { SearcherLimits } from "../reputation/searcher-limits.ts";
 import { LinkedAccounts } from "../sign-in/linked-accounts.ts";
 import { tokenSeed } from "../sign-in/token-seed.ts";
-import { FrontDesk } from "./block-engine-service.ts";
+import { BundleService } from "./block-engine-service.ts";
 import { type Floor, openFloor } from "./bundle-pipeline.ts";
 import type { Engine, EngineDependencies, EngineOptions } from "./engine-parts.ts";
 import { KeyWatch } from "./key-watch.ts";
@@ -22,7 +22,7 @@ const observeMs = 2_000;
 const suite = "DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, ChaCha20Poly1305";
 
 /**
- * Opens the engine of the process that keeps the book: what was in flight is in flight again. Rejects, having closed
+ * Opens the engine of the process that keeps the pool: what was in flight is in flight again. Rejects, having closed
  * everything, when a part does not open.
  */
 export async function openEngine(options: EngineOptions, dependencies: EngineDependencies): Promise<Engine> {
@@ -72,10 +72,11 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
   const tipStream = opening.use(new TipStream({ desk, admit, trustedProxies, requestId, events }));
   opening.use(observe(dependencies, memory, soundness));
   const recheckAll = async (): Promise<void> => void (await Promise.all([recheck(), tipStream.recheck()]));
-  opening.use(new KeyWatch({ recheck: recheckAll, heldUp: (what, fault) => events.heldUp(what, fault) }));
+  const { retryableError } = events;
+  opening.use(new KeyWatch({ recheck: recheckAll, retryableError }));
   const resources = opening.move();
   return {
-    book: memory.book,
+    pool: memory.pool,
     desk,
     validators: validatorDesk.validators,
     switches: memory.switches,
@@ -98,15 +99,15 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
 function openDesk(
   { clock, stores, limits, events, isKeeper }: EngineDependencies,
   given: { readonly memory: Memory; readonly floor: Floor; readonly accounts: ReturnType<typeof tipAccounts> },
-): FrontDesk {
+): BundleService {
   const { memory, floor, accounts } = given;
-  const { book, tips, standing, switches } = memory;
+  const { pool, tips, standing, switches } = memory;
   const outcomeName = (outcome: SubmitOutcome): string =>
     outcome.accepted ? (outcome.fresh ? "accepted" : "known") : outcome.reason;
-  return new FrontDesk({
+  return new BundleService({
     admission: floor.admission,
     sealed: floor.sealed,
-    book,
+    pool,
     losses: memory.losses,
     schedule: floor.view.schedule,
     validators: floor.validatorDesk.validators,
@@ -116,7 +117,7 @@ function openDesk(
       store: stores.searchers,
       limits,
       tierOf: (searcherId) => standing.reputations.tierNow(searcherId),
-      heldUp: (what, fault) => events.heldUp(what, fault),
+      retryableError: (what, error) => events.retryableError(what, error),
     }),
     slot: () => floor.view.state.slot(),
     tipFloor: () => tips.figures(),
@@ -131,7 +132,7 @@ function openDesk(
 }
 
 function statusOf(
-  { desk, soundness }: { readonly desk: FrontDesk; readonly soundness: HealthMonitor },
+  { desk, soundness }: { readonly desk: BundleService; readonly soundness: HealthMonitor },
   { version, sinceMs }: { readonly version: string; readonly sinceMs: number },
 ): EngineStatus {
   return {
@@ -175,11 +176,11 @@ function encryptionKeys({ network }: EngineOptions, { ring, view }: Floor): Encr
   };
 }
 
-function observe({ events }: EngineDependencies, { book, tips }: Memory, soundness: HealthMonitor): Disposable {
+function observe({ events }: EngineDependencies, { pool, tips }: Memory, soundness: HealthMonitor): Disposable {
   const timer = setInterval(() => {
     soundness.check();
     const { floor, utilization } = tips.figures();
-    events.observed({ live: book.liveCount, floor, utilization });
+    events.observed({ live: pool.liveCount, floor, utilization });
   }, observeMs);
   timer.unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };

@@ -11,7 +11,7 @@ test("streams are looked at again and again, also after a look that failed", asy
         if (looks.push(looks.length) === 3) thrice.resolve();
         if (looks.length === 1) throw new Error("the store does not answer");
       },
-      heldUp: (what, fault) => held.push(`${what}: ${fault}`),
+      retryableError: (what, error) => held.push(`${what}: ${error}`),
     },
     1,
   );

@@ -1,7 +1,7 @@
 export interface KeyWatchDependencies {
   /** Ends the streams of those whose keys open the door no longer. */
   readonly recheck: () => Promise<void>;
-  readonly heldUp: (what: string, fault: unknown) => void;
+  readonly retryableError: (what: string, error: unknown) => void;
 }
 
 /** How long a stream may outlive its key. */
@@ -11,8 +11,8 @@ const everyMs = 10_000;
 export class KeyWatch implements Disposable {
   readonly #timer: ReturnType<typeof setInterval>;
 
-  constructor({ recheck, heldUp }: KeyWatchDependencies, intervalMs = everyMs) {
-    const look = (): void => void recheck().catch((fault: unknown) => heldUp("keys of open streams", fault));
+  constructor({ recheck, retryableError }: KeyWatchDependencies, intervalMs = everyMs) {
+    const look = (): void => void recheck().catch((error: unknown) => retryableError("keys of open streams", error));
     this.#timer = setInterval(look, intervalMs);
     this.#timer.unref();
   }

@@ -10,7 +10,7 @@ import type { EngineDependencies } from "./engine-parts.ts";
 export interface Memory {
   readonly switches: Switches;
   readonly tips: TipFloorStore;
-  readonly book: BundlePool;
+  readonly pool: BundlePool;
   readonly losses: AuctionLosses;
   readonly standing: ReputationTracker;
 }
@@ -18,11 +18,11 @@ export interface Memory {
 /** Opens the engine's memory on a stack: bundles that were in flight are in flight again. */
 export async function openMemory(opening: AsyncDisposableStack, dependencies: EngineDependencies): Promise<Memory> {
   const { clock, stores, ledger, events } = dependencies;
-  const heldUp = (what: string, fault: unknown): void => events.heldUp(what, fault);
-  const switches = opening.use(new Switches({ store: stores.switches, heldUp }));
-  await switches.look();
-  const tips = opening.use(await TipFloorStore.open({ values: stores.cursors, clock, heldUp }));
-  const book = opening.use(
+  const retryableError = (what: string, error: unknown): void => events.retryableError(what, error);
+  const switches = opening.use(new Switches({ store: stores.switches, retryableError }));
+  await switches.refresh();
+  const tips = opening.use(await TipFloorStore.open({ values: stores.cursors, clock, retryableError }));
+  const pool = opening.use(
     await openBundlePool(
       {},
       {
@@ -32,8 +32,8 @@ export async function openMemory(opening: AsyncDisposableStack, dependencies: En
         events: {
           bundlesLoaded: (count) => dependencies.log.info({ count }, "bundles in flight were found again"),
           outcomesWritten: () => {},
-          outcomesWait: (reason) => heldUp("outcomes", reason),
-          outcomeRefused: (id, reason) => heldUp(`outcome of ${id}`, reason),
+          outcomesWait: (reason) => retryableError("outcomes", reason),
+          outcomeRefused: (id, reason) => retryableError(`outcome of ${id}`, reason),
           bundlesForgotten: () => {},
           internalError: events.internalError,
         },
@@ -41,19 +41,19 @@ export async function openMemory(opening: AsyncDisposableStack, dependencies: En
     ),
   );
   opening.use(
-    book.onChange(({ state, reason }, before) => {
+    pool.onChange(({ state, reason }, before) => {
       if (before !== null && state !== "accepted" && state !== "included") events.bundleEnded(state, reason ?? "");
     }),
   );
-  const losses = opening.use(new AuctionLosses({ book }));
+  const losses = opening.use(new AuctionLosses({ pool }));
   const standing = opening.use(
     new ReputationTracker({
       store: stores.reputations,
-      book,
+      pool,
       now: () => clock.now(),
       medianTip: () => tips.figures().landed.p50,
-      heldUp,
+      retryableError,
     }),
   );
-  return { switches, tips, book, losses, standing };
+  return { switches, tips, pool, losses, standing };
 }

@@ -14,7 +14,7 @@ export function newBundle(changes: Partial<StoredBundle> = {}): StoredBundle {
   return {
     id: hashOf(`bundle ${process.pid} ${made}`),
     searcherId: "acct_searcher",
-    door: "rest",
+    ingress: "rest",
     transactions: [Uint8Array.of(1, 2, 3), new Uint8Array(1_232).fill(7), new Uint8Array()],
     signatures: ["sig1", "sig2", "sig3"],
     sealed: null,

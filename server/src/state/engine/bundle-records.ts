@@ -5,7 +5,7 @@ export interface StoredBundleTerms {
   /** 64 lowercase hexadecimal digits. */
   readonly id: string;
   readonly searcherId: string;
-  readonly door: string;
+  readonly ingress: string;
   /** Base58 text of the first signature of each transaction; none while it is sealed. At most 8. */
   readonly signatures: readonly string[];
   readonly tip: bigint;

@@ -55,7 +55,7 @@ export function toBundleRow(terms: StoredBundleTerms): BundleRow {
   return {
     id: checkSha256Hex("id", terms.id),
     searcher_id: checkIdentifier("searcherId", terms.searcherId),
-    door: checkText("door", terms.door, wordLengthMax),
+    door: checkText("door", terms.ingress, wordLengthMax),
     signatures: signaturesText(terms.signatures),
     tip: checkAmount("tip", terms.tip),
     mev_type: terms.mevType,
@@ -126,7 +126,7 @@ export function toBundle(row: JoinedBundleRow): StoredBundle {
   return {
     id: row.id,
     searcherId: row.searcher_id,
-    door: row.door,
+    ingress: row.door,
     signatures: row.signatures === "" ? [] : row.signatures.split(","),
     tip: row.tip,
     mevType: oneOf("bundles.mev_type", row.mev_type, mevTypes),

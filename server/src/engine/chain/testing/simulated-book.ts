@@ -9,7 +9,7 @@ import { addressNamed } from "./names.ts";
 export function acceptedBundle(parts: Pick<BundleRecord, "id" | "signatures"> & Partial<BundleRecord>): BundleRecord {
   return {
     searcherId: "searcher",
-    door: "grpc",
+    ingress: "grpc",
     transactions: [],
     tip: 1_000n,
     mevType: "unknown",

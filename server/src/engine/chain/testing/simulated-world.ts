@@ -25,7 +25,7 @@ const finalizedAfter = 8;
 /** A chain that goes on slot by slot, with forks, and bundles of which some land. */
 export class SimulatedWorld {
   readonly clock = new ManualClock(timeOf(0n));
-  readonly book = new SimulatedBook();
+  readonly pool = new SimulatedBook();
   readonly chain: SimulatedChain;
   readonly plans: BundlePlan[] = [];
   /** Every block that was confirmed at some moment. */
@@ -57,14 +57,14 @@ export class SimulatedWorld {
     this.#slot += 1n;
     this.#tick += 1;
     this.clock.advance(400);
-    this.book.now = this.clock.now();
+    this.pool.now = this.clock.now();
     const parent = this.#fork?.tip ?? this.#main;
     if (!isCalm) this.#plan(parent);
     for (const { record, acceptedAt } of this.plans) {
-      if (acceptedAt > this.#tick || this.book.records.has(record.id)) continue;
-      this.book.add(record);
+      if (acceptedAt > this.#tick || this.pool.records.has(record.id)) continue;
+      this.pool.add(record);
       // A target's leader is handed its bundle before the slot is over, wherever it then lands.
-      if (record.targetSlot !== null) this.book.forwarded(record.id, record.targetSlot);
+      if (record.targetSlot !== null) this.pool.forwarded(record.id, record.targetSlot);
     }
     if (this.#fork === null && !isCalm && this.#random.next() < this.#options.forks) {
       const until = this.#slot + BigInt(1 + Math.floor(this.#random.next() * 6));
@@ -107,7 +107,7 @@ export class SimulatedWorld {
       if (added.some(({ signature }) => transactions.some((each) => each.signature === signature))) continue;
       const other = signatureNamed(`other ${this.#slot} ${transactions.length}`);
       transactions.push(...added, { signature: other, failed: this.#random.next() < 0.2 });
-      this.book.forwarded(plan.record.id, this.#slot);
+      this.pool.forwarded(plan.record.id, this.#slot);
     }
     const block = child(parent, this.#slot, transactions, this.#fork === null ? "main" : "fork");
     if (this.#fork === null) this.#main = block;

@@ -5,7 +5,7 @@ import { canBecome, isTerminal, stepped } from "../lifecycle.ts";
 
 /**
  * One bundle, a process that may die at any moment, its disk, its client and the ledger, with every event possible at
- * every step, in every order and any number of times. The lifecycle is the real one; the rest is the book's protocol in
+ * every step, in every order and any number of times. The lifecycle is the real one; the rest is the pool's protocol in
  * its smallest form: write where the disk still is what memory says, then change memory, then tell.
  */
 export interface World {
@@ -25,7 +25,7 @@ export interface World {
   readonly told: BundleState | null;
 }
 
-/** Mistakes that a book could make; the check has to see each of them. */
+/** Mistakes that a pool could make; the check has to see each of them. */
 export interface Mistakes {
   readonly tellsBeforeItIsDurable?: boolean;
   readonly writesWhateverTheDiskHolds?: boolean;
@@ -43,7 +43,7 @@ export interface Event {
 const fresh: BundleRecord = {
   id: "00".repeat(32),
   searcherId: "acct_1",
-  door: "rest",
+  ingress: "rest",
   transactions: [],
   signatures: [],
   tip: 1_000n,
@@ -162,8 +162,8 @@ function ledgerEvents(world: World, mistakes: Mistakes): readonly Event[] {
 /** What is wrong with a world; empty when nothing is. */
 export function faultsOf({ disk, told, isPending, ledger, memory, writing }: World): readonly string[] {
   const faults: string[] = [];
-  const claim = (holds: boolean, fault: string): void => {
-    if (!holds) faults.push(fault);
+  const claim = (holds: boolean, error: string): void => {
+    if (!holds) faults.push(error);
   };
   if (told !== null) {
     claim(disk !== null && canBecome(told, disk.state), "the client was told what the disk contradicts");
@@ -207,7 +207,7 @@ export interface Exploration {
   readonly steps: number;
   readonly states: ReadonlySet<BundleState>;
   /** The events that lead to the first fault, and the fault; null when there is none. */
-  readonly fault: { readonly path: readonly string[]; readonly text: string } | null;
+  readonly error: { readonly path: readonly string[]; readonly text: string } | null;
 }
 
 const worldsMax = 100_000;
@@ -229,7 +229,7 @@ export function explore(mistakes: Mistakes = {}): Exploration {
       if (after === null) continue;
       steps += 1;
       const text = [...stepFaultsOf(world, after), ...faultsOf(after)][0];
-      if (text !== undefined) return { worlds: paths.size, steps, states, fault: { path: [...path, name], text } };
+      if (text !== undefined) return { worlds: paths.size, steps, states, error: { path: [...path, name], text } };
       const key = keyOf(after);
       if (paths.has(key)) continue;
       if (paths.size >= worldsMax) throw new RangeError(`The model has over ${worldsMax} worlds.`);
@@ -237,5 +237,5 @@ export function explore(mistakes: Mistakes = {}): Exploration {
       queue.push(after);
     }
   }
-  return { worlds: paths.size, steps, states, fault: null };
+  return { worlds: paths.size, steps, states, error: null };
 }

@@ -22,7 +22,7 @@ export function bundleNamed(name: string, changes: Partial<NewBundle> = {}): New
   return {
     id: createHash("sha256").update(name).digest("hex"),
     searcherId: "acct_1",
-    door: "grpc",
+    ingress: "grpc",
     transactions: [bytesOf(name, 40)],
     signatures: [signatureOf(name)],
     tip: 5_000n,

@@ -43,43 +43,43 @@ class SayingLedger extends KeptLedger {
  */
 export async function writeForEver(directory: string, run: number): Promise<void> {
   const state = await openHere(directory);
-  const deps = {
+  const dependencies = {
     store: state.engine.bundles,
     ledger: new SayingLedger(),
     clock: systemClock,
     events: new SeenEvents(),
   };
-  const book = await openBundlePool({}, deps);
-  say("loaded", String(book.liveCount));
+  const pool = await openBundlePool({}, dependencies);
+  say("loaded", String(pool.liveCount));
   let next = 0;
   const write = async (random: Random): Promise<void> => {
     for (;;) {
-      if (random.next() < 0.02) await book.tellOutcomes();
-      if (book.liveCount < liveMax && random.next() < 0.4) {
+      if (random.next() < 0.02) await pool.reportOutcomes();
+      if (pool.liveCount < liveMax && random.next() < 0.4) {
         next += 1;
-        await acceptOne(book, `${run} ${next}`);
-      } else await changeOne(book, random);
+        await acceptOne(pool, `${run} ${next}`);
+      } else await changeOne(pool, random);
     }
   };
   await Promise.all(Array.from({ length: writers }, (_, index) => write(seededRandom(run * writers + index))));
 }
 
-async function acceptOne(book: DurableBundlePool, name: string): Promise<void> {
+async function acceptOne(pool: DurableBundlePool, name: string): Promise<void> {
   const bundle = bundleNamed(name);
   say("accept", bundle.id, name);
-  const { record } = await book.accept(bundle);
+  const { record } = await pool.accept(bundle);
   say("is", record.id, record.state, ".");
 }
 
-async function changeOne(book: DurableBundlePool, random: Random): Promise<void> {
-  const at = Math.floor(random.next() * book.liveCount);
-  const record = [...book.everyLive()][at];
+async function changeOne(pool: DurableBundlePool, random: Random): Promise<void> {
+  const at = Math.floor(random.next() * pool.liveCount);
+  const record = [...pool.everyLive()][at];
   if (record === undefined) return;
   const steps = stepsOf(record.id);
   const step = steps[Math.floor(random.next() * steps.length)];
   if (step === undefined) return;
   say("step", record.id, step.to, `${"reason" in step ? step.reason : ""}.`);
-  if (random.next() < 0.3) book.forwarded([record.id], { slot: slotOf(7), leader: addressOf("leader") });
-  const stands = await book.change(record.id, step);
+  if (random.next() < 0.3) pool.forwarded([record.id], { slot: slotOf(7), leader: addressOf("leader") });
+  const stands = await pool.change(record.id, step);
   if (stands !== null) say("is", stands.id, stands.state, `${stands.reason ?? ""}.`);
 }

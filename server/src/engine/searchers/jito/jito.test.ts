@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto";
 import type { Slot } from "@sluice/wire/identifiers";
-import { addressOf } from "../../testing/fake-desk.ts";
+import { addressOf } from "../../testing/fake-service.ts";
 import { type Headers, type Listening, PlainClient } from "../../testing/grpc-client.ts";
 import { keysOfTests, type ServedEngine, serveEngine } from "../../testing/served-engine.ts";
 import { authClient, type Identity, makeIdentity, signIn, textAt } from "../../testing/signed-in.ts";
@@ -38,7 +38,7 @@ describe("SendBundle", () => {
       mevType: "unknown",
       targetSlot: null,
       sealed: null,
-      door: "jito-grpc",
+      ingress: "jito-grpc",
     });
     expect(answer).toEqual({ status: "OK", message: { uuid: [...served.desk.records.keys()][0] } });
   });
@@ -300,7 +300,7 @@ describe("SubscribeBundleResults", () => {
     await served.told.until(`open ${method}`);
     while (served.desk.followers === 0) await new Promise((resolve) => setImmediate(resolve));
     const searcher = { id: `pubkey:${identity.address}`, accountId: null, pubkey: null };
-    const submission = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, door: "rest" } as const;
+    const submission = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, ingress: "rest" } as const;
     let rounds = 0;
     while (served.desk.followers === 1 && rounds < 20_000) {
       const transactions = [Uint8Array.of(rounds % 256, rounds >> 8)];

@@ -43,7 +43,7 @@ export class SearcherService {
     await checkAddress(limits, searcher, context);
     await checkOpen(this.#dependencies, searcher);
     const transactions = transactionsOf(message.bundle);
-    const kind = { mevType: "unknown", targetSlot: null, sealed: null, door: "jito-grpc" } as const;
+    const kind = { mevType: "unknown", targetSlot: null, sealed: null, ingress: "jito-grpc" } as const;
     const outcome = await desk.submit({ transactions, tip: null, ...kind }, searcher);
     if (outcome.accepted) return { uuid: outcome.record.id };
     const { reason, detail } = outcome;

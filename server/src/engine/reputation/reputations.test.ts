@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ReputationOutcome } from "./outcome.ts";
-import { ReputationBook, type ReputationBookOptions, type StoredReputation } from "./reputation-book.ts";
+import { Reputations, type ReputationsOptions, type StoredReputation } from "./reputations.ts";
 
 const landed: ReputationOutcome = { kind: "landed", tip: 1n, medianTip: 1n };
 
@@ -27,22 +27,22 @@ class MemoryStore {
   }
 }
 
-function open(store: MemoryStore, options: Partial<ReputationBookOptions> = {}) {
+function open(store: MemoryStore, options: Partial<ReputationsOptions> = {}) {
   const lost: string[] = [];
   const damaged: string[] = [];
   const events = {
     outcomeLost: (searcherId: string) => void lost.push(searcherId),
-    standingDamaged: (searcherId: string) => void damaged.push(searcherId),
+    reputationDamaged: (searcherId: string) => void damaged.push(searcherId),
   };
-  return { book: new ReputationBook(options, { store, events, now: () => 1_000 }), lost, damaged };
+  return { pool: new Reputations(options, { store, events, now: () => 1_000 }), lost, damaged };
 }
 
 test("what was flushed is there in another process, and goes on from there", async () => {
   const store = new MemoryStore();
-  const { book } = open(store);
-  for (let count = 0; count < 30; count += 1) await book.record("one", landed);
-  await book[Symbol.asyncDispose]();
-  const { book: next } = open(store);
+  const { pool } = open(store);
+  for (let count = 0; count < 30; count += 1) await pool.record("one", landed);
+  await pool[Symbol.asyncDispose]();
+  const { pool: next } = open(store);
   expect((await next.figures("one")).landed).toBe(30n);
   await next.record("one", landed);
   expect((await next.figures("one")).landed).toBe(31n);
@@ -52,70 +52,70 @@ test("outcomes that come while a standing is read are all counted, after one loo
   const store = new MemoryStore();
   const gate = Promise.withResolvers<void>();
   store.gate = gate.promise;
-  const { book } = open(store);
-  const all = Promise.all(Array.from({ length: 50 }, () => book.record("one", landed)));
+  const { pool } = open(store);
+  const all = Promise.all(Array.from({ length: 50 }, () => pool.record("one", landed)));
   gate.resolve();
   await all;
   expect(store.gets).toBe(1);
-  expect((await book.figures("one")).landed).toBe(50n);
+  expect((await pool.figures("one")).landed).toBe(50n);
 });
 
 test("memory holds a bounded number of searchers, and none of their outcomes is lost", async () => {
   const store = new MemoryStore();
-  const { book, lost } = open(store, { searchersMax: 10, batchMax: 3 });
-  for (let count = 0; count < 200; count += 1) await book.record(`searcher-${count % 40}`, landed);
-  await book.flush();
+  const { pool, lost } = open(store, { searchersMax: 10, batchMax: 3 });
+  for (let count = 0; count < 200; count += 1) await pool.record(`searcher-${count % 40}`, landed);
+  await pool.flush();
   expect(lost).toEqual([]);
-  for (let which = 0; which < 40; which += 1) expect((await book.figures(`searcher-${which}`)).landed).toBe(5n);
+  for (let which = 0; which < 40; which += 1) expect((await pool.figures(`searcher-${which}`)).landed).toBe(5n);
 });
 
 test("an outcome that is counted while its standing is being stored is stored with the next flush", async () => {
   const store = new MemoryStore();
-  const { book } = open(store);
-  await book.record("one", landed);
+  const { pool } = open(store);
+  await pool.record("one", landed);
   const gate = Promise.withResolvers<void>();
   store.gate = gate.promise;
-  const flushing = book.flush();
-  await book.record("one", landed);
+  const flushing = pool.flush();
+  await pool.record("one", landed);
   gate.resolve();
   await flushing;
-  await book.flush();
-  const { book: next } = open(store);
+  await pool.flush();
+  const { pool: next } = open(store);
   expect((await next.figures("one")).landed).toBe(2n);
 });
 
 test("a store that is down costs what it alone knows, is told of, and what is in memory survives it", async () => {
   const store = new MemoryStore();
-  const { book, lost } = open(store);
-  await book.record("known", landed);
+  const { pool, lost } = open(store);
+  await pool.record("known", landed);
   store.isDown = true;
-  await book.record("unknown", landed);
-  await book.record("known", landed);
+  await pool.record("unknown", landed);
+  await pool.record("known", landed);
   expect(lost).toEqual(["unknown"]);
-  await expect(book.flush()).rejects.toThrow("the store is down");
+  await expect(pool.flush()).rejects.toThrow("the store is down");
   store.isDown = false;
-  await book.flush();
-  expect((await open(store).book.figures("known")).landed).toBe(2n);
+  await pool.flush();
+  expect((await open(store).pool.figures("known")).landed).toBe(2n);
 });
 
 test("a damaged standing is told of and begins anew", async () => {
   const store = new MemoryStore();
   store.stored.set("one", { searcherId: "one", version: 1, value: { at: "?" } });
-  const { book, damaged } = open(store);
-  expect((await book.figures("one")).score).toBe(0);
+  const { pool, damaged } = open(store);
+  expect((await pool.figures("one")).score).toBe(0);
   expect(damaged).toEqual(["one"]);
 });
 
 test("a tier is answered at once: bronze until the standing has been read", async () => {
   const store = new MemoryStore();
-  const { book } = open(store);
+  const { pool } = open(store);
   for (let count = 0; count < 400; count += 1) {
-    await book.record("one", { kind: "simulated", ok: true });
-    await book.record("one", landed);
+    await pool.record("one", { kind: "simulated", ok: true });
+    await pool.record("one", landed);
   }
-  expect(book.tierNow("one")).toBe("platinum");
-  await book.flush();
-  const { book: next } = open(store);
+  expect(pool.tierNow("one")).toBe("platinum");
+  await pool.flush();
+  const { pool: next } = open(store);
   expect(next.tierNow("one")).toBe("bronze");
   await next.figures("one");
   expect(next.tierNow("one")).toBe("platinum");
@@ -125,8 +125,8 @@ test("readings beyond the bound are refused and told of", async () => {
   const store = new MemoryStore();
   const gate = Promise.withResolvers<void>();
   store.gate = gate.promise;
-  const { book, lost } = open(store, { readingMax: 2 });
-  const all = Promise.all(["a", "b", "c"].map((id) => book.record(id, landed)));
+  const { pool, lost } = open(store, { readingMax: 2 });
+  const all = Promise.all(["a", "b", "c"].map((id) => pool.record(id, landed)));
   gate.resolve();
   await all;
   expect(lost).toEqual(["c"]);

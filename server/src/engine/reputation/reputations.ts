@@ -17,14 +17,14 @@ export interface ReputationStore {
   put(records: readonly StoredReputation[]): Promise<void>;
 }
 
-export interface ReputationBookEvents {
+export interface ReputationsEvents {
   /** An outcome was not counted: its searcher's standing could not be read, or there was no room for it. */
-  outcomeLost(searcherId: string, fault: unknown): void;
+  outcomeLost(searcherId: string, error: unknown): void;
   /** A stored standing could not be understood; the searcher begins anew. */
-  standingDamaged(searcherId: string): void;
+  reputationDamaged(searcherId: string): void;
 }
 
-export interface ReputationBookOptions {
+export interface ReputationsOptions {
   /** Standings in memory. Those that nobody asked for longest go first, once they are stored. */
   readonly searchersMax: number;
   /** Standings that one `put` takes. */
@@ -33,7 +33,7 @@ export interface ReputationBookOptions {
   readonly readingMax: number;
 }
 
-export const reputationBookDefaults: ReputationBookOptions = {
+export const reputationsDefaults: ReputationsOptions = {
   searchersMax: 20_000,
   batchMax: 1_000,
   readingMax: 1_000,
@@ -43,10 +43,10 @@ export const reputationBookDefaults: ReputationBookOptions = {
  * Every searcher's standing: those of late in memory, all of them in the store. Outcomes are counted in memory and reach
  * the store with the next `flush`; what was counted after the last one is lost with the process.
  */
-export class ReputationBook implements AsyncDisposable {
-  readonly #options: ReputationBookOptions;
+export class Reputations implements AsyncDisposable {
+  readonly #options: ReputationsOptions;
   readonly #store: ReputationStore;
-  readonly #events: ReputationBookEvents;
+  readonly #events: ReputationsEvents;
   readonly #now: () => number;
   /** The one that was asked for last is last. */
   readonly #known = new Map<string, Reputation>();
@@ -56,14 +56,14 @@ export class ReputationBook implements AsyncDisposable {
   #flushing: Promise<void> | null = null;
 
   constructor(
-    options: Partial<ReputationBookOptions>,
+    options: Partial<ReputationsOptions>,
     dependencies: {
       readonly store: ReputationStore;
-      readonly events: ReputationBookEvents;
+      readonly events: ReputationsEvents;
       readonly now: () => number;
     },
   ) {
-    this.#options = { ...reputationBookDefaults, ...options };
+    this.#options = { ...reputationsDefaults, ...options };
     this.#store = dependencies.store;
     this.#events = dependencies.events;
     this.#now = dependencies.now;
@@ -79,8 +79,8 @@ export class ReputationBook implements AsyncDisposable {
       if (reputation === undefined) throw new Error("no room for its standing");
       this.#unsaved.add(searcherId);
       this.#keep(searcherId, afterOutcome(reputation, outcome, now));
-    } catch (fault) {
-      this.#events.outcomeLost(searcherId, fault);
+    } catch (error) {
+      this.#events.outcomeLost(searcherId, error);
     }
   }
 
@@ -145,7 +145,7 @@ export class ReputationBook implements AsyncDisposable {
     if (this.#known.size >= this.#options.searchersMax && this.#unsaved.size >= this.#known.size) await this.flush();
     const stored = await this.#store.get(searcherId);
     const read = stored === null ? null : readReputation(stored.version, stored.value);
-    if (stored !== null && read === null) this.#events.standingDamaged(searcherId);
+    if (stored !== null && read === null) this.#events.reputationDamaged(searcherId);
     this.#keep(searcherId, read ?? newReputation(this.#now()));
     this.#makeRoom();
   }

@@ -14,14 +14,14 @@ import type {
 } from "../model/service.ts";
 
 /** A desk that takes every bundle whose transactions are not `refused`, and lets a test make each bundle's fate. */
-export class FakeDesk implements BlockEngineService {
+export class FakeBlockEngineService implements BlockEngineService {
   readonly submissions: { readonly submission: BundleSubmission; readonly searcher: Searcher }[] = [];
   readonly records = new Map<string, BundleRecord>();
   /** What is answered instead of taking the next bundles. */
   refusal: { readonly reason: BundleReason; readonly detail: string | null } | null = null;
   /** While set, submissions wait for it. */
   gate: Promise<void> | null = null;
-  fault: Error | null = null;
+  error: Error | null = null;
   rate: Partial<EngineLimitDecision> = {};
   tokensTaken = 0;
   isInMaintenance = false;
@@ -48,7 +48,7 @@ export class FakeDesk implements BlockEngineService {
     this.submissions.push({ submission, searcher });
     const { refusal } = this;
     await this.gate;
-    if (this.fault !== null) throw this.fault;
+    if (this.error !== null) throw this.error;
     const id = idOf(submission);
     const tipFloor = this.tipFloor().floor;
     if (refusal !== null) return { accepted: false, id, ...refusal, tipFloor };
@@ -152,7 +152,7 @@ function recordOf(id: string, submission: BundleSubmission, searcher: Searcher):
   return {
     id,
     searcherId: searcher.id,
-    door: submission.door,
+    ingress: submission.ingress,
     transactions: submission.transactions,
     signatures: submission.transactions.map(signatureOf),
     tip: submission.tip ?? 0n,
