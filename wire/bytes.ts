@@ -11,7 +11,7 @@ import { type Address, addressOfBytes } from "./identifiers.ts";
  * chain's history reads records of its own memory without checks, in a packed form of numbers.
  */
 
-const fatalUtf8 = new TextDecoder("utf-8", { fatal: true });
+const fatalUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const utf8 = new TextEncoder();
 
 /** The bytes do not have the layout that they were read by: too short, a tag out of range, or text that is not UTF-8. */
@@ -258,7 +258,7 @@ export class ByteWriter {
   }
 
   /** The bytes alone; the reader knows how many. */
-  bytes(bytes: Uint8Array): this {
+  bytes(bytes: ArrayLike<number>): this {
     const at = this.#room(bytes.length);
     this.#bytes.set(bytes, at);
     return this;

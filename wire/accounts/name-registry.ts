@@ -1,5 +1,5 @@
+import { ByteReader, ByteWriter, orNull } from "../bytes.ts";
 import { type Address, addressOfBytes } from "../identifiers.ts";
-import { readU32 } from "../little-endian.ts";
 import { findProgramAddress, type Sha256 } from "../program-address.ts";
 import { addressAt, isZero } from "./fields.ts";
 
@@ -36,7 +36,6 @@ export function decodeNameRegistry(data: Uint8Array): NameRegistry | null {
 }
 
 const utf8 = new TextEncoder();
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const noKey = new Uint8Array(32);
 
 /** Where in the tree of names a registry hangs; 32 bytes each, none means zeros. */
@@ -80,16 +79,8 @@ export function reverseRegistryAddress(
 
 /** The label in a reverse registry's data (u32 length, then UTF-8), without a sub-domain's prefix; null when malformed. */
 export function decodeReverseName(registry: NameRegistry): string | null {
-  const { data } = registry;
-  if (data.length < 4) return null;
-  const length = readU32(data, 0);
-  if (length > data.length - 4) return null;
-  try {
-    const text = strictUtf8.decode(data.subarray(4, 4 + length));
-    return text.startsWith(subdomainPrefix) ? text.slice(subdomainPrefix.length) : text;
-  } catch {
-    return null;
-  }
+  const text = orNull(() => new ByteReader(registry.data).sizedText());
+  return text?.startsWith(subdomainPrefix) ? text.slice(subdomainPrefix.length) : text;
 }
 
 /** Tag 8, version 1, owner 32, name length 1, name 32. */
@@ -162,9 +153,5 @@ export function encodeNameRegistry(
 
 /** The data of a reverse registry behind its header. */
 export function encodeReverseName(label: string): Uint8Array {
-  const text = utf8.encode(label);
-  const data = new Uint8Array(4 + text.length);
-  new DataView(data.buffer).setUint32(0, text.length, true);
-  data.set(text, 4);
-  return data;
+  return new ByteWriter().sizedText(label).finish();
 }

@@ -1,7 +1,6 @@
+import { ByteReader, ByteWriter, MalformedBytes, orNull } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
 import { findProgramAddress, type ProgramAddress, type Sha256 } from "../program-address.ts";
-import { FieldWriter } from "./field-writer.ts";
-import { FieldReader } from "./fields.ts";
 
 /** The account of an SPL stake pool. The decoder gives null for anything else. Source: spl-stake-pool, state.rs. */
 
@@ -58,70 +57,69 @@ export interface StakePool {
   readonly lastEpochTotalLamports: bigint;
 }
 
-function readFee(reader: FieldReader): PoolFee {
+function readFee(reader: ByteReader): PoolFee {
   return { denominator: reader.u64(), numerator: reader.u64() };
 }
 
-function readFuture(reader: FieldReader): FuturePoolFee | null {
+function readFuture(reader: ByteReader): FuturePoolFee | null {
   const tag = reader.u8();
   if (tag === 0) return null;
-  if (tag > 2) reader.failed = true;
+  if (tag > 2) throw new MalformedBytes(`the tag of a future fee is ${tag}`);
   return { epochs: tag === 1 ? 1 : 2, fee: readFee(reader) };
 }
 
-/** After a failure the address is that of no account; the caller looks at `failed` before he gives anything out. */
-function readAddress(reader: FieldReader): Address {
-  return reader.address() ?? stakePoolProgram;
-}
-
-function readOptional(reader: FieldReader): Address | null {
-  return reader.some() ? readAddress(reader) : null;
-}
-
-export function decodeStakePool(data: Uint8Array): StakePool | null {
-  if (data[0] !== 1) return null;
-  const reader = new FieldReader(data, 1);
-  const pool: StakePool = {
-    manager: readAddress(reader),
-    staker: readAddress(reader),
-    stakeDepositAuthority: readAddress(reader),
+function readPool(reader: ByteReader): StakePool {
+  const optionalAddress = (): Address | null => reader.optional(() => reader.address());
+  return {
+    manager: reader.address(),
+    staker: reader.address(),
+    stakeDepositAuthority: reader.address(),
     withdrawBump: reader.u8(),
-    validatorList: readAddress(reader),
-    reserveStake: readAddress(reader),
-    poolMint: readAddress(reader),
-    managerFeeAccount: readAddress(reader),
-    tokenProgram: readAddress(reader),
+    validatorList: reader.address(),
+    reserveStake: reader.address(),
+    poolMint: reader.address(),
+    managerFeeAccount: reader.address(),
+    tokenProgram: reader.address(),
     totalLamports: reader.u64(),
     poolTokenSupply: reader.u64(),
     lastUpdateEpoch: reader.u64(),
     lockup: {
-      unixTimestamp: BigInt.asIntN(64, reader.u64()),
+      unixTimestamp: reader.i64(),
       epoch: reader.u64(),
-      custodian: readAddress(reader),
+      custodian: reader.address(),
     },
     epochFee: readFee(reader),
     nextEpochFee: readFuture(reader),
-    preferredDepositVote: readOptional(reader),
-    preferredWithdrawVote: readOptional(reader),
+    preferredDepositVote: optionalAddress(),
+    preferredWithdrawVote: optionalAddress(),
     stakeDepositFee: readFee(reader),
     stakeWithdrawalFee: readFee(reader),
     nextStakeWithdrawalFee: readFuture(reader),
     stakeReferralFee: reader.u8(),
-    solDepositAuthority: readOptional(reader),
+    solDepositAuthority: optionalAddress(),
     solDepositFee: readFee(reader),
     solReferralFee: reader.u8(),
-    solWithdrawAuthority: readOptional(reader),
+    solWithdrawAuthority: optionalAddress(),
     solWithdrawalFee: readFee(reader),
     nextSolWithdrawalFee: readFuture(reader),
     lastEpochPoolTokenSupply: reader.u64(),
     lastEpochTotalLamports: reader.u64(),
   };
-  return reader.failed ? null : pool;
+}
+
+/**
+ * Decodes a pool's account: the account type 1, then the Borsh fields of `StakePool` in the order in which they are listed.
+ *
+ * @returns null when the bytes are not a pool's
+ */
+export function decodeStakePool(data: Uint8Array): StakePool | null {
+  if (data[0] !== 1) return null;
+  return orNull(() => readPool(new ByteReader(data, 1)));
 }
 
 /** The bytes of a pool's account, for chains that keep one without the program. */
 export function encodeStakePool(pool: StakePool): Uint8Array {
-  const writer = new FieldWriter(stakePoolSize).u8(1);
+  const writer = new ByteWriter(stakePoolSize).u8(1);
   const fee = ({ denominator, numerator }: PoolFee) => writer.u64(denominator).u64(numerator);
   const future = (next: FuturePoolFee | null) => {
     writer.u8(next?.epochs ?? 0);
@@ -149,7 +147,7 @@ export function encodeStakePool(pool: StakePool): Uint8Array {
   fee(pool.solWithdrawalFee);
   future(pool.nextSolWithdrawalFee);
   writer.u64(pool.lastEpochPoolTokenSupply).u64(pool.lastEpochTotalLamports);
-  return writer.data;
+  return writer.finish(stakePoolSize);
 }
 
 const utf8 = new TextEncoder();
@@ -176,7 +174,7 @@ export function poolValidatorStakeAddress(
   program: Uint8Array,
   sha256: Sha256,
 ): Uint8Array {
-  const suffix = at.suffix === 0 ? [] : [new FieldWriter(4).u32(at.suffix).data];
+  const suffix = at.suffix === 0 ? [] : [new ByteWriter(4).u32(at.suffix).finish()];
   return derived([at.vote, at.pool, ...suffix], program, sha256).bytes;
 }
 
@@ -186,6 +184,6 @@ export function poolTransientStakeAddress(
   program: Uint8Array,
   sha256: Sha256,
 ): Uint8Array {
-  const seeds = [utf8.encode("transient"), at.vote, at.pool, new FieldWriter(8).u64(at.suffix).data];
+  const seeds = [utf8.encode("transient"), at.vote, at.pool, new ByteWriter(8).u64(at.suffix).finish()];
   return derived(seeds, program, sha256).bytes;
 }

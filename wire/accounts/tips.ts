@@ -1,8 +1,8 @@
+import { ByteReader, ByteWriter, orNull } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
 import { readU16, readU64 } from "../little-endian.ts";
 import { findProgramAddress, type ProgramAddress, type Sha256 } from "../program-address.ts";
-import { FieldWriter } from "./field-writer.ts";
-import { addressAt, FieldReader } from "./fields.ts";
+import { addressAt } from "./fields.ts";
 
 /**
  * Accounts of Jito's tip programs: the eight tip accounts with their configuration, and for each validator and epoch the
@@ -57,7 +57,7 @@ export function tipDistributionAddress(
   program: Uint8Array,
   sha256: Sha256,
 ): ProgramAddress {
-  const seeds = [utf8.encode("TIP_DISTRIBUTION_ACCOUNT"), at.vote, new FieldWriter(8).u64(at.epoch).data];
+  const seeds = [utf8.encode("TIP_DISTRIBUTION_ACCOUNT"), at.vote, new ByteWriter(8).u64(at.epoch).finish()];
   return derived(seeds, program, sha256);
 }
 
@@ -90,12 +90,13 @@ export function decodeTipPaymentConfig(data: Uint8Array): TipPaymentConfig | nul
 }
 
 export function encodeTipPaymentConfig(config: TipPaymentConfig): Uint8Array {
-  return new FieldWriter(tipPaymentConfigSize)
+  return new ByteWriter(tipPaymentConfigSize)
     .bytes(discriminators.config)
     .address(config.tipReceiver)
     .address(config.blockBuilder)
     .u64(config.blockBuilderCommissionPercent)
-    .bytes(Uint8Array.from(config.bumps)).data;
+    .bytes(Uint8Array.from(config.bumps))
+    .finish(tipPaymentConfigSize);
 }
 
 export interface TipDistributionConfig {
@@ -119,13 +120,14 @@ export function decodeTipDistributionConfig(data: Uint8Array): TipDistributionCo
 }
 
 export function encodeTipDistributionConfig(config: TipDistributionConfig): Uint8Array {
-  return new FieldWriter(tipDistributionConfigSize)
+  return new ByteWriter(tipDistributionConfigSize)
     .bytes(discriminators.config)
     .address(config.authority)
     .address(config.expiredFundsAccount)
     .u64(config.epochsValid)
     .u16(config.maxValidatorCommissionBps)
-    .u8(config.bump).data;
+    .u8(config.bump)
+    .finish(tipDistributionConfigSize);
 }
 
 /** What may be claimed from a distribution account, and what was. */
@@ -149,38 +151,34 @@ export interface TipDistributionAccount {
   readonly bump: number;
 }
 
-export function decodeTipDistributionAccount(data: Uint8Array): TipDistributionAccount | null {
-  if (!begins(data, discriminators.distribution, 92)) return null;
-  const reader = new FieldReader(data, 72);
-  let merkleRoot: TipMerkleRoot | null = null;
-  if (reader.some()) {
-    const at = reader.take(32);
-    merkleRoot = {
-      root: at < 0 ? new Uint8Array(32) : data.slice(at, at + 32),
-      maxTotalClaim: reader.u64(),
-      maxNumNodes: reader.u64(),
-      totalFundsClaimed: reader.u64(),
-      numNodesClaimed: reader.u64(),
-    };
-  }
-  const epochCreatedAt = reader.u64();
-  const commissionAt = reader.take(2);
-  const expiresAt = reader.u64();
-  const bump = reader.u8();
-  if (reader.failed) return null;
+function readMerkleRoot(reader: ByteReader): TipMerkleRoot {
   return {
-    voteAccount: addressAt(data, 8),
-    merkleRootUploadAuthority: addressAt(data, 40),
-    merkleRoot,
-    epochCreatedAt,
-    validatorCommissionBps: readU16(data, commissionAt),
-    expiresAt,
-    bump,
+    root: reader.bytes(32).slice(),
+    maxTotalClaim: reader.u64(),
+    maxNumNodes: reader.u64(),
+    totalFundsClaimed: reader.u64(),
+    numNodesClaimed: reader.u64(),
   };
 }
 
+export function decodeTipDistributionAccount(data: Uint8Array): TipDistributionAccount | null {
+  if (!begins(data, discriminators.distribution, 92)) return null;
+  return orNull(() => {
+    const reader = new ByteReader(data, 72);
+    return {
+      voteAccount: addressAt(data, 8),
+      merkleRootUploadAuthority: addressAt(data, 40),
+      merkleRoot: reader.optional(() => readMerkleRoot(reader)),
+      epochCreatedAt: reader.u64(),
+      validatorCommissionBps: reader.u16(),
+      expiresAt: reader.u64(),
+      bump: reader.u8(),
+    };
+  });
+}
+
 export function encodeTipDistributionAccount(account: TipDistributionAccount): Uint8Array {
-  const writer = new FieldWriter(tipDistributionAccountSize)
+  const writer = new ByteWriter(tipDistributionAccountSize)
     .bytes(discriminators.distribution)
     .address(account.voteAccount)
     .address(account.merkleRootUploadAuthority);
@@ -189,5 +187,5 @@ export function encodeTipDistributionAccount(account: TipDistributionAccount): U
     writer.u64(merkle.totalFundsClaimed).u64(merkle.numNodesClaimed);
   });
   writer.u64(account.epochCreatedAt).u16(account.validatorCommissionBps).u64(account.expiresAt).u8(account.bump);
-  return writer.data;
+  return writer.finish(tipDistributionAccountSize);
 }

@@ -1,5 +1,6 @@
+import { ByteReader, orNull } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
-import { readI64, readU16, readU32, readU64 } from "../little-endian.ts";
+import { readI64, readU16, readU64 } from "../little-endian.ts";
 import { addressAt, nonZeroAddressAt } from "./fields.ts";
 import { accountTypeOffset, extensionsOffset, mintSize, multisigSize, tokenAccountSize } from "./token.ts";
 
@@ -153,41 +154,22 @@ export interface TokenMetadata {
   readonly additional: readonly (readonly [key: string, value: string])[];
 }
 
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 /**
  * The metadata that a mint carries itself; it counts only when the mint's metadataPointer names the mint. Null when a
  * string or the list ends beyond the value, or a string is not UTF-8.
  */
 export function decodeTokenMetadata(value: Uint8Array): TokenMetadata | null {
   if (value.length < 64) return null;
-  let at = 64;
-  const string = (): string | null => {
-    if (value.length - at < 4) return null;
-    const length = readU32(value, at);
-    at += 4;
-    if (length > value.length - at) return null;
-    at += length;
-    try {
-      return strictUtf8.decode(value.subarray(at - length, at));
-    } catch {
-      return null;
-    }
-  };
-  const name = string();
-  const symbol = string();
-  const uri = string();
-  if (name === null || symbol === null || uri === null || value.length - at < 4) return null;
-  const count = readU32(value, at);
-  at += 4;
-  // Each pair takes at least its two lengths.
-  if (count > (value.length - at) / 8) return null;
-  const additional: (readonly [string, string])[] = [];
-  for (let i = 0; i < count; i++) {
-    const key = string();
-    const text = string();
-    if (key === null || text === null) return null;
-    additional.push([key, text]);
-  }
-  return { updateAuthority: nonZeroAddressAt(value, 0), mint: addressAt(value, 32), name, symbol, uri, additional };
+  return orNull(() => {
+    const reader = new ByteReader(value, 64);
+    return {
+      updateAuthority: nonZeroAddressAt(value, 0),
+      mint: addressAt(value, 32),
+      name: reader.sizedText(),
+      symbol: reader.sizedText(),
+      uri: reader.sizedText(),
+      // Each pair takes at least its two lengths.
+      additional: reader.list(reader.u32(), 8, () => [reader.sizedText(), reader.sizedText()] as const),
+    };
+  });
 }

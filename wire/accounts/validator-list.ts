@@ -1,7 +1,7 @@
+import { ByteWriter } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
-import { readU64 } from "../little-endian.ts";
-import { FieldWriter } from "./field-writer.ts";
-import { addressAt, FieldReader } from "./fields.ts";
+import { readU32, readU64 } from "../little-endian.ts";
+import { addressAt } from "./fields.ts";
 
 /** The list of a stake pool's validators. The decoder gives null for anything else. Source: spl-stake-pool, state.rs. */
 
@@ -37,25 +37,21 @@ export interface ValidatorList {
 }
 
 export function decodeValidatorList(data: Uint8Array): ValidatorList | null {
-  if (data[0] !== 2) return null;
-  const reader = new FieldReader(data, 1);
-  const maxValidators = reader.u32();
-  const count = reader.u32();
-  if (reader.failed || count > maxListedValidators || count > (data.length - validatorListHeader) / validatorEntry) {
-    return null;
-  }
+  if (data[0] !== 2 || data.length < validatorListHeader) return null;
+  const maxValidators = readU32(data, 1);
+  const count = readU32(data, 5);
+  if (count > maxListedValidators || count > (data.length - validatorListHeader) / validatorEntry) return null;
   const validators: PoolValidator[] = [];
   for (let index = 0; index < count; index++) {
     const at = validatorListHeader + index * validatorEntry;
     const status = statuses[data[at + 40] ?? 0xff];
     if (status === undefined) return null;
-    const suffix = new FieldReader(data, at + 36);
     validators.push({
       activeStakeLamports: readU64(data, at),
       transientStakeLamports: readU64(data, at + 8),
       lastUpdateEpoch: readU64(data, at + 16),
       transientSeedSuffix: readU64(data, at + 24),
-      validatorSeedSuffix: suffix.u32(),
+      validatorSeedSuffix: readU32(data, at + 36),
       status,
       voteAccount: addressAt(data, at + 41),
     });
@@ -65,7 +61,8 @@ export function decodeValidatorList(data: Uint8Array): ValidatorList | null {
 
 /** The bytes of a list with room for `maxValidators`; more entries than that throw RangeError. */
 export function encodeValidatorList(list: ValidatorList): Uint8Array {
-  const writer = new FieldWriter(validatorListHeader + list.maxValidators * validatorEntry);
+  const size = validatorListHeader + list.maxValidators * validatorEntry;
+  const writer = new ByteWriter(size);
   writer.u8(2).u32(list.maxValidators).u32(list.validators.length);
   for (const entry of list.validators) {
     writer
@@ -78,5 +75,5 @@ export function encodeValidatorList(list: ValidatorList): Uint8Array {
       .u8(statuses.indexOf(entry.status))
       .address(entry.voteAccount);
   }
-  return writer.data;
+  return writer.finish(size);
 }

@@ -1,6 +1,7 @@
+import { ByteReader, orNull } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
-import { readI64, readU16, readU32 } from "../little-endian.ts";
-import { addressAt, FieldReader } from "./fields.ts";
+import { readU16, readU32 } from "../little-endian.ts";
+import { addressAt } from "./fields.ts";
 
 /** What an indexer and a stake pool need of a vote account; the tower itself is skipped but for its last vote. */
 export interface VoteAccount {
@@ -29,36 +30,38 @@ const maxEpochCredits = 128;
 
 const priorVotersSize = 32 * 48 + 9;
 
-/** A vote account of version 1.14.11, 3 or 4 (SIMD-0185), owned by the vote program; null for anything else. */
+/**
+ * Decodes a vote account of version 1.14.11, 3 or 4, owned by the vote program. Source: solana-vote-interface,
+ * `VoteStateVersions` (bincode), and SIMD-0185 for version 4.
+ *
+ * @returns null when the bytes are no initialised vote account of these versions
+ */
 export function decodeVoteAccount(data: Uint8Array): VoteAccount | null {
   if (data.length < 200) return null;
   const tag = readU32(data, 0);
   const version = tag === 1 ? "1.14.11" : tag === 2 ? "3" : tag === 3 ? "4" : null;
-  if (version === null) return null;
-  const reader = new FieldReader(data, version === "4" ? 144 : 69);
-  if (version === "4" && reader.some()) reader.take(48);
-  const votes = reader.count(maxVotes);
+  return version === null ? null : orNull(() => readVoteState(data, version));
+}
+
+function readVoteState(data: Uint8Array, version: VoteAccount["version"]): VoteAccount {
+  const reader = new ByteReader(data, version === "4" ? 144 : 69);
+  if (version === "4" && reader.flag()) reader.skip(48);
   let lastVotedSlot: bigint | null = null;
-  for (let i = 0; i < votes && !reader.failed; i++) {
+  for (let left = reader.count(maxVotes); left > 0; left--) {
     if (version !== "1.14.11") reader.u8();
     lastVotedSlot = reader.u64();
     reader.u32();
   }
-  const rootSlot = reader.some() ? reader.u64() : null;
+  const rootSlot = reader.optional(() => reader.u64());
   const authorizedVoters: { epoch: bigint; voter: Address }[] = [];
   for (let left = reader.count(maxVoters); left > 0; left--) {
-    const epoch = reader.u64();
-    const voter = reader.address();
-    if (voter === null) return null;
-    authorizedVoters.push({ epoch, voter });
+    authorizedVoters.push({ epoch: reader.u64(), voter: reader.address() });
   }
-  if (version !== "4") reader.take(priorVotersSize);
+  if (version !== "4") reader.skip(priorVotersSize);
   const epochCredits: { epoch: bigint; credits: bigint; previousCredits: bigint }[] = [];
-  for (let left = reader.count(maxEpochCredits); left > 0 && !reader.failed; left--) {
+  for (let left = reader.count(maxEpochCredits); left > 0; left--) {
     epochCredits.push({ epoch: reader.u64(), credits: reader.u64(), previousCredits: reader.u64() });
   }
-  const timestampAt = reader.take(16);
-  if (timestampAt < 0) return null;
   return {
     version,
     node: addressAt(data, 4),
@@ -68,9 +71,6 @@ export function decodeVoteAccount(data: Uint8Array): VoteAccount | null {
     lastVotedSlot,
     authorizedVoters,
     epochCredits,
-    lastTimestamp: {
-      slot: BigInt.asUintN(64, readI64(data, timestampAt)),
-      unixTimestamp: readI64(data, timestampAt + 8),
-    },
+    lastTimestamp: { slot: reader.u64(), unixTimestamp: reader.i64() },
   };
 }

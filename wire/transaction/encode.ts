@@ -1,5 +1,5 @@
-import { writeU32, writeU64 } from "../little-endian.ts";
-import { shortVecSize, writeShortVec } from "../short-vec.ts";
+import { ByteWriter } from "../bytes.ts";
+import { writeShortVec } from "../short-vec.ts";
 import type { TransactionVersion } from "./message.ts";
 
 /** The parts of a message; keys and blockhash are 32 bytes each. Nothing is reordered or derived. */
@@ -36,76 +36,36 @@ export interface ConfigParts {
   readonly heapSize?: number | null;
 }
 
-/** Appends to an array of the exact size. */
-class Writer {
-  readonly bytes: Uint8Array;
-  offset = 0;
-
-  constructor(size: number) {
-    this.bytes = new Uint8Array(size);
-  }
-
+class MessageWriter extends ByteWriter {
   byte(value: number): void {
-    if (!Number.isInteger(value) || value < 0 || value > 255) throw new RangeError(`${value} is no byte`);
-    this.bytes[this.offset++] = value;
-  }
-
-  raw(values: ArrayLike<number>): void {
-    this.bytes.set(values, this.offset);
-    this.offset += values.length;
+    if (!Number.isInteger(value) || value < 0 || value > 255) throw new RangeError(`${value} is not a byte`);
+    this.u8(value);
   }
 
   fixed(values: Uint8Array, size: number): void {
     if (values.length !== size) throw new RangeError(`expected ${size} bytes, got ${values.length}`);
-    this.raw(values);
+    this.bytes(values);
   }
 
+  /** A compact-u16. */
   count(value: number): void {
-    this.offset = writeShortVec(this.bytes, this.offset, value);
+    const encoded = new Uint8Array(3);
+    this.bytes(encoded.subarray(0, writeShortVec(encoded, 0, value)));
   }
 
-  u32(value: number): void {
-    writeU32(this.bytes, this.offset, value);
-    this.offset += 4;
+  counted(values: ArrayLike<number>): void {
+    this.count(values.length);
+    this.bytes(values);
   }
 }
 
-const prefixed = (length: number): number => shortVecSize(length) + length;
-
-function configSize(config: ConfigParts): number {
-  const { priorityFeeLamports: fee, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize } = config;
-  const words = [computeUnitLimit, loadedAccountsDataSizeLimit, heapSize].filter((value) => value != null).length;
-  return (fee == null ? 0 : 8) + words * 4;
-}
-
-function messageSize(parts: MessageParts): number {
-  const { instructions, staticKeys, lookups = [] } = parts;
-  const keys = staticKeys.length * 32;
-  if (parts.version === 1) {
-    const payload = instructions.reduce(
-      (sum, { accountIndexes, data }) => sum + accountIndexes.length + data.length,
-      0,
-    );
-    return 42 + keys + configSize(parts.config ?? {}) + instructions.length * 4 + payload;
-  }
-  let size = 3 + shortVecSize(staticKeys.length) + keys + 32 + shortVecSize(instructions.length);
-  for (const { accountIndexes, data } of instructions)
-    size += 1 + prefixed(accountIndexes.length) + prefixed(data.length);
-  if (parts.version === "legacy") return size;
-  size += 1 + shortVecSize(lookups.length);
-  for (const { writableIndexes, readonlyIndexes } of lookups) {
-    size += 32 + prefixed(writableIndexes.length) + prefixed(readonlyIndexes.length);
-  }
-  return size;
-}
-
-function writeHeader(writer: Writer, parts: MessageParts): void {
+function writeHeader(writer: MessageWriter, parts: MessageParts): void {
   writer.byte(parts.numRequiredSignatures);
   writer.byte(parts.numReadonlySignedAccounts);
   writer.byte(parts.numReadonlyUnsignedAccounts);
 }
 
-function writeV1(writer: Writer, parts: MessageParts): void {
+function writeV1(writer: MessageWriter, parts: MessageParts): void {
   const { instructions, staticKeys, config = {} } = parts;
   const { priorityFeeLamports: fee, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize } = config;
   writer.byte(0x81);
@@ -121,25 +81,21 @@ function writeV1(writer: Writer, parts: MessageParts): void {
   writer.byte(instructions.length);
   writer.byte(staticKeys.length);
   for (const key of staticKeys) writer.fixed(key, 32);
-  if (fee != null) {
-    writeU64(writer.bytes, writer.offset, fee);
-    writer.offset += 8;
-  }
+  if (fee != null) writer.u64(fee);
   for (const value of [computeUnitLimit, loadedAccountsDataSizeLimit, heapSize]) if (value != null) writer.u32(value);
   for (const { programIndex, accountIndexes, data } of instructions) {
     writer.byte(programIndex);
     writer.byte(accountIndexes.length);
     if (data.length > 0xffff) throw new RangeError("instruction data is longer than 65535 bytes");
-    writer.byte(data.length & 0xff);
-    writer.byte(data.length >> 8);
+    writer.u16(data.length);
   }
   for (const { accountIndexes, data } of instructions) {
-    writer.raw(accountIndexes);
-    writer.raw(data);
+    writer.bytes(accountIndexes);
+    writer.bytes(data);
   }
 }
 
-function writeLegacyOrV0(writer: Writer, parts: MessageParts): void {
+function writeLegacyOrV0(writer: MessageWriter, parts: MessageParts): void {
   if (parts.version === 0) writer.byte(0x80);
   writeHeader(writer, parts);
   writer.count(parts.staticKeys.length);
@@ -148,20 +104,16 @@ function writeLegacyOrV0(writer: Writer, parts: MessageParts): void {
   writer.count(parts.instructions.length);
   for (const { programIndex, accountIndexes, data } of parts.instructions) {
     writer.byte(programIndex);
-    writer.count(accountIndexes.length);
-    writer.raw(accountIndexes);
-    writer.count(data.length);
-    writer.raw(data);
+    writer.counted(accountIndexes);
+    writer.counted(data);
   }
   if (parts.version === "legacy") return;
   const lookups = parts.lookups ?? [];
   writer.count(lookups.length);
   for (const { tableBytes, writableIndexes, readonlyIndexes } of lookups) {
     writer.fixed(tableBytes, 32);
-    writer.count(writableIndexes.length);
-    writer.raw(writableIndexes);
-    writer.count(readonlyIndexes.length);
-    writer.raw(readonlyIndexes);
+    writer.counted(writableIndexes);
+    writer.counted(readonlyIndexes);
   }
 }
 
@@ -170,10 +122,10 @@ function writeLegacyOrV0(writer: Writer, parts: MessageParts): void {
  * (`parseMessage` tells), and throws RangeError only for what the format cannot hold.
  */
 export function encodeMessage(parts: MessageParts): Uint8Array {
-  const writer = new Writer(messageSize(parts));
+  const writer = new MessageWriter();
   if (parts.version === 1) writeV1(writer, parts);
   else writeLegacyOrV0(writer, parts);
-  return writer.bytes;
+  return writer.finish();
 }
 
 /** The canonical wire bytes of a transaction: signatures of 64 bytes and a message, in the order of its version. */
@@ -184,11 +136,10 @@ export function encodeTransaction(parts: {
   const message = parts.message instanceof Uint8Array ? parts.message : encodeMessage(parts.message);
   const messageFirst = message[0] === 0x81;
   const { signatures } = parts;
-  const prefix = messageFirst ? 0 : shortVecSize(signatures.length);
-  const writer = new Writer(prefix + signatures.length * 64 + message.length);
-  if (messageFirst) writer.raw(message);
+  const writer = new MessageWriter(3 + signatures.length * 64 + message.length);
+  if (messageFirst) writer.bytes(message);
   else writer.count(signatures.length);
   for (const signature of signatures) writer.fixed(signature, 64);
-  if (!messageFirst) writer.raw(message);
-  return writer.bytes;
+  if (!messageFirst) writer.bytes(message);
+  return writer.finish();
 }

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { MachineProcess } from "@sluice/svm/bank";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { programs, sysvars } from "@sluice/wire/programs";
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { programDataAddress } from "../genesis/elf-accounts.ts";
-import { ByteWriter } from "../model/bytes.ts";
 import { ProgramWriter } from "../programs/program-writer.ts";
 import { type ManualChain, signedBy, startManualChain } from "../testing/chain.ts";
 

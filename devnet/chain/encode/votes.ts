@@ -1,5 +1,5 @@
+import { MalformedBytes } from "@sluice/wire/bytes";
 import type { Instruction, Message } from "@sluice/wire/transaction";
-import { Unparsable } from "./byte-cursor.ts";
 import { parseVoteInstruction } from "./instructions/vote.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
@@ -32,7 +32,7 @@ export function parseVotes(message: Message, instruction: Instruction): JsonObje
     if (vote === undefined || typeof votePubkey !== "string") return null;
     return { votePubkey, slots: slotsOf(vote), hash: vote["hash"] ?? null, timestamp: vote["timestamp"] ?? null };
   } catch (error) {
-    if (error instanceof Unparsable) return null;
+    if (error instanceof MalformedBytes) return null;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import type { AccountWrite } from "@sluice/svm/bank";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
-import { ByteWriter, bytesOf, type ChainAccount, derive } from "../model/index.ts";
+import { bytesOf, type ChainAccount, derive } from "../model/index.ts";
 import { rentFree } from "./ledger.ts";
 
 /** The accounts of programs as their loaders keep them. */

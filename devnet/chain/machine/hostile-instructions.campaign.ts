@@ -1,10 +1,10 @@
 import { keyBytes } from "@sluice/svm";
 import { MachineProcess, type Svm } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { programs, sysvars } from "@sluice/wire/programs";
 import { encodeMessage, parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/chain.ts";
-import { ByteWriter } from "../model/bytes.ts";
 import { startManualChain } from "../testing/chain.ts";
 
 /** A small seeded generator (mulberry32): a seed replays a run. */

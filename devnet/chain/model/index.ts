@@ -5,7 +5,6 @@
  */
 
 export { type Hash64, hashBytes, hashNumber } from "./byte-hash.ts";
-export { ByteWriter } from "./bytes.ts";
 export { GenesisKeypair } from "./keypair.ts";
 export {
   clockSysvar,

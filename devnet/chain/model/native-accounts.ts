@@ -1,8 +1,8 @@
 import type { AccountWrite } from "@sluice/svm/bank";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { maxU64 } from "@sluice/wire/identifiers";
 import { programs, sysvars } from "@sluice/wire/programs";
 import { feeRules } from "@sluice/wire/runtime-rules";
-import { ByteWriter } from "./bytes.ts";
 import type { ChainAccount } from "./records.ts";
 
 const rentExemptEpoch = 0xffff_ffff_ffff_ffffn;

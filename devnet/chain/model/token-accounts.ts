@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { findProgramAddress } from "@sluice/wire/program-address";
 import { programs } from "@sluice/wire/programs";
-import { ByteWriter } from "./bytes.ts";
 
 /** Mints and token accounts as their programs write them. */
 

@@ -1,8 +1,8 @@
 import { keyBytes } from "@sluice/svm";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/chain.ts";
-import { ByteWriter } from "../model/bytes.ts";
 import { bytesOf } from "../model/token-accounts.ts";
 import { mintState, tokenAmount } from "../model/token-state.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";

@@ -1,7 +1,8 @@
 import { keyBytes } from "@sluice/svm";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, type Transaction } from "@sluice/wire/transaction";
-import { ByteWriter, type GenesisKeypair } from "../model/index.ts";
+import type { GenesisKeypair } from "../model/index.ts";
 import { invalidRequest } from "./errors.ts";
 import { bankOf, type MethodTable } from "./method.ts";
 import { addressValue, configAt, parsedTransaction, u64Value } from "./params.ts";

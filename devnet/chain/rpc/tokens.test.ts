@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
+import { ByteWriter } from "@sluice/wire/bytes";
 import type { Address } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
-import { ByteWriter } from "../model/bytes.ts";
 import type { ChainNode } from "../node.ts";
 import { bootNode, call } from "../testing/boot.ts";
 

@@ -1,5 +1,5 @@
+import { ByteWriter } from "@sluice/wire/bytes";
 import { programs, sysvars } from "@sluice/wire/programs";
-import { ByteWriter } from "../model/index.ts";
 import { type AccountUse, type Party, partyOf, type TrafficInstruction } from "./message.ts";
 
 const system = partyOf(programs.system);

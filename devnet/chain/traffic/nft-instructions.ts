@@ -1,5 +1,5 @@
+import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
-import { ByteWriter } from "../model/index.ts";
 import { MARKETPLACE_PROGRAM } from "../programs/marketplace/layout.ts";
 import { METADATA_PROGRAM } from "../programs/metaplex/layout.ts";
 import { METADATA_TAGS } from "../programs/metaplex/tags.ts";

@@ -1,6 +1,6 @@
+import { ByteWriter } from "@sluice/wire/bytes";
 import { programs, wellKnownAddresses } from "@sluice/wire/programs";
 import type { GenesisDescription, GenesisPool, KnownMint } from "../genesis/index.ts";
-import { ByteWriter } from "../model/index.ts";
 import { nameOwner } from "../names/index.ts";
 import { instructionTag } from "../programs/tags.ts";
 import { type MintParty, reads, signs, writes } from "./instructions.ts";

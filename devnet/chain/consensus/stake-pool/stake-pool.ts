@@ -8,11 +8,11 @@ import {
 } from "@sluice/wire/accounts/stake-pool";
 import { encodeValidatorList } from "@sluice/wire/accounts/validator-list";
 import { decodeAddress } from "@sluice/wire/base58";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { type Address, addressOfBytes, maxU64 } from "@sluice/wire/identifiers";
 import { findProgramAddress } from "@sluice/wire/program-address";
 import { programs } from "@sluice/wire/programs";
 import {
-  ByteWriter,
   type ChainAccount,
   GenesisKeypair,
   ownedAccount,

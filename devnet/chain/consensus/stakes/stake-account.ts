@@ -1,8 +1,9 @@
 import { decodeStakeAccount, type StakeDelegation } from "@sluice/wire/accounts/native";
 import { decodeAddress } from "@sluice/wire/base58";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { type Address, maxU64 } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
-import { ByteWriter, type ChainAccount, ownedAccount, rentExemptLamports } from "../../model/index.ts";
+import { type ChainAccount, ownedAccount, rentExemptLamports } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 
 const STAKE_ACCOUNT_BYTES = 200;

@@ -5,7 +5,8 @@ import {
   tipPrograms,
 } from "@sluice/wire/accounts/tips";
 import { decodeAddress } from "@sluice/wire/base58";
-import { ByteWriter, rentExemptLamports, systemAccount } from "../../model/index.ts";
+import { ByteWriter } from "@sluice/wire/bytes";
+import { rentExemptLamports, systemAccount } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import { sha256 } from "./tip-programs.ts";
 

@@ -1,7 +1,8 @@
 import { decodeAddress } from "@sluice/wire/base58";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
-import { ByteWriter, type ChainAccount, ownedAccount } from "../../model/index.ts";
+import { type ChainAccount, ownedAccount } from "../../model/index.ts";
 
 const VERSION_V4 = 3;
 const VOTE_ACCOUNT_BYTES = 3_762;

@@ -1,6 +1,7 @@
 import { keyBytes } from "@sluice/svm";
 import type { AccountWrite } from "@sluice/svm/bank";
 import { decodeAddress } from "@sluice/wire/base58";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import {
   encodeMessage,
@@ -9,7 +10,7 @@ import {
   parseTransaction,
   type Transaction,
 } from "@sluice/wire/transaction";
-import { type BankSlot, ByteWriter, type ChainAccount, type GenesisKeypair } from "../../model/index.ts";
+import type { BankSlot, ChainAccount, GenesisKeypair } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import type { Validator } from "../validator.ts";
 import {

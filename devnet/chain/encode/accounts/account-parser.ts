@@ -17,5 +17,5 @@ export interface AccountContext {
   readonly clock: EncodeClock;
 }
 
-/** Reads one program's accounts; throws `Unparsable` when the bytes are not one of them. */
+/** Reads one program's accounts; throws `MalformedBytes` when the bytes are not one of them. */
 export type AccountParser = (address: string, account: ChainAccount, context: AccountContext) => JsonObject;

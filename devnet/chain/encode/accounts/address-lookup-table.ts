@@ -1,14 +1,14 @@
 import { decodeAddressLookupTable } from "@sluice/wire/accounts/native";
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import type { ChainAccount } from "../../model/index.ts";
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 
 /** Presents an address lookup table; a frozen one has no `authority`. */
 export function parseLookupTableAccount(_address: string, account: ChainAccount): JsonObject {
   const table = decodeAddressLookupTable(account.data);
   if (table === null) {
-    if (new ByteCursor(account.data).u32() === 0) return { type: "uninitialized" };
-    throw new Unparsable("The data are no lookup table.");
+    if (new ByteReader(account.data).u32() === 0) return { type: "uninitialized" };
+    throw new MalformedBytes("The data are no lookup table.");
   }
   const { authority, addresses } = table;
   const header = {

@@ -1,8 +1,8 @@
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import type { ChainAccount } from "../../model/index.ts";
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 
-function code(cursor: ByteCursor): readonly string[] {
+function code(cursor: ByteReader): readonly string[] {
   return [Buffer.from(cursor.rest()).toString("base64"), "base64"];
 }
 
@@ -11,7 +11,7 @@ function code(cursor: ByteCursor): readonly string[] {
  * authority the header is 32 bytes shorter.
  */
 export function parseUpgradeableLoaderAccount(_address: string, account: ChainAccount): JsonObject {
-  const cursor = new ByteCursor(account.data);
+  const cursor = new ByteReader(account.data);
   switch (cursor.u32()) {
     case 0:
       return { type: "uninitialized" };
@@ -27,6 +27,6 @@ export function parseUpgradeableLoaderAccount(_address: string, account: ChainAc
       return { type: "programData", info: { slot, authority, data: code(cursor) } };
     }
     default:
-      throw new Unparsable("The loader's state is unknown.");
+      throw new MalformedBytes("The loader's state is unknown.");
   }
 }

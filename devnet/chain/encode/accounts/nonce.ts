@@ -1,6 +1,6 @@
 import { decodeNonceAccount } from "@sluice/wire/accounts/native";
+import { MalformedBytes } from "@sluice/wire/bytes";
 import type { ChainAccount } from "../../model/index.ts";
-import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 
 /**
@@ -9,7 +9,8 @@ import type { JsonObject } from "../json.ts";
  */
 export function parseNonceAccount(_address: string, account: ChainAccount): JsonObject {
   const initialized = decodeNonceAccount(account.data)?.initialized;
-  if (initialized === null || initialized === undefined) throw new Unparsable("The account is no initialised nonce.");
+  if (initialized === null || initialized === undefined)
+    throw new MalformedBytes("The account is no initialised nonce.");
   const { authority, nonce, lamportsPerSignature } = initialized;
   const feeCalculator = { lamportsPerSignature: lamportsPerSignature.toString() };
   return { type: "initialized", info: { authority, blockhash: nonce, feeCalculator } };

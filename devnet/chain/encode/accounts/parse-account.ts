@@ -1,6 +1,6 @@
+import { MalformedBytes } from "@sluice/wire/bytes";
 import { programs, sysvars } from "@sluice/wire/programs";
 import type { ChainAccount } from "../../model/index.ts";
-import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 import type { AccountContext, AccountParser } from "./account-parser.ts";
 import { parseLookupTableAccount } from "./address-lookup-table.ts";
@@ -41,7 +41,7 @@ export function parseAccount(
   try {
     return { program: owner.program, parsed: owner.parse(address, account, context) };
   } catch (error) {
-    if (error instanceof Unparsable) return null;
+    if (error instanceof MalformedBytes) return null;
     throw error;
   }
 }

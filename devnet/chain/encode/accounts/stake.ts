@@ -1,6 +1,6 @@
 import { decodeStakeAccount, type StakeDelegation, type StakeMeta } from "@sluice/wire/accounts/native";
+import { MalformedBytes } from "@sluice/wire/bytes";
 import type { ChainAccount } from "../../model/index.ts";
-import { Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 
 function metaJson(meta: StakeMeta): JsonObject {
@@ -39,6 +39,6 @@ export function parseStakeAccount(_address: string, account: ChainAccount): Json
     case "delegated":
       return { type: "delegated", info: { meta: metaJson(stake.meta), stake: stakeJson(stake.delegation) } };
     default:
-      throw new Unparsable("The data are no stake account.");
+      throw new MalformedBytes("The data are no stake account.");
   }
 }

@@ -1,16 +1,16 @@
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import { sysvars } from "@sluice/wire/programs";
 import type { ChainAccount } from "../../model/index.ts";
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import { finite, type JsonObject, type JsonValue } from "../json.ts";
 
 /** Slots that the slot history remembers. */
 const SLOT_HISTORY_SLOTS = 1_048_576;
 
-function feeCalculator(cursor: ByteCursor): JsonObject {
+function feeCalculator(cursor: ByteReader): JsonObject {
   return { lamportsPerSignature: cursor.u64().toString() };
 }
 
-function clock(cursor: ByteCursor): JsonObject {
+function clock(cursor: ByteReader): JsonObject {
   const slot = cursor.u64();
   const epochStartTimestamp = cursor.i64();
   const epoch = cursor.u64();
@@ -18,7 +18,7 @@ function clock(cursor: ByteCursor): JsonObject {
   return { slot, epoch, epochStartTimestamp, leaderScheduleEpoch, unixTimestamp: cursor.i64() };
 }
 
-function epochSchedule(cursor: ByteCursor): JsonObject {
+function epochSchedule(cursor: ByteReader): JsonObject {
   return {
     slotsPerEpoch: cursor.u64(),
     leaderScheduleSlotOffset: cursor.u64(),
@@ -32,7 +32,7 @@ function epochSchedule(cursor: ByteCursor): JsonObject {
  * Rent has two shapes. Where the threshold has been folded into the price, only the price of a byte is shown; otherwise
  * the price of a byte and year, the years that exempt, and the part that is burnt.
  */
-function rent(cursor: ByteCursor): JsonObject {
+function rent(cursor: ByteReader): JsonObject {
   const lamports = cursor.u64().toString();
   const exemptionThreshold = cursor.f64();
   const burnPercent = cursor.u8();
@@ -40,7 +40,7 @@ function rent(cursor: ByteCursor): JsonObject {
   return { lamportsPerByteYear: lamports, exemptionThreshold: finite(exemptionThreshold), burnPercent };
 }
 
-function epochRewards(cursor: ByteCursor): JsonObject {
+function epochRewards(cursor: ByteReader): JsonObject {
   const distributionStartingBlockHeight = cursor.u64();
   const numPartitions = cursor.u64();
   const parentBlockhash = cursor.address();
@@ -51,25 +51,25 @@ function epochRewards(cursor: ByteCursor): JsonObject {
   return { ...parts, totalPoints, totalRewards, distributedRewards, active: cursor.flag() };
 }
 
-function slotHistory(cursor: ByteCursor): JsonObject {
+function slotHistory(cursor: ByteReader): JsonObject {
   const words = cursor.optional(() => cursor.list(cursor.u64(), 8, () => cursor.u64())) ?? [];
   const length = cursor.u64();
   const nextSlot = cursor.u64();
   if (length !== BigInt(SLOT_HISTORY_SLOTS) || words.length !== SLOT_HISTORY_SLOTS / 64) {
-    throw new Unparsable("The slot history is not of the usual size.");
+    throw new MalformedBytes("The slot history is not of the usual size.");
   }
   const reversed = words.map((word) => [...word.toString(2).padStart(64, "0")].reverse().join(""));
   return { nextSlot, bits: reversed.join("") };
 }
 
-function stakeHistory(cursor: ByteCursor): JsonValue {
+function stakeHistory(cursor: ByteReader): JsonValue {
   return cursor.list(cursor.u64(), 32, () => ({
     epoch: cursor.u64(),
     stakeHistory: { effective: cursor.u64(), activating: cursor.u64(), deactivating: cursor.u64() },
   }));
 }
 
-type Presentation = { readonly type: string; readonly info: (cursor: ByteCursor) => JsonValue };
+type Presentation = { readonly type: string; readonly info: (cursor: ByteReader) => JsonValue };
 
 /** By the sysvar's address. */
 const SYSVARS: ReadonlyMap<string, Presentation> = new Map<string, Presentation>([
@@ -108,6 +108,6 @@ const SYSVARS: ReadonlyMap<string, Presentation> = new Map<string, Presentation>
 /** Presents a sysvar by its address. */
 export function parseSysvarAccount(address: string, account: ChainAccount): JsonObject {
   const sysvar = SYSVARS.get(address);
-  if (sysvar === undefined) throw new Unparsable("The sysvar is unknown.");
-  return { type: sysvar.type, info: sysvar.info(new ByteCursor(account.data)) };
+  if (sysvar === undefined) throw new MalformedBytes("The sysvar is unknown.");
+  return { type: sysvar.type, info: sysvar.info(new ByteReader(account.data)) };
 }

@@ -1,11 +1,11 @@
 import type { TokenExtension } from "@sluice/wire/accounts/token-extensions";
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import { doubleText } from "../amount.ts";
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 
 const ACCOUNT_STATES = ["uninitialized", "initialized", "frozen"];
 
-type State = (cursor: ByteCursor) => JsonObject;
+type State = (cursor: ByteReader) => JsonObject;
 
 /** How an extension is shown: its name, where it may stand, and its state if it has one. */
 interface Presentation {
@@ -14,22 +14,22 @@ interface Presentation {
   readonly state?: State;
 }
 
-function base64(cursor: ByteCursor, length: number): string {
+function base64(cursor: ByteReader, length: number): string {
   return Buffer.from(cursor.bytes(length)).toString("base64");
 }
 
 /** A key that is not an address; zeros mean none. */
-function optionalKey(cursor: ByteCursor): string | null {
+function optionalKey(cursor: ByteReader): string | null {
   const bytes = cursor.bytes(32);
   return bytes.every((byte) => byte === 0) ? null : Buffer.from(bytes).toString("base64");
 }
 
 /** A byte in which anything but 0 means yes. */
-function yes(cursor: ByteCursor): boolean {
+function yes(cursor: ByteReader): boolean {
   return cursor.u8() !== 0;
 }
 
-function transferFee(cursor: ByteCursor): JsonObject {
+function transferFee(cursor: ByteReader): JsonObject {
   return { epoch: cursor.u64(), maximumFee: cursor.u64(), transferFeeBasisPoints: cursor.u16() };
 }
 
@@ -37,7 +37,7 @@ function pointer(target: string): State {
   return (cursor) => ({ authority: cursor.addressOrZeros(), [target]: cursor.addressOrZeros() });
 }
 
-function tokenMetadata(cursor: ByteCursor): JsonObject {
+function tokenMetadata(cursor: ByteReader): JsonObject {
   const text = () => cursor.text(cursor.u32());
   return {
     updateAuthority: cursor.addressOrZeros(),
@@ -49,7 +49,7 @@ function tokenMetadata(cursor: ByteCursor): JsonObject {
   };
 }
 
-function confidentialTransferAccount(cursor: ByteCursor): JsonObject {
+function confidentialTransferAccount(cursor: ByteReader): JsonObject {
   return {
     approved: yes(cursor),
     elgamalPubkey: base64(cursor, 32),
@@ -66,7 +66,7 @@ function confidentialTransferAccount(cursor: ByteCursor): JsonObject {
   };
 }
 
-function interestBearingConfig(cursor: ByteCursor): JsonObject {
+function interestBearingConfig(cursor: ByteReader): JsonObject {
   return {
     rateAuthority: cursor.addressOrZeros(),
     initializationTimestamp: cursor.i64(),
@@ -76,7 +76,7 @@ function interestBearingConfig(cursor: ByteCursor): JsonObject {
   };
 }
 
-function scaledUiAmountConfig(cursor: ByteCursor): JsonObject {
+function scaledUiAmountConfig(cursor: ByteReader): JsonObject {
   return {
     authority: cursor.addressOrZeros(),
     multiplier: doubleText(cursor.f64()),
@@ -234,9 +234,9 @@ export function presentExtension(extension: TokenExtension, on: "mint" | "accoun
   if (presentation.state === undefined) return { extension: presentation.name };
   if (presentation.on !== on) return unparsable;
   try {
-    return { extension: presentation.name, state: presentation.state(new ByteCursor(extension.value)) };
+    return { extension: presentation.name, state: presentation.state(new ByteReader(extension.value)) };
   } catch (error) {
-    if (error instanceof Unparsable) return unparsable;
+    if (error instanceof MalformedBytes) return unparsable;
     throw error;
   }
 }

@@ -4,9 +4,9 @@ import {
   decodeTokenExtensions,
   type TokenExtension,
 } from "@sluice/wire/accounts/token-extensions";
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import type { ChainAccount } from "../../model/index.ts";
 import { type AmountRule, ruledTokenAmount, type UiTokenAmount, uiTokenAmount } from "../amount.ts";
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 import type { AccountContext } from "./account-parser.ts";
 import { presentExtension } from "./token-extension.ts";
@@ -38,7 +38,7 @@ function amountRule(mint: ReadyMint): AmountRule | null {
   }
   const scale = value("scaledUiAmountConfig");
   if (scale === undefined) return null;
-  const cursor = new ByteCursor(scale, 32);
+  const cursor = new ByteReader(scale, 32);
   const multiplier = cursor.f64();
   const newMultiplierAt = cursor.i64();
   return { kind: "scale", multiplier, newMultiplierAt, newMultiplier: cursor.f64() };
@@ -66,7 +66,7 @@ export function parseTokenProgramAccount(_address: string, account: ChainAccount
   if (token !== null && token.state !== "uninitialized") {
     const mintAccount = context.lookup?.(token.mint) ?? null;
     const mint = mintAccount === null ? null : readMint(mintAccount.data);
-    if (mint === null) throw new Unparsable("The mint is not known.");
+    if (mint === null) throw new MalformedBytes("The mint is not known.");
     const shown = (amount: bigint) => amountOf(mint, amount, context.clock.unixTimestamp);
     const { delegate, nativeReserve, closeAuthority } = token;
     const extensions = extensionsOf(data).map((extension) => presentExtension(extension, "account"));
@@ -103,7 +103,7 @@ function presentMint(mint: ReadyMint): JsonObject {
 
 function presentMultisig(data: Uint8Array): JsonObject {
   const multisig = decodeMultisig(data);
-  if (multisig?.isInitialized !== true) throw new Unparsable("The account is none of the token program's.");
+  if (multisig?.isInitialized !== true) throw new MalformedBytes("The account is none of the token program's.");
   const { required, signers } = multisig;
   const info = { numRequiredSigners: required, numValidSigners: signers.length, isInitialized: true, signers };
   return { type: "multisig", info };

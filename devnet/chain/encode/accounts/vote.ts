@@ -1,6 +1,6 @@
 import { encodeBase58 } from "@sluice/wire/base58";
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import type { ChainAccount } from "../../model/index.ts";
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 
 const PRIOR_VOTERS_BYTES = 32 * 48 + 8 + 1;
@@ -9,7 +9,7 @@ const BLS_KEY_BYTES = 48;
 const WHOLE_BASIS_POINTS = 10_000;
 
 /** Votes: slot and confirmations, before them the latency in versions that record it. */
-function votes(cursor: ByteCursor, latencies: boolean): JsonValue {
+function votes(cursor: ByteReader, latencies: boolean): JsonValue {
   return cursor.list(cursor.u64(), latencies ? 13 : 12, () => {
     const latency = latencies ? cursor.u8() : 0;
     return { latency, slot: cursor.u64(), confirmationCount: cursor.u32() };
@@ -17,7 +17,7 @@ function votes(cursor: ByteCursor, latencies: boolean): JsonValue {
 }
 
 /** The end that all versions share. */
-function credits(cursor: ByteCursor): JsonObject {
+function credits(cursor: ByteReader): JsonObject {
   const epochCredits = cursor.list(cursor.u64(), 24, () => ({
     epoch: cursor.u64(),
     credits: cursor.u64().toString(),
@@ -26,12 +26,12 @@ function credits(cursor: ByteCursor): JsonObject {
   return { epochCredits, lastTimestamp: { slot: cursor.u64(), timestamp: cursor.i64() } };
 }
 
-function authorizedVoters(cursor: ByteCursor): JsonValue {
+function authorizedVoters(cursor: ByteReader): JsonValue {
   return cursor.list(cursor.u64(), 40, () => ({ epoch: cursor.u64(), authorizedVoter: cursor.address() }));
 }
 
 /** Versions before the fourth have one commission, in percent, and pay it to the vote account itself. */
-function older(address: string, cursor: ByteCursor, latencies: boolean): JsonObject {
+function older(address: string, cursor: ByteReader, latencies: boolean): JsonObject {
   const nodePubkey = cursor.address();
   const authorizedWithdrawer = cursor.address();
   const commission = cursor.u8();
@@ -55,7 +55,7 @@ function older(address: string, cursor: ByteCursor, latencies: boolean): JsonObj
   };
 }
 
-function fourth(cursor: ByteCursor): JsonObject {
+function fourth(cursor: ByteReader): JsonObject {
   const nodePubkey = cursor.address();
   const authorizedWithdrawer = cursor.address();
   const inflationRewardsCollector = cursor.address();
@@ -88,7 +88,7 @@ function fourth(cursor: ByteCursor): JsonObject {
  * fourth, which the node converts them to; it has no prior voters.
  */
 export function parseVoteAccount(address: string, account: ChainAccount): JsonObject {
-  const cursor = new ByteCursor(account.data);
+  const cursor = new ByteReader(account.data);
   switch (cursor.u32()) {
     case 1:
       return { type: "vote", info: older(address, cursor, false) };
@@ -97,6 +97,6 @@ export function parseVoteAccount(address: string, account: ChainAccount): JsonOb
     case 3:
       return { type: "vote", info: fourth(cursor) };
     default:
-      throw new Unparsable("The vote state's version is unknown.");
+      throw new MalformedBytes("The vote state's version is unknown.");
   }
 }

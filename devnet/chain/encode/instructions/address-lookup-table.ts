@@ -1,11 +1,11 @@
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import { type NamedInstruction, nameAccounts, type ParsedInstruction } from "./named-instruction.ts";
 
 const TABLE = ["lookupTableAccount", "lookupTableAuthority"];
 
 /** Presents an instruction of the Address Lookup Table program. */
 export function parseLookupTableInstruction(instruction: NamedInstruction): ParsedInstruction {
-  const data = new ByteCursor(instruction.data);
+  const data = new ByteReader(instruction.data);
   switch (data.u32()) {
     case 0: {
       const accounts = nameAccounts(instruction, ...TABLE, "payerAccount", "systemProgram");
@@ -24,6 +24,6 @@ export function parseLookupTableInstruction(instruction: NamedInstruction): Pars
     case 4:
       return { type: "closeLookupTable", info: nameAccounts(instruction, ...TABLE, "recipient") };
     default:
-      throw new Unparsable("The lookup table instruction is unknown.");
+      throw new MalformedBytes("The lookup table instruction is unknown.");
   }
 }

@@ -1,4 +1,4 @@
-import { Unparsable } from "../byte-cursor.ts";
+import { MalformedBytes } from "@sluice/wire/bytes";
 import { type NamedInstruction, nameAccounts, type ParsedInstruction } from "./named-instruction.ts";
 
 const CREATE_ACCOUNTS = ["source", "account", "wallet", "mint", "systemProgram", "tokenProgram"];
@@ -24,6 +24,6 @@ export function parseAssociatedTokenInstruction(instruction: NamedInstruction): 
     case 2:
       return { type: "recoverNested", info: nameAccounts(instruction, ...RECOVER_ACCOUNTS) };
     default:
-      throw new Unparsable("The associated token instruction is unknown.");
+      throw new MalformedBytes("The associated token instruction is unknown.");
   }
 }

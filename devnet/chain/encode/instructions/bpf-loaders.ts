@@ -1,17 +1,17 @@
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import { type NamedInstruction, nameAccounts, type ParsedInstruction, requireAccounts } from "./named-instruction.ts";
 
 /** A `write`'s offset in the program and its bytes as base64. */
-export function writtenBytes(data: ByteCursor): { readonly offset: number; readonly bytes: string } {
+export function writtenBytes(data: ByteReader): { readonly offset: number; readonly bytes: string } {
   const offset = data.u32();
   const length = data.u64();
-  if (length > BigInt(data.remaining)) throw new Unparsable("The bytes to write are cut short.");
+  if (length > BigInt(data.remaining)) throw new MalformedBytes("The bytes to write are cut short.");
   return { offset, bytes: Buffer.from(data.bytes(Number(length))).toString("base64") };
 }
 
 /** Presents an instruction of the loader whose programs cannot be upgraded. */
 export function parseBpfLoaderInstruction(instruction: NamedInstruction): ParsedInstruction {
-  const data = new ByteCursor(instruction.data);
+  const data = new ByteReader(instruction.data);
   switch (data.u32()) {
     case 0:
       return { type: "write", info: { ...writtenBytes(data), ...nameAccounts(instruction, "account") } };
@@ -19,7 +19,7 @@ export function parseBpfLoaderInstruction(instruction: NamedInstruction): Parsed
       requireAccounts(instruction, 2);
       return { type: "finalize", info: nameAccounts(instruction, "account") };
     default:
-      throw new Unparsable("The loader instruction is unknown.");
+      throw new MalformedBytes("The loader instruction is unknown.");
   }
 }
 
@@ -45,7 +45,7 @@ const UPGRADE_ACCOUNTS = [
 
 /** Presents an instruction of the upgradeable loader. Accounts that may be missing are null where they are. */
 export function parseUpgradeableLoaderInstruction(instruction: NamedInstruction): ParsedInstruction {
-  const data = new ByteCursor(instruction.data);
+  const data = new ByteReader(instruction.data);
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
   const optional = (position: number) => instruction.accounts[position] ?? null;
   switch (data.u32()) {
@@ -72,6 +72,6 @@ export function parseUpgradeableLoaderInstruction(instruction: NamedInstruction)
     case 7:
       return { type: "setAuthorityChecked", info: named("account", "authority", "newAuthority") };
     default:
-      throw new Unparsable("The upgradeable loader instruction is unknown.");
+      throw new MalformedBytes("The upgradeable loader instruction is unknown.");
   }
 }

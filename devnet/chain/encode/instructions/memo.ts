@@ -1,7 +1,7 @@
-import { ByteCursor } from "../byte-cursor.ts";
+import { ByteReader } from "@sluice/wire/bytes";
 import type { NamedInstruction, ParsedInstruction } from "./named-instruction.ts";
 
 /** A memo is its text, when the data are UTF-8. */
 export function parseMemoInstruction(instruction: NamedInstruction): ParsedInstruction {
-  return new ByteCursor(instruction.data).text(instruction.data.length);
+  return new ByteReader(instruction.data).text(instruction.data.length);
 }

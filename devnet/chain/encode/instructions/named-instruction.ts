@@ -1,4 +1,4 @@
-import { Unparsable } from "../byte-cursor.ts";
+import { MalformedBytes } from "@sluice/wire/bytes";
 import type { JsonObject } from "../json.ts";
 
 /** An instruction with its accounts named. */
@@ -11,7 +11,7 @@ export interface NamedInstruction {
 /** What a parser tells of an instruction; memo alone answers with a plain string. */
 export type ParsedInstruction = string | { readonly type: string; readonly info?: JsonObject };
 
-/** Reads one program's instructions; throws `Unparsable` when data or accounts do not fit. */
+/** Reads one program's instructions; throws `MalformedBytes` when data or accounts do not fit. */
 export type InstructionParser = (instruction: NamedInstruction) => ParsedInstruction;
 
 /** The first accounts under the given names; refuses an instruction that has fewer. Further accounts are not shown. */
@@ -22,7 +22,7 @@ export function nameAccounts(instruction: NamedInstruction, ...names: readonly s
 
 /** Refuses an instruction with fewer accounts than its layout needs. */
 export function requireAccounts(instruction: NamedInstruction, minimum: number): void {
-  if (instruction.accounts.length < minimum) throw new Unparsable("The instruction lacks accounts.");
+  if (instruction.accounts.length < minimum) throw new MalformedBytes("The instruction lacks accounts.");
 }
 
 /**
@@ -43,6 +43,6 @@ export function nameAuthority(
 /** Picks the name of a variant by its number. */
 export function variantName(names: readonly string[], variant: number): string {
   const name = names[variant];
-  if (name === undefined) throw new Unparsable("A variant is unknown.");
+  if (name === undefined) throw new MalformedBytes("A variant is unknown.");
   return name;
 }

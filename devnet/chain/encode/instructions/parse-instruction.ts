@@ -1,5 +1,5 @@
+import { MalformedBytes } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
-import { Unparsable } from "../byte-cursor.ts";
 import type { JsonValue } from "../json.ts";
 import { parseLookupTableInstruction } from "./address-lookup-table.ts";
 import { parseAssociatedTokenInstruction } from "./associated-token.ts";
@@ -47,7 +47,7 @@ export function parseInstruction(
   try {
     return { program: known.program, parsed: known.parse(instruction) };
   } catch (error) {
-    if (error instanceof Unparsable) return null;
+    if (error instanceof MalformedBytes) return null;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import { programs, sysvars } from "@sluice/wire/programs";
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 import {
   type NamedInstruction,
@@ -35,7 +35,7 @@ function eitherLayout(
 
 /** Presents an instruction of the Stake program, in the layouts with and without sysvar accounts. */
 export function parseStakeInstruction(instruction: NamedInstruction): ParsedInstruction {
-  const data = new ByteCursor(instruction.data);
+  const data = new ByteReader(instruction.data);
   const variant = data.u32();
   switch (variant) {
     case 0:
@@ -93,7 +93,7 @@ export function parseStakeInstruction(instruction: NamedInstruction): ParsedInst
   }
 }
 
-function initialize(instruction: NamedInstruction, data: ByteCursor): JsonObject {
+function initialize(instruction: NamedInstruction, data: ByteReader): JsonObject {
   const authorized = { staker: data.address(), withdrawer: data.address() };
   const lockup = { unixTimestamp: data.i64(), epoch: data.u64(), custodian: data.address() };
   const rent = instruction.accounts[1] === sysvars.rent ? ["rentSysvar"] : [];
@@ -113,7 +113,7 @@ function delegate(instruction: NamedInstruction): JsonObject {
 function parseAuthorityInstruction(
   variant: number,
   instruction: NamedInstruction,
-  data: ByteCursor,
+  data: ByteReader,
 ): ParsedInstruction {
   const authorityType = () => variantName(AUTHORITY_TYPES, data.u32());
   const custodian = ["custodian"];
@@ -148,12 +148,12 @@ function parseAuthorityInstruction(
       return { type: "authorizeCheckedWithSeed", info: { ...accounts, ...change, ...seed } };
     }
     default:
-      throw new Unparsable("The stake instruction is unknown.");
+      throw new MalformedBytes("The stake instruction is unknown.");
   }
 }
 
 /** Only the parts of a lockup that change are shown; the checked form takes the new custodian from the accounts. */
-function setLockup(variant: 6 | 12, instruction: NamedInstruction, data: ByteCursor): ParsedInstruction {
+function setLockup(variant: 6 | 12, instruction: NamedInstruction, data: ByteReader): ParsedInstruction {
   const unixTimestamp = data.optional(() => data.i64());
   const epoch = data.optional(() => data.u64());
   const next = variant === 6 ? data.optional(() => data.address()) : (instruction.accounts[2] ?? null);

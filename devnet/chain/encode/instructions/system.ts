@@ -1,10 +1,10 @@
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import type { JsonObject } from "../json.ts";
 import { type NamedInstruction, nameAccounts, type ParsedInstruction } from "./named-instruction.ts";
 
 /** Presents an instruction of the System program. Source: Solana JSON-RPC, parsed instructions, system. */
 export function parseSystemInstruction(instruction: NamedInstruction): ParsedInstruction {
-  const data = new ByteCursor(instruction.data);
+  const data = new ByteReader(instruction.data);
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
   const text = () => data.text(data.u64());
   const variant = data.u32();
@@ -47,7 +47,7 @@ export function parseSystemInstruction(instruction: NamedInstruction): ParsedIns
 }
 
 /** An account that is already funded needs no payer: then neither `source` nor `lamports` is shown. */
-function prefunded(data: ByteCursor, named: (...names: string[]) => JsonObject): JsonObject {
+function prefunded(data: ByteReader, named: (...names: string[]) => JsonObject): JsonObject {
   const lamports = data.u64();
   const rest = { space: data.u64(), owner: data.address() };
   return lamports === 0n
@@ -57,7 +57,7 @@ function prefunded(data: ByteCursor, named: (...names: string[]) => JsonObject):
 
 function parseNonceInstruction(
   variant: number,
-  data: ByteCursor,
+  data: ByteReader,
   named: (...names: string[]) => JsonObject,
 ): ParsedInstruction {
   switch (variant) {
@@ -79,6 +79,6 @@ function parseNonceInstruction(
     case 12:
       return { type: "upgradeNonce", info: named("nonceAccount") };
     default:
-      throw new Unparsable("The system instruction is unknown.");
+      throw new MalformedBytes("The system instruction is unknown.");
   }
 }

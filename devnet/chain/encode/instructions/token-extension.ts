@@ -1,5 +1,5 @@
+import { type ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import { doubleText, uiTokenAmount } from "../amount.ts";
-import { type ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject } from "../json.ts";
 import {
   type NamedInstruction,
@@ -50,7 +50,7 @@ function onMint(instruction: NamedInstruction, authority: string, info: JsonObje
   return { ...nameAccounts(instruction, "mint"), ...info, ...nameAuthority(instruction.accounts, 1, authority) };
 }
 
-function extensionTypes(data: ByteCursor): string[] {
+function extensionTypes(data: ByteReader): string[] {
   return data.list(data.remaining >> 1, 2, () => variantName(EXTENSION_TYPES, data.u16()));
 }
 
@@ -63,7 +63,7 @@ function present(info: JsonObject): JsonObject {
 export function parseTokenExtensionInstruction(
   tag: number,
   instruction: NamedInstruction,
-  data: ByteCursor,
+  data: ByteReader,
 ): ParsedInstruction | null {
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
   switch (tag) {
@@ -94,7 +94,7 @@ export function parseTokenExtensionInstruction(
   }
 }
 
-function parseTransferFee(instruction: NamedInstruction, data: ByteCursor): ParsedInstruction {
+function parseTransferFee(instruction: NamedInstruction, data: ByteReader): ParsedInstruction {
   const { accounts } = instruction;
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
   const fee = () => ({ transferFeeBasisPoints: data.u16(), maximumFee: data.u64() });
@@ -144,12 +144,12 @@ function parseTransferFee(instruction: NamedInstruction, data: ByteCursor): Pars
       return { type: "setTransferFee", info: { ...named("mint"), ...fee(), ...authority } };
     }
     default:
-      throw new Unparsable("The transfer fee instruction is unknown.");
+      throw new MalformedBytes("The transfer fee instruction is unknown.");
   }
 }
 
 /** Extensions that are turned on and off, or paused. */
-function parseSwitch(tag: number, instruction: NamedInstruction, data: ByteCursor): ParsedInstruction | null {
+function parseSwitch(tag: number, instruction: NamedInstruction, data: ByteReader): ParsedInstruction | null {
   switch (tag) {
     case 30:
     case 34: {
@@ -177,7 +177,7 @@ const POINTERS: ReadonlyMap<number, { readonly name: string; readonly target: st
   [41, { name: "GroupMemberPointer", target: "memberAddress" }],
 ]);
 
-function parseMintConfig(tag: number, instruction: NamedInstruction, data: ByteCursor): ParsedInstruction | null {
+function parseMintConfig(tag: number, instruction: NamedInstruction, data: ByteReader): ParsedInstruction | null {
   const mint = () => nameAccounts(instruction, "mint");
   const pointer = POINTERS.get(tag);
   if (pointer !== undefined) return parsePointer(pointer, instruction, data);
@@ -214,7 +214,7 @@ function parseMintConfig(tag: number, instruction: NamedInstruction, data: ByteC
 function parsePointer(
   pointer: { readonly name: string; readonly target: string },
   instruction: NamedInstruction,
-  data: ByteCursor,
+  data: ByteReader,
 ): ParsedInstruction {
   if (variantName(["initialize", "update"], data.u8()) === "update") {
     const change = present({ [pointer.target]: data.addressOrZeros() });
@@ -224,7 +224,7 @@ function parsePointer(
   return { type: `initialize${pointer.name}`, info: { ...nameAccounts(instruction, "mint"), ...settings } };
 }
 
-function parsePermissionedBurn(instruction: NamedInstruction, data: ByteCursor): ParsedInstruction {
+function parsePermissionedBurn(instruction: NamedInstruction, data: ByteReader): ParsedInstruction {
   const burned = (amount: JsonObject) => {
     requireAccounts(instruction, 4);
     const accounts = nameAccounts(instruction, "account", "mint", "permissionedBurnAuthority");
@@ -242,6 +242,6 @@ function parsePermissionedBurn(instruction: NamedInstruction, data: ByteCursor):
       return { type: "permissionedBurnChecked", info: burned({ tokenAmount: uiTokenAmount(amount, data.u8()) }) };
     }
     default:
-      throw new Unparsable("The permissioned burn instruction is unknown.");
+      throw new MalformedBytes("The permissioned burn instruction is unknown.");
   }
 }

@@ -1,4 +1,4 @@
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import { type NamedInstruction, nameAccounts, type ParsedInstruction, variantName } from "./named-instruction.ts";
 
 const UPDATED = ["metadata", "updateAuthority"];
@@ -8,12 +8,12 @@ const UPDATED = ["metadata", "updateAuthority"];
  * SHA-256 of the instruction's name in its interface.
  */
 export function parseTokenInterfaceInstruction(instruction: NamedInstruction): ParsedInstruction {
-  const data = new ByteCursor(instruction.data);
+  const data = new ByteReader(instruction.data);
   const tag = Buffer.from(data.bytes(8)).toString("hex");
   return parseMetadata(tag, instruction, data) ?? parseGroup(tag, instruction, data);
 }
 
-function parseMetadata(tag: string, instruction: NamedInstruction, data: ByteCursor): ParsedInstruction | null {
+function parseMetadata(tag: string, instruction: NamedInstruction, data: ByteReader): ParsedInstruction | null {
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
   const text = () => data.text(data.u32());
   switch (tag) {
@@ -45,7 +45,7 @@ function parseMetadata(tag: string, instruction: NamedInstruction, data: ByteCur
   }
 }
 
-function parseGroup(tag: string, instruction: NamedInstruction, data: ByteCursor): ParsedInstruction {
+function parseGroup(tag: string, instruction: NamedInstruction, data: ByteReader): ParsedInstruction {
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
   switch (tag) {
     case "79716c2736330004": {
@@ -67,6 +67,6 @@ function parseGroup(tag: string, instruction: NamedInstruction, data: ByteCursor
       return { type: "initializeTokenGroupMember", info: named(...names) };
     }
     default:
-      throw new Unparsable("The token instruction is unknown.");
+      throw new MalformedBytes("The token instruction is unknown.");
   }
 }

@@ -1,5 +1,5 @@
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import { uiTokenAmount } from "../amount.ts";
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import {
   type NamedInstruction,
@@ -37,7 +37,7 @@ const BATCH = 255;
 
 /** Presents an instruction of either token program; the interfaces of metadata and groups have tags of eight bytes. */
 export function parseTokenInstruction(instruction: NamedInstruction): ParsedInstruction {
-  const data = new ByteCursor(instruction.data);
+  const data = new ByteReader(instruction.data);
   const tag = data.u8();
   return (
     parseInitialize(tag, instruction, data) ??
@@ -61,13 +61,13 @@ function authorised(
   return { ...named, ...info, ...nameAuthority(instruction.accounts, accounts.length, authority) };
 }
 
-function mintSettings(data: ByteCursor): JsonObject {
+function mintSettings(data: ByteReader): JsonObject {
   const settings = { decimals: data.u8(), mintAuthority: data.address() };
   const freezeAuthority = data.optional(() => data.address());
   return freezeAuthority === null ? settings : { ...settings, freezeAuthority };
 }
 
-function parseInitialize(tag: number, instruction: NamedInstruction, data: ByteCursor): ParsedInstruction | null {
+function parseInitialize(tag: number, instruction: NamedInstruction, data: ByteReader): ParsedInstruction | null {
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
   switch (tag) {
     case 0:
@@ -99,10 +99,11 @@ function parseInitialize(tag: number, instruction: NamedInstruction, data: ByteC
   }
 }
 
-function parseMovement(tag: number, instruction: NamedInstruction, data: ByteCursor): ParsedInstruction | null {
+function parseMovement(tag: number, instruction: NamedInstruction, data: ByteReader): ParsedInstruction | null {
   const amount = () => ({ amount: data.u64().toString() });
   const info = (accounts: readonly string[], authority: string, more: JsonObject = {}) => {
-    if (instruction.accounts.length <= accounts.length) throw new Unparsable("The instruction lacks its authority.");
+    if (instruction.accounts.length <= accounts.length)
+      throw new MalformedBytes("The instruction lacks its authority.");
     return authorised(instruction, accounts, authority, more);
   };
   switch (tag) {
@@ -133,10 +134,11 @@ function parseMovement(tag: number, instruction: NamedInstruction, data: ByteCur
   }
 }
 
-function parseCheckedMovement(tag: number, instruction: NamedInstruction, data: ByteCursor): ParsedInstruction | null {
+function parseCheckedMovement(tag: number, instruction: NamedInstruction, data: ByteReader): ParsedInstruction | null {
   const checked = (accounts: readonly string[], authority: string) => {
     const amount = data.u64();
-    if (instruction.accounts.length <= accounts.length) throw new Unparsable("The instruction lacks its authority.");
+    if (instruction.accounts.length <= accounts.length)
+      throw new MalformedBytes("The instruction lacks its authority.");
     return authorised(instruction, accounts, authority, { tokenAmount: uiTokenAmount(amount, data.u8()) });
   };
   switch (tag) {
@@ -153,7 +155,7 @@ function parseCheckedMovement(tag: number, instruction: NamedInstruction, data: 
   }
 }
 
-function parseControl(tag: number, instruction: NamedInstruction, data: ByteCursor): ParsedInstruction | null {
+function parseControl(tag: number, instruction: NamedInstruction, data: ByteReader): ParsedInstruction | null {
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
   switch (tag) {
     case 6: {
@@ -175,7 +177,7 @@ function parseControl(tag: number, instruction: NamedInstruction, data: ByteCurs
 }
 
 /** The packed instructions share the account list in order; a batch holds no batch, and fails as a whole. */
-function parseBatch(instruction: NamedInstruction, data: ByteCursor): ParsedInstruction {
+function parseBatch(instruction: NamedInstruction, data: ByteReader): ParsedInstruction {
   const instructions: JsonValue[] = [];
   let next = 0;
   while (data.remaining > 0) {
@@ -184,7 +186,7 @@ function parseBatch(instruction: NamedInstruction, data: ByteCursor): ParsedInst
     const accounts = instruction.accounts.slice(next, next + accountCount);
     next += accountCount;
     if (accounts.length < accountCount || accountCount === 0 || packed[0] === BATCH) {
-      throw new Unparsable("A packed instruction does not fit.");
+      throw new MalformedBytes("A packed instruction does not fit.");
     }
     instructions.push(parseTokenInstruction({ programId: instruction.programId, accounts, data: packed }));
   }

@@ -1,4 +1,4 @@
-import { ByteCursor, Unparsable } from "../byte-cursor.ts";
+import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { type NamedInstruction, nameAccounts, type ParsedInstruction, variantName } from "./named-instruction.ts";
 
@@ -10,7 +10,7 @@ const BLS_KEY_AND_PROOF_BYTES = 48 + 96;
 
 /** Presents an instruction of the Vote program. Several type names are all lower case. */
 export function parseVoteInstruction(instruction: NamedInstruction): ParsedInstruction {
-  const data = new ByteCursor(instruction.data);
+  const data = new ByteReader(instruction.data);
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
   const variant = data.u32();
   switch (variant) {
@@ -48,7 +48,7 @@ export function parseVoteInstruction(instruction: NamedInstruction): ParsedInstr
   }
 }
 
-function initialize(instruction: NamedInstruction, data: ByteCursor): JsonObject {
+function initialize(instruction: NamedInstruction, data: ByteReader): JsonObject {
   data.address();
   return {
     ...nameAccounts(instruction, "voteAccount", "rentSysvar", "clockSysvar", "node"),
@@ -58,7 +58,7 @@ function initialize(instruction: NamedInstruction, data: ByteCursor): JsonObject
   };
 }
 
-function initializeV2(instruction: NamedInstruction, data: ByteCursor): JsonObject {
+function initializeV2(instruction: NamedInstruction, data: ByteReader): JsonObject {
   data.address();
   const authorizedVoter = data.address();
   data.bytes(BLS_KEY_AND_PROOF_BYTES);
@@ -73,7 +73,7 @@ function initializeV2(instruction: NamedInstruction, data: ByteCursor): JsonObje
   };
 }
 
-function parseAuthorize(variant: number, instruction: NamedInstruction, data: ByteCursor): ParsedInstruction | null {
+function parseAuthorize(variant: number, instruction: NamedInstruction, data: ByteReader): ParsedInstruction | null {
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
   const authorityType = () => variantName(AUTHORITY_TYPES, data.u32());
   switch (variant) {
@@ -102,7 +102,7 @@ function parseAuthorize(variant: number, instruction: NamedInstruction, data: By
   }
 }
 
-function parseVoting(variant: number, instruction: NamedInstruction, data: ByteCursor): ParsedInstruction {
+function parseVoting(variant: number, instruction: NamedInstruction, data: ByteReader): ParsedInstruction {
   const byVoter = () => nameAccounts(instruction, "voteAccount", "voteAuthority");
   const proof = (present: boolean) => (present ? { hash: data.address() } : {});
   switch (variant) {
@@ -133,11 +133,11 @@ function parseVoting(variant: number, instruction: NamedInstruction, data: ByteC
       return { type: variant === 14 ? "towersync" : "towersyncswitch", info };
     }
     default:
-      throw new Unparsable("The vote instruction is unknown.");
+      throw new MalformedBytes("The vote instruction is unknown.");
   }
 }
 
-function voteStateUpdate(data: ByteCursor): JsonObject {
+function voteStateUpdate(data: ByteReader): JsonObject {
   return {
     lockouts: data.list(data.u64(), 12, () => ({ slot: data.u64(), confirmation_count: data.u32() })),
     root: data.optional(() => data.u64()),
@@ -147,7 +147,7 @@ function voteStateUpdate(data: ByteCursor): JsonObject {
 }
 
 /** A number of seven bits to the byte, least first; u64 takes at most ten bytes. */
-function varint(data: ByteCursor, bytesMax: number): bigint {
+function varint(data: ByteReader, bytesMax: number): bigint {
   let value = 0n;
   for (let place = 0; place < bytesMax; place += 1) {
     const byte = data.u8();
@@ -157,16 +157,16 @@ function varint(data: ByteCursor, bytesMax: number): bigint {
       return value;
     }
   }
-  throw new Unparsable("A number of variable length is too long.");
+  throw new MalformedBytes("A number of variable length is too long.");
 }
 
 /** Lockouts are written as steps from the root, which is u64 max when there is none and counts as 0 then. */
-function compactUpdate(data: ByteCursor): JsonObject {
+function compactUpdate(data: ByteReader): JsonObject {
   const root = data.u64();
   let slot = root === U64_MAX ? 0n : root;
   const lockouts: JsonValue[] = data.list(varint(data, 3), 2, () => {
     slot += varint(data, 10);
-    if (slot > U64_MAX) throw new Unparsable("A slot exceeds u64.");
+    if (slot > U64_MAX) throw new MalformedBytes("A slot exceeds u64.");
     return { slot, confirmation_count: data.u8() };
   });
   return {

@@ -1,4 +1,4 @@
-import { ByteWriter } from "../../model/bytes.ts";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { accountTag } from "../tags.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { ByteWriter } from "../../model/bytes.ts";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { ELF_TEXT_OFFSET, PROGRAM_MEMORY, type Relocation, writeElf } from "./elf.ts";
 import {
   type Arithmetic,

@@ -1,4 +1,4 @@
-import { ByteWriter } from "../../model/bytes.ts";
+import { ByteWriter } from "@sluice/wire/bytes";
 
 /**
  * A shared object as a Solana loader takes it: one `.text` whose first instruction is the entry, `.rodata` behind it, and

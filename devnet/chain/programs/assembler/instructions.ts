@@ -1,4 +1,4 @@
-import { ByteWriter } from "../../model/bytes.ts";
+import { ByteWriter } from "@sluice/wire/bytes";
 
 /**
  * The instructions of sBPF version 0, the one that every chain still runs: eight bytes each, opcode, destination in the

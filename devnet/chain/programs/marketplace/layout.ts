@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { findProgramAddress, type ProgramAddress } from "@sluice/wire/program-address";
-import { ByteWriter } from "../../model/bytes.ts";
 import { accountTag } from "../tags.ts";
 
 /** A listing as the marketplace program keeps it, in the form of Tensor's marketplace, whose id it stands under. */

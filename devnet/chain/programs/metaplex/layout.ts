@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { ByteWriter } from "@sluice/wire/bytes";
 import { findProgramAddress, type ProgramAddress } from "@sluice/wire/program-address";
-import { ByteWriter } from "../../model/bytes.ts";
 
 /** Accounts of the Token Metadata program as it writes them: texts padded to their longest, options borsh. */
 
