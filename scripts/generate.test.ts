@@ -6,7 +6,7 @@ import { engineErrorDocsPath, engineOwnCodes } from "@sluice/contract/engine-err
 import { type ErrorCode, errorDocsPath, errorTable } from "@sluice/contract/errors";
 import { createOpenApi } from "@sluice/contract/openapi";
 import { rpcMethods } from "@sluice/contract/rpc";
-import { metricTable } from "../server/src/observe/index.ts";
+import { metricTable } from "../server/src/compose/metric-table.ts";
 import { generatedFiles, staleFiles } from "./generate.ts";
 
 const read = (name: string): string => readFileSync(join(import.meta.dir, "../docs/reference", name), "utf8");

@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createOpenApi } from "@sluice/contract/openapi";
 import { renderErrorReference, renderRpcMethodReference } from "@sluice/contract/reference";
+import { metricTable } from "../server/src/compose/metric-table.ts";
 import { renderConfigurationReference } from "../server/src/config/index.ts";
 import { renderMetricsReference } from "../server/src/observe/index.ts";
 
@@ -27,7 +28,7 @@ export const generatedFiles: readonly GeneratedFile[] = [
   page("docs/reference/errors.md", "contract/errors.ts and contract/errors-guide.ts", renderErrorReference),
   page("docs/reference/rpc-methods.md", "contract/rpc/index.ts and contract/credits.ts", renderRpcMethodReference),
   page("docs/reference/configuration.md", "server/src/config/keys.ts", renderConfigurationReference),
-  page("docs/reference/metrics.md", "server/src/observe/metric-table.ts", renderMetricsReference),
+  page("docs/reference/metrics.md", "the events.ts of each room", () => renderMetricsReference(metricTable)),
   { path: "docs/reference/openapi.json", render: () => `${JSON.stringify(createOpenApi(), null, 2)}\n` },
 ];
 

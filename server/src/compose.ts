@@ -25,7 +25,7 @@ import { wireUpstreamBoard } from "./compose/upstream-board.ts";
 import { version } from "./compose/version.ts";
 import type { Config, ConfigOutcome } from "./config/index.ts";
 import { AppListener, listening } from "./net/index.ts";
-import { createEvents, createLog, createMetrics, type RootLog } from "./observe/index.ts";
+import { createLog, createMetrics, createServerEvents, type RootLog } from "./observe/index.ts";
 import type { State } from "./state/index.ts";
 
 export type { OpenDoor } from "./compose/doors.ts";
@@ -64,11 +64,11 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const startedAt = clock.monotonic();
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock }));
-  const events = createEvents(
+  const events = createServerEvents(
     { log, metrics },
     { methods: [...knownMethods, ...oraclePaths, ...administrationMethods] },
   );
-  const shared = { clock, random, log, events, resources: opening };
+  const shared = { clock, random, log, metrics, events, resources: opening };
   const stores = await openStores(config, shared);
   const gateway = wireGateway(config, { ...shared, stores });
   const forgetting = await followForgetting({ ...shared, hot: stores.hot, keys: gateway.keys });

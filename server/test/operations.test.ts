@@ -157,7 +157,7 @@ test("a node that is added over REST serves at once, and the call that added it 
   expect([status, body.origin, body.order]).toEqual([201, "run time", "open"]);
   await eventually("it serves", async () => (await statusAt("mainnet")) === 200);
   expect(await answering("mainnet", 3)).toEqual(["added"]);
-  const series = 'door="admin",network="",method="POST /api/v1/admin/upstreams",status="201"';
+  const series = 'endpoint="admin",network="",method="POST /api/v1/admin/upstreams",status="201"';
   expect(await gateway.metric("sluice_requests_total", series)).toBe(1);
 }, 30_000);
 

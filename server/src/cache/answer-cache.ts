@@ -70,6 +70,14 @@ export class AnswerCache<T extends Sized, Outcome> {
   resizeFinal(bytesMax: number): void {
     for (const final of this.#finals) final.resize(bytesMax);
   }
+
+  /** Bytes of all stored answers. */
+  get bytes(): number {
+    let sum = 0;
+    for (const final of this.#finals) sum += final.bytes;
+    for (const caches of this.#caches.values()) for (const cache of caches.values()) sum += cache.slotBytes;
+    return sum;
+  }
 }
 
 /**
@@ -143,6 +151,11 @@ export class CommitmentCache<T extends Sized, Outcome> {
     this.#generation += 1;
     this.#flights = new Map();
     this.#slot.clear();
+  }
+
+  /** Bytes of the answers that are stored until the next slot. */
+  get slotBytes(): number {
+    return this.#slot.bytes;
   }
 
   #store(key: string, { value, until }: Retention<T>, generation: number): void {

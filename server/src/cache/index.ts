@@ -11,11 +11,11 @@ export {
   type CommitmentCache,
   type Retention,
 } from "./answer-cache.ts";
+export { type CacheEvents, type CacheOutcome, cacheMetrics, createCacheEvents, type SharedOutcome } from "./events.ts";
 export type { Sized } from "./fifo-caches.ts";
 export {
   SharedAnswers,
   type SharedAnswersDependencies,
   type SharedAnswersOptions,
   type SharedAnswersStore,
-  type SharedOutcome,
 } from "./shared-answers.ts";

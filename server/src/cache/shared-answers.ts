@@ -1,3 +1,5 @@
+import type { CacheEvents } from "./events.ts";
+
 /** The part of hot that is used. */
 export interface SharedAnswersStore {
   get(key: string): Promise<Uint8Array | null>;
@@ -13,12 +15,10 @@ export interface SharedAnswersOptions {
   readonly waitMs?: number;
 }
 
-export type SharedOutcome = "hit" | "miss" | "late" | "failed" | "paused" | "kept" | "over-budget";
-
 export interface SharedAnswersDependencies {
   readonly clock: { monotonic(): number };
   readonly store: SharedAnswersStore;
-  readonly events: { sharedAnswer(outcome: SharedOutcome): void };
+  readonly events: Pick<CacheEvents, "sharedAnswer">;
 }
 
 const defaults = { bytesMax: 256 * 1024 * 1024, lifetimeMs: 300_000, waitMs: 4 };

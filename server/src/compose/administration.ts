@@ -5,7 +5,7 @@ import { clientAddress } from "../http/index.ts";
 import type { Grant, Refusal } from "../keys/index.ts";
 import { LedgerUnavailableError } from "../ledger/index.ts";
 import type { AppMount } from "../net/index.ts";
-import type { Events, Log } from "../observe/index.ts";
+import type { Log, ServerEvents } from "../observe/index.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Reload } from "./reload.ts";
@@ -16,7 +16,7 @@ interface Parts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly events: Events;
+  readonly events: ServerEvents;
   readonly stores: Stores;
   readonly gateway: Gateway;
   readonly forgetting: Forgetting;
@@ -67,7 +67,8 @@ export function mountAdministration({
     random,
     log,
     events: {
-      requestServed: (fact) => events.requestServed({ ...fact, door: "admin", network: "", rpcCode: null, credits: 0 }),
+      requestServed: (fact) =>
+        events.requestServed({ ...fact, endpoint: "admin", network: "", rpcCode: null, credits: 0 }),
       requestRefused: (code) => events.requestRefused("admin", code),
     },
     requestId,

@@ -1,4 +1,4 @@
-import type { Events } from "../observe/index.ts";
+import type { ServerEvents } from "../observe/index.ts";
 
 /**
  * How a server ends. First it only says so: /health is down, and calls are taken as before, until balancers that ask for it
@@ -6,10 +6,10 @@ import type { Events } from "../observe/index.ts";
  */
 export class Drain {
   readonly #delayMs: number;
-  readonly #events: Pick<Events, "serverStopping" | "serverStopped">;
+  readonly #events: Pick<ServerEvents, "serverStopping" | "serverStopped">;
   #hasBegun = false;
 
-  constructor(options: { readonly delayMs: number }, events: Pick<Events, "serverStopping" | "serverStopped">) {
+  constructor(options: { readonly delayMs: number }, events: Pick<ServerEvents, "serverStopping" | "serverStopped">) {
     this.#delayMs = options.delayMs;
     this.#events = events;
   }

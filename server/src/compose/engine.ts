@@ -1,24 +1,18 @@
 import { readFileSync } from "node:fs";
-import type { Clock, Random } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
-import { type EngineService, type EngineServiceDependencies, openEngineService } from "../engine/index.ts";
+import { createEngineEvents, type EngineService, openEngineService } from "../engine/index.ts";
 import { AppDoor, devTls, GrpcDoor, type GrpcTls, listening } from "../net/index.ts";
-import type { Events, Log } from "../observe/index.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { engineChain } from "./engine-chain.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
 import { version } from "./version.ts";
 
-interface Dependencies {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly events: Events;
+interface Needs extends Dependencies {
   readonly stores: Stores;
   readonly gateway: Gateway;
   readonly forgetting: Forgetting;
-  readonly resources: AsyncDisposableStack;
 }
 
 /** How long calls in flight may take at most once the server has been asked to end. */
@@ -30,10 +24,10 @@ export const opensEngine = (config: Config): boolean =>
   config.upstreams[config.networkDefault].length > 0;
 
 /** Opens the block engine, or has it stand by, and its doors; null where this process has not the role, or nothing to build for. */
-export async function openBlockEngine(config: Config, dependencies: Dependencies): Promise<EngineService | null> {
+export async function openBlockEngine(config: Config, dependencies: Needs): Promise<EngineService | null> {
   const { builder, commission, validators, region, simulators, tickMs } = config.engine;
   if (!opensEngine(config) || builder === null) return null;
-  const { clock, random, log, events, stores, gateway, forgetting, resources } = dependencies;
+  const { clock, random, log, stores, gateway, forgetting, resources } = dependencies;
   const { keys, limits, requestId, trustedProxies, upstreams, slots } = gateway;
   const network = config.networkDefault;
   const engine = resources.use(
@@ -60,7 +54,7 @@ export async function openBlockEngine(config: Config, dependencies: Dependencies
         keys,
         limits,
         requestId,
-        events: engineEvents(events),
+        events: createEngineEvents(dependencies),
       },
     ),
   );
@@ -69,7 +63,7 @@ export async function openBlockEngine(config: Config, dependencies: Dependencies
   return engine;
 }
 
-async function openDoors(config: Config, engine: EngineService, dependencies: Dependencies): Promise<void> {
+async function openDoors(config: Config, engine: EngineService, dependencies: Needs): Promise<void> {
   const { gateway, events, resources } = dependencies;
   const hostname = config.bind;
   const { engineRest, engineGrpc, engineGrpcTls } = config.ports;
@@ -104,7 +98,7 @@ async function openDoors(config: Config, engine: EngineService, dependencies: De
 }
 
 /** What an operator has named, under `dev` an authority of the data directory's own; null leaves the door shut. */
-function tlsOf({ engine, mode, stores }: Config, { clock, random }: Dependencies): GrpcTls | null {
+function tlsOf({ engine, mode, stores }: Config, { clock, random }: Needs): GrpcTls | null {
   if (engine.tlsCert !== null && engine.tlsKey !== null) {
     return { certificateChain: readFileSync(engine.tlsCert, "utf8"), privateKey: readFileSync(engine.tlsKey, "utf8") };
   }
@@ -117,27 +111,4 @@ export const opensEngineTls = (config: Config): boolean => config.mode === "dev"
 export function engineUrl({ engine, bind, ports }: Config): string {
   const host = bind === "0.0.0.0" || bind === "::" ? "127.0.0.1" : bind;
   return engine.url ?? `http://${host}:${ports.engineGrpc}`;
-}
-
-/** The engine's own words in those of metrics and logs. */
-function engineEvents(events: Events): EngineServiceDependencies["events"] {
-  return {
-    roleChanged: (role) => events.engineRoleChanged(role),
-    submitted: (door, outcome, latencyMs) => events.engineSubmitted(door, outcome, latencyMs),
-    bundleEnded: (state, reason) => events.engineBundleEnded(state, reason),
-    observed: (now) => events.engineObserved(now),
-    ticked: (tick) => events.engineTicked(tick),
-    delivered: (bundles, taken) => events.engineDelivered(bundles, taken),
-    winnerFailed: (reason) => events.engineWinnerFailed(reason),
-    validatorConnected: (identity) => events.engineValidatorConnected(identity),
-    validatorGone: (identity, why) => events.engineValidatorGone(identity, why),
-    callEnded: (method, status) => events.engineCallEnded(method, status),
-    streamOpened: (method) => events.engineStreamOpened(method),
-    streamClosed: (method) => events.engineStreamClosed(method),
-    machineEnded: (reason) => events.engineMachineEnded(reason),
-    degraded: (reasons) => events.engineDegraded(reasons),
-    retryableError: (what, error) => events.engineHeldUp(what, error),
-    answered: (route, status) => events.engineCallEnded(route, String(status)),
-    internalError: (where, error) => events.internalError(where, error),
-  };
 }

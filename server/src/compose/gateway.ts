@@ -1,42 +1,43 @@
 import { rpcMethods } from "@sluice/contract/rpc";
-import { type Clock, type Random, replaceableAddressSet } from "@sluice/lib";
-import { AnswerCache } from "../cache/index.ts";
+import { replaceableAddressSet } from "@sluice/lib";
+import { AnswerCache, createCacheEvents } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
-import { type RequestFact, statusStillOpen } from "../gateway/index.ts";
+import { createGatewayEvents, type RequestFact, statusStillOpen } from "../gateway/index.ts";
 import { createRequestIds } from "../http/index.ts";
-import { createKeys } from "../keys/index.ts";
-import { createLimits, createSharedLimits } from "../limits/index.ts";
-import { createTracing, type Events, type Log } from "../observe/index.ts";
-import { Rpc, type RpcDependencies, SentTransactions } from "../rpc/index.ts";
-import { createUpstreams, type NodeAnswer, type UpstreamOutcome, type Upstreams } from "../upstreams/index.ts";
+import { createKeys, createKeysEvents } from "../keys/index.ts";
+import { createLimits, createLimitsEvents, createSharedLimits } from "../limits/index.ts";
+import { createTracing } from "../observe/index.ts";
+import { createRpcEvents, Rpc, type RpcDependencies, SentTransactions } from "../rpc/index.ts";
+import {
+  createUpstreamEvents,
+  createUpstreams,
+  type NodeAnswer,
+  type UpstreamEvents,
+  type UpstreamOutcome,
+  type Upstreams,
+} from "../upstreams/index.ts";
 import { consoleUpstreams } from "./console.ts";
 import { wireCredits } from "./credits.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { wireHistory } from "./history.ts";
 import { SlotNotices } from "./slot-notices.ts";
 import type { Stores } from "./stores.ts";
 
-interface Dependencies {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly events: Events;
+interface Needs extends Dependencies {
   readonly stores: Stores;
-  readonly resources: AsyncDisposableStack;
 }
 
 /** The rooms of a request's way, in its order, on the stack in the order in which they have to end. */
-export function wireGateway(config: Config, dependencies: Dependencies) {
-  const { clock, random, log, events, stores, resources } = dependencies;
-  const { state, ledger } = stores;
+export function wireGateway(config: Config, dependencies: Needs) {
+  const { clock, random, stores, resources } = dependencies;
+  const events = { ...dependencies.events, ...createGatewayEvents(dependencies) };
+  const cacheEvents = createCacheEvents(dependencies);
+  const upstreamEvents = createUpstreamEvents(dependencies);
+  const { transactionSettled } = createRpcEvents(dependencies);
   const made = createTracing();
   const tracing = made.enabled ? made : null;
-  const keys = resources.use(
-    createKeys(
-      { developmentKeys: config.mode === "dev" ? "accept" : "refuse" },
-      { clock, log, findByHash: (hash) => state.keys.findByHash(hash), touch: (used) => state.keys.touch(used) },
-    ),
-  );
-  const credits = wireCredits(config, { meter: "credits", store: state.credits }, dependencies);
+  const keys = wireKeys(config, dependencies);
+  const credits = wireCredits(config, { meter: "credits", store: stores.state.credits }, dependencies);
   const limits = wireLimits(dependencies);
   const slots = new SlotNotices();
   const upstreams = resources.use(
@@ -49,7 +50,7 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
       {
         clock,
         random,
-        events,
+        events: upstreamEvents,
         tracing,
         onSlot: (network, commitment, slot) => {
           cache.slotMoved(network, commitment);
@@ -58,22 +59,24 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
       },
     ),
   );
-  resources.use(watchNodes(upstreams, events));
+  resources.use(watchNodes(upstreams, upstreamEvents));
   const cache = new AnswerCache<NodeAnswer, UpstreamOutcome>(
     { finalBytesMax: config.cacheBytes },
     { clock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
   );
+  cacheEvents.cacheOpened(() => cache.bytes);
   const pool: RpcDependencies["pool"] = (network) => upstreams.pool(network);
-  const sent = resources.use(
-    new SentTransactions({ clock, pool, settled: (network, state) => events.transactionSettled(network, state) }),
-  );
+  const sent = resources.use(new SentTransactions({ clock, pool, settled: transactionSettled }));
   const history = wireHistory(config, dependencies);
-  const rpc = new Rpc({ allowUnknownMethods: config.unknownMethods === "pass" }, { clock, cache, pool, sent, history });
+  const rpc = new Rpc(
+    { allowUnknownMethods: config.unknownMethods === "pass" },
+    { clock, cache, pool, sent, history, events: cacheEvents },
+  );
   const served = (fact: RequestFact): void => {
-    if (fact.status === statusStillOpen) events.connectionPassed(fact);
-    else events.requestServed(fact);
-    if (fact.cache !== "") events.cacheOutcome(fact.network, "", fact.cache === "HIT" ? "hit" : "miss");
-    ledger.requests.append(fact);
+    const { door: endpoint, ...rest } = fact;
+    if (fact.status === statusStillOpen) events.connectionPassed({ ...rest, endpoint });
+    else events.requestServed({ ...rest, endpoint });
+    stores.ledger.requests.append(fact);
   };
   return {
     clock,
@@ -93,8 +96,27 @@ export function wireGateway(config: Config, dependencies: Dependencies) {
   };
 }
 
+function wireKeys({ mode }: Config, dependencies: Needs) {
+  const { clock, log } = dependencies;
+  const { keys } = dependencies.stores.state;
+  return dependencies.resources.use(
+    createKeys(
+      { developmentKeys: mode === "dev" ? "accept" : "refuse" },
+      {
+        clock,
+        log,
+        findByHash: (hash) => keys.findByHash(hash),
+        touch: (used) => keys.touch(used),
+        events: createKeysEvents(dependencies),
+      },
+    ),
+  );
+}
+
 /** Exact in this process's memory; where there may be several processes, leased from what they share. */
-function wireLimits({ clock, random, events, stores, resources }: Dependencies) {
+function wireLimits(dependencies: Needs) {
+  const { clock, random, stores, resources } = dependencies;
+  const events = createLimitsEvents(dependencies);
   if (stores.hot.driver === "memory") return createLimits({}, { clock });
   const holder = Buffer.from(random.bytes(12)).toString("hex");
   return resources.use(createSharedLimits({ holder }, { clock, store: stores.hot, events }));
@@ -103,7 +125,7 @@ function wireLimits({ clock, random, events, stores, resources }: Dependencies) 
 const watchMs = 2_000;
 
 /** Tells of each node's health now and then; observe logs only what changed. */
-function watchNodes(upstreams: Upstreams, events: Events): Disposable {
+function watchNodes(upstreams: Upstreams, events: UpstreamEvents): Disposable {
   const timer = setInterval(() => {
     for (const { network, label, health, slotLag } of consoleUpstreams(upstreams)) {
       events.upstreamObserved({ network, upstream: label, health, slotLag });

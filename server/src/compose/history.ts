@@ -1,15 +1,12 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "@sluice/lib";
-import { SharedAnswers } from "../cache/index.ts";
+import { createCacheEvents, SharedAnswers } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
-import type { Events } from "../observe/index.ts";
 import type { SharedHistory } from "../rpc/index.ts";
 import { packAnswer, unpackAnswer } from "../upstreams/index.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { Stores } from "./stores.ts";
 
-interface Dependencies {
-  readonly clock: Clock;
-  readonly events: Events;
+interface Needs extends Dependencies {
   readonly stores: Stores;
 }
 
@@ -17,9 +14,10 @@ interface Dependencies {
  * History that processes share through Redis; null where there is none to share with. A development chain begins anew
  * at each start, and what an earlier one answered would be wrong, so it shares nothing.
  */
-export function wireHistory(config: Config, { clock, events, stores }: Dependencies): SharedHistory | null {
+export function wireHistory(config: Config, dependencies: Needs): SharedHistory | null {
+  const { clock, stores } = dependencies;
   if (stores.hot.driver === "memory" || config.mode === "dev") return null;
-  const answers = new SharedAnswers({}, { clock, store: stores.hot, events });
+  const answers = new SharedAnswers({}, { clock, store: stores.hot, events: createCacheEvents(dependencies) });
   // A digest, since parameters may be longer than a key of the store, and need not be read by whoever sees its keys.
   const nameOf = (network: string, key: string): string =>
     `answer:${network}:${createHash("sha256").update(key).digest("hex")}`;

@@ -1,7 +1,7 @@
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import { createCredits, tallyInMemory } from "../credits/index.ts";
-import { createEvents, createLog, createMetrics } from "../observe/index.ts";
+import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
 import { engineBoard } from "./engine-board.ts";
 import { wireManagement } from "./management.ts";
 import { openStores } from "./stores.ts";
@@ -18,8 +18,8 @@ export async function composeManagement(config: Config): Promise<OfflineManageme
   const log = createLog({ level: "warn", destination: "stderr" });
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock }));
-  const events = createEvents({ log, metrics });
-  const stores = await openStores(config, { clock, random, log, events, resources: opening });
+  const events = createServerEvents({ log, metrics });
+  const stores = await openStores(config, { clock, random, log, metrics, events, resources: opening });
   // Nothing is spent here; what is asked is what was used.
   const credits = opening.use(
     createCredits({ sweepIntervalMs: null }, { clock, log, store: stores.state.credits, tally: tallyInMemory("", 0) }),

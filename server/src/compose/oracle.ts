@@ -1,23 +1,24 @@
 import { join } from "node:path";
-import type { Clock, Random } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import { AppDoor, listening } from "../net/index.ts";
-import type { Events, Log } from "../observe/index.ts";
-import { createOracle, decimal, type Oracle, type OracleEvents, startExchanges } from "../oracle/index.ts";
+import {
+  createOracle,
+  createOracleEvents,
+  decimal,
+  type Oracle,
+  type OracleRequestEvents,
+  startExchanges,
+} from "../oracle/index.ts";
 import { wireCredits } from "./credits.ts";
+import type { Dependencies } from "./dependencies.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
 
-interface Dependencies {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly events: Events;
+interface Needs extends Dependencies {
   readonly stores: Stores;
   readonly gateway: Gateway;
   readonly forgetting: Forgetting;
-  readonly resources: AsyncDisposableStack;
 }
 
 /** How long requests in flight may take at most once the server has been asked to end. */
@@ -30,12 +31,12 @@ export const opensOracle = (config: Config): boolean =>
   config.roles.includes("oracle") && config.oracle.prices !== "off";
 
 /** Opens the oracle's door and starts its sources; null where this process has not the role. */
-export function openOracle(config: Config, dependencies: Dependencies): Oracle | null {
+export function openOracle(config: Config, dependencies: Needs): Oracle | null {
   if (!opensOracle(config)) return null;
   const { clock, random, events, stores, gateway, forgetting, resources } = dependencies;
   const { keys, limits, requestId, trustedProxies } = gateway;
   const { requests } = stores.state;
-  const told = oracleEvents(dependencies);
+  const oracleEvents = createOracleEvents(dependencies, requestEvents(dependencies));
   const oracle = resources.use(
     createOracle(
       {
@@ -57,11 +58,11 @@ export function openOracle(config: Config, dependencies: Dependencies): Oracle |
         },
         ledger: stores.ledger,
         requestId,
-        events: told,
+        events: oracleEvents,
         startFeed: (onTick) =>
           startExchanges(
             { endpoints: config.oracle.endpoints, pools: config.oracle.pools.map(poolOf), node: poolNode(config) },
-            { clock, random, events: told, onTick },
+            { clock, random, events: oracleEvents, onTick },
           ),
       },
     ),
@@ -98,27 +99,14 @@ function poolOf({ symbol, quote, base, quoted, depthMin }: Config["oracle"]["poo
   };
 }
 
-/** The oracle's own words in those of metrics, logs and the ledger's requests. */
-function oracleEvents({ events, stores }: Dependencies): OracleEvents {
+/** Requests of the oracle, as the metrics and the ledger of all endpoints take them. */
+function requestEvents({ events, stores }: Needs): OracleRequestEvents {
   return {
     requestServed: (fact) => {
       const whole = { ...fact, network: "", rpcCode: null, bytesIn: 0, credits: 0 };
-      events.requestServed({ ...whole, door: "oracle" });
+      events.requestServed({ ...whole, endpoint: "oracle" });
       stores.ledger.requests.append({ ...whole, door: "rest", cache: "", upstream: "" });
     },
     requestRefused: (code) => events.requestRefused("oracle", code),
-    roundMade: (symbol, outcome) => events.oracleRoundMade(symbol, outcome),
-    tickDropped: (source, reason) => events.oracleTickDropped(source, reason),
-    sourceObserved: (source, status) => events.oracleSourceObserved(source, status),
-    sourceTicked: (source, delayMs) => events.oracleSourceTicked(source, delayMs),
-    sourceStreamOpened: (source) => events.oracleSourceStreamOpened(source),
-    sourceStreamEnded: (source, reason) => events.oracleSourceStreamEnded(source, reason),
-    sourceRequestEnded: (source, end, durationMs) => events.oracleSourceRequestEnded(source, end, durationMs),
-    rowsDropped: (table, rows) => events.ledgerDropped(table, rows, "not taken"),
-    socketOpened: () => events.oracleSocketOpened(),
-    socketClosed: (code) => events.oracleSocketClosed(code),
-    pricesSent: (messages) => events.oraclePricesSent(messages),
-    pricesConflated: (messages) => events.oraclePricesConflated(messages),
-    internalError: (where, fault) => events.internalError(where, fault),
   };
 }

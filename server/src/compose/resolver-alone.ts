@@ -1,6 +1,6 @@
 import { systemClock, systemRandom } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
-import { createEvents, createLog, createMetrics } from "../observe/index.ts";
+import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
 import { type OpenDoor, resolverUrl } from "./doors.ts";
 import { openResolver } from "./resolver.ts";
 
@@ -11,10 +11,12 @@ export async function composeResolver(
   const log = createLog({ level: config.logLevel, destination: "stderr" });
   await using opening = new AsyncDisposableStack();
   const metrics = opening.use(createMetrics({}, { clock: systemClock }));
-  const events = createEvents({ log, metrics });
+  const events = createServerEvents({ log, metrics });
   openResolver(config, {
     clock: systemClock,
     random: systemRandom,
+    log,
+    metrics,
     events,
     resources: opening,
   });

@@ -1,15 +1,7 @@
-import type { Clock, Random } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
-import { createNames, type Names } from "../names/index.ts";
+import { createNames, createNamesEvents, type Names } from "../names/index.ts";
 import { AppListener, listening } from "../net/index.ts";
-import type { Events } from "../observe/index.ts";
-
-interface Dependencies {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly events: Events;
-  readonly resources: AsyncDisposableStack;
-}
+import type { Dependencies } from "./dependencies.ts";
 
 /**
  * Opens the resolver's door and begins to look for its programs; it needs a node and no store. Null where this process
@@ -25,13 +17,7 @@ export function openResolver(config: Config, dependencies: Dependencies): Names 
       clock,
       random,
       post: fetch,
-      events: {
-        nameAnswered: (kind, source) => events.nameAnswered(kind, source),
-        nodeAsked: (answered, latencyMs) => events.namesNodeAsked(answered, latencyMs),
-        programsFound: (found) => events.namesProgramsFound(found),
-        severalServices: (labels) => events.namesSeveralServices(labels),
-        internalError: (where, fault) => events.internalError(where, fault),
-      },
+      events: createNamesEvents(dependencies),
     },
   );
   const listen = (): AppListener =>

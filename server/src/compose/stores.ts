@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import type { Clock, Random } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import { type Hot, openHot } from "../hot/index.ts";
-import { type Ledger, openLedger } from "../ledger/index.ts";
-import type { Events, Log } from "../observe/index.ts";
+import { createLedgerEvents, type Ledger, openLedger } from "../ledger/index.ts";
+import type { Log } from "../observe/index.ts";
 import { openState, type State } from "../state/index.ts";
+import type { Dependencies } from "./dependencies.ts";
 
 export interface Stores {
   readonly state: State;
@@ -24,18 +24,10 @@ export const stateOptions = (config: Config) => ({
  * Opens all three stores side by side and puts them on the stack. When one cannot be opened, those that could are closed
  * again and the fault goes on, state's first: a directory that another server holds is then told as just that.
  */
-export async function openStores(
-  config: Config,
-  dependencies: { clock: Clock; random: Random; log: Log; events: Events; resources: AsyncDisposableStack },
-): Promise<Stores> {
-  const { clock, random, log, events, resources } = dependencies;
+export async function openStores(config: Config, dependencies: Dependencies): Promise<Stores> {
+  const { clock, random, log, resources } = dependencies;
   const state = resources.use(await openState(stateOptions(config), { clock, random, log }));
   resources.use(sweepSessions(state, log));
-  const metrics = {
-    appended: () => {},
-    dropped: (rows: number) => events.ledgerDropped("requests", rows, "full"),
-    flushed: (rows: number, ms: number) => events.ledgerFlushed("requests", rows, ms),
-  };
   const [ledger, hot] = await Promise.allSettled([
     openLedger(
       {
@@ -43,7 +35,7 @@ export async function openStores(
         clickhouseUrl: config.stores.clickhouseUrl,
         cluster: config.stores.clickhouseCluster,
       },
-      { clock, random, log, metrics, onRestart: (reason) => events.childRestarted("ledger", reason) },
+      { clock, random, log, events: createLedgerEvents(dependencies) },
     ),
     openHot({ redisUrl: config.stores.redisUrl }, { clock, log, random }),
   ]);

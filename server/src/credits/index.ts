@@ -5,10 +5,10 @@
  * whatever else charges) after keys and limits; feeds state with what was used.
  */
 export { createCredits } from "./credits.ts";
+export { type CreditsEvents, createCreditsEvents, creditMetrics } from "./events.ts";
 export type { Credits, CreditsDependencies, CreditsOptions, CreditsStore } from "./interfaces.ts";
 export { MeterInMemory } from "./meter-in-memory.ts";
 export { monthOf } from "./month.ts";
 export { type OpenCreditsDependencies, type OpenCreditsOptions, openCredits } from "./open.ts";
-export type { CreditsEvents } from "./reconciler.ts";
 export type { Settlement } from "./settle-holder.ts";
 export { tallyInMemory } from "./tally.ts";

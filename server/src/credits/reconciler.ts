@@ -1,13 +1,9 @@
 import type { Clock } from "@sluice/lib";
+import type { CreditsEvents } from "./events.ts";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 import { monthOf } from "./month.ts";
-import { type Settlement, settleHolder } from "./settle-holder.ts";
+import { settleHolder } from "./settle-holder.ts";
 import { type TallyPlace, takeDeadTally, tallyHolders } from "./tally-file.ts";
-
-export interface CreditsEvents {
-  /** Leases of a dead process were settled: what came back, and what stays charged without proof that it was spent. */
-  creditsReconciled(meter: string, settlement: Settlement): void;
-}
 
 export interface ReconcilerOptions {
   readonly place: TallyPlace;

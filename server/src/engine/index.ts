@@ -6,7 +6,7 @@
 export * from "@sluice/auction";
 export type { GrpcService } from "./calls/index.ts";
 export type { BundleRecord } from "./model/bundle.ts";
-export type { EngineEvents } from "./model/events.ts";
+export { createEngineEvents, type EngineEvents, engineMetrics } from "./model/events.ts";
 export type * from "./model/ports.ts";
 export { EngineChainError } from "./model/ports.ts";
 export type { Engine, EngineOptions } from "./wiring/engine-parts.ts";

@@ -25,15 +25,8 @@ import type { Rpc } from "../rpc/index.ts";
 import type { Answer } from "./answer.ts";
 import { AnswerHeaders } from "./answer-headers.ts";
 import { BodyReads } from "./body-reads.ts";
-import type {
-  DoorCredits,
-  DoorEvents,
-  DoorKeys,
-  DoorLimits,
-  DoorTracing,
-  HealthSource,
-  RequestFact,
-} from "./interfaces.ts";
+import type { GatewayEvents } from "./events.ts";
+import type { DoorCredits, DoorKeys, DoorLimits, DoorTracing, HealthSource, RequestFact } from "./interfaces.ts";
 import { isBeneath, isRpcPath } from "./network.ts";
 import { Overload, overloadDefaults } from "./overload.ts";
 import { Pipeline } from "./pipeline.ts";
@@ -59,7 +52,7 @@ export interface GatewayDoorDependencies {
   readonly rpc: Rpc;
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;
-  readonly events: DoorEvents;
+  readonly events: GatewayEvents;
   readonly health: HealthSource;
   /** Null, or absent, where no spans are kept. */
   readonly tracing?: DoorTracing | null;

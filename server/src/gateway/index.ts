@@ -3,6 +3,7 @@
  * list of its stages), passes PubSub sockets to a node under the same checks, and hands other paths to the applications
  * that compose mounts. Fed by clients; asks keys, limits, credits and rpc; feeds the ledger with a fact for each call.
  */
+export { createGatewayEvents, type GatewayEvents, gatewayMetrics } from "./events.ts";
 export {
   GatewayDoor,
   type GatewayDoorDependencies,
@@ -10,7 +11,6 @@ export {
 } from "./gateway.ts";
 export {
   type DoorCredits,
-  type DoorEvents,
   type DoorGrant,
   type DoorKeys,
   type DoorLimits,

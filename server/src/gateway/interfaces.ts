@@ -79,19 +79,6 @@ export interface RequestFact {
   readonly upstream: string;
 }
 
-export interface DoorEvents {
-  /** A request that was turned away before anybody was known to have made it. */
-  requestRefused(door: string, code: ErrorCode): void;
-  /** A fault of ours. */
-  internalError(where: string, error: unknown, fields: { readonly requestId?: string }): void;
-  /** An answer that was sent while it came has ended: whole, cut by its node, or left by its client. */
-  largeAnswerEnded(network: string, how: "whole" | "cut" | "left"): void;
-  pubsubOpened(door: string, network: string): void;
-  pubsubClosed(door: string, network: string, code: number): void;
-  /** A client goes on with another node. */
-  pubsubMoved(door: string, network: string): void;
-}
-
 /** Spans of requests, where an operator has loaded an OpenTelemetry SDK; observe's Tracing has this shape. */
 export interface DoorTracing {
   span<T>(

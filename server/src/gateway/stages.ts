@@ -1,7 +1,8 @@
 import type { Clock } from "@sluice/lib";
 import type { Rpc } from "../rpc/index.ts";
 import type { AnswerHeaders } from "./answer-headers.ts";
-import type { DoorCredits, DoorEvents, DoorKeys, DoorLimits, RequestFact } from "./interfaces.ts";
+import type { GatewayEvents } from "./events.ts";
+import type { DoorCredits, DoorKeys, DoorLimits, RequestFact } from "./interfaces.ts";
 
 /** What the stages of the pipeline work with; made once. */
 export interface Stages {
@@ -11,7 +12,7 @@ export interface Stages {
   readonly credits: DoorCredits;
   readonly rpc: Rpc;
   readonly headers: AnswerHeaders;
-  readonly events: DoorEvents;
+  readonly events: GatewayEvents;
   /** Told of every answered call; must not block or throw. */
   readonly served: (fact: RequestFact) => void;
 }

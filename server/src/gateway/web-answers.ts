@@ -1,11 +1,11 @@
 import type { HealthRecord } from "@sluice/contract/schemas";
 import { failureOf, problemResponse } from "../http/index.ts";
 import { type HeadFault, type HttpAnswer, problemAnswer, webAnswer } from "../net/index.ts";
-import type { DoorEvents } from "./interfaces.ts";
+import type { GatewayEvents } from "./events.ts";
 
 interface Dependencies {
   readonly requestId: () => string;
-  readonly events: Pick<DoorEvents, "internalError">;
+  readonly events: Pick<GatewayEvents, "internalError">;
 }
 
 /**

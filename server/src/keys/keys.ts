@@ -3,6 +3,7 @@ import { parseApiKey } from "@sluice/contract/api-key";
 import type { ErrorCode } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
+import type { KeyCacheOutcome, KeysEvents } from "./events.ts";
 import { type Grant, grantOf, type Refusal } from "./grant.ts";
 import { KeyCache, type KeyEntry } from "./key-cache.ts";
 import { LastUsed } from "./last-used.ts";
@@ -32,6 +33,7 @@ export interface KeysDependencies {
   readonly findByHash: (hash: string) => Promise<{ key: KeyRecord; account: AccountRecord } | null>;
   readonly touch: (lastUsed: Map<string, number>) => Promise<void>;
   readonly log: { warn(fields: object, message: string): void };
+  readonly events?: KeysEvents;
 }
 
 export interface Keys extends AsyncDisposable {
@@ -102,7 +104,10 @@ class KeyRing implements Keys {
   authenticate(presented: string | null): Grant | Refusal | Promise<Grant | Refusal> {
     if (presented === null) return invalidKey;
     const entry = this.#cache.known(presented);
-    if (entry !== undefined && entry.freshUntilMs > this.#clock.monotonic()) return this.#judge(entry);
+    if (entry !== undefined && entry.freshUntilMs > this.#clock.monotonic()) {
+      this.#count("hit");
+      return this.#judge(entry);
+    }
     return this.#lookUp(presented, entry ?? null);
   }
 
@@ -149,9 +154,16 @@ class KeyRing implements Keys {
   /** The way of a key that is not in memory, or no longer fresh: one look-up for however many requests carry it. */
   #lookUp(presented: string, stale: KeyEntry | null): Grant | Refusal | Promise<Grant | Refusal> {
     const parsed = parseApiKey(presented);
-    if (parsed === null) return invalidKey;
+    if (parsed === null) {
+      this.#count("malformed");
+      return invalidKey;
+    }
     if (parsed.environment === "dev" && this.#options.developmentKeys === "refuse") return invalidKey;
-    if (this.#cache.isUnknown(presented, this.#clock.monotonic())) return invalidKey;
+    if (this.#cache.isUnknown(presented, this.#clock.monotonic())) {
+      this.#count("negative");
+      return invalidKey;
+    }
+    this.#count("miss");
     const running = this.#flights.get(presented);
     if (running !== undefined) return running.promise;
     if (this.#flights.size >= this.#options.lookupsMax) return this.#withoutStore(stale);
@@ -230,6 +242,10 @@ class KeyRing implements Keys {
 
   #flushQuietly(): void {
     this.#lastUsed.flush().catch((error: unknown) => this.#warn(error, "last-used times were not written"));
+  }
+
+  #count(outcome: KeyCacheOutcome): void {
+    this.#dependencies.events?.keyCacheOutcome(outcome);
   }
 
   #warn(error: unknown, message: string): void {

@@ -11,10 +11,11 @@ import {
 import { type CallOptions, LedgerConnection, type LedgerSettings } from "./connection.ts";
 import { type Endpoint, type LedgerLog, parseClickhouseUrl, remoteEndpoint } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
+import type { LedgerEvents } from "./events.ts";
 import { migrate } from "./migrations.ts";
 import type { RequestFact } from "./request-fact.ts";
 import { type HourUsage, lastHour, recent } from "./request-queries.ts";
-import { type LedgerMetrics, RequestLog } from "./requests.ts";
+import { RequestLog } from "./requests.ts";
 import { ChildSupervisor } from "./supervisor.ts";
 import { tables } from "./tables.ts";
 import { readUsage, type Usage, type UsageQuestion } from "./usage-queries.ts";
@@ -31,10 +32,8 @@ export interface LedgerOptions {
 export interface LedgerDependencies {
   readonly clock: Clock;
   readonly log: LedgerLog;
-  readonly metrics?: LedgerMetrics;
+  readonly events?: LedgerEvents;
   readonly random?: Random;
-  /** Told each time the embedded engine had to be started again. */
-  readonly onRestart?: (reason: string) => void;
 }
 
 /** The facts that never change. The same code speaks to the embedded engine and to a cluster. */
@@ -97,10 +96,10 @@ interface Opened {
 async function open(options: LedgerOptions, dependencies: LedgerDependencies, random: Random): Promise<Opened> {
   if (options.clickhouseUrl === null) {
     if (options.cluster !== null) throw new LedgerOpenError("A cluster is named, but CLICKHOUSE_URL is not set");
-    const { clock, log, onRestart } = dependencies;
+    const { clock, log, events } = dependencies;
     const endpoint = await ChildSupervisor.start(
       { directory: resolve(options.directory) },
-      { clock, random, log, ...(onRestart === undefined ? {} : { onRestart }) },
+      { clock, random, log, onRestart: (reason) => events?.childRestarted("ledger", reason) },
     );
     return { endpoint, database: "sluice" };
   }
@@ -116,7 +115,7 @@ async function open(options: LedgerOptions, dependencies: LedgerDependencies, ra
  * Throws LedgerOpenError (directory in use, ledger newer than this version, bad URL) and LedgerUnavailableError.
  */
 export async function openLedger(options: LedgerOptions, dependencies: LedgerDependencies): Promise<Ledger> {
-  const { clock, log, metrics } = dependencies;
+  const { clock, log, events } = dependencies;
   const random = dependencies.random ?? systemRandom;
   const { endpoint, database } = await open(options, dependencies, random);
   const connection = new LedgerConnection({ endpoint, database });
@@ -129,7 +128,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
   }
   const numbers = new BatchNumbers({ clock, random });
   const writer = new BatchWriter({ replicated: options.cluster !== null }, { connection, clock });
-  const requestLog = new RequestLog({ writer, numbers, clock, log, ...(metrics === undefined ? {} : { metrics }) });
+  const requestLog = new RequestLog({ writer, numbers, clock, log, ...(events === undefined ? {} : { events }) });
   return {
     driver: endpoint.driver,
     async insert(name, rows) {

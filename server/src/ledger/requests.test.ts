@@ -9,27 +9,23 @@ import { RequestLog } from "./requests.ts";
 import { fact, recordingLog } from "./testing/ledger-directory.ts";
 
 interface Figures {
-  appended: number;
   dropped: number;
   flushed: number[];
 }
 
 function setUp(write: (batch: Batch) => Promise<void>) {
   const clock = new ManualClock(1_700_000_000_000);
-  const figures: Figures = { appended: 0, dropped: 0, flushed: [] };
-  const metrics = {
-    appended: (facts: number) => {
-      figures.appended += facts;
-    },
-    dropped: (facts: number) => {
+  const figures: Figures = { dropped: 0, flushed: [] };
+  const events = {
+    ledgerDropped: (_table: string, facts: number) => {
       figures.dropped += facts;
     },
-    flushed: (rows: number) => {
+    ledgerFlushed: (_table: string, rows: number) => {
       figures.flushed.push(rows);
     },
   };
   const numbers = new BatchNumbers({ clock, random: seededRandom(1) });
-  const log = new RequestLog({ writer: { write }, numbers, clock, log: recordingLog(), metrics });
+  const log = new RequestLog({ writer: { write }, numbers, clock, log: recordingLog(), events });
   return { log, figures, clock };
 }
 
@@ -50,7 +46,7 @@ test("flush returns when everything appended before is written, in order, in bat
   for (let index = 0; index < 120_000; index++) log.append(fact({ requestId: `r${index}` }));
   await log.flush();
   expect(log.size).toBe(0);
-  expect(figures).toEqual({ appended: 120_000, dropped: 0, flushed: [50_000, 50_000, 20_000] });
+  expect(figures).toEqual({ dropped: 0, flushed: [50_000, 50_000, 20_000] });
   expect(written.flatMap(idsOf)).toEqual(Array.from({ length: 120_000 }, (_, index) => `r${index}`));
   await log[Symbol.asyncDispose]();
 });

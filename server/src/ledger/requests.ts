@@ -2,17 +2,11 @@ import type { Clock } from "@sluice/lib";
 import { type Batch, type BatchNumbers, type BatchWriter, newBatch } from "./batches.ts";
 import type { LedgerLog } from "./endpoint.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
+import type { LedgerEvents } from "./events.ts";
 import { RequestBlock } from "./request-block.ts";
 import type { RequestFact } from "./request-fact.ts";
 import { requestLogLimits } from "./request-limits.ts";
 import { requestsTable } from "./tables.ts";
-
-/** What the process's metrics want to hear; every call is cheap and must not throw. */
-export interface LedgerMetrics {
-  appended(facts: number): void;
-  dropped(facts: number): void;
-  flushed(rows: number, ms: number): void;
-}
 
 /** The last millisecond of the years that DateTime64 knows. */
 const latestMs = Date.UTC(2300, 0, 1) - 1;
@@ -22,7 +16,7 @@ export interface RequestLogDependencies {
   readonly numbers: BatchNumbers;
   readonly clock: Clock;
   readonly log: LedgerLog;
-  readonly metrics?: LedgerMetrics;
+  readonly events?: Pick<LedgerEvents, "ledgerFlushed" | "ledgerDropped">;
 }
 
 /** A batch that waits to be written, and what it takes of the queue's bytes. */
@@ -131,7 +125,7 @@ export class RequestLog implements AsyncDisposable {
 
   #drop(facts: number): void {
     this.#dropped += facts;
-    this.#dependencies.metrics?.dropped(facts);
+    this.#dependencies.events?.ledgerDropped(requestsTable.name, facts, "full");
   }
 
   #take(fact: RequestFact): void {
@@ -142,7 +136,6 @@ export class RequestLog implements AsyncDisposable {
     block.append(fact, at);
     this.#rows++;
     this.#bytes += block.bytes - before;
-    this.#dependencies.metrics?.appended(1);
     if (block.rows >= requestLogLimits.batchRows || block.bytes >= requestLogLimits.batchBytes) {
       this.#seal(block);
       this.#write();
@@ -223,11 +216,11 @@ export class RequestLog implements AsyncDisposable {
 
   /** True when the batch is done with: written, or refused for good. */
   async #writeOne(batch: Batch): Promise<boolean> {
-    const { clock, writer, metrics, log } = this.#dependencies;
+    const { clock, writer, events, log } = this.#dependencies;
     const startedAt = clock.monotonic();
     try {
       await writer.write(batch);
-      metrics?.flushed(batch.rows, clock.monotonic() - startedAt);
+      events?.ledgerFlushed(requestsTable.name, batch.rows, clock.monotonic() - startedAt);
       return true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

@@ -1,13 +1,8 @@
+import type { ReplicasEvents } from "./events.ts";
+
 /** The part of hot by which replicas know of each other. */
 export interface Attendance {
   attend(key: string, holder: string, ttlMs: number): Promise<number>;
-}
-
-export interface ReplicasEvents {
-  /** What replicas share cannot be reached: from now on this process decides by its own share. */
-  sharingLost(replicas: number): void;
-  sharingRestored(replicas: number): void;
-  replicasCounted(replicas: number): void;
 }
 
 export interface ReplicasOptions {

@@ -1,6 +1,7 @@
 import type { Clock } from "@sluice/lib";
+import type { ReplicasEvents } from "./events.ts";
 import type { LimitDecision } from "./limits.ts";
-import type { Attendance, ReplicasEvents } from "./replicas.ts";
+import type { Attendance } from "./replicas.ts";
 
 /** The part of hot that is used. */
 export interface SharedStore extends Attendance {

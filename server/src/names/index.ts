@@ -4,7 +4,7 @@
  * wallets, the console and the SDK. It never guesses: what cannot be read is an error, not a free name.
  */
 export type { ChainReader, PostJson, SettledCommitment } from "./chain-reader.ts";
-export type { AnswerKind, AnswerSource, NamesEvents } from "./events.ts";
+export { type AnswerKind, type AnswerSource, createNamesEvents, type NamesEvents, namesMetrics } from "./events.ts";
 export { type HandleFault, type HandleReading, readHandle } from "./handle.ts";
 export { type NameShape, readName, type ShapeError } from "./name-shape.ts";
 export {

@@ -1,12 +1,12 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-
 /**
  * Counters, gauges and histograms whose handles hold plain numbers. prom-client hashes the labels on every change, which
- * costs about half a microsecond; here a handle is found once for a tuple of labels, a change is one addition, and prom-client
- * is given the numbers when metrics are read.
+ * costs about half a microsecond; here a handle is found once for a set of label values, a change is one addition, and
+ * prom-client receives the numbers when metrics are read.
  */
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { latencyBuckets, type MetricDefinition } from "./metric-definitions.ts";
 
-/** One number of a family, for one tuple of label values. */
+/** One number of a family, for one set of label values. */
 export interface CounterHandle {
   add(amount?: number): void;
 }
@@ -18,12 +18,29 @@ export interface HistogramHandle {
   observe(value: number): void;
 }
 
-/** All numbers of one name. `with` takes the label values in the order in which the labels were declared. */
+/** All numbers of one name. */
 export interface Family<Handle> {
+  /**
+   * Takes the label values in the order in which the labels were declared.
+   * @throws {TypeError} when their number is wrong
+   */
   with(...labelValues: string[]): Handle;
+  /** For a counter or gauge without labels: from now on its value is what `read` returns when metrics are read. */
+  readFrom(read: () => number): void;
 }
 
-/** Every label value of a tuple that came after the bound was reached. */
+interface Handles {
+  readonly counter: CounterHandle;
+  readonly gauge: GaugeHandle;
+  readonly histogram: HistogramHandle;
+}
+export type HandleOf<Definition extends MetricDefinition> = Handles[Definition["type"]];
+/** A family for each definition, under the same key. */
+export type Families<Definitions extends Record<string, MetricDefinition>> = {
+  readonly [Key in keyof Definitions]: Family<HandleOf<Definitions[Key]>>;
+};
+
+/** The label value of every set that came after the bound was reached. */
 export const otherLabel = "other";
 const labelCharactersMax = 128;
 
@@ -60,12 +77,9 @@ class Buckets implements HistogramHandle {
 }
 
 export interface FamilyOptions {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly string[];
-  /** Tuples of label values kept apart; those that come later are counted together under `other`. */
+  /** Sets of label values that are kept apart; later ones are counted together under `other`. */
   readonly labelSetsMax: number;
-  /** Told once for each use that was folded. */
+  /** Called for each use that was folded into `other`. */
   readonly onFolded: () => void;
 }
 
@@ -77,18 +91,20 @@ const areSame = (some: readonly string[], others: readonly string[]): boolean =>
 
 /** The handles of one family by their label values, bounded in number. */
 class LabelSets<Handle> implements Family<Handle> {
-  readonly #options: FamilyOptions;
-  readonly #make: () => Handle;
+  readonly #options: MetricDefinition & FamilyOptions;
+  readonly #create: () => Handle;
   readonly #sets = new Map<string, { readonly labels: Record<string, string>; readonly handle: Handle }>();
   /**
-   * What was asked for last: most uses of a family follow one with the same values. A call to a node is then counted and
-   * timed in 0.03 µs, against 0.25 by the text of its labels (Bun 1.4.4).
+   * The handle that was requested last: most uses of a family follow one with the same values. A call to a node is then
+   * counted and timed in 0.03 µs, against 0.25 by the text of its labels (Bun 1.4.4).
    */
   #last: { readonly values: readonly string[]; readonly handle: Handle } | null = null;
 
-  constructor(options: FamilyOptions, make: () => Handle) {
+  #read: (() => number) | null = null;
+
+  constructor(options: MetricDefinition & FamilyOptions, create: () => Handle) {
     this.#options = options;
-    this.#make = make;
+    this.#create = create;
     if (options.labels.length === 0) this.with();
   }
 
@@ -97,18 +113,27 @@ class LabelSets<Handle> implements Family<Handle> {
     const { labels, name } = this.#options;
     if (labelValues.length !== labels.length) throw new TypeError(`${name} has ${labels.length} labels`);
     const known = this.#sets.get(labelValues.join("\u0000"));
-    if (known === undefined) return this.#meet(labelValues);
+    if (known === undefined) return this.#add(labelValues);
     this.#last = { values: labelValues, handle: known.handle };
     return known.handle;
   }
 
-  #meet(labelValues: readonly string[]): Handle {
+  #add(labelValues: readonly string[]): Handle {
     const { labels, labelSetsMax, onFolded } = this.#options;
     // Long values are cut before they are kept, so that a caller's text cannot fill the memory through its length.
     const short = labelValues.map((value) => value.slice(0, labelCharactersMax));
     if (this.#sets.size < labelSetsMax || this.#sets.has(short.join("\u0000"))) return this.#keep(short);
     onFolded();
     return this.#keep(labels.map(() => otherLabel));
+  }
+
+  readFrom(read: () => number): void {
+    this.#read = read;
+  }
+
+  /** The function that the value comes from; null where handles hold the values. */
+  get reader(): (() => number) | null {
+    return this.#read;
   }
 
   *entries(): Generator<readonly [Record<string, string>, Handle]> {
@@ -121,57 +146,50 @@ class LabelSets<Handle> implements Family<Handle> {
     if (known !== undefined) return known.handle;
     const labels: Record<string, string> = {};
     for (const [index, label] of this.#options.labels.entries()) labels[label] = values[index] ?? "";
-    const handle = this.#make();
+    const handle = this.#create();
     this.#sets.set(key, { labels, handle });
     return handle;
   }
 }
 
-/** `read`, where given, is called when metrics are read, for a metric without labels whose value lies elsewhere. */
-export function counterFamily(registry: Registry, options: FamilyOptions, read?: () => number): Family<CounterHandle> {
+function openScalar(registry: Registry, type: "counter" | "gauge", options: MetricDefinition & FamilyOptions) {
   const sets = new LabelSets(options, () => new Cell());
-  new Counter({
-    name: options.name,
-    help: options.help,
-    labelNames: [...options.labels],
-    registers: [registry],
-    collect() {
-      this.reset();
-      if (read !== undefined) this.inc(read());
-      else for (const [labels, cell] of sets.entries()) this.inc(labels, cell.value);
-    },
-  });
+  const { name, help } = options;
+  const configuration = { name, help, labelNames: [...options.labels], registers: [registry] };
+  if (type === "counter") {
+    new Counter({
+      ...configuration,
+      collect() {
+        this.reset();
+        if (sets.reader !== null) this.inc(sets.reader());
+        else for (const [labels, cell] of sets.entries()) this.inc(labels, cell.value);
+      },
+    });
+  } else {
+    new Gauge({
+      ...configuration,
+      collect() {
+        this.reset();
+        if (sets.reader !== null) this.set(sets.reader());
+        else for (const [labels, cell] of sets.entries()) this.set(labels, cell.value);
+      },
+    });
+  }
   return sets;
 }
 
-export function gaugeFamily(registry: Registry, options: FamilyOptions, read?: () => number): Family<GaugeHandle> {
-  const sets = new LabelSets(options, () => new Cell());
-  new Gauge({
-    name: options.name,
-    help: options.help,
-    labelNames: [...options.labels],
-    registers: [registry],
-    collect() {
-      this.reset();
-      if (read !== undefined) this.set(read());
-      else for (const [labels, cell] of sets.entries()) this.set(labels, cell.value);
-    },
-  });
-  return sets;
-}
-
-/** prom-client has no way to hand a histogram its counts, so the numbers are given where it would read its own. */
+/** prom-client cannot be handed a histogram's counts, so this class returns them where prom-client reads its own. */
 class ReadHistogram extends Histogram {
   readonly #sets: LabelSets<Buckets>;
   readonly #name: string;
   readonly #help: string;
 
-  constructor(registry: Registry, options: FamilyOptions, bounds: readonly number[], sets: LabelSets<Buckets>) {
+  constructor(registry: Registry, options: MetricDefinition, sets: LabelSets<Buckets>) {
     super({
       name: options.name,
       help: options.help,
       labelNames: [...options.labels],
-      buckets: [...bounds],
+      buckets: [...boundsOf(options)],
       registers: [registry],
     });
     this.#sets = sets;
@@ -179,7 +197,7 @@ class ReadHistogram extends Histogram {
     this.#help = options.help;
   }
 
-  /** What the registry asks for when it writes text, and what `get` of prom-client's own class builds upon. */
+  /** The registry calls this when it writes text; `get` of prom-client's own class builds upon it. */
   async getForPromString() {
     const values = [...this.#sets.entries()].flatMap(([labels, buckets]) => this.#read(labels, buckets));
     return { name: this.#name, help: this.#help, type: "histogram", values, aggregator: "sum" };
@@ -200,12 +218,13 @@ class ReadHistogram extends Histogram {
   }
 }
 
-export function histogramFamily(
-  registry: Registry,
-  options: FamilyOptions,
-  bounds: readonly number[],
-): Family<HistogramHandle> {
-  const sets = new LabelSets(options, () => new Buckets(bounds));
-  new ReadHistogram(registry, options, bounds, sets);
+const boundsOf = (definition: MetricDefinition): readonly number[] => definition.buckets ?? latencyBuckets;
+
+/** Registers a definition with prom-client. The handles have the type that `HandleOf` names for the definition. */
+export function openFamily(registry: Registry, definition: MetricDefinition, options: FamilyOptions): Family<unknown> {
+  const all = { ...definition, ...options };
+  if (definition.type !== "histogram") return openScalar(registry, definition.type, all);
+  const sets = new LabelSets(all, () => new Buckets(boundsOf(definition)));
+  new ReadHistogram(registry, all, sets);
   return sets;
 }

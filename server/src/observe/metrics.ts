@@ -1,78 +1,61 @@
 import { type Clock, systemClock } from "@sluice/lib";
 import { Registry } from "prom-client";
-import {
-  type CounterHandle,
-  counterFamily,
-  type Family,
-  type GaugeHandle,
-  gaugeFamily,
-  type HistogramHandle,
-  histogramFamily,
-} from "./metric-families.ts";
-import { observeProcess } from "./process-metrics.ts";
+import { counter, type MetricDefinition } from "./metric-definitions.ts";
+import { type Families, type Family, openFamily } from "./metric-families.ts";
+import { observeProcess, processMetrics } from "./process-metrics.ts";
 
-/** The numbers of this process, in base units (seconds, bytes), shown in the Prometheus text format. */
+/** The numbers of this process, in base units (seconds, bytes), served in the Prometheus text format. */
 export interface Metrics extends AsyncDisposable {
-  counter(name: string, help: string, labels?: readonly string[]): Family<CounterHandle>;
-  gauge(name: string, help: string, labels?: readonly string[]): Family<GaugeHandle>;
-  /** A metric without labels whose value is asked for when metrics are read. */
-  observed(type: "counter" | "gauge", name: string, help: string, read: () => number): void;
-  histogram(
-    name: string,
-    help: string,
-    labels?: readonly string[],
-    buckets?: readonly number[],
-  ): Family<HistogramHandle>;
+  /**
+   * The families of the definitions, registered at the first call; a later call with the same definitions returns the
+   * same families, so that several objects of a room may feed one metric.
+   * @throws {Error} when another definition has the same name
+   */
+  register<Definitions extends Record<string, MetricDefinition>>(definitions: Definitions): Families<Definitions>;
   render(): Promise<string>;
-  /** The Content-Type of what `render` gives. */
+  /** The Content-Type of the text that `render` returns. */
   readonly contentType: string;
 }
 
 export interface MetricsOptions {
-  /** Tuples of label values that one metric keeps apart; 1,000 unless given. */
+  /** Sets of label values that one metric keeps apart; 1,000 unless given. */
   readonly labelSetsMax?: number;
 }
 
 const labelSetsMaxDefault = 1_000;
 
-/** Seconds: from a hit in the cache to the gateway's own timeout. */
-export const latencyBuckets = [
-  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
-] as const;
-
-export const foldedMetric = {
-  type: "counter",
-  name: "sluice_metrics_label_sets_folded_total",
-  help: "Uses of a metric whose labels were counted under `other`, since the metric had too many",
-  labels: ["metric"],
+/** Metrics that every registry has from the start. */
+export const baseMetrics = {
+  folded: counter(
+    "sluice_metrics_label_sets_folded_total",
+    "Uses of a metric that were counted under `other`, because the metric had too many sets of label values",
+    ["metric"],
+  ),
+  ...processMetrics,
 } as const;
 
-/** Makes an empty registry with the process's own metrics (memory, CPU, event loop). Disposing it stops its timer. */
+/** Creates a registry with the process's own metrics (memory, CPU, event loop). Disposal stops its timer. */
 export function createMetrics(options: MetricsOptions = {}, dependencies: { readonly clock?: Clock } = {}): Metrics {
   const registry = new Registry();
   const labelSetsMax = options.labelSetsMax ?? labelSetsMaxDefault;
-  const nothing = (): void => {};
-  const folded = counterFamily(registry, { ...foldedMetric, labelSetsMax, onFolded: nothing });
-  const family = (name: string, help: string, labels: readonly string[]) => ({
-    name,
-    help,
-    labels,
-    labelSetsMax,
-    onFolded: () => folded.with(name).add(),
-  });
-  const metrics: Metrics = {
-    counter: (name, help, labels = []) => counterFamily(registry, family(name, help, labels)),
-    gauge: (name, help, labels = []) => gaugeFamily(registry, family(name, help, labels)),
-    observed: (type, name, help, read) => {
-      if (type === "counter") counterFamily(registry, family(name, help, []), read);
-      else gaugeFamily(registry, family(name, help, []), read);
-    },
-    histogram: (name, help, labels = [], buckets = latencyBuckets) =>
-      histogramFamily(registry, family(name, help, labels), buckets),
+  const opened = new Map<MetricDefinition, Family<unknown>>();
+  const register = <D extends Record<string, MetricDefinition>>(definitions: D): Families<D> => {
+    const families: Record<string, Family<unknown>> = {};
+    for (const [key, definition] of Object.entries(definitions)) {
+      const onFolded = (): void => folded.with(definition.name).add();
+      const family = opened.get(definition) ?? openFamily(registry, definition, { labelSetsMax, onFolded });
+      opened.set(definition, family);
+      families[key] = family;
+    }
+    // openFamily gives each family the handles of its definition's type.
+    return families as Families<D>;
+  };
+  const { folded } = register({ folded: baseMetrics.folded });
+  const stop = observeProcess(register(processMetrics), dependencies.clock ?? systemClock);
+  return {
+    register,
     render: () => registry.metrics(),
     contentType: registry.contentType,
     [Symbol.asyncDispose]: async () => stop(),
   };
-  const stop = observeProcess(metrics, dependencies.clock ?? systemClock);
-  return metrics;
 }

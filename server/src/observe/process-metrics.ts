@@ -1,27 +1,19 @@
 import type { Clock } from "@sluice/lib";
+import { counter, gauge } from "./metric-definitions.ts";
+import type { Families } from "./metric-families.ts";
 
-/** The part of the metrics that this file adds to. */
-interface ObservedMetrics {
-  observed(type: "counter" | "gauge", name: string, help: string, read: () => number): void;
-}
-
-export const processMetricTable = [
-  { type: "gauge", name: "process_resident_memory_bytes", help: "Resident memory" },
-  { type: "counter", name: "process_cpu_seconds_total", help: "Processor time used, in user and in system mode" },
-  { type: "gauge", name: "process_start_time_seconds", help: "When the process started, in Unix seconds" },
-  {
-    type: "gauge",
-    name: "process_event_loop_lag_seconds",
-    help: "The longest delay of the event loop since metrics were last read",
-  },
-] as const;
+export const processMetrics = {
+  memory: gauge("process_resident_memory_bytes", "Resident memory"),
+  processor: counter("process_cpu_seconds_total", "Processor time used, in user and in system mode"),
+  start: gauge("process_start_time_seconds", "When the process started, in Unix seconds"),
+  lag: gauge("process_event_loop_lag_seconds", "The longest delay of the event loop since metrics were last read"),
+} as const;
 
 /** One timer with this period measures the event loop; it does not keep the process alive. */
 const lagPeriodMs = 500;
 
-/** Adds the process's own metrics, all read when metrics are read. Returns what stops the one timer. */
-export function observeProcess(metrics: ObservedMetrics, clock: Clock): () => void {
-  const [memory, processor, start, lag] = processMetricTable;
+/** Feeds the process's own metrics, whose values are computed when metrics are read. Returns a function that stops it. */
+export function observeProcess(families: Families<typeof processMetrics>, clock: Clock): () => void {
   const startSeconds = clock.now() / 1000 - process.uptime();
   let expectedAt = clock.monotonic() + lagPeriodMs;
   let lagMs = 0;
@@ -31,13 +23,13 @@ export function observeProcess(metrics: ObservedMetrics, clock: Clock): () => vo
     expectedAt = now + lagPeriodMs;
   }, lagPeriodMs);
   timer.unref();
-  metrics.observed(memory.type, memory.name, memory.help, () => process.memoryUsage.rss());
-  metrics.observed(processor.type, processor.name, processor.help, () => {
+  families.memory.readFrom(() => process.memoryUsage.rss());
+  families.processor.readFrom(() => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });
-  metrics.observed(start.type, start.name, start.help, () => startSeconds);
-  metrics.observed(lag.type, lag.name, lag.help, () => {
+  families.start.readFrom(() => startSeconds);
+  families.lag.readFrom(() => {
     const worst = lagMs;
     lagMs = 0;
     return Math.max(0, worst) / 1000;

@@ -1,6 +1,7 @@
 import { oracleSymbols } from "@sluice/contract/oracle";
 import type { Clock, Random } from "@sluice/lib";
-import type { OracleEvents, SourceState } from "./interfaces.ts";
+import type { OracleEvents } from "./events.ts";
+import type { SourceState } from "./interfaces.ts";
 import type { SourceFeed } from "./oracle.ts";
 import {
   createAccountReader,

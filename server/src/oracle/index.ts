@@ -6,17 +6,22 @@
 export { serialiseRound } from "./aggregate/serialise.ts";
 export type { BoardRow } from "./board.ts";
 export { type Decimal, decimal, formatDecimal } from "./decimal.ts";
+export {
+  createOracleEvents,
+  type OracleEvents,
+  type OracleRequestEvents,
+  type OracleServed,
+  oracleMetrics,
+} from "./events.ts";
 export { type ExchangesDependencies, type ExchangesOptions, startExchanges } from "./feed.ts";
 export type { OracleBindings } from "./http/http.ts";
 export type {
   OracleAllowance,
   OracleCaller,
-  OracleEvents,
   OracleGrant,
   OracleKeys,
   OracleLedger,
   OracleLimits,
-  OracleServed,
   SourceState,
 } from "./interfaces.ts";
 export {

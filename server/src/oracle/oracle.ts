@@ -4,6 +4,7 @@ import type { AggregateOptions } from "./aggregate/options.ts";
 import { RoundEngine } from "./aggregate/round-engine.ts";
 import { type BoardRow, board } from "./board.ts";
 import type { Decimal } from "./decimal.ts";
+import type { OracleEvents } from "./events.ts";
 import type { Variant } from "./http/failure.ts";
 import { type OracleBindings, OracleHttp } from "./http/http.ts";
 import { RequestStats } from "./http/request-stats.ts";
@@ -11,14 +12,7 @@ import { resourceRoutes } from "./http/resources.ts";
 import type { OracleServices } from "./http/services.ts";
 import { streamRoute, v1Routes } from "./http/v1-routes.ts";
 import { meanConfidence, v2Routes } from "./http/v2-routes.ts";
-import type {
-  OracleAllowance,
-  OracleEvents,
-  OracleKeys,
-  OracleLedger,
-  OracleLimits,
-  SourceState,
-} from "./interfaces.ts";
+import type { OracleAllowance, OracleKeys, OracleLedger, OracleLimits, SourceState } from "./interfaces.ts";
 import { PriceBook } from "./price-book.ts";
 import type { Round } from "./round.ts";
 import { sourceCadenceMs } from "./sources/index.ts";

@@ -11,6 +11,7 @@ export {
   type EnvelopeRefusal,
   readEnvelope,
 } from "./envelope.ts";
+export { createRpcEvents, type RpcEvents, rpcMetrics } from "./events.ts";
 export type { MethodBookOptions, MethodPage } from "./method-book.ts";
 export type { Plan, Planned, PlanRefusal } from "./plan.ts";
 export { Rpc, type RpcDependencies, type RpcOptions, type RpcOutcome, type SharedHistory } from "./rpc.ts";

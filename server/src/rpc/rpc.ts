@@ -1,5 +1,5 @@
 import type { Network } from "@sluice/contract/tiers";
-import type { AnswerCache } from "../cache/index.ts";
+import type { AnswerCache, CacheEvents, CacheOutcome } from "../cache/index.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome, UpstreamPool } from "../upstreams/index.ts";
 import { gatheredBytesMax, retentionOf } from "./cache-policy.ts";
 import { Floors } from "./floors.ts";
@@ -20,6 +20,7 @@ export interface RpcDependencies {
   readonly sent: Pick<SentTransactions, "taken"> | null;
   /** Absent where this process is the only one. */
   readonly history?: SharedHistory | null;
+  readonly events?: Pick<CacheEvents, "cacheOutcome">;
 }
 
 /** History that other processes were given; neither call rejects nor throws, and `find` answers within milliseconds. */
@@ -60,10 +61,13 @@ export class Rpc {
   known(network: Network, plan: Plan, keyId: string, nowMs: number): NodeAnswer | undefined {
     if (plan.key === null) return undefined;
     const kept = this.#dependencies.cache.of(network, plan.commitment).get(plan.key, nowMs);
-    if (kept === undefined || kept.contextSlot === null) return kept;
-    return this.#floors.passes({ keyId, network, commitment: plan.commitment }, kept.contextSlot, nowMs)
-      ? kept
-      : undefined;
+    if (kept === undefined) return undefined;
+    const isPassed =
+      kept.contextSlot === null ||
+      this.#floors.passes({ keyId, network, commitment: plan.commitment }, kept.contextSlot, nowMs);
+    if (!isPassed) return undefined;
+    this.#count(network, plan, "hit");
+    return kept;
   }
 
   /** The answer of the gateway itself to what is not forwarded (getHealth); null for every other call. */
@@ -108,6 +112,7 @@ export class Rpc {
     const cache = this.#dependencies.cache.of(network, plan.commitment);
     const flight = cache.inFlight(key);
     if (flight !== undefined) {
+      this.#count(network, plan, "coalesced");
       const outcome = await flight;
       // An answer that is still arriving goes to the caller that requested it; every other caller sends its own call.
       if (outcome.ok && outcome.answer.body.kind === "large") return { outcome: await pool.call(call), shared: false };
@@ -127,7 +132,14 @@ export class Rpc {
       return retention;
     };
     const outcome = await cache.load(key, history === null ? () => pool.call(call) : load, retain);
+    this.#count(network, plan, isFound ? "hit" : "miss");
     return { outcome, shared: isFound };
+  }
+
+  #count(network: Network, plan: Plan, outcome: CacheOutcome): void {
+    const lifetime = plan.spec?.cache;
+    if (lifetime === "final" || lifetime === "slot")
+      this.#dependencies.events?.cacheOutcome(network, lifetime, outcome);
   }
 }
 

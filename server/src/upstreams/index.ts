@@ -4,15 +4,14 @@
  * answers, the cache with slot notices, and getHealth and the console with the state of each node.
  */
 export { discard, type NodeAnswer, type WholeBody } from "./answer.ts";
+export { createUpstreamEvents, type ExtraCall, type UpstreamEvents, upstreamMetrics } from "./events.ts";
 export type { LargeAnswer } from "./large-answer.ts";
 export type { NodeOrder } from "./node.ts";
 export { packAnswer, unpackAnswer } from "./packed-answer.ts";
 export type { UpstreamPool } from "./pool.ts";
 export type { OutReason, UpstreamHealth } from "./standing.ts";
 export type {
-  ExtraCall,
   UpstreamCall,
-  UpstreamEvents,
   UpstreamFailure,
   UpstreamOptions,
   UpstreamOutcome,

@@ -2,6 +2,7 @@ import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
 import { type Clock, type Random, seededRandom } from "@sluice/lib";
 import { chooseNode, chooseSenders, hasReached } from "./choice.ts";
+import type { ExtraCall, UpstreamCallEvents } from "./events.ts";
 import { HedgeBudget } from "./hedge-budget.ts";
 import { LatencyBook } from "./latency-book.ts";
 import { type NodeLimits, type NodeOrder, UpstreamNode } from "./node.ts";
@@ -12,10 +13,8 @@ import { Shadows } from "./shadows.ts";
 import { SlotBoard } from "./slot-board.ts";
 import { healthOf, judge, mayBeTried, type StandingRules, type UpstreamHealth } from "./standing.ts";
 import {
-  type ExtraCall,
   outcomeName,
   type UpstreamCall,
-  type UpstreamEvents,
   type UpstreamFailure,
   type UpstreamOptions,
   type UpstreamOutcome,
@@ -35,7 +34,7 @@ export interface PoolDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly onSlot: (commitment: CommitmentName, slot: bigint) => void;
-  readonly events: UpstreamEvents | null;
+  readonly events: UpstreamCallEvents | null;
   readonly tracing: UpstreamTracing | null;
 }
 

@@ -1,9 +1,10 @@
 import type { Clock } from "@sluice/lib";
 import { discard } from "./answer.ts";
+import type { ExtraCall } from "./events.ts";
 import type { HedgeBudget } from "./hedge-budget.ts";
 import type { LatencyBook } from "./latency-book.ts";
 import type { UpstreamNode } from "./node.ts";
-import type { AnsweredCall, ExtraCall, UpstreamCall, UpstreamOutcome } from "./upstream-call.ts";
+import type { AnsweredCall, UpstreamCall, UpstreamOutcome } from "./upstream-call.ts";
 
 /** Nodes that one read is sent to at most, whatever comes of it. */
 const attemptsMax = 3;

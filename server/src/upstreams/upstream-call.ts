@@ -1,6 +1,7 @@
 import type { ErrorCode } from "@sluice/contract/errors";
 import type { CommitmentName } from "@sluice/contract/rpc";
 import type { NodeAnswer } from "./answer.ts";
+import type { UpstreamCallEvents } from "./events.ts";
 
 /** One node as it is configured; config's upstream entries have this shape. */
 export interface UpstreamOptions {
@@ -65,25 +66,6 @@ export interface UpstreamTracing {
   span<T>(name: string, attributes: Record<string, string>, work: () => T): T;
 }
 
-/** Why a call was made beside the one that the client asked for. */
-export type ExtraCall = "hedge" | "stalled" | "retry" | "stale" | "shadow";
-
-/** What is told about calls to nodes; observe's events have this shape. */
-export interface UpstreamEvents {
-  upstreamCalled(
-    network: string,
-    upstream: string,
-    outcome: "ok" | "rpc-error" | "timeout" | "unreachable" | "invalid" | "refused",
-    latencyMs: number,
-  ): void;
-  /** A call beyond the client's own was made, and why. */
-  extraCall(network: string, upstream: string, why: ExtraCall): void;
-  /** No node had reached the slot that a key has already seen; the best one answered. */
-  floorMissed(network: string): void;
-  /** A fault of ours; the call goes on without the attempt in which it happened. */
-  internalError(where: string, fault: unknown): void;
-}
-
 const failureNames = {
   NETWORK_UNAVAILABLE: "unreachable",
   UPSTREAM_TIMEOUT: "timeout",
@@ -92,7 +74,7 @@ const failureNames = {
 } as const;
 
 /** What metrics call an outcome. */
-export function outcomeName(outcome: UpstreamOutcome): Parameters<UpstreamEvents["upstreamCalled"]>[2] {
+export function outcomeName(outcome: UpstreamOutcome): Parameters<UpstreamCallEvents["upstreamCalled"]>[2] {
   if (!outcome.ok) return failureNames[outcome.refused];
   return outcome.answer.errorCode === null ? "ok" : "rpc-error";
 }

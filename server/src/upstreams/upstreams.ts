@@ -3,10 +3,11 @@ import type { CommitmentName } from "@sluice/contract/rpc";
 import { type Network, networks } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import { requestTarget } from "../net/index.ts";
+import type { UpstreamCallEvents } from "./events.ts";
 import type { NodeOrder } from "./node.ts";
 import { UpstreamPool } from "./pool.ts";
 import type { UpstreamHealth } from "./standing.ts";
-import type { UpstreamEvents, UpstreamOptions, UpstreamTracing } from "./upstream-call.ts";
+import type { UpstreamOptions, UpstreamTracing } from "./upstream-call.ts";
 
 export interface UpstreamsOptions {
   readonly networks: Readonly<Record<Network, readonly UpstreamOptions[]>>;
@@ -26,7 +27,7 @@ export interface UpstreamsDependencies {
   /** Called when the newest known slot of a commitment has moved; the cache drops what was kept until then. */
   readonly onSlot: (network: Network, commitment: CommitmentName, slot: bigint) => void;
   /** Told of each call to a node; left out, nobody counts. */
-  readonly events?: UpstreamEvents;
+  readonly events?: UpstreamCallEvents;
   /** Null, or absent, where no spans are kept. */
   readonly tracing?: UpstreamTracing | null;
 }

@@ -1,6 +1,7 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
-import type { DoorCredits, DoorEvents, DoorKeys, DoorLimits, RequestFact } from "../interfaces.ts";
+import type { GatewayEvents } from "../events.ts";
+import type { DoorCredits, DoorKeys, DoorLimits, RequestFact } from "../interfaces.ts";
 import type { ConnectionCounts } from "./connection-counts.ts";
 import type { PubSubTarget } from "./upstream-link.ts";
 
@@ -9,7 +10,7 @@ export interface PubSubDoorDependencies {
   readonly keys: DoorKeys;
   readonly limits: DoorLimits;
   readonly credits: DoorCredits;
-  readonly events: DoorEvents;
+  readonly events: GatewayEvents;
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;
   /** The node that a client is passed to, none of those that it has lost; null when the network has no such node. */

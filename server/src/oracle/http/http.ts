@@ -1,7 +1,8 @@
 import type { AddressSet, Clock } from "@sluice/lib";
 import { clientAddress, hasSingleHost, preflightResponse, presentedKey } from "../../http/index.ts";
 import { LedgerUnavailableError } from "../../ledger/index.ts";
-import type { OracleAllowance, OracleEvents, OracleGrant, OracleKeys, OracleLimits } from "../interfaces.ts";
+import type { OracleEvents } from "../events.ts";
+import type { OracleAllowance, OracleGrant, OracleKeys, OracleLimits } from "../interfaces.ts";
 import { isoTime } from "../price-record.ts";
 import {
   type Admitted,

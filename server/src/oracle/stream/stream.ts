@@ -1,17 +1,11 @@
 import { oracleBounds, oracleTierTerms } from "@sluice/contract/oracle";
 import type { AddressSet, Clock } from "@sluice/lib";
 import { clientAddress } from "../../http/index.ts";
+import type { OracleEvents } from "../events.ts";
 import { keyFailure, restrictionFailure, takeRate, tierOf } from "../http/admission.ts";
 import { unavailable } from "../http/answers.ts";
 import { streamPath } from "../http/v1-routes.ts";
-import type {
-  OracleAllowance,
-  OracleCaller,
-  OracleEvents,
-  OracleGrant,
-  OracleKeys,
-  OracleLimits,
-} from "../interfaces.ts";
+import type { OracleAllowance, OracleCaller, OracleGrant, OracleKeys, OracleLimits } from "../interfaces.ts";
 import type { NoPrice, PriceBook } from "../price-book.ts";
 import type { Quotation } from "../price-record.ts";
 import { faultText } from "./messages.ts";

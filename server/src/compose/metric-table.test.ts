@@ -1,0 +1,203 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ManualClock } from "@sluice/lib";
+import { cacheMetrics, createCacheEvents } from "../cache/index.ts";
+import { createCreditsEvents, creditMetrics } from "../credits/index.ts";
+import { createEngineEvents, engineMetrics } from "../engine/index.ts";
+import { createGatewayEvents, gatewayMetrics } from "../gateway/index.ts";
+import { createKeysEvents, keyMetrics } from "../keys/index.ts";
+import { createLedgerEvents, ledgerMetrics } from "../ledger/index.ts";
+import { createLimitsEvents, limitMetrics } from "../limits/index.ts";
+import { createNamesEvents, namesMetrics } from "../names/index.ts";
+import {
+  baseMetrics,
+  createLog,
+  createMetrics,
+  createServerEvents,
+  type Observe,
+  requestMetrics,
+  serverMetrics,
+} from "../observe/index.ts";
+import { createOracleEvents, oracleMetrics } from "../oracle/index.ts";
+import { createRpcEvents, rpcMetrics } from "../rpc/index.ts";
+import { createUpstreamEvents, upstreamMetrics } from "../upstreams/index.ts";
+import { metricTable } from "./metric-table.ts";
+
+/** Each room with metrics: their definitions and the function that creates the events which feed them. */
+const rooms: Record<string, { readonly metrics: object; readonly create: (observe: Observe) => object }> = {
+  observe: { metrics: { ...requestMetrics, ...serverMetrics, ...baseMetrics }, create: createServerEvents },
+  gateway: { metrics: gatewayMetrics, create: createGatewayEvents },
+  keys: { metrics: keyMetrics, create: createKeysEvents },
+  limits: { metrics: limitMetrics, create: createLimitsEvents },
+  credits: { metrics: creditMetrics, create: createCreditsEvents },
+  cache: { metrics: cacheMetrics, create: createCacheEvents },
+  upstreams: { metrics: upstreamMetrics, create: createUpstreamEvents },
+  rpc: { metrics: rpcMetrics, create: createRpcEvents },
+  ledger: { metrics: ledgerMetrics, create: createLedgerEvents },
+  names: { metrics: namesMetrics, create: createNamesEvents },
+  oracle: {
+    metrics: oracleMetrics,
+    create: (observe) => createOracleEvents(observe, { requestServed: () => {}, requestRefused: () => {} }),
+  },
+  engine: { metrics: engineMetrics, create: createEngineEvents },
+};
+
+function observed() {
+  const metrics = createMetrics({}, { clock: new ManualClock(1_000_000) });
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", destination: { write: (line) => lines.push(line) } });
+  const observe = { log, metrics };
+  const events = {
+    ...createOracleEvents(observe, { requestServed: () => {}, requestRefused: () => {} }),
+    ...createServerEvents(observe),
+    ...createGatewayEvents(observe),
+    ...createKeysEvents(observe),
+    ...createLimitsEvents(observe),
+    ...createCreditsEvents(observe),
+    ...createCacheEvents(observe),
+    ...createUpstreamEvents(observe),
+    ...createRpcEvents(observe),
+    ...createLedgerEvents(observe),
+    ...createNamesEvents(observe),
+    ...createEngineEvents(observe),
+  };
+  return { metrics, events, lines };
+}
+
+/** Source text by path below server/src, without tests and test support. */
+type Sources = ReadonlyMap<string, string>;
+
+function readSources(): Sources {
+  const root = dirname(import.meta.dir);
+  const paths = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
+    (path) => path.endsWith(".ts") && !/\.(test|campaign)\.ts$|(^|\/)testing\//.test(path),
+  );
+  return new Map(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
+}
+
+/** Feeders whose caller is still to be written. */
+const awaited = ["engine: machineEnded"];
+
+/** Metrics that no code of their room feeds: no handle of their family is ever requested there. */
+function unfedMetrics(sources: Sources): string[] {
+  return Object.entries(rooms).flatMap(([room, { metrics }]) => {
+    const own = [...sources].flatMap(([path, text]) => (path.startsWith(`${room}/`) ? [text] : [])).join("\n");
+    const isFed = (key: string): boolean => new RegExp(`\\b${key}\\s*\\.(with|readFrom)\\(`).test(own);
+    return Object.keys(metrics).flatMap((key) => (isFed(key) ? [] : [`${room}: ${key}`]));
+  });
+}
+
+/** Functions of events that no code outside events.ts calls or hands on. */
+function uncalledFeeders(sources: Sources): string[] {
+  const { log, metrics } = { log: createLog({ level: "silent" }), metrics: createMetrics() };
+  const users = [...sources].flatMap(([path, text]) => (path.endsWith("/events.ts") ? [] : [text])).join("\n");
+  return Object.entries(rooms).flatMap(([room, { create }]) =>
+    Object.keys(create({ log, metrics })).flatMap((name) => {
+      const isUsed = new RegExp(
+        `(?:[eE]vents|[dD]eps|[dD]ependencies)\\)?\\??\\.${name}\\b|\\{[^{}]*\\b${name}\\b[^{}]*\\} = [^;]*[eE]vents`,
+      ).test(users);
+      return isUsed ? [] : [`${room}: ${name}`];
+    }),
+  );
+}
+
+test("every metric has a feeder, and every feeder is called", () => {
+  const sources = readSources();
+  expect(sources.size).toBeGreaterThan(300);
+  expect(unfedMetrics(sources)).toEqual([]);
+  expect(uncalledFeeders(sources)).toEqual(awaited);
+});
+
+test("the check finds a metric without a feeder, and a feeder without a caller", () => {
+  const sources = readSources();
+  const without = (pattern: RegExp): Sources =>
+    new Map([...sources].map(([path, text]) => [path, text.replaceAll(pattern, "removed")]));
+  expect(unfedMetrics(without(/sharedAnswers\.with/g))).toEqual(["cache: sharedAnswers"]);
+  expect(uncalledFeeders(without(/events\??\.pubsubMoved/g))).toEqual(["gateway: pubsubMoved", ...awaited]);
+  expect(unfedMetrics(new Map()).length).toBe(metricTable.length);
+});
+
+test("what is registered is what the reference lists, both ways", async () => {
+  const { metrics } = observed();
+  const text = await metrics.render();
+  const shown = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+  expect(shown.sort()).toEqual(metricTable.map(({ name, type }) => `${name} ${type}`).sort());
+  await metrics[Symbol.asyncDispose]();
+});
+
+test("names follow the custom: base units, counters end in _total", () => {
+  for (const { name, type } of metricTable.filter(({ name }) => name.startsWith("sluice_"))) {
+    expect([name, name.endsWith("_total")]).toEqual([name, type === "counter"]);
+    expect(name).not.toMatch(/_(ms|milliseconds|kb|percent)(_|$)/);
+  }
+});
+
+test("only an internal error is logged as an error", async () => {
+  const { events, metrics, lines } = observed();
+  events.requestRefused("rpc", "RATE_LIMIT_EXCEEDED");
+  events.upstreamCalled("devnet", "a", "timeout", 30_000);
+  events.extraCall("devnet", "a", "hedge");
+  events.floorMissed("devnet");
+  events.transactionSettled("devnet", "finalized");
+  events.cacheOutcome("devnet", "slot", "hit");
+  events.cacheOpened(() => 10);
+  events.keyCacheOutcome("negative");
+  events.ledgerFlushed("requests", 100, 4);
+  events.ledgerDropped("requests", 3, "queue full");
+  events.childRestarted("ledger", "exited with 1");
+  events.largeAnswerEnded("devnet", "cut");
+  events.pubsubOpened("pubsub", "devnet");
+  events.pubsubMoved("pubsub", "devnet");
+  events.pubsubClosed("pubsub", "devnet", 1000);
+  events.serverStarted({ version: "0.1.0", mode: "dev", startMs: 1500 });
+  events.serverStopping("SIGTERM");
+  events.serverStopped();
+  expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  events.internalError("rpc", new Error("bug"), { requestId: "r1" });
+  expect(JSON.parse(lines.at(-1) ?? "{}")).toMatchObject({ level: "error", requestId: "r1", where: "rpc" });
+  expect(await metrics.render()).toContain('sluice_pubsub_connections{endpoint="pubsub",network="devnet"} 0\n');
+  await metrics[Symbol.asyncDispose]();
+});
+
+test("what a dead process held is counted by meter: what came back, and what stays charged without proof", async () => {
+  const { events, metrics } = observed();
+  events.creditsReconciled("credits", { books: 3, returned: 120n, unproved: 0n });
+  events.creditsReconciled("credits", { books: 1, returned: -5n, unproved: 0n });
+  events.creditsReconciled("oracle", { books: 2, returned: 0n, unproved: 64n });
+  const text = await metrics.render();
+  expect(text).toContain('sluice_credit_books_reconciled_total{meter="credits"} 4\n');
+  expect(text).toContain('sluice_credits_returned_total{meter="credits"} 120\n');
+  expect(text).toContain('sluice_credits_unproved_total{meter="oracle"} 64\n');
+  expect(text).not.toContain('sluice_credits_returned_total{meter="oracle"}');
+  await metrics[Symbol.asyncDispose]();
+});
+
+test("a node's health is logged when it changes, not on every probe", async () => {
+  const { events, metrics, lines } = observed();
+  const state = { network: "devnet", upstream: "a", slotLag: 0 } as const;
+  for (const health of ["healthy", "healthy", "down", "down", "healthy"] as const) {
+    events.upstreamObserved({ ...state, health });
+  }
+  expect(lines.map((line) => JSON.parse(line).level)).toEqual(["info", "warn", "info"]);
+  expect(await metrics.render()).toContain('sluice_upstream_healthy{network="devnet",upstream="a"} 1\n');
+  await metrics[Symbol.asyncDispose]();
+});
+
+test("price sources are counted by streams, by how requests end, and by the delay of their prices", async () => {
+  const { metrics, events } = observed();
+  await using _ = metrics;
+  events.sourceStreamOpened("kraken");
+  events.sourceStreamEnded("kraken", "silent");
+  events.sourceRequestEnded("kraken", "limited", 250);
+  events.sourceTicked("kraken", 2_000);
+  // Its clock runs ahead: as fresh as can be.
+  events.sourceTicked("kraken", -3_000);
+  const text = await metrics.render();
+  expect(text).toContain('sluice_oracle_source_streams_opened_total{source="kraken"} 1\n');
+  expect(text).toContain('sluice_oracle_source_streams_ended_total{source="kraken",reason="silent"} 1\n');
+  expect(text).toContain('sluice_oracle_source_requests_total{source="kraken",end="limited"} 1\n');
+  expect(text).toContain('sluice_oracle_source_request_duration_seconds_sum{source="kraken"} 0.25\n');
+  expect(text).toContain('sluice_oracle_tick_delay_seconds_count{source="kraken"} 2\n');
+  expect(text).toContain('sluice_oracle_tick_delay_seconds_sum{source="kraken"} 2\n');
+});

@@ -1,0 +1,127 @@
+import type { ErrorCode } from "@sluice/contract/errors";
+import { createLedgerEvents } from "../ledger/index.ts";
+import { counter, createErrorEvents, type ErrorEvents, gauge, latency, type Observe } from "../observe/index.ts";
+
+export const oracleMetrics = {
+  rounds: counter("sluice_oracle_rounds_total", "Rounds of the oracle, by outcome: a price, or why there is none", [
+    "symbol",
+    "outcome",
+  ]),
+  ticksDropped: counter("sluice_oracle_ticks_dropped_total", "Ticks that no price was computed from, by reason", [
+    "source",
+    "reason",
+  ]),
+  sources: gauge("sluice_oracle_source_status", "1 for the present status of a price source", ["source", "status"]),
+  tickDelay: latency("sluice_oracle_tick_delay_seconds", "Time from a tick's own time to its arrival", ["source"]),
+  streamsOpened: counter("sluice_oracle_source_streams_opened_total", "Streams of sources that were opened", [
+    "source",
+  ]),
+  streamsEnded: counter(
+    "sluice_oracle_source_streams_ended_total",
+    "Streams of sources that ended or could not be opened, by reason",
+    ["source", "reason"],
+  ),
+  sourceRequests: counter("sluice_oracle_source_requests_total", "Requests to sources, by how they ended", [
+    "source",
+    "end",
+  ]),
+  sourceRequestDuration: latency(
+    "sluice_oracle_source_request_duration_seconds",
+    "Time that requests to sources took, however they ended",
+    ["source"],
+  ),
+  sockets: gauge("sluice_oracle_sockets", "Connected clients of the price stream"),
+  socketsClosed: counter("sluice_oracle_sockets_closed_total", "Price stream clients that left, by close code", [
+    "code",
+  ]),
+  pricesSent: counter("sluice_oracle_stream_prices_total", "Prices for clients of the stream", ["outcome"]),
+} as const;
+
+/** One answered request. */
+export interface OracleServed {
+  readonly at: number;
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  /** The pattern of the path. */
+  readonly method: string;
+  readonly status: number;
+  readonly latencyMs: number;
+  readonly bytesOut: number;
+}
+
+/** Requests of the oracle's endpoint; they are counted, and kept in the ledger, with those of all endpoints. */
+export interface OracleRequestEvents {
+  requestServed(fact: OracleServed): void;
+  requestRefused(code: ErrorCode): void;
+}
+
+export interface OracleEvents extends OracleRequestEvents, ErrorEvents {
+  /** A round ended: `price`, or why there is none. Logged when a symbol loses or regains its price. */
+  roundMade(symbol: string, outcome: string): void;
+  /** A tick that no price is computed from. */
+  tickDropped(source: string, reason: string): void;
+  /** Reported periodically; logged only when the status changes. */
+  sourceObserved(source: string, status: string): void;
+  /** A price arrived; `delayMs` lies between the time that its source states and its arrival. */
+  sourceTicked(source: string, delayMs: number): void;
+  sourceStreamOpened(source: string): void;
+  /** A stream's connection, or its attempt, ended. */
+  sourceStreamEnded(source: string, reason: string): void;
+  sourceRequestEnded(source: string, end: string, durationMs: number): void;
+  /** Rows that were dropped because the ledger did not take them. */
+  rowsDropped(table: string, rows: number): void;
+  socketOpened(): void;
+  socketClosed(code: number): void;
+  /** Price messages that were sent. */
+  pricesSent(messages: number): void;
+  /** Price messages that a slow client never received, because a newer one replaced them. */
+  pricesConflated(messages: number): void;
+}
+
+export function createOracleEvents(observe: Observe, requests: OracleRequestEvents): OracleEvents {
+  const { log, metrics } = observe;
+  const families = metrics.register(oracleMetrics);
+  const { ledgerDropped } = createLedgerEvents(observe);
+  const statusOf = new Map<string, string>();
+  /** Symbols that have had a price, and whether they have one now. */
+  const isPriced = new Map<string, boolean>();
+  return {
+    ...requests,
+    ...createErrorEvents(observe),
+    roundMade: (symbol, outcome) => {
+      families.rounds.with(symbol, outcome).add();
+      const before = isPriced.get(symbol);
+      const now = outcome === "price";
+      if (before === now || (before === undefined && !now)) return;
+      isPriced.set(symbol, now);
+      if (!now) log.warn({ symbol, outcome }, "a symbol has no price");
+      else if (before === false) log.info({ symbol }, "a symbol has a price again");
+    },
+    tickDropped: (source, reason) => families.ticksDropped.with(source, reason).add(),
+    sourceObserved: (source, status) => {
+      const before = statusOf.get(source);
+      if (before === status) return;
+      if (before !== undefined) families.sources.with(source, before).set(0);
+      families.sources.with(source, status).set(1);
+      statusOf.set(source, status);
+      if (before !== undefined) log.info({ source, status }, "the status of a price source changed");
+    },
+    // A source whose clock runs ahead has no delay; a histogram ignores negative times.
+    sourceTicked: (source, delayMs) => families.tickDelay.with(source).observe(Math.max(0, delayMs) / 1_000),
+    sourceStreamOpened: (source) => families.streamsOpened.with(source).add(),
+    sourceStreamEnded: (source, reason) => families.streamsEnded.with(source, reason).add(),
+    sourceRequestEnded: (source, end, durationMs) => {
+      families.sourceRequests.with(source, end).add();
+      families.sourceRequestDuration.with(source).observe(durationMs / 1_000);
+    },
+    rowsDropped: (table, rows) => ledgerDropped(table, rows, "not taken"),
+    socketOpened: () => families.sockets.with().add(1),
+    socketClosed: (code) => {
+      families.sockets.with().add(-1);
+      families.socketsClosed.with(String(code)).add();
+    },
+    pricesSent: (messages) => families.pricesSent.with("sent").add(messages),
+    pricesConflated: (messages) => families.pricesSent.with("conflated").add(messages),
+  };
+}
