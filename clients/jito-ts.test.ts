@@ -32,7 +32,7 @@ function spawned(port: number, authorityPath: string) {
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "sluice-jito-"));
-  const tls = devTls({ directory }, { clock: systemClock, random: systemRandom });
+  const tls = await devTls({ directory }, { clock: systemClock, random: systemRandom });
   served = await serveEngine({ tls, clock: systemClock });
   searcher = spawned(served.port, tls.authorityPath);
   lines = createInterface({ input: Readable.from(searcher.stdout) });

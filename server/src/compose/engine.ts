@@ -87,7 +87,7 @@ async function openDoors(config: Config, engine: EngineService, dependencies: Ne
   );
   opened.push(rest);
   const calls = { services: engine.services, isServing: () => engine.isServing() };
-  const secured = tlsOf(config, dependencies);
+  const secured = await tlsOf(config, dependencies);
   const doors: readonly { readonly door: string; readonly port: number; readonly tls: GrpcTls | null }[] = [
     { door: "engineGrpc", port: engineGrpc, tls: null },
     ...(secured === null ? [] : [{ door: "engineGrpcTls", port: engineGrpcTls, tls: secured }]),
@@ -98,11 +98,11 @@ async function openDoors(config: Config, engine: EngineService, dependencies: Ne
 }
 
 /** What an operator has named, under `dev` an authority of the data directory's own; null leaves the door shut. */
-function tlsOf({ engine, mode, stores }: Config, { clock, random }: Needs): GrpcTls | null {
+async function tlsOf({ engine, mode, stores }: Config, { clock, random }: Needs): Promise<GrpcTls | null> {
   if (engine.tlsCert !== null && engine.tlsKey !== null) {
     return { certificateChain: readFileSync(engine.tlsCert, "utf8"), privateKey: readFileSync(engine.tlsKey, "utf8") };
   }
-  return mode === "dev" ? devTls({ directory: stores.directory }, { clock, random }) : null;
+  return mode === "dev" ? await devTls({ directory: stores.directory }, { clock, random }) : null;
 }
 
 export const opensEngineTls = (config: Config): boolean => config.mode === "dev" || config.engine.tlsCert !== null;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Clock, Random } from "@sluice/lib";
 import ipaddr from "ipaddr.js";
 import type { GrpcTls } from "../grpc/grpc.ts";
-import { type CertificateParts, certifyAuthority, certifyServer } from "./certificate.ts";
+import { type CertificateTerms, type Certified, certifyAuthority, certifyServer } from "./certificate.ts";
 
 export interface DevTls extends GrpcTls {
   /** The file that clients name as a root they trust. */
@@ -23,15 +23,10 @@ interface Dependencies {
   readonly random: Random;
 }
 
-/** PEM texts. */
-interface Authority {
+/** The content of `dev-tls.json`; PEM texts. */
+interface Stored extends Certified {
   readonly authority: string;
   readonly authorityKey: string;
-}
-
-interface Kept extends Authority {
-  readonly certificate: string;
-  readonly privateKey: string;
 }
 
 const authorityName = "Sluice development authority";
@@ -40,65 +35,57 @@ const dayMs = 86_400_000;
 const authorityDays = 3_650;
 /** Some clients refuse certificates of servers that are good for longer than 825 days. */
 const certificateDays = 365;
-/** What ends sooner than this is made anew. */
+/** A certificate that ends sooner than this is created anew. */
 const renewDays = 30;
 
 /**
  * TLS for development: an authority of this data directory's own, and a certificate for this machine that it has signed.
- * Both are kept and used again while they are valid; a certificate that is about to end, or lacks a host, is made anew by
- * the same authority, so that clients which trust it need not be told. `dev-tls.json` holds the keys, `dev-ca.pem` the
+ * Both are stored and used again while they are valid; a certificate that is about to end, or lacks a host, is created
+ * anew by the same authority, which clients trust already. `dev-tls.json` holds the keys, `dev-ca.pem` the
  * authority's certificate for clients; both have mode 0600.
  */
-export function devTls(options: DevAuthorityOptions, dependencies: Dependencies): DevTls {
+export async function devTls(options: DevAuthorityOptions, dependencies: Dependencies): Promise<DevTls> {
   const hosts = [...new Set([...ownHosts, ...(options.hosts ?? [])])];
-  const keptPath = join(options.directory, "dev-tls.json");
+  const storedPath = join(options.directory, "dev-tls.json");
   const authorityPath = join(options.directory, "dev-ca.pem");
-  const before = readKept(keptPath);
-  const nowMs = dependencies.clock.now();
-  const kept =
-    before !== null && isUsable(before, nowMs)
-      ? isServing(before, hosts, nowMs)
-        ? before
-        : withCertificate(before, hosts, dependencies)
-      : withCertificate(newAuthority(dependencies), hosts, dependencies);
+  const before = readStored(storedPath);
+  const stored = await renewed(before, hosts, dependencies);
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-  if (kept !== before) replaceFile(keptPath, `${JSON.stringify(kept, null, 2)}\n`);
-  replaceFile(authorityPath, kept.authority);
-  return { authorityPath, certificateChain: kept.certificate + kept.authority, privateKey: kept.privateKey };
+  if (stored !== before) replaceFile(storedPath, `${JSON.stringify(stored, null, 2)}\n`);
+  replaceFile(authorityPath, stored.authority);
+  return { authorityPath, certificateChain: stored.certificate + stored.authority, privateKey: stored.privateKey };
 }
 
-function newAuthority(dependencies: Dependencies): Authority {
-  const { certificate, privateKey } = certifyAuthority(partsOf(authorityName, authorityDays, dependencies));
-  return { authority: certificate, authorityKey: privateKey };
+/** What is stored, as far as it can be used again. */
+async function renewed(before: Stored | null, hosts: readonly string[], dependencies: Dependencies): Promise<Stored> {
+  const nowMs = dependencies.clock.now();
+  const isKept = before !== null && isUsable(before, nowMs);
+  if (isKept && isServing(before, hosts, nowMs)) return before;
+  const authority: Certified = isKept
+    ? { certificate: before.authority, privateKey: before.authorityKey }
+    : await certifyAuthority(termsOf(authorityName, authorityDays, dependencies));
+  const terms = termsOf("Sluice development server", certificateDays, dependencies);
+  const server = await certifyServer(terms, hosts, authority);
+  return { authority: authority.certificate, authorityKey: authority.privateKey, ...server };
 }
 
-function withCertificate(
-  { authority, authorityKey }: Authority,
-  hosts: readonly string[],
-  dependencies: Dependencies,
-): Kept {
-  const parts = partsOf("Sluice development server", certificateDays, dependencies);
-  const issuer = { name: authorityName, privateKey: createPrivateKey(authorityKey) };
-  return { authority, authorityKey, ...certifyServer(parts, hosts, issuer) };
-}
-
-function partsOf(name: string, days: number, { clock, random }: Dependencies): CertificateParts {
+function termsOf(name: string, days: number, { clock, random }: Dependencies): CertificateTerms {
   const nowMs = clock.now();
   // It begins a day ago, since a client's clock may be behind.
   return { name, notBefore: nowMs - dayMs, notAfter: nowMs + days * dayMs, serial: random.bytes(16) };
 }
 
 /** Whether the authority is whole, and has its time before it. */
-function isUsable({ authority, authorityKey }: Kept, nowMs: number): boolean {
-  return unless(() => {
+function isUsable({ authority, authorityKey }: Stored, nowMs: number): boolean {
+  return isSo(() => {
     const certificate = new X509Certificate(authority);
     return isValid(certificate, nowMs) && certificate.checkPrivateKey(createPrivateKey(authorityKey));
   });
 }
 
 /** Whether the certificate is the authority's, valid, and for all of the hosts. */
-function isServing({ authority, certificate, privateKey }: Kept, hosts: readonly string[], nowMs: number): boolean {
-  return unless(() => {
+function isServing({ authority, certificate, privateKey }: Stored, hosts: readonly string[], nowMs: number): boolean {
+  return isSo(() => {
     const found = new X509Certificate(certificate);
     const key: KeyObject = createPrivateKey(privateKey);
     const isFor = hosts.every(
@@ -109,10 +96,10 @@ function isServing({ authority, certificate, privateKey }: Kept, hosts: readonly
   });
 }
 
-/** What cannot be read is not usable. */
-function unless(judge: () => boolean): boolean {
+/** False for what cannot be read. */
+function isSo(check: () => boolean): boolean {
   try {
-    return judge();
+    return check();
   } catch {
     return false;
   }
@@ -121,10 +108,10 @@ function unless(judge: () => boolean): boolean {
 const isValid = ({ validFrom, validTo }: X509Certificate, nowMs: number): boolean =>
   Date.parse(validFrom) <= nowMs && Date.parse(validTo) > nowMs + renewDays * dayMs;
 
-function readKept(path: string): Kept | null {
+function readStored(path: string): Stored | null {
   try {
     const file: unknown = JSON.parse(readFileSync(path, "utf8"));
-    const text = (name: keyof Kept): string => {
+    const text = (name: keyof Stored): string => {
       const value: unknown = typeof file === "object" && file !== null ? Reflect.get(file, name) : undefined;
       if (typeof value !== "string") throw new TypeError(`${name} is missing`);
       return value;
