@@ -6,7 +6,9 @@
  */
 import { oracleSymbols } from "@sluice/contract/oracle";
 import { compileAddressSet, systemClock } from "@sluice/lib";
+import { Access } from "../../server/src/access/index.ts";
 import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";
+import type { Grant } from "../../server/src/keys/index.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
 import { AppDoor } from "../../server/src/net/index.ts";
 import { createOracle, type Decimal, type SourceId, type Tick } from "../../server/src/oracle/index.ts";
@@ -63,35 +65,48 @@ function control(path: string, plays: ReturnType<typeof player>): Response | nul
   return new Response("ok");
 }
 
+/** An account's key on the highest tier of both variants. */
+const grantOf = (accountId: string): Grant => ({
+  ok: true,
+  keyId: accountId,
+  accountId,
+  tier: "free",
+  tiers: { platform: "free", oracle: "ultra", "oracle-v2": "enterprise" },
+  permissions: ["read"],
+  restrictions: { networks: null, domains: null, addresses: null },
+  buckets: {
+    requests: [{ bucket: "requests", requestsPerSecond: 1, burst: 1 }],
+    send: [{ bucket: "send", requestsPerSecond: 1, burst: 1 }],
+  },
+  creditsMonthly: null,
+  expiresAt: null,
+});
+
 function startOracle(): string {
   const clock = systemClock;
   const allowance = createCredits(
     {},
     { clock, store: new MeterInMemory(), tally: tallyInMemory("bench", 10_000), log: { warn: nothing } },
   );
-  const grants = new Map(
-    accounts.map((accountId) => [
-      keyOf(accountId),
-      {
-        keyId: accountId,
-        accountId,
-        tiers: { oracle: "ultra", "oracle-v2": "enterprise" },
-        permissions: ["read"],
-      } as const,
-    ]),
-  );
+  const grants = new Map(accounts.map((accountId) => [keyOf(accountId), grantOf(accountId)]));
   let feed: (tick: Tick) => void = nothing;
   let ids = 0;
   const requestId = (): string => `req_${(ids++).toString(36)}`;
   const oracle = createOracle(
-    { trustedProxies: compileAddressSet([]), sunsetMs: null, successorUrl: null },
+    { sunsetMs: null, successorUrl: null },
     {
       clock,
-      keys: {
-        authenticate: (presented) => grants.get(presented ?? "") ?? { refused: "INVALID_API_KEY" },
-        checkRestrictions: () => null,
-      },
-      limits: createLimits({}, { clock }),
+      access: new Access(
+        { trustedProxies: compileAddressSet([]) },
+        {
+          keys: {
+            authenticate: (presented) => grants.get(presented ?? "") ?? { ok: false, code: "INVALID_API_KEY" },
+            checkRestrictions: () => null,
+          },
+          limits: createLimits({}, { clock }),
+          credits: allowance,
+        },
+      ),
       allowances: { v1: allowance, v2: allowance },
       ledger: { insert: async () => undefined, query: async () => [] },
       requestId,

@@ -5,11 +5,12 @@
  */
 import { formatApiKey } from "@sluice/contract/api-key";
 import { compileAddressSet, systemClock, systemRandom } from "@sluice/lib";
+import { Access } from "../../server/src/access/index.ts";
 import { AnswerCache } from "../../server/src/cache/index.ts";
 import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";
 import { GatewayDoor, PubSubDoor } from "../../server/src/gateway/index.ts";
 import { createRequestIds } from "../../server/src/http/index.ts";
-import { createKeys, grantOf, isRefusal } from "../../server/src/keys/index.ts";
+import { createKeys, grantOf } from "../../server/src/keys/index.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
 import { Rpc } from "../../server/src/rpc/index.ts";
 import type { AccountRecord, KeyRecord } from "../../server/src/state/index.ts";
@@ -52,7 +53,7 @@ const keys = createKeys(
   { clock, findByHash: async (hash) => ({ key: keyOf(hash), account }), touch: async () => undefined, log: quiet },
 );
 const granted = await keys.authenticate(presented);
-if (isRefusal(granted)) throw new Error(granted.refused);
+if (!granted.ok) throw new Error(granted.code);
 const credits = createCredits(
   {},
   { clock, log: quiet, store: new MeterInMemory(), tally: tallyInMemory("bench", 10_000) },
@@ -88,9 +89,14 @@ const rpc = new Rpc(
 let factBytes = 0;
 const shared = {
   clock,
-  keys: { authenticate: keys.authenticate.bind(keys), checkRestrictions: () => null },
-  limits: createLimits({}, { clock }),
-  credits,
+  access: new Access(
+    { trustedProxies: compileAddressSet([]) },
+    {
+      keys: { authenticate: keys.authenticate.bind(keys), checkRestrictions: () => null },
+      limits: createLimits({}, { clock }),
+      credits,
+    },
+  ),
   requestId: createRequestIds({ random: systemRandom }),
   served: (fact: { bytesOut: number }) => {
     factBytes += fact.bytesOut;
@@ -119,7 +125,7 @@ const door = new GatewayDoor(
 );
 upstreams.start();
 // The tier's numbers are worked out as for any key; only the rate is out of the way.
-if (grantOf(keyOf(""), account).limits.requestsPerSecond !== requestsPerSecond)
+if (grantOf(keyOf(""), account).buckets.requests[0].requestsPerSecond !== requestsPerSecond)
   throw new Error("the rate was not taken");
 console.log(JSON.stringify({ port: door.port, key: presented }));
 for await (const _ of Bun.stdin.stream()) {

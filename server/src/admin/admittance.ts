@@ -1,18 +1,13 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Permission } from "@sluice/contract/tiers";
 import type { Context } from "hono";
+import type { Access } from "../access/index.ts";
 import { presentedKey, type RestEnvironment, writeRateLimitHeaders } from "../http/index.ts";
-import type { Grant, Refusal } from "../keys/index.ts";
-import type { LimitDecision, SharedLimits } from "../limits/index.ts";
+import type { Grant } from "../keys/index.ts";
 
 export interface AdmittanceDependencies {
-  /** What the presented key may do, its restrictions checked for a request that is of no network. */
-  readonly authenticate: (
-    key: string | null,
-    request: Request,
-    socketAddress: string,
-  ) => Grant | Refusal | Promise<Grant | Refusal>;
-  readonly limits: Pick<SharedLimits, "take">;
+  /** Access for requests that belong to no network. */
+  readonly access: Pick<Access, "admit" | "callerOf" | "permit" | "meter">;
 }
 
 /** Who manages: a key and what it may do. */
@@ -29,19 +24,21 @@ export interface Caller {
  * permission. Cookies are no way in: a page of another site could send them along.
  */
 export class Admittance {
-  readonly #dependencies: AdmittanceDependencies;
+  readonly #access: AdmittanceDependencies["access"];
 
   constructor(dependencies: AdmittanceDependencies) {
-    this.#dependencies = dependencies;
+    this.#access = dependencies.access;
   }
 
   /**
-   * The caller, when its key has one of the permissions; `admin` has them all. Throws the code that refuses it. A change
-   * that a page of another origin makes is refused, whatever key it has.
+   * The caller, when its key has one of the permissions; `admin` has them all. A change that a page of another origin
+   * makes is refused, whatever key it has.
+   *
+   * @throws {SluiceError} with the code that refuses the request
    */
   async admit(context: Context<RestEnvironment>, ...oneOf: readonly Permission[]): Promise<Caller> {
     const grant = await this.#grantOf(context);
-    const decision = await this.#take(grant);
+    const decision = await this.#access.meter(grant.buckets.requests);
     const headers: Record<string, string> = {};
     writeRateLimitHeaders(headers, decision);
     for (const [name, value] of Object.entries(headers)) context.header(name, value);
@@ -49,47 +46,33 @@ export class Admittance {
       throw new SluiceError("RATE_LIMIT_EXCEEDED", { details: { retryAfterSeconds: decision.retryAfterSeconds } });
     }
     requireOwnOrigin(context.req.raw);
-    return requirePermission(grant, oneOf);
+    return this.#callerOf(grant, oneOf);
   }
 
   /** The same without taking from the rate: for streams, which ask again at each message. */
   async admitAgain(context: Context<RestEnvironment>, ...oneOf: readonly Permission[]): Promise<Caller> {
-    return requirePermission(await this.#grantOf(context), oneOf);
-  }
-
-  /** A token of each bucket that binds the key; the answer is the narrowest's, or that of the one that refuses. */
-  async #take(grant: Grant): Promise<LimitDecision> {
-    const [narrowest, ...wider] = grant.buckets.requests;
-    const { limits } = this.#dependencies;
-    const first = await limits.take(narrowest.bucket, narrowest.requestsPerSecond, narrowest.burst);
-    if (!first.allowed) return first;
-    for (const { bucket, requestsPerSecond, burst } of wider) {
-      const decision = await limits.take(bucket, requestsPerSecond, burst);
-      if (!decision.allowed) return decision;
-    }
-    return first;
+    return this.#callerOf(await this.#grantOf(context), oneOf);
   }
 
   async #grantOf(context: Context<RestEnvironment>): Promise<Grant> {
-    const request = context.req.raw;
+    const { headers, url } = context.req.raw;
     // Without a second argument to fetch there is no env at all, whatever its type says.
     const env = context.env as RestEnvironment["Bindings"] | undefined;
-    const key = presentedKey(request.headers, request.url);
-    const grant = await this.#dependencies.authenticate(key, request, env?.socketAddress ?? "");
-    if ("refused" in grant) throw new SluiceError(grant.refused);
+    const caller = this.#access.callerOf(headers, env?.socketAddress ?? "");
+    const grant = await this.#access.admit(presentedKey(headers, url), caller);
+    if (!grant.ok) throw new SluiceError(grant.code);
     return grant;
   }
-}
 
-function requirePermission(grant: Grant, oneOf: readonly Permission[]): Caller {
-  const { keyId, accountId, permissions } = grant;
-  const isOperator = permissions.includes("admin");
-  if (!isOperator && !oneOf.some((permission) => permissions.includes(permission))) {
-    throw new SluiceError("PERMISSION_DENIED", {
-      message: `The API key needs the permission ${oneOf.join(" or ")}`,
-    });
+  #callerOf(grant: Grant, oneOf: readonly Permission[]): Caller {
+    const refusal = this.#access.permit(grant, ["admin", ...oneOf]);
+    if (refusal !== null) {
+      const message = `The API key needs the permission ${oneOf.join(" or ")}`;
+      throw new SluiceError(refusal.code, { message });
+    }
+    const { keyId, accountId, permissions } = grant;
+    return { keyId, accountId, permissions, isOperator: permissions.includes("admin") };
   }
-  return { keyId, accountId, permissions, isOperator };
 }
 
 function requireOwnOrigin({ method, headers }: Request): void {

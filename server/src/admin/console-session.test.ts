@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock, seededRandom } from "@sluice/lib";
+import { accessOfTests, grantOfTests } from "../access/testing/grants.ts";
 import { createLog } from "../observe/index.ts";
 import { openState, type State } from "../state/index.ts";
 import { ConsoleSessions } from "./console-session.ts";
@@ -44,7 +45,12 @@ async function signedIn(expiresAt: number | null) {
   const sessions = new ConsoleSessions({
     state,
     clock,
-    authenticate: async () => ({ accountId: account.id, keyId: record.id }),
+    access: accessOfTests({
+      keys: {
+        authenticate: () => ({ ...grantOfTests, accountId: account.id, keyId: record.id }),
+        checkRestrictions: () => null,
+      },
+    }),
     openAccount: () => null,
   });
   const request = (headers: Record<string, string>) =>

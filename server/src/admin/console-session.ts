@@ -1,6 +1,7 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import type { Context } from "hono";
+import type { Access } from "../access/index.ts";
 import { bearerToken, type RestEnvironment } from "../http/index.ts";
 import { hashSessionToken, type State } from "../state/index.ts";
 
@@ -19,11 +20,8 @@ export interface ConsoleViewer {
 export interface ConsoleSessionDependencies {
   readonly state: { readonly sessions: State["sessions"]; readonly keys: Pick<State["keys"], "get"> };
   readonly clock: Clock;
-  /**
-   * The account and key that a presented API key opens. Throws the code that refuses it, its restrictions included, as
-   * at every other door.
-   */
-  readonly authenticate: (key: string, from: ConsoleCaller) => Promise<{ accountId: string; keyId: string }>;
+  /** Access to the network that the console shows. */
+  readonly access: Pick<Access, "admit" | "callerOf">;
   /**
    * The account that a browser on this machine sees without signing in; null where there is none. Only a development
    * server has one.
@@ -63,7 +61,7 @@ export class ConsoleSessions {
     const { request } = caller;
     const key = request.headers.get("x-api-key") ?? bearerToken(request.headers.get("authorization"));
     if (key !== null && key !== "") {
-      return await this.#dependencies.authenticate(key, caller);
+      return await this.#identify(key, caller);
     }
     const token = cookieOf(request.headers.get("cookie"));
     if (token !== null) {
@@ -75,6 +73,17 @@ export class ConsoleSessions {
     throw new SluiceError("INVALID_API_KEY", { message: "Sign in with an API key" });
   }
 
+  /** The account and key that a presented API key opens. Throws the code that refuses it, its restrictions included. */
+  async #identify(
+    key: string,
+    { request, socketAddress }: ConsoleCaller,
+  ): Promise<{ accountId: string; keyId: string }> {
+    const { access } = this.#dependencies;
+    const grant = await access.admit(key, access.callerOf(request.headers, socketAddress));
+    if (!grant.ok) throw new SluiceError(grant.code);
+    return grant;
+  }
+
   /** A session lives no longer than the key that opened it. */
   async #isKeyInUse(keyId: string | null): Promise<boolean> {
     if (keyId === null) return true;
@@ -83,11 +92,11 @@ export class ConsoleSessions {
     return key.expiresAt === null || key.expiresAt > this.#dependencies.clock.now();
   }
 
-  /** Opens a session for whoever presents a valid key. Throws as `authenticate` does. */
+  /** Opens a session for whoever presents a valid key. Throws the code that refuses the key. */
   async signIn(caller: ConsoleCaller, key: string): Promise<{ accountId: string; expiresAt: number; cookie: string }> {
     const { request } = caller;
     requireSameOrigin(request);
-    const { accountId, keyId } = await this.#dependencies.authenticate(key, caller);
+    const { accountId, keyId } = await this.#identify(key, caller);
     const expiresAt = this.#dependencies.clock.now() + lifeMs;
     const { token } = await this.#dependencies.state.sessions.create({ accountId, keyId, expiresAt });
     return { accountId, expiresAt, cookie: cookieText(request, token, lifeMs / 1_000) };

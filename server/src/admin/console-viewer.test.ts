@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Permission } from "@sluice/contract/tiers";
 import { ManualClock, seededRandom } from "@sluice/lib";
+import { accessOfTests, grantOfTests } from "../access/testing/grants.ts";
 import { createLog } from "../observe/index.ts";
 import { openState, type State } from "../state/index.ts";
 import { ConsoleSessions } from "./console-session.ts";
@@ -52,7 +53,12 @@ test("who operates the server is who holds admin now, by session, by key, and th
   const sessions = new ConsoleSessions({
     state,
     clock,
-    authenticate: async (key) => ({ accountId, keyId: key }),
+    access: accessOfTests({
+      keys: {
+        authenticate: (key) => ({ ...grantOfTests, accountId, keyId: key ?? "" }),
+        checkRestrictions: () => null,
+      },
+    }),
     openAccount: () => accountId,
   });
   const viewed = (headers: Record<string, string>) =>

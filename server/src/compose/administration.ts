@@ -1,8 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock, Random } from "@sluice/lib";
 import { administrationPaths, createAdministration, type EngineBoard, type UpstreamBoard } from "../admin/index.ts";
-import { clientAddress } from "../http/index.ts";
-import type { Grant, Refusal } from "../keys/index.ts";
 import { LedgerUnavailableError } from "../ledger/index.ts";
 import type { AppMount } from "../net/index.ts";
 import type { Log, ServerEvents } from "../observe/index.ts";
@@ -45,22 +43,7 @@ export function mountAdministration({
   ...parts
 }: Parts): AppMount[] {
   const { state, ledger } = stores;
-  const { keys, limits, credits, requestId, trustedProxies } = gateway;
-  const authenticate = async (
-    key: string | null,
-    request: Request,
-    socketAddress: string,
-  ): Promise<Grant | Refusal> => {
-    const grant = await keys.authenticate(key);
-    if ("refused" in grant) return grant;
-    const refused = keys.checkRestrictions(grant, {
-      network: null,
-      origin: request.headers.get("origin"),
-      referer: request.headers.get("referer"),
-      clientAddress: clientAddress(socketAddress, request.headers.get("x-forwarded-for"), trustedProxies),
-    });
-    return refused === null ? grant : { refused };
-  };
+  const { access, credits, requestId } = gateway;
   const app = createAdministration({
     state,
     clock,
@@ -72,8 +55,7 @@ export function mountAdministration({
       requestRefused: (code) => events.requestRefused("admin", code),
     },
     requestId,
-    authenticate,
-    limits,
+    access,
     flushUsage: () => ledger.requests.flush(),
     readUsage: (question) => ledger.requests.usage(question).catch(ledgerAway),
     creditsUsed: (accountId) => credits.spent(accountId),

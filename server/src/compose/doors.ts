@@ -5,7 +5,7 @@ import { type ConsolePages, createConsole } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Engine, EngineService } from "../engine/index.ts";
 import { GatewayDoor, PubSubDoor } from "../gateway/index.ts";
-import { clientAddress, problemResponse } from "../http/index.ts";
+import { problemResponse } from "../http/index.ts";
 import type { Names } from "../names/index.ts";
 import { type AppMount, listening } from "../net/index.ts";
 import type { Log, Metrics } from "../observe/index.ts";
@@ -121,18 +121,7 @@ export function wireConsole(
                 consoleBundles(requireActive(engine), viewer, { door: engineRestUrl(config), nowMs: clock.now() }),
               story: (viewer, id) => consoleBundleStory(requireActive(engine), viewer, { id, nowMs: clock.now() }),
             },
-      authenticate: async (key, { request, socketAddress }) => {
-        const grant = await gateway.keys.authenticate(key);
-        if ("refused" in grant) throw new SluiceError(grant.refused);
-        const broken = gateway.keys.checkRestrictions(grant, {
-          network: config.networkDefault,
-          origin: request.headers.get("origin"),
-          referer: request.headers.get("referer"),
-          clientAddress: clientAddress(socketAddress, request.headers.get("x-forwarded-for"), gateway.trustedProxies),
-        });
-        if (broken !== null) throw new SluiceError(broken);
-        return grant;
-      },
+      access: gateway.access.on(config.networkDefault),
       doors: (): ConsoleDoor[] =>
         parts.doors.map(({ name, url, protocol }) => ({ name, address: url, protocol, status: "open" })),
       upstreams: () => consoleUpstreams(gateway.upstreams),

@@ -28,7 +28,7 @@ export async function openBlockEngine(config: Config, dependencies: Needs): Prom
   const { builder, commission, validators, region, simulators, tickMs } = config.engine;
   if (!opensEngine(config) || builder === null) return null;
   const { clock, random, log, stores, gateway, forgetting, resources } = dependencies;
-  const { keys, limits, requestId, trustedProxies, upstreams, slots } = gateway;
+  const { access, limits, requestId, trustedProxies, upstreams, slots } = gateway;
   const network = config.networkDefault;
   const engine = resources.use(
     await openEngineService(
@@ -51,7 +51,7 @@ export async function openBlockEngine(config: Config, dependencies: Needs): Prom
         chain: engineChain(network, upstreams, slots),
         stores: stores.state.engine,
         ledger: stores.ledger,
-        keys,
+        access,
         limits,
         requestId,
         events: createEngineEvents(dependencies),

@@ -1,5 +1,6 @@
 import { rpcMethods } from "@sluice/contract/rpc";
 import { replaceableAddressSet } from "@sluice/lib";
+import { Access } from "../access/index.ts";
 import { AnswerCache, createCacheEvents } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
 import { createGatewayEvents, type RequestFact, statusStillOpen } from "../gateway/index.ts";
@@ -39,6 +40,8 @@ export function wireGateway(config: Config, dependencies: Needs) {
   const keys = wireKeys(config, dependencies);
   const credits = wireCredits(config, { meter: "credits", store: stores.state.credits }, dependencies);
   const limits = wireLimits(dependencies);
+  const trustedProxies = replaceableAddressSet(config.trustedProxies);
+  const access = new Access({ trustedProxies }, { keys, limits, credits });
   const slots = new SlotNotices();
   const upstreams = resources.use(
     createUpstreams(
@@ -83,6 +86,7 @@ export function wireGateway(config: Config, dependencies: Needs) {
     keys,
     limits,
     credits,
+    access,
     rpc,
     sent,
     upstreams,
@@ -91,7 +95,7 @@ export function wireGateway(config: Config, dependencies: Needs) {
     events,
     tracing,
     requestId: createRequestIds({ random }),
-    trustedProxies: replaceableAddressSet(config.trustedProxies),
+    trustedProxies,
     resizeCache: (bytesMax: number) => cache.resizeFinal(bytesMax),
   };
 }

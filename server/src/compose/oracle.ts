@@ -34,13 +34,12 @@ export const opensOracle = (config: Config): boolean =>
 export function openOracle(config: Config, dependencies: Needs): Oracle | null {
   if (!opensOracle(config)) return null;
   const { clock, random, events, stores, gateway, forgetting, resources } = dependencies;
-  const { keys, limits, requestId, trustedProxies } = gateway;
+  const { access, requestId } = gateway;
   const { requests } = stores.state;
   const oracleEvents = createOracleEvents(dependencies, requestEvents(dependencies));
   const oracle = resources.use(
     createOracle(
       {
-        trustedProxies,
         sunsetMs: config.oracle.sunsetMs,
         successorUrl: config.oracle.successorUrl,
         tickLog:
@@ -50,8 +49,7 @@ export function openOracle(config: Config, dependencies: Needs): Oracle | null {
       },
       {
         clock,
-        keys,
-        limits,
+        access,
         allowances: {
           v1: wireCredits(config, { meter: "oracle", store: requests.oracle }, dependencies),
           v2: wireCredits(config, { meter: "oracle-v2", store: requests["oracle-v2"] }, dependencies),

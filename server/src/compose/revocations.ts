@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { formatApiKey } from "@sluice/contract/api-key";
 import { ManualClock, type Random, seededRandom } from "@sluice/lib";
-import { createKeys, type Grant, isRefusal, type Keys, type Refusal } from "../keys/index.ts";
+import { createKeys, type Grant, type KeyRefusal, type Keys } from "../keys/index.ts";
 import { type Forgetting, followForgetting } from "./forgetting.ts";
 import { farMs, type KeyRow, rowOf, type StoredAccount, type StoredKey } from "./simulated-keys.ts";
 import { SimulatedNotices } from "./simulated-notices.ts";
@@ -199,9 +199,9 @@ export class Revocations {
     const toldKey = replica.told.get(key.hash) ?? 0;
     const toldAccount = replica.told.get(key.account.id) ?? 0;
     const isTaken = (): boolean => this.#replicas.includes(replica);
-    const judge = (outcome: Grant | Refusal): void => {
+    const judge = (outcome: Grant | KeyRefusal): void => {
       if (!isTaken()) return;
-      if (isRefusal(outcome)) {
+      if (!outcome.ok) {
         this.#refused += 1;
         return;
       }

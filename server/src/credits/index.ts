@@ -1,12 +1,12 @@
 /**
  * credits: what calls cost. Spends an account's monthly credits from leases that it fetches from state in blocks, so that
  * a take is a subtraction in memory and no credit is ever given twice, however many processes spend. Each take is counted
- * in a tally that survives the process, by which the next one settles what a killed one held. Asked by door (and by
- * whatever else charges) after keys and limits; feeds state with what was used.
+ * in a tally that survives the process, by which the next one settles what a killed one held. Asked by access (and by
+ * each product that counts its requests) after keys and limits; feeds state with what was used.
  */
 export { createCredits } from "./credits.ts";
 export { type CreditsEvents, createCreditsEvents, creditMetrics } from "./events.ts";
-export type { Credits, CreditsDependencies, CreditsOptions, CreditsStore } from "./interfaces.ts";
+export type { Allowance, Credits, CreditsDependencies, CreditsOptions, CreditsStore } from "./interfaces.ts";
 export { MeterInMemory } from "./meter-in-memory.ts";
 export { monthOf } from "./month.ts";
 export { type OpenCreditsDependencies, type OpenCreditsOptions, openCredits } from "./open.ts";

@@ -64,3 +64,6 @@ export interface Credits extends AsyncDisposable {
   /** Reports unlimited usage, gives idle leases back, forgets idle accounts. Never rejects. */
   sweep(): Promise<void>;
 }
+
+/** A month's credits, or a product's requests a month, as those who spend them see them. */
+export type Allowance = Pick<Credits, "take" | "refund" | "spent">;

@@ -1,7 +1,7 @@
 import { anyOrigin, openCorsHeaders } from "../http/index.ts";
+import type { LimitDecision } from "../limits/index.ts";
 import { fieldLines } from "../net/index.ts";
 import type { Exchange } from "./exchange.ts";
-import type { LimitDecision } from "./interfaces.ts";
 
 /** The header lines of one kind of answer: what is the same as in the last one is not written anew. */
 class Template {

@@ -1,4 +1,6 @@
 import { jsonRpcFailureBody } from "../http/index.ts";
+import type { Grant } from "../keys/index.ts";
+import type { LimitDecision } from "../limits/index.ts";
 import { type AnswerBody, CutBody } from "../net/index.ts";
 import type { EnvelopeItem } from "../rpc/index.ts";
 import type { WholeBody } from "../upstreams/index.ts";
@@ -6,8 +8,6 @@ import { type Answer, joinedBatch, spliced } from "./answer.ts";
 import { answerCall, type CallResult, type OpenedCall, openCall, type RefusedCall, refusedCall } from "./call.ts";
 import { respond } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";
-import type { DoorGrant, LimitDecision } from "./interfaces.ts";
-import { takeCredits, takeRequestTokens, takeSendToken } from "./metering.ts";
 import { ownLabel, rpcCodeOf } from "./refusal.ts";
 import { factOf } from "./served.ts";
 import { refuse } from "./single.ts";
@@ -30,10 +30,10 @@ const priceOf = (call: BatchCall): number => ("code" in call ? 0 : (call.page?.c
 export async function serveBatch(
   stages: Stages,
   exchange: Exchange,
-  grant: DoorGrant,
+  grant: Grant,
   items: readonly EnvelopeItem[],
 ): Promise<Answer> {
-  exchange.decision = await takeRequestTokens(stages.limits, grant, items.length);
+  exchange.decision = await stages.access.meter(grant.buckets.requests, items.length);
   if (exchange.decision?.allowed === false) {
     const { burst } = exchange.decision;
     // Waiting does not help who asks for more at once than the bucket ever holds; it is said how many would pass.
@@ -43,7 +43,7 @@ export async function serveBatch(
   }
   const calls = items.map((item) => openCall(stages.rpc, item));
   const price = calls.reduce((sum, call) => sum + priceOf(call), 0);
-  if (!(await takeCredits(stages.credits, grant, price))) {
+  if (!(await stages.access.charge(grant, price))) {
     return refuse(stages, exchange, grant, wholeRefused("INSUFFICIENT_CREDITS"), "null", "");
   }
   const room = new AnswerRoom(batchAnswerBytesMax);
@@ -59,12 +59,12 @@ const wholeRefused = (code: "RATE_LIMIT_EXCEEDED" | "INSUFFICIENT_CREDITS", mess
 function answerOne(
   stages: Stages,
   exchange: Exchange,
-  grant: DoorGrant,
+  grant: Grant,
   call: BatchCall,
 ): CallResult | Promise<CallResult> {
   if ("code" in call) return refusedCall(call.code, call.message);
   if (call.page?.isSend !== true) return answerCall(stages, exchange, call);
-  const taken = takeSendToken(stages.limits, grant);
+  const taken = stages.access.meter(grant.buckets.send);
   return taken instanceof Promise
     ? taken.then((decision) => answerSend(stages, exchange, call, decision))
     : answerSend(stages, exchange, call, taken);
@@ -115,7 +115,7 @@ async function wholeIn(room: AnswerRoom, result: CallResult): Promise<WholeResul
 function finish(
   stages: Stages,
   exchange: Exchange,
-  grant: DoorGrant,
+  grant: Grant,
   calls: readonly BatchCall[],
   results: readonly WholeResult[],
 ): Answer | Promise<Answer> {
@@ -150,7 +150,7 @@ function finish(
       }),
     );
   }
-  if (refunded > 0) stages.credits.refund(grant.accountId, refunded, exchange.at);
+  if (refunded > 0) stages.access.refund(grant, refunded, exchange.at);
   const endpoint = labels.size === 0 ? ownLabel : [...labels].join(", ");
   const fields = stages.headers.fill(exchange, isHit, endpoint, isHit ? latencyMs : upstreamMs);
   const answered = { fields, requestId: exchange.requestId, cache: isHit ? "HIT" : "MISS" } as const;

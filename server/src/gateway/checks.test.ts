@@ -55,7 +55,7 @@ const checks: readonly {
     status: 401,
     rpcCode: [-33411, -33401][index] ?? 0,
     breakIt: ({ fakes }: BootedDoor) => {
-      fakes.authenticate = async () => ({ refused: code });
+      fakes.authenticate = async () => ({ ok: false, code });
     },
   })),
 ];

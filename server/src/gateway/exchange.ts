@@ -1,7 +1,8 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet } from "@sluice/lib";
 import { clientAddress, type HeaderReader } from "../http/index.ts";
-import type { DoorGrant, LimitDecision, RestrictedRequest } from "./interfaces.ts";
+import type { Grant, RestrictedRequest } from "../keys/index.ts";
+import type { LimitDecision } from "../limits/index.ts";
 
 /** A request's head and where it came from, as the stages see them. */
 export interface Caller {
@@ -25,7 +26,7 @@ export class Exchange implements RestrictedRequest {
   readonly startedMs: number;
   readonly origin: string | null;
   network: Network;
-  grant: DoorGrant | null = null;
+  grant: Grant | null = null;
   decision: LimitDecision | null = null;
   bytesIn = 0;
   readonly #trustedProxies: AddressSet;

@@ -1,5 +1,6 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet, Clock } from "@sluice/lib";
+import type { Access } from "../access/index.ts";
 import {
   docsRedirect,
   hasSingleHost,
@@ -26,7 +27,7 @@ import type { Answer } from "./answer.ts";
 import { AnswerHeaders } from "./answer-headers.ts";
 import { BodyReads } from "./body-reads.ts";
 import type { GatewayEvents } from "./events.ts";
-import type { DoorCredits, DoorKeys, DoorLimits, DoorTracing, HealthSource, RequestFact } from "./interfaces.ts";
+import type { DoorTracing, HealthSource, RequestFact } from "./interfaces.ts";
 import { isBeneath, isRpcPath } from "./network.ts";
 import { Overload, overloadDefaults } from "./overload.ts";
 import { Pipeline } from "./pipeline.ts";
@@ -46,9 +47,7 @@ export interface GatewayDoorOptions {
 
 export interface GatewayDoorDependencies {
   readonly clock: Clock;
-  readonly keys: DoorKeys;
-  readonly limits: DoorLimits;
-  readonly credits: DoorCredits;
+  readonly access: Access;
   readonly rpc: Rpc;
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;

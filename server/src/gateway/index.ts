@@ -10,10 +10,6 @@ export {
   type GatewayDoorOptions,
 } from "./gateway.ts";
 export {
-  type DoorCredits,
-  type DoorGrant,
-  type DoorKeys,
-  type DoorLimits,
   type DoorTracing,
   type HealthSource,
   type RequestFact,

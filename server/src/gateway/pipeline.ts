@@ -1,8 +1,9 @@
-import type { ErrorCode } from "@sluice/contract/errors";
 import { limits } from "@sluice/contract/limits";
 import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet } from "@sluice/lib";
 import { failureOf, pathOf, presentedKey } from "../http/index.ts";
+import type { Grant, KeyRefusal } from "../keys/index.ts";
+import type { LimitDecision } from "../limits/index.ts";
 import type { ReadableBody } from "../net/index.ts";
 import { readEnvelope } from "../rpc/index.ts";
 import { admissionRefusal } from "./admission.ts";
@@ -10,8 +11,6 @@ import type { Answer } from "./answer.ts";
 import { serveBatch } from "./batch.ts";
 import type { BodyReads } from "./body-reads.ts";
 import { type Caller, Exchange } from "./exchange.ts";
-import type { DoorGrant, LimitDecision } from "./interfaces.ts";
-import { takeRequestTokens } from "./metering.ts";
 import { chooseNetwork } from "./network.ts";
 import type { Overload } from "./overload.ts";
 import { type Refusal, refusalAnswer, rpcCodeOf } from "./refusal.ts";
@@ -73,7 +72,7 @@ export class Pipeline {
       if (!this.#stages.overload.admits(exchange.startedMs)) return this.#turnAway(exchange, { code: "OVERLOADED" });
       const refusal = admissionRefusal(request);
       if (refusal !== null) return this.#turnAway(exchange, refusal);
-      const identified = this.#stages.keys.authenticate(presentedKey(request.headers, request.target));
+      const identified = this.#stages.access.identify(presentedKey(request.headers, request.target));
       if (!(identified instanceof Promise)) return this.#identified(request, exchange, identified);
       return identified
         .then((outcome) => this.#identified(request, exchange, outcome))
@@ -83,20 +82,16 @@ export class Pipeline {
     }
   }
 
-  #identified(
-    request: Asked,
-    exchange: Exchange,
-    grant: DoorGrant | { readonly refused: ErrorCode },
-  ): Answer | Promise<Answer> {
-    if ("refused" in grant) return this.#turnAway(exchange, { code: grant.refused });
+  #identified(request: Asked, exchange: Exchange, grant: Grant | KeyRefusal): Answer | Promise<Answer> {
+    if (!grant.ok) return this.#turnAway(exchange, { code: grant.code });
     exchange.grant = grant;
     const network = chooseNetwork(request, pathOf(request.target), this.#options.networkDefault);
     if (network === null) {
       return this.#refuse(exchange, grant, { code: "INVALID_REQUEST", message: "There is no network of that name" });
     }
     exchange.network = network;
-    const restriction = this.#stages.keys.checkRestrictions(grant, exchange);
-    if (restriction !== null) return this.#refuse(exchange, grant, { code: restriction });
+    const restriction = this.#stages.access.restrict(grant, exchange);
+    if (restriction !== null) return this.#refuse(exchange, grant, { code: restriction.code });
     const body = this.#stages.bodies.read(request, exchange.startedMs);
     return body instanceof Promise
       ? body.then((read) => this.#opened(exchange, grant, read))
@@ -104,7 +99,7 @@ export class Pipeline {
   }
 
   /** From the body on. A malformed body takes a token as well, or garbage would be free of the rate limit. */
-  #opened(exchange: Exchange, grant: DoorGrant, body: string | Refusal): Answer | Promise<Answer> {
+  #opened(exchange: Exchange, grant: Grant, body: string | Refusal): Answer | Promise<Answer> {
     try {
       if (typeof body !== "string") return this.#refuseMetered(exchange, grant, unreadable(exchange, body));
       exchange.bytesIn = body.length;
@@ -137,13 +132,13 @@ export class Pipeline {
     return refusalAnswer(exchange, refusal);
   }
 
-  #refuseMetered(exchange: Exchange, grant: DoorGrant, refusal: Refusal): Answer | Promise<Answer> {
-    const taken = takeRequestTokens(this.#stages.limits, grant, 1);
+  #refuseMetered(exchange: Exchange, grant: Grant, refusal: Refusal): Answer | Promise<Answer> {
+    const taken = this.#stages.access.meter(grant.buckets.requests);
     if (!(taken instanceof Promise)) return this.#refuseCounted(exchange, grant, refusal, taken);
     return taken.then((decision) => this.#refuseCounted(exchange, grant, refusal, decision));
   }
 
-  #refuseCounted(exchange: Exchange, grant: DoorGrant, refusal: Refusal, decision: LimitDecision | null): Answer {
+  #refuseCounted(exchange: Exchange, grant: Grant, refusal: Refusal, decision: LimitDecision | null): Answer {
     exchange.decision = decision;
     if (exchange.decision?.allowed !== false) return this.#refuse(exchange, grant, refusal);
     const { retryAfterSeconds } = exchange.decision;
@@ -154,7 +149,7 @@ export class Pipeline {
     });
   }
 
-  #refuse(exchange: Exchange, grant: DoorGrant, refusal: Refusal): Answer {
+  #refuse(exchange: Exchange, grant: Grant, refusal: Refusal): Answer {
     const answer = refusalAnswer(exchange, refusal);
     this.#stages.served(
       factOf(exchange, grant, {

@@ -1,5 +1,6 @@
+import type { Grant } from "../keys/index.ts";
 import type { Exchange } from "./exchange.ts";
-import type { DoorGrant, RequestFact } from "./interfaces.ts";
+import type { RequestFact } from "./interfaces.ts";
 
 /** What is told about one answered call, beside what its exchange knows. */
 export interface ServedCall {
@@ -14,7 +15,7 @@ export interface ServedCall {
   readonly upstream: string;
 }
 
-export function factOf(exchange: Exchange, grant: DoorGrant, call: ServedCall): RequestFact {
+export function factOf(exchange: Exchange, grant: Grant, call: ServedCall): RequestFact {
   return {
     at: exchange.at,
     requestId: exchange.requestId,

@@ -1,12 +1,12 @@
 import { errorTable } from "@sluice/contract/errors";
+import type { Grant } from "../keys/index.ts";
+import type { LimitDecision } from "../limits/index.ts";
 import { CutBody, type StreamEnding } from "../net/index.ts";
 import type { EnvelopeItem } from "../rpc/index.ts";
 import { type Answer, spliced, splicedBytes } from "./answer.ts";
 import { answerCall, type CallResult, type OpenedCall, openCall } from "./call.ts";
 import { type Answered, respond, respondLarge } from "./compression.ts";
 import type { Exchange } from "./exchange.ts";
-import type { DoorGrant, LimitDecision } from "./interfaces.ts";
-import { takeCredits, takeRequestTokens, takeSendToken } from "./metering.ts";
 import { refusalAnswer, rpcCodeOf } from "./refusal.ts";
 import { factOf } from "./served.ts";
 import type { Stages } from "./stages.ts";
@@ -15,11 +15,11 @@ import type { Stages } from "./stages.ts";
 export function serveSingle(
   stages: Stages,
   exchange: Exchange,
-  grant: DoorGrant,
+  grant: Grant,
   item: EnvelopeItem,
 ): Answer | Promise<Answer> {
   const call = openCall(stages.rpc, item);
-  const taken = takeRequestTokens(stages.limits, grant, 1);
+  const taken = stages.access.meter(grant.buckets.requests, 1);
   if (taken instanceof Promise) return taken.then((decision) => serveMetered(stages, exchange, grant, call, decision));
   return serveMetered(stages, exchange, grant, call, taken);
 }
@@ -27,7 +27,7 @@ export function serveSingle(
 function serveMetered(
   stages: Stages,
   exchange: Exchange,
-  grant: DoorGrant,
+  grant: Grant,
   call: ReturnType<typeof openCall>,
   decision: LimitDecision | null,
 ): Answer | Promise<Answer> {
@@ -38,7 +38,7 @@ function serveMetered(
     return refuse(stages, exchange, grant, { ok: false, code: call.code, message, upstream: "" }, call.id, "");
   }
   if (call.page?.isSend !== true) return servePriced(stages, exchange, grant, call);
-  const sending = takeSendToken(stages.limits, grant);
+  const sending = stages.access.meter(grant.buckets.send);
   if (sending instanceof Promise) return sending.then((sendable) => serveSend(stages, exchange, grant, call, sendable));
   return serveSend(stages, exchange, grant, call, sending);
 }
@@ -46,7 +46,7 @@ function serveMetered(
 function serveSend(
   stages: Stages,
   exchange: Exchange,
-  grant: DoorGrant,
+  grant: Grant,
   call: OpenedCall,
   decision: LimitDecision,
 ): Answer | Promise<Answer> {
@@ -55,8 +55,8 @@ function serveSend(
   return limited(stages, exchange, grant, call.id);
 }
 
-function servePriced(stages: Stages, exchange: Exchange, grant: DoorGrant, call: OpenedCall): Answer | Promise<Answer> {
-  const paid = takeCredits(stages.credits, grant, call.page?.credits ?? 1);
+function servePriced(stages: Stages, exchange: Exchange, grant: Grant, call: OpenedCall): Answer | Promise<Answer> {
+  const paid = stages.access.charge(grant, call.page?.credits ?? 1);
   return typeof paid === "boolean"
     ? servePaid(stages, exchange, grant, call, paid)
     : paid.then((isPaid) => servePaid(stages, exchange, grant, call, isPaid));
@@ -65,7 +65,7 @@ function servePriced(stages: Stages, exchange: Exchange, grant: DoorGrant, call:
 function servePaid(
   stages: Stages,
   exchange: Exchange,
-  grant: DoorGrant,
+  grant: Grant,
   call: OpenedCall,
   isPaid: boolean,
 ): Answer | Promise<Answer> {
@@ -82,13 +82,13 @@ function servePaid(
 function finish(
   stages: Stages,
   exchange: Exchange,
-  grant: DoorGrant,
+  grant: Grant,
   call: OpenedCall,
   result: CallResult,
 ): Answer | Promise<Answer> {
   const price = call.page?.credits ?? 1;
   if (!result.ok) {
-    stages.credits.refund(grant.accountId, price, exchange.at);
+    stages.access.refund(grant, price, exchange.at);
     return refuse(stages, exchange, grant, result, call.id, recordedMethod(call));
   }
   const { answer, hit } = result;
@@ -130,14 +130,14 @@ function finish(
 function tellLarge(
   stages: Stages,
   exchange: Exchange,
-  grant: DoorGrant,
+  grant: Grant,
   call: OpenedCall,
   upstream: string,
   { how, bytes, error }: StreamEnding,
 ): void {
   const price = call.page?.credits ?? 1;
   const isCut = how === "cut";
-  if (isCut) stages.credits.refund(grant.accountId, price, exchange.at);
+  if (isCut) stages.access.refund(grant, price, exchange.at);
   if (isCut && !(error instanceof CutBody)) {
     stages.events.internalError("large answer", error, { requestId: exchange.requestId });
   }
@@ -162,7 +162,7 @@ function recordedMethod(call: OpenedCall): string {
   return call.page === null ? "unknown" : call.method;
 }
 
-function limited(stages: Stages, exchange: Exchange, grant: DoorGrant, id: string): Answer {
+function limited(stages: Stages, exchange: Exchange, grant: Grant, id: string): Answer {
   return refuse(
     stages,
     exchange,
@@ -177,7 +177,7 @@ function limited(stages: Stages, exchange: Exchange, grant: DoorGrant, id: strin
 export function refuse(
   stages: Stages,
   exchange: Exchange,
-  grant: DoorGrant,
+  grant: Grant,
   result: Extract<CallResult, { ok: false }>,
   id: string,
   method: string,

@@ -1,9 +1,9 @@
 /**
- * keys: who is calling and what they may do. Takes the presented key from door, answers a Grant from memory or from
+ * keys: who is calling and what they may do. Takes the presented key from access, answers a Grant from memory or from
  * state (5-minute cache, negative cache, one look-up at a time per key), checks network, domain and address
  * restrictions, and hands last-used times back to state in batches. Revocations reach it through `invalidate`.
  */
 export { createKeysEvents, type KeyCacheOutcome, type KeysEvents, keyMetrics } from "./events.ts";
-export { type Grant, grantOf, isRefusal, type RateBucket, type Refusal } from "./grant.ts";
+export { type Grant, grantOf, type KeyRefusal, type RateBucket } from "./grant.ts";
 export { createKeys, type Keys, type KeysDependencies, type KeysOptions } from "./keys.ts";
-export type { CompiledRestrictions, RestrictedRequest } from "./restrictions.ts";
+export type { CompiledRestrictions, RestrictedRequest, RestrictionCode } from "./restrictions.ts";

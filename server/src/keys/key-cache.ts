@@ -1,4 +1,4 @@
-import type { Grant, Refusal } from "./grant.ts";
+import type { Grant, KeyRefusal } from "./grant.ts";
 import type { UsedKey } from "./last-used.ts";
 
 /** A key that exists, as it was at `checkedAtMs` (monotonic). */
@@ -8,7 +8,7 @@ export interface KeyEntry extends UsedKey {
   readonly accountId: string;
   /** Null when the key exists and is not active. */
   readonly grant: Grant | null;
-  readonly refusal: Refusal | null;
+  readonly refusal: KeyRefusal | null;
   readonly checkedAtMs: number;
   /** Monotonic; until then the entry is used without a look-up. */
   freshUntilMs: number;

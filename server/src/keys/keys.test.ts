@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { formatApiKey } from "@sluice/contract/api-key";
 import { ManualClock, seededRandom } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
-import { type Grant, grantOf, isRefusal, type Refusal } from "./grant.ts";
+import { type Grant, grantOf, type KeyRefusal } from "./grant.ts";
 import { createKeys, type KeysOptions } from "./keys.ts";
 
 const random = seededRandom(7);
@@ -71,7 +71,7 @@ function bootKeys(options: Partial<KeysOptions> = {}) {
   return { keys, clock, stored, store, touched, warnings, put };
 }
 
-const codeOf = (outcome: Grant | Refusal): string => (isRefusal(outcome) ? outcome.refused : "granted");
+const codeOf = (outcome: Grant | KeyRefusal): string => (outcome.ok ? "granted" : outcome.code);
 
 test("a missing or malformed key is refused without a look-up and without waiting", () => {
   const { keys, store } = bootKeys();
@@ -85,7 +85,7 @@ test("a missing or malformed key is refused without a look-up and without waitin
     valid.replace("live", "dev"),
     "a".repeat(100_000),
   ]) {
-    expect(keys.authenticate(presented)).toEqual({ refused: "INVALID_API_KEY" });
+    expect(keys.authenticate(presented)).toEqual({ ok: false, code: "INVALID_API_KEY" });
   }
   expect(store.lookups).toBe(0);
 });
@@ -116,7 +116,7 @@ test("an unknown key is remembered for a while only, and not past its invalidati
   const { keys, clock, store, put } = bootKeys();
   const presented = newKey();
   expect(codeOf(await keys.authenticate(presented))).toBe("INVALID_API_KEY");
-  expect(keys.authenticate(presented)).toEqual({ refused: "INVALID_API_KEY" });
+  expect(keys.authenticate(presented)).toEqual({ ok: false, code: "INVALID_API_KEY" });
   expect(store.lookups).toBe(1);
   put(presented);
   keys.invalidate(hashOf(presented));
@@ -134,7 +134,7 @@ test("disabled and revoked keys are KEY_INACTIVE, and an expired one is from its
     const presented = newKey();
     put(presented, { status });
     expect(codeOf(await keys.authenticate(presented))).toBe("KEY_INACTIVE");
-    expect(keys.authenticate(presented)).toEqual({ refused: "KEY_INACTIVE" });
+    expect(keys.authenticate(presented)).toEqual({ ok: false, code: "KEY_INACTIVE" });
   }
   const presented = newKey();
   put(presented, { expiresAt: clock.now() + 1_000 });
@@ -142,14 +142,14 @@ test("disabled and revoked keys are KEY_INACTIVE, and an expired one is from its
   clock.advance(999);
   expect(codeOf(await keys.authenticate(presented))).toBe("granted");
   clock.advance(1);
-  expect(keys.authenticate(presented)).toEqual({ refused: "KEY_INACTIVE" });
+  expect(keys.authenticate(presented)).toEqual({ ok: false, code: "KEY_INACTIVE" });
 });
 
 test("a development key is refused without a look-up where it is not accepted", () => {
   const { keys, store, put } = bootKeys({ developmentKeys: "refuse" });
   const presented = newKey("dev");
   put(presented);
-  expect(keys.authenticate(presented)).toEqual({ refused: "INVALID_API_KEY" });
+  expect(keys.authenticate(presented)).toEqual({ ok: false, code: "INVALID_API_KEY" });
   expect(store.lookups).toBe(0);
 });
 
@@ -254,7 +254,7 @@ test("look-ups at one time are bounded", async () => {
   const gate = Promise.withResolvers<void>();
   store.gate = gate.promise;
   const waiting = [keys.authenticate(newKey()), keys.authenticate(newKey())];
-  expect(keys.authenticate(newKey())).toEqual({ refused: "OVERLOADED" });
+  expect(keys.authenticate(newKey())).toEqual({ ok: false, code: "OVERLOADED" });
   gate.resolve();
   expect((await Promise.all(waiting)).map(codeOf)).toEqual(["INVALID_API_KEY", "INVALID_API_KEY"]);
 });
@@ -317,20 +317,15 @@ test("last-used times are written in one batch, kept while the store fails, and 
 test("a key's own rate binds it below its account's and never above", () => {
   const presented = newKey();
   const plain = grantOf(record(presented), account());
-  expect(plain.limits).toEqual({
-    requestsPerSecond: 50,
-    burst: 100,
-    sendTransactionsPerSecond: 20,
-    sendBurst: 40,
-    enhancedRequestsPerSecond: 10,
-    enhancedBurst: 20,
-  });
+  expect(plain.buckets.send).toEqual([{ bucket: "send:acc_1", requestsPerSecond: 20, burst: 40 }]);
   expect(plain.buckets.requests).toEqual([{ bucket: "requests:acc_1", requestsPerSecond: 50, burst: 100 }]);
-  const own = grantOf(record(presented, { requestsPerSecond: 5, enhancedRequestsPerSecond: 99 }), account());
-  expect(own.limits).toMatchObject({ requestsPerSecond: 5, burst: 10, enhancedRequestsPerSecond: 10 });
-  expect(own.buckets.requests.map(({ bucket }) => bucket)).toEqual([`requests:${own.keyId}`, "requests:acc_1"]);
+  const own = grantOf(record(presented, { requestsPerSecond: 5 }), account());
+  expect(own.buckets.requests).toEqual([
+    { bucket: `requests:${own.keyId}`, requestsPerSecond: 5, burst: 10 },
+    { bucket: "requests:acc_1", requestsPerSecond: 50, burst: 100 },
+  ]);
   const wide = grantOf(record(presented, { requestsPerSecond: 5_000 }), account({ requestsPerSecond: 70 }));
-  expect(wide.limits.requestsPerSecond).toBe(70);
+  expect(wide.buckets.requests).toEqual([{ bucket: "requests:acc_1", requestsPerSecond: 70, burst: 140 }]);
   expect(plain.creditsMonthly).toBe(2_500_000n);
   expect(grantOf(record(presented), account({ creditsMonthly: 5n })).creditsMonthly).toBe(5n);
 });

@@ -1,13 +1,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { parseApiKey } from "@sluice/contract/api-key";
-import type { ErrorCode } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 import type { KeyCacheOutcome, KeysEvents } from "./events.ts";
-import { type Grant, grantOf, type Refusal } from "./grant.ts";
+import { type Grant, grantOf, type KeyRefusal } from "./grant.ts";
 import { KeyCache, type KeyEntry } from "./key-cache.ts";
 import { LastUsed } from "./last-used.ts";
-import { brokenRestriction, type RestrictedRequest } from "./restrictions.ts";
+import { brokenRestriction, type RestrictedRequest, type RestrictionCode } from "./restrictions.ts";
 
 export interface KeysOptions {
   /** "refuse" in production: a development key is then as good as none. */
@@ -42,9 +41,9 @@ export interface Keys extends AsyncDisposable {
    * key, KEY_INACTIVE for one that is disabled, revoked or expired, OVERLOADED when the store cannot be asked and
    * nothing fresh enough is known: never a grant by default. A promise only when a look-up is needed.
    */
-  authenticate(presented: string | null): Grant | Refusal | Promise<Grant | Refusal>;
+  authenticate(presented: string | null): Grant | KeyRefusal | Promise<Grant | KeyRefusal>;
   /** The code of the first restriction of the key that the request breaks, or null. */
-  checkRestrictions(grant: Grant, request: RestrictedRequest): ErrorCode | null;
+  checkRestrictions(grant: Grant, request: RestrictedRequest): RestrictionCode | null;
   /** Forgets a key at once, also one that is being looked up at this moment; for changes and revocations. */
   invalidate(hash: string): void;
   /** The same for all keys of an account; for changes of its tiers. */
@@ -57,7 +56,7 @@ export interface Keys extends AsyncDisposable {
 
 interface Flight {
   readonly hash: string;
-  promise: Promise<Grant | Refusal>;
+  promise: Promise<Grant | KeyRefusal>;
   /** Set when what is being read may have changed since the read began. */
   isOutdated: boolean;
 }
@@ -77,9 +76,9 @@ const defaults = {
 /** A key that changes while it is read is read again, at most so often; then who asks for it is told to come again. */
 const readsMax = 5;
 
-const invalidKey: Refusal = { refused: "INVALID_API_KEY" };
-const inactiveKey: Refusal = { refused: "KEY_INACTIVE" };
-const overloaded: Refusal = { refused: "OVERLOADED" };
+const invalidKey: KeyRefusal = { ok: false, code: "INVALID_API_KEY" };
+const inactiveKey: KeyRefusal = { ok: false, code: "KEY_INACTIVE" };
+const overloaded: KeyRefusal = { ok: false, code: "OVERLOADED" };
 
 class KeyRing implements Keys {
   readonly #options: Required<Omit<KeysOptions, "flushIntervalMs">>;
@@ -101,7 +100,7 @@ class KeyRing implements Keys {
     this.#timer?.unref();
   }
 
-  authenticate(presented: string | null): Grant | Refusal | Promise<Grant | Refusal> {
+  authenticate(presented: string | null): Grant | KeyRefusal | Promise<Grant | KeyRefusal> {
     if (presented === null) return invalidKey;
     const entry = this.#cache.known(presented);
     if (entry !== undefined && entry.freshUntilMs > this.#clock.monotonic()) {
@@ -111,7 +110,7 @@ class KeyRing implements Keys {
     return this.#lookUp(presented, entry ?? null);
   }
 
-  checkRestrictions(grant: Grant, request: RestrictedRequest): ErrorCode | null {
+  checkRestrictions(grant: Grant, request: RestrictedRequest): RestrictionCode | null {
     return brokenRestriction(grant.restrictions, request);
   }
 
@@ -141,7 +140,7 @@ class KeyRing implements Keys {
     await this.#lastUsed.drain().catch((error: unknown) => this.#warn(error, "last-used times were not written"));
   }
 
-  #judge(entry: KeyEntry): Grant | Refusal {
+  #judge(entry: KeyEntry): Grant | KeyRefusal {
     const { grant } = entry;
     entry.isUsed = true;
     if (grant === null) return entry.refusal ?? inactiveKey;
@@ -152,7 +151,7 @@ class KeyRing implements Keys {
   }
 
   /** The way of a key that is not in memory, or no longer fresh: one look-up for however many requests carry it. */
-  #lookUp(presented: string, stale: KeyEntry | null): Grant | Refusal | Promise<Grant | Refusal> {
+  #lookUp(presented: string, stale: KeyEntry | null): Grant | KeyRefusal | Promise<Grant | KeyRefusal> {
     const parsed = parseApiKey(presented);
     if (parsed === null) {
       this.#count("malformed");
@@ -174,7 +173,7 @@ class KeyRing implements Keys {
     return flight.promise;
   }
 
-  async #fly(presented: string, flight: Flight, stale: KeyEntry | null): Promise<Grant | Refusal> {
+  async #fly(presented: string, flight: Flight, stale: KeyEntry | null): Promise<Grant | KeyRefusal> {
     for (let read = 1; ; read += 1) {
       flight.isOutdated = false;
       let found: { key: KeyRecord; account: AccountRecord } | null;
@@ -195,7 +194,7 @@ class KeyRing implements Keys {
     presented: string,
     flight: Flight,
     found: { key: KeyRecord; account: AccountRecord } | null,
-  ): Grant | Refusal {
+  ): Grant | KeyRefusal {
     const nowMs = this.#clock.monotonic();
     if (found === null || !isSameHash(found.key.hash, flight.hash)) {
       this.#cache.putUnknown(presented, flight.hash, nowMs + this.#options.negativeLifetimeMs);
@@ -220,7 +219,7 @@ class KeyRing implements Keys {
   }
 
   /** What is answered when the store cannot be asked: what was known not too long ago, or that we are busy. */
-  #withoutStore(stale: KeyEntry | null): Grant | Refusal {
+  #withoutStore(stale: KeyEntry | null): Grant | KeyRefusal {
     if (stale === null) return overloaded;
     const nowMs = this.#clock.monotonic();
     const servedUntilMs = stale.checkedAtMs + this.#options.lifetimeMs + this.#options.graceMs;

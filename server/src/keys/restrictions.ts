@@ -1,4 +1,3 @@
-import type { ErrorCode } from "@sluice/contract/errors";
 import type { Network } from "@sluice/contract/tiers";
 import { type AddressSet, compileAddressSet } from "@sluice/lib";
 import type { KeyRestrictions } from "../state/index.ts";
@@ -26,6 +25,9 @@ export interface RestrictedRequest {
   readonly clientAddress: string;
 }
 
+/** Which restriction of a key a request breaks. */
+export type RestrictionCode = "NETWORK_NOT_ALLOWED" | "DOMAIN_NOT_ALLOWED" | "IP_NOT_ALLOWED";
+
 /**
  * Compiles a key's restrictions once. An entry that cannot be read matches nothing, and a list of nothing but such
  * entries still restricts: a restriction never falls away because it is broken.
@@ -43,7 +45,10 @@ export function compileRestrictions(restrictions: KeyRestrictions): CompiledRest
  * platform, Authentication 3). A domain restriction is checked against the host of Origin or, without that header, of
  * Referer; a request with neither breaks it.
  */
-export function brokenRestriction(restrictions: CompiledRestrictions, request: RestrictedRequest): ErrorCode | null {
+export function brokenRestriction(
+  restrictions: CompiledRestrictions,
+  request: RestrictedRequest,
+): RestrictionCode | null {
   const { network } = request;
   if (restrictions.networks !== null && network !== null && !restrictions.networks.has(network)) {
     return "NETWORK_NOT_ALLOWED";

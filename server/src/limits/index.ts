@@ -1,10 +1,16 @@
 /**
  * limits: token buckets, exact on one process, and leased from a shared bucket in hot where there are several. Takes a
  * bucket's name and numbers from the grant that keys worked out and answers a decision that http writes as headers.
- * Feeds nothing; door asks it before credits are touched.
+ * Feeds nothing; access asks it before credits are touched.
  */
 
 export { createLimitsEvents, limitMetrics, type ReplicasEvents } from "./events.ts";
 export { createLimits, type LimitDecision, type Limits, type LimitsOptions } from "./limits.ts";
-export type { SharedLimits, SharedLimitsDependencies, SharedLimitsOptions, SharedStore } from "./shared-interfaces.ts";
+export type {
+  RateLimiter,
+  SharedLimits,
+  SharedLimitsDependencies,
+  SharedLimitsOptions,
+  SharedStore,
+} from "./shared-interfaces.ts";
 export { createSharedLimits } from "./shared-limits.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import { run } from "./limits.campaign.ts";
-import { createLimits, type LimitDecision } from "./limits.ts";
+import { createLimits } from "./limits.ts";
 
 const boot = (bucketsMax?: number) => {
   const clock = new ManualClock(1_800_000_000_000);
@@ -112,13 +112,6 @@ test("only full buckets are forgotten, and made-up names get no burst of their o
   clock.advance(2_000);
   expect(limits.take("new", 10, 20)).toMatchObject({ allowed: true, remaining: 19 });
   expect(limits.take("new", 10, 20).remaining).toBe(18);
-});
-
-test("a caller's own decision is written into", () => {
-  const { limits } = boot();
-  const own: LimitDecision = { allowed: false, limit: 0, burst: 0, remaining: 0, resetAt: 0, retryAfterSeconds: 9 };
-  expect(limits.take("a", 10, 20, 1, own)).toBe(own);
-  expect(own).toMatchObject({ allowed: true, limit: 10, burst: 20, remaining: 19, retryAfterSeconds: 0 });
 });
 
 test("numbers that are no whole tokens are a fault of the caller", () => {

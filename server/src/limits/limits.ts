@@ -2,25 +2,27 @@ import type { Clock } from "@sluice/lib";
 
 /** The outcome of one take; the shape that http writes as X-RateLimit headers. */
 export interface LimitDecision {
-  allowed: boolean;
+  readonly allowed: boolean;
   /** The rate, in tokens a second. */
-  limit: number;
-  burst: number;
+  readonly limit: number;
+  readonly burst: number;
   /** Whole tokens left. */
-  remaining: number;
+  readonly remaining: number;
   /** Unix seconds at which the bucket is full again if nothing more is taken. */
-  resetAt: number;
+  readonly resetAt: number;
   /** Whole seconds after which the same take would be allowed if nothing else is taken; 0 when it was allowed. */
-  retryAfterSeconds: number;
+  readonly retryAfterSeconds: number;
 }
 
 export interface Limits {
   /**
    * Takes `cost` tokens from a bucket, or none when they are not all there. `rate` and `burst` are whole positive
    * numbers of tokens; they may change between calls, as tiers do. A take that costs more than the burst is never
-   * allowed. Writes into `into` when given, so that a caller that keeps one decision allocates none.
+   * allowed.
+   *
+   * @throws {RangeError} when a rate, a burst or a cost is not a whole number of tokens
    */
-  take(bucket: string, rate: number, burst: number, cost?: number, into?: LimitDecision): LimitDecision;
+  take(bucket: string, rate: number, burst: number, cost?: number): LimitDecision;
   /** Takes up to `cost` tokens, as far as they are there: what was decided elsewhere counts here too. */
   drain(bucket: string, rate: number, burst: number, cost: number): void;
   /** Buckets in memory. */
@@ -73,7 +75,7 @@ class TokenBuckets implements Limits {
     return this.#buckets.size + this.#overflow.size;
   }
 
-  take(name: string, rate: number, burst: number, cost = 1, into?: LimitDecision): LimitDecision {
+  take(name: string, rate: number, burst: number, cost = 1): LimitDecision {
     if (
       !(
         Number.isInteger(rate) &&
@@ -90,15 +92,15 @@ class TokenBuckets implements Limits {
     const costMicros = cost * micro;
     const allowed = bucket.microTokens >= costMicros;
     if (allowed) bucket.microTokens -= costMicros;
-    const decision = into ?? { allowed, limit: rate, burst, remaining: 0, resetAt: 0, retryAfterSeconds: 0 };
-    decision.allowed = allowed;
-    decision.limit = rate;
-    decision.burst = burst;
-    decision.remaining = Math.floor(bucket.microTokens / micro);
     const microsToFull = Math.ceil((burst * micro - bucket.microTokens) / rate);
-    decision.resetAt = Math.ceil((this.#clock.now() + microsToFull / 1_000) / 1_000);
-    decision.retryAfterSeconds = allowed ? 0 : secondsUntil(bucket, Math.min(costMicros, burst * micro), rate);
-    return decision;
+    return {
+      allowed,
+      limit: rate,
+      burst,
+      remaining: Math.floor(bucket.microTokens / micro),
+      resetAt: Math.ceil((this.#clock.now() + microsToFull / 1_000) / 1_000),
+      retryAfterSeconds: allowed ? 0 : secondsUntil(bucket, Math.min(costMicros, burst * micro), rate),
+    };
   }
 
   drain(name: string, rate: number, burst: number, cost: number): void {

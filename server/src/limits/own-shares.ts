@@ -20,8 +20,7 @@ export class OwnShares {
   take({ name, rate, burst }: Bucket, cost: number): LimitDecision {
     const shares = this.#shares(burst);
     const decision = this.#limits.take(name, rate, burst, cost * shares);
-    decision.remaining = Math.floor(decision.remaining / shares);
-    return decision;
+    return { ...decision, remaining: Math.floor(decision.remaining / shares) };
   }
 
   /** What was leased is used from the share as well. */

@@ -31,12 +31,16 @@ export interface SharedLimitsOptions {
   readonly tickIntervalMs?: number | null;
 }
 
-export interface SharedLimits extends AsyncDisposable {
+/** Token buckets, wherever they are kept. */
+export interface RateLimiter {
   /**
    * As `Limits.take`. Answers at once while a lease lasts, while the bucket is known to be empty, and while what is
    * shared is out of reach; a promise, which never rejects, only while the shared bucket is asked.
    */
   take(bucket: string, rate: number, burst: number, cost?: number): LimitDecision | Promise<LimitDecision>;
+}
+
+export interface SharedLimits extends RateLimiter, AsyncDisposable {
   /** One heartbeat and one sweep: leases that lie idle go back, those in use are renewed. Never rejects. */
   tick(): Promise<void>;
 }

@@ -16,12 +16,7 @@ export {
 export { type ExchangesDependencies, type ExchangesOptions, startExchanges } from "./feed.ts";
 export type { OracleBindings } from "./http/http.ts";
 export type {
-  OracleAllowance,
-  OracleCaller,
-  OracleGrant,
-  OracleKeys,
   OracleLedger,
-  OracleLimits,
   SourceState,
 } from "./interfaces.ts";
 export {

@@ -1,5 +1,7 @@
 import { type OracleSymbol, oracleSources, oracleSymbols } from "@sluice/contract/oracle";
-import type { AddressSet, Clock } from "@sluice/lib";
+import type { Clock } from "@sluice/lib";
+import type { Access } from "../access/index.ts";
+import type { Allowance } from "../credits/index.ts";
 import type { AggregateOptions } from "./aggregate/options.ts";
 import { RoundEngine } from "./aggregate/round-engine.ts";
 import { type BoardRow, board } from "./board.ts";
@@ -12,7 +14,7 @@ import { resourceRoutes } from "./http/resources.ts";
 import type { OracleServices } from "./http/services.ts";
 import { streamRoute, v1Routes } from "./http/v1-routes.ts";
 import { meanConfidence, v2Routes } from "./http/v2-routes.ts";
-import type { OracleAllowance, OracleKeys, OracleLedger, OracleLimits, SourceState } from "./interfaces.ts";
+import type { OracleLedger, SourceState } from "./interfaces.ts";
 import { PriceBook } from "./price-book.ts";
 import type { Round } from "./round.ts";
 import { sourceCadenceMs } from "./sources/index.ts";
@@ -31,7 +33,6 @@ export interface SourceFeed extends AsyncDisposable {
 }
 
 export interface OracleOptions {
-  readonly trustedProxies: AddressSet;
   /** When the product ends (Unix ms), and where its successor is described; null while that is not decided. */
   readonly sunsetMs: number | null;
   readonly successorUrl: string | null;
@@ -45,9 +46,8 @@ export interface OracleOptions {
 
 export interface OracleDependencies {
   readonly clock: Clock;
-  readonly keys: OracleKeys;
-  readonly limits: OracleLimits;
-  readonly allowances: Readonly<Record<Variant, OracleAllowance>>;
+  readonly access: Access;
+  readonly allowances: Readonly<Record<Variant, Allowance>>;
   readonly ledger: OracleLedger;
   readonly requestId: () => string;
   readonly events: OracleEvents;
@@ -98,7 +98,7 @@ class RunningOracle implements Oracle {
   readonly started: Promise<void>;
 
   constructor(options: OracleOptions, dependencies: OracleDependencies) {
-    const { clock, keys, limits, allowances, ledger, requestId, events } = dependencies;
+    const { clock, access, allowances, ledger, requestId, events } = dependencies;
     this.#dependencies = dependencies;
     this.#startedAtMs = clock.monotonic();
     this.#book = new PriceBook({ clock });
@@ -111,7 +111,7 @@ class RunningOracle implements Oracle {
     const services = this.#services(stats);
     const v1 = v1Routes(services);
     const routes = [...v1, streamRoute, ...resourceRoutes(v1), ...v2Routes(services)];
-    const shared = { clock, keys, limits, requestId, events };
+    const shared = { clock, access, requestId, events };
     this.#http = new OracleHttp(options, { ...shared, allowances, stats, routes });
     this.stream = new OracleStream(options, { ...shared, book: this.#book, allowance: allowances.v1 });
     this.#engine = new RoundEngine(oracleReplayOptions, {

@@ -35,6 +35,7 @@ export const layers: readonly (readonly string[])[] = [
   ["chain"],
   ["state", "ledger", "hot"],
   ["keys", "limits", "credits", "cache", "upstreams", "ingest", "enhanced", "history", "analytics"],
+  ["access"],
   ["rpc", "streams", "webhooks", "engine", "pool", "oracle", "names"],
   ["gateway", "admin"],
   ["compose"],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Permission, SubscriptionTiers } from "@sluice/contract/tiers";
 import { ManualClock, seededRandom } from "@sluice/lib";
 import type { Hono } from "hono";
+import { accessOfTests } from "../../access/testing/grants.ts";
 import type { RestEnvironment } from "../../http/index.ts";
 import { createKeys } from "../../keys/index.ts";
 import { createLimits } from "../../limits/index.ts";
@@ -56,19 +57,7 @@ export async function openStand(given: (parts: { state: State; clock: ManualCloc
     log,
     events: { requestServed: () => undefined, requestRefused: () => undefined },
     requestId: () => "req-1",
-    limits: createLimits({}, { clock }),
-    authenticate: async (key, request, socketAddress) => {
-      const grant = await keys.authenticate(key);
-      if ("refused" in grant) return grant;
-      const asked = {
-        network: null,
-        origin: request.headers.get("origin"),
-        referer: null,
-        clientAddress: socketAddress,
-      };
-      const refused = keys.checkRestrictions(grant, asked);
-      return refused === null ? grant : { refused };
-    },
+    access: accessOfTests({ keys, limits: createLimits({}, { clock }) }),
     forgetKey: (hash) => keys.invalidate(hash),
     forgetAccount: (accountId) => keys.invalidateAccount(accountId),
     upstreams: { list: () => [], prepare: unused("a node"), remove: unused("a node"), follow: async () => undefined },
@@ -106,7 +95,7 @@ export async function openStand(given: (parts: { state: State; clock: ManualCloc
     },
     opens: async (key) => {
       const grant = await keys.authenticate(key);
-      return "refused" in grant ? grant.refused : "granted";
+      return grant.ok ? "granted" : grant.code;
     },
     ask: async (method, path, key, body, headers = {}) => {
       const request = new Request(`http://${host}${path}`, {

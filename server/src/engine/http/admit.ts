@@ -1,14 +1,16 @@
 import { engineLimits } from "@sluice/contract/engine";
 import { errorTable } from "@sluice/contract/errors";
 import type { Permission } from "@sluice/contract/tiers";
+import type { Access, AdmissionCode, Refusal } from "../../access/index.ts";
 import { bearerToken, presentedKey, queryParameter, writeRateLimitHeaders } from "../../http/index.ts";
+import type { Grant } from "../../keys/index.ts";
+import type { LimitDecision } from "../../limits/index.ts";
 import type { Searcher } from "../model/bundle.ts";
-import type { EngineGrant, EngineKeys, EngineLimitDecision, EngineLimits } from "../model/ports.ts";
-import { EngineRefusal, engineFailure } from "./failure.ts";
+import { EngineRefusal, engineFailure, type ShownFailure } from "./failure.ts";
 
 export interface AdmitDependencies {
-  readonly keys: EngineKeys;
-  readonly limits: EngineLimits;
+  /** Access to the engine's network. */
+  readonly access: Pick<Access, "admit" | "meter">;
 }
 
 /** What is known of a request before its body is read. */
@@ -20,8 +22,8 @@ export interface Incoming {
 }
 
 /**
- * The key of a request to this door: as everywhere, and in the places where Jito's clients put theirs, `x-jito-auth` and
- * the query `uuid`.
+ * The key of a request to the REST endpoint: as everywhere, and in the places where Jito's clients put theirs,
+ * `x-jito-auth` and the query `uuid`.
  */
 function engineKey({ headers, url }: Request): string | null {
   return presentedKey(headers, url) ?? jitoKey(headers.get("x-jito-auth")) ?? jitoKey(queryParameter(url, "uuid"));
@@ -32,9 +34,28 @@ const jitoKey = (value: string | null): string | null => {
   return bearerToken(value) ?? value;
 };
 
-export const searcherOf = ({ accountId }: EngineGrant): Searcher => ({ id: accountId, accountId, pubkey: null });
+export const searcherOf = ({ accountId }: Pick<Grant, "accountId">): Searcher => ({
+  id: accountId,
+  accountId,
+  pubkey: null,
+});
 
-function requireAllowed(decision: EngineLimitDecision, headers: Record<string, string>): void {
+const restricted = ({ code }: Refusal): ShownFailure =>
+  engineFailure("PERMISSION_DENIED", { detail: errorTable[code].text });
+
+/** What each refusal of access is over REST. */
+const failures: Readonly<Record<AdmissionCode, (refusal: Refusal, permission: Permission) => ShownFailure>> = {
+  INVALID_API_KEY: () => engineFailure("INVALID_API_KEY"),
+  KEY_INACTIVE: () => engineFailure("INVALID_API_KEY"),
+  OVERLOADED: () => engineFailure("UNAVAILABLE"),
+  NETWORK_NOT_ALLOWED: restricted,
+  DOMAIN_NOT_ALLOWED: restricted,
+  IP_NOT_ALLOWED: restricted,
+  PERMISSION_DENIED: (_refusal, permission) =>
+    engineFailure("PERMISSION_DENIED", { detail: `The key lacks the permission ${permission}` }),
+};
+
+function requireAllowed(decision: LimitDecision, headers: Record<string, string>): void {
   writeRateLimitHeaders(headers, decision);
   if (decision.allowed) return;
   const { retryAfterSeconds } = decision;
@@ -43,45 +64,34 @@ function requireAllowed(decision: EngineLimitDecision, headers: Record<string, s
 
 /** The checks before a request is looked at: its address's rate, its key, what the key may do. Throws EngineRefusal. */
 export class Admit {
-  readonly #deps: AdmitDependencies;
+  readonly #access: AdmitDependencies["access"];
 
   constructor(dependencies: AdmitDependencies) {
-    this.#deps = dependencies;
+    this.#access = dependencies.access;
   }
 
   /** 100 requests a second for each address (spec: block engine, Limits). */
   async address({ clientAddress, headers }: Incoming): Promise<void> {
-    const rate = engineLimits.restRequestsPerSecondPerAddress;
-    requireAllowed(await this.#deps.limits.take(`engine-address:${clientAddress}`, rate, rate), headers);
+    await this.#meter(`engine-address:${clientAddress}`, engineLimits.restRequestsPerSecondPerAddress, headers);
   }
 
-  async key(incoming: Incoming, permission: Permission): Promise<EngineGrant> {
-    const { request, clientAddress } = incoming;
+  /** @throws {EngineRefusal} when the key is missing, grants nothing, or does not hold the permission */
+  async key({ request, clientAddress }: Incoming, permission: Permission): Promise<Grant> {
     const presented = engineKey(request);
     if (presented === null) throw new EngineRefusal(engineFailure("MISSING_API_KEY"));
-    const grant = await this.#deps.keys.authenticate(presented);
-    if ("refused" in grant) {
-      const isOurs = grant.refused !== "INVALID_API_KEY" && grant.refused !== "KEY_INACTIVE";
-      throw new EngineRefusal(engineFailure(isOurs ? "UNAVAILABLE" : "INVALID_API_KEY"));
-    }
-    const caller = {
-      origin: request.headers.get("origin"),
-      referer: request.headers.get("referer"),
-      clientAddress,
-    };
-    const broken = this.#deps.keys.checkRestrictions(grant, caller);
-    if (broken !== null)
-      throw new EngineRefusal(engineFailure("PERMISSION_DENIED", { detail: errorTable[broken].text }));
-    if (!grant.permissions.includes(permission)) {
-      const detail = `The key lacks the permission ${permission}`;
-      throw new EngineRefusal(engineFailure("PERMISSION_DENIED", { detail }));
-    }
+    const { headers } = request;
+    const caller = { origin: headers.get("origin"), referer: headers.get("referer"), clientAddress };
+    const grant = await this.#access.admit(presented, caller, [permission]);
+    if (!grant.ok) throw new EngineRefusal(failures[grant.code](grant, permission));
     return grant;
   }
 
   /** 50 submissions a second for each key (spec: block engine, Limits). */
-  async submission(grant: EngineGrant, { headers }: Incoming): Promise<void> {
-    const rate = engineLimits.restSubmissionsPerSecond;
-    requireAllowed(await this.#deps.limits.take(`engine-bundles:${grant.keyId}`, rate, rate), headers);
+  async submission({ keyId }: Pick<Grant, "keyId">, { headers }: Incoming): Promise<void> {
+    await this.#meter(`engine-bundles:${keyId}`, engineLimits.restSubmissionsPerSecond, headers);
+  }
+
+  async #meter(bucket: string, rate: number, headers: Record<string, string>): Promise<void> {
+    requireAllowed(await this.#access.meter([{ bucket, requestsPerSecond: rate, burst: rate }]), headers);
   }
 }

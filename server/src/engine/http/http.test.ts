@@ -5,7 +5,9 @@ import type { Permission } from "@sluice/contract/tiers";
 import { compileAddressSet } from "@sluice/lib";
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { Slot } from "@sluice/wire/identifiers";
-import { EngineChainError, type EngineLimitDecision } from "../model/ports.ts";
+import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
+import type { LimitDecision } from "../../limits/index.ts";
+import { EngineChainError } from "../model/ports.ts";
 import { FakeBlockEngineService } from "../testing/fake-service.ts";
 import { testSigner, transfer } from "../testing/transactions.ts";
 import { createEngineHttp } from "./http.ts";
@@ -16,7 +18,7 @@ const base64 = Buffer.from(transaction).toString("base64");
 
 let desk: FakeBlockEngineService;
 let permissions: Permission[];
-let decision: Partial<EngineLimitDecision>;
+let decision: Partial<LimitDecision>;
 /** Whether every address has used up its rate. */
 let spent: boolean;
 let buckets: string[];
@@ -28,18 +30,21 @@ let answered: [string, number][];
 function app() {
   return createEngineHttp({
     desk,
-    keys: {
-      authenticate: (key) => (key === "good" ? { keyId: "key", accountId: "account", permissions } : refusal(key)),
-      checkRestrictions: (_grant, { clientAddress }) => (clientAddress === "10.0.0.9" ? "IP_NOT_ALLOWED" : null),
-    },
-    limits: {
-      take: (bucket, limit, burst) => {
-        buckets.push(bucket);
-        const isOfAddress = bucket.startsWith("engine-address");
-        const refuses = isOfAddress ? spent : decision.allowed === false;
-        return { allowed: !refuses, limit, burst, remaining: 1, resetAt: 7, retryAfterSeconds: refuses ? 3 : 0 };
+    access: accessOfTests({
+      keys: {
+        authenticate: (key) =>
+          key === "good" ? { ...grantOfTests, keyId: "key", accountId: "account", permissions } : refusal(key),
+        checkRestrictions: (_grant, { clientAddress }) => (clientAddress === "10.0.0.9" ? "IP_NOT_ALLOWED" : null),
       },
-    },
+      limits: {
+        take: (bucket, limit, burst) => {
+          buckets.push(bucket);
+          const isOfAddress = bucket.startsWith("engine-address");
+          const refuses = isOfAddress ? spent : decision.allowed === false;
+          return { allowed: !refuses, limit, burst, remaining: 1, resetAt: 7, retryAfterSeconds: refuses ? 3 : 0 };
+        },
+      },
+    }),
     trustedProxies: compileAddressSet([]),
     requestId: () => "req_1",
     log: { error: () => {} },
@@ -58,7 +63,8 @@ function app() {
   });
 }
 
-const refusal = (key: string | null) => ({ refused: key === "busy" ? "OVERLOADED" : "INVALID_API_KEY" }) as const;
+const refusal = (key: string | null) =>
+  ({ ok: false, code: key === "busy" ? "OVERLOADED" : "INVALID_API_KEY" }) as const;
 
 beforeEach(() => {
   desk = new FakeBlockEngineService();

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { ErrorCode } from "@sluice/contract/errors";
 import type { Permission } from "@sluice/contract/tiers";
 import { compileAddressSet } from "@sluice/lib";
+import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
+import type { KeyRefusal } from "../../keys/index.ts";
 import { AppDoor } from "../../net/index.ts";
 import type { TipFloorFigures } from "../model/service.ts";
 import { Admit } from "./admit.ts";
@@ -37,7 +38,7 @@ class PlayedSocket {
 
 let p25: bigint;
 let permissions: Permission[];
-let refused: ErrorCode | null;
+let refused: KeyRefusal["code"] | null;
 let isRateSpent: boolean;
 let told: string[];
 let stream: TipStream;
@@ -57,23 +58,25 @@ beforeEach(() => {
   isRateSpent = false;
   told = [];
   const admit = new Admit({
-    keys: {
-      authenticate: (key) =>
-        refused !== null || !key?.startsWith("good")
-          ? { refused: refused ?? "INVALID_API_KEY" }
-          : { keyId: key, accountId: key, permissions },
-      checkRestrictions: (_grant, { clientAddress }) => (clientAddress === "10.0.0.9" ? "IP_NOT_ALLOWED" : null),
-    },
-    limits: {
-      take: (_bucket, limit, burst) => ({
-        allowed: !isRateSpent,
-        limit,
-        burst,
-        remaining: 0,
-        resetAt: 0,
-        retryAfterSeconds: 1,
-      }),
-    },
+    access: accessOfTests({
+      keys: {
+        authenticate: (key) =>
+          refused !== null || !key?.startsWith("good")
+            ? { ok: false, code: refused ?? "INVALID_API_KEY" }
+            : { ...grantOfTests, keyId: key, accountId: key, permissions },
+        checkRestrictions: (_grant, { clientAddress }) => (clientAddress === "10.0.0.9" ? "IP_NOT_ALLOWED" : null),
+      },
+      limits: {
+        take: (_bucket, limit, burst) => ({
+          allowed: !isRateSpent,
+          limit,
+          burst,
+          remaining: 0,
+          resetAt: 0,
+          retryAfterSeconds: 1,
+        }),
+      },
+    }),
   });
   stream = new TipStream({
     desk: { tipFloor: figures },

@@ -1,8 +1,8 @@
 import type { AuctionLoss } from "@sluice/auction";
 import type { BundleReason, MevType, SearcherTier } from "@sluice/contract/engine";
 import type { Address, Slot } from "@sluice/wire/identifiers";
+import type { LimitDecision } from "../../limits/index.ts";
 import type { BundleIngress, BundleRecord, Searcher } from "./bundle.ts";
-import type { EngineLimitDecision } from "./ports.ts";
 
 /** A bundle as a door hands it in, decoded from the door's own form. */
 export interface BundleSubmission {
@@ -91,7 +91,7 @@ export interface BlockEngineService {
   /** This searcher's bundles that can still change. */
   inFlight(searcherId: string): readonly BundleRecord[];
   /** Takes one token of the searcher's bucket, by its tier or what an operator has set. */
-  takeRate(searcher: Searcher): EngineLimitDecision | Promise<EngineLimitDecision>;
+  takeRate(searcher: Searcher): LimitDecision | Promise<LimitDecision>;
   readonly losses: LossReports;
   tipFloor(): TipFloorFigures;
   reputation(searcherId: string): Promise<ReputationFigures>;

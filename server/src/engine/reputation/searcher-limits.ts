@@ -1,7 +1,7 @@
 import { type SearcherTier, searcherTierLimits } from "@sluice/contract/engine";
 import type { Clock } from "@sluice/lib";
+import type { LimitDecision, RateLimiter } from "../../limits/index.ts";
 import type { Searcher } from "../model/bundle.ts";
-import type { EngineLimitDecision, EngineLimits } from "../model/ports.ts";
 
 /** What an operator has set for a searcher; the state's limits have this shape. */
 export interface SearcherLimitStore {
@@ -11,7 +11,7 @@ export interface SearcherLimitStore {
 export interface SearcherLimitsDependencies {
   readonly clock: Clock;
   readonly store: SearcherLimitStore;
-  readonly limits: EngineLimits;
+  readonly limits: RateLimiter;
   readonly tierOf: (searcherId: string) => SearcherTier;
   readonly retryableError: (what: string, error: unknown) => void;
 }
@@ -36,7 +36,7 @@ export class SearcherLimits {
   }
 
   /** A public key of no account has the limits of the first tier, whatever it has earned: another one costs nothing. */
-  take({ id, accountId }: Searcher): EngineLimitDecision | Promise<EngineLimitDecision> {
+  take({ id, accountId }: Searcher): LimitDecision | Promise<LimitDecision> {
     const known = this.#known.get(id);
     if (known !== undefined && this.#dependencies.clock.monotonic() < known.untilMs)
       return this.#take({ id, accountId }, known.limit);
@@ -62,7 +62,7 @@ export class SearcherLimits {
   #take(
     { id, accountId }: Pick<Searcher, "id" | "accountId">,
     set: Known["limit"],
-  ): EngineLimitDecision | Promise<EngineLimitDecision> {
+  ): LimitDecision | Promise<LimitDecision> {
     const tier = accountId === null ? "bronze" : this.#dependencies.tierOf(id);
     const { bundlesPerSecond, burst } = set ?? searcherTierLimits[tier];
     return this.#dependencies.limits.take(`bundles:${id}`, bundlesPerSecond, burst);

@@ -6,9 +6,10 @@ import type {
   ReputationMessage,
   TipFloorMessage,
 } from "@sluice/contract/proto";
+import type { Access } from "../../access/index.ts";
+import type { RateLimiter } from "../../limits/index.ts";
 import { type CallContext, CallFault } from "../calls/index.ts";
 import type { Searcher } from "../model/bundle.ts";
-import type { EngineKeys, EngineLimits } from "../model/ports.ts";
 import type { BlockEngineService, SubmitOutcome } from "../model/service.ts";
 import { admitKey } from "./key-admission.ts";
 import type { Refusals } from "./refusals.ts";
@@ -16,8 +17,9 @@ import { reasonText, submissionOf } from "./request.ts";
 
 export interface BlockEngineDependencies {
   readonly desk: BlockEngineService;
-  readonly keys: EngineKeys;
-  readonly limits: EngineLimits;
+  /** Access to the engine's network. */
+  readonly access: Pick<Access, "admit">;
+  readonly limits: RateLimiter;
   readonly refusals: Refusals;
 }
 
@@ -33,8 +35,8 @@ export class BlockEngine {
   }
 
   async submitBundle(message: BundleRequestMessage, context: CallContext): Promise<BundleResponseMessage> {
-    const { desk, keys } = this.#dependencies;
-    const { searcher } = await admitKey(keys, context, "bundles:write");
+    const { desk, access } = this.#dependencies;
+    const { searcher } = await admitKey(access, context, "bundles:write");
     await checkOpen(this.#dependencies, searcher);
     return answerOf(await desk.submit(submissionOf(message, "grpc"), searcher));
   }
@@ -60,8 +62,8 @@ export class BlockEngine {
 
   /** Reads have the rate that REST gives one address, for each key. */
   async #admitReader(context: CallContext): Promise<Searcher> {
-    const { keys, limits } = this.#dependencies;
-    const { grant, searcher } = await admitKey(keys, context, "read");
+    const { access, limits } = this.#dependencies;
+    const { grant, searcher } = await admitKey(access, context, "read");
     const rate = engineLimits.restRequestsPerSecondPerAddress;
     const { allowed, retryAfterSeconds } = await limits.take(`engine-grpc:${grant.keyId}`, rate, rate);
     if (!allowed) throw rateLimited(retryAfterSeconds);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto";
 import { ManualClock } from "@sluice/lib";
+import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import { createLimits } from "../../limits/index.ts";
 import { type CallContext, CallFault, Outlet } from "../calls/index.ts";
 import type { Searcher } from "../model/bundle.ts";
@@ -65,10 +66,17 @@ function blockEngine(desk: LimitedDesk): (id: string, message: BundleRequestMess
     desk,
     refusals: unpaced(desk),
     limits: createLimits({}, { clock: desk.clock }),
-    keys: {
-      authenticate: (key) => ({ keyId: `${key}`, accountId: `${key}`, permissions: ["bundles:write"] }),
-      checkRestrictions: () => null,
-    },
+    access: accessOfTests({
+      keys: {
+        authenticate: (key) => ({
+          ...grantOfTests,
+          keyId: `${key}`,
+          accountId: `${key}`,
+          permissions: ["bundles:write"],
+        }),
+        checkRestrictions: () => null,
+      },
+    }),
   });
   const contextOf = (id: string): CallContext => ({
     requestId: "req",

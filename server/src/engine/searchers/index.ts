@@ -32,7 +32,7 @@ const waitingMax = 1_024;
 
 /** `blockengine.v1.BlockEngine` and `searcher.SearcherService`. */
 export function createSearcherServices(given: SearcherDependencies): SearcherServices {
-  const { host, desk, keys, clock } = given;
+  const { host, desk, access, clock } = given;
   const refusals = new Refusals({ nowMs: () => clock.monotonic() });
   const dependencies = { ...given, refusals };
   const engine = new BlockEngine(dependencies);
@@ -41,7 +41,7 @@ export function createSearcherServices(given: SearcherDependencies): SearcherSer
     host,
     { waitingMax },
     async (context, outlet, inlet) => {
-      const { searcher, recheck } = await admitKey(keys, context, "bundles:write");
+      const { searcher, recheck } = await admitKey(access, context, "bundles:write");
       streams.add([{ name: searcher.id, max: streamsPerSearcherMax }], outlet, recheck);
       const internalError = (error: unknown): void => {
         host.events.internalError("bundle stream", error, { requestId: context.requestId });

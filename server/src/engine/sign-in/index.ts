@@ -5,8 +5,8 @@
 import { protoFiles } from "@sluice/contract/proto";
 import type { Clock, Random } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
+import type { RateLimiter } from "../../limits/index.ts";
 import { type CallHost, type GrpcService, loadService, unary } from "../calls/index.ts";
-import type { EngineLimits } from "../model/ports.ts";
 import { type Bearers, bearersOf } from "./bearer.ts";
 import { Challenges } from "./challenges.ts";
 import { SignIn } from "./sign-in.ts";
@@ -18,7 +18,7 @@ export { type SignedIn, type TokenKeys, tokenKeysOf } from "./tokens.ts";
 export interface SignInServiceDependencies {
   readonly clock: Clock;
   readonly random: Random;
-  readonly limits: EngineLimits;
+  readonly limits: RateLimiter;
   readonly host: CallHost;
   readonly mayValidate: (identity: Address) => boolean;
 }

@@ -6,15 +6,15 @@ import type {
   TokenMessage,
 } from "@sluice/contract/proto";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
+import type { RateLimiter } from "../../limits/index.ts";
 import { type CallContext, CallFault } from "../calls/index.ts";
-import type { EngineLimits } from "../model/ports.ts";
 import type { Challenge, Challenges } from "./challenges.ts";
 import { type SignedIn, signInRoles, type TokenKind, type Tokens } from "./tokens.ts";
 
 export interface SignInDependencies {
   readonly challenges: Challenges;
   readonly tokens: Tokens;
-  readonly limits: EngineLimits;
+  readonly limits: RateLimiter;
   /** Whether the identity may have the role VALIDATOR now. */
   readonly mayValidate: (identity: Address) => boolean;
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { BundleReason } from "@sluice/contract/engine";
 import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
+import type { LimitDecision } from "../../limits/index.ts";
 import type { BundleChange, BundleRecord, Searcher } from "../model/bundle.ts";
-import type { EngineLimitDecision } from "../model/ports.ts";
 import type {
   BlockEngineService,
   BundleSubmission,
@@ -22,7 +22,7 @@ export class FakeBlockEngineService implements BlockEngineService {
   /** While set, submissions wait for it. */
   gate: Promise<void> | null = null;
   error: Error | null = null;
-  rate: Partial<EngineLimitDecision> = {};
+  rate: Partial<LimitDecision> = {};
   tokensTaken = 0;
   isInMaintenance = false;
   tipAccounts: readonly Address[] = [addressOf(200), addressOf(201)];
@@ -95,7 +95,7 @@ export class FakeBlockEngineService implements BlockEngineService {
     return [...this.records.values()].filter((record) => record.searcherId === searcherId && isLive(record));
   }
 
-  takeRate(_searcher?: Searcher): EngineLimitDecision | Promise<EngineLimitDecision> {
+  takeRate(_searcher?: Searcher): LimitDecision | Promise<LimitDecision> {
     this.tokensTaken += 1;
     return { ...allowed, ...this.rate };
   }
@@ -128,7 +128,7 @@ export class FakeBlockEngineService implements BlockEngineService {
   }
 }
 
-export const allowed: EngineLimitDecision = {
+export const allowed: LimitDecision = {
   allowed: true,
   limit: 5,
   burst: 10,

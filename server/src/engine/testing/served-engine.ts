@@ -1,8 +1,10 @@
 import { type Clock, compileAddressSet, ManualClock, seededRandom } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
+import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
+import type { Grant, KeyRefusal, Keys } from "../../keys/index.ts";
+import type { RateLimiter } from "../../limits/index.ts";
 import { GrpcDoor, type GrpcTls } from "../../net/index.ts";
 import type { CallHost } from "../calls/index.ts";
-import type { EngineGrant, EngineKeys, EngineLimits } from "../model/ports.ts";
 import { createSearcherServices } from "../searchers/index.ts";
 import { createSignIn, tokenKeysOf } from "../sign-in/index.ts";
 import { createValidators, type ValidatorRegistry } from "../validators/index.ts";
@@ -18,18 +20,18 @@ export const keysOfTests = {
 } as const;
 
 /** Keys by their text; `revoked` ones are refused from then on. */
-class FakeKeys implements EngineKeys {
+class FakeKeys implements Pick<Keys, "authenticate" | "checkRestrictions"> {
   readonly revoked = new Set<string>();
 
-  authenticate(presented: string | null): EngineGrant | { readonly refused: "INVALID_API_KEY" | "OVERLOADED" } {
-    if (presented === keysOfTests.overloaded) return { refused: "OVERLOADED" };
+  authenticate(presented: string | null): Grant | KeyRefusal {
+    if (presented === keysOfTests.overloaded) return { ok: false, code: "OVERLOADED" };
     const known = Object.values<string | null>(keysOfTests).includes(presented);
-    if (presented === null || !known || this.revoked.has(presented)) return { refused: "INVALID_API_KEY" };
+    if (presented === null || !known || this.revoked.has(presented)) return { ok: false, code: "INVALID_API_KEY" };
     const permissions = presented === keysOfTests.reader ? (["read"] as const) : (["read", "bundles:write"] as const);
-    return { keyId: presented, accountId: `account of ${presented}`, permissions };
+    return { ...grantOfTests, keyId: presented, accountId: `account of ${presented}`, permissions };
   }
 
-  checkRestrictions({ keyId }: EngineGrant): "IP_NOT_ALLOWED" | null {
+  checkRestrictions({ keyId }: Grant): "IP_NOT_ALLOWED" | null {
     return keyId === keysOfTests.elsewhere ? "IP_NOT_ALLOWED" : null;
   }
 }
@@ -74,7 +76,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
   const faults: unknown[] = [];
   const empty = new Set<string>();
   const linked = new Map<Address, string>();
-  const limits: EngineLimits = {
+  const limits: RateLimiter = {
     take: (bucket) => (empty.has(bucket) ? { ...allowed, allowed: false, retryAfterSeconds: 3 } : allowed),
   };
   let requests = 0;
@@ -112,7 +114,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
     clock,
     host,
     desk,
-    keys,
+    access: accessOfTests({ keys, limits }),
     limits,
     bearers: signIn.bearers,
     region: "localnet",

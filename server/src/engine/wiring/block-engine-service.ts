@@ -1,10 +1,11 @@
 import type { BundleReason } from "@sluice/contract/engine";
 import { SluiceError } from "@sluice/contract/errors";
 import type { Address, Slot } from "@sluice/wire/identifiers";
+import type { LimitDecision } from "../../limits/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { LeaderSchedule } from "../chain/index.ts";
 import type { BundleIngress, BundlePool, BundleRecord, Searcher } from "../model/bundle.ts";
-import { EngineChainError, type EngineLimitDecision } from "../model/ports.ts";
+import { EngineChainError } from "../model/ports.ts";
 import type {
   BlockEngineService,
   BundleSubmission,
@@ -117,7 +118,7 @@ export class BundleService implements BlockEngineService, Disposable {
     return this.#dependencies.pool.liveOf(searcherId);
   }
 
-  takeRate(searcher: Searcher): EngineLimitDecision | Promise<EngineLimitDecision> {
+  takeRate(searcher: Searcher): LimitDecision | Promise<LimitDecision> {
     return this.#dependencies.limits.take(searcher);
   }
 

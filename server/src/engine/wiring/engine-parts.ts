@@ -2,12 +2,14 @@ import type { EngineStatus } from "@sluice/contract/schemas";
 import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet, Clock, Random } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
+import type { Access } from "../../access/index.ts";
+import type { RateLimiter } from "../../limits/index.ts";
 import type { EngineStores } from "../../state/index.ts";
 import type { GrpcService } from "../calls/index.ts";
 import type { TipStream } from "../http/tip-stream.ts";
 import type { BundlePool } from "../model/bundle.ts";
 import type { EngineEvents } from "../model/events.ts";
-import type { EngineChain, EngineLimits, NetworkKeys } from "../model/ports.ts";
+import type { EngineChain } from "../model/ports.ts";
 import type { BlockEngineService, Validators } from "../model/service.ts";
 import type { Switches } from "../operations/switches.ts";
 import type { OutcomeLedger } from "../pool/pool-options.ts";
@@ -43,8 +45,8 @@ export interface EngineDependencies {
   /** Whether this process keeps the pool now, so that nobody else can have begun to: asked before anything is handed over. */
   readonly isKeeper: () => boolean;
   readonly ledger: OutcomeLedger;
-  readonly keys: NetworkKeys;
-  readonly limits: EngineLimits;
+  readonly access: Access;
+  readonly limits: RateLimiter;
   readonly requestId: () => string;
   readonly events: EngineEvents;
 }

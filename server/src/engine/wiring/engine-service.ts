@@ -40,7 +40,7 @@ export async function openEngineService(
   options: EngineOptions,
   dependencies: EngineServiceDependencies,
 ): Promise<EngineService> {
-  const { clock, random, stores, events, keys, limits, log, requestId } = dependencies;
+  const { clock, random, stores, events, access, log, requestId } = dependencies;
   const startedAt = clock.monotonic();
   const holder = Buffer.from(random.bytes(16)).toString("hex");
   const retryableError = (what: string, error: unknown): void => events.retryableError(what, error);
@@ -64,7 +64,7 @@ export async function openEngineService(
   };
   const { trustedProxies } = options;
   const { answered } = events;
-  const standby = createStandbyHttp({ keys, limits, trustedProxies, requestId, log, status, answered });
+  const standby = createStandbyHttp({ access, trustedProxies, requestId, log, status, answered });
   const host = { requestId, trustedProxies, events };
   try {
     await succession.begin();

@@ -3,7 +3,6 @@ import type { Address } from "@sluice/wire/identifiers";
 import { Admit } from "../http/admit.ts";
 import { createEngineHttp } from "../http/http.ts";
 import { TipStream } from "../http/tip-stream.ts";
-import { keysOn } from "../model/ports.ts";
 import type { SubmitOutcome } from "../model/service.ts";
 import { tipAccounts } from "../model/tip-accounts.ts";
 import { HealthMonitor } from "../operations/health-monitor.ts";
@@ -27,7 +26,7 @@ const suite = "DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, ChaCha20Poly1305";
  */
 export async function openEngine(options: EngineOptions, dependencies: EngineDependencies): Promise<Engine> {
   const { clock, random, chain, stores, events, log, limits, requestId } = dependencies;
-  const keys = keysOn(options.network, dependencies.keys);
+  const access = dependencies.access.on(options.network);
   await using opening = new AsyncDisposableStack();
   const startedAt = clock.monotonic();
   const accounts = tipAccounts();
@@ -41,7 +40,7 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
   const { services, recheck } = openServices(seed, {
     clock,
     random,
-    keys,
+    access,
     limits,
     trustedProxies,
     requestId,
@@ -56,8 +55,7 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
     statusOf({ desk, soundness }, { version: options.version, sinceMs: clock.monotonic() - startedAt });
   const app = createEngineHttp({
     desk,
-    keys,
-    limits,
+    access,
     trustedProxies,
     requestId,
     log,
@@ -68,7 +66,7 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
     nowMs: () => clock.now(),
     answered: events.answered,
   });
-  const admit = new Admit({ keys, limits });
+  const admit = new Admit({ access });
   const tipStream = opening.use(new TipStream({ desk, admit, trustedProxies, requestId, events }));
   opening.use(observe(dependencies, memory, soundness));
   const recheckAll = async (): Promise<void> => void (await Promise.all([recheck(), tipStream.recheck()]));

@@ -1,7 +1,8 @@
 import type { AddressSet, Clock, Random } from "@sluice/lib";
+import type { Access } from "../../access/index.ts";
+import type { RateLimiter } from "../../limits/index.ts";
 import type { CallHost, GrpcService } from "../calls/index.ts";
 import type { EngineEvents } from "../model/events.ts";
-import type { EngineKeys, EngineLimits } from "../model/ports.ts";
 import type { BlockEngineService } from "../model/service.ts";
 import { createSearcherServices, type LinkedKeys } from "../searchers/index.ts";
 import { createSignIn, tokenKeysOf } from "../sign-in/index.ts";
@@ -10,8 +11,9 @@ import type { ValidatorRegistry } from "../validators/index.ts";
 export interface ServicesDependencies {
   readonly clock: Clock;
   readonly random: Random;
-  readonly keys: EngineKeys;
-  readonly limits: EngineLimits;
+  /** Access to the engine's network. */
+  readonly access: Access;
+  readonly limits: RateLimiter;
   readonly trustedProxies: AddressSet;
   readonly requestId: () => string;
   readonly desk: BlockEngineService;
@@ -28,7 +30,7 @@ export interface Services {
 
 /** Every service of the gRPC doors. `seed` is that of the key that tokens are signed with. */
 export function openServices(seed: Uint8Array, dependencies: ServicesDependencies): Services {
-  const { clock, random, keys, limits, trustedProxies, requestId, desk, validatorDesk, events } = dependencies;
+  const { clock, random, access, limits, trustedProxies, requestId, desk, validatorDesk, events } = dependencies;
   const host: CallHost = { requestId, trustedProxies, events };
   const { mayValidate } = validatorDesk;
   const { service, bearers } = createSignIn(tokenKeysOf(seed), { clock, random, limits, host, mayValidate });
@@ -36,7 +38,7 @@ export function openServices(seed: Uint8Array, dependencies: ServicesDependencie
     clock,
     host,
     desk,
-    keys,
+    access,
     limits,
     bearers,
     linked: dependencies.linked,

@@ -52,7 +52,7 @@ export class ConnectionMeter {
     this.#passed.bytesOut += bytes;
     this.#bytesOut += bytes;
     for (; this.#asked * bytesPerCredit < this.#bytesOut; this.#asked += 1) {
-      const paid = this.#services.credits.take(this.#metered.accountId, allowance, 1);
+      const paid = this.#services.access.charge({ accountId: this.#metered.accountId, creditsMonthly: allowance }, 1);
       if (paid === true) this.#passed.credits += 1;
       else if (paid === false) unpaid();
       else this.#await(paid, unpaid);

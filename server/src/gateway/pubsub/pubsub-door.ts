@@ -2,10 +2,10 @@ import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import type { AddressSet } from "@sluice/lib";
 import { pathOf, presentedKey, targetOf } from "../../http/index.ts";
+import type { Grant, KeyRefusal } from "../../keys/index.ts";
+import type { LimitDecision } from "../../limits/index.ts";
 import { closeCodes, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
 import { type Caller, Exchange } from "../exchange.ts";
-import type { DoorGrant, LimitDecision } from "../interfaces.ts";
-import { takeRequestTokens } from "../metering.ts";
 import { chooseNetwork, isRpcPath } from "../network.ts";
 import { ConnectionCounts } from "./connection-counts.ts";
 import { PubSubSession, RefusedSession } from "./pubsub-session.ts";
@@ -71,7 +71,7 @@ export class PubSubDoor implements SocketMount {
   }
 
   begin(request: Request, peer: SocketPeer): SocketSession | Promise<SocketSession> {
-    const { clock, keys, requestId } = this.#services;
+    const { clock, access, requestId } = this.#services;
     const presented = presentedKey(request.headers, request.url);
     const exchange = new Exchange(callerOf(request, peer), {
       requestId: requestId(),
@@ -80,7 +80,7 @@ export class PubSubDoor implements SocketMount {
       network: this.#options.networkDefault,
       trustedProxies: this.#options.trustedProxies,
     });
-    const outcome = keys.authenticate(presented);
+    const outcome = access.identify(presented);
     return outcome instanceof Promise
       ? outcome.then((identified) => this.#checked(exchange, presented, identified))
       : this.#checked(exchange, presented, outcome);
@@ -89,28 +89,23 @@ export class PubSubDoor implements SocketMount {
   #checked(
     exchange: Exchange,
     presented: string | null,
-    grant: DoorGrant | { readonly refused: ErrorCode },
+    grant: Grant | KeyRefusal,
   ): SocketSession | Promise<SocketSession> {
-    if ("refused" in grant) {
-      this.#services.events.requestRefused("pubsub", grant.refused);
-      return refused(exchange, grant.refused);
+    if (!grant.ok) {
+      this.#services.events.requestRefused("pubsub", grant.code);
+      return refused(exchange, grant.code);
     }
     const network = chooseNetwork(exchange.request, pathOf(exchange.request.target), this.#options.networkDefault);
     if (network === null) return refused(exchange, "INVALID_REQUEST", "There is no network of that name");
     exchange.network = network;
-    const restriction = this.#services.keys.checkRestrictions(grant, exchange);
-    if (restriction !== null) return refused(exchange, restriction);
-    const taken = takeRequestTokens(this.#services.limits, grant, 1);
+    const restriction = this.#services.access.restrict(grant, exchange);
+    if (restriction !== null) return refused(exchange, restriction.code);
+    const taken = this.#services.access.meter(grant.buckets.requests);
     if (!(taken instanceof Promise)) return this.#metered(exchange, presented, grant, taken);
     return taken.then((decision) => this.#metered(exchange, presented, grant, decision));
   }
 
-  #metered(
-    exchange: Exchange,
-    presented: string | null,
-    grant: DoorGrant,
-    decision: LimitDecision | null,
-  ): SocketSession {
+  #metered(exchange: Exchange, presented: string | null, grant: Grant, decision: LimitDecision | null): SocketSession {
     if (decision?.allowed === false) return refused(exchange, "RATE_LIMIT_EXCEEDED");
     const { network } = exchange;
     const target = this.#services.target(network);

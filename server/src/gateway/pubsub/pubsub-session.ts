@@ -1,9 +1,9 @@
 import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { limits } from "@sluice/contract/limits";
-import { platformTierLimits } from "@sluice/contract/tiers";
+import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import { jsonRpcFailureBody } from "../../http/index.ts";
+import type { Grant, RestrictedRequest } from "../../keys/index.ts";
 import { closeCodes, type DoorSocket, type SocketSession } from "../../net/index.ts";
-import type { DoorGrant, RestrictedRequest } from "../interfaces.ts";
 import { ConnectionMeter } from "./connection-meter.ts";
 import { MessageRate } from "./message-rate.ts";
 import { NodeWay } from "./node-way.ts";
@@ -46,7 +46,7 @@ export interface PubSubClient {
   /** Monotonic. */
   readonly startedMs: number;
   /** What restrictions are about, kept since they may be narrowed while the connection lasts. */
-  readonly request: RestrictedRequest;
+  readonly request: RestrictedRequest & { readonly network: Network };
   readonly presented: string | null;
   readonly target: PubSubTarget;
 }
@@ -58,7 +58,7 @@ export class PubSubSession implements SocketSession {
   readonly #inbound = new MessageRate({ perSecond: inboundPerSecondMax });
   readonly #meter: ConnectionMeter;
   /** What the key may do now: narrowed as its account is, while the connection lasts. */
-  #grant: DoorGrant;
+  #grant: Grant;
   #socket: DoorSocket | null = null;
   #link: NodeWay | null = null;
   #missedPongs = 0;
@@ -68,7 +68,7 @@ export class PubSubSession implements SocketSession {
   #hasLeft = false;
   #isGone = false;
 
-  constructor(client: PubSubClient, grant: DoorGrant, services: PubSubServices) {
+  constructor(client: PubSubClient, grant: Grant, services: PubSubServices) {
     this.#client = client;
     this.#grant = grant;
     this.#services = services;
@@ -153,18 +153,18 @@ export class PubSubSession implements SocketSession {
    * since it was narrowed, or a tier that allows fewer connections than its account holds.
    */
   async recheck(): Promise<void> {
-    const { keys, connections, events } = this.#services;
+    const { access, connections, events } = this.#services;
     try {
-      const outcome = await keys.authenticate(this.#client.presented);
+      const outcome = await access.identify(this.#client.presented);
       if (this.#closeCode !== null || this.#isGone) return;
-      if ("refused" in outcome) {
+      if (!outcome.ok) {
         // Whoever cannot be asked now is asked at the next tick.
-        if (outcome.refused !== "OVERLOADED") this.#end(closeCodes.badKey, outcome.refused);
+        if (outcome.code !== "OVERLOADED") this.#end(closeCodes.badKey, outcome.code);
         return;
       }
       this.#grant = outcome;
-      const broken = keys.checkRestrictions(outcome, this.#client.request);
-      if (broken !== null) this.#end(closeCodes.notAllowed, broken);
+      const restricted = access.restrict(outcome, this.#client.request);
+      if (restricted !== null) this.#end(closeCodes.notAllowed, restricted.code);
       else if (connections.of(outcome.accountId) > platformTierLimits[outcome.tier].webSocketConnections) {
         this.#end(closeCodes.rateLimited, "RATE_LIMIT_EXCEEDED");
       }

@@ -275,7 +275,7 @@ test("a key that is revoked while its connection lasts ends it with 4401", () =>
   withDoor(async (booted) => {
     const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
-    booted.fakes.authenticate = () => ({ refused: "KEY_INACTIVE" });
+    booted.fakes.authenticate = () => ({ ok: false, code: "KEY_INACTIVE" });
     booted.door.tick();
     expect(await client.closed).toBe(4401);
   }));
@@ -283,7 +283,7 @@ test("a key that is revoked while its connection lasts ends it with 4401", () =>
 test("a key that is refused or narrowed while its connection lasts ends it at once, each with its code", () =>
   withDoor(async (booted) => {
     const changes: readonly [number, string, () => void][] = [
-      [4401, "KEY_INACTIVE", () => (booted.fakes.authenticate = async () => ({ refused: "KEY_INACTIVE" }))],
+      [4401, "KEY_INACTIVE", () => (booted.fakes.authenticate = async () => ({ ok: false, code: "KEY_INACTIVE" }))],
       [4403, "NETWORK_NOT_ALLOWED", () => (booted.fakes.restriction = () => "NETWORK_NOT_ALLOWED")],
     ];
     for (const [closeCode, code, change] of changes) {
@@ -309,7 +309,7 @@ test("many changes at once judge each connection once", () =>
     };
     for (let change = 0; change < 1_000; change += 1) booted.pubsub.recheck();
     while (judged === 0) await Bun.sleep(1);
-    booted.fakes.authenticate = () => ({ refused: "KEY_INACTIVE" });
+    booted.fakes.authenticate = () => ({ ok: false, code: "KEY_INACTIVE" });
     booted.pubsub.recheck();
     expect([await client.closed, judged]).toEqual([4401, 1]);
   }));

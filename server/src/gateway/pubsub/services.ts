@@ -1,15 +1,14 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
+import type { Access } from "../../access/index.ts";
 import type { GatewayEvents } from "../events.ts";
-import type { DoorCredits, DoorKeys, DoorLimits, RequestFact } from "../interfaces.ts";
+import type { RequestFact } from "../interfaces.ts";
 import type { ConnectionCounts } from "./connection-counts.ts";
 import type { PubSubTarget } from "./upstream-link.ts";
 
 export interface PubSubDoorDependencies {
   readonly clock: Clock;
-  readonly keys: DoorKeys;
-  readonly limits: DoorLimits;
-  readonly credits: DoorCredits;
+  readonly access: Access;
   readonly events: GatewayEvents;
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;

@@ -1,33 +1,26 @@
-import type { ErrorCode } from "@sluice/contract/errors";
 import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
 import { compileAddressSet, seededRandom, systemClock } from "@sluice/lib";
+import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import { AnswerCache } from "../../cache/index.ts";
 import { createRequestIds } from "../../http/index.ts";
+import type { Grant, Keys, RestrictedRequest, RestrictionCode } from "../../keys/index.ts";
+import type { LimitDecision } from "../../limits/index.ts";
 import { Rpc } from "../../rpc/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../upstreams/index.ts";
 import { GatewayDoor, type GatewayDoorDependencies } from "../gateway.ts";
-import type { DoorGrant, DoorTracing, LimitDecision, RequestFact, RestrictedRequest } from "../interfaces.ts";
+import type { DoorTracing, RequestFact } from "../interfaces.ts";
 import { PubSubDoor } from "../pubsub/pubsub-door.ts";
 
 export const testKey = "sk_dev_test";
 
-export const testGrant: DoorGrant = {
-  keyId: "key_1",
-  accountId: "acc_1",
-  tier: "free",
-  buckets: {
-    requests: [{ bucket: "requests:acc_1", requestsPerSecond: 1_000, burst: 2_000 }],
-    send: { bucket: "send:acc_1", requestsPerSecond: 500, burst: 1_000 },
-  },
-  creditsMonthly: null,
-};
+export const testGrant = grantOfTests;
 
 /** Rooms before the door as a test wants them: everything is allowed unless it says otherwise. */
 export interface Fakes {
   /** Codes by presented key; `testKey` is good, others are unknown. */
-  authenticate: GatewayDoorDependencies["keys"]["authenticate"];
-  restriction: (request: RestrictedRequest) => ErrorCode | null;
+  authenticate: Keys["authenticate"];
+  restriction: (request: RestrictedRequest) => RestrictionCode | null;
   take: (bucket: string, cost: number) => Partial<LimitDecision>;
   /** Credits left; what was taken and refunded moves it. */
   creditsLeft: number;
@@ -72,7 +65,7 @@ export interface BootOptions {
 
 function makeFakes(): Fakes {
   return {
-    authenticate: (presented) => (presented === testKey ? testGrant : { refused: "INVALID_API_KEY" }),
+    authenticate: (presented) => (presented === testKey ? testGrant : { ok: false, code: "INVALID_API_KEY" }),
     restriction: () => null,
     take: () => ({}),
     creditsLeft: 1_000_000,
@@ -84,31 +77,33 @@ function makeFakes(): Fakes {
 function dependenciesOf(fakes: Fakes, facts: RequestFact[], faults: unknown[]) {
   return {
     clock: systemClock,
-    keys: {
-      authenticate: (presented: string | null) => fakes.authenticate(presented),
-      checkRestrictions: (_grant: DoorGrant, request: RestrictedRequest) => fakes.restriction(request),
-    },
-    limits: {
-      take: (bucket: string, rate: number, burst: number, cost = 1) => ({
-        allowed: true,
-        limit: rate,
-        burst,
-        remaining: burst - cost,
-        resetAt: 1_800_000_000,
-        retryAfterSeconds: 0,
-        ...fakes.take(bucket, cost),
-      }),
-    },
-    credits: {
-      take: (_account: string, _allowance: bigint | null, cost: number) => {
-        const isPaid = fakes.creditsLeft >= cost;
-        if (isPaid) fakes.creditsLeft -= cost;
-        return fakes.creditsAsync ? Promise.resolve(isPaid) : isPaid;
+    access: accessOfTests({
+      keys: {
+        authenticate: (presented: string | null) => fakes.authenticate(presented),
+        checkRestrictions: (_grant: Grant, request: RestrictedRequest) => fakes.restriction(request),
       },
-      refund: (_account: string, cost: number) => {
-        fakes.creditsLeft += cost;
+      limits: {
+        take: (bucket: string, rate: number, burst: number, cost = 1) => ({
+          allowed: true,
+          limit: rate,
+          burst,
+          remaining: burst - cost,
+          resetAt: 1_800_000_000,
+          retryAfterSeconds: 0,
+          ...fakes.take(bucket, cost),
+        }),
       },
-    },
+      credits: {
+        take: (_account: string, _allowance: bigint | null, cost: number) => {
+          const isPaid = fakes.creditsLeft >= cost;
+          if (isPaid) fakes.creditsLeft -= cost;
+          return fakes.creditsAsync ? Promise.resolve(isPaid) : isPaid;
+        },
+        refund: (_account: string, cost: number) => {
+          fakes.creditsLeft += cost;
+        },
+      },
+    }),
     requestId: createRequestIds({ random: seededRandom(1) }),
     served: (fact: RequestFact) => void facts.push(fact),
     events: {

@@ -1,6 +1,7 @@
-import type { ErrorCode } from "@sluice/contract/errors";
 import { type OracleTierTerms, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
-import type { OracleCaller, OracleGrant, OracleKeys, OracleLimits } from "../interfaces.ts";
+import type { Permission } from "@sluice/contract/tiers";
+import type { Access, AdmissionCode, Refusal } from "../../access/index.ts";
+import type { Grant } from "../../keys/index.ts";
 import { OracleFailure, type Variant } from "./failure.ts";
 
 /** What X-RateLimit headers say: whole requests in the variant's own unit. */
@@ -13,32 +14,41 @@ export interface RateState {
 }
 
 export interface Admitted {
-  readonly grant: OracleGrant;
+  readonly grant: Grant;
   readonly tier: string;
   readonly terms: OracleTierTerms;
 }
 
 /** The subscription of the key's account to the product behind a variant. */
-export function tierOf(grant: OracleGrant, variant: Variant): { tier: string; terms: OracleTierTerms } {
+export function tierOf(grant: Grant, variant: Variant): { tier: string; terms: OracleTierTerms } {
   if (variant === "v1") return { tier: grant.tiers.oracle, terms: oracleTierTerms[grant.tiers.oracle] };
   return { tier: grant.tiers["oracle-v2"], terms: oracleV2TierTerms[grant.tiers["oracle-v2"]] };
 }
 
-const authenticationCodes: ReadonlySet<ErrorCode> = new Set(["INVALID_API_KEY", "KEY_INACTIVE"]);
+const denied = (details: Readonly<Record<string, string>>): OracleFailure =>
+  new OracleFailure("PERMISSION_DENIED", { details });
+const unusableKey = (_refusal: Refusal, presented: string | null): OracleFailure =>
+  new OracleFailure(presented === null ? "MISSING_API_KEY" : "INVALID_API_KEY");
+const restricted = ({ code }: Refusal): OracleFailure => denied({ reason: code });
 
-/** Why a key opens nothing here. */
-export function keyFailure(refused: ErrorCode, presented: string | null): OracleFailure {
-  if (!authenticationCodes.has(refused)) return new OracleFailure("SERVICE_UNAVAILABLE");
-  return new OracleFailure(presented === null ? "MISSING_API_KEY" : "INVALID_API_KEY");
+/** What each refusal of access is in the oracle's own codes. */
+const failures: Readonly<Record<AdmissionCode, (refusal: Refusal, presented: string | null) => OracleFailure>> = {
+  INVALID_API_KEY: unusableKey,
+  KEY_INACTIVE: unusableKey,
+  OVERLOADED: () => new OracleFailure("SERVICE_UNAVAILABLE"),
+  NETWORK_NOT_ALLOWED: restricted,
+  DOMAIN_NOT_ALLOWED: restricted,
+  IP_NOT_ALLOWED: restricted,
+  PERMISSION_DENIED: () => denied({ reason: "permission", permission: "read" }),
+};
+
+/** Why a caller that access refuses gets no answer; `presented` is the key that it sent. */
+export function admissionFailure(refusal: Refusal<AdmissionCode>, presented: string | null): OracleFailure {
+  return failures[refusal.code](refusal, presented);
 }
 
-/** Restrictions of the key, then its permission to read; null when both allow the request. */
-export function restrictionFailure(keys: OracleKeys, grant: OracleGrant, caller: OracleCaller): OracleFailure | null {
-  const broken = keys.checkRestrictions(grant, caller);
-  if (broken !== null) return new OracleFailure("PERMISSION_DENIED", { details: { reason: broken } });
-  if (grant.permissions.includes("read")) return null;
-  return new OracleFailure("PERMISSION_DENIED", { details: { reason: "permission", permission: "read" } });
-}
+/** The permission that prices need. */
+export const readPermission: readonly Permission[] = ["read"];
 
 /**
  * Seconds of a variant's unit. Buckets fill by the second; a request of the second variant costs sixty tokens of a bucket
@@ -48,12 +58,13 @@ const unitSeconds: Readonly<Record<Variant, number>> = { v1: 1, v2: 60 };
 
 /** Takes one request from the bucket that all keys of the account share in this variant. */
 export async function takeRate(
-  limits: OracleLimits,
+  access: Pick<Access, "meter">,
   variant: Variant,
   { grant, terms }: Pick<Admitted, "grant" | "terms">,
 ): Promise<{ state: RateState; failure: OracleFailure | null }> {
   const unit = unitSeconds[variant];
-  const decision = await limits.take(`oracle-${variant}:${grant.accountId}`, terms.rate, terms.burst * unit, unit);
+  const bucket = `oracle-${variant}:${grant.accountId}`;
+  const decision = await access.meter([{ bucket, requestsPerSecond: terms.rate, burst: terms.burst * unit }], unit);
   const state: RateState = {
     limit: terms.rate,
     burst: terms.burst,

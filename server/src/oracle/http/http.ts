@@ -1,15 +1,17 @@
-import type { AddressSet, Clock } from "@sluice/lib";
-import { clientAddress, hasSingleHost, preflightResponse, presentedKey } from "../../http/index.ts";
+import type { Clock } from "@sluice/lib";
+import type { Access } from "../../access/index.ts";
+import type { Allowance } from "../../credits/index.ts";
+import { hasSingleHost, preflightResponse, presentedKey } from "../../http/index.ts";
+import type { Grant } from "../../keys/index.ts";
 import { LedgerUnavailableError } from "../../ledger/index.ts";
 import type { OracleEvents } from "../events.ts";
-import type { OracleAllowance, OracleGrant, OracleKeys, OracleLimits } from "../interfaces.ts";
 import { isoTime } from "../price-record.ts";
 import {
   type Admitted,
-  keyFailure,
+  admissionFailure,
   quotaFailure,
   type RateState,
-  restrictionFailure,
+  readPermission,
   takeRate,
   tierOf,
 } from "./admission.ts";
@@ -19,16 +21,11 @@ import { Query } from "./parameters.ts";
 import type { RequestStats } from "./request-stats.ts";
 import { type Outcome, type Route, RouteBook, type RouteMatch } from "./route.ts";
 
-export interface OracleHttpOptions extends Deprecation {
-  readonly trustedProxies: AddressSet;
-}
-
 export interface OracleHttpDependencies {
   readonly clock: Clock;
   readonly routes: readonly Route[];
-  readonly keys: OracleKeys;
-  readonly limits: OracleLimits;
-  readonly allowances: Readonly<Record<Variant, OracleAllowance>>;
+  readonly access: Pick<Access, "admit" | "callerOf" | "meter">;
+  readonly allowances: Readonly<Record<Variant, Allowance>>;
   readonly stats: RequestStats;
   readonly requestId: () => string;
   readonly events: Pick<OracleEvents, "requestServed" | "requestRefused" | "internalError">;
@@ -47,7 +44,7 @@ interface Exchange {
   readonly atMs: number;
   readonly startedMs: number;
   route: Route | null;
-  grant: OracleGrant | null;
+  grant: Grant | null;
   rate: RateState | null;
 }
 
@@ -60,13 +57,11 @@ const variantOf = (path: string): Variant => (path === "/v1" || path.startsWith(
  * the month's allowance, and only then its parameters are read and the answer is made. It never throws.
  */
 export class OracleHttp {
-  readonly #options: OracleHttpOptions;
   readonly #dependencies: OracleHttpDependencies;
   readonly #routes: RouteBook;
   readonly #shared: Readonly<Record<string, string>>;
 
-  constructor(options: OracleHttpOptions, dependencies: OracleHttpDependencies) {
-    this.#options = options;
+  constructor(options: Deprecation, dependencies: OracleHttpDependencies) {
     this.#dependencies = dependencies;
     this.#routes = new RouteBook(dependencies.routes);
     this.#shared = sharedHeaders(options);
@@ -116,35 +111,22 @@ export class OracleHttp {
     }
     exchange.route = found.route;
     const presented = presentedKey(headers, request.url);
-    const identified = this.#dependencies.keys.authenticate(presented);
-    const enter = (outcome: Awaited<typeof identified>): Outcome | Promise<Outcome> => {
-      if ("refused" in outcome) {
-        this.#dependencies.events.requestRefused(outcome.refused);
-        return keyFailure(outcome.refused, presented);
-      }
-      return this.#admitted(exchange, found, outcome, socketAddress);
+    const caller = this.#dependencies.access.callerOf(headers, socketAddress);
+    const admitted = this.#dependencies.access.admit(presented, caller, readPermission);
+    const enter = (outcome: Awaited<typeof admitted>): Outcome | Promise<Outcome> => {
+      exchange.grant = outcome.ok ? outcome : (outcome.grant ?? null);
+      if (outcome.ok) return this.#admitted(exchange, found, outcome);
+      // Without a grant the refusal is of no account, so it is counted by its code alone.
+      if (exchange.grant === null) this.#dependencies.events.requestRefused(outcome.code);
+      return admissionFailure(outcome, presented);
     };
-    return identified instanceof Promise ? identified.then(enter) : enter(identified);
+    return admitted instanceof Promise ? admitted.then(enter) : enter(admitted);
   }
 
-  async #admitted(
-    exchange: Exchange,
-    found: NonNullable<RouteMatch>,
-    grant: OracleGrant,
-    socketAddress: string,
-  ): Promise<Outcome> {
+  async #admitted(exchange: Exchange, found: NonNullable<RouteMatch>, grant: Grant): Promise<Outcome> {
     const { request, variant } = exchange;
-    exchange.grant = grant;
-    const caller = {
-      network: null,
-      origin: request.headers.get("origin"),
-      referer: request.headers.get("referer"),
-      clientAddress: clientAddress(socketAddress, request.headers.get("x-forwarded-for"), this.#options.trustedProxies),
-    };
-    const restricted = restrictionFailure(this.#dependencies.keys, grant, caller);
-    if (restricted !== null) return restricted;
     const admitted: Admitted = { grant, ...tierOf(grant, variant) };
-    const { state, failure } = await takeRate(this.#dependencies.limits, variant, admitted);
+    const { state, failure } = await takeRate(this.#dependencies.access, variant, admitted);
     exchange.rate = state;
     if (failure !== null) return failure;
     const answer = (): Outcome | Promise<Outcome> =>

@@ -1,5 +1,5 @@
 import type { OraclePath, OracleTierTerms } from "@sluice/contract/oracle";
-import type { OracleGrant } from "../interfaces.ts";
+import type { Grant } from "../../keys/index.ts";
 import type { OracleFailure, Variant } from "./failure.ts";
 import type { Query } from "./parameters.ts";
 
@@ -9,7 +9,7 @@ export interface OracleRequest {
   /** The one parameter of the path, decoded; empty where the path has none. */
   readonly parameter: string;
   readonly query: Query;
-  readonly grant: OracleGrant;
+  readonly grant: Grant;
   /** The id of the caller's tier in this variant, and what it includes. */
   readonly tier: string;
   readonly terms: OracleTierTerms;

@@ -1,6 +1,7 @@
 import type { OracleSourceId, OracleSourceInfo, OracleSymbol } from "@sluice/contract/oracle";
+import type { Allowance } from "../../credits/index.ts";
 import type { Decimal } from "../decimal.ts";
-import type { OracleAllowance, SourceState } from "../interfaces.ts";
+import type { SourceState } from "../interfaces.ts";
 import type { PriceBook } from "../price-book.ts";
 import type { Bar, PricePoint } from "../store/history.ts";
 import type { Variant } from "./failure.ts";
@@ -24,5 +25,5 @@ export interface OracleServices {
   readonly feeds: () => Feeds;
   readonly stats: RequestStats;
   readonly uptimeSeconds: () => number;
-  readonly allowances: Readonly<Record<Variant, OracleAllowance>>;
+  readonly allowances: Readonly<Record<Variant, Allowance>>;
 }

@@ -1,9 +1,9 @@
-import type { OracleAllowance } from "../interfaces.ts";
+import type { Allowance } from "../../credits/index.ts";
 import { jsonText } from "../json.ts";
 import type { OracleRequest } from "./route.ts";
 
 /** What a key may do and what its account has used of the month. */
-export async function validation(allowance: OracleAllowance, request: OracleRequest): Promise<string> {
+export async function validation(allowance: Allowance, request: OracleRequest): Promise<string> {
   const { terms, tier, grant } = request;
   const { month, used } = await allowance.spent(grant.accountId);
   const usedRequests = Number(used);

@@ -1,5 +1,5 @@
 import type { OracleErrorCode, OracleSymbol } from "@sluice/contract/oracle";
-import type { OracleCaller } from "../interfaces.ts";
+import type { Caller } from "../../access/index.ts";
 import type { Quotation } from "../price-record.ts";
 
 /** Why a client is not let in, or no longer. */
@@ -30,13 +30,10 @@ export interface StreamServices {
   monotonic(): number;
   /** Whether more clients than the bound wait without having said who they are. */
   isCrowded(): boolean;
-  admit(
-    apiKey: string,
-    caller: OracleCaller,
-  ): Promise<{ readonly accountId: string; readonly tier: string } | StreamRefusal>;
+  admit(apiKey: string, caller: Caller): Promise<{ readonly accountId: string; readonly tier: string } | StreamRefusal>;
   /** Gives back what `admit` took, for a client that went away meanwhile. */
   leave(accountId: string): void;
-  recheck(apiKey: string, caller: OracleCaller): Promise<StreamRefusal | null>;
+  recheck(apiKey: string, caller: Caller): Promise<StreamRefusal | null>;
   follow(client: StreamClient, symbol: OracleSymbol): void;
   unfollow(client: StreamClient, symbol: OracleSymbol): void;
   present(symbol: OracleSymbol): Quotation | null;

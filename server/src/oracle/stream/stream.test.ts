@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { oracleBounds, oracleSymbols, oracleTierTerms } from "@sluice/contract/oracle";
 import { oracleTiers } from "@sluice/contract/tiers";
 import { until } from "@sluice/lib/testing";
+import { grantOfTests } from "../../access/testing/grants.ts";
 import { AppDoor } from "../../net/index.ts";
 import { decimal } from "../decimal.ts";
 import { Quotation } from "../price-record.ts";
@@ -155,7 +156,7 @@ describe("who may follow prices", () => {
     server.grants.delete(first);
     const grant = server.grants.get(second);
     if (grant === undefined) throw new Error("no grant");
-    server.grants.set(second, { ...grant, tiers: { oracle: "community", "oracle-v2": "community" } });
+    server.grants.set(second, { ...grant, tiers: grantOfTests.tiers });
     server.oracle.stream.recheck();
     await settled();
     expect([revoked.socket.closed, fallen.socket.closed]).toEqual([4401, 4403]);

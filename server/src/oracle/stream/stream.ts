@@ -1,11 +1,12 @@
 import { oracleBounds, oracleTierTerms } from "@sluice/contract/oracle";
-import type { AddressSet, Clock } from "@sluice/lib";
-import { clientAddress } from "../../http/index.ts";
+import type { Clock } from "@sluice/lib";
+import type { Access, AdmissionCode, Caller } from "../../access/index.ts";
+import type { Allowance } from "../../credits/index.ts";
+import type { Grant } from "../../keys/index.ts";
 import type { OracleEvents } from "../events.ts";
-import { keyFailure, restrictionFailure, takeRate, tierOf } from "../http/admission.ts";
+import { admissionFailure, readPermission, takeRate, tierOf } from "../http/admission.ts";
 import { unavailable } from "../http/answers.ts";
 import { streamPath } from "../http/v1-routes.ts";
-import type { OracleAllowance, OracleCaller, OracleGrant, OracleKeys, OracleLimits } from "../interfaces.ts";
 import type { NoPrice, PriceBook } from "../price-book.ts";
 import type { Quotation } from "../price-record.ts";
 import { faultText } from "./messages.ts";
@@ -23,7 +24,6 @@ interface Pace {
 }
 
 export interface OracleStreamOptions {
-  readonly trustedProxies: AddressSet;
   /** How long a client may take to say who it is. */
   readonly authMs?: number;
 }
@@ -31,15 +31,25 @@ export interface OracleStreamOptions {
 export interface OracleStreamDependencies {
   readonly clock: Clock;
   readonly book: PriceBook;
-  readonly keys: OracleKeys;
-  readonly limits: OracleLimits;
-  readonly allowance: OracleAllowance;
+  readonly access: Pick<Access, "admit" | "callerOf" | "meter">;
+  readonly allowance: Allowance;
   readonly requestId: () => string;
   readonly events: Pick<
     OracleEvents,
     "socketOpened" | "socketClosed" | "pricesSent" | "pricesConflated" | "requestRefused" | "internalError"
   >;
 }
+
+/** The code with which a client is closed that access refuses (decisions: Platform, close codes). */
+const refusalCloseCodes: Readonly<Record<AdmissionCode, number>> = {
+  INVALID_API_KEY: closeCodes.badKey,
+  KEY_INACTIVE: closeCodes.badKey,
+  OVERLOADED: closeCodes.unavailable,
+  NETWORK_NOT_ALLOWED: closeCodes.notAllowed,
+  DOMAIN_NOT_ALLOWED: closeCodes.notAllowed,
+  IP_NOT_ALLOWED: closeCodes.notAllowed,
+  PERMISSION_DENIED: closeCodes.notAllowed,
+};
 
 /** The stream of prices: who is connected, who follows what, and what each newly agreed price is sent to. */
 export class OracleStream {
@@ -70,15 +80,9 @@ export class OracleStream {
   }
 
   begin(request: Request, peer: { requestIP(request: Request): { readonly address: string } | null }): StreamSession {
-    const { headers } = request;
-    const socketAddress = peer.requestIP(request)?.address ?? "";
-    const caller: OracleCaller = {
-      network: null,
-      origin: headers.get("origin"),
-      referer: headers.get("referer"),
-      clientAddress: clientAddress(socketAddress, headers.get("x-forwarded-for"), this.#options.trustedProxies),
-    };
-    return new StreamSession({ requestId: this.#dependencies.requestId(), caller }, this.#services);
+    const { access, requestId } = this.#dependencies;
+    const caller = access.callerOf(request.headers, peer.requestIP(request)?.address ?? "");
+    return new StreamSession({ requestId: requestId(), caller }, this.#services);
   }
 
   /**
@@ -184,18 +188,14 @@ export class OracleStream {
   }
 
   /** The key's grant where it may stream, by the checks of a request in the same order. Never rejects. */
-  async #identify(apiKey: string, caller: OracleCaller): Promise<OracleGrant | StreamRefusal> {
-    const { keys, events } = this.#dependencies;
+  async #identify(apiKey: string, caller: Caller): Promise<Grant | StreamRefusal> {
+    const { access, events } = this.#dependencies;
     try {
-      const outcome = await keys.authenticate(apiKey);
-      if ("refused" in outcome) {
-        events.requestRefused(outcome.refused);
-        const { code } = keyFailure(outcome.refused, apiKey);
-        const isOurs = code === "SERVICE_UNAVAILABLE";
-        return { code, closeCode: isOurs ? closeCodes.unavailable : closeCodes.badKey };
+      const outcome = await access.admit(apiKey, caller, readPermission);
+      if (!outcome.ok) {
+        if (outcome.grant === undefined) events.requestRefused(outcome.code);
+        return { code: admissionFailure(outcome, apiKey).code, closeCode: refusalCloseCodes[outcome.code] };
       }
-      const restricted = restrictionFailure(keys, outcome, caller);
-      if (restricted !== null) return { code: restricted.code, closeCode: closeCodes.notAllowed };
       if (tierOf(outcome, "v1").terms.webSocketConnections > 0) return outcome;
       return { code: "INSUFFICIENT_TIER", closeCode: closeCodes.notAllowed };
     } catch (fault) {
@@ -205,13 +205,13 @@ export class OracleStream {
   }
 
   /** A connection takes one token of the rate and counts as one of the month's requests; what it is sent does not. */
-  async #admit(apiKey: string, caller: OracleCaller): ReturnType<StreamServices["admit"]> {
+  async #admit(apiKey: string, caller: Caller): ReturnType<StreamServices["admit"]> {
     const grant = await this.#identify(apiKey, caller);
     if ("closeCode" in grant) return grant;
-    const { limits, allowance, events } = this.#dependencies;
+    const { access, allowance, events } = this.#dependencies;
     const { tier, terms } = tierOf(grant, "v1");
     const rateLimited: StreamRefusal = { code: "RATE_LIMIT_EXCEEDED", closeCode: closeCodes.rateLimited };
-    if ((await takeRate(limits, "v1", { grant, terms })).failure !== null) return rateLimited;
+    if ((await takeRate(access, "v1", { grant, terms })).failure !== null) return rateLimited;
     const held = this.#connections.get(grant.accountId) ?? 0;
     if (held >= terms.webSocketConnections) return rateLimited;
     this.#connections.set(grant.accountId, held + 1);

@@ -1,12 +1,14 @@
 import { formatApiKey } from "@sluice/contract/api-key";
-import type { OracleTier, OracleV2Tier } from "@sluice/contract/tiers";
-import { compileAddressSet, ManualClock, seededRandom } from "@sluice/lib";
-import { type Credits, createCredits, MeterInMemory, tallyInMemory } from "../../credits/index.ts";
+import type { OracleTier, OracleV2Tier, Permission } from "@sluice/contract/tiers";
+import { ManualClock, seededRandom } from "@sluice/lib";
+import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
+import { type Allowance, type Credits, createCredits, MeterInMemory, tallyInMemory } from "../../credits/index.ts";
+import type { Grant } from "../../keys/index.ts";
 import { createLimits } from "../../limits/index.ts";
 import { decimal } from "../decimal.ts";
 import type { OracleServed } from "../events.ts";
 import type { Variant } from "../http/failure.ts";
-import type { OracleAllowance, OracleGrant, OracleLedger, SourceState } from "../interfaces.ts";
+import type { OracleLedger, SourceState } from "../interfaces.ts";
 import { createOracle, type Oracle, type SourceFeed } from "../oracle.ts";
 import type { SourceId, Tick } from "../tick.ts";
 import { tick } from "./rounds.ts";
@@ -38,7 +40,7 @@ export const newKey = (): string => formatApiKey("dev", (length) => random.bytes
 /** An oracle over a clock that is moved by hand, keys in memory, real limits and real leases, and sources that tests play. */
 export async function bootOracle(options: BootOptions = {}) {
   const clock = new ManualClock(options.startMs ?? Date.UTC(2026, 10, 21, 12));
-  const grants = new Map<string, OracleGrant>();
+  const grants = new Map<string, Grant>();
   const stores = options.stores ?? { v1: new CountedStore(), v2: new CountedStore() };
   const served: OracleServed[] = [];
   const faults: unknown[] = [];
@@ -60,7 +62,6 @@ export async function bootOracle(options: BootOptions = {}) {
   let restriction: "IP_NOT_ALLOWED" | null = null;
   const oracle: Oracle = createOracle(
     {
-      trustedProxies: compileAddressSet([]),
       sunsetMs: options.sunsetMs ?? null,
       successorUrl: options.successorUrl ?? null,
       writeMs: null,
@@ -68,15 +69,17 @@ export async function bootOracle(options: BootOptions = {}) {
     },
     {
       clock,
-      keys: {
-        authenticate: (presented) => {
-          const grant = presented === null ? undefined : grants.get(presented);
-          return grant ?? { refused: "INVALID_API_KEY" };
+      access: accessOfTests({
+        keys: {
+          authenticate: (presented) => {
+            const grant = presented === null ? undefined : grants.get(presented);
+            return grant ?? { ok: false, code: "INVALID_API_KEY" };
+          },
+          checkRestrictions: () => restriction,
         },
-        checkRestrictions: () => restriction,
-      },
-      limits: createLimits({}, { clock }),
-      allowances: meters as Readonly<Record<Variant, OracleAllowance>>,
+        limits: createLimits({}, { clock }),
+      }),
+      allowances: meters as Readonly<Record<Variant, Allowance>>,
       ledger: options.ledger ?? { insert: async () => undefined, query: async () => [] },
       requestId: () => {
         ids += 1;
@@ -106,11 +109,15 @@ export async function bootOracle(options: BootOptions = {}) {
   const addKey = (
     tiers: { oracle?: OracleTier; "oracle-v2"?: OracleV2Tier } = {},
     accountId = `acct_${grants.size + 1}`,
-    permissions: readonly string[] = ["read"],
+    permissions: readonly Permission[] = ["read"],
   ): string => {
     const key = newKey();
-    const both = { oracle: tiers.oracle ?? "community", "oracle-v2": tiers["oracle-v2"] ?? "community" } as const;
-    grants.set(key, { keyId: `key_${grants.size + 1}`, accountId, tiers: both, permissions });
+    const both = {
+      platform: "free",
+      oracle: tiers.oracle ?? "community",
+      "oracle-v2": tiers["oracle-v2"] ?? "community",
+    } as const;
+    grants.set(key, { ...grantOfTests, keyId: `key_${grants.size + 1}`, accountId, tiers: both, permissions });
     return key;
   };
   const get = async (path: string, key: string | null = null, init: RequestInit = {}) => {

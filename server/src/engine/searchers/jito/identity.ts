@@ -1,8 +1,9 @@
 import { engineLimits } from "@sluice/contract/engine";
 import type { Permission } from "@sluice/contract/tiers";
+import type { Access } from "../../../access/index.ts";
+import type { RateLimiter } from "../../../limits/index.ts";
 import { type CallContext, CallFault } from "../../calls/index.ts";
 import type { Searcher } from "../../model/bundle.ts";
-import type { EngineKeys, EngineLimits } from "../../model/ports.ts";
 import type { Bearers } from "../../sign-in/index.ts";
 import { rateLimited } from "../block-engine.ts";
 import { admitKey } from "../key-admission.ts";
@@ -10,8 +11,9 @@ import { type StreamHolder, streamsPerSearcherMax } from "../open-streams.ts";
 import type { LinkedKeys } from "./interfaces.ts";
 
 export interface IdentityDependencies {
-  readonly keys: EngineKeys;
-  readonly limits: EngineLimits;
+  /** Access to the engine's network. */
+  readonly access: Pick<Access, "admit">;
+  readonly limits: RateLimiter;
   readonly bearers: Bearers;
   readonly linked: LinkedKeys;
 }
@@ -37,11 +39,11 @@ const streamsPerAddressMax = 64;
  * key counts as its account where it is linked to one. Throws UNAUTHENTICATED where the call names nobody.
  */
 export async function identify(
-  { keys, bearers, linked }: IdentityDependencies,
+  { access, bearers, linked }: IdentityDependencies,
   context: CallContext,
   permission: Permission,
 ): Promise<JitoCaller> {
-  if ((context.headers.get("x-api-key") ?? "") !== "") return await admitKey(keys, context, permission);
+  if ((context.headers.get("x-api-key") ?? "") !== "") return await admitKey(access, context, permission);
   const { pubkey } = await bearers.signedIn(context, "SEARCHER", "UNAUTHENTICATED");
   const accountId = await linked.accountOfPubkey(pubkey);
   const searcher = { id: accountId ?? `pubkey:${pubkey}`, accountId, pubkey };
@@ -53,14 +55,14 @@ export async function identify(
 }
 
 /** Takes a token of the address's bucket for a searcher of no account. Throws RESOURCE_EXHAUSTED where it is empty. */
-export async function checkAddress(limits: EngineLimits, searcher: Searcher, context: CallContext): Promise<void> {
+export async function checkAddress(limits: RateLimiter, searcher: Searcher, context: CallContext): Promise<void> {
   if (searcher.accountId !== null) return;
   const { perSecond, burst } = unlinkedPerAddress;
   await take(limits, `engine-unlinked:${context.clientAddress}`, perSecond, burst);
 }
 
 /** A read takes a token of its searcher's bucket, and of its address's where the searcher has no account. */
-export async function checkReads(limits: EngineLimits, searcher: Searcher, context: CallContext): Promise<void> {
+export async function checkReads(limits: RateLimiter, searcher: Searcher, context: CallContext): Promise<void> {
   if (searcher.accountId === null) {
     await take(limits, `engine-unlinked-reads:${context.clientAddress}`, readsPerAddress, readsPerAddress);
   }
@@ -74,7 +76,7 @@ export function streamHolders(searcher: Searcher, context: CallContext): readonl
   return [own, { name: `address:${context.clientAddress}`, max: streamsPerAddressMax }];
 }
 
-async function take(limits: EngineLimits, bucket: string, perSecond: number, burst: number): Promise<void> {
+async function take(limits: RateLimiter, bucket: string, perSecond: number, burst: number): Promise<void> {
   const { allowed, retryAfterSeconds } = await limits.take(bucket, perSecond, burst);
   if (!allowed) throw rateLimited(retryAfterSeconds);
 }

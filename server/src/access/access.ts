@@ -1,0 +1,142 @@
+import type { Network, Permission } from "@sluice/contract/tiers";
+import type { AddressSet } from "@sluice/lib";
+import type { Credits } from "../credits/index.ts";
+import { clientAddress, type HeaderReader } from "../http/index.ts";
+import type { Grant, KeyRefusal, Keys, RateBucket, RestrictedRequest, RestrictionCode } from "../keys/index.ts";
+import type { LimitDecision, RateLimiter } from "../limits/index.ts";
+import type { AdmissionCode, Refusal } from "./refusal.ts";
+
+export interface AccessOptions {
+  /** Proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: AddressSet;
+  /** The network that `admit` checks a key's networks against; null where requests belong to none. */
+  readonly network?: Network | null;
+}
+
+export interface AccessDependencies {
+  readonly keys: Pick<Keys, "authenticate" | "checkRestrictions">;
+  readonly limits: RateLimiter;
+  readonly credits: Pick<Credits, "take" | "refund">;
+}
+
+/** Where a request comes from, as a key's domains and addresses are checked against it. */
+export type Caller = Omit<RestrictedRequest, "network">;
+
+/**
+ * Who may make a request. The steps are: `identify` the key, `restrict` it to its networks, domains and addresses,
+ * `permit` what the request does, `meter` its rate (and `charge` credits). `admit` runs the first three in this order; an
+ * endpoint whose specification puts something between two steps calls the steps one by one.
+ *
+ * A step answers at once while the key, the bucket and the credits are in memory; a promise only while a store is asked.
+ */
+export class Access {
+  readonly #options: AccessOptions;
+  readonly #dependencies: AccessDependencies;
+  readonly #network: Network | null;
+
+  constructor(options: AccessOptions, dependencies: AccessDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#network = options.network ?? null;
+  }
+
+  /** The same access for the requests of one network. */
+  on(network: Network): Access {
+    return new Access({ ...this.#options, network }, this.#dependencies);
+  }
+
+  /** Where a request comes from. `socketAddress` is the peer's; X-Forwarded-For counts behind a trusted proxy only. */
+  callerOf(headers: HeaderReader, socketAddress: string): Caller {
+    return {
+      origin: headers.get("origin"),
+      referer: headers.get("referer"),
+      clientAddress: clientAddress(socketAddress, headers.get("x-forwarded-for"), this.#options.trustedProxies),
+    };
+  }
+
+  /** Steps 1 to 3: the key's grant, or the first refusal. `oneOf` is as for `permit`; without it any key may go on. */
+  admit(
+    presented: string | null,
+    caller: Caller,
+    oneOf: readonly Permission[] | null = null,
+  ): Grant | Refusal<AdmissionCode> | Promise<Grant | Refusal<AdmissionCode>> {
+    const identified = this.identify(presented);
+    if (identified instanceof Promise) return identified.then((outcome) => this.#admitted(outcome, caller, oneOf));
+    return this.#admitted(identified, caller, oneOf);
+  }
+
+  /** Step 1: what the presented key may do. See `Keys.authenticate`. */
+  identify(presented: string | null): Grant | KeyRefusal | Promise<Grant | KeyRefusal> {
+    return this.#dependencies.keys.authenticate(presented);
+  }
+
+  /** Step 2: null when the key may be used for this network, from this page and address. */
+  restrict(grant: Grant, request: RestrictedRequest): Refusal<RestrictionCode> | null {
+    const code = this.#dependencies.keys.checkRestrictions(grant, request);
+    return code === null ? null : { ok: false, code, grant };
+  }
+
+  /** Step 3: null when the key holds at least one of the permissions. */
+  permit(grant: Grant, oneOf: readonly Permission[]): Refusal<"PERMISSION_DENIED"> | null {
+    if (oneOf.some((permission) => grant.permissions.includes(permission))) return null;
+    return { ok: false, code: "PERMISSION_DENIED", grant };
+  }
+
+  /**
+   * Step 4: takes `cost` tokens from each bucket in turn. The decision is that of the bucket that refuses, else that of
+   * the first, which is the narrowest. A bucket that was passed before another refused keeps what it took: the request
+   * was made, and only the wider limit stopped it.
+   */
+  meter(buckets: readonly [RateBucket, ...RateBucket[]], cost = 1): LimitDecision | Promise<LimitDecision> {
+    const { limits } = this.#dependencies;
+    const [narrowest] = buckets;
+    const first = limits.take(narrowest.bucket, narrowest.requestsPerSecond, narrowest.burst, cost);
+    if (buckets.length === 1) return first;
+    if (first instanceof Promise) return first.then((decision) => this.#meterRest(buckets, cost, decision, 1));
+    for (let index = 1; index < buckets.length && first.allowed; index += 1) {
+      const { bucket, requestsPerSecond, burst } = buckets[index] ?? narrowest;
+      const decision = limits.take(bucket, requestsPerSecond, burst, cost);
+      if (decision instanceof Promise) {
+        const next = index + 1;
+        return decision.then((wider) => (wider.allowed ? this.#meterRest(buckets, cost, first, next) : wider));
+      }
+      if (!decision.allowed) return decision;
+    }
+    return first;
+  }
+
+  /** Takes `cost` credits of the account's month, all or none; false when they are used up. See `Credits.take`. */
+  charge(grant: Pick<Grant, "accountId" | "creditsMonthly">, cost: number): boolean | Promise<boolean> {
+    return cost === 0 ? true : this.#dependencies.credits.take(grant.accountId, grant.creditsMonthly, cost);
+  }
+
+  /** Gives back what `charge` took. `takenAtMs` (Unix ms) says which month was charged. */
+  refund(grant: Pick<Grant, "accountId">, cost: number, takenAtMs: number): void {
+    this.#dependencies.credits.refund(grant.accountId, cost, takenAtMs);
+  }
+
+  #admitted(
+    outcome: Grant | KeyRefusal,
+    caller: Caller,
+    oneOf: readonly Permission[] | null,
+  ): Grant | Refusal<AdmissionCode> {
+    if (!outcome.ok) return outcome;
+    const restricted = this.restrict(outcome, { ...caller, network: this.#network });
+    if (restricted !== null) return restricted;
+    return (oneOf === null ? null : this.permit(outcome, oneOf)) ?? outcome;
+  }
+
+  async #meterRest(
+    buckets: readonly RateBucket[],
+    cost: number,
+    first: LimitDecision,
+    next: number,
+  ): Promise<LimitDecision> {
+    if (!first.allowed) return first;
+    for (const { bucket, requestsPerSecond, burst } of buckets.slice(next)) {
+      const decision = await this.#dependencies.limits.take(bucket, requestsPerSecond, burst, cost);
+      if (!decision.allowed) return decision;
+    }
+    return first;
+  }
+}

@@ -1,0 +1,40 @@
+import { compileAddressSet } from "@sluice/lib";
+import type { Grant } from "../../keys/index.ts";
+import { Access, type AccessDependencies } from "../access.ts";
+
+/** What a Free key of one account may do, with a rate that no test reaches by accident. */
+export const grantOfTests: Grant = {
+  ok: true,
+  keyId: "key_1",
+  accountId: "acc_1",
+  tier: "free",
+  tiers: { platform: "free", oracle: "community", "oracle-v2": "community" },
+  permissions: ["read"],
+  restrictions: { networks: null, domains: null, addresses: null },
+  buckets: {
+    requests: [{ bucket: "requests:acc_1", requestsPerSecond: 1_000, burst: 2_000 }],
+    send: [{ bucket: "send:acc_1", requestsPerSecond: 500, burst: 1_000 }],
+  },
+  creditsMonthly: null,
+  expiresAt: null,
+};
+
+const unexpected = (what: string) => (): never => {
+  throw new Error(`${what} was not expected to be asked`);
+};
+
+/** Access over the parts that a test plays; a part that it does not play throws when it is asked. */
+export function accessOfTests(played: {
+  readonly keys?: AccessDependencies["keys"];
+  readonly limits?: AccessDependencies["limits"];
+  readonly credits?: AccessDependencies["credits"];
+}): Access {
+  return new Access(
+    { trustedProxies: compileAddressSet([]) },
+    {
+      keys: played.keys ?? { authenticate: unexpected("a key"), checkRestrictions: unexpected("a restriction") },
+      limits: played.limits ?? { take: unexpected("a bucket") },
+      credits: played.credits ?? { take: unexpected("credits"), refund: unexpected("credits") },
+    },
+  );
+}
