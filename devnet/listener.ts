@@ -1,5 +1,5 @@
-const ATTEMPTS_MAX = 50;
-const ATTEMPT_MS = 20;
+const attemptsMax = 50;
+const attemptMs = 20;
 
 /** What listens on a port. */
 export interface Listening {
@@ -55,8 +55,8 @@ export class Door {
         this.#listening = listen();
         return;
       } catch (error) {
-        if (attempt === ATTEMPTS_MAX) throw error;
-        await Bun.sleep(ATTEMPT_MS);
+        if (attempt === attemptsMax) throw error;
+        await Bun.sleep(attemptMs);
       }
     }
   }

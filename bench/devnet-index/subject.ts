@@ -9,7 +9,7 @@ import { Chain } from "../../devnet/chain/bank/chain.ts";
 import { PerformanceSamples } from "../../devnet/chain/bank/performance.ts";
 import { createGenesis } from "../../devnet/chain/genesis/genesis.ts";
 import { History } from "../../devnet/chain/history/history.ts";
-import { DEFAULT_OPTIONS } from "../../devnet/chain/options.ts";
+import { defaultOptions } from "../../devnet/chain/options.ts";
 import { answerBody, type Dispatch, dispatcher } from "../../devnet/chain/rpc/json-rpc.ts";
 import type { ChainView } from "../../devnet/chain/rpc/method.ts";
 import { rpcMethods } from "../../devnet/chain/rpc/table.ts";
@@ -98,7 +98,7 @@ async function run(dispatch: Dispatch, { shape, first, calls }: Task): Promise<T
   return { times, bytes: answer.length, digest: Bun.hash(answer).toString(16) };
 }
 
-const chain = await Chain.start(DEFAULT_OPTIONS, await createGenesis(DEFAULT_OPTIONS, new LiteSvmMachine()), {
+const chain = await Chain.start(defaultOptions, await createGenesis(defaultOptions, new LiteSvmMachine()), {
   svm: new LiteSvmMachine(),
   now: () => 1_800_000_000_000,
 });
@@ -108,7 +108,7 @@ const store = new AccountStore();
 const linearAccounts = isOurs ? null : new LinearAccounts();
 if (isOurs) fillAccounts(store);
 const bytesWithAccounts = await residentBytes();
-const history = new History(DEFAULT_OPTIONS);
+const history = new History(defaultOptions);
 const linearHistory = isOurs ? null : new LinearHistory();
 // The peer finds single transactions here too: what differs is how those of an address are found.
 const appendMicroseconds = fillHistory(history);

@@ -3,13 +3,13 @@ import { rpcMethods } from "@sluice/contract/rpc";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { type ChainNode, startNode } from "./node.ts";
-import { DEFAULT_OPTIONS } from "./options.ts";
+import { defaultOptions } from "./options.ts";
 
 /** Inputs between two looks at whether the chain still lives. */
-const CHECK_EVERY = 50_000;
+const checkEvery = 50_000;
 /** Transactions of the traffic that are kept as patterns to spoil. */
-const PATTERNS_MAX = 400;
-const BODY_BYTES_MAX = 51_200;
+const patternsMax = 400;
+const bodyBytesMax = 51_200;
 
 /** A small seeded generator (mulberry32): a seed replays a run. */
 class Draw {
@@ -63,7 +63,7 @@ function spoiled(bytes: Uint8Array, draw: Draw): Uint8Array {
   return result;
 }
 
-const SCALARS = [
+const scalars = [
   "null",
   "true",
   "-1",
@@ -79,7 +79,7 @@ const SCALARS = [
 /** A JSON value that a method may or may not expect. */
 function value(draw: Draw, addresses: readonly string[], depth = 0): string {
   const kind = draw.below(depth > 3 ? 4 : 7);
-  if (kind < 2) return draw.pick(SCALARS);
+  if (kind < 2) return draw.pick(scalars);
   if (kind === 2) return JSON.stringify(draw.pick(addresses));
   if (kind === 3) return `"${draw.pick(["base64", "finalized", "jsonParsed", "processed", "all", "binary", "max"])}"`;
   const inner = Array.from({ length: draw.below(5) }, () => value(draw, addresses, depth + 1));
@@ -105,7 +105,7 @@ function hostileBody(draw: Draw, methods: readonly string[], addresses: readonly
   const body = draw.below(12) === 0 ? `[${call},${call}]` : call;
   if (draw.below(3) > 0) return body;
   const bytes = spoiled(Buffer.from(body), draw);
-  return Buffer.from(bytes).toString("utf8").slice(0, BODY_BYTES_MAX);
+  return Buffer.from(bytes).toString("utf8").slice(0, bodyBytesMax);
 }
 
 /** A call that sends or simulates a spoiled transaction. Simulation checks no signature, so that some of them run. */
@@ -150,7 +150,7 @@ async function chainFault(node: ChainNode): Promise<string | null> {
  * one is answered by JSON that is no internal error, the chain goes on, and no lamport is lost.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const options = { ...DEFAULT_OPTIONS, rpcPort: 0, pubsubPort: 0, slotMs: 0, traffic: 20, seed: String(seed) };
+  const options = { ...defaultOptions, rpcPort: 0, pubsubPort: 0, slotMs: 0, traffic: 20, seed: String(seed) };
   await using node = await startNode(options, { now: () => 1_800_000_000_000, svm: new LiteSvmMachine() });
   for (let slots = 0; slots < 45; slots += 1) {
     await node.chain.settled();
@@ -159,7 +159,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   const recorded = node.chain.history
     .slots(0n, 100n, 100)
     .flatMap((slot) => node.chain.history.block(slot)?.transactions ?? []);
-  const patterns = recorded.slice(-PATTERNS_MAX).map(({ bytes }) => bytes);
+  const patterns = recorded.slice(-patternsMax).map(({ bytes }) => bytes);
   const addresses = [...node.chain.accounts.all(45n)].slice(0, 200).map(([address]) => address);
   const methods = [...rpcMethods.keys()];
   const draw = new Draw(`malformed ${seed}`);
@@ -168,7 +168,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
     const body = index % 2 === 0 ? hostileTransaction(draw, patterns) : hostileBody(draw, methods, addresses);
     const answer = await node.answer(body);
     if (answer?.includes('"error"') === true) refused += 1;
-    const fault = faultOf(answer) ?? (index % CHECK_EVERY === CHECK_EVERY - 1 ? await chainFault(node) : null);
+    const fault = faultOf(answer) ?? (index % checkEvery === checkEvery - 1 ? await chainFault(node) : null);
     if (fault !== null)
       return { passed: false, summary: `seed ${seed}, input ${index}: ${fault}\n${body.slice(0, 2_000)}` };
   }

@@ -29,11 +29,11 @@ import { SlotTimer } from "./slot-timer.ts";
 import { startTraffic } from "./traffic/index.ts";
 
 /** Longest text that a client may send over a socket. Source: Solana JSON-RPC, limits. */
-const SOCKET_MESSAGE_BYTES_MAX = 4_096;
+const socketMessageBytesMax = 4_096;
 /** Bytes that may wait for a slow client before its connection is closed. */
-const SOCKET_BACKLOG_BYTES_MAX = 64 * 1_024 * 1_024;
+const socketBacklogBytesMax = 64 * 1_024 * 1_024;
 /** Between a validator's looks at its tokens. Source: jito-solana, the block engine stage's maintenance tick. */
-const ENGINE_TICK_MS = 1_000;
+const engineTickMs = 1_000;
 
 interface SocketData {
   client: SocketClient | null;
@@ -109,8 +109,8 @@ function serve(port: number, options: NodeOptions, behind: Behind): Server<Socke
     },
     error: () => new Response("Internal error", { status: 500 }),
     websocket: {
-      maxPayloadLength: SOCKET_MESSAGE_BYTES_MAX,
-      backpressureLimit: SOCKET_BACKLOG_BYTES_MAX,
+      maxPayloadLength: socketMessageBytesMax,
+      backpressureLimit: socketBacklogBytesMax,
       closeOnBackpressureLimit: true,
       idleTimeout: 0,
       open(socket) {
@@ -205,7 +205,7 @@ export async function startNode(options: NodeOptions, deps: NodeDependencies): P
   const doorAt = (port: number) => new Door({ hostname: options.host, port }, (taken) => serve(taken, options, behind));
   const doors = [doorAt(options.rpcPort), doorAt(options.pubsubPort)] as const;
   const { blockEngineNearest: nearest, blockEngineRetryMs: retryMs } = options;
-  const engine = new BlockEngineLinks({ nearest, retryMs, tickMs: ENGINE_TICK_MS }, { chain, now: deps.now });
+  const engine = new BlockEngineLinks({ nearest, retryMs, tickMs: engineTickMs }, { chain, now: deps.now });
   const faults = new Faults(options, { chain, clock, edge, sockets, view, doors, engine });
   addresses.rpc = `${address(options.host)}:${doors[0].port}`;
   addresses.pubsub = `${address(options.host)}:${doors[1].port}`;

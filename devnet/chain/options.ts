@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { type GenesisSources, joinTwoParts, readSources } from "./genesis/index.ts";
 import { readBlockEngine } from "./leader/index.ts";
-import { DEFAULT_BODY_BYTES_MAX } from "./rpc/index.ts";
+import { defaultBodyBytesMax } from "./rpc/index.ts";
 
 /** Everything that a chain can be told at its start. */
 export interface NodeOptions extends GenesisSources {
@@ -39,7 +39,7 @@ export interface NodeOptions extends GenesisSources {
   readonly blockEngineRetryMs: number;
 }
 
-export const DEFAULT_OPTIONS: NodeOptions = {
+export const defaultOptions: NodeOptions = {
   host: "127.0.0.1",
   rpcPort: 8899,
   pubsubPort: 8900,
@@ -53,7 +53,7 @@ export const DEFAULT_OPTIONS: NodeOptions = {
   transactionsMax: 1_000_000,
   pendingMax: 10_000,
   subscriptionsMax: 1_000_000,
-  bodyBytesMax: DEFAULT_BODY_BYTES_MAX,
+  bodyBytesMax: defaultBodyBytesMax,
   validators: 5,
   votes: true,
   traffic: 0,
@@ -108,7 +108,7 @@ const FLAGS = {
 };
 
 /** Lowest and highest value of each number; a faucet keeps below what all lamports together may be. */
-const RANGES: { readonly [flag: string]: readonly [bigint, bigint] } = {
+const ranges: { readonly [flag: string]: readonly [bigint, bigint] } = {
   "rpc-port": [0n, 65_535n],
   "pubsub-port": [0n, 65_535n],
   "admin-port": [0n, 65_535n],
@@ -133,7 +133,7 @@ function readFlag(
   like: string | number | bigint,
 ): { value: string | number | bigint } | { fault: string } {
   if (typeof like === "string") return { value: text };
-  const [lowest, highest] = RANGES[flag] ?? [0n, 0n];
+  const [lowest, highest] = ranges[flag] ?? [0n, 0n];
   const number = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n;
   if (number < lowest || number > highest)
     return { fault: `--${flag} must be a whole number from ${lowest} to ${highest}` };
@@ -167,7 +167,7 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   }
   const faults: string[] = [];
   const read: Record<string, unknown> = {
-    ...DEFAULT_OPTIONS,
+    ...defaultOptions,
     ...readSources(values, faults),
     admin: values["admin"] === true,
     votes: values["no-votes"] !== true,
@@ -179,7 +179,7 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   for (const [flag, name] of Object.entries(FLAGS)) {
     const text = values[flag];
     if (typeof text !== "string") continue;
-    const result = readFlag(flag, text, DEFAULT_OPTIONS[name]);
+    const result = readFlag(flag, text, defaultOptions[name]);
     if ("fault" in result) faults.push(result.fault);
     else read[name] = result.value;
   }

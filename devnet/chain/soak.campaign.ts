@@ -4,10 +4,10 @@ import { SeededRandom } from "./faults/random.ts";
 import { call, post } from "./testing/boot.ts";
 
 const MAIN = new URL("./main.ts", import.meta.url).pathname;
-const SLOT_MS = 100;
-const FLAGS = [
+const slotMs = 100;
+const flags = [
   "--slot-ms",
-  `${SLOT_MS}`,
+  `${slotMs}`,
   "--slots-per-epoch",
   "200",
   "--confirmed-after",
@@ -16,12 +16,12 @@ const FLAGS = [
   "20",
 ];
 /** Bounds of history that the traffic reaches within two minutes, so that memory has something to be flat against. */
-const BOUNDS = ["--retain-slots", "1500", "--retain-transactions", "8000", "--traffic", "60"];
-const FAULT_EVERY_MS = 2_500;
+const bounds = ["--retain-slots", "1500", "--retain-transactions", "8000", "--traffic", "60"];
+const faultEveryMs = 2_500;
 /** Longest that a slot may stand still beside a freeze, which lasts 2 s at most. */
-const STILL_MS_MAX = 15_000;
+const stillMsMax = 15_000;
 /** Share by which the memory of the second half may lie above that of the second quarter. */
-const GROWTH_MAX = 0.15;
+const growthMax = 0.15;
 
 interface Target {
   readonly rpc: string;
@@ -121,7 +121,7 @@ async function moved(target: Target, watch: Watch): Promise<string | null> {
     watch.slot = Number(slot);
     watch.movedAtMs = performance.now();
   }
-  return performance.now() - watch.movedAtMs > STILL_MS_MAX ? `slot ${watch.slot} is stuck` : null;
+  return performance.now() - watch.movedAtMs > stillMsMax ? `slot ${watch.slot} is stuck` : null;
 }
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
@@ -132,13 +132,13 @@ function memoryFault(memory: readonly number[]): string | null {
   if (quarter < 5) return null;
   const early = median(memory.slice(quarter, 2 * quarter));
   const late = median(memory.slice(3 * quarter));
-  if (late <= early * (1 + GROWTH_MAX)) return null;
+  if (late <= early * (1 + growthMax)) return null;
   return `memory grew from ${Math.round(early / 1e6)} to ${Math.round(late / 1e6)} MB`;
 }
 
 async function start(seed: number): Promise<{ target: Target; stop: () => Promise<void> }> {
   const ports = ["--rpc-port", "0", "--pubsub-port", "0", "--admin", "--exit-with-parent", "--seed", `${seed}`];
-  const command = [process.execPath, MAIN, ...ports, ...FLAGS, ...BOUNDS];
+  const command = [process.execPath, MAIN, ...ports, ...flags, ...bounds];
   const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   let line = "";
   for await (const part of child.stdout) {
@@ -173,10 +173,10 @@ export async function soak(seconds: number, seed: number): Promise<{ passed: boo
       const fault = drawFault(random, watch);
       await admin(target, ...fault);
       watch.faults += 1;
-      await Bun.sleep(FAULT_EVERY_MS / 2);
+      await Bun.sleep(faultEveryMs / 2);
       const broken = (await audit(target, watch)) ?? (await moved(target, watch));
       if (broken !== null) return { passed: false, summary: `seed ${seed}, after ${JSON.stringify(fault)}: ${broken}` };
-      await Bun.sleep(FAULT_EVERY_MS / 2);
+      await Bun.sleep(faultEveryMs / 2);
     }
     const broken = memoryFault(watch.memory);
     const megabytes = [watch.memory[0] ?? 0, median(watch.memory), Math.max(...watch.memory)].map((bytes) =>

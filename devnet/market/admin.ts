@@ -7,7 +7,7 @@ import { EXCHANGES, type ExchangeId, LISTINGS } from "./listings.ts";
 import { ASSETS } from "./process/assets.ts";
 import type { Truth } from "./process/truth.ts";
 
-const BODY_BYTES_MAX = 16 * 1_024;
+const bodyBytesMax = 16 * 1_024;
 
 export interface AdminDeps {
   readonly faults: Faults;
@@ -30,7 +30,7 @@ export function serveAdmin(
     hostname: options.hostname,
     port: options.port,
     idleTimeout: 120,
-    maxRequestBodySize: BODY_BYTES_MAX,
+    maxRequestBodySize: bodyBytesMax,
     fetch: (request) => route(request, options, deps),
     error: () => problem(500, "internal error"),
   });

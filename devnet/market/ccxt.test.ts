@@ -7,7 +7,7 @@ const markets = bootMarket();
 afterAll(() => markets[Symbol.asyncDispose]());
 
 /** Exchanges whose client can ask for all tickers at once. */
-const WITH_ALL = EXCHANGES.filter((id) => id !== "coinbase");
+const withAll = EXCHANGES.filter((id) => id !== "coinbase");
 
 describe("ccxt, told another host and nothing else, reads what the market had", () => {
   for (const id of EXCHANGES) {
@@ -58,7 +58,7 @@ describe("ccxt, told another host and nothing else, reads what the market had", 
       expect(volume).toBe(Number(`${bar?.base}e-${listing.sizePlaces}`));
     }
   }
-  for (const id of WITH_ALL) {
+  for (const id of withAll) {
     test(`${id}: all tickers in one answer are the single ones`, async () => {
       const client = clientOf(id, markets.market.exchanges[id].rest);
       const all = await client.fetchTickers();

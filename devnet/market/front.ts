@@ -9,13 +9,13 @@ import { fraction, mix, seedOf } from "./process/hash.ts";
 import type { Venue } from "./venue.ts";
 
 /** Connections to one exchange's stream at once; Bun bounds what an HTTP client may hold open by its idle timeout. */
-export const CONNECTIONS_MAX = 1_000;
+export const connectionsMax = 1_000;
 /** Bytes that may wait for a slow client before its connection is closed. */
-const BACKLOG_BYTES_MAX = 4 * 1_024 * 1_024;
-const BODY_BYTES_MAX = 16 * 1_024;
-const TARGET_CHARACTERS_MAX = 8_192;
+const backlogBytesMax = 4 * 1_024 * 1_024;
+const bodyBytesMax = 16 * 1_024;
+const targetCharactersMax = 8_192;
 /** A request that a silent exchange never answers is given up after so long. */
-const SILENCE_MS_MAX = 60_000;
+const silenceMsMax = 60_000;
 
 interface SocketData {
   readonly path: string;
@@ -23,7 +23,7 @@ interface SocketData {
   client: Client | null;
 }
 
-const TYPES = {
+const types = {
   json: "application/json; charset=utf-8",
   html: "text/html; charset=utf-8",
   text: "text/plain",
@@ -87,12 +87,12 @@ export class Front implements AsyncDisposable {
       port,
       hostname: this.#hostname,
       idleTimeout: 120,
-      maxRequestBodySize: BODY_BYTES_MAX,
+      maxRequestBodySize: bodyBytesMax,
       fetch: (request, server) => this.#fetch(request, server),
       error: () => respond(page(500, "Internal Server Error")),
       websocket: {
         maxPayloadLength: this.#exchange.feed.frameBytesMax,
-        backpressureLimit: BACKLOG_BYTES_MAX,
+        backpressureLimit: backlogBytesMax,
         closeOnBackpressureLimit: true,
         idleTimeout: 0,
         sendPings: false,
@@ -116,7 +116,7 @@ export class Front implements AsyncDisposable {
   }
 
   async #fetch(request: Request, server: Server<SocketData>): Promise<Response | undefined> {
-    if (request.url.length > TARGET_CHARACTERS_MAX) return respond(page(414, "URI Too Long"));
+    if (request.url.length > targetCharactersMax) return respond(page(414, "URI Too Long"));
     const url = new URL(request.url);
     const ip = server.requestIP(request)?.address ?? "";
     const ask: Ask = {
@@ -125,7 +125,7 @@ export class Front implements AsyncDisposable {
     };
     const { id } = this.#exchange;
     if (this.#faults.ofExchange("silence", id) !== null) {
-      await this.#sleep(SILENCE_MS_MAX);
+      await this.#sleep(silenceMsMax);
       return respond(page(504, "Gateway Time-out"));
     }
     const slow = this.#faults.ofExchange("slow", id);
@@ -149,7 +149,7 @@ export class Front implements AsyncDisposable {
   #upgrade(request: Request, server: Server<SocketData>, ask: Ask): Response | undefined {
     const refused = this.#exchange.feed.refuses(ask.path, ask.query, this.#venue);
     if (refused !== null) return respond(refused);
-    if (this.hub.size >= CONNECTIONS_MAX) return respond(page(503, "Service Temporarily Unavailable"));
+    if (this.hub.size >= connectionsMax) return respond(page(503, "Service Temporarily Unavailable"));
     const data: SocketData = { path: ask.path, query: ask.query, client: null };
     return server.upgrade(request, { data }) ? undefined : respond(page(400, "Bad Request"));
   }
@@ -173,7 +173,7 @@ export class Front implements AsyncDisposable {
 }
 
 function respond({ status, body, type, headers }: Answer): Response {
-  return new Response(body, { status, headers: { "content-type": TYPES[type], ...headers } });
+  return new Response(body, { status, headers: { "content-type": types[type], ...headers } });
 }
 
 /** The first half of a body, and then the connection breaks. */
@@ -188,7 +188,7 @@ function respondInPart({ status, body, type, headers }: Answer): Response {
       controller.error();
     },
   });
-  return new Response(stream, { status, headers: { "content-type": TYPES[type], ...headers } });
+  return new Response(stream, { status, headers: { "content-type": types[type], ...headers } });
 }
 
 function wireOf(socket: ServerWebSocket<SocketData>) {

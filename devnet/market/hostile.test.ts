@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { EXCHANGES } from "./listings.ts";
 import { startMarket } from "./market.ts";
-import { DEFAULT_OPTIONS } from "./options.ts";
+import { defaultOptions } from "./options.ts";
 import { Listener } from "./testing/listener.ts";
 import { bootMarket, START_MS } from "./testing/market.ts";
 
 const markets = bootMarket();
 afterAll(() => markets[Symbol.asyncDispose]());
 
-const STREAMS = {
+const streams = {
   binance: "/ws",
   coinbase: "/",
   kraken: "/v2",
@@ -95,8 +95,8 @@ describe("clients that mean no good", () => {
       '{"channel":"spot.tickers","event":"subscribe","payload":{}}',
       "x".repeat(400),
     ];
-    for (const [id, path] of Object.entries(STREAMS)) {
-      const url = `${markets.market.exchanges[id as keyof typeof STREAMS].ws}${path}`;
+    for (const [id, path] of Object.entries(streams)) {
+      const url = `${markets.market.exchanges[id as keyof typeof streams].ws}${path}`;
       for (const frame of frames) {
         using socket = await Listener.open(url);
         socket.send(frame);
@@ -109,8 +109,8 @@ describe("clients that mean no good", () => {
   });
 
   test("a frame over an exchange's length ends the connection", async () => {
-    for (const [id, path] of Object.entries(STREAMS)) {
-      using socket = await Listener.open(`${markets.market.exchanges[id as keyof typeof STREAMS].ws}${path}`);
+    for (const [id, path] of Object.entries(streams)) {
+      using socket = await Listener.open(`${markets.market.exchanges[id as keyof typeof streams].ws}${path}`);
       socket.send("x".repeat(70_000));
       expect([id, (await socket.end()).code === 1000]).toEqual([id, false]);
     }
@@ -173,7 +173,7 @@ describe("streams that are left alone", () => {
         };
       },
     };
-    await using own = startMarket({ ...DEFAULT_OPTIONS, seed: "test" }, { clock });
+    await using own = startMarket({ ...defaultOptions, seed: "test" }, { clock });
     expect(timers).toEqual({ started: 0, running: 0 });
     const first = await Listener.open(`${own.exchanges.okx.ws}/ws/v5/public`);
     const second = await Listener.open(`${own.exchanges.gate.ws}/ws/v4/`);

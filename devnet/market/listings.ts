@@ -25,7 +25,7 @@ export interface Listing {
 const every = "BTC ETH SOL ADA DOT USDC UNI LINK AAVE COMP";
 
 /** What trades where. A pair that is missing is a normal outcome: listings differ, and thin coins have few venues. */
-const PAIRS: Readonly<Record<ExchangeId, Partial<Record<Quote, string>>>> = {
+const pairs: Readonly<Record<ExchangeId, Partial<Record<Quote, string>>>> = {
   binance: { USDT: `${every} BNB FTT` },
   coinbase: { USD: "BTC ETH SOL ADA DOT UNI LINK AAVE COMP CRO USDT", USDT: "BTC ETH", USDC: "USDT" },
   kraken: { USD: `${every} USDT`, USDT: "BTC ETH SOL ADA DOT USDC LINK" },
@@ -37,7 +37,7 @@ const PAIRS: Readonly<Record<ExchangeId, Partial<Record<Quote, string>>>> = {
 };
 
 /** Each exchange's part of an asset's daily volume. */
-const SHARES: Readonly<Record<ExchangeId, number>> = {
+const shares: Readonly<Record<ExchangeId, number>> = {
   binance: 0.4,
   coinbase: 0.15,
   kraken: 0.06,
@@ -53,7 +53,7 @@ const PRICE_PLACES: Readonly<Record<string, number>> = {
   FTT: 4,
 };
 
-const PRICE_PLACES_OF: Partial<Record<ExchangeId, Readonly<Record<string, number>>>> = {
+const pricePlacesOf: Partial<Record<ExchangeId, Readonly<Record<string, number>>>> = {
   kraken: { BTC: 1, ADA: 6, DOT: 4, LINK: 5 },
   okx: { BTC: 1, SOL: 3, ADA: 5, USDC: 4 },
   kucoin: { BTC: 1, ADA: 6, DOT: 4, UNI: 4 },
@@ -73,27 +73,27 @@ const SIZE_PLACES: Readonly<Record<ExchangeId, number>> = {
 };
 
 /** A trade is worth so much in the mean, unless the market is so thin or so busy that slots cannot be that long. */
-const USD_PER_TRADE = 1_000;
-const SLOT_SECONDS_MAX = 150;
+const usdPerTrade = 1_000;
+const slotSecondsMax = 150;
 /** A size is at most so many times the mean one. */
-export const SIZE_SPREAD = 4;
+export const sizeSpread = 4;
 /** A minute's sum of price units times size units has to stay a whole number that a double holds. */
-const UNITS_PER_MINUTE_MAX = Number.MAX_SAFE_INTEGER / SIZE_SPREAD;
+const unitsPerMinuteMax = Number.MAX_SAFE_INTEGER / sizeSpread;
 /** A price stays below its table's one times e to the power of so many deviations of a year; a test walks fifty years. */
-const DEVIATIONS_MAX = 1.4;
+const deviationsMax = 1.4;
 
 function listing(index: number, exchange: ExchangeId, asset: Asset, quote: Quote): Listing {
   // A second quote of an asset that trades in dollars gets a part of what the dollar pair has.
-  const isSecond = quote !== "USD" && PAIRS[exchange].USD?.split(" ").includes(asset.symbol) === true;
-  const usdPerDay = asset.usdPerDay * SHARES[exchange] * (isSecond ? 0.2 : 1);
-  const wished = Math.round((86_400 * USD_PER_TRADE) / usdPerDay);
-  const slotSeconds = Math.min(SLOT_SECONDS_MAX, Math.max(1, wished));
+  const isSecond = quote !== "USD" && pairs[exchange].USD?.split(" ").includes(asset.symbol) === true;
+  const usdPerDay = asset.usdPerDay * shares[exchange] * (isSecond ? 0.2 : 1);
+  const wished = Math.round((86_400 * usdPerTrade) / usdPerDay);
+  const slotSeconds = Math.min(slotSecondsMax, Math.max(1, wished));
   const usdPerSlot = (usdPerDay * slotSeconds) / 86_400;
-  const pricePlaces = PRICE_PLACES_OF[exchange]?.[asset.symbol] ?? PRICE_PLACES[asset.symbol] ?? 4;
+  const pricePlaces = pricePlacesOf[exchange]?.[asset.symbol] ?? PRICE_PLACES[asset.symbol] ?? 4;
   let sizePlaces = SIZE_PLACES[exchange];
   const slotsPerMinute = Math.ceil(60 / slotSeconds);
-  const usdPerMinuteMax = usdPerSlot * slotsPerMinute * exponential(DEVIATIONS_MAX * asset.deviationPerYear);
-  while (usdPerMinuteMax * 10 ** (pricePlaces + sizePlaces) > UNITS_PER_MINUTE_MAX) sizePlaces -= 1;
+  const usdPerMinuteMax = usdPerSlot * slotsPerMinute * exponential(deviationsMax * asset.deviationPerYear);
+  while (usdPerMinuteMax * 10 ** (pricePlaces + sizePlaces) > unitsPerMinuteMax) sizePlaces -= 1;
   const sizeMean = Math.max(1, Math.round((usdPerSlot / asset.usd) * 10 ** sizePlaces));
   const spreadBps = Math.min(20, Math.max(0.4, 3 * Math.sqrt(5e7 / usdPerDay)));
   const rest = { pricePlaces, sizePlaces, slotSeconds, sizeMean, spreadBps };
@@ -103,7 +103,7 @@ function listing(index: number, exchange: ExchangeId, asset: Asset, quote: Quote
 /** Everything that every exchange lists, in a fixed order. */
 export const LISTINGS: readonly Listing[] = EXCHANGES.flatMap((exchange) =>
   (["USD", "USDT", "USDC"] as const).flatMap((quote) =>
-    (PAIRS[exchange][quote]?.split(" ") ?? []).map((symbol) => ({ exchange, quote, symbol })),
+    (pairs[exchange][quote]?.split(" ") ?? []).map((symbol) => ({ exchange, quote, symbol })),
   ),
 ).map(({ exchange, quote, symbol }, index) => {
   const asset = ASSETS.find((each) => each.symbol === symbol);

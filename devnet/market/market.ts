@@ -10,7 +10,7 @@ import { Truth } from "./process/truth.ts";
 import { Venue } from "./venue.ts";
 
 /** Hours of minutes that are kept, of all markets together: a day of 110 markets is 2,750, and each takes 4.6 KB. */
-const HOURS_MAX = 8_192;
+const hoursMax = 8_192;
 
 export interface Clock {
   /** Unix milliseconds. */
@@ -39,7 +39,7 @@ export function startMarket(options: MarketOptions, deps: { readonly clock: Cloc
   const { seed } = options;
   const now = (): number => Math.floor(clock.now());
   const truth = new Truth({ seed });
-  const hours = new Recent<HourBars>(HOURS_MAX);
+  const hours = new Recent<HourBars>(hoursMax);
   const listings = LISTINGS.filter((listing) => options.symbols.includes(listing.base));
   const faults = new Faults({ listings }, { now });
   const exchanges = exchangesOf({ seed });

@@ -19,7 +19,7 @@ export interface MarketOptions {
 
 const SYMBOLS: readonly string[] = ASSETS.map((asset) => asset.symbol);
 
-export const DEFAULT_OPTIONS: MarketOptions = {
+export const defaultOptions: MarketOptions = {
   host: "127.0.0.1",
   port: 0,
   adminPort: 0,
@@ -64,11 +64,11 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   const unknown = symbols.filter((symbol) => !SYMBOLS.includes(symbol));
   if (unknown.length > 0) faults.push(`--symbols knows no ${unknown.join(", ")}; there are ${SYMBOLS.join(", ")}`);
   const options: MarketOptions = {
-    host: values.host ?? DEFAULT_OPTIONS.host,
-    port: whole("port", 65_536 - EXCHANGES.length, DEFAULT_OPTIONS.port),
-    adminPort: whole("admin-port", 65_535, DEFAULT_OPTIONS.adminPort),
-    seed: values.seed ?? DEFAULT_OPTIONS.seed,
-    tickMs: whole("tick-ms", 60_000, DEFAULT_OPTIONS.tickMs),
+    host: values.host ?? defaultOptions.host,
+    port: whole("port", 65_536 - EXCHANGES.length, defaultOptions.port),
+    adminPort: whole("admin-port", 65_535, defaultOptions.adminPort),
+    seed: values.seed ?? defaultOptions.seed,
+    tickMs: whole("tick-ms", 60_000, defaultOptions.tickMs),
     symbols,
     limits: values["no-limits"] !== true,
   };

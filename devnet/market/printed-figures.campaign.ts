@@ -4,7 +4,7 @@ import { bootMarket, type TestMarket } from "./testing/market.ts";
 
 /** Texts of numbers as whole numbers of 10^-18. */
 const PLACES = 18;
-const ONE = 10n ** BigInt(PLACES);
+const one = 10n ** BigInt(PLACES);
 
 function exact(text: string): bigint {
   const [, sign, whole = "", part = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
@@ -19,7 +19,7 @@ type Rounding = "half" | "cut";
 /** A ratio of two numbers to so many places, as text is compared: in units of 10^-18. */
 function ratio(part: bigint, whole: bigint, places: number, rounding: Rounding): bigint {
   const step = 10n ** BigInt(PLACES - places);
-  const scaled = (part * ONE * 2n) / whole;
+  const scaled = (part * one * 2n) / whole;
   const half = rounding === "half" ? (scaled < 0n ? -step : step) : 0n;
   return ((scaled + half) / (2n * step)) * step;
 }
@@ -37,10 +37,10 @@ const within = (low: string, value: string, high: string, what: string): Claim =
 
 /** Quote volume lies between what the base volume cost at the lowest and at the highest; the last digit may be rounded. */
 function amount(base: string, quote: string, low: string, high: string): Claim {
-  const slack = 10n ** BigInt(PLACES - 8) * ONE;
+  const slack = 10n ** BigInt(PLACES - 8) * one;
   const least = exact(base) * exact(low) - slack;
   const most = exact(base) * exact(high) + slack;
-  const shown = exact(quote) * ONE;
+  const shown = exact(quote) * one;
   return { what: `${quote} is no amount for ${base} from ${low} to ${high}`, holds: least <= shown && shown <= most };
 }
 
@@ -125,7 +125,7 @@ const CLAIMS: Readonly<Record<string, (row: Row) => readonly Claim[]>> = {
   },
 };
 
-const LISTS: Readonly<Record<string, readonly [path: string, rows: (body: unknown) => unknown]>> = {
+const lists: Readonly<Record<string, readonly [path: string, rows: (body: unknown) => unknown]>> = {
   binance: ["/api/v3/ticker/24hr", (body) => body],
   okx: ["/api/v5/market/tickers?instType=SPOT", (body) => inside(body, "data")],
   bybit: ["/v5/market/tickers?category=spot", (body) => inside(inside(body, "result"), "list")],
@@ -137,7 +137,7 @@ const LISTS: Readonly<Record<string, readonly [path: string, rows: (body: unknow
 const inside = (value: unknown, name: string): unknown => (value as Record<string, unknown>)[name];
 
 async function wrongOf(markets: TestMarket, id: ExchangeId): Promise<{ rows: number; wrong: string[] }> {
-  const [path, rowsOf] = LISTS[id] ?? [];
+  const [path, rowsOf] = lists[id] ?? [];
   const claims = CLAIMS[id];
   if (path === undefined || rowsOf === undefined || claims === undefined) return { rows: 0, wrong: [] };
   const rows = rowsOf(await markets.json(id, path)) as Row[];

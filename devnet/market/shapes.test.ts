@@ -14,7 +14,7 @@ const later = { optional: ["lowest_size", "highest_size"] };
 const binanceInfo = { byPlace: ["filters"] };
 
 /** Each answer, and the sample that it must be shaped as. */
-const ROWS: readonly Row[] = [
+const rows: readonly Row[] = [
   ["binance", "ticker-24hr-full", "/api/v3/ticker/24hr?symbol=BTCUSDT", { exactPlaces: true }],
   ["binance", "ticker-24hr-docs-single", "/api/v3/ticker/24hr?symbol=FTTUSDT", { exactPlaces: true }],
   ["binance", "ticker-24hr-mini", '/api/v3/ticker/24hr?symbols=["BTCUSDT"]&type=MINI', { exactPlaces: true }],
@@ -82,7 +82,7 @@ const ROWS: readonly Row[] = [
 ];
 
 describe("answers are shaped as the real ones: members, their order, types, texts of numbers and times", () => {
-  for (const [exchange, name, path, rules, init] of ROWS) {
+  for (const [exchange, name, path, rules, init] of rows) {
     run(`${exchange} ${path.slice(0, 70)} is shaped as ${name}`, async () => {
       const real = sample(exchange, name);
       const response = await markets.get(exchange, path, init);

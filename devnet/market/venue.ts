@@ -4,10 +4,10 @@ import type { Bar, HourBars } from "./process/bar.ts";
 import type { Recent } from "./process/recent.ts";
 import { Tape, type Trade } from "./process/tape.ts";
 import type { Truth } from "./process/truth.ts";
-import { DAY_MS, today, todayInSingapore, type View, viewOf } from "./process/view.ts";
+import { dayMs, today, todayInSingapore, type View, viewOf } from "./process/view.ts";
 
 /** An exchange knows no trade that is older than this. */
-export const HISTORY_MS = 30 * DAY_MS;
+export const historyMs = 30 * dayMs;
 
 /** A market with the name that its exchange gives it. */
 export interface Market {
@@ -152,7 +152,7 @@ export class Venue {
     max: number,
   ): Candle[] {
     const { contentMs } = this.moment(market);
-    const oldest = Math.max(range.fromMs ?? 0, contentMs - HISTORY_MS);
+    const oldest = Math.max(range.fromMs ?? 0, contentMs - historyMs);
     let untilMs = Math.min(range.untilMs ?? contentMs, contentMs);
     if (range.oldest === true && "lengthMs" in interval) {
       untilMs = Math.min(untilMs, startOf(interval, oldest - 1) + max * interval.lengthMs);

@@ -5,7 +5,7 @@ import {
   hashNumber,
   isTokenAccountAt,
   isTokenProgram,
-  TOKEN_AMOUNT_OFFSET,
+  tokenAmountOffset,
 } from "../model/index.ts";
 import type { AccountRows } from "./account-rows.ts";
 import { LargestRows, type Ranking } from "./largest-rows.ts";
@@ -45,7 +45,7 @@ export function passesFilters(filters: readonly AccountFilter[], data: Uint8Arra
 }
 
 /** Shapes remembered as having been asked once. */
-const ASKED_MAX = 64;
+const askedMax = 64;
 
 /** What of an account's data is indexed: bytes at a place, or how long they are. */
 export type Shape = { readonly offset: number; readonly length: number } | "size";
@@ -85,7 +85,7 @@ export class ShapeIndexes {
     }
     if (!this.#asked.delete(key)) {
       this.#asked.add(key);
-      for (const oldest of this.#asked) if (this.#asked.size > ASKED_MAX) this.#asked.delete(oldest);
+      for (const oldest of this.#asked) if (this.#asked.size > askedMax) this.#asked.delete(oldest);
       return null;
     }
     const index: ShapeIndex = { program, shape, table: new PostingTable() };
@@ -134,7 +134,7 @@ export interface IndexOptions {
 }
 
 /** To look through 4,096 rows takes half a millisecond. */
-export const INDEX_OPTIONS: IndexOptions = {
+export const indexOptions: IndexOptions = {
   scanRowsMax: 4_096,
   rankedMintsMax: 16,
   candidatesMax: 4_096,
@@ -142,12 +142,12 @@ export const INDEX_OPTIONS: IndexOptions = {
 };
 
 /** Longest data of an account. Source: MAX_PERMITTED_DATA_LENGTH. */
-const DATA_BYTES_MAX = 10_485_760n;
-const KEY_BYTES = 32;
+const dataBytesMax = 10_485_760n;
+const keyBytes = 32;
 /** Where token accounts of both programs have the keys by which they are found. Source: SPL Token state, Account. */
 const MINT = 0;
-const OWNER = 32;
-const DELEGATE = 76;
+const owner = 32;
+const delegate = 76;
 
 /** Rows that may be what was asked for: a list of a table. The reader checks each. */
 export interface Candidates {
@@ -173,8 +173,8 @@ export class AccountIndexes {
   readonly #byProgram = new PostingTable();
   readonly #keys: readonly { readonly offset: number; readonly table: PostingTable }[] = [
     { offset: MINT, table: new PostingTable() },
-    { offset: OWNER, table: new PostingTable() },
-    { offset: DELEGATE, table: new PostingTable() },
+    { offset: owner, table: new PostingTable() },
+    { offset: delegate, table: new PostingTable() },
   ];
   readonly #shapes: ShapeIndexes;
   /** By program and mint; least lately asked first. */
@@ -197,8 +197,8 @@ export class AccountIndexes {
       const start = rows.dataStart(row);
       const length = rows.dataLength(row);
       for (const { offset, table } of this.#keys) {
-        if (offset + KEY_BYTES > length || (offset === DELEGATE && isZero(bytes, start + offset))) continue;
-        hashBytes(bytes, start + offset, KEY_BYTES, this.#hash);
+        if (offset + keyBytes > length || (offset === delegate && isZero(bytes, start + offset))) continue;
+        hashBytes(bytes, start + offset, keyBytes, this.#hash);
         table.add(row, this.#hash);
       }
       for (const { rows: ranked } of this.#ranked.values()) ranked.add(row);
@@ -250,8 +250,8 @@ export class AccountIndexes {
       if (filter.kind !== "memcmp") continue;
       for (const { offset, table } of this.#keys) {
         const within = offset - Number(filter.offset);
-        if (!covers(filter, offset) || (offset === DELEGATE && isZero(filter.bytes, within))) continue;
-        hashBytes(filter.bytes, within, KEY_BYTES, this.#hash);
+        if (!covers(filter, offset) || (offset === delegate && isZero(filter.bytes, within))) continue;
+        hashBytes(filter.bytes, within, keyBytes, this.#hash);
         const found = this.#candidates(table);
         if (found.count < best.count) best = found;
       }
@@ -265,7 +265,7 @@ export class AccountIndexes {
 
   /** Rows of a mint of a program, and what puts them in order: token accounts that hold something. */
   holders(program: string, mint: string): { candidates: Candidates; ranking: Ranking; ranked: LargestRows | null } {
-    const bytes = decodeAddress(mint) ?? new Uint8Array(KEY_BYTES);
+    const bytes = decodeAddress(mint) ?? new Uint8Array(keyBytes);
     const candidates = this.#byKeys([{ kind: "memcmp", offset: 0n, bytes }], this.ofProgram(program));
     const ranking = holderRanking(this.#rows, program, bytes);
     if (candidates.count <= this.#options.scanRowsMax) return { candidates, ranking, ranked: null };
@@ -284,30 +284,30 @@ export class AccountIndexes {
 }
 
 function isZero(bytes: Uint8Array, start: number): boolean {
-  for (let at = start; at < start + KEY_BYTES; at += 1) if (bytes[at] !== 0) return false;
+  for (let at = start; at < start + keyBytes; at += 1) if (bytes[at] !== 0) return false;
   return true;
 }
 
 function covers(filter: AccountFilter, offset: number): boolean {
   if (filter.kind !== "memcmp" || filter.offset > BigInt(offset)) return false;
-  return filter.offset + BigInt(filter.bytes.length) >= BigInt(offset + KEY_BYTES);
+  return filter.offset + BigInt(filter.bytes.length) >= BigInt(offset + keyBytes);
 }
 
 /** Whether the filter asks for a key of token accounts, which has an index of its own. */
 function coversKey(filter: AccountFilter): boolean {
-  return covers(filter, MINT) || covers(filter, OWNER);
+  return covers(filter, MINT) || covers(filter, owner);
 }
 
 function shapeOf(filter: AccountFilter): Shape | null {
-  if (filter.kind === "dataSize") return filter.size > DATA_BYTES_MAX ? null : "size";
-  if (filter.kind !== "memcmp" || filter.bytes.length === 0 || filter.offset > DATA_BYTES_MAX) return null;
+  if (filter.kind === "dataSize") return filter.size > dataBytesMax ? null : "size";
+  if (filter.kind !== "memcmp" || filter.bytes.length === 0 || filter.offset > dataBytesMax) return null;
   return { offset: Number(filter.offset), length: filter.bytes.length };
 }
 
 function holderRanking(rows: AccountRows, program: string, mint: Uint8Array): Ranking {
   const word = (row: number, offset: number): number => {
     const bytes = rows.dataBytes(row);
-    const at = rows.dataStart(row) + TOKEN_AMOUNT_OFFSET + offset;
+    const at = rows.dataStart(row) + tokenAmountOffset + offset;
     return (
       ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>>
       0
@@ -319,7 +319,7 @@ function holderRanking(rows: AccountRows, program: string, mint: Uint8Array): Ra
       const start = rows.dataStart(row);
       if (rows.programs.name(rows.program(row)) !== program) return false;
       if (!isTokenAccountAt(bytes, start, rows.dataLength(row))) return false;
-      for (let at = 0; at < KEY_BYTES; at += 1) if (bytes[start + at] !== mint[at]) return false;
+      for (let at = 0; at < keyBytes; at += 1) if (bytes[start + at] !== mint[at]) return false;
       return word(row, 0) !== 0 || word(row, 4) !== 0;
     },
     high: (row) => word(row, 4),

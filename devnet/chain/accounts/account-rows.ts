@@ -1,15 +1,15 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { ChainAccount } from "../model/index.ts";
 
-const GRAIN_BYTES = 16;
-const GRAINS_BITS = 16;
-const CHUNK_GRAINS = 1 << GRAINS_BITS;
+const grainBytes = 16;
+const grainsBits = 16;
+const chunkGrains = 1 << grainsBits;
 
 /** Longest block that the heap holds: longer ones are worth an array of their own. */
-export const BLOCK_BYTES_MAX = 1_024;
+export const blockBytesMax = 1_024;
 
 function classOf(length: number): number {
-  return (length + GRAIN_BYTES - 1) >> 4;
+  return (length + grainBytes - 1) >> 4;
 }
 
 /**
@@ -27,10 +27,10 @@ export class ByteHeap {
     const grains = classOf(length);
     const reused = this.#released[grains]?.pop();
     if (reused !== undefined) return reused;
-    const used = this.#nextGrain & (CHUNK_GRAINS - 1);
-    if (used === 0 || used + grains > CHUNK_GRAINS) {
-      this.#nextGrain = this.#chunks.length << GRAINS_BITS;
-      this.#chunks.push(new Uint8Array(CHUNK_GRAINS * GRAIN_BYTES));
+    const used = this.#nextGrain & (chunkGrains - 1);
+    if (used === 0 || used + grains > chunkGrains) {
+      this.#nextGrain = this.#chunks.length << grainsBits;
+      this.#chunks.push(new Uint8Array(chunkGrains * grainBytes));
     }
     const location = this.#nextGrain;
     this.#nextGrain += grains;
@@ -54,13 +54,13 @@ export class ByteHeap {
 
   /** The chunk that holds a block; `offset` says where in it. */
   chunk(location: number): Uint8Array {
-    const chunk = this.#chunks[location >>> GRAINS_BITS];
+    const chunk = this.#chunks[location >>> grainsBits];
     if (chunk === undefined) throw new RangeError(`no block at ${location}`);
     return chunk;
   }
 
   offset(location: number): number {
-    return (location & (CHUNK_GRAINS - 1)) * GRAIN_BYTES;
+    return (location & (chunkGrains - 1)) * grainBytes;
   }
 }
 
@@ -106,25 +106,25 @@ export class ProgramNames {
   }
 }
 
-const ROWS_BITS = 12;
-const CHUNK_ROWS = 1 << ROWS_BITS;
+const rowsBits = 12;
+const chunkRows = 1 << rowsBits;
 /** Words of a row. The address takes the first eight; lamports and the rent epoch are two each. */
-const ADDRESS_WORDS = 8;
+const addressWords = 8;
 const ORDINAL = 8;
 const NEWER = 9;
 const OLDER = 10;
 const PROGRAM = 11;
 const LAMPORTS = 12;
-const RENT_EPOCH = 14;
+const rentEpoch = 14;
 const FLAGS = 16;
 const LENGTH = 17;
 const DATA = 18;
 const HASH = 19;
-const ROW_WORDS = 20;
+const rowWords = 20;
 
 const USED = 1;
-const LIVE = 2;
-const EXECUTABLE = 4;
+const live = 2;
+const executable = 4;
 
 interface Chunk {
   readonly words: Uint32Array;
@@ -149,13 +149,13 @@ export class AccountRows {
   /** A row for a version of an address; its account is set by `fill`. */
   take(address: Uint8Array, hash: number, ordinal: number): number {
     const row = this.#released.pop() ?? this.#rowsMade++;
-    if (row >>> ROWS_BITS >= this.#chunks.length) {
-      const words = new Uint32Array(CHUNK_ROWS * ROW_WORDS);
+    if (row >>> rowsBits >= this.#chunks.length) {
+      const words = new Uint32Array(chunkRows * rowWords);
       this.#chunks.push({ words, longs: new BigUint64Array(words.buffer), bytes: new Uint8Array(words.buffer) });
     }
     const { words, bytes } = this.#chunk(row);
     const at = this.#at(row);
-    words.fill(0, at, at + ROW_WORDS);
+    words.fill(0, at, at + rowWords);
     bytes.set(address, at * 4);
     words[at + ORDINAL] = ordinal;
     words[at + HASH] = hash;
@@ -172,15 +172,15 @@ export class AccountRows {
       return;
     }
     const { data } = account;
-    const wasLive = ((chunk.words[at + FLAGS] ?? 0) & LIVE) !== 0;
+    const wasLive = ((chunk.words[at + FLAGS] ?? 0) & live) !== 0;
     const length = chunk.words[at + LENGTH] ?? 0;
-    const inPlace = wasLive && length > 0 && length <= BLOCK_BYTES_MAX && data.length <= BLOCK_BYTES_MAX;
+    const inPlace = wasLive && length > 0 && length <= blockBytesMax && data.length <= blockBytesMax;
     if (!(inPlace && ByteHeap.alike(length, data.length))) {
       this.#releaseData(row);
-      if (data.length > BLOCK_BYTES_MAX) this.#long.set(row, exact(data));
+      if (data.length > blockBytesMax) this.#long.set(row, exact(data));
       else if (data.length > 0) chunk.words[at + DATA] = this.#heap.allocate(data.length);
     }
-    if (data.length > 0 && data.length <= BLOCK_BYTES_MAX) {
+    if (data.length > 0 && data.length <= blockBytesMax) {
       const location = chunk.words[at + DATA] ?? 0;
       this.#heap.chunk(location).set(data, this.#heap.offset(location));
     }
@@ -188,9 +188,9 @@ export class AccountRows {
     if (wasLive) this.programs.release(chunk.words[at + PROGRAM] ?? 0);
     chunk.words[at + PROGRAM] = program;
     chunk.words[at + LENGTH] = data.length;
-    chunk.words[at + FLAGS] = USED | LIVE | (account.executable ? EXECUTABLE : 0);
+    chunk.words[at + FLAGS] = USED | live | (account.executable ? executable : 0);
     chunk.longs[(at + LAMPORTS) >> 1] = account.lamports;
-    chunk.longs[(at + RENT_EPOCH) >> 1] = account.rentEpoch;
+    chunk.longs[(at + rentEpoch) >> 1] = account.rentEpoch;
   }
 
   release(row: number): void {
@@ -202,7 +202,7 @@ export class AccountRows {
   #clear(row: number): void {
     const { words, longs } = this.#chunk(row);
     const at = this.#at(row);
-    if (((words[at + FLAGS] ?? 0) & LIVE) === 0) return;
+    if (((words[at + FLAGS] ?? 0) & live) === 0) return;
     this.#releaseData(row);
     this.programs.release(words[at + PROGRAM] ?? 0);
     words[at + LENGTH] = 0;
@@ -213,18 +213,18 @@ export class AccountRows {
   #releaseData(row: number): void {
     const { words } = this.#chunk(row);
     const length = words[this.#at(row) + LENGTH] ?? 0;
-    if (length > BLOCK_BYTES_MAX) this.#long.delete(row);
+    if (length > blockBytesMax) this.#long.delete(row);
     else if (length > 0) this.#heap.release(words[this.#at(row) + DATA] ?? 0, length);
   }
 
   #chunk(row: number): Chunk {
-    const chunk = this.#chunks[row >>> ROWS_BITS];
+    const chunk = this.#chunks[row >>> rowsBits];
     if (chunk === undefined) throw new RangeError(`no row ${row}`);
     return chunk;
   }
 
   #at(row: number): number {
-    return (row & (CHUNK_ROWS - 1)) * ROW_WORDS;
+    return (row & (chunkRows - 1)) * rowWords;
   }
 
   #word(row: number, field: number): number {
@@ -257,7 +257,7 @@ export class AccountRows {
   }
 
   isLive(row: number): boolean {
-    return (this.#word(row, FLAGS) & LIVE) !== 0;
+    return (this.#word(row, FLAGS) & live) !== 0;
   }
 
   lamports(row: number): bigint {
@@ -282,7 +282,7 @@ export class AccountRows {
   isSeen(row: number, limit: number): boolean {
     const { words } = this.#chunk(row);
     const at = this.#at(row);
-    if (((words[at + FLAGS] ?? 0) & LIVE) === 0 || (words[at + ORDINAL] ?? 0) > limit) return false;
+    if (((words[at + FLAGS] ?? 0) & live) === 0 || (words[at + ORDINAL] ?? 0) > limit) return false;
     const newer = words[at + NEWER] ?? 0;
     return newer === 0 || this.ordinal(newer) > limit;
   }
@@ -290,13 +290,13 @@ export class AccountRows {
   /** The bytes among which a row's data lie, from `dataStart` on for `dataLength`; good until the next write. */
   dataBytes(row: number): Uint8Array {
     const length = this.#word(row, LENGTH);
-    if (length === 0) return NO_BYTES;
-    return length > BLOCK_BYTES_MAX ? (this.#long.get(row) ?? NO_BYTES) : this.#heap.chunk(this.#word(row, DATA));
+    if (length === 0) return noBytes;
+    return length > blockBytesMax ? (this.#long.get(row) ?? noBytes) : this.#heap.chunk(this.#word(row, DATA));
   }
 
   dataStart(row: number): number {
     const length = this.#word(row, LENGTH);
-    return length === 0 || length > BLOCK_BYTES_MAX ? 0 : this.#heap.offset(this.#word(row, DATA));
+    return length === 0 || length > blockBytesMax ? 0 : this.#heap.offset(this.#word(row, DATA));
   }
 
   dataLength(row: number): number {
@@ -306,7 +306,7 @@ export class AccountRows {
   hasAddress(row: number, words: Uint32Array): boolean {
     const chunk = this.#chunk(row).words;
     const at = this.#at(row);
-    for (let word = 0; word < ADDRESS_WORDS; word += 1) if (chunk[at + word] !== words[word]) return false;
+    for (let word = 0; word < addressWords; word += 1) if (chunk[at + word] !== words[word]) return false;
     return true;
   }
 
@@ -330,21 +330,21 @@ export class AccountRows {
     const { words, longs } = this.#chunk(row);
     const at = this.#at(row);
     const flags = words[at + FLAGS] ?? 0;
-    if ((flags & LIVE) === 0) return null;
+    if ((flags & live) === 0) return null;
     const length = words[at + LENGTH] ?? 0;
     const bytes = this.dataBytes(row);
     const start = this.dataStart(row);
     return {
       lamports: longs[(at + LAMPORTS) >> 1] ?? 0n,
-      data: length > BLOCK_BYTES_MAX ? bytes : bytes.slice(start, start + length),
+      data: length > blockBytesMax ? bytes : bytes.slice(start, start + length),
       owner: this.programs.name(words[at + PROGRAM] ?? 0),
-      executable: (flags & EXECUTABLE) !== 0,
-      rentEpoch: longs[(at + RENT_EPOCH) >> 1] ?? 0n,
+      executable: (flags & executable) !== 0,
+      rentEpoch: longs[(at + rentEpoch) >> 1] ?? 0n,
     };
   }
 }
 
-const NO_BYTES = new Uint8Array();
+const noBytes = new Uint8Array();
 
 /** The same bytes without the rest of a larger buffer that they may be a part of. */
 function exact(data: Uint8Array): Uint8Array {

@@ -1,7 +1,7 @@
 import type { AccountWrite } from "@sluice/svm/bank";
 import { decodeAddress } from "@sluice/wire/base58";
 import { type ChainAccount, type Hash64, hashBytes } from "../model/index.ts";
-import { type AccountFilter, INDEX_OPTIONS, type IndexOptions } from "./account-indexes.ts";
+import { type AccountFilter, type IndexOptions, indexOptions } from "./account-indexes.ts";
 import { AccountRows } from "./account-rows.ts";
 import { AccountSearch } from "./account-search.ts";
 import { AddressTable } from "./address-table.ts";
@@ -54,7 +54,7 @@ export class SlotOrdinals {
 }
 
 /** Accounts of one generation; two are kept. */
-const GENERATION_MAX = 8_192;
+const generationMax = 8_192;
 
 /** The newest version of an account, with the row that holds it. */
 export interface HotAccount {
@@ -80,7 +80,7 @@ export class HotAccounts {
   }
 
   set(address: string, hot: HotAccount): void {
-    if (this.#young.size >= GENERATION_MAX) {
+    if (this.#young.size >= generationMax) {
       this.#old = this.#young;
       this.#young = new Map();
     }
@@ -120,7 +120,7 @@ export class AccountStore {
   readonly #keyBytes = new Uint8Array(this.#key.buffer);
   readonly #hash: Hash64 = { a: 0, b: 0 };
 
-  constructor(options: IndexOptions = INDEX_OPTIONS) {
+  constructor(options: IndexOptions = indexOptions) {
     this.#search = new AccountSearch(options, this.#rows);
   }
 

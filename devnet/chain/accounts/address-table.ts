@@ -1,11 +1,11 @@
 import type { AccountRows } from "./account-rows.ts";
 
-const SLOTS_MIN = 1_024;
+const slotsMin = 1_024;
 
 /** The newest row of each address, by a hash of the address: open addressing, 4 bytes a slot, three in five used at most. */
 export class AddressTable {
   readonly #rows: AccountRows;
-  #slots = new Uint32Array(SLOTS_MIN);
+  #slots = new Uint32Array(slotsMin);
   #count = 0;
 
   constructor(rows: AccountRows) {

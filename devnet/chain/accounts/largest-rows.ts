@@ -1,9 +1,9 @@
 import type { AccountRows } from "./account-rows.ts";
 
 /** Positions that fit beside 32 bits of an address into a double. */
-const POSITIONS_MAX = 2 ** 21;
+const positionsMax = 2 ** 21;
 
-const ADDRESS_WORDS = 8;
+const addressWords = 8;
 
 /** Four bytes of an address as they are compared, the first of them weighing most. */
 function weighed(word: number): number {
@@ -12,7 +12,7 @@ function weighed(word: number): number {
 
 /** Orders two rows by the bytes of their addresses. */
 export function compareAddresses(rows: AccountRows, left: number, right: number): number {
-  for (let word = 0; word < ADDRESS_WORDS; word += 1) {
+  for (let word = 0; word < addressWords; word += 1) {
     const leftWord = rows.addressWord(left, word);
     const rightWord = rows.addressWord(right, word);
     if (leftWord !== rightWord) return weighed(leftWord) - weighed(rightWord);
@@ -26,17 +26,17 @@ export function compareAddresses(rows: AccountRows, left: number, right: number)
  */
 export function sortByAddress(found: readonly number[], rows: AccountRows): number[] {
   const compare = (left: number, right: number): number => compareAddresses(rows, left, right);
-  if (found.length > POSITIONS_MAX) return found.toSorted(compare);
+  if (found.length > positionsMax) return found.toSorted(compare);
   const keys = new Float64Array(found.length);
   found.forEach((row, position) => {
-    keys[position] = weighed(rows.addressWord(row, 0)) * POSITIONS_MAX + position;
+    keys[position] = weighed(rows.addressWord(row, 0)) * positionsMax + position;
   });
   keys.sort();
-  const sorted = Array.from(keys, (key) => found[key % POSITIONS_MAX] ?? 0);
+  const sorted = Array.from(keys, (key) => found[key % positionsMax] ?? 0);
   for (let first = 0; first < sorted.length; ) {
-    const like = Math.floor((keys[first] ?? 0) / POSITIONS_MAX);
+    const like = Math.floor((keys[first] ?? 0) / positionsMax);
     let after = first + 1;
-    while (after < sorted.length && Math.floor((keys[after] ?? 0) / POSITIONS_MAX) === like) after += 1;
+    while (after < sorted.length && Math.floor((keys[after] ?? 0) / positionsMax) === like) after += 1;
     if (after - first > 1) {
       const alike = sorted.slice(first, after).sort(compare);
       for (let at = first; at < after; at += 1) sorted[at] = alike[at - first] ?? 0;

@@ -1,19 +1,19 @@
 import type { Hash64 } from "../model/index.ts";
 
-const ROWS_BITS = 12;
-const CHUNK_ROWS = 1 << ROWS_BITS;
+const rowsBits = 12;
+const chunkRows = 1 << rowsBits;
 /** Words of a row's link: the row after it, the row before it, its list and one. */
 const NEXT = 0;
 const BEFORE = 1;
 const LIST = 2;
-const LINK_WORDS = 3;
+const linkWords = 3;
 /** Words of a list: both halves of its hash, its first row, how many it has. */
-const HASH_A = 0;
-const HASH_B = 1;
+const hashA = 0;
+const hashB = 1;
 const FIRST = 2;
 const COUNT = 3;
-const LIST_WORDS = 4;
-const LISTS_MIN = 64;
+const listWords = 4;
+const listsMin = 64;
 
 /**
  * Rows by a hash of what they say: each row is in at most one list, newest first. Lists are linked through the rows, so
@@ -23,9 +23,9 @@ const LISTS_MIN = 64;
 export class PostingTable {
   /** By chunk of rows; absent where no row was ever linked. */
   readonly #links: (Uint32Array | undefined)[] = [];
-  #lists = new Uint32Array(LISTS_MIN * LIST_WORDS);
+  #lists = new Uint32Array(listsMin * listWords);
   /** Open addressing: a list's number and one, 0 where there is none. */
-  #slots = new Uint32Array(LISTS_MIN * 2);
+  #slots = new Uint32Array(listsMin * 2);
   #listsMade = 0;
   #listsUsed = 0;
   readonly #released: number[] = [];
@@ -44,58 +44,58 @@ export class PostingTable {
 
   /** The row after this one in its list; 0 is none. */
   next(row: number): number {
-    return this.#links[row >>> ROWS_BITS]?.[(row & (CHUNK_ROWS - 1)) * LINK_WORDS + NEXT] ?? 0;
+    return this.#links[row >>> rowsBits]?.[(row & (chunkRows - 1)) * linkWords + NEXT] ?? 0;
   }
 
   /** Whether the row is in a list. */
   has(row: number): boolean {
-    return (this.#links[row >>> ROWS_BITS]?.[(row & (CHUNK_ROWS - 1)) * LINK_WORDS + LIST] ?? 0) !== 0;
+    return (this.#links[row >>> rowsBits]?.[(row & (chunkRows - 1)) * linkWords + LIST] ?? 0) !== 0;
   }
 
   add(row: number, hash: Hash64): void {
     const list = this.#listOf(hash);
     const lists = this.#lists;
-    const second = lists[list * LIST_WORDS + FIRST] ?? 0;
+    const second = lists[list * listWords + FIRST] ?? 0;
     const links = this.#chunk(row);
-    const at = (row & (CHUNK_ROWS - 1)) * LINK_WORDS;
+    const at = (row & (chunkRows - 1)) * linkWords;
     links[at + NEXT] = second;
     links[at + BEFORE] = 0;
     links[at + LIST] = list + 1;
-    if (second !== 0) this.#chunk(second)[(second & (CHUNK_ROWS - 1)) * LINK_WORDS + BEFORE] = row;
-    lists[list * LIST_WORDS + FIRST] = row;
-    lists[list * LIST_WORDS + COUNT] = (lists[list * LIST_WORDS + COUNT] ?? 0) + 1;
+    if (second !== 0) this.#chunk(second)[(second & (chunkRows - 1)) * linkWords + BEFORE] = row;
+    lists[list * listWords + FIRST] = row;
+    lists[list * listWords + COUNT] = (lists[list * listWords + COUNT] ?? 0) + 1;
   }
 
   /** Takes a row out of its list, if it is in one. */
   remove(row: number): void {
-    const links = this.#links[row >>> ROWS_BITS];
+    const links = this.#links[row >>> rowsBits];
     if (links === undefined) return;
-    const at = (row & (CHUNK_ROWS - 1)) * LINK_WORDS;
+    const at = (row & (chunkRows - 1)) * linkWords;
     const list = (links[at + LIST] ?? 0) - 1;
     if (list < 0) return;
     const next = links[at + NEXT] ?? 0;
     const before = links[at + BEFORE] ?? 0;
     links[at + LIST] = 0;
-    if (next !== 0) this.#chunk(next)[(next & (CHUNK_ROWS - 1)) * LINK_WORDS + BEFORE] = before;
-    if (before !== 0) this.#chunk(before)[(before & (CHUNK_ROWS - 1)) * LINK_WORDS + NEXT] = next;
-    else this.#lists[list * LIST_WORDS + FIRST] = next;
-    const count = (this.#lists[list * LIST_WORDS + COUNT] ?? 1) - 1;
-    this.#lists[list * LIST_WORDS + COUNT] = count;
+    if (next !== 0) this.#chunk(next)[(next & (chunkRows - 1)) * linkWords + BEFORE] = before;
+    if (before !== 0) this.#chunk(before)[(before & (chunkRows - 1)) * linkWords + NEXT] = next;
+    else this.#lists[list * listWords + FIRST] = next;
+    const count = (this.#lists[list * listWords + COUNT] ?? 1) - 1;
+    this.#lists[list * listWords + COUNT] = count;
     if (count === 0) this.#drop(list);
   }
 
   #chunk(row: number): Uint32Array {
-    const index = row >>> ROWS_BITS;
+    const index = row >>> rowsBits;
     let links = this.#links[index];
     if (links === undefined) {
-      links = new Uint32Array(CHUNK_ROWS * LINK_WORDS);
+      links = new Uint32Array(chunkRows * linkWords);
       this.#links[index] = links;
     }
     return links;
   }
 
   #listAt(slot: number): number {
-    return ((this.#slots[slot] ?? 1) - 1) * LIST_WORDS;
+    return ((this.#slots[slot] ?? 1) - 1) * listWords;
   }
 
   /** The slot of the list with this hash, or -1. */
@@ -104,8 +104,8 @@ export class PostingTable {
     for (let slot = a & mask; ; slot = (slot + 1) & mask) {
       const list = this.#slots[slot] ?? 0;
       if (list === 0) return -1;
-      const at = (list - 1) * LIST_WORDS;
-      if (this.#lists[at + HASH_A] === a && this.#lists[at + HASH_B] === b) return slot;
+      const at = (list - 1) * listWords;
+      if (this.#lists[at + hashA] === a && this.#lists[at + hashB] === b) return slot;
     }
   }
 
@@ -113,12 +113,12 @@ export class PostingTable {
     const found = this.#find(a, b);
     if (found >= 0) return (this.#slots[found] ?? 1) - 1;
     const list = this.#released.pop() ?? this.#listsMade++;
-    if ((list + 1) * LIST_WORDS > this.#lists.length) {
+    if ((list + 1) * listWords > this.#lists.length) {
       const grown = new Uint32Array(this.#lists.length * 2);
       grown.set(this.#lists);
       this.#lists = grown;
     }
-    this.#lists.set([a, b, 0, 0], list * LIST_WORDS);
+    this.#lists.set([a, b, 0, 0], list * listWords);
     this.#listsUsed += 1;
     if (this.#listsUsed * 5 > this.#slots.length * 3) this.#growSlots();
     this.#place(a, list + 1);
@@ -135,17 +135,17 @@ export class PostingTable {
   #growSlots(): void {
     const old = this.#slots;
     this.#slots = new Uint32Array(old.length * 2);
-    for (const value of old) if (value !== 0) this.#place(this.#lists[(value - 1) * LIST_WORDS + HASH_A] ?? 0, value);
+    for (const value of old) if (value !== 0) this.#place(this.#lists[(value - 1) * listWords + hashA] ?? 0, value);
   }
 
   /** Removes an empty list and closes the gap that its slot leaves in the run behind it. */
   #drop(list: number): void {
-    const at = list * LIST_WORDS;
+    const at = list * listWords;
     const slots = this.#slots;
     const mask = slots.length - 1;
-    let gap = this.#find(this.#lists[at + HASH_A] ?? 0, this.#lists[at + HASH_B] ?? 0);
+    let gap = this.#find(this.#lists[at + hashA] ?? 0, this.#lists[at + hashB] ?? 0);
     for (let slot = (gap + 1) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
-      const home = (this.#lists[this.#listAt(slot) + HASH_A] ?? 0) & mask;
+      const home = (this.#lists[this.#listAt(slot) + hashA] ?? 0) & mask;
       if (((slot - home) & mask) >= ((slot - gap) & mask)) {
         slots[gap] = slots[slot] ?? 0;
         gap = slot;

@@ -9,7 +9,7 @@ import {
 } from "@solana/web3.js";
 import { signed, signedBy, startManualChain } from "../testing/chain.ts";
 
-const SOL = 1_000_000_000n;
+const sol = 1_000_000_000n;
 
 function memo(text: string): TransactionInstruction {
   const programId = new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
@@ -43,30 +43,30 @@ test("a transfer is seen at processed when its slot freezes, at confirmed one sl
   const { chain } = manual;
   const receiver = Keypair.generate();
   const address = receiver.publicKey.toBase58();
-  manual.fund(receiver, SOL);
+  manual.fund(receiver, sol);
   await chain.settled();
   const seen = () =>
     (["processed", "confirmed", "finalized"] as const).map((at) => chain.account(address, at)?.lamports ?? 0n);
   expect(seen()).toEqual([0n, 0n, 0n]);
   await manual.closeSlots(1);
-  expect(seen()).toEqual([SOL, 0n, 0n]);
+  expect(seen()).toEqual([sol, 0n, 0n]);
   await manual.closeSlots(1);
-  expect(seen()).toEqual([SOL, SOL, 0n]);
+  expect(seen()).toEqual([sol, sol, 0n]);
   await manual.closeSlots(30);
-  expect(seen()).toEqual([SOL, SOL, 0n]);
+  expect(seen()).toEqual([sol, sol, 0n]);
   await manual.closeSlots(1);
-  expect(seen()).toEqual([SOL, SOL, SOL]);
+  expect(seen()).toEqual([sol, sol, sol]);
 });
 
 test("a blockhash is good for 150 blocks and not for one more", async () => {
   await using manual = await startManualChain();
   const { chain } = manual;
   const payer = Keypair.generate();
-  manual.fund(payer, SOL);
+  manual.fund(payer, sol);
   await manual.closeSlots(1);
   const { blockhash } = chain.at("processed");
   const receivers = [Keypair.generate().publicKey, Keypair.generate().publicKey];
-  const [inTime, tooLate] = receivers.map((to) => signed(payer, blockhash, pay(payer, to, SOL / 10n)));
+  const [inTime, tooLate] = receivers.map((to) => signed(payer, blockhash, pay(payer, to, sol / 10n)));
   if (inTime === undefined || tooLate === undefined) throw new Error("two transactions were signed");
   await manual.closeSlots(150);
   expect(chain.blockhashes.isValid(blockhash, chain.at("processed").blockHeight)).toBe(true);
@@ -84,16 +84,16 @@ test("a transaction lands once, however often it is sent", async () => {
   await using manual = await startManualChain();
   const { chain } = manual;
   const payer = Keypair.generate();
-  manual.fund(payer, SOL);
+  manual.fund(payer, sol);
   await manual.closeSlots(1);
   const receiver = Keypair.generate().publicKey;
-  const transaction = signed(payer, chain.at("processed").blockhash, pay(payer, receiver, SOL / 10n));
+  const transaction = signed(payer, chain.at("processed").blockhash, pay(payer, receiver, sol / 10n));
   chain.submit(transaction);
   chain.submit(transaction);
   await manual.closeSlots(1);
   chain.submit(transaction);
   await manual.closeSlots(1);
-  expect(chain.account(receiver.toBase58(), "processed")?.lamports).toBe(SOL / 10n);
+  expect(chain.account(receiver.toBase58(), "processed")?.lamports).toBe(sol / 10n);
   const simulation = await chain.simulate({ transaction, commitment: "processed", checkAge: true });
   expect(simulation.error).toBe("AlreadyProcessed");
 });
@@ -102,27 +102,27 @@ test("a transaction lands once even when history has already forgotten it", asyn
   await using manual = await startManualChain({ transactionsMax: 1 });
   const { chain } = manual;
   const payer = Keypair.generate();
-  manual.fund(payer, SOL);
+  manual.fund(payer, sol);
   await manual.closeSlots(1);
   const receiver = Keypair.generate().publicKey;
-  const transaction = signed(payer, chain.at("processed").blockhash, pay(payer, receiver, SOL / 10n));
+  const transaction = signed(payer, chain.at("processed").blockhash, pay(payer, receiver, sol / 10n));
   chain.submit(transaction);
   await manual.closeSlots(1);
-  manual.fund(Keypair.generate(), SOL);
+  manual.fund(Keypair.generate(), sol);
   await manual.closeSlots(1);
   expect(chain.history.transaction(transaction.id)).toBeNull();
   chain.submit(transaction);
   await manual.closeSlots(1);
-  expect(chain.account(receiver.toBase58(), "processed")?.lamports).toBe(SOL / 10n);
+  expect(chain.account(receiver.toBase58(), "processed")?.lamports).toBe(sol / 10n);
 });
 
 test("a simulation at finalized sees the old state, leaves no trace, and the newest state goes on", async () => {
   await using manual = await startManualChain();
   const { chain } = manual;
   const payer = Keypair.generate();
-  manual.fund(payer, SOL);
+  manual.fund(payer, sol);
   await manual.closeSlots(1);
-  const transaction = signed(payer, chain.genesis.hashText, pay(payer, Keypair.generate().publicKey, SOL / 10n));
+  const transaction = signed(payer, chain.genesis.hashText, pay(payer, Keypair.generate().publicKey, sol / 10n));
   const at = async (commitment: "processed" | "finalized") =>
     (await chain.simulate({ transaction, commitment, checkAge: true })).error;
   expect(await at("finalized")).toBe("AccountNotFound");
@@ -136,16 +136,16 @@ test("fees are what the machine takes, for every mix of programs, with and witho
   await using manual = await startManualChain();
   const { chain } = manual;
   const payer = Keypair.generate();
-  manual.fund(payer, 100n * SOL);
+  manual.fund(payer, 100n * sol);
   await manual.closeSlots(1);
   const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 123_457 });
   const limit = ComputeBudgetProgram.setComputeUnitLimit({ units: 77_777 });
-  const transfer = () => pay(payer, Keypair.generate().publicKey, SOL / 100n);
+  const transfer = () => pay(payer, Keypair.generate().publicKey, sol / 100n);
   const mixes = [[], [price], [limit], [price, limit]].flatMap((budget) => [
     [...budget, transfer()],
     [...budget, memo("one")],
     [...budget, memo("one"), memo("two"), transfer()],
-    [...budget, pay(payer, payer.publicKey, 1_000n * SOL)],
+    [...budget, pay(payer, payer.publicKey, 1_000n * sol)],
   ]);
   const { blockhash } = chain.at("processed");
   const sent = mixes.map((instructions) => signed(payer, blockhash, ...instructions));
@@ -166,7 +166,7 @@ test("a transaction whose program does not exist lands as failed and pays its fe
   await using manual = await startManualChain();
   const { chain } = manual;
   const payer = Keypair.generate();
-  manual.fund(payer, SOL);
+  manual.fund(payer, sol);
   await manual.closeSlots(1);
   const programId = Keypair.generate().publicKey;
   const call = new TransactionInstruction({ programId, keys: [], data: Buffer.from([1]) });
@@ -174,7 +174,7 @@ test("a transaction whose program does not exist lands as failed and pays its fe
   chain.submit(transaction);
   await manual.closeSlots(1);
   expect(chain.history.transaction(transaction.id)?.executed.error).toBe("ProgramAccountNotFound");
-  expect(chain.account(payer.publicKey.toBase58(), "processed")?.lamports).toBe(SOL - 5_000n);
+  expect(chain.account(payer.publicKey.toBase58(), "processed")?.lamports).toBe(sol - 5_000n);
 });
 
 test("a failed transaction with a durable nonce pays its fee and advances the nonce, so that it cannot run again", async () => {
@@ -182,7 +182,7 @@ test("a failed transaction with a durable nonce pays its fee and advances the no
   const { chain } = manual;
   const payer = Keypair.generate();
   const nonce = Keypair.generate();
-  manual.fund(payer, SOL);
+  manual.fund(payer, sol);
   await manual.closeSlots(1);
   const create = SystemProgram.createNonceAccount({
     fromPubkey: payer.publicKey,
@@ -198,7 +198,7 @@ test("a failed transaction with a durable nonce pays its fee and advances the no
   const read = () => NonceAccount.fromAccountData(chain.account(address, "processed")?.data ?? new Uint8Array()).nonce;
   const value = read();
   const advance = SystemProgram.nonceAdvance({ noncePubkey: nonce.publicKey, authorizedPubkey: payer.publicKey });
-  const tooMuch = pay(payer, Keypair.generate().publicKey, 100n * SOL);
+  const tooMuch = pay(payer, Keypair.generate().publicKey, 100n * sol);
   const before = chain.account(payer.publicKey.toBase58(), "processed")?.lamports ?? 0n;
   const transaction = signed(payer, value, advance, tooMuch);
   chain.submit(transaction);
@@ -206,7 +206,7 @@ test("a failed transaction with a durable nonce pays its fee and advances the no
   expect(chain.history.transaction(transaction.id)?.executed.error).toEqual({ InstructionError: [1, { Custom: 1 }] });
   expect(chain.account(payer.publicKey.toBase58(), "processed")?.lamports).toBe(before - 5_000n);
   expect(read()).not.toBe(value);
-  const again = signed(payer, value, advance, pay(payer, Keypair.generate().publicKey, SOL / 100n));
+  const again = signed(payer, value, advance, pay(payer, Keypair.generate().publicKey, sol / 100n));
   chain.submit(again);
   await manual.closeSlots(1);
   expect(chain.history.transaction(again.id)).toBeNull();
@@ -214,7 +214,7 @@ test("a failed transaction with a durable nonce pays its fee and advances the no
 
 test("transactions beyond what may wait are dropped and counted", async () => {
   await using manual = await startManualChain({ pendingMax: 2 });
-  for (let sent = 0; sent < 5; sent += 1) manual.fund(Keypair.generate(), SOL);
+  for (let sent = 0; sent < 5; sent += 1) manual.fund(Keypair.generate(), sol);
   await manual.closeSlots(1);
   expect(manual.chain.dropped).toBeGreaterThan(0);
   expect(manual.chain.dropped).toBeLessThan(5);

@@ -2,8 +2,8 @@ import { programs } from "@sluice/wire/programs";
 import { builtInPrograms, costModel, feeRules, precompiles } from "@sluice/wire/runtime-rules";
 import type { Message } from "@sluice/wire/transaction";
 
-const MICRO_LAMPORTS = 1_000_000n;
-const BUILT_IN: ReadonlySet<string> = new Set(builtInPrograms);
+const microLamports = 1_000_000n;
+const builtIn: ReadonlySet<string> = new Set(builtInPrograms);
 const PRECOMPILES: ReadonlySet<string> = new Set(precompiles);
 
 export interface TransactionFees {
@@ -40,13 +40,13 @@ export function messageFees(message: Message, keys: readonly string[] = message.
     const program = keys[programIndex] ?? "";
     if (program === programs.computeBudget) readBudgetInstruction(data, request);
     else if (PRECOMPILES.has(program)) signatures += data[0] ?? 0;
-    defaultUnits += BUILT_IN.has(program) ? feeRules.unitsBuiltIn : feeRules.unitsProgram;
+    defaultUnits += builtIn.has(program) ? feeRules.unitsBuiltIn : feeRules.unitsProgram;
   }
   const base = BigInt(signatures) * feeRules.lamportsPerSignature;
   if (message.version === 1) return v1Fees(message, base, signatures);
   const unitLimit = Math.min(request.unitLimit ?? defaultUnits, feeRules.unitsMax);
   const { unitPrice } = request;
-  const priority = unitPrice === 0n ? 0n : (BigInt(unitLimit) * unitPrice + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS;
+  const priority = unitPrice === 0n ? 0n : (BigInt(unitLimit) * unitPrice + microLamports - 1n) / microLamports;
   return { base, priority, unitPrice, unitLimit, signatures };
 }
 
@@ -54,7 +54,7 @@ function v1Fees(message: Message, base: bigint, signatures: number): Transaction
   const { priorityFeeLamports, computeUnitLimit } = message.config;
   const unitLimit = computeUnitLimit ?? 0;
   const priority = priorityFeeLamports ?? 0n;
-  const unitPrice = unitLimit === 0 ? 0n : (priority * MICRO_LAMPORTS) / BigInt(unitLimit);
+  const unitPrice = unitLimit === 0 ? 0n : (priority * microLamports) / BigInt(unitLimit);
   return { base, priority, unitPrice, unitLimit, signatures };
 }
 
@@ -81,8 +81,8 @@ export function costUnits(
 }
 
 /** Cost units of one block, and in it of all that write one account. Source: SIMD-0256; an account has two fifths. */
-const BLOCK_UNITS_MAX = 60_000_000;
-const ACCOUNT_UNITS_MAX = 24_000_000;
+const blockUnitsMax = 60_000_000;
+const accountUnitsMax = 24_000_000;
 
 interface Entry {
   readonly units: number;
@@ -101,10 +101,10 @@ export class BlockLimits {
 
   /** Counts a transaction in, unless the block or an account that it writes has no room for it. */
   reserve(units: number, writable: readonly string[]): "reserved" | "block full" | "account full" {
-    if (this.#units + units > BLOCK_UNITS_MAX) return "block full";
-    if (this.#units + units > ACCOUNT_UNITS_MAX) {
+    if (this.#units + units > blockUnitsMax) return "block full";
+    if (this.#units + units > accountUnitsMax) {
       const byAccount = this.#accounts();
-      if (writable.some((address) => (byAccount.get(address) ?? 0) + units > ACCOUNT_UNITS_MAX)) return "account full";
+      if (writable.some((address) => (byAccount.get(address) ?? 0) + units > accountUnitsMax)) return "account full";
     }
     this.add(units, writable);
     return "reserved";

@@ -17,7 +17,7 @@ import {
 import { costUnits } from "./costs.ts";
 import { durableNonceAccount, type LookupBank, type ResolvedTransaction, resolveTransaction } from "./resolve.ts";
 
-const NO_DATA = new Uint8Array();
+const noData = new Uint8Array();
 
 /** The open slot as the executor sees it. */
 export interface OpenBank extends LookupBank {
@@ -89,7 +89,7 @@ export function exactError(
 export function withLamports(account: ChainAccount | null, lamports: bigint): ChainAccount | null {
   if (lamports === 0n) return null;
   if (account !== null) return { ...account, lamports };
-  return { lamports, data: NO_DATA, owner: programs.system, executable: false, rentEpoch: rentExemptEpoch };
+  return { lamports, data: noData, owner: programs.system, executable: false, rentEpoch: rentExemptEpoch };
 }
 
 type Accounts = readonly (ChainAccount | null)[];
@@ -126,7 +126,7 @@ function writeEffects(
 }
 
 /** The tag of an upgradeable loader's account that holds a program's code. */
-const PROGRAM_DATA = 3;
+const programData = 3;
 
 /** Whether an outcome takes away the code of a program; asked before it is recorded. */
 export function closesProgram(keys: readonly string[], outcome: SvmOutcome, bank: OpenBank): boolean {
@@ -134,7 +134,7 @@ export function closesProgram(keys: readonly string[], outcome: SvmOutcome, bank
   return outcome.writes.some(({ address, account }) => {
     if (account !== null) return false;
     const before = bank.read(address);
-    return before?.owner === programs.bpfLoaderUpgradeable && before.data[0] === PROGRAM_DATA;
+    return before?.owner === programs.bpfLoaderUpgradeable && before.data[0] === programData;
   });
 }
 

@@ -5,7 +5,7 @@ import { type ManualChain, signed, startManualChain } from "../testing/chain.ts"
 import type { Chain } from "./chain.ts";
 import { PerformanceSamples } from "./performance.ts";
 
-const SOL = 1_000_000_000n;
+const sol = 1_000_000_000n;
 /**
  * One second holds all slots, so that two chains that close different numbers of them have the same clock; none is
  * finalized, since the abandoned ones would have helped to finalize more.
@@ -27,13 +27,13 @@ function everything(chain: Chain): unknown {
 
 function transfer(chain: Chain, payer: Keypair, to: Keypair) {
   const { publicKey: toPubkey } = to;
-  const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports: SOL });
+  const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports: sol });
   return signed(payer, chain.at("processed").blockhash, pay);
 }
 
 async function fundedChain(payer: Keypair, slots: number, votes = false): Promise<ManualChain> {
   const manual = await startManualChain({ ...options, votes });
-  manual.fund(payer, 100n * SOL);
+  manual.fund(payer, 100n * sol);
   await manual.closeSlots(slots);
   return manual;
 }
@@ -88,7 +88,7 @@ test("with landAgain what was abandoned runs again on the new branch, but for wh
   const after = chain.history.transaction(lands.id)?.executed;
   expect(after).toEqual({ ...before, slot: 16n } as typeof after);
   expect(chain.history.transaction(dies.id)).toBeNull();
-  expect(chain.account(kept.publicKey.toBase58(), "processed")?.lamports).toBe(SOL);
+  expect(chain.account(kept.publicKey.toBase58(), "processed")?.lamports).toBe(sol);
   expect(chain.account(lost.publicKey.toBase58(), "processed")).toBeNull();
   const range = { newest: chain.at("processed").slot, before: null, until: null };
   const addressed = [...chain.history.ofAddress(payer.publicKey.toBase58(), range)].map(({ signature }) => signature);
@@ -122,7 +122,7 @@ test("a fork that takes confirmed slots leaves what is finalized, and what was c
   const payer = Keypair.generate();
   await using manual = await startManualChain({ ...options, confirmedAfter: 4, finalizedAfter: 12 });
   const { chain } = manual;
-  manual.fund(payer, 100n * SOL);
+  manual.fund(payer, 100n * sol);
   await manual.closeSlots(20);
   const to = Keypair.generate();
   const lost = transfer(chain, payer, to);
@@ -139,13 +139,13 @@ test("a fork that takes confirmed slots leaves what is finalized, and what was c
   expect(chain.left?.block(21n)).toEqual(shown as NonNullable<typeof shown>);
   expect(chain.left?.transaction(lost.id)?.executed.slot).toBe(21n);
   const address = to.publicKey.toBase58();
-  expect(chain.left?.over(chain.accounts).get(address, 21n)?.lamports).toBe(SOL);
+  expect(chain.left?.over(chain.accounts).get(address, 21n)?.lamports).toBe(sol);
   expect(chain.accounts.get(address, 19n)).toBeNull();
   // More of the same branch goes before anything newer is confirmed.
   await manual.closeSlots(2);
   await chain.fork(4, false, "finalized");
   expect([chain.at("processed").slot, chain.left?.slots(0n, 100n)]).toEqual([17n, [18n, 19n, 20n, 21n]]);
-  expect(chain.left?.over(chain.accounts).get(address, 21n)?.lamports).toBe(SOL);
+  expect(chain.left?.over(chain.accounts).get(address, 21n)?.lamports).toBe(sol);
   await manual.closeSlots(4);
   expect(chain.left?.bank).toEqual(confirmed);
   await manual.closeSlots(1);

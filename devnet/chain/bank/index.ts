@@ -5,11 +5,11 @@
  */
 
 export { LeftBranch, type TakenBack } from "./abandoned-fork.ts";
-export { BUNDLE_TRANSACTIONS_MAX, type BundlePacket, bundleId, type InsertionFault } from "./bundles/insertion.ts";
+export { type BundlePacket, bundleId, bundleTransactionsMax, type InsertionFault } from "./bundles/insertion.ts";
 export type { BundleStep } from "./bundles/simulate-bundle.ts";
 export { Chain } from "./chain.ts";
 export { messageFees } from "./costs.ts";
 export { PerformanceSamples } from "./performance.ts";
-export { BLOCKHASH_LIFE_BLOCKS, StatusCache } from "./recent-blocks.ts";
+export { blockhashLifeBlocks, StatusCache } from "./recent-blocks.ts";
 export { signaturesValid } from "./resolve.ts";
 export type { Simulation, SimulationBank, SimulationRequest } from "./simulation.ts";

@@ -2,8 +2,8 @@ import { type AccountWrite, MachineEndedError, type Svm } from "@sluice/svm/bank
 import type { Admitted } from "./open-slot.ts";
 
 /** Works that run together at most, and that may wait for it; more are refused. */
-const TOGETHER_MAX = 64;
-const TOGETHER_WAITING_MAX = 10_000;
+const togetherMax = 64;
+const togetherWaitingMax = 10_000;
 
 /**
  * Who may go next: works that run together with others, and works that run alone. One that wants to be alone goes before
@@ -38,7 +38,7 @@ export class Turns {
 
   /** Runs work beside others of its kind. Throws when too many wait. */
   async together<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#waiting.length >= TOGETHER_WAITING_MAX) throw new Error("too many simulations wait");
+    if (this.#waiting.length >= togetherWaitingMax) throw new Error("too many simulations wait");
     const turn = Promise.withResolvers<void>();
     this.#waiting.push(turn.resolve);
     this.next();
@@ -76,7 +76,7 @@ export class Turns {
       this.#isAlone = true;
       first.start();
     }
-    while (!this.isAloneWanted && this.#together < TOGETHER_MAX) {
+    while (!this.isAloneWanted && this.#together < togetherMax) {
       const start = this.#waiting.shift();
       if (start === undefined) return;
       this.#together += 1;
@@ -86,9 +86,9 @@ export class Turns {
 }
 
 /** Times that a transaction may end the machine while it runs alone. */
-const DEATHS_MAX = 2;
+const deathsMax = 2;
 /** Attempts to bring a machine up before the chain gives up until it is asked for something again. */
-const REBUILDS_MAX = 5;
+const rebuildsMax = 5;
 
 export interface RecoveryDependencies {
   readonly svm: Svm;
@@ -186,7 +186,7 @@ export class MachineRecovery {
   }
 
   async #runAlone(admitted: Admitted): Promise<void> {
-    for (let deaths = 0; deaths < DEATHS_MAX; deaths += 1) {
+    for (let deaths = 0; deaths < deathsMax; deaths += 1) {
       try {
         return await this.#deps.run(admitted);
       } catch (error) {
@@ -207,7 +207,7 @@ export class MachineRecovery {
         this.#isStale = false;
         return;
       } catch (error) {
-        if (!(error instanceof MachineEndedError) || attempt === REBUILDS_MAX) throw error;
+        if (!(error instanceof MachineEndedError) || attempt === rebuildsMax) throw error;
       }
     }
   }

@@ -13,7 +13,7 @@ import type { BlockhashQueue, StatusCache } from "./recent-blocks.ts";
 import { type ResolvedTransaction, svmTransaction } from "./resolve.ts";
 
 /** A call of the hash costs a microsecond, whatever it is given. */
-const HASHED_AT_A_TIME = 64;
+const hashedAtATime = 64;
 
 /** A transaction that was handed to the chain. */
 export interface Submission {
@@ -113,7 +113,7 @@ export class OpenSlot {
     this.recorded.push(recorded);
     this.#deps.history.stage(recorded);
     this.#unhashed.push(resolved.signature);
-    if (this.#unhashed.length >= HASHED_AT_A_TIME) this.#hashSignatures();
+    if (this.#unhashed.length >= hashedAtATime) this.#hashSignatures();
     this.#deps.statuses.add(resolved.signature, this.slot);
     this.#limits.add(Number(recorded.executed.costUnits) - reserved, writable);
   }

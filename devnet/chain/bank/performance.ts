@@ -1,8 +1,8 @@
 import type { BankSlot } from "../model/index.ts";
 
-const SAMPLE_SECONDS = 60n;
+const sampleSeconds = 60n;
 /** Samples kept: twelve hours. */
-const SAMPLES_MAX = 720;
+const samplesMax = 720;
 
 export interface PerformanceSample {
   readonly slot: bigint;
@@ -23,7 +23,7 @@ export class PerformanceSamples {
 
   frozen(bank: BankSlot): void {
     const seconds = bank.time - this.#start.time;
-    if (seconds < SAMPLE_SECONDS) return;
+    if (seconds < sampleSeconds) return;
     const numTransactions = bank.transactionCount - this.#start.transactionCount;
     this.#samples.unshift({
       slot: bank.slot,
@@ -32,7 +32,7 @@ export class PerformanceSamples {
       numSlots: bank.slot - this.#start.slot,
       samplePeriodSecs: Math.min(Number(seconds), 65_535),
     });
-    this.#samples = this.#samples.slice(0, SAMPLES_MAX);
+    this.#samples = this.#samples.slice(0, samplesMax);
     this.#start = bank;
   }
 

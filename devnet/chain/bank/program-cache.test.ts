@@ -7,10 +7,10 @@ import { programDataAddress } from "../genesis/elf-accounts.ts";
 import { ProgramWriter } from "../programs/program-writer.ts";
 import { type ManualChain, signedBy, startManualChain } from "../testing/chain.ts";
 
-const SOL = 1_000_000_000;
-const LOADER = new PublicKey(programs.bpfLoaderUpgradeable);
-const BUFFER_HEADER = 37;
-const WRITE_BYTES = 900;
+const sol = 1_000_000_000;
+const loader = new PublicKey(programs.bpfLoaderUpgradeable);
+const bufferHeader = 37;
+const writeBytes = 900;
 
 /** A program that succeeds whatever it is given. */
 function elf(): Uint8Array {
@@ -25,7 +25,7 @@ function loaderCall(data: ByteWriter, accounts: readonly (readonly [PublicKey, "
     isWritable: rights.includes("w"),
     isSigner: rights.includes("s"),
   }));
-  return new TransactionInstruction({ programId: LOADER, keys, data: Buffer.from(data.finish()) });
+  return new TransactionInstruction({ programId: loader, keys, data: Buffer.from(data.finish()) });
 }
 
 class Deployment {
@@ -54,7 +54,7 @@ class Deployment {
     const { chain } = this.#manual;
     const { blockhash } = chain.at("processed");
     const { publicKey: fromPubkey } = this.payer;
-    const tooMuch = SystemProgram.transfer({ fromPubkey, toPubkey: LOADER, lamports: 1_000n * BigInt(SOL) });
+    const tooMuch = SystemProgram.transfer({ fromPubkey, toPubkey: loader, lamports: 1_000n * BigInt(sol) });
     const bundle = [
       signedBy([this.payer, ...signers], blockhash, ...instructions),
       signedBy([this.payer], blockhash, tooMuch),
@@ -75,25 +75,25 @@ class Deployment {
   /** Writes the program's file, and gives what is still to be done. */
   async prepare(): Promise<TransactionInstruction[]> {
     const { payer, program } = this;
-    this.#manual.fund(payer, 100n * BigInt(SOL));
+    this.#manual.fund(payer, 100n * BigInt(sol));
     await this.#manual.closeSlots(1);
     const file = elf();
     const create = (account: Keypair, space: number) =>
       SystemProgram.createAccount({
         fromPubkey: payer.publicKey,
         newAccountPubkey: account.publicKey,
-        lamports: SOL,
+        lamports: sol,
         space,
-        programId: LOADER,
+        programId: loader,
       });
     const [buffer, authority] = [this.#buffer.publicKey, payer.publicKey];
     const initialize = loaderCall(new ByteWriter().u32(0), [
       [buffer, "w"],
       [authority, ""],
     ]);
-    expect(await this.land([this.#buffer], create(this.#buffer, BUFFER_HEADER + file.length), initialize)).toBeNull();
-    for (let at = 0; at < file.length; at += WRITE_BYTES) {
-      const part = file.subarray(at, at + WRITE_BYTES);
+    expect(await this.land([this.#buffer], create(this.#buffer, bufferHeader + file.length), initialize)).toBeNull();
+    for (let at = 0; at < file.length; at += writeBytes) {
+      const part = file.subarray(at, at + writeBytes);
       const data = new ByteWriter().u32(1).u32(at).u64(BigInt(part.length)).bytes(part);
       expect(
         await this.land(

@@ -1,8 +1,8 @@
 /** A transaction may be used for this many blocks after the one whose hash it carries. Source: MAX_PROCESSING_AGE. */
-export const BLOCKHASH_LIFE_BLOCKS = 150n;
+export const blockhashLifeBlocks = 150n;
 
 /** Hashes kept: the life of one, and the blocks that lie between the newest bank and the finalized one. */
-const HASHES_KEPT = 300;
+const hashesKept = 300;
 
 /** The last blockhashes by block height. Bounded to 300 hashes. */
 export class BlockhashQueue {
@@ -10,7 +10,7 @@ export class BlockhashQueue {
 
   register(blockhash: string, height: bigint): void {
     this.#heights.set(blockhash, height);
-    if (this.#heights.size <= HASHES_KEPT) return;
+    if (this.#heights.size <= hashesKept) return;
     const oldest = this.#heights.keys().next();
     if (!oldest.done) this.#heights.delete(oldest.value);
   }
@@ -23,7 +23,7 @@ export class BlockhashQueue {
   /** Whether a bank whose newest blockhash is that of `height` accepts transactions with this hash. */
   isValid(blockhash: string, height: bigint): boolean {
     const registered = this.#heights.get(blockhash);
-    return registered !== undefined && registered <= height && height - registered <= BLOCKHASH_LIFE_BLOCKS;
+    return registered !== undefined && registered <= height && height - registered <= blockhashLifeBlocks;
   }
 
   /** Forgets the hashes of blocks above a height, as if they had not been. */
@@ -38,7 +38,7 @@ export class BlockhashQueue {
 }
 
 /** Blocks whose signatures are known: twice the life of a blockhash, as on a node. */
-const BLOCKS_KEPT = 300;
+const blocksKept = 300;
 
 /**
  * Signatures of the last 300 blocks and of the open slot. It says whether a transaction was processed already for as long
@@ -59,7 +59,7 @@ export class StatusCache {
   freeze(): void {
     this.#blocks.push(this.#open);
     this.#open = [];
-    if (this.#blocks.length <= BLOCKS_KEPT) return;
+    if (this.#blocks.length <= blocksKept) return;
     for (const signature of this.#blocks.shift() ?? []) this.#slots.delete(signature);
   }
 

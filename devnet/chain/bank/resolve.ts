@@ -9,7 +9,7 @@ import type { ChainAccount, TransactionErrorJson } from "../model/index.ts";
 import { messageFees, type TransactionFees } from "./costs.ts";
 
 /** Names that are kept; more begin anew. */
-const NAMES_MAX = 65_536;
+const namesMax = 65_536;
 const KEY_BYTES = 32;
 
 /**
@@ -24,7 +24,7 @@ export class AddressNames {
     const key = bytes.toString("latin1", start, start + KEY_BYTES);
     const known = this.#names.get(key);
     if (known !== undefined) return known;
-    if (this.#names.size >= NAMES_MAX) this.#names.clear();
+    if (this.#names.size >= namesMax) this.#names.clear();
     const name = encodeBase58(bytes.subarray(start, start + KEY_BYTES));
     this.#names.set(key, name);
     return name;
@@ -48,9 +48,9 @@ type Resolved =
   | { readonly ok: true; readonly loaded: LoadedAddresses }
   | { readonly ok: false; readonly error: TransactionErrorJson };
 
-const HEADER_BYTES = 56;
-const TABLE_DISCRIMINATOR = 1;
-const NEVER = 0xffff_ffff_ffff_ffffn;
+const headerBytes = 56;
+const tableDiscriminator = 1;
+const never = 0xffff_ffff_ffff_ffffn;
 
 function refuse(error: string): Resolved {
   return { ok: false, error };
@@ -60,9 +60,9 @@ function refuse(error: string): Resolved {
 function usableLength(data: Uint8Array, bank: LookupBank): number | null {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const deactivatedAt = view.getBigUint64(4, true);
-  if (deactivatedAt !== NEVER && deactivatedAt !== bank.slot && !bank.isRecentSlot(deactivatedAt)) return null;
+  if (deactivatedAt !== never && deactivatedAt !== bank.slot && !bank.isRecentSlot(deactivatedAt)) return null;
   const extendedAt = view.getBigUint64(12, true);
-  return bank.slot > extendedAt ? (data.length - HEADER_BYTES) / 32 : (data[20] ?? 0);
+  return bank.slot > extendedAt ? (data.length - headerBytes) / 32 : (data[20] ?? 0);
 }
 
 /**
@@ -77,7 +77,7 @@ export function loadAddresses(message: Message, bank: LookupBank): Resolved {
     if (table === null) return refuse("AddressLookupTableNotFound");
     if (table.owner !== programs.addressLookupTable) return refuse("InvalidAddressLookupTableOwner");
     const { data } = table;
-    if (data.length < HEADER_BYTES || data[0] !== TABLE_DISCRIMINATOR || (data.length - HEADER_BYTES) % 32 !== 0) {
+    if (data.length < headerBytes || data[0] !== tableDiscriminator || (data.length - headerBytes) % 32 !== 0) {
       return refuse("InvalidAddressLookupTableData");
     }
     const length = usableLength(data, bank);
@@ -88,7 +88,7 @@ export function loadAddresses(message: Message, bank: LookupBank): Resolved {
     ] as const) {
       for (const index of indexes) {
         if (index >= length) return refuse("InvalidAddressLookupTableIndex");
-        const at = HEADER_BYTES + index * 32;
+        const at = headerBytes + index * 32;
         into.push(encodeBase58(data.subarray(at, at + 32)));
       }
     }
@@ -96,9 +96,9 @@ export function loadAddresses(message: Message, bank: LookupBank): Resolved {
   return { ok: true, loaded: { writable, readonly } };
 }
 
-const ADVANCE_NONCE = 4;
-const NONCE_BYTES = 80;
-const STATE_INITIALIZED = 1;
+const advanceNonce = 4;
+const nonceBytes = 80;
+const stateInitialized = 1;
 
 function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
   return Buffer.compare(left, right) === 0;
@@ -109,7 +109,7 @@ export function advancesNonce(message: Message): boolean {
   const first = message.instructions[0];
   if (first === undefined || first.programIndex >= message.staticKeyCount) return false;
   const { data } = first;
-  if (data.length < 4 || new DataView(data.buffer, data.byteOffset).getUint32(0, true) !== ADVANCE_NONCE) return false;
+  if (data.length < 4 || new DataView(data.buffer, data.byteOffset).getUint32(0, true) !== advanceNonce) return false;
   return message.address(first.programIndex) === programs.system;
 }
 
@@ -133,7 +133,7 @@ export function durableNonceAccount(
   const account = address === undefined ? null : read(address);
   if (address === undefined || account === null || account.owner !== programs.system) return null;
   const state = account.data;
-  if (state.length !== NONCE_BYTES || state[0] !== 1 || state[4] !== STATE_INITIALIZED) return null;
+  if (state.length !== nonceBytes || state[0] !== 1 || state[4] !== stateInitialized) return null;
   if (!sameBytes(state.subarray(40, 72), message.blockhashBytes)) return null;
   const authority = encodeBase58(state.subarray(8, 40));
   const signed = first.accountIndexes.some((account) => message.isSigner(account) && keys[account] === authority);
@@ -141,7 +141,7 @@ export function durableNonceAccount(
 }
 
 /** Most accounts that one transaction may lock. Source: MAX_TX_ACCOUNT_LOCKS with its feature active. */
-const ACCOUNT_LOCKS_MAX = 128;
+const accountLocksMax = 128;
 
 /** A transaction whose every key is known, ready to be checked against a bank and run. */
 export interface ResolvedTransaction {
@@ -180,7 +180,7 @@ export function resolveTransaction(transaction: Transaction, signature: string, 
     keys.push(names.at(buffer, keysStart + index * KEY_BYTES));
   }
   keys.push(...addresses.loaded.writable, ...addresses.loaded.readonly);
-  if (keys.length > ACCOUNT_LOCKS_MAX) return { ok: false, error: "TooManyAccountLocks" };
+  if (keys.length > accountLocksMax) return { ok: false, error: "TooManyAccountLocks" };
   // The parser has refused static keys that come twice.
   const loads = keys.length > message.staticKeyCount;
   if (loads && new Set(keys).size !== keys.length) return { ok: false, error: "AccountLoadedTwice" };
@@ -202,14 +202,14 @@ export function resolveTransaction(transaction: Transaction, signature: string, 
 }
 
 /** DER of an Ed25519 public key up to the 32 bytes of the key itself. Source: RFC 8410. */
-const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
+const spkiPrefix = Buffer.from("302a300506032b6570032100", "hex");
 
 /** Whether every signature of the message is its signer's. About 55 µs for each on one core of the build machine. */
 export function signaturesValid(transaction: Transaction): boolean {
   const { message } = transaction;
   for (let index = 0; index < transaction.signatureCount; index += 1) {
     try {
-      const der = Buffer.concat([SPKI_PREFIX, message.keyBytes(index)]);
+      const der = Buffer.concat([spkiPrefix, message.keyBytes(index)]);
       const key = createPublicKey({ key: der, format: "der", type: "spki" });
       if (!verify(null, message.bytes, key, transaction.signatureBytes(index))) return false;
     } catch {
@@ -221,16 +221,16 @@ export function signaturesValid(transaction: Transaction): boolean {
 }
 
 /** A System transfer's number among the program's instructions, and the bytes of one. */
-const TRANSFER = 2;
-const TRANSFER_BYTES = 12;
+const transfer = 2;
+const transferBytes = 12;
 
 /** Whether a transaction does nothing but System transfers within a compute budget: only lamports can change. */
 function movesLamportsOnly({ message, keys }: ResolvedTransaction): boolean {
   for (const { programIndex, data } of message.instructions) {
     const program = keys[programIndex];
     if (program === programs.computeBudget) continue;
-    if (program !== programs.system || data.length !== TRANSFER_BYTES) return false;
-    if (data[0] !== TRANSFER || data[1] !== 0 || data[2] !== 0 || data[3] !== 0) return false;
+    if (program !== programs.system || data.length !== transferBytes) return false;
+    if (data[0] !== transfer || data[1] !== 0 || data[2] !== 0 || data[3] !== 0) return false;
   }
   return true;
 }

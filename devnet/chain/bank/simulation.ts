@@ -4,9 +4,9 @@ import type { Transaction } from "@sluice/wire/transaction";
 import type { AccountStore } from "../accounts/index.ts";
 import {
   type BankSlot,
-  CACHED_OWNERS,
   type ChainAccount,
   type Commitment,
+  cachedOwners,
   type TokenBalance,
   type TransactionErrorJson,
   tokenBalances,
@@ -70,7 +70,7 @@ export function overlayOf(
     const account = accounts.get(address, bank.slot);
     // What the machine caches is simulated as it is now: it would not notice the older bytes.
     const owners = [account?.owner, accounts.newest(address)?.owner];
-    if (owners.every((owner) => owner === undefined || !CACHED_OWNERS.has(owner))) overlay.push({ address, account });
+    if (owners.every((owner) => owner === undefined || !cachedOwners.has(owner))) overlay.push({ address, account });
   }
   return overlay;
 }

@@ -13,11 +13,11 @@ import {
 } from "../model/index.ts";
 import type { BlockhashQueue } from "./recent-blocks.ts";
 
-const RECENT_BLOCKHASHES = 150;
-const SLOT_HASHES = 512;
+const recentBlockhashes = 150;
+const slotHashes = 512;
 const STAKE_HISTORY = 512;
 /** Hashes kept beyond those that the sysvar shows, so that it is full again when the newest slots are abandoned. */
-const SPARE_SLOT_HASHES = 128;
+const spareSlotHashes = 128;
 
 export interface SlotSysvarsOptions {
   readonly epochs: EpochSchedule;
@@ -57,7 +57,7 @@ export class SlotSysvars {
     const kept = this.#hashes.findIndex(({ slot }) => slot < parent.slot);
     const dropped = this.#hashes.splice(0, kept < 0 ? this.#hashes.length : kept);
     for (const { slot } of dropped) this.#recent.delete(slot);
-    for (const hash of this.#spare.splice(0, SLOT_HASHES - this.#hashes.length)) {
+    for (const hash of this.#spare.splice(0, slotHashes - this.#hashes.length)) {
       this.#hashes.push(hash);
       this.#recent.add(hash.slot);
     }
@@ -74,24 +74,24 @@ export class SlotSysvars {
     const { epochs, historyEntry } = this.#options;
     this.#hashes.unshift({ slot: parent.slot, hash: keyBytes(parent.blockhash) });
     this.#recent.add(parent.slot);
-    for (const dropped of this.#hashes.splice(SLOT_HASHES)) {
+    for (const dropped of this.#hashes.splice(slotHashes)) {
       this.#recent.delete(dropped.slot);
       this.#spare.unshift(dropped);
     }
-    this.#spare.splice(SPARE_SLOT_HASHES);
+    this.#spare.splice(spareSlotHashes);
     this.#history.add(parent.slot);
     const [ended, epoch] = [epochs.epochOf(parent.slot), epochs.epochOf(slot)];
     const newEpoch = parent.slot === 0n || ended !== epoch;
     if (newEpoch) {
       this.#before.push({ slot, epochStart: this.#epochStart, stakeHistory: this.#stakeHistory });
-      if (this.#before.length > SPARE_SLOT_HASHES) this.#before.shift();
+      if (this.#before.length > spareSlotHashes) this.#before.shift();
       this.#epochStart = time;
       if (ended !== epoch) {
         const entry = historyEntry(ended, parent.slot, this.#stakeHistory);
         this.#stakeHistory = [entry, ...this.#stakeHistory].slice(0, STAKE_HISTORY);
       }
     }
-    const recent = blockhashes.newest(RECENT_BLOCKHASHES).map((hash) => keyBytes(hash));
+    const recent = blockhashes.newest(recentBlockhashes).map((hash) => keyBytes(hash));
     const writes = [
       clockSysvar({
         slot,

@@ -10,9 +10,9 @@ import { airdropTransaction } from "../rpc/airdrop.ts";
 import { parsedTransaction } from "../rpc/params.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
 
-const SOL = 1_000_000_000n;
+const sol = 1_000_000_000n;
 /** With the 10,000 that an airdrop asks for anyway, all that a transaction may have. */
-const MOST_UNITS = 1_390_000;
+const mostUnits = 1_390_000;
 
 /** A machine that answers when the test says so, ends on one transaction, and may say that all use a lot of units. */
 class ScriptedMachine implements Svm {
@@ -80,7 +80,7 @@ async function fundedChain(): Promise<{ manual: ManualChain; machine: ScriptedMa
   const manual = await startManualChain({}, machine);
   const { chain } = manual;
   for (const { publicKey } of payers) {
-    chain.submit(airdropTransaction(chain.genesis.faucet, publicKey, 1_000n * SOL, chain.at("processed").blockhash, 0));
+    chain.submit(airdropTransaction(chain.genesis.faucet, publicKey, 1_000n * sol, chain.at("processed").blockhash, 0));
   }
   await manual.closeSlots(1);
   machine.batches.length = 0;
@@ -94,7 +94,7 @@ function payments({ chain }: ManualChain, count: number, payer?: GenesisKeypair,
     return airdropTransaction(
       from,
       receiver.publicKey,
-      SOL + BigInt(index),
+      sol + BigInt(index),
       chain.at("processed").blockhash,
       units + index,
     );
@@ -196,7 +196,7 @@ test("a transaction that uses a lookup table waits for what may change one, and 
   await using _ = manual;
   const { chain } = manual;
   const payer = Keypair.generate();
-  manual.fund(payer, 10n * SOL);
+  manual.fund(payer, 10n * sol);
   await manual.closeSlots(1);
   const { blockhash, slot } = chain.at("processed");
   const parties = { authority: payer.publicKey, payer: payer.publicKey };
@@ -248,7 +248,7 @@ test("a block takes 60 million cost units and 24 million of one account; what ha
   const { manual, machine } = await fundedChain();
   await using _ = manual;
   machine.units = 1_400_000n;
-  for (const transaction of payments(manual, 40, payers[0], MOST_UNITS)) manual.chain.submit(transaction);
+  for (const transaction of payments(manual, 40, payers[0], mostUnits)) manual.chain.submit(transaction);
   const landed: number[] = [];
   for (let slot = 0; slot < 3; slot += 1) {
     await manual.closeSlots(1);
@@ -259,7 +259,7 @@ test("a block takes 60 million cost units and 24 million of one account; what ha
   for (let index = 0; index < 60; index += 1) {
     const payer = payers[index % payers.length] ?? receiver;
     const { blockhash } = manual.chain.at("processed");
-    manual.chain.submit(airdropTransaction(payer, payer.publicKey, 1n, blockhash, MOST_UNITS + index));
+    manual.chain.submit(airdropTransaction(payer, payer.publicKey, 1n, blockhash, mostUnits + index));
   }
   await manual.closeSlots(1);
   expect(blockOf(manual).length).toBe(42);

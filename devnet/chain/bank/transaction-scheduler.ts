@@ -4,7 +4,7 @@ import type { Admitted, OpenSlot, Submission } from "./open-slot.ts";
 import { advancesNonce } from "./resolve.ts";
 
 /** Entries at the front that were taken are cut off when there are so many. */
-const TAKEN_MAX = 4_096;
+const takenMax = 4_096;
 
 /** Submissions in their order. Its owner bounds it. */
 export class SubmissionQueue {
@@ -32,7 +32,7 @@ export class SubmissionQueue {
 
   removeFirst(): void {
     this.#taken += 1;
-    if (this.#taken < TAKEN_MAX && this.#taken < this.#entries.length) return;
+    if (this.#taken < takenMax && this.#taken < this.#entries.length) return;
     this.#entries.splice(0, this.#taken);
     this.#taken = 0;
   }
@@ -90,15 +90,15 @@ export class UnderWay {
 }
 
 /** Transactions of a batch. Handing one over costs about 30 µs, and its results are recorded at a stretch. */
-const BATCH_MAX = 64;
+const batchMax = 64;
 /** Compute units that the transactions of a batch may ask for together, so that a batch is soon over. */
-const BATCH_UNITS_MAX = 6_000_000;
+const batchUnitsMax = 6_000_000;
 /** Batches at the machine: it has the next one when it is done with one, and a slot's end waits for no more than these. */
-const BATCHES_MAX = 3;
+const batchesMax = 3;
 /** Transactions that an account without room puts off in one slot, before the whole block counts as full. */
-const PUT_OFF_MAX = 1_024;
+const putOffMax = 1_024;
 /** Times that a simulation runs at most, since the machine may end during it for a reason that is not its own. */
-const SIMULATION_RUNS_MAX = 2;
+const simulationRunsMax = 2;
 
 export interface PipelineOptions {
   /** Transactions that may wait for the machine; more are dropped, as a full leader drops them. */
@@ -218,7 +218,7 @@ export class Pipeline {
         try {
           return await work();
         } catch (error) {
-          if (!(error instanceof MachineEndedError) || run === SIMULATION_RUNS_MAX) throw error;
+          if (!(error instanceof MachineEndedError) || run === simulationRunsMax) throw error;
         }
       }
     });
@@ -255,7 +255,7 @@ export class Pipeline {
       if (!this.#recovery.isUnderWay) this.#recovery.up().catch((error: unknown) => console.error(error));
       return;
     }
-    while (this.#underWay.batches < BATCHES_MAX) {
+    while (this.#underWay.batches < batchesMax) {
       const batch = this.#nextBatch();
       if (batch.length === 0) return;
       void this.#run(batch);
@@ -265,7 +265,7 @@ export class Pipeline {
   #nextBatch(): Admitted[] {
     const batch: Admitted[] = [];
     let units = 0;
-    while (batch.length < BATCH_MAX && units < BATCH_UNITS_MAX && !this.#isBlockFull) {
+    while (batch.length < batchMax && units < batchUnitsMax && !this.#isBlockFull) {
       const submission = this.#queue.first();
       if (submission === undefined || this.#underWay.concerns(submission)) break;
       if (this.#underWay.has(submission.signature)) {
@@ -290,7 +290,7 @@ export class Pipeline {
 
   #putOffUntilNextSlot(submission: Submission): void {
     this.#putOff.push(submission);
-    if (this.#putOff.length >= PUT_OFF_MAX) this.#isBlockFull = true;
+    if (this.#putOff.length >= putOffMax) this.#isBlockFull = true;
   }
 
   async #run(batch: readonly Admitted[]): Promise<void> {

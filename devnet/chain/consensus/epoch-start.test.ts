@@ -10,7 +10,7 @@ import { poolStakeAddress } from "./stake-pool/stake-pool.ts";
 import { distributionAddress, tipAccounts } from "./tips/tip-programs.ts";
 
 const SOL = 1_000_000_000n;
-const YEAR_SECONDS = 31_556_926;
+const yearSeconds = 31_556_926;
 const options = { slotMs: 400, confirmedAfter: 10, finalizedAfter: 31, slotsPerEpoch: 64n };
 
 async function toEpoch(manual: ManualChain, epoch: bigint): Promise<void> {
@@ -118,7 +118,7 @@ describe("the stake pool", () => {
     expect(rates).toEqual([...rates].sort((one, other) => one - other));
     // 8% inflation less the foundation's twentieth, over the staked 65%, less commissions of 0 to 10 and the fee of 4%.
     const perEpoch = (rates[3] ?? 1) / (rates[2] ?? 1);
-    const yearly = perEpoch ** (YEAR_SECONDS / (64 * 0.4)) - 1;
+    const yearly = perEpoch ** (yearSeconds / (64 * 0.4)) - 1;
     const perStake = 0.076 / 0.65;
     expect(yearly).toBeGreaterThan(perStake * 0.9 * 0.96);
     expect(yearly).toBeLessThan(Math.exp(perStake) - 1);

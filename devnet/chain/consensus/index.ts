@@ -6,7 +6,7 @@
 
 export { Cluster, distributeFees } from "./cluster.ts";
 export { INFLATION, inflationRate, slotYears } from "./inflation.ts";
-export { CONSECUTIVE_SLOTS, EpochSchedule } from "./leader-schedule.ts";
+export { consecutiveSlots, EpochSchedule } from "./leader-schedule.ts";
 export { type PoolKeys, poolGenesis, poolKeys } from "./stake-pool/stake-pool.ts";
 export type { BlockBuilder } from "./tips/tip-programs.ts";
 export { tipAccounts, tipGenesis, tipKeeper } from "./tips/tip-programs.ts";

@@ -9,11 +9,11 @@ export const INFLATION = {
   foundationTerm: 7.0,
 } as const;
 
-const SECONDS_PER_YEAR = 31_556_926;
+const secondsPerYear = 31_556_926;
 
 /** Years that a number of slots takes. */
 export function slotYears(slots: bigint, slotMs: number): number {
-  return (Number(slots) * slotMs) / 1_000 / SECONDS_PER_YEAR;
+  return (Number(slots) * slotMs) / 1_000 / secondsPerYear;
 }
 
 /** Yearly rates `years` after genesis. */
@@ -25,7 +25,7 @@ export function inflationRate(years: number): { total: number; validator: number
 }
 
 /** A chain whose clock stands still pays as one of this pace. */
-const NOMINAL_SLOT_MS = 400;
+const nominalSlotMs = 400;
 
 /** Lamports that inflation pays to validators and their stake for an epoch. */
 export function epochInflation(
@@ -33,7 +33,7 @@ export function epochInflation(
   epochs: EpochSchedule,
   slotMs: number,
 ): bigint {
-  const pace = slotMs === 0 ? NOMINAL_SLOT_MS : slotMs;
+  const pace = slotMs === 0 ? nominalSlotMs : slotMs;
   const { validator } = inflationRate(slotYears(epochs.firstSlot(ended.epoch), pace));
   // In doubles, as the runtime has it.
   return BigInt(Math.floor(validator * Number(ended.capitalization) * slotYears(epochs.slotsPerEpoch, pace)));

@@ -30,7 +30,7 @@ export class EpochSchedule {
 }
 
 /** Epochs whose stakes are kept: more than a node can lag behind, which is 512 slots of epochs of 32. */
-export const EPOCHS_KEPT = 20;
+export const epochsKept = 20;
 
 export interface VoterStake {
   readonly vote: string;
@@ -55,7 +55,7 @@ export class EpochStakes {
   record(epoch: bigint, slot: bigint, voters: readonly VoterStake[]): void {
     const total = voters.reduce((sum, { stake }) => sum + stake, 0n);
     this.#kept.push({ epoch, slot, voters, total });
-    if (this.#kept.length > EPOCHS_KEPT) this.#kept.shift();
+    if (this.#kept.length > epochsKept) this.#kept.shift();
   }
 
   /** Takes back what was counted in slots after `slot`. */
@@ -92,10 +92,10 @@ export function voterStakes(
 }
 
 /** A leader has this many slots in a row. Source: NUM_CONSECUTIVE_LEADER_SLOTS. */
-export const CONSECUTIVE_SLOTS = 4n;
-const SCHEDULES_KEPT = EPOCHS_KEPT + 1;
-const DIGEST_BYTES = 32;
-const DRAW_BYTES = 16;
+export const consecutiveSlots = 4n;
+const schedulesKept = epochsKept + 1;
+const digestBytes = 32;
+const drawBytes = 16;
 
 export interface Leader {
   readonly identity: string;
@@ -114,14 +114,14 @@ class Draws {
   }
 
   below(bound: bigint): bigint {
-    if (this.#at + DRAW_BYTES > this.#digest.length) {
+    if (this.#at + drawBytes > this.#digest.length) {
       this.#digest = createHash("sha256").update(`${this.#seed}/${this.#block}`).digest();
       this.#block += 1;
       this.#at = 0;
     }
     const high = this.#digest.readBigUInt64LE(this.#at);
-    const low = this.#digest.readBigUInt64LE(this.#at + DIGEST_BYTES / 4);
-    this.#at += DRAW_BYTES;
+    const low = this.#digest.readBigUInt64LE(this.#at + digestBytes / 4);
+    this.#at += drawBytes;
     return ((high << 64n) | low) % bound;
   }
 }
@@ -178,12 +178,12 @@ export class LeaderSchedule {
     const staked = from.voters.filter(({ identity, stake }) => stake > 0n && identities.has(identity));
     // Without any stake they take turns by lot.
     const voters = staked.length > 0 ? staked : validators.map((validator) => ({ ...validator, stake: 1n }));
-    const groups = Number((epochs.slotsPerEpoch + CONSECUTIVE_SLOTS - 1n) / CONSECUTIVE_SLOTS);
+    const groups = Number((epochs.slotsPerEpoch + consecutiveSlots - 1n) / consecutiveSlots);
     const leaders = drawLeaders(voters, groups, `${seed}/leaders/${epoch}`);
     this.#drawn.delete(epoch);
     this.#drawn.set(epoch, { from, leaders });
     const oldest = this.#drawn.keys().next();
-    if (this.#drawn.size > SCHEDULES_KEPT && !oldest.done) this.#drawn.delete(oldest.value);
+    if (this.#drawn.size > schedulesKept && !oldest.done) this.#drawn.delete(oldest.value);
     return leaders;
   }
 
@@ -203,9 +203,9 @@ export class LeaderSchedule {
       const end = epochs.firstSlot(epoch + 1n) - 1n;
       for (const until = end < last ? end : last; slot <= until; ) {
         const index = epochs.slotIndex(slot);
-        const next = slot + CONSECUTIVE_SLOTS - (index % CONSECUTIVE_SLOTS);
+        const next = slot + consecutiveSlots - (index % consecutiveSlots);
         const after = next > until ? until + 1n : next;
-        const leader = leaders?.[Number(index / CONSECUTIVE_SLOTS)]?.identity;
+        const leader = leaders?.[Number(index / consecutiveSlots)]?.identity;
         if (leader !== undefined) counts.set(leader, (counts.get(leader) ?? 0n) + after - slot);
         slot = after;
       }
@@ -216,6 +216,6 @@ export class LeaderSchedule {
   /** Who leads a slot; null when that is not known any more. */
   at(slot: bigint): Leader | null {
     const { epochs } = this.#options;
-    return this.ofEpoch(epochs.epochOf(slot))?.[Number(epochs.slotIndex(slot) / CONSECUTIVE_SLOTS)] ?? null;
+    return this.ofEpoch(epochs.epochOf(slot))?.[Number(epochs.slotIndex(slot) / consecutiveSlots)] ?? null;
   }
 }

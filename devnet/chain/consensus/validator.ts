@@ -4,15 +4,15 @@ import { GenesisKeypair, systemAccount } from "../model/index.ts";
 import { delegatedStake } from "./stakes/stake-account.ts";
 import { newVoteAccount } from "./votes/vote-account.ts";
 
-const SOL = 1_000_000_000n;
-const IDENTITY_LAMPORTS = 500n * SOL;
+const sol = 1_000_000_000n;
+const identityLamports = 500n * sol;
 /** Percent, in turn. */
-const COMMISSIONS = [5, 7, 0, 10, 8] as const;
+const commissions = [5, 7, 0, 10, 8] as const;
 /** Of a hundred lamports in existence this many are staked, as on the main cluster. */
-const STAKED_PERCENT = 65n;
-const STAKED_LEAST = 1_000_000n * SOL;
+const stakedPercent = 65n;
+const stakedLeast = 1_000_000n * sol;
 /** With this, all lamports stay below a u64 however much the faucet holds. */
-const STAKED_MOST = 6_000_000_000n * SOL;
+const stakedMost = 6_000_000_000n * sol;
 
 export interface Validator {
   /** Leads slots, votes, and pays for its votes. */
@@ -37,8 +37,8 @@ export interface ValidatorsOptions {
 
 /** Lamports that all validators of a genesis have staked: 65% of what exists, so that rewards are what they are elsewhere. */
 export function stakedAtGenesis(faucetLamports: bigint): bigint {
-  const share = (faucetLamports * STAKED_PERCENT) / (100n - STAKED_PERCENT);
-  return share < STAKED_LEAST ? STAKED_LEAST : share > STAKED_MOST ? STAKED_MOST : share;
+  const share = (faucetLamports * stakedPercent) / (100n - stakedPercent);
+  return share < stakedLeast ? stakedLeast : share > stakedMost ? stakedMost : share;
 }
 
 /** The validators of a genesis, the one with most stake first; the last one has less than half of it. */
@@ -58,7 +58,7 @@ export function createValidators(options: ValidatorsOptions, staked: bigint): Va
       voteBytes: vote.publicKey,
       stake: addressOfBytes(stake.publicKey),
       stakeLamports: (staked * weight) / weightOfAll,
-      commission: COMMISSIONS[index % COMMISSIONS.length] ?? 0,
+      commission: commissions[index % commissions.length] ?? 0,
     };
   });
   if (first === undefined) throw new RangeError("a chain has at least one validator");
@@ -71,7 +71,7 @@ export function validatorGenesis(validators: readonly Validator[]): AccountWrite
     const { identity, vote, stake, stakeLamports, commission } = validator;
     const authorities = { staker: identity, withdrawer: identity };
     return [
-      { address: identity, account: systemAccount(IDENTITY_LAMPORTS) },
+      { address: identity, account: systemAccount(identityLamports) },
       {
         address: vote,
         account: newVoteAccount({ identity, withdrawer: identity, vote, commissionBps: commission * 100 }),

@@ -11,7 +11,7 @@ export interface AccountKey {
   readonly source: "transaction" | "lookupTable";
 }
 
-const RESERVED: ReadonlySet<string> = new Set(reservedKeys);
+const reserved: ReadonlySet<string> = new Set(reservedKeys);
 
 type Loaded = { readonly writable: readonly string[]; readonly readonly: readonly string[] };
 
@@ -25,7 +25,7 @@ export function keyNames(message: Message, loaded: Loaded): string[] {
  * called as a program while the upgradeable loader is not among the keys.
  */
 export function writableKeys(message: Message, names: readonly string[]): boolean[] {
-  const writable = names.map((pubkey, index) => message.isWritable(index) && !RESERVED.has(pubkey));
+  const writable = names.map((pubkey, index) => message.isWritable(index) && !reserved.has(pubkey));
   if (names.includes(programs.bpfLoaderUpgradeable)) return writable;
   for (const { programIndex } of message.instructions) writable[programIndex] = false;
   return writable;

@@ -27,7 +27,7 @@ export type AccountJson = {
 export type AccountFault = { readonly fault: "too large for base58" };
 
 /** Most bytes that `base58` and `binary` present, after slicing (source: Solana JSON-RPC, limits). */
-const BASE58_BYTES_MAX = 128;
+const base58BytesMax = 128;
 
 function slice(data: Uint8Array, dataSlice: AccountOptions["dataSlice"]): Uint8Array {
   if (dataSlice === undefined) return data;
@@ -43,7 +43,7 @@ function encodeBytes(bytes: Uint8Array, encoding: AccountEncodingName): JsonValu
   switch (encoding) {
     case "binary":
     case "base58": {
-      if (bytes.length > BASE58_BYTES_MAX) return { fault: "too large for base58" };
+      if (bytes.length > base58BytesMax) return { fault: "too large for base58" };
       const text = encodeBase58(bytes);
       return encoding === "binary" ? text : [text, "base58"];
     }

@@ -7,10 +7,10 @@ export type UiTokenAmount = {
 };
 
 /** The greatest power of ten that a u64 holds; from 10^20 on, the node has no factor to divide by and gives no float. */
-const DECIMALS_WITH_FACTOR_MAX = 19;
+const decimalsWithFactorMax = 19;
 
 /** Digits after the point that a double can be asked for. */
-const FRACTION_DIGITS_MAX = 100;
+const fractionDigitsMax = 100;
 
 /** `amount / 10^decimals` in digits, without trailing zeros of the fraction. */
 export function decimalText(amount: bigint, decimals: number): string {
@@ -29,7 +29,7 @@ export function decimalText(amount: bigint, decimals: number): string {
  */
 export function uiTokenAmount(amount: bigint, decimals: number): UiTokenAmount {
   return {
-    uiAmount: decimals <= DECIMALS_WITH_FACTOR_MAX ? Number(amount) / 10 ** decimals : null,
+    uiAmount: decimals <= decimalsWithFactorMax ? Number(amount) / 10 ** decimals : null,
     decimals,
     amount: amount.toString(),
     uiAmountString: decimalText(amount, decimals),
@@ -69,16 +69,16 @@ export type AmountRule =
       readonly newMultiplierAt: bigint;
     };
 
-const SECONDS_A_YEAR = 60 * 60 * 24 * 365.24;
-const BASIS_POINTS = 10_000;
+const secondsAYear = 60 * 60 * 24 * 365.24;
+const basisPoints = 10_000;
 
 function growth(rate: number, seconds: bigint): number {
-  return Math.exp((rate * Number(seconds)) / SECONDS_A_YEAR / BASIS_POINTS);
+  return Math.exp((rate * Number(seconds)) / secondsAYear / basisPoints);
 }
 
 function roundedText(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return doubleText(value);
-  const digits = Math.min(decimals, FRACTION_DIGITS_MAX);
+  const digits = Math.min(decimals, fractionDigitsMax);
   const text = Math.abs(value) < 1e21 ? value.toFixed(digits) : doubleText(value);
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }

@@ -9,7 +9,7 @@ import { uiTokenAmount } from "./amount.ts";
 import { encodeBlock } from "./block.ts";
 import type { JsonValue } from "./json.ts";
 import { encodeSimulation } from "./simulation.ts";
-import { block, firstVersionTransfer, legacyTransfer, SIGNATURE, versionedCall } from "./testing/executed.ts";
+import { block, firstVersionTransfer, legacyTransfer, signature, versionedCall } from "./testing/executed.ts";
 import { A, a, B, b, C } from "./testing/keys.ts";
 import { chainAccount } from "./testing/layout.ts";
 import { encodeTransaction, type TransactionEncodingName } from "./transaction.ts";
@@ -56,10 +56,10 @@ describe("web3.js takes what is presented", () => {
 
   for (const [name, executed] of Object.entries(samples)) {
     test(`getTransaction and getParsedTransaction: ${name}`, async () => {
-      const plain = await answering(transactionAnswer(executed, "json")).getTransaction(SIGNATURE, config);
-      expect(plain?.transaction.signatures).toEqual([SIGNATURE]);
+      const plain = await answering(transactionAnswer(executed, "json")).getTransaction(signature, config);
+      expect(plain?.transaction.signatures).toEqual([signature]);
       expect(plain?.meta?.fee).toBe(5000);
-      const parsed = await answering(transactionAnswer(executed, "jsonParsed")).getParsedTransaction(SIGNATURE, config);
+      const parsed = await answering(transactionAnswer(executed, "jsonParsed")).getParsedTransaction(signature, config);
       expect(parsed?.transaction.message.accountKeys[0]?.pubkey.toBase58()).toBe(A);
       expect(parsed?.transaction.message.instructions.length).toBe(1);
       expect(parsed?.meta?.costUnits).toBe(1481);
@@ -68,8 +68,8 @@ describe("web3.js takes what is presented", () => {
 
   test("getParsedTransactions, in a batch", async () => {
     const answers = await answering(transactionAnswer(eventful, "jsonParsed")).getParsedTransactions([
-      SIGNATURE,
-      SIGNATURE,
+      signature,
+      signature,
     ]);
     expect(answers.map((answer) => answer?.meta?.err)).toEqual([eventful.error, eventful.error]);
     const inner = answers[0]?.meta?.innerInstructions?.[0]?.instructions[0];

@@ -6,7 +6,7 @@ import {
 } from "@solana/kit";
 import { encodeTransactionError } from "./error-text.ts";
 
-const UNIT_VARIANTS = [
+const unitVariants = [
   "AccountInUse",
   "AccountLoadedTwice",
   "AccountNotFound",
@@ -41,7 +41,7 @@ const UNIT_VARIANTS = [
   "ResanitizationNeeded",
   "UnbalancedTransaction",
 ];
-const INSTRUCTION_VARIANTS = [
+const instructionVariants = [
   "GenericError",
   "InvalidArgument",
   "InvalidInstructionData",
@@ -105,12 +105,12 @@ function kitMessage(error: string | { [variant: string]: unknown }): string {
 }
 
 describe("sentences of errors agree with those that the client library knows", () => {
-  for (const variant of UNIT_VARIANTS) {
+  for (const variant of unitVariants) {
     test(variant, () => {
       expect(encodeTransactionError(variant).toLowerCase()).toBe(kitMessage(variant));
     });
   }
-  for (const variant of INSTRUCTION_VARIANTS) {
+  for (const variant of instructionVariants) {
     test(`InstructionError ${variant}`, () => {
       const error = { InstructionError: [3, variant] };
       const text = encodeTransactionError(error);

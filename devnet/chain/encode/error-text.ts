@@ -1,7 +1,7 @@
 import type { TransactionErrorJson } from "../model/index.ts";
 
 /** Sentences of TransactionErrors without a payload. */
-const TRANSACTION_ERRORS: ReadonlyMap<string, string> = new Map([
+const transactionErrors: ReadonlyMap<string, string> = new Map([
   ["AccountInUse", "Account in use"],
   ["AccountLoadedTwice", "Account loaded twice"],
   ["AccountNotFound", "Attempt to debit an account but found no record of a prior credit."],
@@ -39,7 +39,7 @@ const TRANSACTION_ERRORS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Sentences of InstructionErrors but `Custom`. The older ones begin in lower case, as the node has them. */
-const INSTRUCTION_ERRORS: ReadonlyMap<string, string> = new Map([
+const instructionErrors: ReadonlyMap<string, string> = new Map([
   ["GenericError", "generic instruction error"],
   ["InvalidArgument", "invalid program argument"],
   ["InvalidInstructionData", "invalid instruction data"],
@@ -113,7 +113,7 @@ function instructionErrorText(error: unknown): string {
   if (name === "Custom" && (typeof payload === "number" || typeof payload === "bigint")) {
     return `custom program error: 0x${payload.toString(16)}`;
   }
-  return INSTRUCTION_ERRORS.get(name) ?? name;
+  return instructionErrors.get(name) ?? name;
 }
 
 /**
@@ -136,6 +136,6 @@ export function encodeTransactionError(error: TransactionErrorJson): string {
       return `Execution of the program referenced by account at index ${index} is temporarily restricted.`;
     }
     default:
-      return TRANSACTION_ERRORS.get(name) ?? name;
+      return transactionErrors.get(name) ?? name;
   }
 }

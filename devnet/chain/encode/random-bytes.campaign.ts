@@ -7,14 +7,14 @@ import { namedInstruction } from "./instruction.ts";
 import type { JsonValue } from "./json.ts";
 
 /** Lengths at which some layout begins to fit. */
-const LENGTHS = [0, 4, 36, 45, 56, 80, 82, 88, 165, 166, 170, 200, 234, 278, 355, 3731, 3762];
-const OWNERS = [...Object.values(programs), sysvars.owner];
-const ADDRESSES = [...Object.values(sysvars), programs.stakeConfig];
+const lengths = [0, 4, 36, 45, 56, 80, 82, 88, 165, 166, 170, 200, 234, 278, 355, 3731, 3762];
+const owners = [...Object.values(programs), sysvars.owner];
+const addresses = [...Object.values(sysvars), programs.stakeConfig];
 
 /** Bytes of a length that matters; small ones, so that tags, counts and flags are often valid. */
 const accountData = fc.oneof(
   fc.uint8Array({ maxLength: 400 }),
-  fc.constantFrom(...LENGTHS).chain((length) => fc.uint8Array({ minLength: length, maxLength: length, max: 3 })),
+  fc.constantFrom(...lengths).chain((length) => fc.uint8Array({ minLength: length, maxLength: length, max: 3 })),
 );
 
 const instructionData = fc
@@ -38,8 +38,8 @@ function presentsInstruction(programIdIndex: number, accounts: number[], data: U
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const account = fc.property(
     accountData,
-    fc.constantFrom(...OWNERS),
-    fc.constantFrom(...ADDRESSES),
+    fc.constantFrom(...owners),
+    fc.constantFrom(...addresses),
     (data, owner, address) => presentsAccount(data, owner, address),
   );
   const keys = [...Object.values(programs), ...Object.values(sysvars)];

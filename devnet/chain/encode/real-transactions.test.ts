@@ -6,7 +6,7 @@ import { encodeTransaction } from "./transaction.ts";
 const fixtures = readFixtures();
 
 /** Balances that were altered by hand where they were published: their shown amount is not their raw amount. */
-const ALTERED_BALANCES = new Set(["swap-jupiter_v6-58FymkjJ.json"]);
+const alteredBalances = new Set(["swap-jupiter_v6-58FymkjJ.json"]);
 
 /** Members that nodes of earlier versions left out or had otherwise; what is left must be alike in full. */
 function comparable(value: unknown): unknown {
@@ -54,7 +54,7 @@ for (const { name, result } of fixtures) {
     );
     expect(comparable(onlyMembersOf(recorded, actualMeta))).toEqual(comparable(recorded));
     if (!parsedForm && loadedAddresses !== undefined) expect(actualMeta["loadedAddresses"]).toEqual(loadedAddresses);
-    const balanceLists = ALTERED_BALANCES.has(name) ? {} : { preTokenBalances, postTokenBalances };
+    const balanceLists = alteredBalances.has(name) ? {} : { preTokenBalances, postTokenBalances };
     for (const [member, balances] of Object.entries(balanceLists)) {
       const shown = records(balances);
       const ours = records(actualMeta[member]).map((balance, index) => onlyMembersOf(shown[index] ?? {}, balance));

@@ -4,7 +4,7 @@ import { maxU64 } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
 import { encodeBlock } from "./block.ts";
 import { encodeSimulation, type SimulatedTransaction } from "./simulation.ts";
-import { block, firstVersionTransfer, legacyTransfer, SIGNATURE, versionedCall } from "./testing/executed.ts";
+import { block, firstVersionTransfer, legacyTransfer, signature, versionedCall } from "./testing/executed.ts";
 import { A, B, C, D, E } from "./testing/keys.ts";
 import { encodeTransaction, type TransactionOptions } from "./transaction.ts";
 
@@ -31,7 +31,7 @@ describe("transactions by encoding", () => {
   test("json: header, static keys and compiled instructions", () => {
     expect(presentedAs(legacy, { encoding: "json" })).toEqual({
       transaction: {
-        signatures: [SIGNATURE],
+        signatures: [signature],
         message: {
           header: { numRequiredSignatures: 1, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 1 },
           accountKeys: [A, B, programs.system],
@@ -66,7 +66,7 @@ describe("transactions by encoding", () => {
       source: "transaction",
     });
     expect(transaction).toEqual({
-      signatures: [SIGNATURE],
+      signatures: [signature],
       message: {
         accountKeys: [key(A, true, true), key(B, false, true), key(programs.system, false, false)],
         recentBlockhash: C,
@@ -200,7 +200,7 @@ describe("blocks", () => {
   test("each detail has its members and no others", () => {
     expect(blockAs({ transactionDetails: "none" })).toEqual({ ...header, rewards });
     expect(blockAs({ transactionDetails: "none", rewards: false })).toEqual(header);
-    const signatures = [SIGNATURE, SIGNATURE];
+    const signatures = [signature, signature];
     expect(blockAs({ transactionDetails: "signatures" })).toEqual({ ...header, signatures, rewards });
     const full = blockAs({});
     expect(Object.keys(full).sort()).toEqual([...Object.keys(header), "rewards", "transactions"].sort());

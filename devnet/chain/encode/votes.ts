@@ -4,7 +4,7 @@ import { parseVoteInstruction } from "./instructions/vote.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 /** Members under which an instruction that votes keeps its vote. */
-const VOTES = ["towerSync", "voteStateUpdate", "vote"] as const;
+const votes = ["towerSync", "voteStateUpdate", "vote"] as const;
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -27,7 +27,7 @@ export function parseVotes(message: Message, instruction: Instruction): JsonObje
     const parsed = parseVoteInstruction({ programId, accounts, data: instruction.data });
     if (typeof parsed === "string" || parsed.info === undefined) return null;
     const { info } = parsed;
-    const vote = VOTES.map((name) => info[name]).find(isObject);
+    const vote = votes.map((name) => info[name]).find(isObject);
     const votePubkey = info["voteAccount"];
     if (vote === undefined || typeof votePubkey !== "string") return null;
     return { votePubkey, slots: slotsOf(vote), hash: vote["hash"] ?? null, timestamp: vote["timestamp"] ?? null };

@@ -3,7 +3,7 @@ import { Connection, Keypair, SystemProgram, Transaction } from "@solana/web3.js
 import { call } from "../testing/boot.ts";
 import { bootFaultyNode, type FaultyNode, RawSubscriber } from "./testing/faulty-node.ts";
 
-const SOL = 1_000_000_000;
+const sol = 1_000_000_000;
 
 function connect(faulty: FaultyNode): Connection {
   return new Connection(faulty.node.rpcUrl, { wsEndpoint: faulty.node.wsUrl, commitment: "processed" });
@@ -64,7 +64,7 @@ test("clearing ends a wait for skipped slots at once: what is left of them is no
 });
 
 async function sent(connection: Connection, payer: Keypair, to: Keypair, blockhash: string): Promise<string> {
-  const pay = { fromPubkey: payer.publicKey, toPubkey: to.publicKey, lamports: SOL };
+  const pay = { fromPubkey: payer.publicKey, toPubkey: to.publicKey, lamports: sol };
   const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: blockhash });
   transaction.add(SystemProgram.transfer(pay)).sign(payer);
   return connection.sendRawTransaction(transaction.serialize());
@@ -75,7 +75,7 @@ test("a fork takes back what only processed had seen: balance, status, block, bl
   const { wsUrl, rpcUrl } = faulty.node;
   const connection = connect(faulty);
   const [payer, to] = [Keypair.generate(), Keypair.generate()];
-  await connection.requestAirdrop(payer.publicKey, 10 * SOL);
+  await connection.requestAirdrop(payer.publicKey, 10 * sol);
   await faulty.closeSlots(9);
   const { blockhash } = await connection.getLatestBlockhash("processed");
   using subscriber = await RawSubscriber.open(wsUrl);
@@ -85,7 +85,7 @@ test("a fork takes back what only processed had seen: balance, status, block, bl
   await faulty.closeSlots(2);
   const abandonedHash = (await connection.getLatestBlockhash("processed")).blockhash;
   expect((await connection.getSignatureStatus(signature)).value?.confirmationStatus).toBe("processed");
-  expect(await connection.getBalance(to.publicKey)).toBe(SOL);
+  expect(await connection.getBalance(to.publicKey)).toBe(sol);
   const forked = await faulty.admin("devnet_fork", { depth: 2, landAgain: false });
   expect(forked).toEqual({ parent: 9, abandoned: [10, 11, 12], openSlot: 13 });
   expect((await connection.getSignatureStatus(signature)).value).toBeNull();
@@ -107,7 +107,7 @@ test("a fork tells an account's subscriber at processed what the account is afte
   await using faulty = await bootFaultyNode({ confirmedAfter: 8 });
   const connection = connect(faulty);
   const [payer, to] = [Keypair.generate(), Keypair.generate()];
-  await connection.requestAirdrop(payer.publicKey, 10 * SOL);
+  await connection.requestAirdrop(payer.publicKey, 10 * sol);
   await faulty.closeSlots(9);
   using subscriber = await RawSubscriber.open(faulty.node.wsUrl);
   const of = (key: Keypair, commitment: string) => [key.publicKey.toBase58(), { commitment }];
@@ -126,11 +126,11 @@ test("a fork tells an account's subscriber at processed what the account is afte
       return [context.slot, value.lamports];
     });
   expect(await lamports(received)).toEqual([
-    [10, SOL],
+    [10, sol],
     [13, 0],
   ]);
   expect((await lamports(paid)).map(([slot]) => slot)).toEqual([10, 13]);
-  expect((await lamports(paid)).at(-1)?.[1]).toBe(10 * SOL);
+  expect((await lamports(paid)).at(-1)?.[1]).toBe(10 * sol);
   await faulty.closeSlots(10);
   expect(await lamports(confirmed)).toEqual([]);
 });
@@ -139,7 +139,7 @@ test("a fork that lands its transactions again shows them in their new slot, onc
   await using faulty = await bootFaultyNode({ confirmedAfter: 8 });
   const connection = connect(faulty);
   const [payer, to] = [Keypair.generate(), Keypair.generate()];
-  await connection.requestAirdrop(payer.publicKey, 10 * SOL);
+  await connection.requestAirdrop(payer.publicKey, 10 * sol);
   await faulty.closeSlots(9);
   const { blockhash } = await connection.getLatestBlockhash("processed");
   const signature = await sent(connection, payer, to, blockhash);
@@ -148,7 +148,7 @@ test("a fork that lands its transactions again shows them in their new slot, onc
   await faulty.closeSlots(1);
   expect((await connection.getSignatureStatus(signature)).value).toMatchObject({ slot: 14, err: null });
   await faulty.closeSlots(8);
-  expect(await connection.getBalance(to.publicKey, "confirmed")).toBe(SOL);
+  expect(await connection.getBalance(to.publicKey, "confirmed")).toBe(sol);
   const rows = await connection.getSignaturesForAddress(to.publicKey, {}, "confirmed");
   expect(rows.map((row) => [row.signature, row.slot])).toEqual([[signature, 14]]);
 });
@@ -166,7 +166,7 @@ test("a fork of confirmed blocks: confirmed stands on what was left until newer 
   const { wsUrl, rpcUrl } = faulty.node;
   const connection = connect(faulty);
   const [payer, to] = [Keypair.generate(), Keypair.generate()];
-  await connection.requestAirdrop(payer.publicKey, 10 * SOL);
+  await connection.requestAirdrop(payer.publicKey, 10 * sol);
   await faulty.closeSlots(9);
   using subscriber = await RawSubscriber.open(wsUrl);
   const account = await subscriber.ask("accountSubscribe", to.publicKey.toBase58(), { commitment: "confirmed" });
@@ -189,7 +189,7 @@ test("a fork of confirmed blocks: confirmed stands on what was left until newer 
     isValid: (await connection.isBlockhashValid(blockhash, { commitment: "confirmed" })).value,
     transaction: (await connection.getTransaction(signature, { commitment: "confirmed" }))?.slot,
   });
-  const left = { slot: 11, blocks: [8, 9, 10, 11], block: undefined, balance: SOL, isValid: true, transaction: 10 };
+  const left = { slot: 11, blocks: [8, 9, 10, 11], block: undefined, balance: sol, isValid: true, transaction: 10 };
   expect(await confirmed()).toEqual(left as never);
   expect(await connection.getBlock(10, { commitment: "confirmed" })).toEqual(seen as NonNullable<typeof seen>);
   // The newest block is another one already.
@@ -206,7 +206,7 @@ test("a fork of confirmed blocks: confirmed stands on what was left until newer 
     return [context.slot, value.lamports];
   });
   expect(lamports).toEqual([
-    [10, SOL],
+    [10, sol],
     [16, 0],
   ]);
   const confirmations = (await subscriber.told(updates)) as { type: string; slot: number }[];
@@ -219,7 +219,7 @@ test("a fork of confirmed blocks: confirmed stands on what was left until newer 
 test("pruned history is gone: getBlock -32001, the first block moves up, and transactions before it are unknown", async () => {
   await using faulty = await bootFaultyNode({ finalizedAfter: 4 });
   const connection = connect(faulty);
-  const signature = await connection.requestAirdrop(Keypair.generate().publicKey, SOL);
+  const signature = await connection.requestAirdrop(Keypair.generate().publicKey, sol);
   await faulty.closeSlots(20);
   expect(await connection.getTransaction(signature, { commitment: "confirmed" })).not.toBeNull();
   await expect(faulty.admin("devnet_prune", 17)).rejects.toThrow("slot must be from 0 to 16");

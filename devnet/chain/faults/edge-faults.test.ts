@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSolanaRpc } from "@solana/kit";
 import { call, post } from "../testing/boot.ts";
-import { CORRUPTIONS, corrupted } from "./edge.ts";
+import { corrupted, corruptions } from "./edge.ts";
 import { SeededRandom } from "./random.ts";
 import { bootFaultyNode, RawSubscriber } from "./testing/faulty-node.ts";
 
@@ -95,7 +95,7 @@ test("corrupt answers: ended early, random bytes, a bit turned over, another cal
   await using faulty = await bootFaultyNode();
   const { rpcUrl } = faulty.node;
   const whole = '{"jsonrpc":"2.0","result":0,"id":7}\n';
-  const answer = async (kind: (typeof CORRUPTIONS)[number]) => {
+  const answer = async (kind: (typeof corruptions)[number]) => {
     await faulty.admin("devnet_corrupt", { share: 1, kind });
     return (await post(rpcUrl, SLOT)).bytes();
   };
@@ -116,7 +116,7 @@ test("what corruption does to an answer follows from the seed", () => {
   const answer = new TextEncoder().encode(
     '[{"jsonrpc":"2.0","result":1,"id":"a"},{"jsonrpc":"2.0","result":2,"id":null}]',
   );
-  for (const kind of CORRUPTIONS) {
+  for (const kind of corruptions) {
     const once = corrupted(answer, kind, new SeededRandom("x"));
     expect(corrupted(answer, kind, new SeededRandom("x"))).toEqual(once);
     expect(once).not.toEqual(answer);

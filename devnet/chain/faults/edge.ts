@@ -72,8 +72,8 @@ export class SocketFaults {
   }
 }
 
-export const CORRUPTIONS = ["truncate", "bitflip", "garbage", "wrong-id"] as const;
-export type Corruption = (typeof CORRUPTIONS)[number];
+export const corruptions = ["truncate", "bitflip", "garbage", "wrong-id"] as const;
+export type Corruption = (typeof corruptions)[number];
 
 function otherId(id: JsonValue | undefined): JsonValue {
   if (typeof id === "string") return `${id}x`;
@@ -107,7 +107,7 @@ export function corrupted(answer: Uint8Array, kind: Corruption, random: SeededRa
   return new Uint8Array(new TextEncoder().encode(`${stringifyJsonExact(wrong)}\n`));
 }
 
-export const ADMIN_PREFIX = "devnet_";
+export const adminPrefix = "devnet_";
 
 interface Drawn {
   readonly share: number;
@@ -171,7 +171,7 @@ export class EdgeFaults {
   failing(dispatch: Dispatch): Dispatch {
     return (method, params) => {
       const { error } = this;
-      if (error !== null && !method.startsWith(ADMIN_PREFIX) && error.random.falls(error.share)) {
+      if (error !== null && !method.startsWith(adminPrefix) && error.random.falls(error.share)) {
         throw new RpcError(error.code, "Fault on demand");
       }
       return dispatch(method, params);
@@ -182,7 +182,7 @@ export class EdgeFaults {
   async answer(request: Request, next: (request: Request) => Promise<Response>): Promise<Response> {
     if (this.isQuiet) return next(request);
     const methods = request.method === "POST" ? methodsOf(await request.clone().text()) : [];
-    if (methods.some((method) => method.startsWith(ADMIN_PREFIX))) return next(request);
+    if (methods.some((method) => method.startsWith(adminPrefix))) return next(request);
     await this.delay(methods);
     if (this.unavailable) return new Response("Service Unavailable\n", { status: 503 });
     const response = await next(request);

@@ -10,28 +10,28 @@ import {
   stringValue,
   variantValue,
 } from "../rpc/index.ts";
-import { CORRUPTIONS } from "./edge.ts";
+import { corruptions } from "./edge.ts";
 import type { Faults } from "./faults.ts";
 import { codeMember, settings, shareMember, wholeNumber } from "./params.ts";
 import type { Advance } from "./slot-clock.ts";
-import { CHAIN_PROGRAMS, validatorMethods, validatorsInfo } from "./validators.ts";
+import { chainPrograms, validatorMethods, validatorsInfo } from "./validators.ts";
 
 /** Bounds, so that no call asks for more than minutes of work or much memory. */
-const SKIP_SLOTS_MAX = 10_000;
-const LAG_SLOTS_MAX = 512;
-const WAIT_MS_MAX = 600_000;
-const ADVANCE_SLOTS_MAX = 5_000;
-const ADVANCE_EPOCHS_MAX = 1_000;
-const ADVANCE_SECONDS_MAX = 31_536_000;
-const METHODS_MAX = 64;
-const FIRST_PARAMETER = { required: 1, optional: 0 } as const;
-const NO_PARAMETER = { required: 0, optional: 0 } as const;
+const skipSlotsMax = 10_000;
+const lagSlotsMax = 512;
+const waitMsMax = 600_000;
+const advanceSlotsMax = 5_000;
+const advanceEpochsMax = 1_000;
+const advanceSecondsMax = 31_536_000;
+const methodsMax = 64;
+const firstParameter = { required: 1, optional: 0 } as const;
+const noParameter = { required: 0, optional: 0 } as const;
 
 /** Each program of genesis, and whether it is the real one, assembled for this chain, only seen by its effect, or given. */
 function programsOf(faults: Faults): JsonObject {
   const { accounts, description } = faults.parts.chain.genesis;
   const executable = accounts.filter(({ account }) => account?.executable === true);
-  const own = (address: string) => (CHAIN_PROGRAMS.includes(address) ? "effect" : "real");
+  const own = (address: string) => (chainPrograms.includes(address) ? "effect" : "real");
   return Object.fromEntries(
     executable.map(({ address }) => [address, description.programKinds.get(address) ?? own(address)]),
   );
@@ -94,7 +94,7 @@ function audit(faults: Faults): JsonObject {
 }
 
 function lag(faults: Faults, slots: JsonValue | undefined, zombie: boolean): JsonObject {
-  faults.parts.view.lag(wholeNumber(slots, "slots", 1, LAG_SLOTS_MAX));
+  faults.parts.view.lag(wholeNumber(slots, "slots", 1, lagSlotsMax));
   faults.zombie = zombie;
   return faults.active();
 }
@@ -106,8 +106,8 @@ function advanceOf(value: JsonValue | undefined): Advance {
     throw invalidParams("Invalid params: name one of slots, epochs and seconds.");
   }
   const whole = (highest: number) => BigInt(wholeNumber(object[name], name, 1, highest));
-  if (name === "slots") return { slots: whole(ADVANCE_SLOTS_MAX) };
-  return name === "epochs" ? { epochs: whole(ADVANCE_EPOCHS_MAX) } : { seconds: whole(ADVANCE_SECONDS_MAX) };
+  if (name === "slots") return { slots: whole(advanceSlotsMax) };
+  return name === "epochs" ? { epochs: whole(advanceEpochsMax) } : { seconds: whole(advanceSecondsMax) };
 }
 
 /** Methods that change the chain itself; what they do stays. */
@@ -115,14 +115,14 @@ function chainMethods(faults: Faults): MethodTable {
   const { chain, clock, view } = faults.parts;
   return {
     devnet_skipSlots: {
-      ...FIRST_PARAMETER,
+      ...firstParameter,
       run(params) {
-        clock.skip(BigInt(wholeNumber(params[0], "slots", 1, SKIP_SLOTS_MAX)));
+        clock.skip(BigInt(wholeNumber(params[0], "slots", 1, skipSlotsMax)));
         return { openSlot: chain.openSlot, skipping: clock.skipping };
       },
     },
     devnet_fork: {
-      ...FIRST_PARAMETER,
+      ...firstParameter,
       async run(params) {
         const object = settings(params[0], ["depth", "landAgain", "confirmed"]);
         const landAgain = booleanMember(object, "landAgain", false);
@@ -139,7 +139,7 @@ function chainMethods(faults: Faults): MethodTable {
       },
     },
     devnet_prune: {
-      ...FIRST_PARAMETER,
+      ...firstParameter,
       run(params) {
         const finalized = Number(view.at("finalized").slot);
         chain.history.dropBefore(BigInt(wholeNumber(params[0], "slot", 0, finalized)));
@@ -147,7 +147,7 @@ function chainMethods(faults: Faults): MethodTable {
       },
     },
     devnet_advance: {
-      ...FIRST_PARAMETER,
+      ...firstParameter,
       async run(params) {
         await clock.advance(advanceOf(params[0]), chain);
         const { slot } = chain.at("processed");
@@ -162,10 +162,10 @@ function chainMethods(faults: Faults): MethodTable {
 function nodeMethods(faults: Faults): MethodTable {
   const { edge, sockets } = faults.parts;
   return {
-    devnet_lag: { ...FIRST_PARAMETER, run: (params) => lag(faults, params[0], false) },
-    devnet_zombie: { ...FIRST_PARAMETER, run: (params) => lag(faults, params[0], true) },
+    devnet_lag: { ...firstParameter, run: (params) => lag(faults, params[0], false) },
+    devnet_zombie: { ...firstParameter, run: (params) => lag(faults, params[0], true) },
     devnet_dropPubsub: {
-      ...FIRST_PARAMETER,
+      ...firstParameter,
       run(params) {
         const object = settings(params[0], ["share", "seed"]);
         const seed = object["seed"] === undefined ? undefined : String(object["seed"]);
@@ -173,23 +173,23 @@ function nodeMethods(faults: Faults): MethodTable {
         return faults.active();
       },
     },
-    devnet_closePubsub: { ...NO_PARAMETER, run: () => ({ closed: sockets.closeAll() }) },
+    devnet_closePubsub: { ...noParameter, run: () => ({ closed: sockets.closeAll() }) },
     devnet_slow: {
-      ...FIRST_PARAMETER,
+      ...firstParameter,
       run(params) {
         const object = settings(params[0], ["ms", "share", "methods"]);
         const given = object["methods"] ?? null;
         const methods = given === null ? null : listValue(given).map((entry) => stringValue(entry));
-        if (methods !== null && methods.length > METHODS_MAX) {
-          throw invalidParams(`Invalid params: at most ${METHODS_MAX} methods.`);
+        if (methods !== null && methods.length > methodsMax) {
+          throw invalidParams(`Invalid params: at most ${methodsMax} methods.`);
         }
-        const ms = wholeNumber(object["ms"], "ms", 0, WAIT_MS_MAX);
+        const ms = wholeNumber(object["ms"], "ms", 0, waitMsMax);
         edge.slow = { ms, methods, share: shareMember(object), random: faults.random("slow") };
         return faults.active();
       },
     },
     devnet_refuse: {
-      ...FIRST_PARAMETER,
+      ...firstParameter,
       async run(params) {
         const connections = booleanMember(settings(params[0], ["connections"]), "connections", true);
         if (connections) await faults.refuseConnections();
@@ -198,23 +198,23 @@ function nodeMethods(faults: Faults): MethodTable {
       },
     },
     devnet_freeze: {
-      ...FIRST_PARAMETER,
+      ...firstParameter,
       run(params) {
-        edge.frozen.shut(wholeNumber(params[0], "ms", 1, WAIT_MS_MAX));
+        edge.frozen.shut(wholeNumber(params[0], "ms", 1, waitMsMax));
         return faults.active();
       },
     },
     devnet_corrupt: {
-      ...FIRST_PARAMETER,
+      ...firstParameter,
       run(params) {
         const object = settings(params[0], ["share", "kind"]);
-        const kind = variantValue(object["kind"], CORRUPTIONS);
+        const kind = variantValue(object["kind"], corruptions);
         edge.corrupt = { share: shareMember(object), kind, random: faults.random("corrupt") };
         return faults.active();
       },
     },
     devnet_error: {
-      ...FIRST_PARAMETER,
+      ...firstParameter,
       run(params) {
         const object = settings(params[0], ["share", "code"]);
         edge.error = { share: shareMember(object), code: codeMember(object), random: faults.random("error") };
@@ -228,13 +228,13 @@ function nodeMethods(faults: Faults): MethodTable {
 export function adminMethods(faults: Faults): ReadonlyMap<string, Method> {
   return new Map(
     Object.entries({
-      devnet_info: { ...NO_PARAMETER, run: () => info(faults) },
-      devnet_audit: { ...NO_PARAMETER, run: () => audit(faults) },
+      devnet_info: { ...noParameter, run: () => info(faults) },
+      devnet_audit: { ...noParameter, run: () => audit(faults) },
       ...chainMethods(faults),
       ...nodeMethods(faults),
       ...validatorMethods(faults),
       devnet_clear: {
-        ...NO_PARAMETER,
+        ...noParameter,
         async run() {
           await faults.clear();
           return faults.active();
@@ -247,7 +247,7 @@ export function adminMethods(faults: Faults): ReadonlyMap<string, Method> {
 /** getHealth of a node that may lag. */
 export function healthMethod(faults: Faults): Method {
   return {
-    ...NO_PARAMETER,
+    ...noParameter,
     run() {
       const behind = faults.slotsBehind;
       if (behind !== null) throw nodeBehind(behind);

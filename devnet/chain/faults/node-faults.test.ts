@@ -3,7 +3,7 @@ import { Connection, Keypair, SystemProgram, TransactionMessage, VersionedTransa
 import { call } from "../testing/boot.ts";
 import { bootFaultyNode, RawSubscriber } from "./testing/faulty-node.ts";
 
-const SOL = 1_000_000_000;
+const sol = 1_000_000_000;
 
 test("a lagging node answers from the state of so many slots ago, says how far it is behind, and catches up when cleared", async () => {
   await using faulty = await bootFaultyNode({ finalizedAfter: 4 });
@@ -12,7 +12,7 @@ test("a lagging node answers from the state of so many slots ago, says how far i
   await faulty.closeSlots(10);
   await faulty.admin("devnet_lag", 5);
   const to = Keypair.generate().publicKey;
-  const signature = await connection.requestAirdrop(to, SOL);
+  const signature = await connection.requestAirdrop(to, sol);
   await faulty.closeSlots(5);
   const shown = async () => [
     await connection.getSlot("processed"),
@@ -29,7 +29,7 @@ test("a lagging node answers from the state of so many slots ago, says how far i
   expect(await (await fetch(`${rpcUrl}/health`)).text()).toBe("behind");
   expect((await call(rpcUrl, "getBlock", [10, { commitment: "confirmed" }])).error?.code).toBe(-32004);
   await faulty.closeSlots(1);
-  expect(await shown()).toEqual([11, 7, SOL, 11]);
+  expect(await shown()).toEqual([11, 7, sol, 11]);
   using subscriber = await RawSubscriber.open(wsUrl);
   const account = await subscriber.ask("accountSubscribe", to.toBase58(), { commitment: "finalized" });
   await faulty.closeSlots(3);
@@ -40,8 +40,8 @@ test("a lagging node answers from the state of so many slots ago, says how far i
     faults: { lag: { slots: 5, now: 5 } },
   });
   expect(await faulty.admin("devnet_clear")).toEqual({});
-  expect(await subscriber.told(account)).toMatchObject([{ context: { slot: 11 }, value: { lamports: SOL } }]);
-  expect(await shown()).toEqual([19, 15, SOL, 11]);
+  expect(await subscriber.told(account)).toMatchObject([{ context: { slot: 11 }, value: { lamports: sol } }]);
+  expect(await shown()).toEqual([19, 15, sol, 11]);
   expect((await call(rpcUrl, "getHealth")).result).toBe("ok");
   await faulty.closeSlots(1);
   expect(await connection.getSlot("processed")).toBe(20);
@@ -70,7 +70,7 @@ test("a simulation on a lagging node runs over the state that the node shows", a
   const payer = Keypair.generate();
   await faulty.closeSlots(3);
   await faulty.admin("devnet_lag", 4);
-  await connection.requestAirdrop(payer.publicKey, SOL);
+  await connection.requestAirdrop(payer.publicKey, sol);
   await faulty.closeSlots(4);
   const { blockhash: recentBlockhash } = await connection.getLatestBlockhash();
   const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: 1 });

@@ -1,12 +1,12 @@
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import type { Chain } from "../bank/chain.ts";
 import { type ChainNode, startNode } from "../node.ts";
-import { DEFAULT_OPTIONS } from "../options.ts";
+import { defaultOptions } from "../options.ts";
 import { call } from "../testing/boot.ts";
 import { SeededRandom } from "./random.ts";
 
 const options = {
-  ...DEFAULT_OPTIONS,
+  ...defaultOptions,
   rpcPort: 0,
   pubsubPort: 0,
   slotMs: 0,

@@ -1,8 +1,8 @@
 import type { Chain } from "../bank/index.ts";
 
-const NOMINAL_SLOT_MS = 400;
+const nominalSlotMs = 400;
 /** Slots closed at a stretch before others get their turn. */
-const STRETCH = 16;
+const stretch = 16;
 
 export interface SlotClockOptions {
   readonly slotMs: number;
@@ -83,7 +83,7 @@ export class SlotClock {
     this.clear(chain);
     this.#advancing = true;
     try {
-      const slotMs = this.#options.slotMs === 0 ? NOMINAL_SLOT_MS : this.#options.slotMs;
+      const slotMs = this.#options.slotMs === 0 ? nominalSlotMs : this.#options.slotMs;
       const target = this.#target(by, chain, slotMs);
       const blocks = BigInt(this.#options.finalizedAfter) + 1n;
       const lastBlocks = "slots" in by ? 0n : target - blocks;
@@ -92,7 +92,7 @@ export class SlotClock {
         const next = open < lastBlocks ? lower(this.#nextEpoch(chain), lastBlocks) : open + 1n;
         this.#aheadMs += Number(next - open) * slotMs;
         await chain.closeSlot(next - open - 1n, { voted: true });
-        if (closed % STRETCH === 0) await Bun.sleep(0);
+        if (closed % stretch === 0) await Bun.sleep(0);
       }
     } finally {
       this.#advancing = false;

@@ -9,7 +9,7 @@ import type { Faults } from "./faults.ts";
 import { settings } from "./params.ts";
 
 /** Programs whose effects are the chain's own. */
-export const CHAIN_PROGRAMS: readonly string[] = [stakePoolProgram, tipPrograms.payment, tipPrograms.distribution];
+export const chainPrograms: readonly string[] = [stakePoolProgram, tipPrograms.payment, tipPrograms.distribution];
 
 function blockEngineOf(engine: BlockEngineLinks): JsonObject {
   return { url: engine.url, links: engine.facts.map((link) => ({ ...link })) };

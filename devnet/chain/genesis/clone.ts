@@ -20,12 +20,12 @@ export type Cloned =
 export type Ask = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Accounts of one getMultipleAccounts, as every node allows. */
-const ADDRESSES_PER_CALL = 100;
-const CALL_TIMEOUT_MS = 30_000;
+const addressesPerCall = 100;
+const callTimeoutMs = 30_000;
 /** What the chain allows an account, programs' files included. */
-const ACCOUNT_BYTES_MAX = 10 * 1_024 * 1_024;
+const accountBytesMax = 10 * 1_024 * 1_024;
 /** A hundred accounts together may be no more than this, as base64. */
-const ANSWER_BYTES_MAX = 256 * 1_024 * 1_024;
+const answerBytesMax = 256 * 1_024 * 1_024;
 
 function members(value: unknown): { readonly [name: string]: unknown } | null {
   return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -45,7 +45,7 @@ function accountOf(value: unknown): ChainAccount | null | undefined {
   if (typeof data[0] !== "string" || data[1] !== "base64") return undefined;
   const rentEpoch = parseU64(account?.["rentEpoch"]) ?? 0xffff_ffff_ffff_ffffn;
   const bytes = new Uint8Array(Buffer.from(data[0], "base64"));
-  return bytes.length > ACCOUNT_BYTES_MAX ? undefined : { lamports, data: bytes, owner, executable, rentEpoch };
+  return bytes.length > accountBytesMax ? undefined : { lamports, data: bytes, owner, executable, rentEpoch };
 }
 
 async function boundedText(response: Response): Promise<string> {
@@ -54,7 +54,7 @@ async function boundedText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const part of response.body ?? []) {
     bytes += part.length;
-    if (bytes > ANSWER_BYTES_MAX) throw new Error("the answer is too long");
+    if (bytes > answerBytesMax) throw new Error("the answer is too long");
     text += decoder.decode(part, { stream: true });
   }
   return text + decoder.decode();
@@ -67,7 +67,7 @@ async function fetchAccounts(url: string, addresses: readonly string[], ask: Ask
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getMultipleAccounts", params }),
-    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    signal: AbortSignal.timeout(callTimeoutMs),
   });
   const parsed = parseJsonExact(await boundedText(response));
   const body = parsed.ok ? members(parsed.value) : null;
@@ -85,8 +85,8 @@ async function fetchAccounts(url: string, addresses: readonly string[], ask: Ask
 
 async function fetchAll(url: string, addresses: readonly string[], ask: Ask): Promise<(ChainAccount | null)[]> {
   const found: (ChainAccount | null)[] = [];
-  for (let start = 0; start < addresses.length; start += ADDRESSES_PER_CALL) {
-    found.push(...(await fetchAccounts(url, addresses.slice(start, start + ADDRESSES_PER_CALL), ask)));
+  for (let start = 0; start < addresses.length; start += addressesPerCall) {
+    found.push(...(await fetchAccounts(url, addresses.slice(start, start + addressesPerCall), ask)));
   }
   return found;
 }

@@ -7,8 +7,8 @@ import { rentFree } from "./ledger.ts";
 /** The accounts of programs as their loaders keep them. */
 
 /** Bytes before the ELF file in a program's data account. Source: UpgradeableLoaderState. */
-const PROGRAM_DATA_HEADER = 45;
-const STATE = { program: 2, programData: 3 } as const;
+const programDataHeader = 45;
+const state = { program: 2, programData: 3 } as const;
 
 export type Loader = "upgradeable" | "loader-2";
 
@@ -29,12 +29,12 @@ export function programAccounts(
 ): readonly AccountWrite[] {
   if (how.loader === "loader-2") return [{ address: program, account: executable(rentFree(programs.bpfLoader, elf)) }];
   const header = new ByteWriter()
-    .u32(STATE.programData)
+    .u32(state.programData)
     .u64(0n)
     .u8(how.authority === null ? 0 : 1);
-  const data = new ByteWriter().bytes(header.bytes(how.authority ?? new Uint8Array(32)).finish(PROGRAM_DATA_HEADER));
+  const data = new ByteWriter().bytes(header.bytes(how.authority ?? new Uint8Array(32)).finish(programDataHeader));
   const address = programDataAddress(program);
-  const pointer = new ByteWriter().u32(STATE.program).bytes(bytesOf(address)).finish();
+  const pointer = new ByteWriter().u32(state.program).bytes(bytesOf(address)).finish();
   return [
     { address, account: rentFree(programs.bpfLoaderUpgradeable, data.bytes(elf).finish()) },
     { address: program, account: executable(rentFree(programs.bpfLoaderUpgradeable, pointer)) },
@@ -44,7 +44,7 @@ export function programAccounts(
 /** Where a program's account says that its file lies; null for any other account. */
 export function programDataOf(account: ChainAccount): Uint8Array | null {
   const { owner, data } = account;
-  if (owner !== programs.bpfLoaderUpgradeable || data.length < 36 || data[0] !== STATE.program) return null;
+  if (owner !== programs.bpfLoaderUpgradeable || data.length < 36 || data[0] !== state.program) return null;
   return data.subarray(4, 36);
 }
 

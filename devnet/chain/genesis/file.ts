@@ -1,7 +1,7 @@
 import { type JsonValue, parseJsonExact } from "@sluice/wire/json";
 import { nameSuffixes } from "@sluice/wire/name-services";
 import type { DomainEntry, Flaw, HandleEntry } from "../names/index.ts";
-import { NAME_BYTES, SYMBOL_BYTES, URI_BYTES } from "../programs/metaplex/layout.ts";
+import { nameBytes, symbolBytes, uriBytes } from "../programs/metaplex/layout.ts";
 import {
   address,
   base64,
@@ -29,16 +29,16 @@ import {
  */
 
 /** Bounds of one file, so that a wrong one does not fill the memory. */
-const ENTRIES_MAX = 100_000;
-const ACCOUNT_BYTES_MAX = 10 * 1_024 * 1_024;
-export const GENESIS_FILE_BYTES_MAX = 64 * 1_024 * 1_024;
-const CREATORS_MAX = 5;
+const entriesMax = 100_000;
+const accountBytesMax = 10 * 1_024 * 1_024;
+export const genesisFileBytesMax = 64 * 1_024 * 1_024;
+const creatorsMax = 5;
 /** Longest base64 text is bounded by the file; what it stands for by what the chain allows an account. */
 const data: Shape<Uint8Array> = {
   read(value, path, reading) {
     const bytes = base64.read(value, path, reading);
-    if (bytes === undefined || bytes.length <= ACCOUNT_BYTES_MAX) return bytes;
-    return reading.fault(path, `expected at most ${ACCOUNT_BYTES_MAX} bytes`);
+    if (bytes === undefined || bytes.length <= accountBytesMax) return bytes;
+    return reading.fault(path, `expected at most ${accountBytesMax} bytes`);
   },
 };
 
@@ -53,9 +53,9 @@ const tokenProgram = optional(oneOf("token", "token-2022"), "token" as const);
 const wallet = record({ name: declares("wallet"), lamports: u64(1n), address: optional(address, null) });
 
 const metadata = record({
-  name: text(NAME_BYTES),
-  symbol: text(SYMBOL_BYTES),
-  uri: optional(text(URI_BYTES), ""),
+  name: text(nameBytes),
+  symbol: text(symbolBytes),
+  uri: optional(text(uriBytes), ""),
   additional: optional(mapOf(text(64), text(256), 32), new Map<string, string>()),
 });
 
@@ -76,9 +76,9 @@ const creator = record({ address: key, share: whole(0, 100) });
 const collection = record({
   name: declares("collection"),
   authority: key,
-  title: text(NAME_BYTES),
-  symbol: optional(text(SYMBOL_BYTES), ""),
-  uri: optional(text(URI_BYTES), ""),
+  title: text(nameBytes),
+  symbol: optional(text(symbolBytes), ""),
+  uri: optional(text(uriBytes), ""),
 });
 
 const nft = record({
@@ -87,11 +87,11 @@ const nft = record({
   authority: optional(key, null),
   collection: optional(named("collection"), null),
   program: tokenProgram,
-  title: text(NAME_BYTES),
-  symbol: optional(text(SYMBOL_BYTES), ""),
-  uri: optional(text(URI_BYTES), ""),
+  title: text(nameBytes),
+  symbol: optional(text(symbolBytes), ""),
+  uri: optional(text(uriBytes), ""),
   royaltyBasisPoints: optional(whole(0, 10_000), 0),
-  creators: optional(list(creator, CREATORS_MAX), []),
+  creators: optional(list(creator, creatorsMax), []),
 });
 
 const pool = record({
@@ -138,8 +138,8 @@ const handle: Shape<HandleEntry> = {
 const handleMembers = record({ handle: text(32), owner: key, flaw: optional(flaw, null) });
 
 const names = record({
-  domains: optional(list(domain, ENTRIES_MAX), []),
-  handles: optional(list(handle, ENTRIES_MAX), []),
+  domains: optional(list(domain, entriesMax), []),
+  handles: optional(list(handle, entriesMax), []),
 });
 
 const account = record({
@@ -157,7 +157,7 @@ const program = record({
 });
 
 function entries<T>(shape: Shape<T>): Shape<readonly T[]> {
-  return optional(list(shape, ENTRIES_MAX), []);
+  return optional(list(shape, entriesMax), []);
 }
 
 const file = record({

@@ -3,7 +3,7 @@ import type { CloneRequest } from "./clone.ts";
 import type { GenesisSources, ProgramRequest } from "./load.ts";
 
 /** Flags that take two arguments, or both in one with `=` between them. */
-const TWO_PART_FLAGS: ReadonlySet<string> = new Set(["--clone", "--program"]);
+const twoPartFlags: ReadonlySet<string> = new Set(["--clone", "--program"]);
 
 /** Makes `--flag one two` into `--flag one=two`, which the parser knows. */
 export function joinTwoParts(argv: readonly string[]): string[] {
@@ -11,7 +11,7 @@ export function joinTwoParts(argv: readonly string[]): string[] {
   for (let at = 0; at < argv.length; at += 1) {
     const [flag = "", first, second] = [argv[at], argv[at + 1], argv[at + 2]];
     joined.push(flag);
-    if (!TWO_PART_FLAGS.has(flag) || first === undefined || second === undefined || second.startsWith("--")) continue;
+    if (!twoPartFlags.has(flag) || first === undefined || second === undefined || second.startsWith("--")) continue;
     // A second argument is another part only when the first is not whole already.
     if (endsInAddresses(first) || (flag === "--program" && first.includes("="))) continue;
     joined.push(`${first}=${second}`);

@@ -61,16 +61,16 @@ async function writePrograms(programs: readonly AccountWrite[], svm: Svm): Promi
   if (faults.length > 0) throw new GenesisFaults(faults);
 }
 
-const LAMPORTS_MAX = 0xffff_ffff_ffff_ffffn;
+const lamportsMax = 0xffff_ffff_ffff_ffffn;
 
 /** Throws GenesisFaults when all accounts together hold more than clients can be told. */
 function checkLamports(accounts: readonly AccountWrite[]): void {
   // Of accounts at one address the last stands.
   const held = new Map(accounts.map(({ address, account }) => [address, account?.lamports ?? 0n]));
   const total = held.values().reduce((sum, lamports) => sum + lamports, 0n);
-  if (total <= LAMPORTS_MAX) return;
+  if (total <= lamportsMax) return;
   throw new GenesisFaults([
-    `all accounts together hold ${total} lamports, and no more than ${LAMPORTS_MAX} can be told`,
+    `all accounts together hold ${total} lamports, and no more than ${lamportsMax} can be told`,
   ]);
 }
 

@@ -12,8 +12,8 @@ import { nameOwner } from "../names/index.ts";
 import { type GenesisFile, NATIVE } from "./file.ts";
 import type { Fault } from "./shapes.ts";
 
-const NEVER = 0xffff_ffff_ffff_ffffn;
-const LAMPORTS_MAX = 0xffff_ffff_ffff_ffffn;
+const never = 0xffff_ffff_ffff_ffffn;
+const lamportsMax = 0xffff_ffff_ffff_ffffn;
 
 /** A mint that holders and pools may name. */
 export interface KnownMint {
@@ -27,7 +27,7 @@ export interface KnownMint {
 
 /** An account that keeps its rent, of this owner and with this data. */
 export function rentFree(owner: string, data: Uint8Array, beside = 0n): ChainAccount {
-  return { lamports: rentExemptLamports(data.length) + beside, data, owner, executable: false, rentEpoch: NEVER };
+  return { lamports: rentExemptLamports(data.length) + beside, data, owner, executable: false, rentEpoch: never };
 }
 
 /**
@@ -97,7 +97,7 @@ export class GenesisLedger {
   ): void {
     const native = mint.address === wellKnownAddresses.wrappedNativeMint;
     const supply = this.supply(mint) + amount;
-    if (supply > LAMPORTS_MAX) this.faults.push({ path, message: "the mint's supply is more than 64 bits hold" });
+    if (supply > lamportsMax) this.faults.push({ path, message: "the mint's supply is more than 64 bits hold" });
     this.#supplies.set(mint.address, supply);
     const parts = { mint: mint.bytes, owner, amount, immutableOwner };
     const nativeReserve = native ? rentExemptLamports(165) : null;

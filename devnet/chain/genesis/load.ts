@@ -8,13 +8,13 @@ import { type BuiltGenesis, buildGenesis, defaultGenesis } from "./build.ts";
 import { type Ask, type CloneRequest, cloneAccounts } from "./clone.ts";
 
 import { mergeAccounts, programAccounts } from "./elf-accounts.ts";
-import { GENESIS_FILE_BYTES_MAX, type GenesisFile, parseGenesisFile } from "./file.ts";
+import { type GenesisFile, genesisFileBytesMax, parseGenesisFile } from "./file.ts";
 import { GenesisLedger } from "./ledger.ts";
 import type { Fault } from "./shapes.ts";
 
 /** A program's file is at most as long as an account. */
-const PROGRAM_FILE_BYTES_MAX = 10 * 1_024 * 1_024;
-const ELF_MAGIC = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
+const programFileBytesMax = 10 * 1_024 * 1_024;
+const elfMagic = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 
 /** A program to load at the start. */
 export interface ProgramRequest {
@@ -68,8 +68,8 @@ function readBounded(path: string, max: number): Buffer {
 
 function readElf(path: string): Uint8Array | string {
   try {
-    const elf = new Uint8Array(readBounded(path, PROGRAM_FILE_BYTES_MAX));
-    return ELF_MAGIC.equals(elf.subarray(0, 4)) ? elf : `${path} is no ELF file`;
+    const elf = new Uint8Array(readBounded(path, programFileBytesMax));
+    return elfMagic.equals(elf.subarray(0, 4)) ? elf : `${path} is no ELF file`;
   } catch (error) {
     return `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`;
   }
@@ -80,7 +80,7 @@ function readGenesis(path: string): { file: GenesisFile; built: BuiltGenesis } |
     faults.map(({ path: at, message }) => `${path}: ${at === "" ? "the file" : at}: ${message}`);
   let text: string;
   try {
-    text = readBounded(path, GENESIS_FILE_BYTES_MAX).toString("utf8");
+    text = readBounded(path, genesisFileBytesMax).toString("utf8");
   } catch (error) {
     return [`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`];
   }

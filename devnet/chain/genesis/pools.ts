@@ -1,15 +1,15 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { bytesOf, derive, encodeMint } from "../model/index.ts";
-import { AMM_PROGRAM, AUTHORITY_SEED, encodeConfig, encodePool, OBSERVATION_BYTES } from "../programs/amm/layout.ts";
+import { ammProgram, authoritySeed, encodeConfig, encodePool, observationBytes } from "../programs/amm/layout.ts";
 import type { PoolEntry } from "./file.ts";
 import { type GenesisLedger, type KnownMint, rentFree } from "./ledger.ts";
 
 /** 0.3%, in parts of a million; all of it stays in the pool. */
-const TRADE_FEE_RATE = 3_000n;
-const LP_DECIMALS = 9;
+const tradeFeeRate = 3_000n;
+const lpDecimals = 9;
 /** Units that nobody holds, so that a pool never runs dry. */
-const LOCKED_LP = 100n;
+const lockedLp = 100n;
 const utf8 = new TextEncoder();
 
 export interface GenesisPoolSide {
@@ -31,8 +31,8 @@ export interface GenesisPool {
   readonly sides: readonly [GenesisPoolSide, GenesisPoolSide];
 }
 
-const authority = () => derive([utf8.encode(AUTHORITY_SEED)], AMM_PROGRAM);
-const config = () => derive([utf8.encode("amm_config"), new Uint8Array(2)], AMM_PROGRAM);
+const authority = () => derive([utf8.encode(authoritySeed)], ammProgram);
+const config = () => derive([utf8.encode("amm_config"), new Uint8Array(2)], ammProgram);
 
 /** The whole square root: the first liquidity of a pool. */
 function squareRoot(value: bigint): bigint {
@@ -48,7 +48,7 @@ function squareRoot(value: bigint): bigint {
 /** The one configuration that all pools share. */
 export function addPoolConfig(ledger: GenesisLedger): void {
   const { address, bump } = config();
-  ledger.add("pools", address, rentFree(AMM_PROGRAM, encodeConfig({ bump, tradeFeeRate: TRADE_FEE_RATE })));
+  ledger.add("pools", address, rentFree(ammProgram, encodeConfig({ bump, tradeFeeRate: tradeFeeRate })));
 }
 
 /** The accounts of a pool; null, with a fault told, when it cannot be. */
@@ -63,10 +63,10 @@ export function addPool(ledger: GenesisLedger, entry: PoolEntry, path: string): 
   }
   const configured = config();
   const signer = authority();
-  const pool = derive([utf8.encode("pool"), configured.bytes, zero.mint.bytes, one.mint.bytes], AMM_PROGRAM);
-  const vault = (mint: KnownMint) => derive([utf8.encode("pool_vault"), pool.bytes, mint.bytes], AMM_PROGRAM);
-  const lpMint = derive([utf8.encode("pool_lp_mint"), pool.bytes], AMM_PROGRAM);
-  const observation = derive([utf8.encode("observation"), pool.bytes], AMM_PROGRAM);
+  const pool = derive([utf8.encode("pool"), configured.bytes, zero.mint.bytes, one.mint.bytes], ammProgram);
+  const vault = (mint: KnownMint) => derive([utf8.encode("pool_vault"), pool.bytes, mint.bytes], ammProgram);
+  const lpMint = derive([utf8.encode("pool_lp_mint"), pool.bytes], ammProgram);
+  const observation = derive([utf8.encode("observation"), pool.bytes], ammProgram);
   const vaults = [vault(zero.mint), vault(one.mint)] as const;
   const side = (index: 0 | 1) => {
     const { mint } = index === 0 ? zero : one;
@@ -74,24 +74,24 @@ export function addPool(ledger: GenesisLedger, entry: PoolEntry, path: string): 
     return { vault: bytes, mint: mint.bytes, tokenProgram: bytesOf(mint.program), decimals: mint.decimals };
   };
   const lpSupply = squareRoot(zero.amount * one.amount);
-  if (lpSupply <= LOCKED_LP) ledger.faults.push({ path: `${path}.amounts`, message: "expected more units" });
+  if (lpSupply <= lockedLp) ledger.faults.push({ path: `${path}.amounts`, message: "expected more units" });
   const data = encodePool({
     config: configured.bytes,
     creator: ledger.key(entry.owner),
     sides: [side(0), side(1)],
     lpMint: lpMint.bytes,
-    lpDecimals: LP_DECIMALS,
+    lpDecimals: lpDecimals,
     lpSupply,
     observation: observation.bytes,
     authorityBump: signer.bump,
   });
-  ledger.add(path, pool.address, rentFree(AMM_PROGRAM, data));
-  ledger.add(path, observation.address, rentFree(AMM_PROGRAM, new Uint8Array(OBSERVATION_BYTES)));
-  const units = { authority: signer.bytes, freezeAuthority: null, supply: lpSupply, decimals: LP_DECIMALS };
+  ledger.add(path, pool.address, rentFree(ammProgram, data));
+  ledger.add(path, observation.address, rentFree(ammProgram, new Uint8Array(observationBytes)));
+  const units = { authority: signer.bytes, freezeAuthority: null, supply: lpSupply, decimals: lpDecimals };
   const lpData = encodeMint({ ...units, mint: lpMint.bytes, metadata: null });
   ledger.add(path, lpMint.address, rentFree(programs.token, lpData));
-  const lp = { ...lpMint, program: programs.token, decimals: LP_DECIMALS, authority: null };
-  if (lpSupply > LOCKED_LP) ledger.addHolding(path, lp, ledger.key(entry.owner), lpSupply - LOCKED_LP);
+  const lp = { ...lpMint, program: programs.token, decimals: lpDecimals, authority: null };
+  if (lpSupply > lockedLp) ledger.addHolding(path, lp, ledger.key(entry.owner), lpSupply - lockedLp);
   for (const [index, { mint, amount }] of [zero, one].entries()) {
     const at = encodeBase58((index === 0 ? vaults[0] : vaults[1]).bytes);
     ledger.addUnits(path, at, mint, signer.bytes, amount, false);
@@ -99,7 +99,7 @@ export function addPool(ledger: GenesisLedger, entry: PoolEntry, path: string): 
   return {
     name: entry.name,
     address: pool.address,
-    program: AMM_PROGRAM,
+    program: ammProgram,
     config: configured.address,
     authority: signer.address,
     observation: observation.address,

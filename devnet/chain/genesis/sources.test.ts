@@ -21,8 +21,8 @@ import { walletKeypair } from "../testing/wallets.ts";
 import { programDataAddress } from "./elf-accounts.ts";
 import { GenesisFaults } from "./load.ts";
 
-const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
-const SYSVARS = "Sysvar1111111111111111111111111111111111111";
+const memo = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
+const sysvars = "Sysvar1111111111111111111111111111111111111";
 
 let directory: string;
 let node: ChainNode;
@@ -243,7 +243,7 @@ test("what a node answers to a clone is judged, not trusted", async () => {
 
 test("an account of a genesis file may be as large as the chain allows any", async () => {
   const data = Buffer.alloc(10 * 1_024 ** 2, 7).toString("base64");
-  const account = { address: Keypair.generate().publicKey.toBase58(), lamports: "100000000000", owner: MEMO, data };
+  const account = { address: Keypair.generate().publicKey.toBase58(), lamports: "100000000000", owner: memo, data };
   const genesisPath = file("large.json", JSON.stringify({ accounts: [account] }));
   await using large = await bootNode({ genesisPath, slotMs: 0 });
   const slice = { encoding: "base64", dataSlice: { offset: 10 * 1_024 ** 2 - 2, length: 9 } };
@@ -261,7 +261,7 @@ test("an account of a genesis file may be as large as the chain allows any", asy
 
 test("what no chain can begin with is told, whatever form it has", async () => {
   const wallets = [{ name: "greedy", lamports: "18446744073709551615" }];
-  const sysvar = { address: "SysvarC1ock11111111111111111111111111111111", lamports: 1, owner: SYSVARS, data: "AAAA" };
+  const sysvar = { address: "SysvarC1ock11111111111111111111111111111111", lamports: 1, owner: sysvars, data: "AAAA" };
   const told = async (content: object) =>
     (await faultsOf({ genesisPath: file("impossible.json", JSON.stringify(content)) })).join();
   expect(await told({ wallets })).toContain("all accounts together hold");

@@ -1,7 +1,7 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { bytesOf, encodeMint } from "../model/index.ts";
-import { encodeListing, listingAddress, MARKETPLACE_PROGRAM } from "../programs/marketplace/layout.ts";
+import { encodeListing, listingAddress, marketplaceProgram } from "../programs/marketplace/layout.ts";
 import {
   editionAddress,
   encodeMasterEdition,
@@ -9,12 +9,12 @@ import {
   METADATA_PROGRAM,
   type MetadataParts,
   metadataAddress,
-  TOKEN_STANDARD,
+  tokenStandard,
 } from "../programs/metaplex/layout.ts";
 import type { CollectionEntry, GenesisFile, MintEntry, NftEntry } from "./file.ts";
 import { GenesisLedger, type KnownMint, rentFree } from "./ledger.ts";
 
-const METADATA_PROGRAM_BYTES = bytesOf(METADATA_PROGRAM);
+const metadataProgramBytes = bytesOf(METADATA_PROGRAM);
 
 function tokenProgramOf(entry: { readonly program: "token" | "token-2022" }): string {
   return entry.program === "token" ? programs.token : programs.token2022;
@@ -50,14 +50,14 @@ export function addMint(ledger: GenesisLedger, entry: MintEntry, path: string): 
     sellerFeeBasisPoints: 0,
     creators: [],
     editionBump: null,
-    tokenStandard: TOKEN_STANDARD.fungible,
+    tokenStandard: tokenStandard.fungible,
     collection: null,
     collectionSize: null,
   });
 }
 
 function addMetadata(ledger: GenesisLedger, path: string, parts: MetadataParts): void {
-  const at = encodeBase58(metadataAddress(parts.mint, METADATA_PROGRAM_BYTES).bytes);
+  const at = encodeBase58(metadataAddress(parts.mint, metadataProgramBytes).bytes);
   ledger.add(path, at, rentFree(METADATA_PROGRAM, encodeMetadata(parts)));
 }
 
@@ -70,11 +70,11 @@ function addMaster(
 ): KnownMint {
   const keypair = GenesisLedger.mintKeypair(name);
   const bytes = keypair.publicKey;
-  const edition = editionAddress(bytes, METADATA_PROGRAM_BYTES);
+  const edition = editionAddress(bytes, metadataProgramBytes);
   const units = { mint: bytes, authority: edition.bytes, freezeAuthority: edition.bytes, supply: 1n, decimals: 0 };
   ledger.add(path, keypair.address, rentFree(programs.token, encodeMint({ ...units, metadata: null })));
   ledger.add(path, encodeBase58(edition.bytes), rentFree(METADATA_PROGRAM, encodeMasterEdition()));
-  const standard = { tokenStandard: TOKEN_STANDARD.nonFungible, editionBump: edition.bump };
+  const standard = { tokenStandard: tokenStandard.nonFungible, editionBump: edition.bump };
   addMetadata(ledger, path, { ...parts, ...standard, mint: bytes });
   return { address: keypair.address, bytes, program: programs.token, decimals: 0, authority: null };
 }
@@ -126,9 +126,9 @@ export function addNft(ledger: GenesisLedger, entry: NftEntry, { file, price }: 
     ledger.addHolding(path, mint, owner, 1n);
     return mint;
   }
-  const listing = listingAddress(mint.bytes, bytesOf(MARKETPLACE_PROGRAM));
+  const listing = listingAddress(mint.bytes, bytesOf(marketplaceProgram));
   const data = encodeListing({ bump: listing.bump, owner, mint: mint.bytes, amount: price });
-  ledger.add(path, encodeBase58(listing.bytes), rentFree(MARKETPLACE_PROGRAM, data));
+  ledger.add(path, encodeBase58(listing.bytes), rentFree(marketplaceProgram, data));
   ledger.addHolding(path, mint, listing.bytes, 1n);
   return mint;
 }

@@ -9,7 +9,7 @@ export interface KeptBlock extends Omit<Block, "transactions"> {
 }
 
 /** Cut-off blocks that may stay in the list before it is made shorter. */
-const GONE_MAX = 1_024;
+const goneMax = 1_024;
 
 /** Blocks in the order of their slots: appended at the end, dropped from the front, taken back from the end. */
 export class BlockList {
@@ -39,7 +39,7 @@ export class BlockList {
   shift(): void {
     if (this.size === 0) return;
     this.#gone += 1;
-    if (this.#gone < GONE_MAX || this.#gone * 2 < this.#blocks.length) return;
+    if (this.#gone < goneMax || this.#gone * 2 < this.#blocks.length) return;
     this.#blocks = this.#blocks.slice(this.#gone);
     this.#gone = 0;
   }

@@ -12,7 +12,7 @@ import {
 } from "./record-codec.ts";
 import { RecordLog } from "./record-log.ts";
 
-const SLOTS_MIN = 1_024;
+const slotsMin = 1_024;
 
 /**
  * Numbers of records by a hash of their signature: open addressing, eight bytes a slot, three in five used at most. It
@@ -20,7 +20,7 @@ const SLOTS_MIN = 1_024;
  */
 export class SignatureTable {
   /** Two words a slot: the hash, 0 where the slot is free, and the number. */
-  #slots = new Uint32Array(SLOTS_MIN * 2);
+  #slots = new Uint32Array(slotsMin * 2);
   #count = 0;
 
   /** The number for which `isIt` holds among those with this hash; null when there is none. */
@@ -81,7 +81,7 @@ export class SignatureTable {
 
 export type { AddressEntry, AddressRange, RecordedTransaction } from "./record-codec.ts";
 
-const SIGNATURE_BYTES = 64;
+const signatureBytes = 64;
 
 export interface HistoryOptions {
   /** Blocks kept; the oldest go first. */
@@ -156,7 +156,7 @@ export class History {
 
   #signatureHash(number: number): number {
     const place = this.#log.place(number);
-    hashBytes(place.bytes, signatureAt(place), SIGNATURE_BYTES, this.#hash);
+    hashBytes(place.bytes, signatureAt(place), signatureBytes, this.#hash);
     return this.#hash.a;
   }
 
@@ -231,11 +231,11 @@ export class History {
   #numberOf(signature: string): number | null {
     const bytes = decodeSignature(signature);
     if (bytes === null) return null;
-    hashBytes(bytes, 0, SIGNATURE_BYTES, this.#hash);
+    hashBytes(bytes, 0, signatureBytes, this.#hash);
     const low = this.#signatures.find(this.#hash.a, (number) => {
       const place = this.#log.place(this.#fullNumber(number));
       const at = signatureAt(place);
-      return Buffer.compare(place.bytes.subarray(at, at + SIGNATURE_BYTES), bytes) === 0;
+      return Buffer.compare(place.bytes.subarray(at, at + signatureBytes), bytes) === 0;
     });
     const number = low === null ? null : this.#fullNumber(low);
     return number === null || number >= this.#end ? null : number;

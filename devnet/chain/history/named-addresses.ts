@@ -2,10 +2,10 @@ import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
 import { type Hash64, hashBytes } from "../model/index.ts";
 
 /** Lists up to this many numbers share arrays; a longer one has its own. */
-const SHARED_MAX = 1_024;
-const LIST_CHUNK_BITS = 16;
-const CHUNK_WORDS = 1 << LIST_CHUNK_BITS;
-const CAPACITY_MIN = 2;
+const sharedMax = 1_024;
+const listChunkBits = 16;
+const chunkWords = 1 << listChunkBits;
+const capacityMin = 2;
 
 /** What is known of one list: four words. */
 const START = 0;
@@ -19,7 +19,7 @@ const WORDS = 4;
  * ends. A list has room for at most four times what it holds and eight more.
  */
 export class NumberLists {
-  #lists = new Uint32Array(CHUNK_WORDS);
+  #lists = new Uint32Array(chunkWords);
   readonly #chunks: Uint32Array[] = [];
   readonly #own = new Map<number, Uint32Array>();
   /** Released pieces by their length's logarithm. */
@@ -33,9 +33,9 @@ export class NumberLists {
   at(list: number, position: number): number {
     const words = this.#lists;
     const offset = (words[list * WORDS + HEAD] ?? 0) + position;
-    if ((words[list * WORDS + CAPACITY] ?? 0) > SHARED_MAX) return this.#own.get(list)?.[offset] ?? 0;
+    if ((words[list * WORDS + CAPACITY] ?? 0) > sharedMax) return this.#own.get(list)?.[offset] ?? 0;
     const start = words[list * WORDS + START] ?? 0;
-    return this.#chunks[start >>> LIST_CHUNK_BITS]?.[(start & (CHUNK_WORDS - 1)) + offset] ?? 0;
+    return this.#chunks[start >>> listChunkBits]?.[(start & (chunkWords - 1)) + offset] ?? 0;
   }
 
   append(list: number, value: number): void {
@@ -47,7 +47,7 @@ export class NumberLists {
     const at = list * WORDS;
     const length = this.length(list);
     if ((this.#lists[at + HEAD] ?? 0) + length === (this.#lists[at + CAPACITY] ?? 0)) {
-      this.#move(list, Math.max(CAPACITY_MIN, 2 ** Math.ceil(Math.log2((length + 1) * 1.25))));
+      this.#move(list, Math.max(capacityMin, 2 ** Math.ceil(Math.log2((length + 1) * 1.25))));
     }
     const offset = (this.#lists[at + HEAD] ?? 0) + length;
     const { words, start } = this.#piece(list);
@@ -76,12 +76,12 @@ export class NumberLists {
 
   #piece(list: number): { words: Uint32Array; start: number } {
     const at = list * WORDS;
-    const own = (this.#lists[at + CAPACITY] ?? 0) > SHARED_MAX ? this.#own.get(list) : undefined;
+    const own = (this.#lists[at + CAPACITY] ?? 0) > sharedMax ? this.#own.get(list) : undefined;
     if (own !== undefined) return { words: own, start: 0 };
     const start = this.#lists[at + START] ?? 0;
-    const words = this.#chunks[start >>> LIST_CHUNK_BITS];
+    const words = this.#chunks[start >>> listChunkBits];
     if (words === undefined) throw new RangeError(`no list ${list}`);
-    return { words, start: start & (CHUNK_WORDS - 1) };
+    return { words, start: start & (chunkWords - 1) };
   }
 
   /** Moves a list to a piece of another capacity, its first number to the front. */
@@ -96,7 +96,7 @@ export class NumberLists {
     }
     this.#free(list);
     this.#lists[at + CAPACITY] = capacity;
-    if (capacity > SHARED_MAX) this.#own.set(list, new Uint32Array(capacity));
+    if (capacity > sharedMax) this.#own.set(list, new Uint32Array(capacity));
     else this.#lists[at + START] = this.#allocate(capacity);
     const { words, start } = this.#piece(list);
     words.set(held, start);
@@ -106,10 +106,10 @@ export class NumberLists {
   #allocate(capacity: number): number {
     const reused = this.#released[Math.log2(capacity)]?.pop();
     if (reused !== undefined) return reused;
-    const used = this.#nextWord & (CHUNK_WORDS - 1);
-    if (used === 0 || used + capacity > CHUNK_WORDS) {
-      this.#nextWord = this.#chunks.length << LIST_CHUNK_BITS;
-      this.#chunks.push(new Uint32Array(CHUNK_WORDS));
+    const used = this.#nextWord & (chunkWords - 1);
+    if (used === 0 || used + capacity > chunkWords) {
+      this.#nextWord = this.#chunks.length << listChunkBits;
+      this.#chunks.push(new Uint32Array(chunkWords));
     }
     const start = this.#nextWord;
     this.#nextWord += capacity;
@@ -119,7 +119,7 @@ export class NumberLists {
   #free(list: number): void {
     const at = list * WORDS;
     const capacity = this.#lists[at + CAPACITY] ?? 0;
-    if (capacity > SHARED_MAX) this.#own.delete(list);
+    if (capacity > sharedMax) this.#own.delete(list);
     else if (capacity > 0) {
       const logarithm = Math.log2(capacity);
       let pieces = this.#released[logarithm];
@@ -133,10 +133,10 @@ export class NumberLists {
   }
 }
 
-const ADDRESS_CHUNK_BITS = 12;
-const CHUNK_ADDRESSES = 1 << ADDRESS_CHUNK_BITS;
-const ADDRESS_BYTES = 32;
-const SLOTS_MIN = 1_024;
+const addressChunkBits = 12;
+const chunkAddresses = 1 << addressChunkBits;
+const addressBytes = 32;
+const slotsMin = 1_024;
 
 /**
  * Addresses that transactions name, each with an id of 32 bits and the numbers of the records that name it, oldest first.
@@ -145,10 +145,10 @@ const SLOTS_MIN = 1_024;
 export class NamedAddresses {
   readonly #chunks: Uint8Array[] = [];
   /** Hash by id, so that the table can be rebuilt without reading addresses. */
-  #hashes = new Uint32Array(CHUNK_ADDRESSES);
+  #hashes = new Uint32Array(chunkAddresses);
   readonly #lists = new NumberLists();
   /** Open addressing: an id and one, 0 where there is none. */
-  #slots = new Uint32Array(SLOTS_MIN);
+  #slots = new Uint32Array(slotsMin);
   #count = 0;
   #made = 0;
   readonly #released: number[] = [];
@@ -156,7 +156,7 @@ export class NamedAddresses {
 
   /** The id of an address, given as 32 bytes from `start` on; null when no record names it. */
   find(bytes: Uint8Array, start = 0): number | null {
-    hashBytes(bytes, start, ADDRESS_BYTES, this.#hash);
+    hashBytes(bytes, start, addressBytes, this.#hash);
     return this.#find(bytes, start, this.#hash.a);
   }
 
@@ -171,14 +171,14 @@ export class NamedAddresses {
 
   #is(id: number, bytes: Uint8Array, start: number): boolean {
     const chunk = this.#chunk(id);
-    const at = (id & (CHUNK_ADDRESSES - 1)) * ADDRESS_BYTES;
-    for (let byte = 0; byte < ADDRESS_BYTES; byte += 1) if (chunk[at + byte] !== bytes[start + byte]) return false;
+    const at = (id & (chunkAddresses - 1)) * addressBytes;
+    for (let byte = 0; byte < addressBytes; byte += 1) if (chunk[at + byte] !== bytes[start + byte]) return false;
     return true;
   }
 
   /** Says that a record names an address, and gives the address's id. The number must be above all that were said. */
   name(bytes: Uint8Array, start: number, number: number): number {
-    hashBytes(bytes, start, ADDRESS_BYTES, this.#hash);
+    hashBytes(bytes, start, addressBytes, this.#hash);
     const id = this.#find(bytes, start, this.#hash.a) ?? this.#add(bytes, start, this.#hash.a);
     const low = number >>> 0;
     const length = this.#lists.length(id);
@@ -195,14 +195,14 @@ export class NamedAddresses {
 
   #add(bytes: Uint8Array, start: number, hash: number): number {
     const id = this.#released.pop() ?? this.#made++;
-    if (id >>> ADDRESS_CHUNK_BITS >= this.#chunks.length)
-      this.#chunks.push(new Uint8Array(CHUNK_ADDRESSES * ADDRESS_BYTES));
+    if (id >>> addressChunkBits >= this.#chunks.length)
+      this.#chunks.push(new Uint8Array(chunkAddresses * addressBytes));
     if (id >= this.#hashes.length) {
       const grown = new Uint32Array(this.#hashes.length * 2);
       grown.set(this.#hashes);
       this.#hashes = grown;
     }
-    this.#chunk(id).set(bytes.subarray(start, start + ADDRESS_BYTES), (id & (CHUNK_ADDRESSES - 1)) * ADDRESS_BYTES);
+    this.#chunk(id).set(bytes.subarray(start, start + addressBytes), (id & (chunkAddresses - 1)) * addressBytes);
     this.#hashes[id] = hash;
     this.#count += 1;
     if (this.#count * 5 > this.#slots.length * 3) {
@@ -249,14 +249,14 @@ export class NamedAddresses {
   }
 
   #chunk(id: number): Uint8Array {
-    const chunk = this.#chunks[id >>> ADDRESS_CHUNK_BITS];
+    const chunk = this.#chunks[id >>> addressChunkBits];
     if (chunk === undefined) throw new RangeError(`no address ${id}`);
     return chunk;
   }
 
   bytes(id: number): Uint8Array {
-    const at = (id & (CHUNK_ADDRESSES - 1)) * ADDRESS_BYTES;
-    return this.#chunk(id).subarray(at, at + ADDRESS_BYTES);
+    const at = (id & (chunkAddresses - 1)) * addressBytes;
+    return this.#chunk(id).subarray(at, at + addressBytes);
   }
 
   text(id: number): string {

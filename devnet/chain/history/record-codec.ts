@@ -3,7 +3,7 @@ import { type JsonValue, parseJsonExact, stringifyJsonExact } from "@sluice/wire
 import { type Message, parseTransaction } from "@sluice/wire/transaction";
 import {
   type ExecutedTransaction,
-  MEMO_PROGRAMS,
+  memoPrograms,
   type TokenBalance,
   type TransactionErrorJson,
 } from "../model/index.ts";
@@ -44,10 +44,10 @@ export interface AddressRange {
   readonly until: string | null;
 }
 
-const LINES_MAX = 16_384;
-const LINE_CHARACTERS_MAX = 256;
+const linesMax = 16_384;
+const lineCharactersMax = 256;
 /** Lines that came once lately. */
-const SEEN_MAX = 1_024;
+const seenMax = 1_024;
 
 /**
  * Texts that come again and again, by number: most log lines are a program's name and "invoke", "success" or what it
@@ -72,9 +72,9 @@ export class LineDictionary {
 
   /** The number that a line has now: 0 as long as it has none. */
   #admit(line: string): number {
-    if (line.length > LINE_CHARACTERS_MAX || this.#lines.length >= LINES_MAX) return 0;
+    if (line.length > lineCharactersMax || this.#lines.length >= linesMax) return 0;
     if (!this.#seen.delete(line)) {
-      if (this.#seen.size >= SEEN_MAX) this.#seen.clear();
+      if (this.#seen.size >= seenMax) this.#seen.clear();
       this.#seen.add(line);
       return 0;
     }
@@ -85,12 +85,12 @@ export class LineDictionary {
 }
 
 /** Flags of a record that say whether an error and return data are in it. */
-export const FAILED = 1;
-export const RETURNS = 2;
+export const failed = 1;
+export const returns = 2;
 
-const ADDRESS_BYTES = 32;
+const addressBytes = 32;
 /** In place of a balance's length: it is as it was before. */
-const SAME = 255;
+const same = 255;
 
 /** What running a transaction gave, beside its wire bytes, its name and its place. */
 export type Outcome = Omit<RecordedTransaction, "executed" | "keys"> &
@@ -141,7 +141,7 @@ export class OutcomeCodec {
     const unitPrice = reader.u64();
     const bits = reader.bytes(Math.ceil(keys.length / 8));
     const writable = keys.map((_, key) => (((bits[key >> 3] ?? 0) >> (key & 7)) & 1) === 1);
-    const error = (flags & FAILED) === 0 ? null : this.#error(reader);
+    const error = (flags & failed) === 0 ? null : this.#error(reader);
     const priorityFee = reader.u64();
     const fee = reader.u64();
     const computeUnitsConsumed = reader.u64();
@@ -149,7 +149,7 @@ export class OutcomeCodec {
     const preBalances = Array.from({ length: reader.count() }, () => reader.u64());
     const postBalances = Array.from({ length: reader.count() }, (_, key) => {
       const length = reader.u8();
-      return length === SAME ? (preBalances[key] ?? 0n) : reader.u64Of(length);
+      return length === same ? (preBalances[key] ?? 0n) : reader.u64Of(length);
     });
     const told: string[] = [];
     const preTokenBalances = readTokens(reader, keys, told);
@@ -157,7 +157,7 @@ export class OutcomeCodec {
     const logs = Array.from({ length: reader.count() }, () => this.#lines.read(reader));
     const innerInstructions = readInner(reader);
     const returnData =
-      (flags & RETURNS) === 0 ? null : { programId: readAddress(reader, keys, told), data: reader.sizedBytes() };
+      (flags & returns) === 0 ? null : { programId: readAddress(reader, keys, told), data: reader.sizedBytes() };
     return {
       unitPrice,
       writable,
@@ -194,7 +194,7 @@ function writeBalances({ preBalances, postBalances }: ExecutedTransaction, write
   for (const balance of preBalances) writer.u64(balance);
   writer.count(postBalances.length);
   postBalances.forEach((balance, index) => {
-    if (balance === preBalances[index]) writer.u8(SAME);
+    if (balance === preBalances[index]) writer.u8(same);
     else writer.u64(balance);
   });
 }
@@ -239,7 +239,7 @@ function readAddress(reader: RecordReader, keys: readonly string[], told: string
   const place = reader.count();
   const known = keys[place] ?? told[place - keys.length];
   if (known !== undefined) return known;
-  const address = encodeBase58(reader.bytes(ADDRESS_BYTES));
+  const address = encodeBase58(reader.bytes(addressBytes));
   told.push(address);
   return address;
 }
@@ -259,19 +259,19 @@ function readInner(reader: RecordReader): ExecutedTransaction["innerInstructions
 /** The head of a record: flags, keys, static keys, where these and the signature stand, and the length without keys. */
 const FLAGS = 0;
 const KEYS = 1;
-const STATIC_KEYS = 2;
+const staticKeys = 2;
 const WRITABLE_LOADED = 3;
 const KEYS_START = 4;
-const SIGNATURE_START = 6;
+const signatureStart = 6;
 const LENGTH = 8;
-const HEAD_BYTES = 10;
-const ID_BYTES = 4;
-const SIGNATURE_BYTES = 64;
+const headBytes = 10;
+const idBytes = 4;
+const signatureBytes = 64;
 /** Counts of signers and of readonly keys. */
-const MESSAGE_HEADER_BYTES = 3;
+const messageHeaderBytes = 3;
 
 const HAS_MEMO = 4;
-const IS_VOTE = 8;
+const isVote = 8;
 
 function u16(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
@@ -279,14 +279,14 @@ function u16(bytes: Uint8Array, at: number): number {
 
 /** Where the signature of a record stands: 64 bytes. */
 export function signatureAt({ bytes, start }: RecordPlace): number {
-  return start + HEAD_BYTES + (bytes[start + KEYS] ?? 0) * ID_BYTES + u16(bytes, start + SIGNATURE_START);
+  return start + headBytes + (bytes[start + KEYS] ?? 0) * idBytes + u16(bytes, start + signatureStart);
 }
 
 /** The ids of the addresses that a record names. */
 export function* idsOf({ bytes, start }: RecordPlace): Generator<number> {
   const count = bytes[start + KEYS] ?? 0;
   for (let key = 0; key < count; key += 1) {
-    const at = start + HEAD_BYTES + key * ID_BYTES;
+    const at = start + headBytes + key * idBytes;
     yield (u16(bytes, at) | (u16(bytes, at + 2) << 16)) >>> 0;
   }
 }
@@ -303,12 +303,12 @@ export interface RecordSummary {
 function keysStartOf(message: Message, bytes: Uint8Array): number {
   if (message.version === 1) return message.keyBytes(0).byteOffset - bytes.byteOffset;
   const countBytes = message.staticKeyCount < 128 ? 1 : 2;
-  return message.start + (message.version === 0 ? 1 : 0) + MESSAGE_HEADER_BYTES + countBytes;
+  return message.start + (message.version === 0 ? 1 : 0) + messageHeaderBytes + countBytes;
 }
 
 function hasMemo(message: Message, keys: readonly string[]): boolean {
-  if (!keys.some((key) => MEMO_PROGRAMS.has(key))) return false;
-  return message.instructions.some(({ programIndex }) => MEMO_PROGRAMS.has(keys[programIndex] ?? ""));
+  if (!keys.some((key) => memoPrograms.has(key))) return false;
+  return message.instructions.some(({ programIndex }) => memoPrograms.has(keys[programIndex] ?? ""));
 }
 
 /**
@@ -338,23 +338,23 @@ export class RecordCodec {
     const writer = this.#writer;
     writer.reset();
     writer.u8(
-      (executed.error === null ? 0 : FAILED) |
-        (executed.returnData === null ? 0 : RETURNS) |
+      (executed.error === null ? 0 : failed) |
+        (executed.returnData === null ? 0 : returns) |
         (hasMemo(message, keys) ? HAS_MEMO : 0) |
-        (executed.isVote ? IS_VOTE : 0),
+        (executed.isVote ? isVote : 0),
     );
     writer.u8(keys.length);
     writer.u8(count);
     writer.u8(loadedAddresses.writable.length);
     writer.u16(keysStart);
-    writer.u16(signaturesStart > keysStart ? signaturesStart - count * ADDRESS_BYTES : signaturesStart);
-    writer.u16(bytes.length - count * ADDRESS_BYTES);
+    writer.u16(signaturesStart > keysStart ? signaturesStart - count * addressBytes : signaturesStart);
+    writer.u16(bytes.length - count * addressBytes);
     for (let key = 0; key < count; key += 1) {
-      writer.u32(this.#addresses.name(bytes, keysStart + key * ADDRESS_BYTES, number));
+      writer.u32(this.#addresses.name(bytes, keysStart + key * addressBytes, number));
     }
     for (const loaded of loadedAddresses.writable) writer.u32(this.#addresses.nameText(loaded, number));
     for (const loaded of loadedAddresses.readonly) writer.u32(this.#addresses.nameText(loaded, number));
-    writer.bytesWithout(bytes, keysStart, count * ADDRESS_BYTES);
+    writer.bytesWithout(bytes, keysStart, count * addressBytes);
     this.#outcomes.write(recorded, writer);
     return writer.written;
   }
@@ -363,7 +363,7 @@ export class RecordCodec {
   read(place: RecordPlace, slot: bigint, index: number): RecordedTransaction {
     const { bytes, start } = place;
     const flags = bytes[start + FLAGS] ?? 0;
-    const count = bytes[start + STATIC_KEYS] ?? 0;
+    const count = bytes[start + staticKeys] ?? 0;
     const keys = Array.from(idsOf(place), (id) => this.#addresses.text(id));
     const loaded = keys.slice(count);
     const writableLoaded = bytes[start + WRITABLE_LOADED] ?? 0;
@@ -375,7 +375,7 @@ export class RecordCodec {
       index,
       bytes: this.#wireBytes(place),
       loadedAddresses: { writable: loaded.slice(0, writableLoaded), readonly: loaded.slice(writableLoaded) },
-      isVote: (flags & IS_VOTE) !== 0,
+      isVote: (flags & isVote) !== 0,
       ...told,
     };
     return { executed, keys, writable, unitPrice, priorityFee };
@@ -385,7 +385,7 @@ export class RecordCodec {
     const { bytes, start } = place;
     const flags = bytes[start + FLAGS] ?? 0;
     const error =
-      (flags & FAILED) === 0
+      (flags & failed) === 0
         ? null
         : this.#outcomes.readError(new RecordReader(bytes, this.#outcomeAt(place)), bytes[start + KEYS] ?? 0);
     return { signature: encodeBase58(this.#signature(place)), error, hasMemo: (flags & HAS_MEMO) !== 0 };
@@ -393,7 +393,7 @@ export class RecordCodec {
 
   /** The price of a unit, if the transaction is no vote and locks all these addresses for writing; else null. */
   unitPrice(place: RecordPlace, ids: readonly number[]): bigint | null {
-    if (((place.bytes[place.start + FLAGS] ?? 0) & IS_VOTE) !== 0) return null;
+    if (((place.bytes[place.start + FLAGS] ?? 0) & isVote) !== 0) return null;
     const reader = new RecordReader(place.bytes, this.#outcomeAt(place));
     const price = reader.u64();
     const named = [...idsOf(place)];
@@ -406,27 +406,27 @@ export class RecordCodec {
   }
 
   #outcomeAt({ bytes, start }: RecordPlace): number {
-    return start + HEAD_BYTES + (bytes[start + KEYS] ?? 0) * ID_BYTES + u16(bytes, start + LENGTH);
+    return start + headBytes + (bytes[start + KEYS] ?? 0) * idBytes + u16(bytes, start + LENGTH);
   }
 
   #signature(place: RecordPlace): Uint8Array {
     const at = signatureAt(place);
-    return place.bytes.subarray(at, at + SIGNATURE_BYTES);
+    return place.bytes.subarray(at, at + signatureBytes);
   }
 
   #wireBytes(place: RecordPlace): Uint8Array {
     const { bytes, start } = place;
-    const count = bytes[start + STATIC_KEYS] ?? 0;
+    const count = bytes[start + staticKeys] ?? 0;
     const keysStart = u16(bytes, start + KEYS_START);
     const length = u16(bytes, start + LENGTH);
-    const from = start + HEAD_BYTES + (bytes[start + KEYS] ?? 0) * ID_BYTES;
-    const wire = new Uint8Array(length + count * ADDRESS_BYTES);
+    const from = start + headBytes + (bytes[start + KEYS] ?? 0) * idBytes;
+    const wire = new Uint8Array(length + count * addressBytes);
     wire.set(bytes.subarray(from, from + keysStart));
     let at = keysStart;
     for (const id of idsOf(place)) {
-      if (at === keysStart + count * ADDRESS_BYTES) break;
+      if (at === keysStart + count * addressBytes) break;
       wire.set(this.#addresses.bytes(id), at);
-      at += ADDRESS_BYTES;
+      at += addressBytes;
     }
     wire.set(bytes.subarray(from + keysStart, from + length), at);
     return wire;

@@ -1,14 +1,14 @@
 import { decodeAddress } from "@sluice/wire/base58";
 
-const START_BYTES = 16_384;
-const ADDRESS_BYTES = 32;
+const startBytes = 16_384;
+const addressBytes = 32;
 
 /**
  * Writes one record after another into the same memory. A u64 takes a byte for its length and as many as it needs; a
  * count takes seven bits a byte.
  */
 export class RecordWriter {
-  #bytes = new Uint8Array(START_BYTES);
+  #bytes = new Uint8Array(startBytes);
   #length = 0;
   readonly #long = new BigUint64Array(1);
   readonly #longBytes = new Uint8Array(this.#long.buffer);
@@ -87,7 +87,7 @@ export class RecordWriter {
 
   address(value: string): void {
     const bytes = decodeAddress(value);
-    if (bytes?.length !== ADDRESS_BYTES) throw new TypeError(`not an address: ${value}`);
+    if (bytes?.length !== addressBytes) throw new TypeError(`not an address: ${value}`);
     this.bytes(bytes);
   }
 }
@@ -153,8 +153,8 @@ export class RecordReader {
   }
 }
 
-const CHUNK_BYTES = 1_024 * 1_024;
-const CHUNK_RECORDS_MIN = 1_024;
+const chunkBytes = 1_024 * 1_024;
+const chunkRecordsMin = 1_024;
 
 interface Chunk {
   readonly bytes: Uint8Array;
@@ -195,11 +195,11 @@ export class RecordLog {
     let chunk = this.#chunks.at(-1);
     if (chunk === undefined || chunk.used + record.length > chunk.bytes.length) {
       chunk = {
-        bytes: new Uint8Array(Math.max(CHUNK_BYTES, record.length)),
+        bytes: new Uint8Array(Math.max(chunkBytes, record.length)),
         first: this.#end,
         count: 0,
         used: 0,
-        starts: new Uint32Array(CHUNK_RECORDS_MIN),
+        starts: new Uint32Array(chunkRecordsMin),
       };
       this.#chunks.push(chunk);
     }

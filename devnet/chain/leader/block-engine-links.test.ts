@@ -7,9 +7,9 @@ import type { LinkOptions } from "./block-engine-link.ts";
 import { BlockEngineLinks } from "./block-engine-links.ts";
 import { FakeBlockEngine, packetOf } from "./testing/fake-block-engine.ts";
 
-const SOL = 1_000_000_000n;
+const sol = 1_000_000_000n;
 const KEY = "4fYNw3dojWmQ4dXtSGE9epjRGy9pFSx62YypT7avPYvA" as Address;
-const QUICK: LinkOptions = { nearest: true, retryMs: 10, tickMs: 10 };
+const quick: LinkOptions = { nearest: true, retryMs: 10, tickMs: 10 };
 
 let stack = new AsyncDisposableStack();
 afterEach(async () => {
@@ -34,10 +34,10 @@ async function cast(
   set(engine);
   const manual = stack.use(await startManualChain({ validators }));
   const links = stack.use(
-    new BlockEngineLinks({ ...QUICK, ...options }, { chain: manual.chain, now: () => Date.now() }),
+    new BlockEngineLinks({ ...quick, ...options }, { chain: manual.chain, now: () => Date.now() }),
   );
   const payer = Keypair.generate();
-  manual.fund(payer, 100n * SOL);
+  manual.fund(payer, 100n * sol);
   await manual.closeSlots(1);
   await links.connect(engine.url);
   return { manual, engine, links, payer };
@@ -59,8 +59,8 @@ test("a validator signs in, reads bundles and packets, and what they hold lands"
   const { manual, engine, links } = all;
   const identity = identityOf(manual);
   await engine.subscribed(identity);
-  const bundle = [payment(all, SOL), payment(all, 2n * SOL)];
-  const packet = payment(all, 3n * SOL);
+  const bundle = [payment(all, sol), payment(all, 2n * sol)];
+  const packet = payment(all, 3n * sol);
   engine.sendBundles(identity, [null, bundle.map(packetOf)]);
   engine.sendPackets(identity, null);
   engine.sendPackets(identity, [packetOf(packet)]);
@@ -78,7 +78,7 @@ test("each validator has a connection of its own, and its bundles run in its own
   expect(engine.calls.get("GenerateAuthChallenge")).toBe(5);
   const now = chain.cluster.leaderOf(chain.openSlot);
   const others = chain.genesis.validators.map(({ identity }) => identity).filter((identity) => identity !== now);
-  const bundles = new Map([now, ...others].map((identity, at) => [identity, payment(all, SOL + BigInt(at))]));
+  const bundles = new Map([now, ...others].map((identity, at) => [identity, payment(all, sol + BigInt(at))]));
   for (const [identity, transaction] of bundles) engine.sendBundle(identity, [packetOf(transaction)]);
   await until(() => links.facts.every((link) => link.bundles === 1));
   for (let closed = 0; closed < 24; closed += 1) {
@@ -156,7 +156,7 @@ test("an engine that is there only later, is killed, and comes back is found eac
   for (let life = 1; life <= 3; life += 1) {
     await engine.listen();
     await until(() => links.facts[0]?.connections === life && links.facts[0].connected);
-    const bundle = [payment(all, SOL + BigInt(life))];
+    const bundle = [payment(all, sol + BigInt(life))];
     engine.sendBundle(identity, bundle.map(packetOf));
     await until(() => links.facts[0]?.bundles === life);
     await manual.closeSlots(1);
@@ -223,7 +223,7 @@ test("a fork that abandons a bundle's slot takes all of it back, and it may be d
   await engine.subscribed(identityOf(manual));
   await manual.closeSlots(2);
   const before = chain.accounts.lamports;
-  const bundle = [payment(all, SOL), payment(all, 2n * SOL)];
+  const bundle = [payment(all, sol), payment(all, 2n * sol)];
   const deliver = async (times: number) => {
     engine.sendBundle(identityOf(manual), bundle.map(packetOf));
     await until(() => links.facts[0]?.bundles === times);

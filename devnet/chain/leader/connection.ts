@@ -13,7 +13,7 @@ import type { EngineChannel } from "./grpc.ts";
 import { Session } from "./tokens.ts";
 
 /** A packet's buffer. Source: jito-solana, PACKET_DATA_SIZE with v1 transactions. */
-const PACKET_BYTES_MAX = 4_096;
+const packetBytesMax = 4_096;
 
 /**
  * A packet as a validator takes it from a block engine: `meta.size` is how much of the data counts. One that is longer
@@ -22,15 +22,15 @@ const PACKET_BYTES_MAX = 4_096;
  */
 export function readPacket({ data, meta }: PacketMessage): BundlePacket {
   const size = BigInt(meta?.size ?? 0);
-  if (data.length > PACKET_BYTES_MAX || size > BigInt(data.length)) return { data, isDiscarded: true };
+  if (data.length > packetBytesMax || size > BigInt(data.length)) return { data, isDiscarded: true };
   return { data: data.subarray(0, Number(size)), isDiscarded: false };
 }
 
 /** Source: jito-solana, the block engine stage's maintenance. */
-const FEE_INFO_EVERY_MS = 600_000;
-const COMMISSION_MAX = 100n;
+const feeInfoEveryMs = 600_000;
+const commissionMax = 100n;
 /** 32 zeros, which no builder has. */
-const DEFAULT_KEY = programs.system;
+const defaultKey = programs.system;
 
 export interface ConnectionOptions {
   /** Between looks at what is due. */
@@ -52,8 +52,8 @@ export interface ConnectionDependencies {
 /** Reads who builds blocks. Throws when a validator must not work with that. */
 export function readFeeInfo({ pubkey, commission }: BlockBuilderFeeInfoMessage): BlockBuilder {
   const commissionPercent = BigInt(commission);
-  if (commissionPercent > COMMISSION_MAX) throw new Error("block builder commission must be <= 100");
-  if (!isAddress(pubkey) || pubkey === DEFAULT_KEY) throw new Error("invalid block builder pubkey");
+  if (commissionPercent > commissionMax) throw new Error("block builder commission must be <= 100");
+  if (!isAddress(pubkey) || pubkey === defaultKey) throw new Error("invalid block builder pubkey");
   return { address: pubkey as Address, commissionPercent };
 }
 
@@ -90,7 +90,7 @@ export async function holdConnection(
       await session.renewIfDue();
       if (now() < feeInfoDue) return;
       deps.builder(readFeeInfo(await channel.ask<BlockBuilderFeeInfoMessage>("feeInfo", {}, session.token)));
-      feeInfoDue = now() + FEE_INFO_EVERY_MS;
+      feeInfoDue = now() + feeInfoEveryMs;
     };
     await tick();
     deps.connected();

@@ -2,9 +2,9 @@ import type { BlockEngineEndpointsMessage } from "@sluice/contract/proto";
 import type { EngineChannel } from "./grpc.ts";
 
 /** Times that each region is asked. Source: jito-solana, ping_and_rank_endpoints. */
-const PROBES = 3;
+const probes = 3;
 /** Regions that are asked at most. */
-const REGIONS_MAX = 32;
+const regionsMax = 32;
 
 export interface EndpointDependencies {
   readonly open: (url: string) => Pick<EngineChannel, "ask"> & Disposable;
@@ -20,7 +20,7 @@ async function endpointsOf(url: string, deps: EndpointDependencies): Promise<Blo
 /** The shortest time in which a region answered; null when it never did. */
 async function roundTrip(url: string, deps: EndpointDependencies): Promise<number | null> {
   let best: number | null = null;
-  for (let probe = 0; probe < PROBES; probe += 1) {
+  for (let probe = 0; probe < probes; probe += 1) {
     const asked = deps.monotonic();
     try {
       await endpointsOf(url, deps);
@@ -45,7 +45,7 @@ export async function findEndpoints(
 ): Promise<readonly string[]> {
   const { global_endpoint: global, regioned_endpoints: regions } = await endpointsOf(url, deps);
   if (nearest) {
-    const urls = regions.slice(0, REGIONS_MAX).map((region) => region.block_engine_url);
+    const urls = regions.slice(0, regionsMax).map((region) => region.block_engine_url);
     const timed = await Promise.all(urls.map(async (region) => ({ region, took: await roundTrip(region, deps) })));
     const reached = timed.flatMap(({ region, took }) => (took === null ? [] : [{ region, took }]));
     if (reached.length > 0) return reached.sort((one, other) => one.took - other.took).map(({ region }) => region);

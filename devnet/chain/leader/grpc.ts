@@ -3,7 +3,7 @@ import { loadSync, type MethodDefinition, type PackageDefinition } from "@grpc/p
 import { protoFiles, protoLoading } from "@sluice/contract/proto";
 
 /** How long one call may take, and how long a stream may take to begin. Source: jito-solana, CONNECTION_TIMEOUT. */
-const CALL_TIMEOUT_MS = 10_000;
+const callTimeoutMs = 10_000;
 
 /** Calls of the block engine that a validator makes. */
 export const calls = {
@@ -83,7 +83,7 @@ export class EngineChannel implements Disposable {
     const { path, requestSerialize, responseDeserialize } = methodOf(this.#services, call);
     this.#signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const deadline = Date.now() + CALL_TIMEOUT_MS;
+    const deadline = Date.now() + callTimeoutMs;
     const asked = this.#client.makeUnaryRequest(
       path,
       requestSerialize,
@@ -123,9 +123,9 @@ export class EngineChannel implements Disposable {
       handlers.over(fault);
     };
     const timer = setTimeout(() => {
-      over(new Error(`${path} did not begin in ${CALL_TIMEOUT_MS} ms`));
+      over(new Error(`${path} did not begin in ${callTimeoutMs} ms`));
       stream.cancel();
-    }, CALL_TIMEOUT_MS);
+    }, callTimeoutMs);
     stream.on("metadata", () => {
       clearTimeout(timer);
       resolve();

@@ -10,17 +10,17 @@ import { Draw } from "../traffic/draw.ts";
 import { BlockEngineLinks } from "./block-engine-links.ts";
 import { FakeBlockEngine, packetOf } from "./testing/fake-block-engine.ts";
 
-const SOL = 1_000_000_000n;
+const sol = 1_000_000_000n;
 const PAYERS = 12;
-const VALIDATORS = 3;
-const BUNDLES_A_SLOT_MAX = 8;
-const ORDINARY_A_SLOT_MAX = 20;
+const validators = 3;
+const bundlesASlotMax = 8;
+const ordinaryASlotMax = 20;
 /** Half of each fee is burned, and the rest is the validator's. */
 const BURNED = 2_500n;
 /** More than any payer holds. */
-const TOO_MUCH = 10_000_000n * SOL;
+const tooMuch = 10_000_000n * sol;
 /** Turns of the event loop that a delivery is given before its slot ends, whether it has come by then or not. */
-const TURNS_MAX = 400;
+const turnsMax = 400;
 
 interface Sent {
   readonly ids: readonly string[];
@@ -60,7 +60,7 @@ function drawBundle(stage: Stage): Transaction[] {
   const { draw, sent } = stage;
   const bundle = Array.from({ length: 1 + draw.below(5) }, () => payment(stage, BigInt(1 + draw.below(1_000_000))));
   const fails = draw.below(3) === 0;
-  if (fails) bundle[draw.below(bundle.length)] = payment(stage, TOO_MUCH);
+  if (fails) bundle[draw.below(bundle.length)] = payment(stage, tooMuch);
   sent.push({ ids: bundle.map(({ id }) => id), fails });
   return bundle;
 }
@@ -71,11 +71,11 @@ function deliver(stage: Stage): void {
   const { chain } = manual;
   const builder = draw.pick(payers)?.address as Address | undefined;
   if (builder !== undefined) engine.feeInfo = { pubkey: builder, commission: String(draw.below(101)) };
-  for (let left = 1 + draw.below(BUNDLES_A_SLOT_MAX); left > 0; left -= 1) {
+  for (let left = 1 + draw.below(bundlesASlotMax); left > 0; left -= 1) {
     const leader = chain.cluster.leaderOf(chain.openSlot + BigInt(draw.below(2) * draw.below(12)));
     const packets = drawBundle(stage).map(packetOf);
     engine.sendBundles(leader, draw.below(5) === 0 ? [packets, null, packets] : [packets]);
-    for (let ordinary = draw.below(ORDINARY_A_SLOT_MAX / 4); ordinary > 0; ordinary -= 1) {
+    for (let ordinary = draw.below(ordinaryASlotMax / 4); ordinary > 0; ordinary -= 1) {
       chain.submit(payment(stage, BigInt(1 + draw.below(1_000_000))));
     }
   }
@@ -86,10 +86,10 @@ async function runSlot(stage: Stage): Promise<void> {
   const { draw, engine, manual, svm, links } = stage;
   const { chain } = manual;
   deliver(stage);
-  const killAt = draw.below(3) === 0 ? draw.below(TURNS_MAX) : -1;
+  const killAt = draw.below(3) === 0 ? draw.below(turnsMax) : -1;
   const received = () => links.facts.reduce((sum, link) => sum + link.bundles, 0);
   const before = received();
-  for (let turn = 0; turn < TURNS_MAX; turn += 1) {
+  for (let turn = 0; turn < turnsMax; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
     if (turn === killAt && !svm.isEnded) {
       process.kill(svm.facts.pid, "SIGKILL");
@@ -148,13 +148,13 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   const draw = new Draw(`leader-bundles/${seed}`);
   await using engine = await FakeBlockEngine.start();
   const bounds = { pendingMax: 1_000_000, transactionsMax: 20 * n + 10_000, slotsMax: 10_000_000 };
-  const options = { ...bounds, validators: VALIDATORS, confirmedAfter: 8 };
+  const options = { ...bounds, validators: validators, confirmedAfter: 8 };
   await using manual = await startManualChain(options, svm);
   const { chain } = manual;
   const payers = Array.from({ length: PAYERS }, (_, index) => new GenesisKeypair("payers", String(index)));
   const { blockhash } = chain.at("processed");
   for (const { publicKey } of payers) {
-    chain.submit(airdropTransaction(chain.genesis.faucet, publicKey, 100_000n * SOL, blockhash, 0));
+    chain.submit(airdropTransaction(chain.genesis.faucet, publicKey, 100_000n * sol, blockhash, 0));
   }
   await manual.closeSlots(12);
   await using links = new BlockEngineLinks(

@@ -4,7 +4,7 @@ import type { GenesisKeypair } from "../model/index.ts";
 import type { EngineChannel } from "./grpc.ts";
 
 /** A token is replaced when it has this long to live. Source: jito-solana, maybe_refresh_auth_tokens. */
-const RENEWED_BEFORE_MS = 1_000;
+const renewedBeforeMs = 1_000;
 
 interface Token {
   readonly value: string;
@@ -51,7 +51,7 @@ export class Session {
 
   /** Renews what is about to expire: the access token by the other one, both by signing in again. */
   async renewIfDue(): Promise<void> {
-    const soon = this.#deps.now() + RENEWED_BEFORE_MS;
+    const soon = this.#deps.now() + renewedBeforeMs;
     if (this.#refresh.expiresAt <= soon) {
       const { access, refresh } = await newTokens(this.#deps);
       this.#access = access;

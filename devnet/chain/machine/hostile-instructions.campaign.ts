@@ -113,8 +113,8 @@ interface Tally {
 }
 
 /** One chain lives through this many transactions: sooner or later one of them takes the payer's account away. */
-const TRANSACTIONS_PER_CHAIN = 1_000;
-const TRANSACTIONS_PER_SLOT = 100;
+const transactionsPerChain = 1_000;
+const transactionsPerSlot = 100;
 
 async function runOneChain(random: (below: number) => number, n: number, tally: Tally, svm: Svm): Promise<void> {
   await using manual = await startManualChain({ slotsMax: 300 }, svm);
@@ -122,7 +122,7 @@ async function runOneChain(random: (below: number) => number, n: number, tally: 
   const end = tally.sent + n;
   while (tally.sent < end) {
     const cast = castOf(chain);
-    for (let sent = 0; sent < TRANSACTIONS_PER_SLOT && tally.sent < end; sent += 1) {
+    for (let sent = 0; sent < transactionsPerSlot && tally.sent < end; sent += 1) {
       const transaction = hostileTransaction(random, cast);
       if (transaction === null) continue;
       chain.submit(transaction, true);
@@ -149,7 +149,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   let ended = 0;
   for (let chains = 0; tally.sent < n; chains += 1) {
     const process = chains % 2 === 1 ? new MachineProcess() : null;
-    const most = Math.min(TRANSACTIONS_PER_CHAIN, n - tally.sent);
+    const most = Math.min(transactionsPerChain, n - tally.sent);
     await runOneChain(random, most, tally, process ?? new LiteSvmMachine());
     ended += process?.facts.ended ?? 0;
   }

@@ -4,11 +4,11 @@ import { airdropTransaction } from "../rpc/airdrop.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
 import { Draw } from "../traffic/draw.ts";
 
-const SOL = 1_000_000_000n;
-const PAYERS = 16;
+const sol = 1_000_000_000n;
+const payers = 16;
 /** Payments of one slot, and how often the machine is killed in one at most. */
-const PAYMENTS_MAX = 400;
-const KILLS_MAX = 2;
+const paymentsMax = 400;
+const killsMax = 2;
 /** Half of each fee is burned, and the rest is the validator's. */
 const BURNED = 2_500n;
 
@@ -21,11 +21,11 @@ interface Sent {
 async function runSlot(manual: ManualChain, svm: MachineProcess, cast: Cast, draw: Draw, sent: Sent): Promise<void> {
   const { chain } = manual;
   const { blockhash } = chain.at("processed");
-  const payments = 1 + draw.below(PAYMENTS_MAX);
-  const kills = draw.below(KILLS_MAX + 1);
+  const payments = 1 + draw.below(paymentsMax);
+  const kills = draw.below(killsMax + 1);
   const killAt = new Set(Array.from({ length: kills }, () => draw.below(payments)));
   for (let index = 0; index < payments; index += 1) {
-    const payer = cast.payers[sent.signatures.length % PAYERS] ?? cast.receiver;
+    const payer = cast.payers[sent.signatures.length % payers] ?? cast.receiver;
     const lamports = 1_000_000n + BigInt(sent.signatures.length);
     const transaction = airdropTransaction(payer, cast.receiver.publicKey, lamports, blockhash, 0);
     chain.submit(transaction, draw.below(2) === 0);
@@ -72,12 +72,12 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   await using manual = await startManualChain({ pendingMax: 1_000_000, transactionsMax: n + 10_000 }, svm);
   const { chain } = manual;
   const cast = {
-    payers: Array.from({ length: PAYERS }, (_, index) => new GenesisKeypair("payers", String(index))),
+    payers: Array.from({ length: payers }, (_, index) => new GenesisKeypair("payers", String(index))),
     receiver: new GenesisKeypair("receiver", "0"),
   };
   const { blockhash } = chain.at("processed");
   for (const { publicKey } of cast.payers) {
-    chain.submit(airdropTransaction(chain.genesis.faucet, publicKey, 100_000n * SOL, blockhash, 0));
+    chain.submit(airdropTransaction(chain.genesis.faucet, publicKey, 100_000n * sol, blockhash, 0));
   }
   await manual.closeSlots(1);
   const lamportsBefore = chain.accounts.lamports;

@@ -14,7 +14,7 @@ import { type ManualChain, signed, startManualChain } from "../testing/chain.ts"
 import { hostileTransactions } from "./hostile-instructions.campaign.ts";
 import { run } from "./machine-kills.campaign.ts";
 
-const SOL = 1_000_000_000n;
+const sol = 1_000_000_000n;
 
 function transfer(manual: ManualChain, payer: Keypair, to: Keypair, lamports: bigint) {
   const { publicKey: toPubkey } = to;
@@ -64,7 +64,7 @@ test("bundles end the same, run or simulated over older banks, wherever the mach
     await using manual = await startManualChain({}, svm);
     const { chain } = manual;
     const found: unknown[] = [];
-    const payment = (distinct: number, lamports = SOL) => {
+    const payment = (distinct: number, lamports = sol) => {
       const { faucet } = chain.genesis;
       const receiver = new Uint8Array(32).fill(distinct + 1);
       return airdropTransaction(faucet, receiver, lamports, chain.at("confirmed").blockhash, distinct);
@@ -121,7 +121,7 @@ for (const version of ["legacy", 0, 1] as const) {
       if (spoilt) signature[7] = (signature[7] ?? 0) ^ 1;
       return parsedTransaction(encodeTransaction({ signatures: [signature], message }));
     };
-    const [right, wrong] = [pay(SOL, false), pay(2n * SOL, true)];
+    const [right, wrong] = [pay(sol, false), pay(2n * sol, true)];
     const simulate = async (transaction: typeof right) =>
       (await chain.simulate({ transaction, commitment: "processed", checkAge: true, verify: true })).error;
     expect([await simulate(right), await simulate(wrong)]).toEqual([null, "SignatureFailure"]);
@@ -143,9 +143,9 @@ test("killed during simulations and while it is idle, the machine comes back: th
   await using manual = await startManualChain({}, svm);
   const { chain } = manual;
   const payer = Keypair.generate();
-  manual.fund(payer, SOL);
+  manual.fund(payer, sol);
   await manual.closeSlots(1);
-  const transaction = transfer(manual, payer, Keypair.generate(), SOL / 2n);
+  const transaction = transfer(manual, payer, Keypair.generate(), sol / 2n);
   const simulate = async () => {
     const { error, postBalances } = await chain.simulate({ transaction, commitment: "processed", checkAge: true });
     return { error, postBalances };
@@ -165,9 +165,9 @@ test("a rebuilt machine holds what the bank holds: accounts that are gone stay g
   await using manual = await startManualChain({}, svm);
   const { chain } = manual;
   const payer = Keypair.generate();
-  manual.fund(payer, SOL);
+  manual.fund(payer, sol);
   await manual.closeSlots(1);
-  chain.submit(transfer(manual, payer, Keypair.generate(), SOL - 5_000n));
+  chain.submit(transfer(manual, payer, Keypair.generate(), sol - 5_000n));
   await manual.closeSlots(40);
   await svm.rebuild([...chain.accounts.all(chain.openSlot)].map(([address, account]) => ({ address, account })));
   const held = new Map((await svm.genesisAccounts()).map(({ address, account }) => [address, account]));
@@ -198,8 +198,8 @@ test("the machine releases what it handed out: its memory does not grow with the
   const account = { data: new Uint8Array(), owner: programs.system, executable: false, rentEpoch: 0n };
   const [address, other] = [payer.publicKey.toBase58(), to.publicKey.toBase58()];
   await svm.write([
-    { address, account: { ...account, lamports: 1_000_000n * SOL } },
-    { address: other, account: { ...account, lamports: SOL } },
+    { address, account: { ...account, lamports: 1_000_000n * sol } },
+    { address: other, account: { ...account, lamports: sol } },
   ]);
   const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to.publicKey, lamports: 1n });
   // Head, keys and blockhash of a legacy transaction of one signature and three keys.

@@ -20,7 +20,7 @@ export {
   standInProgram,
   systemAccount,
 } from "./native-accounts.ts";
-export { CACHED_OWNERS, MEMO_PROGRAMS } from "./programs.ts";
+export { cachedOwners, memoPrograms } from "./programs.ts";
 export type {
   BankSlot,
   Block,
@@ -38,8 +38,8 @@ export {
   isTokenAccountAt,
   isTokenProgram,
   mintState,
-  TOKEN_AMOUNT_OFFSET,
   tokenAmount,
+  tokenAmountOffset,
   tokenBalances,
   tokenKeys,
 } from "./token-state.ts";

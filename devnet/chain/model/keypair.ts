@@ -2,8 +2,8 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } f
 import { encodeBase58 } from "@sluice/wire/base58";
 
 /** DER of an Ed25519 private key up to its 32-byte seed. Source: RFC 8410. */
-const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-const SPKI_PREFIX_BYTES = 12;
+const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
+const spkiPrefixBytes = 12;
 
 /** A key pair of the chain's own genesis: the same text gives the same pair, so a seed names a whole chain. */
 export class GenesisKeypair {
@@ -13,9 +13,9 @@ export class GenesisKeypair {
 
   constructor(chainSeed: string, role: string) {
     const seed = createHash("sha256").update(`${chainSeed}/${role}`).digest();
-    this.#privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: "der", type: "pkcs8" });
+    this.#privateKey = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: "der", type: "pkcs8" });
     const spki = createPublicKey(this.#privateKey).export({ format: "der", type: "spki" });
-    this.publicKey = new Uint8Array(spki.subarray(SPKI_PREFIX_BYTES));
+    this.publicKey = new Uint8Array(spki.subarray(spkiPrefixBytes));
     this.address = encodeBase58(this.publicKey);
   }
 

@@ -6,9 +6,9 @@ import { feeRules } from "@sluice/wire/runtime-rules";
 import type { ChainAccount } from "./records.ts";
 
 const rentExemptEpoch = 0xffff_ffff_ffff_ffffn;
-const SLOT_HASHES_MAX = 512;
-const RECENT_BLOCKHASHES_MAX = 150;
-const SLOT_HISTORY_BITS = 1_048_576n;
+const slotHashesMax = 512;
+const recentBlockhashesMax = 150;
+const slotHistoryBits = 1_048_576n;
 
 /** Lamports that make `bytes` of data rent exempt: 6,960 for each byte and 128 bytes of overhead. */
 export function rentExemptLamports(bytes: number): bigint {
@@ -59,18 +59,18 @@ export interface SlotHash {
 
 /** At most the newest 512, newest first. */
 export function slotHashesSysvar(newestFirst: readonly SlotHash[]): AccountWrite {
-  const kept = newestFirst.slice(0, SLOT_HASHES_MAX);
+  const kept = newestFirst.slice(0, slotHashesMax);
   const writer = new ByteWriter().u64(BigInt(kept.length));
   for (const { slot, hash } of kept) writer.u64(slot).bytes(hash);
-  return sysvar(sysvars.slotHashes, writer.finish(8 + SLOT_HASHES_MAX * 40));
+  return sysvar(sysvars.slotHashes, writer.finish(8 + slotHashesMax * 40));
 }
 
 /** At most the newest 150, newest first. */
 export function recentBlockhashesSysvar(newestFirst: readonly Uint8Array[]): AccountWrite {
-  const kept = newestFirst.slice(0, RECENT_BLOCKHASHES_MAX);
+  const kept = newestFirst.slice(0, recentBlockhashesMax);
   const writer = new ByteWriter().u64(BigInt(kept.length));
   for (const hash of kept) writer.bytes(hash).u64(feeRules.lamportsPerSignature);
-  return sysvar(sysvars.recentBlockhashes, writer.finish(8 + RECENT_BLOCKHASHES_MAX * 40));
+  return sysvar(sysvars.recentBlockhashes, writer.finish(8 + recentBlockhashesMax * 40));
 }
 
 export interface StakeHistoryEntry {
@@ -89,12 +89,12 @@ export function stakeHistorySysvar(newestFirst: readonly StakeHistoryEntry[]): A
 
 /** The bit vector of slots that have a block, as an account's bytes: 131,097 of them. */
 export class SlotHistory {
-  readonly #words = new BigUint64Array(Number(SLOT_HISTORY_BITS / 64n));
+  readonly #words = new BigUint64Array(Number(slotHistoryBits / 64n));
   #next = 0n;
 
   /** Slots between the one added before and this one had no block; their bits may be old ones that came round. */
   add(slot: bigint): void {
-    if (slot >= this.#next + SLOT_HISTORY_BITS) this.#words.fill(0n);
+    if (slot >= this.#next + slotHistoryBits) this.#words.fill(0n);
     else for (let skipped = this.#next; skipped < slot; skipped += 1n) this.#set(skipped, 0n);
     this.#set(slot, 1n);
     this.#next = slot + 1n;
@@ -107,7 +107,7 @@ export class SlotHistory {
   }
 
   #set(slot: bigint, value: 0n | 1n): void {
-    const bit = slot % SLOT_HISTORY_BITS;
+    const bit = slot % slotHistoryBits;
     const word = Number(bit / 64n);
     const cleared = (this.#words[word] ?? 0n) & ~(1n << (bit % 64n));
     this.#words[word] = cleared | (value << (bit % 64n));
@@ -116,7 +116,7 @@ export class SlotHistory {
   sysvar(nextSlot: bigint): AccountWrite {
     const words = new Uint8Array(this.#words.buffer);
     const writer = new ByteWriter().u8(1).u64(BigInt(this.#words.length)).bytes(words);
-    return sysvar(sysvars.slotHistory, writer.u64(SLOT_HISTORY_BITS).u64(nextSlot).finish());
+    return sysvar(sysvars.slotHistory, writer.u64(slotHistoryBits).u64(nextSlot).finish());
   }
 }
 

@@ -1,10 +1,10 @@
 import { programs, sysvars } from "@sluice/wire/programs";
 
 /** The memo programs whose texts a node lists with a transaction's signature. */
-export const MEMO_PROGRAMS: ReadonlySet<string> = new Set([programs.memoV1, programs.memo]);
+export const memoPrograms: ReadonlySet<string> = new Set([programs.memoV1, programs.memo]);
 
 /** Owners of accounts that the machine keeps in caches: sysvars and programs. */
-export const CACHED_OWNERS: ReadonlySet<string> = new Set([
+export const cachedOwners: ReadonlySet<string> = new Set([
   sysvars.owner,
   programs.nativeLoader,
   programs.bpfLoaderUpgradeable,

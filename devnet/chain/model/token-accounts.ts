@@ -6,12 +6,12 @@ import { programs } from "@sluice/wire/programs";
 
 /** Mints and token accounts as their programs write them. */
 
-const MINT_BYTES = 82;
-const ACCOUNT_BYTES = 165;
-const MULTISIG_BYTES = 355;
+const mintBytes = 82;
+const accountBytes = 165;
+const multisigBytes = 355;
 /** Token-2022: what kind of account carries extensions, and the extensions used here. */
-const TYPE_MINT = 1;
-const TYPE_ACCOUNT = 2;
+const typeMint = 1;
+const typeAccount = 2;
 const EXTENSION = { immutableOwner: 7, metadataPointer: 18, tokenMetadata: 19 } as const;
 
 const utf8 = new TextEncoder();
@@ -79,15 +79,15 @@ function metadataExtension(mint: Uint8Array, metadata: TokenMetadataParts): Uint
 
 /** Extensions behind a base that is padded to an account's length; never as long as a multisig, as the program demands. */
 function withExtensions(base: Uint8Array, type: number, extensions: Uint8Array): Uint8Array {
-  const padding = new Uint8Array(ACCOUNT_BYTES - base.length);
+  const padding = new Uint8Array(accountBytes - base.length);
   const writer = new ByteWriter().bytes(base).bytes(padding).u8(type).bytes(extensions);
   const whole = writer.finish();
-  return whole.length === MULTISIG_BYTES ? writer.finish(MULTISIG_BYTES + 2) : whole;
+  return whole.length === multisigBytes ? writer.finish(multisigBytes + 2) : whole;
 }
 
 export function encodeMint(parts: MintParts): Uint8Array {
   const writer = optionKey(new ByteWriter(), parts.authority).u64(parts.supply).u8(parts.decimals).u8(1);
-  const base = optionKey(writer, parts.freezeAuthority).finish(MINT_BYTES);
+  const base = optionKey(writer, parts.freezeAuthority).finish(mintBytes);
   if (parts.metadata === null) return base;
   const pointer = new ByteWriter()
     .bytes(parts.metadata.authority ?? new Uint8Array(32))
@@ -96,7 +96,7 @@ export function encodeMint(parts: MintParts): Uint8Array {
   const extensions = new ByteWriter();
   extension(extensions, EXTENSION.metadataPointer, pointer);
   extension(extensions, EXTENSION.tokenMetadata, metadataExtension(parts.mint, parts.metadata));
-  return withExtensions(base, TYPE_MINT, extensions.finish());
+  return withExtensions(base, typeMint, extensions.finish());
 }
 
 export interface TokenAccountParts {
@@ -116,9 +116,9 @@ export function encodeTokenAccount(parts: TokenAccountParts): Uint8Array {
     .u32(parts.nativeReserve === null ? 0 : 1)
     .u64(parts.nativeReserve ?? 0n)
     .u64(0n);
-  const base = optionKey(writer, null).finish(ACCOUNT_BYTES);
+  const base = optionKey(writer, null).finish(accountBytes);
   if (!parts.immutableOwner) return base;
   const extensions = new ByteWriter();
   extension(extensions, EXTENSION.immutableOwner, new Uint8Array());
-  return withExtensions(base, TYPE_ACCOUNT, extensions.finish());
+  return withExtensions(base, typeAccount, extensions.finish());
 }

@@ -2,21 +2,21 @@ import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import type { ChainAccount, TokenBalance } from "./records.ts";
 
-const MINT_BYTES = 82;
-const TOKEN_ACCOUNT_BYTES = 165;
-const MULTISIG_BYTES = 355;
-const ACCOUNT_TYPE_OFFSET = 165;
-const ACCOUNT_TYPE_MINT = 1;
-const ACCOUNT_TYPE_ACCOUNT = 2;
+const mintBytes = 82;
+const tokenAccountBytes = 165;
+const multisigBytes = 355;
+const accountTypeOffset = 165;
+const accountTypeMint = 1;
+const accountTypeAccount = 2;
 
 /** Byte offsets of the token layouts. Source: SPL Token state, Account and Mint. */
-const OWNER = 32;
-export const TOKEN_AMOUNT_OFFSET = 64;
-const DELEGATE_TAG = 72;
-const STATE = 108;
-const MINT_SUPPLY = 36;
-const MINT_DECIMALS = 44;
-const MINT_INITIALIZED = 45;
+const owner = 32;
+export const tokenAmountOffset = 64;
+const delegateTag = 72;
+const state = 108;
+const mintSupply = 36;
+const mintDecimals = 44;
+const mintInitialized = 45;
 
 export interface TokenKeys {
   readonly mint: string;
@@ -36,9 +36,9 @@ export function isTokenAccount(account: ChainAccount): boolean {
 
 /** The same of `length` bytes from `start` on, whoever owns them: the filter `tokenAccountState` asks for no more. */
 export function isTokenAccountAt(bytes: Uint8Array, start: number, length: number): boolean {
-  if (length < TOKEN_ACCOUNT_BYTES || length === MULTISIG_BYTES) return false;
-  if (length > TOKEN_ACCOUNT_BYTES && bytes[start + ACCOUNT_TYPE_OFFSET] !== ACCOUNT_TYPE_ACCOUNT) return false;
-  return bytes[start + STATE] === 1 || bytes[start + STATE] === 2;
+  if (length < tokenAccountBytes || length === multisigBytes) return false;
+  if (length > tokenAccountBytes && bytes[start + accountTypeOffset] !== accountTypeAccount) return false;
+  return bytes[start + state] === 1 || bytes[start + state] === 2;
 }
 
 /** Mint, owner and delegate of a token account; null for anything else. */
@@ -47,8 +47,8 @@ export function tokenKeys(account: ChainAccount): TokenKeys | null {
   const { data } = account;
   return {
     mint: encodeBase58(data.subarray(0, 32)),
-    owner: encodeBase58(data.subarray(OWNER, OWNER + 32)),
-    delegate: data[DELEGATE_TAG] === 1 ? encodeBase58(data.subarray(DELEGATE_TAG + 4, DELEGATE_TAG + 36)) : null,
+    owner: encodeBase58(data.subarray(owner, owner + 32)),
+    delegate: data[delegateTag] === 1 ? encodeBase58(data.subarray(delegateTag + 4, delegateTag + 36)) : null,
   };
 }
 
@@ -57,21 +57,18 @@ function u64(data: Uint8Array, offset: number): bigint {
 }
 
 export function tokenAmount(account: ChainAccount): bigint {
-  return u64(account.data, TOKEN_AMOUNT_OFFSET);
+  return u64(account.data, tokenAmountOffset);
 }
 
 /** Supply and decimals of an initialised mint; null for anything else. */
 export function mintState(account: ChainAccount): { readonly supply: bigint; readonly decimals: number } | null {
   if (!isTokenProgram(account.owner)) return null;
   const { data } = account;
-  if (
-    data.length !== MINT_BYTES &&
-    (data.length <= ACCOUNT_TYPE_OFFSET || data[ACCOUNT_TYPE_OFFSET] !== ACCOUNT_TYPE_MINT)
-  ) {
+  if (data.length !== mintBytes && (data.length <= accountTypeOffset || data[accountTypeOffset] !== accountTypeMint)) {
     return null;
   }
-  if (data.length === MULTISIG_BYTES || data[MINT_INITIALIZED] !== 1) return null;
-  return { supply: u64(data, MINT_SUPPLY), decimals: data[MINT_DECIMALS] ?? 0 };
+  if (data.length === multisigBytes || data[mintInitialized] !== 1) return null;
+  return { supply: u64(data, mintSupply), decimals: data[mintDecimals] ?? 0 };
 }
 
 /** Token balances of a transaction's keys, as its meta lists them. Accounts whose mint is not readable are left out. */

@@ -1,7 +1,7 @@
 import { rentExemptLamports } from "../model/native-accounts.ts";
 import type { Invoker, Seed } from "./invoke.ts";
 import type { AccountRef, ProgramWriter } from "./program-writer.ts";
-import { RECORD, RUNTIME_ERRORS } from "./runtime.ts";
+import { record, runtimeErrors } from "./runtime.ts";
 
 /** Numbers of the System program's instructions. */
 const SYSTEM = { assign: 1, transfer: 2, allocate: 8 } as const;
@@ -26,13 +26,13 @@ export class AccountMaker {
   /** The account must be at the address of these seeds; its bump is kept. */
   requireAddress(account: AccountRef, seeds: readonly Seed[]): void {
     const { asm } = this.#writer;
-    const invalid = this.#writer.failure(RUNTIME_ERRORS.invalidSeeds);
+    const invalid = this.#writer.failure(runtimeErrors.invalidSeeds);
     this.#invoker.findAddress(seeds, this.#found, this.bump);
     asm.branch("ne", "r0", 0, invalid);
     this.#writer.account("r1", account);
     asm.mov("r2", "r9");
     asm.add("r2", this.#found);
-    this.#writer.requireSameKey("r1", RECORD.key, "r2", 0, invalid);
+    this.#writer.requireSameKey("r1", record.key, "r2", 0, invalid);
   }
 
   /**
@@ -50,9 +50,9 @@ export class AccountMaker {
     const seeds = [...way.seeds, { slot: this.bump, length: 1 }];
     const rich = asm.label("has its rent");
     this.#writer.account("r1", way.account);
-    asm.load(8, "r2", "r1", RECORD.size);
-    asm.branch("ne", "r2", 0, this.#writer.failure(RUNTIME_ERRORS.accountAlreadyInitialized));
-    asm.load(8, "r2", "r1", RECORD.lamports);
+    asm.load(8, "r2", "r1", record.size);
+    asm.branch("ne", "r2", 0, this.#writer.failure(runtimeErrors.accountAlreadyInitialized));
+    asm.load(8, "r2", "r1", record.lamports);
     asm.wide("r3", rentExemptLamports(way.bytes));
     asm.branch("ge", "r2", "r3", rich);
     asm.arithmetic("sub", "r3", "r2");
@@ -90,12 +90,12 @@ export class AccountMaker {
     const { asm } = this.#writer;
     this.#writer.account("r1", account);
     this.#writer.account("r2", to);
-    asm.branch("eq", "r1", "r2", this.#writer.failure(RUNTIME_ERRORS.invalidAccountData));
-    asm.load(8, "r3", "r1", RECORD.lamports);
-    asm.load(8, "r4", "r2", RECORD.lamports);
+    asm.branch("eq", "r1", "r2", this.#writer.failure(runtimeErrors.invalidAccountData));
+    asm.load(8, "r3", "r1", record.lamports);
+    asm.load(8, "r4", "r2", record.lamports);
     asm.add("r4", "r3");
-    asm.store(8, "r2", RECORD.lamports, "r4");
-    asm.store(8, "r1", RECORD.lamports, 0);
-    asm.store(8, "r1", RECORD.data, 0);
+    asm.store(8, "r2", record.lamports, "r4");
+    asm.store(8, "r1", record.lamports, 0);
+    asm.store(8, "r1", record.data, 0);
   }
 }

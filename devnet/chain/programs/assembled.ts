@@ -1,6 +1,6 @@
-import { AMM_PROGRAM } from "./amm/layout.ts";
+import { ammProgram } from "./amm/layout.ts";
 import { assembleAmm } from "./amm/program.ts";
-import { MARKETPLACE_PROGRAM } from "./marketplace/layout.ts";
+import { marketplaceProgram } from "./marketplace/layout.ts";
 import { assembleMarketplace } from "./marketplace/program.ts";
 import { METADATA_PROGRAM } from "./metaplex/layout.ts";
 import { assembleMetadata } from "./metaplex/program.ts";
@@ -16,8 +16,8 @@ let assembled: readonly AssembledProgram[] | null = null;
 /** The programs of this folder. They are the same every time, so they are assembled once in a process. */
 export function assembledPrograms(): readonly AssembledProgram[] {
   assembled ??= [
-    { name: "pools", address: AMM_PROGRAM, elf: assembleAmm() },
-    { name: "marketplace", address: MARKETPLACE_PROGRAM, elf: assembleMarketplace() },
+    { name: "pools", address: ammProgram, elf: assembleAmm() },
+    { name: "marketplace", address: marketplaceProgram, elf: assembleMarketplace() },
     { name: "token metadata", address: METADATA_PROGRAM, elf: assembleMetadata() },
   ];
   return assembled;

@@ -7,21 +7,21 @@ import { bytesOf } from "../model/token-accounts.ts";
 import { mintState, tokenAmount } from "../model/token-state.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
 import { Draw } from "../traffic/draw.ts";
-import { AMM_PROGRAM, POOL } from "./amm/layout.ts";
-import { MARKETPLACE_PROGRAM } from "./marketplace/layout.ts";
+import { ammProgram, POOL } from "./amm/layout.ts";
+import { marketplaceProgram } from "./marketplace/layout.ts";
 import { METADATA_PROGRAM } from "./metaplex/layout.ts";
-import { METADATA_TAGS } from "./metaplex/tags.ts";
+import { metadataTags } from "./metaplex/tags.ts";
 import { instructionTag } from "./tags.ts";
 import { type Form, soundForms } from "./testing/sound-forms.ts";
 
 const AMM = ["swap_base_input", "swap_base_output", "deposit", "withdraw"] as const;
-const MARKET = ["list_legacy", "delist_legacy", "buy_legacy"] as const;
+const market = ["list_legacy", "delist_legacy", "buy_legacy"] as const;
 const TAGS: ReadonlyMap<string, readonly Uint8Array[]> = new Map([
-  [AMM_PROGRAM, AMM.map(instructionTag)],
-  [MARKETPLACE_PROGRAM, MARKET.map(instructionTag)],
-  [METADATA_PROGRAM, Object.values(METADATA_TAGS).map((tag) => Uint8Array.of(tag))],
+  [ammProgram, AMM.map(instructionTag)],
+  [marketplaceProgram, market.map(instructionTag)],
+  [METADATA_PROGRAM, Object.values(metadataTags).map((tag) => Uint8Array.of(tag))],
 ]);
-const EDGES = [0n, 1n, 2n, 1_000n, 1_000_000n, 1_000_000_000n, 0x7fff_ffff_ffff_ffffn, 0xffff_ffff_ffff_ffffn] as const;
+const edges = [0n, 1n, 2n, 1_000n, 1_000_000n, 1_000_000_000n, 0x7fff_ffff_ffff_ffffn, 0xffff_ffff_ffff_ffffn] as const;
 
 interface World {
   readonly payer: Uint8Array;
@@ -41,7 +41,7 @@ function callData(draw: Draw, { program, tags }: Form): Uint8Array {
   const writer = new ByteWriter().bytes(tag ?? new Uint8Array());
   for (let field = draw.below(6) === 0 ? draw.below(3) : 3; field > 0; field -= 1) {
     const kind = draw.below(9);
-    if (kind < 4) writer.u64(draw.pick(EDGES) ?? 0n);
+    if (kind < 4) writer.u64(draw.pick(edges) ?? 0n);
     else if (kind < 8) writer.u64(BigInt(draw.magnitude(0, 12)));
     else writer.bytes(Uint8Array.from({ length: draw.below(12) }, () => draw.below(256)));
   }
@@ -140,9 +140,9 @@ async function runSlot(manual: ManualChain, draw: Draw, calls: number, tally: Ta
   tally.fault ??= faultOf(chain, before);
 }
 
-const CALLS_PER_SLOT = 50;
+const callsPerSlot = 50;
 /** A chain is begun anew so often, with its tokens unburned and its listings there. */
-const CALLS_PER_CHAIN = 1_000;
+const callsPerChain = 1_000;
 
 /**
  * Calls the chain's own programs `n` times with accounts and data that are nearly right or quite wrong, signed by somebody
@@ -152,10 +152,10 @@ const CALLS_PER_CHAIN = 1_000;
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const draw = new Draw(`hostile calls ${seed}`);
   const tally: Tally = { landed: 0, succeeded: 0, fault: null };
-  for (let done = 0; done < n && tally.fault === null; done += CALLS_PER_CHAIN) {
+  for (let done = 0; done < n && tally.fault === null; done += callsPerChain) {
     await using manual = await startManualChain();
-    const end = Math.min(CALLS_PER_CHAIN, n - done);
-    for (let sent = 0; sent < end; sent += CALLS_PER_SLOT) await runSlot(manual, draw, CALLS_PER_SLOT, tally);
+    const end = Math.min(callsPerChain, n - done);
+    for (let sent = 0; sent < end; sent += callsPerSlot) await runSlot(manual, draw, callsPerSlot, tally);
   }
   const { landed, succeeded, fault } = tally;
   const summary = `${landed} calls landed, ${succeeded} of them succeeded, ${fault ?? "nothing was lost"}`;

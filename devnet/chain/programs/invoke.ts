@@ -1,6 +1,6 @@
 import type { Constant } from "./assembler/assembler.ts";
 import type { AccountRef, ProgramWriter } from "./program-writer.ts";
-import { RECORD } from "./runtime.ts";
+import { record } from "./runtime.ts";
 
 /** Bytes that an address is derived from: text of the program, an account's key, or what stands in a slot. */
 export type Seed =
@@ -23,10 +23,10 @@ export interface Invocation {
   readonly seeds?: readonly Seed[];
 }
 
-const METAS_MAX = 8;
-const SEEDS_MAX = 6;
-const META_BYTES = 16;
-const SEED_BYTES = 16;
+const metasMax = 8;
+const seedsMax = 6;
+const metaBytes = 16;
+const seedBytes = 16;
 
 /** Calls of other programs, in the C interface of the runtime. */
 export class Invoker {
@@ -39,17 +39,17 @@ export class Invoker {
   constructor(writer: ProgramWriter) {
     this.#writer = writer;
     this.#instruction = writer.slot(40);
-    this.#metas = writer.slot(METAS_MAX * META_BYTES);
-    this.#seeds = writer.slot(SEEDS_MAX * SEED_BYTES);
+    this.#metas = writer.slot(metasMax * metaBytes);
+    this.#seeds = writer.slot(seedsMax * seedBytes);
     this.#signers = writer.slot(16);
   }
 
   /** Spoils r0 to r5. A failure of the callee ends the whole transaction. */
   invoke({ program, accounts, data, seeds }: Invocation): void {
     const { asm } = this.#writer;
-    if (accounts.length > METAS_MAX) throw new RangeError(`at most ${METAS_MAX} accounts in a call`);
+    if (accounts.length > metasMax) throw new RangeError(`at most ${metasMax} accounts in a call`);
     for (const [index, { account, signs, writes }] of accounts.entries()) {
-      const at = this.#metas + index * META_BYTES;
+      const at = this.#metas + index * metaBytes;
       this.#storeKey(account, at);
       asm.store(1, "r9", at + 8, writes === true ? 1 : 0);
       asm.store(1, "r9", at + 9, signs === true ? 1 : 0);
@@ -87,9 +87,9 @@ export class Invoker {
 
   #storeSeeds(seeds: readonly Seed[]): void {
     const { asm } = this.#writer;
-    if (seeds.length > SEEDS_MAX) throw new RangeError(`at most ${SEEDS_MAX} seeds`);
+    if (seeds.length > seedsMax) throw new RangeError(`at most ${seedsMax} seeds`);
     for (const [index, seed] of seeds.entries()) {
-      const at = this.#seeds + index * SEED_BYTES;
+      const at = this.#seeds + index * seedBytes;
       if ("constant" in seed) {
         asm.address("r1", seed.constant);
         asm.store(8, "r9", at, "r1");
@@ -101,7 +101,7 @@ export class Invoker {
 
   #storeKey(account: AccountRef, at: number): void {
     this.#writer.account("r1", account);
-    this.#writer.asm.add("r1", RECORD.key);
+    this.#writer.asm.add("r1", record.key);
     this.#writer.asm.store(8, "r9", at, "r1");
   }
 

@@ -4,7 +4,7 @@ import { MulDiv } from "./mul-div.ts";
 import { ProgramWriter } from "./program-writer.ts";
 import { ProgramRun } from "./testing/run-program.ts";
 
-const MOST = 0xffff_ffff_ffff_ffffn;
+const most = 0xffff_ffff_ffff_ffffn;
 
 /** A program that answers a * b / c of its data, rounded up when the last byte is not 0. */
 function program(): Uint8Array {
@@ -34,7 +34,7 @@ function program(): Uint8Array {
 test("products of 128 bits are divided exactly, down and up, and what does not fit is ArithmeticOverflow", async () => {
   const run = await ProgramRun.of(program());
   const draw = new Draw("mul-div");
-  const edges = [0n, 1n, 2n, 0xffff_ffffn, 0x1_0000_0000n, 0x7fff_ffff_ffff_ffffn, MOST - 1n, MOST];
+  const edges = [0n, 1n, 2n, 0xffff_ffffn, 0x1_0000_0000n, 0x7fff_ffff_ffff_ffffn, most - 1n, most];
   const number = (): bigint => {
     if (draw.fraction() < 0.3) return draw.pick(edges) ?? 0n;
     const bits = BigInt(draw.below(65));
@@ -47,8 +47,8 @@ test("products of 128 bits are divided exactly, down and up, and what does not f
     for (const [index, value] of [a, b, c].entries()) data.writeBigUInt64LE(value, index * 8);
     data.writeUInt8(up, 24);
     const outcome = await run.call(data);
-    const expected = c === 0n ? MOST + 1n : (a * b + (up === 1 ? c - 1n : 0n)) / c;
-    if (expected > MOST) {
+    const expected = c === 0n ? most + 1n : (a * b + (up === 1 ? c - 1n : 0n)) / c;
+    if (expected > most) {
       expect(outcome.error).toEqual({ InstructionError: [0, "ArithmeticOverflow"] });
       seen.overflows += 1;
       continue;

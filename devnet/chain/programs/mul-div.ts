@@ -1,7 +1,7 @@
 import type { Label } from "./assembler/assembler.ts";
 import type { Register } from "./assembler/instructions.ts";
 import type { ProgramWriter } from "./program-writer.ts";
-import { RUNTIME_ERRORS } from "./runtime.ts";
+import { runtimeErrors } from "./runtime.ts";
 
 /**
  * Exact `a * b / c` of unsigned 64-bit numbers with a 128-bit product, by schoolbook multiplication and 64 steps of long
@@ -31,7 +31,7 @@ export class MulDiv {
     ] as const)
       asm.load(8, register, "r9", slot);
     asm.call(this.#routine);
-    const overflow = this.#writer.failure(RUNTIME_ERRORS.arithmeticOverflow);
+    const overflow = this.#writer.failure(runtimeErrors.arithmeticOverflow);
     asm.branch("ne", "r0", 0, overflow);
     asm.load(8, "r1", "r9", this.#quotient);
     if (round === "up") {

@@ -12,8 +12,8 @@ import type { ChainAccount, ExecutedTransaction } from "../model/records.ts";
 import { tokenAmount } from "../model/token-state.ts";
 import { type ManualChain, signedBy, startManualChain } from "../testing/chain.ts";
 import { walletKeypair } from "../testing/wallets.ts";
-import { MARKETPLACE_ERRORS } from "./marketplace/layout.ts";
-import { METADATA_ERRORS } from "./metaplex/layout.ts";
+import { marketplaceErrors } from "./marketplace/layout.ts";
+import { metadataErrors } from "./metaplex/layout.ts";
 import {
   burnNft,
   buyNft,
@@ -150,13 +150,13 @@ describe("token metadata", () => {
   test("a collection's authority verifies an item, and nobody else does", async () => {
     const mint = await mintNft({ ...plain, collection: { verified: 0, key: mintNamed("cats") } });
     const foreign = await run([alice], verifyCollection(mint, mintNamed("cats"), alice.publicKey));
-    expect(foreign.error).toEqual(custom(0, METADATA_ERRORS.updateAuthorityIncorrect));
+    expect(foreign.error).toEqual(custom(0, metadataErrors.updateAuthorityIncorrect));
     expect(dataAt(metadataOf(mint))[367]).toBe(0);
     expect((await run([artist], verifyCollection(mint, mintNamed("cats"), artist.publicKey))).error).toBeNull();
     expect(dataAt(metadataOf(mint))[367]).toBe(1);
     const other = await mintNft({ ...plain, creators: null });
     const refused = await run([artist], verifyCollection(other, mintNamed("cats"), artist.publicKey));
-    expect(refused.error).toEqual(custom(0, METADATA_ERRORS.collectionNotFound));
+    expect(refused.error).toEqual(custom(0, metadataErrors.collectionNotFound));
   });
 
   test("what the genesis file made is read by the program as its own", async () => {
@@ -179,18 +179,18 @@ describe("token metadata", () => {
     };
     const creator = { address: artist.publicKey, verified: 0, share: 100 };
     const faulty: readonly (readonly [DataV2, bigint])[] = [
-      [{ ...plain, name: "n".repeat(33) }, METADATA_ERRORS.textTooLong],
-      [{ ...plain, symbol: "s".repeat(11) }, METADATA_ERRORS.textTooLong],
-      [{ ...plain, uri: "u".repeat(201) }, METADATA_ERRORS.textTooLong],
-      [{ ...plain, sellerFeeBasisPoints: 10_001 }, METADATA_ERRORS.invalidBasisPoints],
-      [{ ...plain, creators: [] }, METADATA_ERRORS.creatorsTooLong],
-      [{ ...plain, creators: new Array(6).fill(creator) }, METADATA_ERRORS.creatorsTooLong],
-      [{ ...plain, creators: [{ ...creator, share: 99 }] }, METADATA_ERRORS.shareTotal],
+      [{ ...plain, name: "n".repeat(33) }, metadataErrors.textTooLong],
+      [{ ...plain, symbol: "s".repeat(11) }, metadataErrors.textTooLong],
+      [{ ...plain, uri: "u".repeat(201) }, metadataErrors.textTooLong],
+      [{ ...plain, sellerFeeBasisPoints: 10_001 }, metadataErrors.invalidBasisPoints],
+      [{ ...plain, creators: [] }, metadataErrors.creatorsTooLong],
+      [{ ...plain, creators: new Array(6).fill(creator) }, metadataErrors.creatorsTooLong],
+      [{ ...plain, creators: [{ ...creator, share: 99 }] }, metadataErrors.shareTotal],
       [
         { ...plain, creators: [{ address: bob.publicKey, verified: 1, share: 100 }] },
-        METADATA_ERRORS.cannotVerifyAnotherCreator,
+        metadataErrors.cannotVerifyAnotherCreator,
       ],
-      [{ ...plain, collection: { verified: 1, key: mintNamed("cats") } }, METADATA_ERRORS.collectionCannotBeVerified],
+      [{ ...plain, collection: { verified: 1, key: mintNamed("cats") } }, metadataErrors.collectionCannotBeVerified],
     ];
     for (const [data, code] of faulty) expect(await attempt(createMetadataData(data))).toEqual(custom(0, code));
     const whole = createMetadataData({ ...plain, collection: { verified: 0, key: mintNamed("cats") } });
@@ -204,7 +204,7 @@ describe("token metadata", () => {
     await run([artist, mint], ...mintOne(mint.publicKey, artist.publicKey));
     const data = createMetadataData({ ...plain, creators: null });
     const strange = await run([bob], createMetadata(mint.publicKey, bob.publicKey, data));
-    expect(strange.error).toEqual(custom(0, METADATA_ERRORS.invalidMintAuthority));
+    expect(strange.error).toEqual(custom(0, metadataErrors.invalidMintAuthority));
     // Lamports that somebody sent to the address before do not stand in the way.
     const sent = SystemProgram.transfer({
       fromPubkey: bob.publicKey,
@@ -251,7 +251,7 @@ describe("the marketplace", () => {
     expect(unitsOf(mint, artist.publicKey)).toBe(0n);
     expect(unitsOf(mint, listingOf(mint))).toBe(1n);
     const cheap = await run([bob], buyNft(mint, bob.publicKey, artist.publicKey, 1_999_999_999n));
-    expect(cheap.error).toEqual(custom(0, MARKETPLACE_ERRORS.priceMismatch));
+    expect(cheap.error).toEqual(custom(0, marketplaceErrors.priceMismatch));
     const bought = await run([bob], buyNft(mint, bob.publicKey, artist.publicKey, 2_000_000_000n));
     expect(bought.error).toBeNull();
     expect(unitsOf(mint, bob.publicKey)).toBe(1n);
@@ -287,23 +287,21 @@ describe("the marketplace", () => {
       mint,
     );
     expect((await run([bob], other)).error).toBeNull();
-    expect((await run([bob], delistNft(mint, bob.publicKey))).error).toEqual(
-      custom(0, MARKETPLACE_ERRORS.wrongListing),
-    );
+    expect((await run([bob], delistNft(mint, bob.publicKey))).error).toEqual(custom(0, marketplaceErrors.wrongListing));
     // Not even when he names the seller as who paid the rent, nor does the seller's price go to himself.
     for (const [call, rent] of [
       [delistNft(mint, bob.publicKey), 5],
       [buyNft(mint, bob.publicKey, bob.publicKey, 1_000n), 9],
     ] as const) {
       call.keys[rent] = { pubkey: artist.publicKey, isSigner: false, isWritable: true };
-      expect((await run([bob], call)).error).toEqual(custom(0, MARKETPLACE_ERRORS.wrongListing));
+      expect((await run([bob], call)).error).toEqual(custom(0, marketplaceErrors.wrongListing));
     }
     expect((await run([artist], listNft(mint, artist.publicKey, 1n))).error).toEqual({
       InstructionError: [0, "AccountAlreadyInitialized"],
     });
     // The seller's lamports cannot go to the buyer himself.
     const diverted = await run([bob], buyNft(mint, bob.publicKey, bob.publicKey, 1_000n));
-    expect(diverted.error).toEqual(custom(0, MARKETPLACE_ERRORS.wrongListing));
+    expect(diverted.error).toEqual(custom(0, marketplaceErrors.wrongListing));
     const foreign = await mintNft();
     expect((await run([bob], listNft(foreign, bob.publicKey, 1n))).error).not.toBeNull();
     expect(unitsOf(foreign, artist.publicKey)).toBe(1n);

@@ -2,7 +2,7 @@ import { programs } from "@sluice/wire/programs";
 import { bytesOf } from "../model/token-accounts.ts";
 import { Assembler, type Constant, type Label } from "./assembler/assembler.ts";
 import type { Register } from "./assembler/instructions.ts";
-import { RECORD, RUNTIME_ERRORS } from "./runtime.ts";
+import { record, runtimeErrors } from "./runtime.ts";
 
 /**
  * What the programs of this folder have in common. A program's memory is its heap: r9 always holds its start, `slot`
@@ -11,12 +11,12 @@ import { RECORD, RUNTIME_ERRORS } from "./runtime.ts";
 
 const HEAP = 0x3_0000_0000n;
 /** Accounts that a call may bring; more are refused. */
-const ACCOUNTS_MAX = 24;
+const accountsMax = 24;
 const FRESH = 0xff;
 /** Room that the loader leaves behind each account's data for growth. */
-const GROWTH_BYTES = 10_240;
+const growthBytes = 10_240;
 /** sizeof(SolAccountInfo) of the C interface. */
-const INFO_BYTES = 56;
+const infoBytes = 56;
 
 /** An account of the call by its index, or one whose record's address stands in a slot. */
 export type AccountRef = number | { readonly slot: number };
@@ -34,9 +34,9 @@ export class ProgramWriter {
   #token: Constant | null = null;
 
   constructor() {
-    const table = this.slot(ACCOUNTS_MAX * 8);
+    const table = this.slot(accountsMax * 8);
     if (table !== 0) throw new Error("the table of accounts stands at the start of the heap");
-    this.infos = this.slot(ACCOUNTS_MAX * INFO_BYTES);
+    this.infos = this.slot(accountsMax * infoBytes);
     this.count = this.slot();
     this.#data = this.slot();
     this.#dataLength = this.slot();
@@ -64,7 +64,7 @@ export class ProgramWriter {
     asm.mov("r6", "r1");
     asm.wide("r9", HEAP);
     asm.load(8, "r1", "r6");
-    asm.branch("gt", "r1", ACCOUNTS_MAX, this.failure(RUNTIME_ERRORS.notEnoughAccountKeys));
+    asm.branch("gt", "r1", accountsMax, this.failure(runtimeErrors.notEnoughAccountKeys));
     asm.store(8, "r9", this.count, "r1");
     asm.add("r6", 8);
     asm.mov("r2", 0);
@@ -83,16 +83,16 @@ export class ProgramWriter {
     asm.jump(entry);
     asm.place(fresh);
     asm.mov("r4", "r6");
-    asm.load(8, "r3", "r6", RECORD.size);
+    asm.load(8, "r3", "r6", record.size);
     asm.add("r6", "r3");
-    asm.add("r6", RECORD.data + GROWTH_BYTES + 7);
+    asm.add("r6", record.data + growthBytes + 7);
     asm.arithmetic("and", "r6", -8);
     asm.add("r6", 8);
     asm.place(entry);
     asm.store(8, "r7", 0, "r4");
     this.#info();
     asm.add("r7", 8);
-    asm.add("r8", INFO_BYTES);
+    asm.add("r8", infoBytes);
     asm.add("r2", 1);
     asm.jump(loop);
     asm.place(done);
@@ -107,10 +107,10 @@ export class ProgramWriter {
   /** Writes the SolAccountInfo of the record at r4 to r8. */
   #info(): void {
     const { asm } = this;
-    const pointers = [RECORD.key, RECORD.lamports, null, RECORD.data, RECORD.owner] as const;
+    const pointers = [record.key, record.lamports, null, record.data, record.owner] as const;
     for (const [index, offset] of pointers.entries()) {
       if (offset === null) {
-        asm.load(8, "r3", "r4", RECORD.size);
+        asm.load(8, "r3", "r4", record.size);
       } else {
         asm.mov("r3", "r4");
         asm.add("r3", offset);
@@ -118,7 +118,7 @@ export class ProgramWriter {
       asm.store(8, "r8", index * 8, "r3");
     }
     asm.store(8, "r8", 40, 0);
-    for (const [index, offset] of [RECORD.signer, RECORD.writable, RECORD.executable].entries()) {
+    for (const [index, offset] of [record.signer, record.writable, record.executable].entries()) {
       asm.load(1, "r3", "r4", offset);
       asm.store(1, "r8", 48 + index, "r3");
     }
@@ -150,12 +150,12 @@ export class ProgramWriter {
 
   requireAccounts(least: number): void {
     this.asm.load(8, "r1", "r9", this.count);
-    this.asm.branch("lt", "r1", least, this.failure(RUNTIME_ERRORS.notEnoughAccountKeys));
+    this.asm.branch("lt", "r1", least, this.failure(runtimeErrors.notEnoughAccountKeys));
   }
 
   requireData(least: number): void {
     this.asm.load(8, "r1", "r9", this.#dataLength);
-    this.asm.branch("lt", "r1", least, this.failure(RUNTIME_ERRORS.invalidInstructionData));
+    this.asm.branch("lt", "r1", least, this.failure(runtimeErrors.invalidInstructionData));
   }
 
   /** Loads the address of the call's data. */
@@ -185,8 +185,8 @@ export class ProgramWriter {
 
   requireSigner(account: number): void {
     this.account("r1", account);
-    this.asm.load(1, "r1", "r1", RECORD.signer);
-    this.asm.branch("eq", "r1", 0, this.failure(RUNTIME_ERRORS.missingRequiredSignature));
+    this.asm.load(1, "r1", "r1", record.signer);
+    this.asm.branch("eq", "r1", 0, this.failure(runtimeErrors.missingRequiredSignature));
   }
 
   /** Goes on when the 32 bytes at two addresses are the same; spoils r3 and r4. */
@@ -202,20 +202,20 @@ export class ProgramWriter {
   requireOwned(account: AccountRef): void {
     this.account("r1", account);
     this.programId("r2");
-    this.requireSameKey("r1", RECORD.owner, "r2", 0, this.failure(RUNTIME_ERRORS.invalidAccountOwner));
+    this.requireSameKey("r1", record.owner, "r2", 0, this.failure(runtimeErrors.invalidAccountOwner));
   }
 
   /** The account's key must be a constant. */
   requireKey(account: AccountRef, key: Constant, otherwise: bigint): void {
     this.account("r1", account);
     this.asm.address("r2", key);
-    this.requireSameKey("r1", RECORD.key, "r2", 0, this.failure(otherwise));
+    this.requireSameKey("r1", record.key, "r2", 0, this.failure(otherwise));
   }
 
   /** The account must be the Token program: what another one says that it has moved has not moved. */
   requireTokenProgram(account: AccountRef): void {
     this.#token ??= this.asm.constant(bytesOf(programs.token));
-    this.requireKey(account, this.#token, RUNTIME_ERRORS.incorrectProgramId);
+    this.requireKey(account, this.#token, runtimeErrors.incorrectProgramId);
   }
 
   log(text: string): void {

@@ -1,5 +1,5 @@
 /** What the runtime reads as one of its own errors. Source: solana-program-error. */
-export const RUNTIME_ERRORS = {
+export const runtimeErrors = {
   invalidInstructionData: 3n << 32n,
   invalidAccountData: 4n << 32n,
   incorrectProgramId: 7n << 32n,
@@ -12,4 +12,4 @@ export const RUNTIME_ERRORS = {
 } as const;
 
 /** Offsets within an account as the loader hands it over. Source: solana-program-entrypoint, aligned layout. */
-export const RECORD = { signer: 1, writable: 2, executable: 3, key: 8, owner: 40, lamports: 72, size: 80, data: 88 };
+export const record = { signer: 1, writable: 2, executable: 3, key: 8, owner: 40, lamports: 72, size: 80, data: 88 };

@@ -1,5 +1,5 @@
 import type { ProgramWriter } from "./program-writer.ts";
-import { RUNTIME_ERRORS } from "./runtime.ts";
+import { runtimeErrors } from "./runtime.ts";
 import { instructionTag, tagNumber } from "./tags.ts";
 
 /**
@@ -21,7 +21,7 @@ export function writeTagged<Program extends { readonly writer: ProgramWriter }>(
     asm.wide("r3", tagNumber(instructionTag(name)));
     asm.branch("eq", "r2", "r3", label);
   }
-  asm.jump(writer.failure(RUNTIME_ERRORS.invalidInstructionData));
+  asm.jump(writer.failure(runtimeErrors.invalidInstructionData));
   for (const { write, label } of parts) {
     asm.place(label);
     write(program);

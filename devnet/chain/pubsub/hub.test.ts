@@ -7,7 +7,7 @@ import { type ManualChain, signed, startManualChain } from "../testing/chain.ts"
 import { PubSubHub } from "./hub.ts";
 import type { ChainEvent, PubSubClient } from "./subscription.ts";
 
-const SOL = 1_000_000_000n;
+const sol = 1_000_000_000n;
 
 let manual: ManualChain;
 let node: RpcNode;
@@ -82,12 +82,12 @@ test("a client that is gone gives back its subscriptions, and those alone", () =
 
 test("a block is read once for all who ask for addresses in it, however many they are", async () => {
   const payer = Keypair.generate();
-  manual.fund(payer, 10n * SOL);
+  manual.fund(payer, 10n * sol);
   await manual.closeSlots(1);
   const { chain } = manual;
   const others = Array.from({ length: 8 }, () => Keypair.generate());
   for (const { publicKey: toPubkey } of others) {
-    const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports: SOL });
+    const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports: sol });
     chain.submit(signed(payer, chain.at("processed").blockhash, pay));
   }
   await manual.closeSlots(1);

@@ -31,7 +31,7 @@ interface Subscribe {
   readonly topic: (params: readonly JsonValue[]) => Topic;
 }
 
-const SUBSCRIBES: { readonly [kind: string]: Subscribe } = {
+const subscribes: { readonly [kind: string]: Subscribe } = {
   account: { required: 1, optional: 1, topic: accountTopic },
   program: { required: 1, optional: 1, topic: programTopic },
   logs: { required: 1, optional: 1, topic: logsTopic },
@@ -75,7 +75,7 @@ export class PubSubHub {
   #method(name: string, client: PubSubClient): Method | undefined {
     if (name === "getVersion") return { required: 0, optional: 0, run: versionJson };
     const kind = /^(.+?)(Subscribe|Unsubscribe)$/.exec(name);
-    const known = kind?.[1] === undefined || !Object.hasOwn(SUBSCRIBES, kind[1]) ? undefined : SUBSCRIBES[kind[1]];
+    const known = kind?.[1] === undefined || !Object.hasOwn(subscribes, kind[1]) ? undefined : subscribes[kind[1]];
     if (known === undefined) return undefined;
     // As on a node that was started without its flag.
     if (kind?.[1] === "vote" && !this.#node.chain.cluster.votesLand) return undefined;

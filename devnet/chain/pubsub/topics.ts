@@ -17,7 +17,7 @@ import {
   objectValue,
   type RpcNode,
   stringValue,
-  TRANSACTION_ENCODINGS,
+  transactionEncodings,
   unknownVariant,
   variantMember,
 } from "../rpc/index.ts";
@@ -210,7 +210,7 @@ export function blockTopic(params: Params): Topic {
   const config = configAt(params, 1, "struct RpcBlockSubscribeConfig");
   const commitment = ledgerCommitment(config);
   const options = {
-    encoding: variantMember(config, "encoding", TRANSACTION_ENCODINGS, "base64"),
+    encoding: variantMember(config, "encoding", transactionEncodings, "base64"),
     transactionDetails: variantMember(
       config,
       "transactionDetails",

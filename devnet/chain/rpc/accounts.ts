@@ -5,8 +5,8 @@ import { AnswerSize, invalidParams, invalidRequest } from "./errors.ts";
 import { bankOf, clockOf, type MethodTable, type RpcNode, withContext } from "./method.ts";
 import { addressValue, configAt, listValue, objectValue, u64Value, variantMember } from "./params.ts";
 
-export const ACCOUNT_ENCODINGS = ["binary", "base58", "base64", "jsonParsed", "base64+zstd"] as const;
-const ACCOUNTS_MAX = 100;
+export const accountEncodings = ["binary", "base58", "base64", "jsonParsed", "base64+zstd"] as const;
+const accountsMax = 100;
 
 /** How a caller wants accounts presented. */
 export interface AccountForm {
@@ -20,7 +20,7 @@ function sliceNumber(value: bigint): number {
 }
 
 export function accountForm(config: JsonObject | null, absent: AccountEncodingName): AccountForm {
-  const encoding = variantMember(config, "encoding", ACCOUNT_ENCODINGS, absent);
+  const encoding = variantMember(config, "encoding", accountEncodings, absent);
   const given = config?.["dataSlice"];
   if (given === undefined || given === null) return { encoding, dataSlice: undefined };
   const slice = objectValue(given, "struct UiDataSliceConfig");
@@ -72,7 +72,7 @@ export const accountMethods: MethodTable = {
     optional: 1,
     run(params, node) {
       const list = listValue(params[0]);
-      if (list.length > ACCOUNTS_MAX) throw invalidParams(`Too many inputs provided; max ${ACCOUNTS_MAX}`);
+      if (list.length > accountsMax) throw invalidParams(`Too many inputs provided; max ${accountsMax}`);
       const addresses = list.map((entry) => addressValue(entry));
       const config = configAt(params, 1, "struct RpcAccountInfoConfig");
       const form = accountForm(config, "base64");

@@ -7,10 +7,10 @@ import { invalidRequest } from "./errors.ts";
 import { bankOf, type MethodTable } from "./method.ts";
 import { addressValue, configAt, parsedTransaction, u64Value } from "./params.ts";
 
-const TRANSFER = 2;
-const SET_UNIT_LIMIT = 2;
-const FAUCET_UNITS = 10_000;
-const FEE_LAMPORTS = 5_000n;
+const transfer = 2;
+const setUnitLimit = 2;
+const faucetUnits = 10_000;
+const feeLamports = 5_000n;
 
 /**
  * A transfer from the faucet. `distinct` asks for more compute units than are used, by a count: two airdrops of one
@@ -36,14 +36,14 @@ export function airdropTransaction(
       {
         programIndex: parties.length,
         accountIndexes: [0, parties.length - 1],
-        data: new ByteWriter().u32(TRANSFER).u64(lamports).finish(),
+        data: new ByteWriter().u32(transfer).u64(lamports).finish(),
       },
       {
         programIndex: parties.length + 1,
         accountIndexes: [],
         data: new ByteWriter()
-          .u8(SET_UNIT_LIMIT)
-          .u32(FAUCET_UNITS + distinct)
+          .u8(setUnitLimit)
+          .u32(faucetUnits + distinct)
           .finish(),
       },
     ],
@@ -65,7 +65,7 @@ export const airdropMethods: MethodTable = {
       const blockhash = given === undefined || given === null ? bank.blockhash : addressValue(given);
       const { faucet } = node.chain.genesis;
       const held = node.chain.accounts.get(faucet.address, node.chain.openSlot)?.lamports ?? 0n;
-      if (held < lamports + FEE_LAMPORTS) throw invalidRequest();
+      if (held < lamports + feeLamports) throw invalidRequest();
       const transaction = airdropTransaction(faucet, recipient, lamports, blockhash, node.faucet.next());
       node.chain.submit(transaction);
       return transaction.id;

@@ -1,5 +1,5 @@
 import { parseMessage } from "@sluice/wire/transaction";
-import { BLOCKHASH_LIFE_BLOCKS, messageFees } from "../bank/index.ts";
+import { blockhashLifeBlocks, messageFees } from "../bank/index.ts";
 import type { BankSlot } from "../model/index.ts";
 import { invalidParams } from "./errors.ts";
 import { bankOf, leftAt, type MethodTable, type RpcNode, withContext } from "./method.ts";
@@ -18,7 +18,7 @@ export const blockhashMethods: MethodTable = {
     optional: 1,
     run(params, node) {
       const bank = bankOf(node, configAt(params, 0));
-      const lastValidBlockHeight = bank.blockHeight + BLOCKHASH_LIFE_BLOCKS;
+      const lastValidBlockHeight = bank.blockHeight + blockhashLifeBlocks;
       return withContext(bank, { blockhash: bank.blockhash, lastValidBlockHeight });
     },
   },

@@ -12,9 +12,9 @@ import {
   u64Value,
   variantMember,
 } from "./params.ts";
-import { encodingConfigAt, maxVersion, TRANSACTION_ENCODINGS } from "./transactions.ts";
+import { encodingConfigAt, maxVersion, transactionEncodings } from "./transactions.ts";
 
-const BLOCKS_MAX = 500_000n;
+const blocksMax = 500_000n;
 
 /** A block that a commitment can see, or the node's reason why there is none. */
 function blockAt(node: RpcNode, slot: bigint, newest: bigint): Block {
@@ -48,11 +48,11 @@ function blocks(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const config = configAt(params, isConfig(params[1]) && !isConfig(params[2]) ? 1 : 2, "struct RpcContextConfig");
   const given = params[1] === undefined || params[1] === null || isConfig(params[1]) ? null : u64Value(params[1]);
   const bank = reached(node.chain.at(ledgerCommitment(config)), config);
-  const asked = given ?? start + BLOCKS_MAX;
+  const asked = given ?? start + blocksMax;
   const end = asked < bank.slot ? asked : bank.slot;
   if (end < start) return [];
-  if (end - start > BLOCKS_MAX) throw invalidParams(`Slot range too large; max ${BLOCKS_MAX}`);
-  return slotsOf(node, bank, { first: start, last: end, limit: Number(BLOCKS_MAX) + 1 });
+  if (end - start > blocksMax) throw invalidParams(`Slot range too large; max ${blocksMax}`);
+  return slotsOf(node, bank, { first: start, last: end, limit: Number(blocksMax) + 1 });
 }
 
 /** Leader slots and blocks of each identity, or of the wanted one, in a range of slots. */
@@ -100,7 +100,7 @@ export const blockMethods: MethodTable = {
       const slot = u64Value(params[0]);
       const config = encodingConfigAt(params, 1);
       const options = {
-        encoding: variantMember(config, "encoding", TRANSACTION_ENCODINGS, "json"),
+        encoding: variantMember(config, "encoding", transactionEncodings, "json"),
         transactionDetails: variantMember(
           config,
           "transactionDetails",
@@ -125,7 +125,7 @@ export const blockMethods: MethodTable = {
       const limit = u64Value(params[1], "usize");
       const config = configAt(params, 2, "struct RpcContextConfig");
       const bank = reached(node.chain.at(ledgerCommitment(config)), config);
-      if (limit > BLOCKS_MAX) throw invalidParams(`Limit too large; max ${BLOCKS_MAX}`);
+      if (limit > blocksMax) throw invalidParams(`Limit too large; max ${blocksMax}`);
       return slotsOf(node, bank, { first: start, last: bank.slot, limit: Number(limit) });
     },
   },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ChainNode } from "../node.ts";
 import { bootNode, call, post } from "../testing/boot.ts";
-import { DEFAULT_BODY_BYTES_MAX } from "./http.ts";
+import { defaultBodyBytesMax } from "./http.ts";
 
 let node: ChainNode;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ function streamed(text: string): ReadableStream {
 test("a body of the bound's length is read and one byte more is not, whether its length is stated or not", async () => {
   const asked = '{"jsonrpc":"2.0","id":1,"method":"getHealth"}';
   const statuses: number[] = [];
-  for (const length of [DEFAULT_BODY_BYTES_MAX, DEFAULT_BODY_BYTES_MAX + 1]) {
+  for (const length of [defaultBodyBytesMax, defaultBodyBytesMax + 1]) {
     const text = asked.padEnd(length);
     statuses.push((await post(node.rpcUrl, text)).status);
     const headers = { "content-type": "application/json" };

@@ -8,7 +8,7 @@ import { bootNode, call } from "../testing/boot.ts";
 import { signed } from "../testing/chain.ts";
 import { airdropTransaction } from "./airdrop.ts";
 
-const SOL = 1_000_000_000n;
+const sol = 1_000_000_000n;
 
 let node: ChainNode;
 const payer = Keypair.generate();
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const { chain } = node;
   const { publicKey } = payer;
   chain.submit(
-    airdropTransaction(chain.genesis.faucet, publicKey.toBytes(), 100n * SOL, chain.at("processed").blockhash, 0),
+    airdropTransaction(chain.genesis.faucet, publicKey.toBytes(), 100n * sol, chain.at("processed").blockhash, 0),
   );
   await closeSlots(3);
 });
@@ -85,7 +85,7 @@ const withAccounts = (count: number, more: object = {}) => ({
 describe("simulateBundle", () => {
   test("runs transactions one over another and keeps nothing", async () => {
     const [relay, last] = [Keypair.generate(), Keypair.generate()];
-    const bundle = [pay(payer, relay.publicKey, 3n * SOL), pay(relay, last.publicKey, 2n * SOL)];
+    const bundle = [pay(payer, relay.publicKey, 3n * sol), pay(relay, last.publicKey, 2n * sol)];
     const total = node.chain.accounts.lamports;
     const addresses = [relay.publicKey.toBase58(), last.publicKey.toBase58()];
     const accounts = [{ addresses }, { encoding: "base64", addresses }];
@@ -132,9 +132,9 @@ describe("simulateBundle", () => {
   test("ends with the first that fails and names it", async () => {
     const [relay, last] = [Keypair.generate(), Keypair.generate()];
     const bundle = [
-      pay(payer, relay.publicKey, 3n * SOL),
-      pay(relay, last.publicKey, 5n * SOL),
-      pay(payer, last.publicKey, SOL),
+      pay(payer, relay.publicKey, 3n * sol),
+      pay(relay, last.publicKey, 5n * sol),
+      pay(payer, last.publicKey, sol),
     ];
     const { value } = await simulate(bundle);
     const [, failing] = bundle;
@@ -153,14 +153,14 @@ describe("simulateBundle", () => {
   });
 
   test("tells one that is too old or done already apart from the others", async () => {
-    const old = pay(payer, Keypair.generate().publicKey, SOL, new PublicKey(Keypair.generate().publicKey).toBase58());
-    const { value } = await simulate([pay(payer, Keypair.generate().publicKey, SOL), old]);
+    const old = pay(payer, Keypair.generate().publicKey, sol, new PublicKey(Keypair.generate().publicKey).toBase58());
+    const { value } = await simulate([pay(payer, Keypair.generate().publicKey, sol), old]);
     expect(value.summary).toMatchObject({ failed: { tx_signature: old.id } });
     expect(value.transactionResults.map(({ err }) => err)).toEqual([null, "BlockhashNotFound"]);
   });
 
   test("replaces blockhashes and believes signatures when it is told to", async () => {
-    const old = pay(payer, Keypair.generate().publicKey, SOL, Keypair.generate().publicKey.toBase58());
+    const old = pay(payer, Keypair.generate().publicKey, sol, Keypair.generate().publicKey.toBase58());
     const { value } = await simulate([old], withAccounts(1, { skipSigVerify: true, replaceRecentBlockhash: true }));
     const bank = node.chain.at("confirmed");
     expect(value.summary).toBe("succeeded");
@@ -172,9 +172,9 @@ describe("simulateBundle", () => {
 
   test("runs over the bank that it is asked for: a commitment's, a slot's, or the open one", async () => {
     const relay = Keypair.generate();
-    node.chain.submit(pay(payer, relay.publicKey, SOL));
+    node.chain.submit(pay(payer, relay.publicKey, sol));
     await node.chain.settled();
-    const spend = pay(relay, Keypair.generate().publicKey, SOL / 2n);
+    const spend = pay(relay, Keypair.generate().publicKey, sol / 2n);
     const over = async (simulationBank: unknown) => {
       const { context, value } = await simulate([spend], withAccounts(1, { simulationBank }));
       return [context.slot, value.summary === "succeeded"];
@@ -191,7 +191,7 @@ describe("simulateBundle", () => {
   });
 
   test("refuses what it cannot read, each fault in the node's words", async () => {
-    const one = pay(payer, Keypair.generate().publicKey, SOL);
+    const one = pay(payer, Keypair.generate().publicKey, sol);
     const encodedTransactions = base64([one]);
     const [text = ""] = encodedTransactions;
     const bundle = { encodedTransactions };
@@ -234,7 +234,7 @@ describe("simulateBundle", () => {
 describe("sendBundle", () => {
   test("hands a bundle to the leader, which runs it whole, and answers its id", async () => {
     const relay = Keypair.generate();
-    const bundle = [pay(payer, relay.publicKey, 3n * SOL), pay(relay, Keypair.generate().publicKey, 2n * SOL)];
+    const bundle = [pay(payer, relay.publicKey, 3n * sol), pay(relay, Keypair.generate().publicKey, 2n * sol)];
     const { result } = await call(node.rpcUrl, "sendBundle", [base64(bundle), { encoding: "base64" }]);
     const ids = bundle.map(({ id }) => id);
     expect(result).toBe(createHash("sha256").update(ids.join(",")).digest("hex"));
@@ -246,7 +246,7 @@ describe("sendBundle", () => {
   test("refuses a bundle that no leader would take", async () => {
     const said = async (transactions: readonly Transaction[]) =>
       (await call(node.rpcUrl, "sendBundle", [base64(transactions), { encoding: "base64" }])).error;
-    const one = pay(payer, Keypair.generate().publicKey, SOL);
+    const one = pay(payer, Keypair.generate().publicKey, sol);
     const names = signed(
       payer,
       confirmed(),

@@ -1,10 +1,10 @@
 import { decodeSignature } from "@sluice/wire/base58";
 import type { Transaction } from "@sluice/wire/transaction";
 import {
-  BLOCKHASH_LIFE_BLOCKS,
-  BUNDLE_TRANSACTIONS_MAX,
   type BundleStep,
+  blockhashLifeBlocks,
   bundleId,
+  bundleTransactionsMax,
   type InsertionFault,
   type SimulationBank,
   signaturesValid,
@@ -13,11 +13,11 @@ import { encodeBundleTransaction, encodeTransactionError, type JsonObject, type 
 import type { ChainAccount } from "../model/index.ts";
 import { presentAccount } from "./accounts.ts";
 import { invalidParams } from "./errors.ts";
-import { type MethodTable, NODE_VERSION, type RpcNode } from "./method.ts";
+import { type MethodTable, nodeVersion, type RpcNode } from "./method.ts";
 import {
   addressValue,
   booleanMember,
-  COMMITMENTS,
+  commitments,
   configAt,
   listValue,
   objectValue,
@@ -31,7 +31,7 @@ import {
 import { refuseUnresolved, withBlockhash } from "./send.ts";
 
 /** Source: jito-solana, simulate_bundle. */
-const SIMULATED_MAX = 20;
+const simulatedMax = 20;
 
 /** What a call of simulateBundle asks for, checked and with nothing left out. */
 export interface BundleSimulationConfig {
@@ -61,7 +61,7 @@ function textMember(config: JsonObject | null, name: string): string | undefined
 function commitmentBank(value: JsonValue | undefined, node: RpcNode): SimulationBank {
   const config = objectValue(value, "struct CommitmentConfig");
   if (config["commitment"] === undefined) throw missing("commitment");
-  return node.chain.at(variantValue(config["commitment"], COMMITMENTS));
+  return node.chain.at(variantValue(config["commitment"], commitments));
 }
 
 /** `"tip"`, a slot of this fork, or a commitment, which is confirmed unless another is named. */
@@ -106,7 +106,7 @@ export function bundleSimulationConfig(params: readonly JsonValue[], node: RpcNo
   if (bundle["encodedTransactions"] === undefined) throw missing("encodedTransactions");
   const texts = listValue(bundle["encodedTransactions"]).map((entry) => stringValue(entry));
   const config = configAt(params, 1, "struct RpcSimulateBundleConfig");
-  if (texts.length > SIMULATED_MAX) throw invalidParams(`bundle size too large, max ${SIMULATED_MAX} transactions`);
+  if (texts.length > simulatedMax) throw invalidParams(`bundle size too large, max ${simulatedMax} transactions`);
   const pre = accountsMember(config, "preExecutionAccountsConfigs", texts.length);
   const post = accountsMember(config, "postExecutionAccountsConfigs", texts.length);
   if (pre.length !== texts.length || post.length !== texts.length) {
@@ -130,9 +130,9 @@ export function bundleSimulationConfig(params: readonly JsonValue[], node: RpcNo
 }
 
 /** What the insertion checks found, as the block engine words it where it does. */
-const REFUSALS: Readonly<Record<InsertionFault, string>> = {
+const refusals: Readonly<Record<InsertionFault, string>> = {
   EmptyBatch: "bundle must contain at least one transaction",
-  BundleTooLarge: `exceeded maximum number of transactions allowed in a bundle: ${BUNDLE_TRANSACTIONS_MAX}`,
+  BundleTooLarge: `exceeded maximum number of transactions allowed in a bundle: ${bundleTransactionsMax}`,
   PacketMarkedDiscard: "could not be decoded",
   SignatureFailure: "transaction signature is invalid",
   ContainerFull: "too many bundles wait",
@@ -145,17 +145,17 @@ function send(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const list = listValue(params[0]).map((entry) => stringValue(entry));
   const config = configAt(params, 1, "struct RpcSendBundleConfig");
   // What is too long is not read.
-  if (list.length > BUNDLE_TRANSACTIONS_MAX) throw invalidParams(REFUSALS.BundleTooLarge);
+  if (list.length > bundleTransactionsMax) throw invalidParams(refusals.BundleTooLarge);
   const transactions = list.map((text) => transactionInput(text, config));
   const packets = transactions.map(({ bytes }) => ({ data: bytes, isDiscarded: false }));
   const insertion = node.chain.bundles.submit(packets, null);
   if (insertion.ok) return bundleId(transactions);
   const { fault, index } = insertion;
-  throw invalidParams(index === null ? REFUSALS[fault] : `transaction #${index}: ${REFUSALS[fault]}`);
+  throw invalidParams(index === null ? refusals[fault] : `transaction #${index}: ${refusals[fault]}`);
 }
 
 /** An account that is not there, as the runtime sees it. */
-const ABSENT: ChainAccount = {
+const absent: ChainAccount = {
   lamports: 0n,
   data: new Uint8Array(),
   owner: "11111111111111111111111111111111",
@@ -174,7 +174,7 @@ function presentStep(
   // Base64 needs nothing of the bank.
   const shown = (addresses: readonly string[], read: BundleStep["before"]) =>
     addresses.map((address) =>
-      presentAccount(node, node.chain.at("processed"), address, read(address) ?? ABSENT, form),
+      presentAccount(node, node.chain.at("processed"), address, read(address) ?? absent, form),
     );
   const ran = resolved !== null && outcome !== null;
   return encodeBundleTransaction({
@@ -188,7 +188,7 @@ function presentStep(
         ? null
         : {
             blockhash: replacement.blockhash,
-            lastValidBlockHeight: replacement.blockHeight + BLOCKHASH_LIFE_BLOCKS,
+            lastValidBlockHeight: replacement.blockHeight + blockhashLifeBlocks,
           },
     fee: ran ? resolved.fees.base + resolved.fees.priority : null,
     preBalances: ran ? step.preBalances : null,
@@ -229,7 +229,7 @@ async function simulate(params: readonly JsonValue[], node: RpcNode): Promise<Js
     ),
   );
   const value = { summary: summaryOf(simulation.steps), transactionResults };
-  return { context: { slot: bank.slot, apiVersion: NODE_VERSION }, value };
+  return { context: { slot: bank.slot, apiVersion: nodeVersion }, value };
 }
 
 /** Bundles, as a node of jito-solana's takes and simulates them. */

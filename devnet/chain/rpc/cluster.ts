@@ -1,23 +1,23 @@
 import type { JsonObject } from "../encode/index.ts";
 import { invalidParams, RpcError } from "./errors.ts";
-import { FEATURE_SET, type MethodTable, NODE_VERSION, type RpcNode } from "./method.ts";
+import { featureSet, type MethodTable, nodeVersion, type RpcNode } from "./method.ts";
 import { u64Value } from "./params.ts";
 
-const SAMPLES_MAX = 720n;
+const samplesMax = 720n;
 
 export function versionJson() {
-  return { "solana-core": NODE_VERSION, "feature-set": FEATURE_SET };
+  return { "solana-core": nodeVersion, "feature-set": featureSet };
 }
 
 /** Nothing listens there: the cluster's talk has no wire on this chain, but tools expect an address. */
-const GOSSIP_PORT = 8_001;
+const gossipPort = 8_001;
 
 /** A validator as the cluster shows it; this node is the first of them and the only one that answers calls. */
 function clusterNode(node: RpcNode, identity: string, index: number): JsonObject {
   const own = index === 0;
   return {
     pubkey: identity,
-    gossip: `127.0.0.1:${GOSSIP_PORT + index}`,
+    gossip: `127.0.0.1:${gossipPort + index}`,
     tvu: null,
     tpu: null,
     tpuQuic: null,
@@ -27,9 +27,9 @@ function clusterNode(node: RpcNode, identity: string, index: number): JsonObject
     serveRepair: null,
     rpc: own ? node.doors.rpc : null,
     pubsub: own ? node.doors.pubsub : null,
-    version: NODE_VERSION,
+    version: nodeVersion,
     clientId: "Agave",
-    featureSet: FEATURE_SET,
+    featureSet: featureSet,
     shredVersion: 0,
   };
 }
@@ -67,8 +67,8 @@ export const clusterMethods: MethodTable = {
     optional: 1,
     run(params, node) {
       const given = params[0];
-      const limit = given === undefined || given === null ? SAMPLES_MAX : u64Value(given, "usize");
-      if (limit > SAMPLES_MAX) throw invalidParams(`Invalid limit; max ${SAMPLES_MAX}`);
+      const limit = given === undefined || given === null ? samplesMax : u64Value(given, "usize");
+      if (limit > samplesMax) throw invalidParams(`Invalid limit; max ${samplesMax}`);
       return node.performance.newest(Number(limit)).map((sample) => ({
         slot: sample.slot,
         numTransactions: sample.numTransactions,

@@ -12,10 +12,10 @@ import {
   variantMember,
 } from "./params.ts";
 
-const DATA_BYTES_MAX = 10_485_760n;
-const LARGEST_MAX = 20;
-const FEE_ADDRESSES_MAX = 128;
-const FEE_SLOTS = 150n;
+const dataBytesMax = 10_485_760n;
+const largestMax = 20;
+const feeAddressesMax = 128;
+const feeSlots = 150n;
 
 /** Rent, supply, inflation and fees. */
 export const economicsMethods: MethodTable = {
@@ -25,7 +25,7 @@ export const economicsMethods: MethodTable = {
     run(params) {
       const bytes = u64Value(params[0], "usize");
       bareCommitmentAt(params, 1);
-      if (bytes > DATA_BYTES_MAX) throw invalidRequest();
+      if (bytes > dataBytesMax) throw invalidRequest();
       return rentExemptLamports(Number(bytes));
     },
   },
@@ -50,7 +50,7 @@ export const economicsMethods: MethodTable = {
       booleanMember(config, "sortResults", true);
       const bank = bankOf(node, config);
       if (filter === "nonCirculating") return withContext(bank, []);
-      const richest = node.chain.accounts.richest(LARGEST_MAX, bank.slot);
+      const richest = node.chain.accounts.richest(largestMax, bank.slot);
       const largest = richest.map(([address, { lamports }]) => ({ address, lamports }));
       return withContext(bank, largest);
     },
@@ -77,12 +77,12 @@ export const economicsMethods: MethodTable = {
     optional: 1,
     run(params, node) {
       const list = params[0] === undefined || params[0] === null ? [] : listValue(params[0]);
-      if (list.length > FEE_ADDRESSES_MAX) throw invalidParams(`Too many inputs provided; max ${FEE_ADDRESSES_MAX}`);
+      if (list.length > feeAddressesMax) throw invalidParams(`Too many inputs provided; max ${feeAddressesMax}`);
       const addresses = list.map((entry) => addressValue(entry));
       const { chain } = node;
       const newest = chain.at("processed").slot;
-      const first = newest >= FEE_SLOTS ? newest - FEE_SLOTS + 1n : 0n;
-      return chain.history.slots(first, newest, Number(FEE_SLOTS)).map((slot) => {
+      const first = newest >= feeSlots ? newest - feeSlots + 1n : 0n;
+      return chain.history.slots(first, newest, Number(feeSlots)).map((slot) => {
         return { slot, prioritizationFee: chain.history.lowestUnitPrice(slot, addresses) ?? 0n };
       });
     },

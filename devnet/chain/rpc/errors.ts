@@ -69,17 +69,17 @@ export function filterTransactionNotFound(signature: string): RpcError {
 }
 
 /** Text of one answer, or of all answers to a batch: a million token accounts in base64 are 420 MB. */
-export const ANSWER_BYTES_MAX = 512 * 1_024 * 1_024;
+export const answerBytesMax = 512 * 1_024 * 1_024;
 /** What a row takes beside its data, at most: names, address, owner, lamports and rent epoch. */
-const ROW_BYTES = 270;
+const rowBytes = 270;
 /** Parsed data are not written to be measured: each byte of the account counts as so many of text, and a row as so many. */
-const PARSED_BYTES_PER_BYTE = 4;
-const PARSED_ROW_BYTES = 600;
+const parsedBytesPerByte = 4;
+const parsedRowBytes = 600;
 
 function textBytes({ data, space }: AccountJson): number {
-  if (typeof data === "string") return ROW_BYTES + data.length;
-  if (Array.isArray(data)) return ROW_BYTES + String(data[0]).length;
-  return ROW_BYTES + PARSED_ROW_BYTES + Number(space) * PARSED_BYTES_PER_BYTE;
+  if (typeof data === "string") return rowBytes + data.length;
+  if (Array.isArray(data)) return rowBytes + String(data[0]).length;
+  return rowBytes + parsedRowBytes + Number(space) * parsedBytesPerByte;
 }
 
 /** Measures the accounts of an answer before it is text, so that one that is too large is never built. */
@@ -87,7 +87,7 @@ export class AnswerSize {
   readonly #max: number;
   #bytes = 0;
 
-  constructor(max = ANSWER_BYTES_MAX) {
+  constructor(max = answerBytesMax) {
     this.#max = max;
   }
 

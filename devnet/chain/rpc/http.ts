@@ -1,6 +1,6 @@
 import { answerBody, type Dispatch } from "./json-rpc.ts";
 
-const CONTENT_TYPES: ReadonlySet<string> = new Set([
+const contentTypes: ReadonlySet<string> = new Set([
   "application/json",
   "application/json; charset=utf-8",
   "application/json;charset=utf-8",
@@ -11,7 +11,7 @@ export interface RpcHttpOptions {
   readonly bodyBytesMax: number;
 }
 
-export const DEFAULT_BODY_BYTES_MAX = 51_200;
+export const defaultBodyBytesMax = 51_200;
 
 /** Headers that a browser needs; only a request that names its origin gets them. */
 function corsHeaders(request: Request): Record<string, string> {
@@ -91,7 +91,7 @@ export async function answerHttp(
   if (request.method !== "POST") {
     return plain(request, 405, "Used HTTP Method is not allowed. POST or OPTIONS is required\n");
   }
-  if (!CONTENT_TYPES.has((request.headers.get("content-type") ?? "").toLowerCase())) {
+  if (!contentTypes.has((request.headers.get("content-type") ?? "").toLowerCase())) {
     const required = "Supplied content type is not allowed. Content-Type: application/json is required\n";
     return plain(request, 415, required);
   }

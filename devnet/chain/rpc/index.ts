@@ -7,7 +7,7 @@ export { accountForm } from "./accounts.ts";
 export { airdropTransaction } from "./airdrop.ts";
 export { versionJson } from "./cluster.ts";
 export { invalidParams, nodeBehind, RpcError } from "./errors.ts";
-export { answerHttp, DEFAULT_BODY_BYTES_MAX } from "./http.ts";
+export { answerHttp, defaultBodyBytesMax } from "./http.ts";
 export { answerBody, type Dispatch, dispatcher } from "./json-rpc.ts";
 export { type ChainView, clockOf, type Method, type MethodTable, type RpcNode } from "./method.ts";
 export {
@@ -26,4 +26,4 @@ export {
 } from "./params.ts";
 export { accountFilters } from "./programs.ts";
 export { rpcMethods } from "./table.ts";
-export { maxVersion, TRANSACTION_ENCODINGS } from "./transactions.ts";
+export { maxVersion, transactionEncodings } from "./transactions.ts";

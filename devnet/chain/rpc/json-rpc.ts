@@ -1,13 +1,13 @@
 import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
-import { ANSWER_BYTES_MAX, answerTooLarge, invalidParams, invalidRequest, methodNotFound, RpcError } from "./errors.ts";
+import { answerBytesMax, answerTooLarge, invalidParams, invalidRequest, methodNotFound, RpcError } from "./errors.ts";
 
 import type { Method } from "./method.ts";
 
 /** Runs one call that is well formed; a failure of the call is an RpcError, thrown or rejected with. */
 export type Dispatch = (method: string, params: JsonValue | undefined) => JsonValue | Promise<JsonValue>;
 
-const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "method", "params", "id"]);
+const members: ReadonlySet<string> = new Set(["jsonrpc", "method", "params", "id"]);
 
 type Id = string | number | bigint | null;
 
@@ -34,7 +34,7 @@ function thrownText(error: unknown, id: Id): string {
 }
 
 /** Calls of a batch that are answered at a stretch: who asks one thing does not wait for who asks a hundred. */
-const STRETCH = 32;
+const stretch = 32;
 
 function othersTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
@@ -61,7 +61,7 @@ function answerOne(request: JsonValue, dispatch: Dispatch): string | Promise<str
   if (given !== undefined && !isId(given)) return failureText(invalidRequest(), null);
   const id = given ?? null;
   const method = call["method"];
-  if (typeof method !== "string" || Object.keys(call).some((member) => !MEMBERS.has(member))) {
+  if (typeof method !== "string" || Object.keys(call).some((member) => !members.has(member))) {
     return failureText(invalidRequest(), id);
   }
   if (given === undefined) return null;
@@ -74,11 +74,7 @@ function answerOne(request: JsonValue, dispatch: Dispatch): string | Promise<str
  * empty batch, or notifications alone. The text has no newline at its end. Once the answers to a batch are longer than
  * `bytesMax`, its other calls are refused and do not run.
  */
-export async function answerBody(
-  body: string,
-  dispatch: Dispatch,
-  bytesMax = ANSWER_BYTES_MAX,
-): Promise<string | null> {
+export async function answerBody(body: string, dispatch: Dispatch, bytesMax = answerBytesMax): Promise<string | null> {
   const parsed = parseJsonExact(body);
   if (!parsed.ok) return failureText(new RpcError(-32700, "Parse error"), null);
   const request = parsed.value;
@@ -90,7 +86,7 @@ export async function answerBody(
   };
   const answers: (string | Promise<string>)[] = [];
   for (const [index, element] of request.entries()) {
-    if (index > 0 && index % STRETCH === 0) await othersTurn();
+    if (index > 0 && index % stretch === 0) await othersTurn();
     const answer = answerOne(element as JsonValue, bounded);
     // Calls that list much are answered at once, so that what is not there yet is short.
     if (typeof answer === "string") bytes += answer.length;

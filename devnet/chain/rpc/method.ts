@@ -7,8 +7,8 @@ import { minContextSlotNotReached } from "./errors.ts";
 import { commitmentMember, u64Member } from "./params.ts";
 
 /** The version that the node claims: the release whose wire behaviour it follows. */
-export const NODE_VERSION = "4.0.0";
-export const FEATURE_SET = 3_640_012_085;
+export const nodeVersion = "4.0.0";
+export const featureSet = 3_640_012_085;
 
 /** The chain as a node shows it, which may be an older state than the chain's own. */
 export interface ChainView
@@ -77,7 +77,7 @@ export function bankAt(node: RpcNode, commitment: Commitment): BankSlot {
 
 /** A value with the slot that it was read at. */
 export function withContext(bank: BankSlot, value: JsonValue): JsonObject {
-  return { context: { slot: bank.slot, apiVersion: NODE_VERSION }, value };
+  return { context: { slot: bank.slot, apiVersion: nodeVersion }, value };
 }
 
 /** The branch that a call answers from whose bank is this one; null where the bank is of the chain itself. */

@@ -46,10 +46,10 @@ export function stringValue(value: JsonValue | undefined): string {
   return value;
 }
 
-const U64_MAX = 0xffff_ffff_ffff_ffffn;
+const u64Max = 0xffff_ffff_ffff_ffffn;
 
 export function u64Value(value: JsonValue | undefined, type: "u64" | "usize" = "u64"): bigint {
-  if (typeof value === "bigint" && value >= 0n && value <= U64_MAX) return value;
+  if (typeof value === "bigint" && value >= 0n && value <= u64Max) return value;
   if (typeof value === "number" && Number.isInteger(value) && value >= 0) return BigInt(value);
   if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))) {
     throw invalidParams(`Invalid params: invalid value: integer \`${String(value)}\`, expected ${type}.`);
@@ -115,7 +115,7 @@ export function listValue(value: JsonValue | undefined): readonly JsonValue[] {
   return value;
 }
 
-export const COMMITMENTS: readonly Commitment[] = ["processed", "confirmed", "finalized"];
+export const commitments: readonly Commitment[] = ["processed", "confirmed", "finalized"];
 
 /**
  * The commitment of a config that holds more than it. An unknown string counts as absent, since the node flattens the
@@ -123,7 +123,7 @@ export const COMMITMENTS: readonly Commitment[] = ["processed", "confirmed", "fi
  */
 export function commitmentMember(config: JsonObject | null): Commitment {
   const value = config?.["commitment"];
-  return COMMITMENTS.find((commitment) => commitment === value) ?? "finalized";
+  return commitments.find((commitment) => commitment === value) ?? "finalized";
 }
 
 /** The commitment where the object is nothing else: there an unknown string and a missing member are refused. */
@@ -131,7 +131,7 @@ export function bareCommitmentAt(params: readonly JsonValue[], position: number)
   const config = configAt(params, position, "struct CommitmentConfig");
   if (config === null) return "finalized";
   if (config["commitment"] === undefined) throw invalidParams("Invalid params: missing field `commitment`.");
-  return variantValue(config["commitment"], COMMITMENTS);
+  return variantValue(config["commitment"], commitments);
 }
 
 /** The commitment of a method that reads the ledger, where processed blocks do not count. */
@@ -141,17 +141,17 @@ export function ledgerCommitment(config: JsonObject | null): "confirmed" | "fina
   return commitment;
 }
 
-const TRANSACTION_TYPE = "solana_transaction::versioned::VersionedTransaction";
-const LEGACY_BYTES_MAX = 1_232;
-const LEGACY_BASE58_MAX = 1_683;
-const LEGACY_BASE64_MAX = 1_644;
-const V1_BYTES_MAX = 4_096;
-const V1_BASE64_MAX = 5_464;
-const V1_FIRST_BYTE = 0x81;
+const transactionType = "solana_transaction::versioned::VersionedTransaction";
+const legacyBytesMax = 1_232;
+const legacyBase58Max = 1_683;
+const legacyBase64Max = 1_644;
+const v1BytesMax = 4_096;
+const v1Base64Max = 5_464;
+const v1FirstByte = 0x81;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Faults that are the runtime's to find after the bytes were read: the node words them differently. */
-const SANITIZE_FAULTS: ReadonlySet<string> = new Set([
+const sanitizeFaults: ReadonlySet<string> = new Set([
   "NO_SIGNERS",
   "TOO_MANY_SIGNERS",
   "FEE_PAYER_READONLY",
@@ -176,9 +176,9 @@ function tooLarge(encoding: string, type: string, bytes: number, encodedMax: num
 /** Base64 with padding, to bytes; `type` is what the node says it expected. */
 export function decodeBase64(text: string, type: string): Uint8Array {
   // The first byte decides which limit holds: a v1 transaction begins with 0x81, a count of signatures never does.
-  const v1 = text.length >= 2 && (Buffer.from(text.slice(0, 4), "base64")[0] ?? 0) >= V1_FIRST_BYTE;
-  const encodedMax = v1 ? V1_BASE64_MAX : LEGACY_BASE64_MAX;
-  const rawMax = v1 ? V1_BYTES_MAX : LEGACY_BYTES_MAX;
+  const v1 = text.length >= 2 && (Buffer.from(text.slice(0, 4), "base64")[0] ?? 0) >= v1FirstByte;
+  const encodedMax = v1 ? v1Base64Max : legacyBase64Max;
+  const rawMax = v1 ? v1BytesMax : legacyBytesMax;
   if (text.length > encodedMax) throw tooLarge("base64", type, text.length, encodedMax, rawMax);
   if (text.length % 4 !== 0 || !BASE64.test(text)) {
     throw invalidParams(`invalid base64 encoding: InvalidPadding`);
@@ -190,14 +190,14 @@ export function decodeBase64(text: string, type: string): Uint8Array {
 }
 
 function decodeText(text: string, encoding: string): Uint8Array {
-  if (encoding === "base64") return decodeBase64(text, TRANSACTION_TYPE);
-  if (text.length > LEGACY_BASE58_MAX) {
-    throw tooLarge("base58", TRANSACTION_TYPE, text.length, LEGACY_BASE58_MAX, LEGACY_BYTES_MAX);
+  if (encoding === "base64") return decodeBase64(text, transactionType);
+  if (text.length > legacyBase58Max) {
+    throw tooLarge("base58", transactionType, text.length, legacyBase58Max, legacyBytesMax);
   }
-  const bytes = decodeBase58(text, LEGACY_BYTES_MAX + 64);
+  const bytes = decodeBase58(text, legacyBytesMax + 64);
   if (bytes === null) throw invalidParams("invalid base58 encoding: InvalidCharacter");
-  if (bytes.length > LEGACY_BYTES_MAX) {
-    throw tooLarge("base58", TRANSACTION_TYPE, bytes.length, LEGACY_BASE58_MAX, LEGACY_BYTES_MAX);
+  if (bytes.length > legacyBytesMax) {
+    throw tooLarge("base58", transactionType, bytes.length, legacyBase58Max, legacyBytesMax);
   }
   return bytes;
 }
@@ -217,8 +217,8 @@ export function parsedTransaction(bytes: Uint8Array): Transaction {
   const parsed = parseTransaction(bytes);
   if (parsed.ok) return parsed.transaction;
   if (parsed.fault === "DUPLICATE_KEY") throw invalidParams("invalid transaction: Account loaded twice");
-  if (SANITIZE_FAULTS.has(parsed.fault)) {
+  if (sanitizeFaults.has(parsed.fault)) {
     throw invalidParams("invalid transaction: Transaction failed to sanitize accounts offsets correctly");
   }
-  throw invalidParams(`failed to deserialize ${TRANSACTION_TYPE}: ${parsed.fault} at byte ${parsed.offset}`);
+  throw invalidParams(`failed to deserialize ${transactionType}: ${parsed.fault} at byte ${parsed.offset}`);
 }

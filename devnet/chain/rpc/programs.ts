@@ -3,7 +3,7 @@ import type { AccountFilter } from "../accounts/index.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { type BankSlot, type ChainAccount, isTokenProgram } from "../model/index.ts";
 import { type AccountForm, accountForm, presentAccount } from "./accounts.ts";
-import { ANSWER_BYTES_MAX, AnswerSize, invalidParams } from "./errors.ts";
+import { AnswerSize, answerBytesMax, invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, withContext } from "./method.ts";
 import {
   addressValue,
@@ -17,17 +17,17 @@ import {
   wrongType,
 } from "./params.ts";
 
-export const FILTERS_MAX = 4;
-const MEMCMP_BYTES_MAX = 128;
-const MEMCMP_BASE58_MAX = 175;
-const MEMCMP_BASE64_MAX = 172;
+export const filtersMax = 4;
+const memcmpBytesMax = 128;
+const memcmpBase58Max = 175;
+const memcmpBase64Max = 172;
 
 function tooMuch(): Error {
   return invalidParams("Invalid param: DataTooLarge");
 }
 
 function bytesOfList(list: readonly JsonValue[]): Uint8Array {
-  if (list.length > MEMCMP_BYTES_MAX) throw tooMuch();
+  if (list.length > memcmpBytesMax) throw tooMuch();
   return Uint8Array.from(list, (entry) => {
     const byte = u64Value(entry);
     if (byte > 255n) throw invalidParams(`Invalid params: invalid value: integer \`${byte}\`, expected u8.`);
@@ -37,12 +37,12 @@ function bytesOfList(list: readonly JsonValue[]): Uint8Array {
 
 function bytesOfText(text: string, encoding: string): Uint8Array {
   if (encoding === "base64") {
-    if (text.length > MEMCMP_BASE64_MAX) throw tooMuch();
+    if (text.length > memcmpBase64Max) throw tooMuch();
     if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw invalidParams("Invalid param: Invalid");
     return new Uint8Array(Buffer.from(text, "base64"));
   }
-  if (text.length > MEMCMP_BASE58_MAX) throw tooMuch();
-  const bytes = decodeBase58(text, MEMCMP_BASE58_MAX);
+  if (text.length > memcmpBase58Max) throw tooMuch();
+  const bytes = decodeBase58(text, memcmpBase58Max);
   if (bytes === null) throw invalidParams("Invalid param: Invalid");
   return bytes;
 }
@@ -57,7 +57,7 @@ function memcmpFilter(memcmp: JsonObject): AccountFilter {
     memcmp["encoding"] === undefined || memcmp["encoding"] === null ? "base58" : stringValue(memcmp["encoding"]);
   if (encoding !== "base58" && encoding !== "base64") throw unknownVariant(encoding, ["base58", "base64", "bytes"]);
   const bytes = bytesOfText(stringValue(given), encoding);
-  if (bytes.length > MEMCMP_BYTES_MAX) throw tooMuch();
+  if (bytes.length > memcmpBytesMax) throw tooMuch();
   return { kind: "memcmp", offset, bytes };
 }
 
@@ -79,7 +79,7 @@ export function accountFilters(config: JsonObject | null): readonly AccountFilte
   const given = config?.["filters"];
   if (given === undefined || given === null) return [];
   const list = listValue(given);
-  if (list.length > FILTERS_MAX) throw invalidParams(`Too many filters provided; max ${FILTERS_MAX}`);
+  if (list.length > filtersMax) throw invalidParams(`Too many filters provided; max ${filtersMax}`);
   return list.map(accountFilter);
 }
 
@@ -89,7 +89,7 @@ export function presentAll(
   bank: BankSlot,
   found: Iterable<readonly [string, ChainAccount]>,
   form: AccountForm,
-  bytesMax = ANSWER_BYTES_MAX,
+  bytesMax = answerBytesMax,
 ): JsonObject[] {
   const rows: JsonObject[] = [];
   const size = new AnswerSize(bytesMax);

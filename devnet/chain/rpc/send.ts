@@ -1,16 +1,16 @@
 import { keyBytes } from "@sluice/svm";
 import type { Transaction } from "@sluice/wire/transaction";
-import { BLOCKHASH_LIFE_BLOCKS, type Simulation, signaturesValid } from "../bank/index.ts";
+import { blockhashLifeBlocks, type Simulation, signaturesValid } from "../bank/index.ts";
 import { encodeSimulation, encodeTransactionError, type JsonObject, type JsonValue } from "../encode/index.ts";
 import type { TransactionErrorJson } from "../model/index.ts";
-import { ACCOUNT_ENCODINGS, presentAccount } from "./accounts.ts";
+import { accountEncodings, presentAccount } from "./accounts.ts";
 import { invalidParams, preflightFailure } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {
   addressValue,
   booleanMember,
-  COMMITMENTS,
   commitmentMember,
+  commitments,
   configAt,
   listValue,
   objectValue,
@@ -21,16 +21,16 @@ import {
   variantMember,
 } from "./params.ts";
 
-const SIGNATURE_FAILURE = "SignatureFailure";
+const signatureFailure = "SignatureFailure";
 
-const NOT_RUN = {
+const notRun = {
   logs: [],
   unitsConsumed: 0n,
   loadedAccountsDataSize: 0,
   returnData: null,
 } as const;
 
-const NOTHING_ELSE = {
+const nothingElse = {
   accounts: null,
   innerInstructions: null,
   accountKeys: [],
@@ -51,7 +51,7 @@ export function refuseUnresolved(error: TransactionErrorJson | null): void {
 
 function ranPart(simulation: Simulation) {
   const { outcome } = simulation;
-  if (outcome === null) return NOT_RUN;
+  if (outcome === null) return notRun;
   return {
     logs: outcome.logs,
     unitsConsumed: outcome.computeUnitsConsumed,
@@ -61,19 +61,19 @@ function ranPart(simulation: Simulation) {
 }
 
 async function preflight(transaction: Transaction, config: JsonObject | null, node: RpcNode): Promise<void> {
-  const commitment = variantMember(config, "preflightCommitment", COMMITMENTS, "finalized");
+  const commitment = variantMember(config, "preflightCommitment", commitments, "finalized");
   reached(node.chain.at(commitment), config);
   const simulation = await node.chain.simulate({ transaction, commitment, checkAge: true, verify: true });
   const { error } = simulation;
   // The machine checks signatures before anything else; what did not get to the machine is checked here, for the order's sake.
   const unchecked = error !== null && simulation.outcome === null;
-  if (error === SIGNATURE_FAILURE || (unchecked && !signaturesValid(transaction))) {
-    const data = encodeSimulation({ error: SIGNATURE_FAILURE, ...NOT_RUN, ...NOTHING_ELSE });
-    throw preflightFailure(encodeTransactionError(SIGNATURE_FAILURE), data);
+  if (error === signatureFailure || (unchecked && !signaturesValid(transaction))) {
+    const data = encodeSimulation({ error: signatureFailure, ...notRun, ...nothingElse });
+    throw preflightFailure(encodeTransactionError(signatureFailure), data);
   }
   refuseUnresolved(error);
   if (error === null) return;
-  const data = encodeSimulation({ error, ...ranPart(simulation), ...NOTHING_ELSE });
+  const data = encodeSimulation({ error, ...ranPart(simulation), ...nothingElse });
   throw preflightFailure(encodeTransactionError(error), data);
 }
 
@@ -86,7 +86,7 @@ function wantedAccounts(config: JsonObject | null, transaction: Transaction): Wa
   const given = config?.["accounts"];
   if (given === undefined || given === null) return null;
   const accounts = objectValue(given, "struct RpcSimulateTransactionAccountsConfig");
-  const encoding = variantMember(accounts, "encoding", ACCOUNT_ENCODINGS, "base64");
+  const encoding = variantMember(accounts, "encoding", accountEncodings, "base64");
   if (encoding === "binary" || encoding === "base58") throw invalidParams("base58 encoding not supported");
   const list = listValue(accounts["addresses"]);
   const most = transaction.message.totalKeyCount;
@@ -114,7 +114,7 @@ function presentSimulation(
       const form = { encoding: wanted.encoding, dataSlice: undefined };
       return account === null ? null : presentAccount(node, bank, address, account, form);
     }) ?? null;
-  const lastValidBlockHeight = bank.blockHeight + BLOCKHASH_LIFE_BLOCKS;
+  const lastValidBlockHeight = bank.blockHeight + blockhashLifeBlocks;
   const ran = resolved !== null && outcome !== null;
   return encodeSimulation({
     error,
@@ -144,7 +144,7 @@ async function simulate(params: readonly JsonValue[], node: RpcNode): Promise<Js
   const transaction = replaced ? withBlockhash(given, bank.blockhash) : given;
   if (sigVerify && !signaturesValid(transaction)) {
     const accounts = wanted === null ? null : wanted.addresses.map(() => null);
-    const refused = { error: SIGNATURE_FAILURE, ...NOT_RUN, ...NOTHING_ELSE, accounts };
+    const refused = { error: signatureFailure, ...notRun, ...nothingElse, accounts };
     return withContext(bank, encodeSimulation({ ...refused, innerInstructions: inner ? [] : null }));
   }
   const commitment = commitmentMember(config);

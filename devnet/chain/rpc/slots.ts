@@ -4,9 +4,9 @@ import { invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode } from "./method.ts";
 import { configAt, u64Value } from "./params.ts";
 
-const SLOT_LEADERS_MAX = 5_000n;
+const slotLeadersMax = 5_000n;
 /** Blocks for which the node still knows how much stake has voted. */
-const COMMITMENT_CACHE_SLOTS = 32;
+const commitmentCacheSlots = 32;
 
 /**
  * How much stake has confirmed a block how often, by the towers of the newest bank; what is rooted comes last. Null for a
@@ -17,14 +17,14 @@ function blockCommitment(slot: bigint, { chain }: RpcNode): JsonObject {
   const stakes = chain.cluster.stakes.at(chain.epochs.epochOf(newest));
   const totalStake = stakes?.total ?? 0n;
   if (slot > newest || slot <= chain.at("finalized").slot) return { commitment: null, totalStake };
-  const commitment = new Array<bigint>(COMMITMENT_CACHE_SLOTS).fill(0n);
+  const commitment = new Array<bigint>(commitmentCacheSlots).fill(0n);
   for (const { vote, stake } of stakes?.voters ?? []) {
     const account = chain.accounts.get(vote, newest);
     const tower = account === null ? null : readTower(account);
     if (tower === null) continue;
     const rooted = tower.rootSlot !== null && slot <= tower.rootSlot;
     const confirmations = tower.votes.find((voted) => voted.slot >= slot)?.confirmations ?? 0;
-    const place = rooted ? COMMITMENT_CACHE_SLOTS - 1 : confirmations - 1;
+    const place = rooted ? commitmentCacheSlots - 1 : confirmations - 1;
     if (place >= 0) commitment[place] = (commitment[place] ?? 0n) + stake;
   }
   return { commitment, totalStake };
@@ -79,7 +79,7 @@ export const slotMethods: MethodTable = {
     run(params, node) {
       const start = u64Value(params[0]);
       const limit = u64Value(params[1]);
-      if (limit > SLOT_LEADERS_MAX) throw invalidParams(`Invalid limit; max ${SLOT_LEADERS_MAX}`);
+      if (limit > slotLeadersMax) throw invalidParams(`Invalid limit; max ${slotLeadersMax}`);
       const { epochs } = node.chain;
       const scheduled = epochs.lastScheduledEpoch(node.chain.at("processed").slot);
       const lastEpoch = epochs.epochOf(start + (limit === 0n ? 0n : limit - 1n));

@@ -5,7 +5,7 @@ import { bootNode, call, post } from "../testing/boot.ts";
 import { rpcMethods } from "./table.ts";
 
 /** The method table of a node, each with parameters that it takes, and a shape that its answer has. */
-const CALLS: readonly (readonly [string, readonly unknown[], unknown])[] = [
+const calls: readonly (readonly [string, readonly unknown[], unknown])[] = [
   [
     "getAccountInfo",
     ["vote", { encoding: "base64" }],
@@ -77,7 +77,7 @@ const CALLS: readonly (readonly [string, readonly unknown[], unknown])[] = [
 ];
 
 /** Methods that need more than a fresh chain: what they refuse there. */
-const REFUSALS: readonly (readonly [string, readonly unknown[], { code: number; message: string }])[] = [
+const refusals: readonly (readonly [string, readonly unknown[], { code: number; message: string }])[] = [
   ["getHighestSnapshotSlot", [], { code: -32008, message: "No snapshot" }],
   ["getInflationReward", [["vote"]], { code: -32004, message: "Block not available for slot 432" }],
   ["getTokenAccountBalance", ["missing"], { code: -32602, message: "Invalid param: could not find account" }],
@@ -127,17 +127,17 @@ function named(value: unknown): unknown {
 }
 
 test("the table has every method of a node and no other", () => {
-  const listed = [...CALLS, ...REFUSALS].map(([method]) => method);
+  const listed = [...calls, ...refusals].map(([method]) => method);
   expect([...rpcMethods().keys()].sort()).toEqual([...listed].sort());
 });
 
-test.each(CALLS)("%s answers", async (method, params, shape) => {
+test.each(calls)("%s answers", async (method, params, shape) => {
   const { result, error } = await call(node.rpcUrl, method, named(params) as unknown[]);
   expect(error).toBeUndefined();
   expect({ result }).toMatchObject({ result: shape });
 });
 
-test.each(REFUSALS)("%s refuses what a fresh chain cannot answer", async (method, params, refusal) => {
+test.each(refusals)("%s refuses what a fresh chain cannot answer", async (method, params, refusal) => {
   const { error } = await call(node.rpcUrl, method, named(params) as unknown[]);
   expect(error).toEqual(refusal);
 });

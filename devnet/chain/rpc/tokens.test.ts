@@ -6,10 +6,10 @@ import { programs } from "@sluice/wire/programs";
 import type { ChainNode } from "../node.ts";
 import { bootNode, call } from "../testing/boot.ts";
 
-const SECONDS_A_YEAR = 60 * 60 * 24 * 365.24;
-const INTEREST_BEARING = 10;
+const secondsAYear = 60 * 60 * 24 * 365.24;
+const interestBearing = 10;
 const SCALED = 25;
-const NEVER = 0xffff_ffff_ffff_ffffn;
+const never = 0xffff_ffff_ffff_ffffn;
 
 const address = (fill: number): Address => encodeBase58(new Uint8Array(32).fill(fill)) as Address;
 const bytesOf = (text: Address): Uint8Array => decodeAddress(text) ?? new Uint8Array(32);
@@ -36,7 +36,7 @@ let node: ChainNode;
 beforeAll(async () => {
   node = await bootNode({ slotMs: 0 });
   const write = (at: string, data: Uint8Array) => {
-    const account = { lamports: 10_000_000n, data, owner: programs.token2022, executable: false, rentEpoch: NEVER };
+    const account = { lamports: 10_000_000n, data, owner: programs.token2022, executable: false, rentEpoch: never };
     node.chain.accounts.write(node.chain.openSlot, at, account);
   };
   const scale = new ByteWriter().bytes(new Uint8Array(32)).f64(2.5).i64(0n).f64(2.5).finish();
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const rate = Uint8Array.of(0xf4, 0x01);
   const interest = new ByteWriter().bytes(new Uint8Array(32)).i64(0n).bytes(rate).i64(0n).bytes(rate).finish();
   write(scaledMint, mintData(1_000n, { type: SCALED, value: scale }));
-  write(interestMint, mintData(1_000n, { type: INTEREST_BEARING, value: interest }));
+  write(interestMint, mintData(1_000n, { type: interestBearing, value: interest }));
   write(plainMint, mintData(1_000n, null));
   for (const [number, mint] of [scaledMint, interestMint, plainMint].entries()) {
     write(address(11 + number), holdingData(mint, 400n));
@@ -79,7 +79,7 @@ test("a mint that scales what it shows is scaled in supply, balances and largest
 });
 
 test("a mint that bears interest shows it up to the time of the slot that is read", async () => {
-  const growth = Math.exp((0.05 * Number(node.chain.at("processed").time)) / SECONDS_A_YEAR);
+  const growth = Math.exp((0.05 * Number(node.chain.at("processed").time)) / secondsAYear);
   const { supply, balance, largest } = await shown(interestMint, address(12));
   const near = (units: number) => expect.closeTo(units * growth, 2);
   expect(supply).toMatchObject({ amount: "1000", uiAmount: near(10) });

@@ -14,7 +14,7 @@ import { bankOf, type MethodTable, type RpcNode, withContext } from "./method.ts
 import { addressValue, bareCommitmentAt, configAt, objectValue, unknownVariant } from "./params.ts";
 import { presentAll } from "./programs.ts";
 
-const LARGEST_MAX = 20;
+const largestMax = 20;
 
 function mintOf(
   node: RpcNode,
@@ -117,7 +117,7 @@ export const tokenMethods: MethodTable = {
       const mint = addressValue(params[0]);
       const bank = node.chain.at(bareCommitmentAt(params, 1));
       const { program, shown } = mintOf(node, bank, mint, "mint");
-      const holders = node.chain.accounts.largestHolders(program, mint, LARGEST_MAX, bank.slot);
+      const holders = node.chain.accounts.largestHolders(program, mint, largestMax, bank.slot);
       const rows = holders.map(([address, account]) => ({ address, ...shown(tokenAmount(account)) }));
       return withContext(bank, rows);
     },

@@ -1,7 +1,7 @@
 import { parseTransaction } from "@sluice/wire/transaction";
 import { encodeTransaction, type JsonObject, type JsonValue } from "../encode/index.ts";
 import type { RecordedTransaction } from "../history/index.ts";
-import { MEMO_PROGRAMS } from "../model/index.ts";
+import { memoPrograms } from "../model/index.ts";
 import { filterTransactionNotFound, invalidParams, unsupportedVersion } from "./errors.ts";
 import { leftAt, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {
@@ -16,14 +16,14 @@ import {
   variantValue,
 } from "./params.ts";
 
-export const TRANSACTION_ENCODINGS = ["binary", "base64", "base58", "json", "jsonParsed"] as const;
-const STATUSES_MAX = 256;
-const SIGNATURES_MAX = 1_000n;
+export const transactionEncodings = ["binary", "base64", "base58", "json", "jsonParsed"] as const;
+const statusesMax = 256;
+const signaturesMax = 1_000n;
 
 /** A config object, or the bare encoding that older callers give in its place. */
 export function encodingConfigAt(params: readonly JsonValue[], position: number): JsonObject | null {
   const value = params[position];
-  if (typeof value === "string") return { encoding: variantValue(value, TRANSACTION_ENCODINGS) };
+  if (typeof value === "string") return { encoding: variantValue(value, transactionEncodings) };
   return configAt(params, position);
 }
 
@@ -42,7 +42,7 @@ function memoOf(recorded: RecordedTransaction): string | null {
   if (!parsed.ok) return null;
   const memos: string[] = [];
   for (const { programIndex, data } of parsed.transaction.message.instructions) {
-    if (!MEMO_PROGRAMS.has(recorded.keys[programIndex] ?? "")) continue;
+    if (!memoPrograms.has(recorded.keys[programIndex] ?? "")) continue;
     memos.push(`[${data.length}] ${new TextDecoder().decode(data)}`);
   }
   return memos.length === 0 ? null : memos.join("; ");
@@ -75,8 +75,8 @@ function signaturesForAddress(params: readonly JsonValue[], node: RpcNode): Json
   const config = configAt(params, 1, "struct RpcSignaturesForAddressConfig");
   const before = config?.["before"] ?? null;
   const until = config?.["until"] ?? null;
-  const limit = u64Member(config, "limit") ?? SIGNATURES_MAX;
-  if (limit === 0n || limit > SIGNATURES_MAX) throw invalidParams(`Invalid limit; max ${SIGNATURES_MAX}`);
+  const limit = u64Member(config, "limit") ?? signaturesMax;
+  if (limit === 0n || limit > signaturesMax) throw invalidParams(`Invalid limit; max ${signaturesMax}`);
   const bank = reached(node.chain.at(ledgerCommitment(config)), config);
   const { history } = node.chain;
   for (const bound of [before, until]) {
@@ -115,7 +115,7 @@ export const transactionMethods: MethodTable = {
     run(params, node) {
       const signature = signatureValue(params[0]);
       const config = encodingConfigAt(params, 1);
-      const encoding = variantMember(config, "encoding", TRANSACTION_ENCODINGS, "json");
+      const encoding = variantMember(config, "encoding", transactionEncodings, "json");
       const maxSupportedTransactionVersion = maxVersion(config);
       const bank = node.chain.at(ledgerCommitment(config));
       const onChain = node.chain.history.transaction(signature);
@@ -134,7 +134,7 @@ export const transactionMethods: MethodTable = {
     optional: 1,
     run(params, node) {
       const list = listValue(params[0]);
-      if (list.length > STATUSES_MAX) throw invalidParams(`Too many inputs provided; max ${STATUSES_MAX}`);
+      if (list.length > statusesMax) throw invalidParams(`Too many inputs provided; max ${statusesMax}`);
       const signatures = list.map((entry) => signatureValue(entry));
       const config = configAt(params, 1, "struct RpcSignatureStatusConfig");
       if (config !== null && config["searchTransactionHistory"] === undefined) {

@@ -1,17 +1,17 @@
 import { decodeVoteAccount } from "@sluice/wire/accounts/vote";
 import { programs } from "@sluice/wire/programs";
-import { CONSECUTIVE_SLOTS } from "../consensus/index.ts";
+import { consecutiveSlots } from "../consensus/index.ts";
 import type { JsonValue } from "../encode/index.ts";
 import type { BankSlot } from "../model/index.ts";
 import { blockNotAvailable, invalidParams } from "./errors.ts";
 import { bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import { addressValue, booleanMember, commitmentMember, configAt, listValue, u64Member, u64Value } from "./params.ts";
 
-const REWARD_ADDRESSES_MAX = 32;
-const EPOCH_CREDITS_SHOWN = 5;
-const MINIMUM_DELEGATION_LAMPORTS = 1_000_000_000n;
+const rewardAddressesMax = 32;
+const epochCreditsShown = 5;
+const minimumDelegationLamports = 1_000_000_000n;
 /** Source: DELINQUENT_VALIDATOR_SLOT_DISTANCE. */
-const DELINQUENT_SLOT_DISTANCE = 128n;
+const delinquentSlotDistance = 128n;
 
 function leaderSchedule(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const first = params[0];
@@ -27,7 +27,7 @@ function leaderSchedule(params: readonly JsonValue[], node: RpcNode): JsonValue 
   if (leaders === null) return null;
   const schedule = new Map<string, number[]>();
   for (let index = 0; index < Number(chain.epochs.slotsPerEpoch); index += 1) {
-    const leader = leaders[Math.floor(index / Number(CONSECUTIVE_SLOTS))]?.identity;
+    const leader = leaders[Math.floor(index / Number(consecutiveSlots))]?.identity;
     if (leader === undefined || (identity !== null && leader !== identity)) continue;
     const slots = schedule.get(leader);
     if (slots === undefined) schedule.set(leader, [index]);
@@ -43,7 +43,7 @@ function voteAccountRow(vote: string, bank: BankSlot, { chain }: RpcNode) {
   const epoch = chain.epochs.epochOf(bank.slot);
   const { stakes } = chain.cluster;
   const stakeIn = (of: bigint) => stakes.at(of)?.voters.find((voter) => voter.vote === vote)?.stake ?? 0n;
-  const epochCredits = state.epochCredits.slice(-EPOCH_CREDITS_SHOWN);
+  const epochCredits = state.epochCredits.slice(-epochCreditsShown);
   return {
     votePubkey: vote,
     nodePubkey: state.node,
@@ -63,7 +63,7 @@ function voteAccounts(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const given = config?.["votePubkey"] ?? null;
   const wanted = given === null ? null : addressValue(given);
   const keepUnstaked = booleanMember(config, "keepUnstakedDelinquents", false);
-  const distance = u64Member(config, "delinquentSlotDistance") ?? DELINQUENT_SLOT_DISTANCE;
+  const distance = u64Member(config, "delinquentSlotDistance") ?? delinquentSlotDistance;
   const rows = [...node.chain.accounts.ofProgram(programs.vote, bank.slot)]
     .filter(([vote]) => wanted === null || vote === wanted)
     .flatMap(([vote]) => voteAccountRow(vote, bank, node) ?? [])
@@ -77,7 +77,7 @@ function voteAccounts(params: readonly JsonValue[], node: RpcNode): JsonValue {
 
 function inflationReward(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const list = listValue(params[0]);
-  if (list.length > REWARD_ADDRESSES_MAX) throw invalidParams(`Too many inputs provided; max ${REWARD_ADDRESSES_MAX}`);
+  if (list.length > rewardAddressesMax) throw invalidParams(`Too many inputs provided; max ${rewardAddressesMax}`);
   const addresses = list.map((entry) => addressValue(entry));
   const config = configAt(params, 1, "struct RpcEpochConfig");
   const { chain } = node;
@@ -109,6 +109,6 @@ export const validatorMethods: MethodTable = {
   getStakeMinimumDelegation: {
     required: 0,
     optional: 1,
-    run: (params, node) => withContext(bankOf(node, configAt(params, 0)), MINIMUM_DELEGATION_LAMPORTS),
+    run: (params, node) => withContext(bankOf(node, configAt(params, 0)), minimumDelegationLamports),
   },
 };

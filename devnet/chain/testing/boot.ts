@@ -1,7 +1,7 @@
 import type { Svm } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { type ChainNode, startNode } from "../node.ts";
-import { DEFAULT_OPTIONS, type NodeOptions } from "../options.ts";
+import { defaultOptions, type NodeOptions } from "../options.ts";
 
 /**
  * A node on free ports with a fast clock, from one seed: what the tests talk to. Its machine is in the test's own process
@@ -9,7 +9,7 @@ import { DEFAULT_OPTIONS, type NodeOptions } from "../options.ts";
  * for them there are no vote transactions, so that transactions can be counted.
  */
 export function bootNode(options: Partial<NodeOptions> = {}, svm: Svm = new LiteSvmMachine()): Promise<ChainNode> {
-  const quick = { ...DEFAULT_OPTIONS, rpcPort: 0, pubsubPort: 0, slotMs: 40, seed: "test", votes: false, ...options };
+  const quick = { ...defaultOptions, rpcPort: 0, pubsubPort: 0, slotMs: 40, seed: "test", votes: false, ...options };
   return startNode(quick, { now: () => Date.now(), svm });
 }
 

@@ -5,7 +5,7 @@ import { type Keypair, Transaction, type TransactionInstruction } from "@solana/
 import { Chain } from "../bank/chain.ts";
 import type { ChainOptions } from "../bank/chain-interfaces.ts";
 import { createGenesis, type GenesisOptions } from "../genesis/genesis.ts";
-import { DEFAULT_OPTIONS } from "../options.ts";
+import { defaultOptions } from "../options.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 
 /** A chain without doors whose clock moves one slot time with every slot that the test closes. */
@@ -21,7 +21,7 @@ export async function startManualChain(
   options: Partial<ChainOptions & GenesisOptions> = {},
   svm: Svm = new LiteSvmMachine(),
 ): Promise<ManualChain> {
-  const all = { ...DEFAULT_OPTIONS, votes: false, ...options, seed: "manual" };
+  const all = { ...defaultOptions, votes: false, ...options, seed: "manual" };
   let now = 1_800_000_000_000;
   const chain = await Chain.start(all, await createGenesis(all, svm), { svm, now: () => now });
   return {

@@ -15,8 +15,8 @@ import { stake } from "./stakes.ts";
 import { swap, swapBeyondItsBound } from "./swaps.ts";
 import { mintSigners, type OpenHolding, type Plan, plan, type Scene } from "./traffic-world.ts";
 
-const UNITS_MINTED_MAX = 1_000_000n;
-const PAYMENTS_MAX = 8;
+const unitsMintedMax = 1_000_000n;
+const paymentsMax = 8;
 
 function payment(scene: Scene): Plan | null {
   const from = scene.payer();
@@ -31,7 +31,7 @@ function payments(scene: Scene): Plan | null {
   const { table } = scene;
   if (from === null || table === null) return null;
   const members = scene.cast.tableMembers.filter((member) => member !== from);
-  const count = 3 + scene.draw.below(PAYMENTS_MAX - 2);
+  const count = 3 + scene.draw.below(paymentsMax - 2);
   const start = scene.draw.below(members.length);
   const lamports = scene.lamports(from.address);
   const instructions = Array.from({ length: count }, (_, number) => {
@@ -41,7 +41,7 @@ function payments(scene: Scene): Plan | null {
   return { ...plan([from.keypair], 4_000, instructions), table };
 }
 
-const MEMOS = [
+const memos = [
   "thank you",
   "invoice",
   "rent",
@@ -57,7 +57,7 @@ const MEMOS = [
 function note(scene: Scene): Plan | null {
   const author = scene.payer();
   if (author === null) return null;
-  const text = `${scene.draw.pick(MEMOS)} ${scene.draw.magnitude(1, 7)}`;
+  const text = `${scene.draw.pick(memos)} ${scene.draw.magnitude(1, 7)}`;
   const written = memo(author, text);
   if (scene.draw.fraction() < 0.5) return plan([author.keypair], 60_000, [written]);
   const lamports = scene.draw.part(scene.lamports(author.address), 0.01, 5);
@@ -99,7 +99,7 @@ function tokenSupply(scene: Scene): Plan | null {
   const { holding, amount } = target;
   const unit = 10n ** BigInt(mint.decimals);
   scene.hold(holding.address);
-  if (amount === 0n || supply < scene.draw.part(UNITS_MINTED_MAX * unit, 0, 1_000)) {
+  if (amount === 0n || supply < scene.draw.part(unitsMintedMax * unit, 0, 1_000)) {
     const minted = BigInt(scene.draw.magnitude(0, 4)) * unit;
     return plan(mintSigners(scene, mint), 40_000, [mintTokens(mint, holding, mint.authority, minted)]);
   }
@@ -162,7 +162,7 @@ function failure(scene: Scene): Plan | null {
 }
 
 /** What is drawn, with its weight, and what makes it; a kind that is not possible now becomes a payment. */
-const KINDS = {
+const kinds = {
   payment: { weight: 27, make: payment },
   tokenPayment: { weight: 22, make: tokenPayment },
   swap: { weight: 12, make: swap },
@@ -177,20 +177,20 @@ const KINDS = {
   failure: { weight: 7, make: failure },
 } as const satisfies { readonly [kind: string]: { weight: number; make: (scene: Scene) => Plan | null } };
 
-export type TrafficKind = keyof typeof KINDS;
+export type TrafficKind = keyof typeof kinds;
 
-export const trafficKinds = Object.keys(KINDS) as readonly TrafficKind[];
+export const trafficKinds = Object.keys(kinds) as readonly TrafficKind[];
 
-const allWeights = trafficKinds.reduce((sum, kind) => sum + KINDS[kind].weight, 0);
+const allWeights = trafficKinds.reduce((sum, kind) => sum + kinds[kind].weight, 0);
 
 /** Draws the next transaction; null while no wallet can pay. */
 export function drawPlan(scene: Scene): { readonly kind: TrafficKind; readonly plan: Plan } | null {
   let left = scene.draw.below(allWeights);
   const kind = trafficKinds.find((candidate) => {
-    left -= KINDS[candidate].weight;
+    left -= kinds[candidate].weight;
     return left < 0;
   });
-  const made = kind === undefined ? null : KINDS[kind].make(scene);
+  const made = kind === undefined ? null : kinds[kind].make(scene);
   if (kind !== undefined && made !== null) return { kind, plan: made };
   const instead = payment(scene);
   return instead === null ? null : { kind: "payment", plan: instead };

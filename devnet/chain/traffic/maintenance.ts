@@ -8,8 +8,8 @@ import { mintSigners, type Scene, type SceneChain } from "./traffic-world.ts";
 import { tableAddress } from "./wallets.ts";
 
 /** Open accounts that each mint has at least, so that its units can move. */
-const HOLDERS_MIN = 6;
-const FIRST_UNITS = 1_000n;
+const holdersMin = 6;
+const firstUnits = 1_000n;
 
 /** One thing that the traffic needs and lacks: lamports from the faucet, or a transaction of its own. */
 export type Errand =
@@ -34,9 +34,9 @@ function mintErrand(scene: Scene, mint: CastMint): Errand | null {
   }
   const held = mint.holdings.filter(({ address }) => scene.holds.has(address)).length;
   const next = scene.closed(mint)[0];
-  if (next === undefined || held + scene.open(mint).length >= HOLDERS_MIN) return null;
+  if (next === undefined || held + scene.open(mint).length >= holdersMin) return null;
   scene.hold(next.address);
-  const units = FIRST_UNITS * 10n ** BigInt(mint.decimals);
+  const units = firstUnits * 10n ** BigInt(mint.decimals);
   const opened = openTokenAccount(treasury, next.owner, mint, next);
   const instructions = [opened, mintTokens(mint, next, mint.authority, units)];
   return { kind: "draft", draft: { signers: mintSigners(scene, mint), instructions } };
@@ -51,7 +51,7 @@ export function errands(scene: Scene, tables: LookupTables, most: number): Erran
   for (const errand of found) if (errand.kind === "allowance") scene.hold(errand.to.address);
   if (!scene.canPay(scene.cast.treasury)) return found;
   for (const mint of scene.cast.mints) {
-    for (let step = 0; step < HOLDERS_MIN && found.length < most; step += 1) {
+    for (let step = 0; step < holdersMin && found.length < most; step += 1) {
       const errand = mintErrand(scene, mint);
       if (errand === null) break;
       found.push(errand);

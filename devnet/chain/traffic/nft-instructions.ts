@@ -1,8 +1,8 @@
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
-import { MARKETPLACE_PROGRAM } from "../programs/marketplace/layout.ts";
+import { marketplaceProgram } from "../programs/marketplace/layout.ts";
 import { METADATA_PROGRAM } from "../programs/metaplex/layout.ts";
-import { METADATA_TAGS } from "../programs/metaplex/tags.ts";
+import { metadataTags } from "../programs/metaplex/tags.ts";
 import { instructionTag } from "../programs/tags.ts";
 import { type MintParty, reads, signs, signsAndPays, writes } from "./instructions.ts";
 import { type Party, partyOf, type TrafficInstruction } from "./message.ts";
@@ -12,7 +12,7 @@ const system = partyOf(programs.system);
 const token = partyOf(programs.token);
 const associatedToken = partyOf(programs.associatedToken);
 const metadataProgram = partyOf(METADATA_PROGRAM);
-const marketplace = partyOf(MARKETPLACE_PROGRAM);
+const marketplace = partyOf(marketplaceProgram);
 /** spl_token_metadata_interface:initialize_account, as SHA-256 begins. */
 const INITIALIZE_METADATA = Uint8Array.of(210, 225, 30, 162, 88, 184, 77, 141);
 
@@ -36,7 +36,7 @@ export function createMetadata(
   texts: NftTexts,
   collection: Party | null,
 ): TrafficInstruction {
-  const data = new ByteWriter().u8(METADATA_TAGS.createMetadata);
+  const data = new ByteWriter().u8(metadataTags.createMetadata);
   for (const value of [texts.name, texts.symbol, texts.uri]) text(data, value);
   // Five percent to its one creator, who is verified since he signs.
   data.u16(500).u8(1).u32(1).bytes(owner.bytes).u8(1).u8(100);
@@ -62,7 +62,7 @@ export function createMasterEdition(nft: ClassicNft, owner: Party): TrafficInstr
       reads(token),
       reads(system),
     ],
-    data: new ByteWriter().u8(METADATA_TAGS.createMasterEdition).u8(1).u64(0n).finish(),
+    data: new ByteWriter().u8(metadataTags.createMasterEdition).u8(1).u64(0n).finish(),
   };
 }
 
@@ -78,7 +78,7 @@ export function verifyCollection(nft: ClassicNft, collection: CastCollection, pa
       reads(metadata),
       reads(edition),
     ],
-    data: Uint8Array.of(METADATA_TAGS.verifyCollection),
+    data: Uint8Array.of(metadataTags.verifyCollection),
   };
 }
 
@@ -87,7 +87,7 @@ export function burnNft(nft: ClassicNft, holder: NftHolder): TrafficInstruction 
   return {
     program: metadataProgram,
     accounts: [...accounts, writes(nft.edition), reads(token)],
-    data: Uint8Array.of(METADATA_TAGS.burnNft),
+    data: Uint8Array.of(metadataTags.burnNft),
   };
 }
 

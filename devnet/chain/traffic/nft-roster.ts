@@ -2,7 +2,7 @@ import { programs } from "@sluice/wire/programs";
 import type { GenesisDescription } from "../genesis/index.ts";
 import { type ChainAccount, GenesisKeypair } from "../model/index.ts";
 import { nameOwner } from "../names/index.ts";
-import { LISTING_SEED, MARKETPLACE_PROGRAM } from "../programs/marketplace/layout.ts";
+import { listingSeed, marketplaceProgram } from "../programs/marketplace/layout.ts";
 import { METADATA_PROGRAM } from "../programs/metaplex/layout.ts";
 import type { MintParty } from "./instructions.ts";
 import { keypairParty, type Party, partyOf } from "./message.ts";
@@ -11,7 +11,7 @@ import { associated, derived, type Wallet } from "./parties.ts";
 /** Tokens of one unit that are ever minted with metadata of their own account: such a mint cannot be closed again. */
 export const NFTS_MAX = 500;
 /** Those of Token-2022, whose mints are closed when they are burned, and made anew. */
-const NFTS_2022 = 16;
+const nfts2022 = 16;
 /** Wallets between which one token goes round. */
 const CIRCLE = 3;
 const utf8 = new TextEncoder();
@@ -57,7 +57,7 @@ export class NftRoster {
   readonly #wallets: readonly Wallet[];
   readonly #known = new Map<number, ClassicNft>();
   readonly #program = partyOf(METADATA_PROGRAM);
-  readonly #marketplace = partyOf(MARKETPLACE_PROGRAM);
+  readonly #marketplace = partyOf(marketplaceProgram);
   #minted = 0;
 
   constructor(seed: string, wallets: readonly Wallet[], description: GenesisDescription, most: number) {
@@ -65,7 +65,7 @@ export class NftRoster {
     this.#most = most;
     this.#wallets = wallets;
     this.collection = this.#collection(description);
-    this.modern = Array.from({ length: NFTS_2022 }, (_, number) =>
+    this.modern = Array.from({ length: nfts2022 }, (_, number) =>
       this.#cast(`nft-2022/${number}`, number, programs.token2022),
     );
   }
@@ -103,7 +103,7 @@ export class NftRoster {
     const known = this.#known.get(number);
     if (known !== undefined) return known;
     const nft = this.#cast(`nft/${number}`, number, programs.token);
-    const listing = derived([utf8.encode(LISTING_SEED), nft.mint.bytes], this.#marketplace).party;
+    const listing = derived([utf8.encode(listingSeed), nft.mint.bytes], this.#marketplace).party;
     const escrow = associated(listing, nft.mint);
     const whole = { ...nft, metadata: this.#metadata(nft.mint), edition: this.#edition(nft.mint), listing, escrow };
     this.#known.set(number, whole);
@@ -124,6 +124,6 @@ export class NftRoster {
 
   /** Accounts that the roster ever fills: mint, metadata, edition, listing, escrow and the circle's; mint and circle. */
   get accountsMax(): number {
-    return this.#most * (5 + CIRCLE) + NFTS_2022 * (1 + CIRCLE);
+    return this.#most * (5 + CIRCLE) + nfts2022 * (1 + CIRCLE);
   }
 }

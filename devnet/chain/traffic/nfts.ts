@@ -28,11 +28,11 @@ import {
 import type { CastNft, ClassicNft, NftHolder } from "./nft-roster.ts";
 import { type Plan, plan, type Scene } from "./traffic-world.ts";
 
-const SOL = 1_000_000_000n;
+const sol = 1_000_000_000n;
 /** A Token-2022 mint with a close authority and a metadata pointer, before its metadata are in it. */
-const MINT_2022_BYTES = 270;
+const mint2022Bytes = 270;
 /** Authority, mint, three lengths, no more pairs, and the entry's own head. */
-const METADATA_BYTES = 32 + 32 + 3 * 4 + 4 + 4;
+const metadataBytes = 32 + 32 + 3 * 4 + 4 + 4;
 
 function texts(form: "cat" | "pearl", number: number): NftTexts {
   const title = form === "cat" ? "Cat" : "Pearl";
@@ -64,7 +64,7 @@ function mintModern(scene: Scene, nft: CastNft, holder: NftHolder): Plan {
   const said = texts("pearl", nft.number);
   const length = said.name.length + said.symbol.length + said.uri.length;
   // The program takes the room for metadata later; the rent for it is there from the start.
-  const size = { lamports: rentExemptLamports(MINT_2022_BYTES + METADATA_BYTES + length), space: MINT_2022_BYTES };
+  const size = { lamports: rentExemptLamports(mint2022Bytes + metadataBytes + length), space: mint2022Bytes };
   scene.hold(mint.address);
   return plan([owner.keypair, keypair], 250_000, [
     createAccount(owner, mint, size, mint.program),
@@ -81,7 +81,7 @@ function mintModern(scene: Scene, nft: CastNft, holder: NftHolder): Plan {
 export function nftMint(scene: Scene): Plan | null {
   const free = (nft: CastNft) => !scene.holds.has(nft.mint.address);
   const rich = (nft: CastNft) =>
-    nft.circle.find(({ owner }) => scene.canPay(owner) && scene.lamports(owner.address) > SOL / 10n);
+    nft.circle.find(({ owner }) => scene.canPay(owner) && scene.lamports(owner.address) > sol / 10n);
   if (scene.draw.fraction() < 0.5) {
     for (const nft of scene.cast.nfts.unminted(scene.chain)) {
       const holder = free(nft) ? rich(nft) : undefined;
@@ -95,7 +95,7 @@ export function nftMint(scene: Scene): Plan | null {
   return nft === null || holder === undefined ? null : mintModern(scene, nft, holder);
 }
 
-const UNITS = 150_000;
+const units = 150_000;
 /** Where an item of a collection with one creator says whether it is verified. */
 const VERIFIED = 367;
 
@@ -122,12 +122,12 @@ function fromListing(scene: Scene, nft: ClassicNft, listing: Uint8Array): Plan |
   const buyer = otherHolder(scene, nft, seller);
   if (buyer !== null && scene.draw.fraction() < 0.75 && scene.lamports(buyer.owner.address) > price * 2n) {
     scene.hold(nft.mint.address, buyer.owner.address);
-    return plan([buyer.owner.keypair], UNITS, [buyNft(nft, buyer, seller.owner, price)]);
+    return plan([buyer.owner.keypair], units, [buyNft(nft, buyer, seller.owner, price)]);
   }
   if (!scene.canPay(seller.owner)) return null;
   scene.hold(nft.mint.address);
   const { owner } = seller;
-  return plan([owner.keypair], UNITS, [openTokenAccount(owner, owner, nft.mint, seller), delistNft(nft, seller)]);
+  return plan([owner.keypair], units, [openTokenAccount(owner, owner, nft.mint, seller), delistNft(nft, seller)]);
 }
 
 function handOn(scene: Scene, nft: CastNft, holder: NftHolder): Plan | null {
@@ -135,7 +135,7 @@ function handOn(scene: Scene, nft: CastNft, holder: NftHolder): Plan | null {
   if (to === null) return null;
   scene.hold(nft.mint.address);
   const { owner } = holder;
-  return plan([owner.keypair], UNITS, [
+  return plan([owner.keypair], units, [
     openTokenAccount(owner, to.owner, nft.mint, to),
     transferTokens(nft.mint, { from: holder, to, authority: owner }, 1n),
     closeTokenAccount(nft.mint, holder, owner),
@@ -148,7 +148,7 @@ function verify(scene: Scene, nft: ClassicNft, holder: NftHolder): Plan | null {
   if (collection === null || metadata === null || metadata.data[VERIFIED] !== 0) return null;
   scene.hold(nft.mint.address);
   const instruction = verifyCollection(nft, collection, holder.owner);
-  return plan([holder.owner.keypair, collection.authority.keypair], UNITS, [instruction]);
+  return plan([holder.owner.keypair, collection.authority.keypair], units, [instruction]);
 }
 
 function classicLife(scene: Scene): Plan | null {
@@ -165,12 +165,12 @@ function classicLife(scene: Scene): Plan | null {
   const drawn = scene.draw.fraction();
   if (drawn < 0.03) {
     scene.hold(nft.mint.address);
-    return plan([holder.owner.keypair], UNITS, [burnNft(nft, holder)]);
+    return plan([holder.owner.keypair], units, [burnNft(nft, holder)]);
   }
   if (drawn < 0.3) return handOn(scene, nft, holder);
   scene.hold(nft.mint.address);
   const price = BigInt(scene.draw.magnitude(7, 9.3));
-  return plan([holder.owner.keypair], UNITS, [listNft(nft, holder, price)]);
+  return plan([holder.owner.keypair], units, [listNft(nft, holder, price)]);
 }
 
 /** The close authority of a mint of ours is whoever minted it: the first extension of such a mint. */
@@ -191,7 +191,7 @@ function modernLife(scene: Scene): Plan | null {
   scene.hold(nft.mint.address);
   const { owner } = holder;
   const signers = [owner.keypair, ...(minter.owner === owner ? [] : [minter.owner.keypair])] as const;
-  return plan([signers[0], ...signers.slice(1)], UNITS, [
+  return plan([signers[0], ...signers.slice(1)], units, [
     burnTokens(nft.mint, holder, owner, 1n),
     closeTokenAccount(nft.mint, holder, owner),
     closeMint(nft.mint, owner, minter.owner),

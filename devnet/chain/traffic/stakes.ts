@@ -6,10 +6,10 @@ import { partyOf, type TrafficInstruction } from "./message.ts";
 import { type Plan, plan, type Scene } from "./traffic-world.ts";
 import type { CastStake } from "./wallets.ts";
 
-const SOL = 1_000_000_000n;
-const STAKE_BYTES = 200;
+const sol = 1_000_000_000n;
+const stakeBytes = 200;
 /** Epochs that a delegation runs; all but the first, in which it is activated, earn. */
-const EPOCHS = 3n;
+const epochs = 3n;
 
 /** The next step in the life of a stake account: created and delegated, deactivated when it has earned, withdrawn. */
 export function stake(scene: Scene): Plan | null {
@@ -33,9 +33,9 @@ function stakeStep(scene: Scene, candidate: CastStake): Plan | null {
     return plan([owner.keypair], 30_000, instructions);
   };
   if (account === null) {
-    const lamports = SOL + BigInt(scene.draw.below(4_000)) * (SOL / 1_000n);
+    const lamports = sol + BigInt(scene.draw.below(4_000)) * (sol / 1_000n);
     if (scene.lamports(owner.address) < lamports * 2n) return null;
-    const created = createStake(candidate, rentExemptLamports(STAKE_BYTES) + lamports, STAKE_BYTES);
+    const created = createStake(candidate, rentExemptLamports(stakeBytes) + lamports, stakeBytes);
     const vote = scene.draw.pick(scene.votes);
     return vote === null ? null : step(...created, delegateStake(party, partyOf(vote), owner));
   }
@@ -44,7 +44,7 @@ function stakeStep(scene: Scene, candidate: CastStake): Plan | null {
   if (held.state === "delegated") {
     const { activationEpoch, deactivationEpoch } = held.delegation;
     if (deactivationEpoch === maxU64) {
-      return activationEpoch + EPOCHS <= scene.epoch ? step(deactivateStake(party, owner)) : null;
+      return activationEpoch + epochs <= scene.epoch ? step(deactivateStake(party, owner)) : null;
     }
     if (deactivationEpoch >= scene.epoch) return null;
   }

@@ -6,11 +6,11 @@ import type { Wallet } from "./parties.ts";
 import { type CastPool, type CastSide, swapInstruction } from "./pools.ts";
 import { type Plan, plan, type Scene } from "./traffic-world.ts";
 
-const SWAP_UNITS = 200_000;
+const swapUnits = 200_000;
 /** How far a price may wander from where genesis set it before everybody trades it back, in thousandths. */
-const WANDER = 80n;
+const wander = 80n;
 /** No swap is larger than this part of what the pool holds. */
-const LARGEST_PART = 150n;
+const largestPart = 150n;
 
 interface Trade {
   readonly pool: CastPool;
@@ -37,7 +37,7 @@ function direction(scene: Scene, pool: CastPool, held: readonly [bigint, bigint]
   const now = pool.sides[1].reference * held[0];
   // Thousandths by which side 0 is dearer than it was; dearer things are sold.
   const dearer = ((before - now) * 1_000n) / now;
-  const chance = 0.5 + Number(dearer) / Number(WANDER * 2n);
+  const chance = 0.5 + Number(dearer) / Number(wander * 2n);
   return scene.draw.fraction() < chance ? 0 : 1;
 }
 
@@ -77,7 +77,7 @@ function trade(scene: Scene): Trade | null {
   if (found === null) return null;
   const [into, out] = from === 0 ? held : [held[1], held[0]];
   const wanted = scene.draw.part(found.most, 10, 600);
-  const amountIn = wanted < into / LARGEST_PART ? wanted : into / LARGEST_PART + 1n;
+  const amountIn = wanted < into / largestPart ? wanted : into / largestPart + 1n;
   const net = (amountIn * 997n) / 1_000n;
   return { ...found, amountIn, quote: (out * net) / (into + net) };
 }
@@ -94,7 +94,7 @@ function draft(scene: Scene, { pool, from, owner, source, target, amountIn }: Tr
   if (into.mint === null) instructions.push(closeTokenAccount(into.party, source, owner));
   if (out.mint === null) instructions.push(closeTokenAccount(out.party, target, owner));
   scene.hold(source.address, target.address);
-  return plan([owner.keypair], SWAP_UNITS, instructions);
+  return plan([owner.keypair], swapUnits, instructions);
 }
 
 /** A swap of one holder. What others do in the same slot moves the price, so half of the quote is enough for it. */

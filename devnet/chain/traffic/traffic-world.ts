@@ -4,14 +4,14 @@ import type { Draft, TrafficInstruction, UsableTable } from "./message.ts";
 import type { CastMint, Holding, Wallet } from "./parties.ts";
 import type { Cast } from "./wallets.ts";
 
-const SOL = 1_000_000_000n;
+const sol = 1_000_000_000n;
 /** What a wallet is given by the faucet, unless the faucet holds too little for everybody. */
-const ALLOWANCE = 100n * SOL;
+const allowance = 100n * sol;
 /** With less than this a wallet could not open an account and pay fees; a faucet that poor gives nothing. */
-const ALLOWANCE_MIN = SOL / 10n;
-const FLOOR_MIN = SOL / 100n;
+const allowanceMin = sol / 10n;
+const floorMin = sol / 100n;
 /** Slots for which what a transaction touched is left alone: by then the transaction has landed or never will. */
-const HELD_SLOTS = 2n;
+const heldSlots = 2n;
 
 /** What the traffic must know of the chain, in its newest state. */
 export interface SceneChain {
@@ -33,7 +33,7 @@ export class Holds {
   }
 
   hold(slot: bigint, ...addresses: readonly string[]): void {
-    for (const address of addresses) this.#until.set(address, slot + HELD_SLOTS);
+    for (const address of addresses) this.#until.set(address, slot + heldSlots);
   }
 }
 
@@ -83,7 +83,7 @@ export class Scene {
     this.votes = parts.votes;
     const faucet = this.lamports(parts.chain.faucet);
     const share = faucet / 1_000n;
-    this.allowance = share > ALLOWANCE ? ALLOWANCE : share < ALLOWANCE_MIN ? 0n : share;
+    this.allowance = share > allowance ? allowance : share < allowanceMin ? 0n : share;
     this.payers = parts.cast.wallets.filter((wallet) => this.lamports(wallet.address) >= this.floor);
     this.#payers = new Set(this.payers);
   }
@@ -91,7 +91,7 @@ export class Scene {
   /** Below this a wallet is given more. */
   get floor(): bigint {
     const tenth = this.allowance / 10n;
-    return tenth > FLOOR_MIN ? tenth : FLOOR_MIN;
+    return tenth > floorMin ? tenth : floorMin;
   }
 
   lamports(address: string): bigint {

@@ -41,7 +41,7 @@ function missing(): never {
 }
 
 /** Beyond what a loaded machine needs. */
-const PATIENCE_MS = 60_000;
+const patienceMs = 60_000;
 const SLOTS = 300n;
 
 describe("over several hundred slots", () => {
@@ -66,7 +66,7 @@ describe("over several hundred slots", () => {
       const issued = block.rewards.flatMap(({ rewardType, lamports }) => (rewardType === "Fee" ? [] : [lamports]));
       changes.push({ burned: sum(burned), issued: sum(issued), capitalization: chain.at("processed").capitalization });
     }
-  }, PATIENCE_MS);
+  }, patienceMs);
 
   afterAll(async () => {
     traffic[Symbol.dispose]();
@@ -180,7 +180,7 @@ test(
     const other = new Set(await run("two"));
     expect(first.filter((id) => other.has(id))).toEqual([]);
   },
-  PATIENCE_MS,
+  patienceMs,
 );
 
 test(
@@ -196,7 +196,7 @@ test(
     expect(new Set(prices).size).toBeGreaterThan(20);
     expect(prices.filter((price) => price === 0n).length).toBeGreaterThan(prices.length / 3);
   },
-  PATIENCE_MS,
+  patienceMs,
 );
 
 test(
@@ -215,7 +215,7 @@ test(
     await using idle = await startManualChain({ slotsPerEpoch: 32n });
     expect(chain.accounts.size).toBeLessThanOrEqual(idle.chain.accounts.size + most);
   },
-  PATIENCE_MS,
+  patienceMs,
 );
 
 test(
@@ -229,7 +229,7 @@ test(
     const kinds = new Set(traffic.sent.map(({ kind }) => kind));
     expect(trafficKinds.filter((kind) => !kinds.has(kind))).toEqual([]);
   },
-  PATIENCE_MS,
+  patienceMs,
 );
 
 test(
@@ -244,7 +244,7 @@ test(
     await manual.closeSlots(10);
     expect(traffic.sent.length).toBe(length);
   },
-  PATIENCE_MS,
+  patienceMs,
 );
 
 test(
@@ -277,7 +277,7 @@ test(
     const kinds = new Set(traffic.sent.map(({ kind }) => kind));
     expect(trafficKinds.filter((kind) => !kinds.has(kind))).toEqual([]);
   },
-  PATIENCE_MS,
+  patienceMs,
 );
 
 test(
@@ -297,7 +297,7 @@ test(
     // Five a slot, and up to eight while it prepares.
     expect(landed).toBeLessThanOrEqual(slots * 8n);
   },
-  PATIENCE_MS,
+  patienceMs,
 );
 
 test("without being asked a node makes no traffic", async () => {
@@ -326,5 +326,5 @@ test(
     expect([...said]).not.toContain("Program log: Instruction: SwapBaseInput");
     expect(node.chain.at("processed").transactionCount).toBeGreaterThan(800n);
   },
-  PATIENCE_MS,
+  patienceMs,
 );

@@ -12,11 +12,11 @@ import { Holds, type Plan, Scene, type SceneChain } from "./traffic-world.ts";
 import { type Cast, createCast } from "./wallets.ts";
 
 /** Transactions that prepare or repair the traffic in one slot. */
-const ERRANDS_PER_SLOT = 8;
+const errandsPerSlot = 8;
 /** The shortest time between two submissions of one slot; those that would come closer go together. */
-const GAP_MS_MIN = 10;
+const gapMsMin = 10;
 /** What a slot counts for when its clock is stopped. */
-const NOMINAL_SLOT_MS = 400;
+const nominalSlotMs = 400;
 
 export interface TrafficOptions {
   readonly transactionsPerSecond: number;
@@ -86,7 +86,7 @@ export class Traffic implements Disposable {
 
   /** How many transactions this slot gets: over many slots exactly the rate. */
   #share(slot: bigint): number {
-    const rate = (this.#options.transactionsPerSecond * (this.#options.slotMs || NOMINAL_SLOT_MS)) / 1_000;
+    const rate = (this.#options.transactionsPerSecond * (this.#options.slotMs || nominalSlotMs)) / 1_000;
     const number = Number(slot);
     return Math.floor((number + 1) * rate) - Math.floor(number * rate);
   }
@@ -106,7 +106,7 @@ export class Traffic implements Disposable {
     });
     const { blockhash } = chain.at("confirmed");
     const hash = keyBytes(blockhash);
-    const ready: Ready[] = errands(scene, this.#tables, ERRANDS_PER_SLOT).map((errand) => ({
+    const ready: Ready[] = errands(scene, this.#tables, errandsPerSlot).map((errand) => ({
       kind: "errand",
       transaction: this.#errand(errand, blockhash),
     }));
@@ -129,7 +129,7 @@ export class Traffic implements Disposable {
     const { slotMs } = this.#options;
     const count = this.#waiting.length;
     if (count === 0) return;
-    const gap = Math.max(GAP_MS_MIN, slotMs / (count + 1));
+    const gap = Math.max(gapMsMin, slotMs / (count + 1));
     const each = Math.ceil(count / Math.max(1, Math.floor(slotMs / gap)));
     const next = () => {
       this.#timer = null;

@@ -9,11 +9,11 @@ import { type CastMint, derived, holdMint, sha256, type Wallet } from "./parties
 import { type CastPool, castPools } from "./pools.ts";
 
 const WALLETS = 50;
-const STAKES = 12;
+const stakes = 12;
 /** Wallets that hold what is traded in pools. */
-const TRADERS = 12;
+const traders = 12;
 /** Addresses of wallets in the lookup table: as many as one transaction can put there beside its creation. */
-const TABLE_WALLETS = 24;
+const tableWallets = 24;
 const MINTS = [
   { program: programs.token, decimals: 6 },
   { program: programs.token, decimals: 9 },
@@ -70,14 +70,14 @@ export function createCast(seed: string, description: GenesisDescription, nftsMa
   };
   const treasury = wallet(0);
   const wallets = [treasury, ...Array.from({ length: WALLETS - 1 }, (_, number) => wallet(number + 1))];
-  const { pools, mints } = castPools(description, wallets.slice(1, TRADERS + 1));
+  const { pools, mints } = castPools(description, wallets.slice(1, traders + 1));
   return {
     wallets,
     treasury,
     mints: [...MINTS.map((form, number) => castMint(seed, number, form, wallets)), ...mints],
     pools,
     nfts: new NftRoster(seed, wallets, description, nftsMax),
-    stakes: Array.from({ length: STAKES }, (_, number) => castStake(number, wallets[number + 1] ?? treasury)),
-    tableMembers: wallets.slice(0, TABLE_WALLETS),
+    stakes: Array.from({ length: stakes }, (_, number) => castStake(number, wallets[number + 1] ?? treasury)),
+    tableMembers: wallets.slice(0, tableWallets),
   };
 }

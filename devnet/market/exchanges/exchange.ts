@@ -112,13 +112,13 @@ export interface Exchange {
   readonly feed: Feed;
 }
 
-const WHOLE = /^-?\d{1,16}$/;
+const whole = /^-?\d{1,16}$/;
 
 /** A whole number of the query; undefined when it is missing, null when it is none. */
 export function wholeOf(query: URLSearchParams, name: string): number | null | undefined {
   const text = query.get(name);
   if (text === null || text === "") return undefined;
-  return WHOLE.test(text) ? Number(text) : null;
+  return whole.test(text) ? Number(text) : null;
 }
 
 /** A frame of a client as an object; null for anything else. */

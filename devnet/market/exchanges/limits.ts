@@ -1,5 +1,5 @@
 /** Clients that are counted at once; the one that was not seen longest is forgotten beyond. */
-const CLIENTS_MAX = 4_096;
+const clientsMax = 4_096;
 
 export interface Taken {
   readonly isAllowed: boolean;
@@ -83,7 +83,7 @@ export class Bans {
 }
 
 function forgetOldest(map: Map<string, unknown>): void {
-  if (map.size <= CLIENTS_MAX) return;
+  if (map.size <= clientsMax) return;
   const [oldest] = map.keys();
   if (oldest !== undefined) map.delete(oldest);
 }

@@ -3,7 +3,7 @@ import type { Venue } from "../venue.ts";
 import type { Told, Topic } from "./exchange.ts";
 
 /** Trades of one market that one tick tells of at most; older ones are left out, as after a gap. */
-export const TRADES_PER_TICK_MAX = 64;
+export const tradesPerTickMax = 64;
 
 /**
  * The view of a topic's market when there is something to tell: a new trade, or, if asked for, other best prices. A market

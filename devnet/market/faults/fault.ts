@@ -1,6 +1,6 @@
 import type { ExchangeId } from "../listings.ts";
 
-export const GARBAGE_FORMS = [
+export const garbageForms = [
   "malformed",
   "truncated",
   "types",
@@ -13,7 +13,7 @@ export const GARBAGE_FORMS = [
   "empty",
   "null",
 ] as const;
-export type GarbageForm = (typeof GARBAGE_FORMS)[number];
+export type GarbageForm = (typeof garbageForms)[number];
 
 /** What can be wrong; what each one does stands in the README, and `faults/parse.ts` reads them. */
 export type Trouble =

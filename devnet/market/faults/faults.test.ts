@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { EXCHANGES, type ExchangeId } from "../listings.ts";
 import { Listener } from "../testing/listener.ts";
 import { bootMarket, type TestMarket } from "../testing/market.ts";
-import { GARBAGE_FORMS } from "./fault.ts";
+import { garbageForms } from "./fault.ts";
 import { spoil } from "./garbage.ts";
 
 const open: (AsyncDisposable | Disposable)[] = [];
@@ -228,7 +228,7 @@ describe("garbage", () => {
     const markets = boot();
     const kraken = "/0/public/Ticker?pair=ETHUSD";
     const honest = await (await markets.get("kraken", kraken)).text();
-    const expected: Record<(typeof GARBAGE_FORMS)[number], (text: string) => boolean> = {
+    const expected: Record<(typeof garbageForms)[number], (text: string) => boolean> = {
       malformed: (text) => text.endsWith(",}{"),
       truncated: (text) => honest.startsWith(text) && text.length < honest.length,
       types: (text) => /"c":\[\{"value":/.test(text) && JSON.parse(text) !== null,
@@ -241,7 +241,7 @@ describe("garbage", () => {
       empty: (text) => text === "",
       null: (text) => text === "null",
     };
-    for (const form of GARBAGE_FORMS) {
+    for (const form of garbageForms) {
       const id = await markets.fault({ kind: "garbage", form, exchanges: ["kraken"] });
       const response = await markets.get("kraken", kraken);
       const text = await response.text();

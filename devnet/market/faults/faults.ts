@@ -3,9 +3,9 @@ import type { Shift } from "../process/quotes.ts";
 import type { Fault, FaultOf, Kind, Trouble } from "./fault.ts";
 
 /** Faults that may be on at once. */
-export const FAULTS_MAX = 256;
+export const faultsMax = 256;
 /** Stretches of moved prices that a market remembers after their faults ended; the oldest are forgotten beyond. */
-const SHIFTS_MAX = 64;
+const shiftsMax = 64;
 
 export interface FaultWish {
   readonly trouble: Trouble;
@@ -38,7 +38,7 @@ export class Faults {
 
   /** Null when too many are on. */
   set(wish: FaultWish): Fault | null {
-    if (this.#on.length >= FAULTS_MAX) return null;
+    if (this.#on.length >= faultsMax) return null;
     const { exchanges, symbols } = wish;
     const fault: Fault = { id: this.#nextId, ...wish.trouble, exchanges, symbols, sinceMs: this.#now() };
     this.#nextId += 1;
@@ -69,7 +69,7 @@ export class Faults {
   }
 
   shiftsOf(listing: Listing): readonly Shift[] {
-    return this.#shifts.get(listing.index) ?? NO_SHIFTS;
+    return this.#shifts.get(listing.index) ?? noShifts;
   }
 
   /** The newest fault of a kind that falls on a market. */
@@ -99,7 +99,7 @@ export class Faults {
     const shift = { fromMs: fault.sinceMs, untilMs: Number.MAX_SAFE_INTEGER, rampMs, factor };
     const entries = this.#entries.get(listing.index) ?? [];
     entries.push({ id: fault.id, shift });
-    if (entries.length > SHIFTS_MAX) {
+    if (entries.length > shiftsMax) {
       const over = entries.findIndex((entry) => entry.shift.untilMs !== Number.MAX_SAFE_INTEGER);
       if (over >= 0) entries.splice(over, 1);
     }
@@ -111,7 +111,7 @@ export class Faults {
   }
 }
 
-const NO_SHIFTS: readonly Shift[] = [];
+const noShifts: readonly Shift[] = [];
 
 /** By what a fault multiplies a market's prices. An asset off its peg makes what is quoted in it dearer. */
 function factorOf(fault: Fault, listing: Listing): number {

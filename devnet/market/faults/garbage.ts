@@ -1,13 +1,13 @@
 import { fraction, mix } from "../process/hash.ts";
 import type { GarbageForm } from "./fault.ts";
 
-const PAGE =
+const page =
   "<!DOCTYPE html>\n<html><head><title>Attention Required!</title></head><body><h1>Error 1020</h1></body></html>\n";
 /** Numbers in quotes that are no member's name, and bare ones. */
-const NUMBERS = /"(-?\d+(?:\.\d+)?)"(?!\s*:)|(?<=[:,[])(-?\d+(?:\.\d+)?)(?=[,\]}])/g;
+const numbers = /"(-?\d+(?:\.\d+)?)"(?!\s*:)|(?<=[:,[])(-?\d+(?:\.\d+)?)(?=[,\]}])/g;
 
 const replaceNumbers = (text: string, quoted: (number: string) => string, bare: (number: string) => string): string =>
-  text.replace(NUMBERS, (_, inQuotes: string | undefined, alone: string | undefined) =>
+  text.replace(numbers, (_, inQuotes: string | undefined, alone: string | undefined) =>
     inQuotes === undefined ? bare(alone ?? "") : quoted(inQuotes),
   );
 
@@ -51,7 +51,7 @@ export function spoil(text: string, form: GarbageForm, draw: number): string {
     case "missing":
       return JSON.stringify(without(JSON.parse(text), draw));
     case "html":
-      return PAGE;
+      return page;
     case "empty":
       return "";
     case "null":

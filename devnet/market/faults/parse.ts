@@ -1,14 +1,14 @@
 import { EXCHANGES, type ExchangeId } from "../listings.ts";
 import { ASSETS } from "../process/assets.ts";
 import { mix, seedOf } from "../process/hash.ts";
-import { type Doors, GARBAGE_FORMS, type Trouble } from "./fault.ts";
+import { type Doors, garbageForms, type Trouble } from "./fault.ts";
 import type { FaultWish } from "./faults.ts";
 
-const MS_MAX = 30 * 86_400_000;
-const DOORS: readonly Doors[] = ["rest", "stream", "both"];
-const FREEZE_MODES = ["content", "whole", "stream"] as const;
-const OUTAGE_FORMS = ["html", "busy"] as const;
-const STABLE = ["USDT", "USDC"] as const;
+const msMax = 30 * 86_400_000;
+const doors: readonly Doors[] = ["rest", "stream", "both"];
+const freezeModes = ["content", "whole", "stream"] as const;
+const outageForms = ["html", "busy"] as const;
+const stable = ["USDT", "USDC"] as const;
 
 /** What is wrong with a wish, in words for whoever sent it. */
 export class WishError extends Error {}
@@ -104,30 +104,30 @@ function readTrouble(kind: unknown, members: Members): Trouble {
   switch (kind) {
     case "offset":
     case "collusion":
-      return { kind, factor: members.factor(), rampMs: members.number("rampMs", 0, MS_MAX, 0) };
+      return { kind, factor: members.factor(), rampMs: members.number("rampMs", 0, msMax, 0) };
     case "depeg": {
-      const asset = members.choice("asset", STABLE);
-      return { kind, asset, factor: members.factor(), rampMs: members.number("rampMs", 0, MS_MAX, 0) };
+      const asset = members.choice("asset", stable);
+      return { kind, asset, factor: members.factor(), rampMs: members.number("rampMs", 0, msMax, 0) };
     }
     case "freeze":
-      return { kind, mode: members.choice("mode", FREEZE_MODES, "content") };
+      return { kind, mode: members.choice("mode", freezeModes, "content") };
     case "lag":
-      return { kind, ms: members.number("ms", 1, MS_MAX) };
+      return { kind, ms: members.number("ms", 1, msMax) };
     case "skew":
-      return { kind, ms: Math.round(members.number("ms", -MS_MAX, MS_MAX)) };
+      return { kind, ms: Math.round(members.number("ms", -msMax, msMax)) };
     case "volume":
       return { kind, factor: members.number("factor", 0, 1e6) };
     case "garbage":
       return {
         kind,
-        form: members.choice("form", GARBAGE_FORMS),
+        form: members.choice("form", garbageForms),
         share: members.number("share", 0, 1, 1),
-        door: members.choice("door", DOORS, "both"),
+        door: members.choice("door", doors, "both"),
       };
     case "limited":
       return { kind, isBan: members.flag("ban") };
     case "outage":
-      return { kind, form: members.choice("form", OUTAGE_FORMS, "html") };
+      return { kind, form: members.choice("form", outageForms, "html") };
     case "slow":
       return { kind, ms: members.number("ms", 1, 60_000) };
     case "duplicate":

@@ -1,10 +1,10 @@
 import { mix, normal } from "./hash.ts";
 
-const YEAR_SECONDS = 31_557_600;
+const yearSeconds = 31_557_600;
 /** Knots lie 2^22 seconds apart, which is 48 and a half days. */
-const KNOT_SECONDS = 4_194_304;
+const knotSeconds = 4_194_304;
 /** A block is what is computed at once. */
-export const BLOCK_SECONDS = 4_096;
+export const blockSeconds = 4_096;
 
 /**
  * A random walk in closed form: its value at any second of any year follows from the seed alone, so history needs no
@@ -19,17 +19,17 @@ export class Path {
 
   constructor(options: { readonly seed: number; readonly deviationPerYear: number }) {
     this.#seed = options.seed;
-    this.#deviationPerSecond = options.deviationPerYear / Math.sqrt(YEAR_SECONDS);
+    this.#deviationPerSecond = options.deviationPerYear / Math.sqrt(yearSeconds);
   }
 
   /** The values at each second from `index` blocks after the Unix epoch on, and at the first second of the next block. */
   block(index: number): Float64Array {
-    const start = index * BLOCK_SECONDS;
-    let left = Math.floor(start / KNOT_SECONDS) * KNOT_SECONDS;
-    let length = KNOT_SECONDS;
-    let from = this.#knot(left / KNOT_SECONDS);
-    let to = this.#knot(left / KNOT_SECONDS + 1);
-    while (length > BLOCK_SECONDS) {
+    const start = index * blockSeconds;
+    let left = Math.floor(start / knotSeconds) * knotSeconds;
+    let length = knotSeconds;
+    let from = this.#knot(left / knotSeconds);
+    let to = this.#knot(left / knotSeconds + 1);
+    while (length > blockSeconds) {
       const middle = this.#middle(left, length, from, to);
       length /= 2;
       if (start < left + length) to = middle;
@@ -38,11 +38,11 @@ export class Path {
         from = middle;
       }
     }
-    const values = new Float64Array(BLOCK_SECONDS + 1);
+    const values = new Float64Array(blockSeconds + 1);
     values[0] = from;
-    values[BLOCK_SECONDS] = to;
-    for (let stretch = BLOCK_SECONDS; stretch > 1; stretch /= 2) {
-      for (let at = 0; at < BLOCK_SECONDS; at += stretch) {
+    values[blockSeconds] = to;
+    for (let stretch = blockSeconds; stretch > 1; stretch /= 2) {
+      for (let at = 0; at < blockSeconds; at += stretch) {
         values[at + stretch / 2] = this.#middle(start + at, stretch, values[at] ?? 0, values[at + stretch] ?? 0);
       }
     }
@@ -50,7 +50,7 @@ export class Path {
   }
 
   #knot(index: number): number {
-    return this.#deviationPerSecond * Math.sqrt(KNOT_SECONDS / 2) * normal(mix(this.#seed, index, -1));
+    return this.#deviationPerSecond * Math.sqrt(knotSeconds / 2) * normal(mix(this.#seed, index, -1));
   }
 
   #middle(left: number, length: number, from: number, to: number): number {

@@ -5,9 +5,9 @@ import { ASSETS } from "./assets.ts";
 import { exponential } from "./hash.ts";
 import { Path } from "./path.ts";
 import { Truth } from "./truth.ts";
-import { DAY_MS } from "./view.ts";
+import { dayMs } from "./view.ts";
 
-const MINUTE_MS = 60_000;
+const minuteMs = 60_000;
 const markets = bootMarket();
 afterAll(() => markets[Symbol.asyncDispose]());
 const all = EXCHANGES.flatMap((id) => markets.market.venues[id].markets().map((market) => ({ id, market })));
@@ -96,7 +96,7 @@ describe("a market's figures agree with each other, on every exchange, for every
       expect(day.quote <= BigInt(day.high) * BigInt(day.base)).toBe(true);
       expect(last.id - view.firstId + 1).toBe(day.count);
       expect(last.timeMs).toBeLessThanOrEqual(markets.now());
-      expect(market.tape.last(markets.now() - DAY_MS).price).toBe(view.previousClose);
+      expect(market.tape.last(markets.now() - dayMs).price).toBe(view.previousClose);
     }
   });
 
@@ -106,7 +106,7 @@ describe("a market's figures agree with each other, on every exchange, for every
       expect(found.length).toBeGreaterThan(2);
       for (const { id, market } of found) {
         const { day } = markets.market.venues[id].view(market);
-        const trades = market.tape.between(markets.now() - DAY_MS, markets.now(), 100_000);
+        const trades = market.tape.between(markets.now() - dayMs, markets.now(), 100_000);
         expect(trades.length).toBe(day.count);
         expect(trades.reduce((sum, trade) => sum + trade.size, 0)).toBe(day.base);
         expect(trades.reduce((sum, trade) => sum + BigInt(trade.price * trade.size), 0n)).toBe(day.quote);
@@ -124,7 +124,7 @@ describe("a market's figures agree with each other, on every exchange, for every
     const venue = markets.market.venues.binance;
     const market = venue.find("FTTUSDT");
     if (market === undefined) throw new Error("FTT is not listed");
-    const cut = (minutes: number) => ({ lengthMs: minutes * MINUTE_MS, anchorMs: 0 });
+    const cut = (minutes: number) => ({ lengthMs: minutes * minuteMs, anchorMs: 0 });
     const untilMs = Math.floor(START_MS / 3_600_000) * 3_600_000 - 1;
     const hours = venue.candles(market, cut(60), { untilMs }, 5);
     const minutes = venue.candles(market, cut(1), { untilMs }, 300);
@@ -182,9 +182,9 @@ describe("nothing but the seed and the clock decides", () => {
     await using early = bootMarket();
     await using late = bootMarket();
     await using other = bootMarket({ seed: "other" });
-    late.pass(-3 * DAY_MS);
+    late.pass(-3 * dayMs);
     await read(late);
-    late.pass(3 * DAY_MS);
+    late.pass(3 * dayMs);
     const ours = await read(early);
     expect(await read(late)).toEqual(ours);
     for (const [index, text] of (await read(other)).entries()) expect(text).not.toBe(ours[index] ?? "");
@@ -192,10 +192,10 @@ describe("nothing but the seed and the clock decides", () => {
 
   test("a candle that is over is the same a day later", async () => {
     await using market = bootMarket();
-    const endTime = START_MS - MINUTE_MS;
+    const endTime = START_MS - minuteMs;
     const path = `/api/v3/klines?symbol=BTCUSDT&interval=15m&endTime=${endTime - 900_000}&limit=50`;
     const before = await market.json("binance", path);
-    market.pass(DAY_MS);
+    market.pass(dayMs);
     expect(await market.json("binance", path)).toEqual(before as object);
   });
 });

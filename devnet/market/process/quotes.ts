@@ -1,11 +1,11 @@
 import type { Listing } from "../listings.ts";
 import { ASSETS } from "./assets.ts";
 import { fraction, mix, normal, seedOf } from "./hash.ts";
-import { BLOCK_SECONDS } from "./path.ts";
+import { blockSeconds } from "./path.ts";
 import type { Truth } from "./truth.ts";
 
 /** Seconds between the knots of an exchange's own noise: it is correlated over about this long. */
-const NOISE_SECONDS = 16;
+const noiseSeconds = 16;
 
 /** A market's prices are multiplied by `factor` for every moment after `fromMs` until `untilMs`, rising over `rampMs`. */
 export interface Shift {
@@ -69,21 +69,21 @@ export class QuoteCurve {
   }
 
   #middle(second: number): number {
-    const index = Math.floor(second / BLOCK_SECONDS);
+    const index = Math.floor(second / blockSeconds);
     if (index !== this.#blockIndex) {
       this.#baseBlock = this.#truth.block(this.#base, index);
       this.#quoteBlock = this.#quote < 0 ? null : this.#truth.block(this.#quote, index);
       this.#blockIndex = index;
     }
-    const at = second - index * BLOCK_SECONDS;
+    const at = second - index * blockSeconds;
     const base = this.#baseBlock[at] ?? 0;
     const quote = this.#quoteBlock === null ? 1 : (this.#quoteBlock[at] ?? 1);
     return (base / quote) * this.#basis * (1 + this.#noise * this.#noiseAt(second));
   }
 
   #noiseAt(second: number): number {
-    const knot = Math.floor(second / NOISE_SECONDS);
-    const part = second / NOISE_SECONDS - knot;
+    const knot = Math.floor(second / noiseSeconds);
+    const part = second / noiseSeconds - knot;
     const from = normal(mix(this.#seed, knot, 1));
     const to = normal(mix(this.#seed, knot + 1, 1));
     return from + (to - from) * part + 0.3 * (2 * fraction(mix(this.#seed, second, 2)) - 1);

@@ -1,14 +1,14 @@
-import { type Listing, SIZE_SPREAD } from "../listings.ts";
+import { type Listing, sizeSpread } from "../listings.ts";
 import { Bar, HourBars } from "./bar.ts";
 import { fraction, mix, seedOf } from "./hash.ts";
 import { QuoteCurve, type Quotes, type Shift } from "./quotes.ts";
 import type { Recent } from "./recent.ts";
 import type { Truth } from "./truth.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
 /** Trade ids count from about here. */
-const FIRST_SLOT_MS = Date.UTC(2020, 0, 1);
+const firstSlotMs = Date.UTC(2020, 0, 1);
 
 export interface Trade {
   readonly id: number;
@@ -42,7 +42,7 @@ export class Tape {
     this.#seed = seedOf(`${options.seed}/trades/${options.listing.index}`);
     this.#slotMs = options.listing.slotSeconds * 1_000;
     this.#hours = deps.hours;
-    this.#idBase = (this.#seed % 1_000_000) - Math.floor(FIRST_SLOT_MS / this.#slotMs);
+    this.#idBase = (this.#seed % 1_000_000) - Math.floor(firstSlotMs / this.#slotMs);
   }
 
   quotes(atMs: number): Quotes {
@@ -53,7 +53,7 @@ export class Tape {
   depth(atMs: number): { readonly bid: number; readonly ask: number } {
     const second = Math.floor(atMs / 1_000);
     const size = (salt: number): number =>
-      Math.max(1, Math.round(this.listing.sizeMean * SIZE_SPREAD * fraction(mix(this.#seed, second, salt))));
+      Math.max(1, Math.round(this.listing.sizeMean * sizeSpread * fraction(mix(this.#seed, second, salt))));
     return { bid: size(5), ask: size(6) };
   }
 
@@ -72,27 +72,27 @@ export class Tape {
   /** What the trades from `fromMs` to `untilMs`, exclusive, amount to. Both lie in the past, or else are now. */
   bar(fromMs: number, untilMs: number): Bar {
     const bar = new Bar();
-    const firstMinute = Math.ceil(fromMs / MINUTE_MS);
-    const lastMinute = Math.floor(untilMs / MINUTE_MS);
+    const firstMinute = Math.ceil(fromMs / minuteMs);
+    const lastMinute = Math.floor(untilMs / minuteMs);
     if (firstMinute >= lastMinute) {
       this.#walk(bar, fromMs, untilMs);
       return bar;
     }
-    this.#walk(bar, fromMs, firstMinute * MINUTE_MS);
+    this.#walk(bar, fromMs, firstMinute * minuteMs);
     for (let minute = firstMinute; minute < lastMinute; ) {
       const hour = Math.floor(minute / 60);
       const end = Math.min(lastMinute, (hour + 1) * 60);
       const known = this.#hours.get(this.listing.index * 10_000_000 + hour, () => new HourBars());
-      known.joinTo(bar, minute - hour * 60, end - hour * 60, (at) => this.#minute(hour * HOUR_MS + at * MINUTE_MS));
+      known.joinTo(bar, minute - hour * 60, end - hour * 60, (at) => this.#minute(hour * hourMs + at * minuteMs));
       minute = end;
     }
-    this.#walk(bar, lastMinute * MINUTE_MS, untilMs);
+    this.#walk(bar, lastMinute * minuteMs, untilMs);
     return bar;
   }
 
   #minute(startMs: number): Bar {
     const bar = new Bar();
-    this.#walk(bar, startMs, startMs + MINUTE_MS);
+    this.#walk(bar, startMs, startMs + minuteMs);
     return bar;
   }
 
@@ -135,7 +135,7 @@ export class Tape {
     const { bid, ask } = this.#quotes.at(timeMs);
     // The cube of an even draw has a mean of a quarter: many small trades and few large ones.
     const even = fraction(draw);
-    const size = Math.max(1, Math.round(this.listing.sizeMean * SIZE_SPREAD * even * even * even));
+    const size = Math.max(1, Math.round(this.listing.sizeMean * sizeSpread * even * even * even));
     return { id: slot + this.#idBase, timeMs, price: isBuy ? ask : bid, size, isBuy };
   }
 }

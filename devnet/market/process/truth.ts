@@ -1,16 +1,16 @@
 import { ASSETS, type Asset } from "./assets.ts";
 import { exponential, seedOf } from "./hash.ts";
-import { BLOCK_SECONDS, Path } from "./path.ts";
+import { blockSeconds, Path } from "./path.ts";
 import { Recent } from "./recent.ts";
 
 /** Blocks of 33 KB each, of all assets and their paths: a day of 15 series is 330 blocks. */
-const BLOCKS_MAX = 512;
+const blocksMax = 512;
 
 /** What every asset is worth in US dollars at every second. Exchanges only add their own noise to it. */
 export class Truth {
   readonly #common: Path;
   readonly #own: readonly Path[];
-  readonly #blocks = new Recent<Float64Array>(BLOCKS_MAX);
+  readonly #blocks = new Recent<Float64Array>(blocksMax);
 
   constructor(options: { readonly seed: string }) {
     this.#common = new Path({ seed: seedOf(`${options.seed}/common`), deviationPerYear: 1 });
@@ -21,7 +21,7 @@ export class Truth {
 
   /** US dollars at a whole Unix second. */
   usd(asset: number, second: number): number {
-    return this.block(asset, Math.floor(second / BLOCK_SECONDS))[second % BLOCK_SECONDS] ?? 0;
+    return this.block(asset, Math.floor(second / blockSeconds))[second % blockSeconds] ?? 0;
   }
 
   /** The prices of a whole block, for those who walk through it. `asset` is an index of ASSETS. */

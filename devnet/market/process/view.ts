@@ -2,8 +2,8 @@ import type { Listing } from "../listings.ts";
 import type { Bar } from "./bar.ts";
 import type { Tape, Trade } from "./tape.ts";
 
-export const DAY_MS = 86_400_000;
-const EIGHT_HOURS_MS = 28_800_000;
+export const dayMs = 86_400_000;
+const eightHoursMs = 28_800_000;
 
 /** Everything that an exchange can say of one market at one moment. */
 export interface View {
@@ -29,7 +29,7 @@ export function viewOf(tape: Tape, contentMs: number, stampMs: number): View {
   const last = tape.last(contentMs);
   const quotes = tape.quotes(contentMs);
   const depth = tape.depth(contentMs);
-  const fromMs = contentMs - DAY_MS + 1;
+  const fromMs = contentMs - dayMs + 1;
   const day = tape.bar(fromMs, contentMs + 1);
   return {
     listing: tape.listing,
@@ -48,7 +48,7 @@ export function viewOf(tape: Tape, contentMs: number, stampMs: number): View {
 
 /** The trades since 00:00 UTC, or since midnight `offsetMs` east of it; before the first one the day opened as it ended. */
 export function today(tape: Tape, contentMs: number, offsetMs = 0): Bar {
-  const start = Math.floor((contentMs + offsetMs) / DAY_MS) * DAY_MS - offsetMs;
+  const start = Math.floor((contentMs + offsetMs) / dayMs) * dayMs - offsetMs;
   const bar = tape.bar(start, contentMs + 1);
   if (bar.count > 0) return bar;
   const { price } = tape.last(start - 1);
@@ -59,4 +59,4 @@ export function today(tape: Tape, contentMs: number, offsetMs = 0): Bar {
   return bar;
 }
 
-export const todayInSingapore = (tape: Tape, contentMs: number): Bar => today(tape, contentMs, EIGHT_HOURS_MS);
+export const todayInSingapore = (tape: Tape, contentMs: number): Bar => today(tape, contentMs, eightHoursMs);

@@ -29,7 +29,7 @@ export interface Client {
   ): Promise<readonly (readonly number[])[]>;
 }
 
-const CLASSES = {
+const classes = {
   binance: ccxt.binance,
   coinbase: ccxt.coinbaseexchange,
   kraken: ccxt.kraken,
@@ -42,7 +42,7 @@ const CLASSES = {
 
 /** Unmodified ccxt, told nothing but another host and to look at spot markets alone. */
 export function clientOf(exchange: ExchangeId, rest: string): Client {
-  const client = new CLASSES[exchange]({
+  const client = new classes[exchange]({
     enableRateLimit: false,
     options: { defaultType: "spot", uta: false, fetchMarkets: { types: ["spot"] } },
   });

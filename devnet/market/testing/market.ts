@@ -1,6 +1,6 @@
 import type { ExchangeId } from "../listings.ts";
 import { type Clock, type RunningMarket, startMarket } from "../market.ts";
-import { DEFAULT_OPTIONS, type MarketOptions } from "../options.ts";
+import { defaultOptions, type MarketOptions } from "../options.ts";
 
 /** A moment in the afternoon of a Friday, so that the day and the week have begun a while ago. */
 export const START_MS = Date.UTC(2026, 8, 25, 15, 20, 30, 500);
@@ -26,7 +26,7 @@ export function bootMarket(options: Partial<MarketOptions> = {}): TestMarket {
     sleep: () => Promise.resolve(),
     every: () => ({ [Symbol.dispose]() {} }),
   };
-  const market = startMarket({ ...DEFAULT_OPTIONS, seed: "test", tickMs: 0, limits: false, ...options }, { clock });
+  const market = startMarket({ ...defaultOptions, seed: "test", tickMs: 0, limits: false, ...options }, { clock });
   const get = (exchange: ExchangeId, path: string, init?: RequestInit): Promise<Response> =>
     fetch(`${market.exchanges[exchange].rest}${path}`, { redirect: "manual", ...init });
   const admin = (method: string, path: string, body?: unknown): Promise<Response> =>

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExchangeId } from "../listings.ts";
 
-const DIRECTORY = join(import.meta.dir, "../../../../shared/fixtures/exchanges");
+const directory = join(import.meta.dir, "../../../../shared/fixtures/exchanges");
 
 export type Json = null | boolean | number | string | Json[] | { [member: string]: Json };
 
@@ -15,13 +15,13 @@ export interface Sample {
 
 /** Whether the real samples are at hand; says so loudly when they are not. */
 export function haveSamples(): boolean {
-  if (existsSync(DIRECTORY)) return true;
-  console.warn(`NOT RUN: no samples of exchanges at ${DIRECTORY}`);
+  if (existsSync(directory)) return true;
+  console.warn(`NOT RUN: no samples of exchanges at ${directory}`);
   return false;
 }
 
 export const sample = (exchange: ExchangeId, name: string): Sample =>
-  JSON.parse(readFileSync(join(DIRECTORY, exchange, `${name}.json`), "utf8")) as Sample;
+  JSON.parse(readFileSync(join(directory, exchange, `${name}.json`), "utf8")) as Sample;
 
 /** Frames that the exchange sent. */
 export const received = (exchange: ExchangeId, name: string): Json[] =>

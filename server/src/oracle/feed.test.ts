@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { seededRandom, systemClock } from "@sluice/lib";
 import { startMarket } from "../../../devnet/market/market.ts";
-import { DEFAULT_OPTIONS } from "../../../devnet/market/options.ts";
+import { defaultOptions } from "../../../devnet/market/options.ts";
 import { startExchanges } from "./feed.ts";
 
 // What is waited for decides; this only ends a run that waits in vain on a busy machine.
@@ -15,7 +15,7 @@ test("what streams and requests of a source come to is told, each with its sourc
     sleep: () => Promise.resolve(),
     every: () => ({ [Symbol.dispose]: nothing }),
   };
-  await using market = startMarket({ ...DEFAULT_OPTIONS, tickMs: 0, symbols: ["BTC"] }, { clock });
+  await using market = startMarket({ ...defaultOptions, tickMs: 0, symbols: ["BTC"] }, { clock });
   const { kraken } = market.exchanges;
   // Every other exchange is sent where nothing listens.
   const closed = { rest: "http://127.0.0.1:1", ws: "ws://127.0.0.1:1" };

@@ -4,11 +4,11 @@ import { SeededRandom } from "../../faults/random.ts";
 import type { ChainAccount } from "../../model/records.ts";
 import { type AccountFilter, AccountStore } from "../account-store.ts";
 
-const SIZES = [0, 5, 40, 82, 107, 165, 165, 165, 170, 355, 1_024, 1_025, 2_000];
-const CUSTOM = encodeBase58(new Uint8Array(32).fill(77));
-const OWNERS = [programs.token, programs.token, programs.token, programs.token2022, CUSTOM, CUSTOM, programs.system];
+const sizes = [0, 5, 40, 82, 107, 165, 165, 165, 170, 355, 1_024, 1_025, 2_000];
+const custom = encodeBase58(new Uint8Array(32).fill(77));
+const owners = [programs.token, programs.token, programs.token, programs.token2022, custom, custom, programs.system];
 /** Few enough that everything meets everything, and bounds so low that every index comes and goes. */
-const LOW_BOUNDS = { scanRowsMax: 2, rankedMintsMax: 2, candidatesMax: 4, shapesMax: 4 };
+const lowBounds = { scanRowsMax: 2, rankedMintsMax: 2, candidatesMax: 4, shapesMax: 4 };
 
 type State = ReadonlyMap<string, ChainAccount>;
 
@@ -40,13 +40,13 @@ function passes(filter: AccountFilter, data: Uint8Array): boolean {
 /** The store and a plain copy of every slot, walked through the same random writes, roots and forks. */
 export class AccountsModel {
   readonly #random: SeededRandom;
-  readonly #store = new AccountStore(LOW_BOUNDS);
+  readonly #store = new AccountStore(lowBounds);
   readonly #keys: readonly Uint8Array[];
   readonly #addresses: readonly string[];
   /** Slots from the root on, oldest first; the last one is open. */
   #slots: { slot: bigint; state: State; written: Set<string> }[] = [{ slot: 0n, state: new Map(), written: new Set() }];
   #highest = 0n;
-  #program: string = CUSTOM;
+  #program: string = custom;
   #filters: readonly AccountFilter[] = [];
 
   constructor(seed: string) {
@@ -72,7 +72,7 @@ export class AccountsModel {
     else this.#fork();
     // The same is asked again while the state moves on, so that an index is built, kept up to date and used.
     if (this.#random.falls(0.2)) {
-      this.#program = this.#pick(OWNERS);
+      this.#program = this.#pick(owners);
       this.#filters = Array.from({ length: this.#random.below(5) }, () => this.#filter());
     }
     for (const { slot, state, written } of this.#slots) {
@@ -92,7 +92,7 @@ export class AccountsModel {
   }
 
   #account(): ChainAccount {
-    const data = new Uint8Array(this.#pick(SIZES));
+    const data = new Uint8Array(this.#pick(sizes));
     const put = (bytes: Uint8Array, offset: number) => {
       if (offset + bytes.length <= data.length) data.set(bytes, offset);
     };
@@ -105,7 +105,7 @@ export class AccountsModel {
     return {
       lamports: BigInt(this.#random.below(4)) << BigInt(this.#random.below(62)),
       data,
-      owner: this.#pick(OWNERS),
+      owner: this.#pick(owners),
       executable: this.#random.falls(0.1),
       rentEpoch: this.#random.falls(0.9) ? 0xffff_ffff_ffff_ffffn : BigInt(this.#random.below(5)),
     };
@@ -159,7 +159,7 @@ export class AccountsModel {
     });
     const key = this.#pick(this.#keys.slice(0, 4));
     const kind = this.#random.below(9);
-    if (kind === 0) return { kind: "dataSize", size: BigInt(this.#pick(SIZES)) };
+    if (kind === 0) return { kind: "dataSize", size: BigInt(this.#pick(sizes)) };
     if (kind === 1) return { kind: "tokenAccountState" };
     if (kind === 2) return memcmp(0, key);
     if (kind === 3) return memcmp(32, key);

@@ -10,8 +10,8 @@ import { distributionAddress, tipAccounts, tipPaymentConfigAddress } from "../..
 import { type ManualChain, signed, signedBy, startManualChain } from "../../testing/chain.ts";
 import type { BundlePacket } from "./insertion.ts";
 
-const SOL = 1_000_000_000n;
-const SIGNATURES_FEE = 5_000n;
+const sol = 1_000_000_000n;
+const signaturesFee = 5_000n;
 
 let stack = new AsyncDisposableStack();
 afterEach(async () => {
@@ -39,8 +39,8 @@ class GreedyMachine extends LiteSvmMachine {
 async function cast(validators = 1, machine: Svm = new LiteSvmMachine()): Promise<Cast> {
   const manual = stack.use(await startManualChain({ validators, slotsPerEpoch: 432n }, machine));
   const [payer, other] = [Keypair.generate(), Keypair.generate()];
-  manual.fund(payer, 1_000n * SOL);
-  manual.fund(other, 1_000n * SOL);
+  manual.fund(payer, 1_000n * sol);
+  manual.fund(other, 1_000n * sol);
   await manual.closeSlots(1);
   return { manual, payer, other };
 }
@@ -75,15 +75,15 @@ describe("a bundle runs whole", () => {
   test("in order and next to each other, in the midst of ordinary traffic of the same accounts", async () => {
     const all = await cast();
     const { manual, payer, other } = all;
-    const ordinary = (count: number) => Array.from({ length: count }, (_, at) => pays(all, other, SOL + BigInt(at)));
+    const ordinary = (count: number) => Array.from({ length: count }, (_, at) => pays(all, other, sol + BigInt(at)));
     const before = ordinary(40);
     for (const transaction of before) manual.chain.submit(transaction);
     const relay = Keypair.generate();
     // Each needs what the one before it paid.
     const bundle = [
-      pays(all, payer, 3n * SOL, relay.publicKey),
-      pays(all, relay, 2n * SOL, other.publicKey),
-      pays(all, other, SOL, relay.publicKey),
+      pays(all, payer, 3n * sol, relay.publicKey),
+      pays(all, relay, 2n * sol, other.publicKey),
+      pays(all, other, sol, relay.publicKey),
     ];
     expect(send(manual, bundle)).toBeNull();
     const after = ordinary(10);
@@ -102,12 +102,12 @@ describe("a bundle runs whole", () => {
       const { manual, payer, other } = all;
       const relay = Keypair.generate();
       const sound = [
-        pays(all, payer, 5n * SOL, relay.publicKey),
-        pays(all, relay, SOL, other.publicKey),
-        pays(all, relay, SOL + 1n, other.publicKey),
-        pays(all, other, SOL, Keypair.generate().publicKey),
+        pays(all, payer, 5n * sol, relay.publicKey),
+        pays(all, relay, sol, other.publicKey),
+        pays(all, relay, sol + 1n, other.publicKey),
+        pays(all, other, sol, Keypair.generate().publicKey),
       ];
-      const bad = pays(all, payer, 5_000n * SOL);
+      const bad = pays(all, payer, 5_000n * sol);
       const bundle = sound.toSpliced(position, 0, bad);
       const total = manual.chain.accounts.lamports;
       const held = [payer, other, relay].map(({ publicKey }) => lamportsOf(manual, publicKey));
@@ -118,7 +118,7 @@ describe("a bundle runs whole", () => {
       expect(manual.chain.accounts.lamports).toBe(total);
       expect(manual.chain.bundles.facts).toMatchObject({ landed: 0, waiting: 0, dropped: { failed: 1 } });
       // The machine holds the same as the bank: what was left is spent to the last lamport.
-      const rest = lamportsOf(manual, payer.publicKey) - SIGNATURES_FEE;
+      const rest = lamportsOf(manual, payer.publicKey) - signaturesFee;
       const last = pays(all, payer, rest);
       expect(send(manual, [last])).toBeNull();
       await manual.closeSlots(1);
@@ -129,11 +129,11 @@ describe("a bundle runs whole", () => {
   test("and once: what is delivered twice is dropped the second time, whole", async () => {
     const all = await cast();
     const { manual, payer } = all;
-    const bundle = [pays(all, payer, SOL), pays(all, payer, 2n * SOL)];
+    const bundle = [pays(all, payer, sol), pays(all, payer, 2n * sol)];
     send(manual, bundle);
     send(manual, bundle);
     await manual.closeSlots(1);
-    send(manual, [pays(all, payer, 3n * SOL), ...bundle]);
+    send(manual, [pays(all, payer, 3n * sol), ...bundle]);
     await manual.closeSlots(1);
     expect(landed(manual)).toEqual([]);
     expect(manual.chain.bundles.facts).toMatchObject({ landed: 1, dropped: { refused: 2 } });
@@ -142,7 +142,7 @@ describe("a bundle runs whole", () => {
   test("and not beside itself: one whose transaction landed alone leaves nothing, and the other way round it lands once", async () => {
     const all = await cast();
     const { manual, payer } = all;
-    const [first, second, third] = [pays(all, payer, SOL), pays(all, payer, 2n * SOL), pays(all, payer, 3n * SOL)];
+    const [first, second, third] = [pays(all, payer, sol), pays(all, payer, 2n * sol), pays(all, payer, 3n * sol)];
     manual.chain.submit(second);
     await manual.chain.settled();
     expect(send(manual, [first, second])).toBeNull();
@@ -159,12 +159,12 @@ describe("a bundle runs whole", () => {
     const create = SystemProgram.createAccount({
       fromPubkey: payer.publicKey,
       newAccountPubkey: account.publicKey,
-      lamports: Number(SOL),
+      lamports: Number(sol),
       space: 36,
       programId: new PublicKey(programs.bpfLoaderUpgradeable),
     });
     const made = signedBy([payer, account], blockhash(manual), create);
-    send(manual, [made, pays(all, payer, 5_000n * SOL)]);
+    send(manual, [made, pays(all, payer, 5_000n * sol)]);
     await manual.closeSlots(1);
     expect(landed(manual)).toEqual([]);
     expect(manual.chain.accounts.newest(account.publicKey.toBase58())).toBeNull();
@@ -172,7 +172,7 @@ describe("a bundle runs whole", () => {
     manual.chain.submit(made);
     await manual.closeSlots(1);
     expect(landed(manual)).toEqual([made.id]);
-    expect(lamportsOf(manual, account.publicKey)).toBe(SOL);
+    expect(lamportsOf(manual, account.publicKey)).toBe(sol);
   });
 });
 
@@ -182,7 +182,7 @@ describe("a bundle is not let in", () => {
   test("when it is empty, too large, discarded, unsigned, malformed or twice the same", async () => {
     const all = await cast();
     const { manual, payer } = all;
-    const sound = pays(all, payer, SOL);
+    const sound = pays(all, payer, sol);
     const spoilt = Uint8Array.from(sound.bytes);
     spoilt[5] = (spoilt[5] ?? 0) ^ 1;
     const fault = (given: readonly BundlePacket[]) => {
@@ -191,7 +191,7 @@ describe("a bundle is not let in", () => {
     };
     const [good = { data: spoilt, isDiscarded: true }] = packets([sound]);
     expect(fault([])).toEqual(["EmptyBatch", null]);
-    const six = Array.from({ length: 6 }, (_, at) => pays(all, payer, SOL + BigInt(at)));
+    const six = Array.from({ length: 6 }, (_, at) => pays(all, payer, sol + BigInt(at)));
     expect(fault(packets(six))).toEqual(["BundleTooLarge", null]);
     expect(fault([good, { data: sound.bytes, isDiscarded: true }])).toEqual(["PacketMarkedDiscard", 1]);
     expect(fault([good, { data: spoilt, isDiscarded: false }])).toEqual(["SignatureFailure", 1]);
@@ -205,8 +205,8 @@ describe("a bundle is not let in", () => {
     const all = await cast();
     const { manual, payer } = all;
     const names = signed(payer, blockhash(manual), calls(tipPrograms.payment));
-    expect(send(manual, [pays(all, payer, SOL), names])).toBe("PacketFilterError");
-    const tip = pays(all, payer, SOL, new PublicKey(tipAccounts[0] ?? ""));
+    expect(send(manual, [pays(all, payer, sol), names])).toBe("PacketFilterError");
+    const tip = pays(all, payer, sol, new PublicKey(tipAccounts[0] ?? ""));
     expect(send(manual, [tip])).toBeNull();
     await manual.closeSlots(1);
     expect(landed(manual)).toEqual([tip.id]);
@@ -216,7 +216,7 @@ describe("a bundle is not let in", () => {
     const all = await cast(5);
     const { manual, payer } = all;
     const later = leaderAfter(manual);
-    const bundle = [pays(all, payer, SOL)];
+    const bundle = [pays(all, payer, sol)];
     for (let sent = 0; sent < 1_000; sent += 1) expect(send(manual, bundle, later)).toBeNull();
     expect(send(manual, bundle, later)).toBe("ContainerFull");
   });
@@ -236,7 +236,7 @@ describe("a bundle is for its leader alone", () => {
     const all = await cast(5);
     const { manual, payer } = all;
     const later = leaderAfter(manual);
-    const bundle = [pays(all, payer, SOL), pays(all, payer, 2n * SOL)];
+    const bundle = [pays(all, payer, sol), pays(all, payer, 2n * sol)];
     expect(send(manual, bundle, later)).toBeNull();
     while (manual.chain.cluster.leaderOf(manual.chain.openSlot) !== later) {
       expect(manual.chain.bundles.facts).toMatchObject({ waiting: 1, landed: 0 });
@@ -256,7 +256,7 @@ describe("a bundle is for its leader alone", () => {
     const near = new Set(Array.from({ length: 20 }, (_, at) => chain.cluster.leaderOf(chain.openSlot + BigInt(at))));
     const far = chain.genesis.validators.find(({ identity }) => !near.has(identity));
     if (far === undefined) throw new Error("all are near");
-    expect(send(manual, [pays(all, payer, SOL)], far.identity)).toBeNull();
+    expect(send(manual, [pays(all, payer, sol)], far.identity)).toBeNull();
     await manual.closeSlots(1);
     expect(chain.bundles.facts).toMatchObject({ waiting: 0, landed: 0, dropped: { "leader far away": 1 } });
   });
@@ -268,7 +268,7 @@ describe("a bundle is for its leader alone", () => {
     const leader = chain.cluster.leaderOf(chain.openSlot);
     // Who cannot be paid stops every bundle of the slot.
     chain.blockBuilder = () => ({ address: programs.token, commissionPercent: 5n });
-    expect(send(manual, [pays(all, payer, SOL)], leader)).toBeNull();
+    expect(send(manual, [pays(all, payer, sol)], leader)).toBeNull();
     const isNear = () =>
       Array.from({ length: 20 }, (_, at) => chain.cluster.leaderOf(chain.openSlot + BigInt(at))).includes(leader);
     while (isNear()) {
@@ -284,7 +284,7 @@ describe("a bundle is for its leader alone", () => {
     const { chain } = manual;
     const limit = ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400_000 });
     const greedy = Array.from({ length: 20 }, (_, at) =>
-      signed(payer, blockhash(manual), limit, transfer(payer, Keypair.generate().publicKey, SOL + BigInt(at))),
+      signed(payer, blockhash(manual), limit, transfer(payer, Keypair.generate().publicKey, sol + BigInt(at))),
     );
     // Of one account's transactions a block takes 24 million units: seventeen of these, and no bundle of three more.
     for (const transaction of greedy.slice(0, 15)) chain.submit(transaction);
@@ -317,7 +317,7 @@ describe("before a leader's first bundle of a slot the tips change hands", () =>
     const [leader] = chain.genesis.validators;
     const { address: receiver } = distributionAddress(leader.voteBytes, 0n);
     const [tipAccount = ""] = tipAccounts;
-    const tip = () => pays(all, payer, SOL, new PublicKey(tipAccount));
+    const tip = () => pays(all, payer, sol, new PublicKey(tipAccount));
     const [first, second] = [Keypair.generate().publicKey.toBase58(), Keypair.generate().publicKey.toBase58()];
     chain.blockBuilder = () => builder(first);
     const held = lamportsOf(manual, receiver);
@@ -329,10 +329,10 @@ describe("before a leader's first bundle of a slot the tips change hands", () =>
     const total = chain.accounts.lamports;
     send(manual, [tip()]);
     await manual.closeSlots(1);
-    expect([first, second].map((key) => lamportsOf(manual, key))).toEqual([SOL / 10n, 0n]);
-    expect(lamportsOf(manual, receiver) - held).toBe((SOL * 9n) / 10n);
+    expect([first, second].map((key) => lamportsOf(manual, key))).toEqual([sol / 10n, 0n]);
+    expect(lamportsOf(manual, receiver) - held).toBe((sol * 9n) / 10n);
     // Nothing but half of the fee is burned.
-    expect(total - chain.accounts.lamports).toBe(SIGNATURES_FEE / 2n);
+    expect(total - chain.accounts.lamports).toBe(signaturesFee / 2n);
   });
 
   test("once a slot, and not at all without a bundle", async () => {
@@ -343,7 +343,7 @@ describe("before a leader's first bundle of a slot the tips change hands", () =>
     manual.chain.blockBuilder = () => builder(key);
     await manual.closeSlots(2);
     expect(configOf(manual)?.blockBuilder).toBe(before ?? ("" as Address));
-    send(manual, [pays(all, payer, SOL)]);
+    send(manual, [pays(all, payer, sol)]);
     await manual.closeSlots(1);
     expect(configOf(manual)?.blockBuilder).toBe(key as Address);
   });
@@ -353,7 +353,7 @@ describe("before a leader's first bundle of a slot the tips change hands", () =>
       const all = await cast();
       const { manual, payer } = all;
       const { chain } = manual;
-      const tip = () => pays(all, payer, SOL, new PublicKey(tipAccounts[1] ?? ""));
+      const tip = () => pays(all, payer, sol, new PublicKey(tipAccounts[1] ?? ""));
       chain.blockBuilder = () => builder(own);
       send(manual, [tip()]);
       await manual.closeSlots(1);
@@ -361,7 +361,7 @@ describe("before a leader's first bundle of a slot the tips change hands", () =>
       const total = chain.accounts.lamports;
       send(manual, [tip()]);
       await manual.closeSlots(1);
-      expect(total - chain.accounts.lamports).toBe(SIGNATURES_FEE / 2n);
+      expect(total - chain.accounts.lamports).toBe(signaturesFee / 2n);
       expect(chain.bundles.facts.landed).toBe(2);
     }
   });
@@ -371,7 +371,7 @@ describe("before a leader's first bundle of a slot the tips change hands", () =>
     const { manual, payer } = all;
     const { chain } = manual;
     chain.blockBuilder = () => builder(programs.token);
-    const bundle = [pays(all, payer, SOL)];
+    const bundle = [pays(all, payer, sol)];
     send(manual, bundle);
     await manual.closeSlots(2);
     expect(chain.bundles.facts).toMatchObject({ waiting: 1, landed: 0 });
@@ -406,15 +406,15 @@ describe("a machine that ends during a bundle", () => {
     test(`takes all of it with it: the bundle ${fate}`, async () => {
       const all = await cast(1, new MortalMachine(deaths));
       const { manual, payer, other } = all;
-      const ordinary = [pays(all, other, SOL), pays(all, other, 2n * SOL)];
-      const bundle = [pays(all, payer, SOL), pays(all, payer, 2n * SOL)];
+      const ordinary = [pays(all, other, sol), pays(all, other, 2n * sol)];
+      const bundle = [pays(all, payer, sol), pays(all, payer, 2n * sol)];
       const total = manual.chain.accounts.lamports;
       expect(send(manual, bundle)).toBeNull();
       for (const transaction of ordinary) manual.chain.submit(transaction);
       await manual.closeSlots(1);
       const whole = [...(deaths === 1 ? bundle : []), ...ordinary];
       expect(landed(manual)).toEqual(ids(whole));
-      expect(total - manual.chain.accounts.lamports).toBe((BigInt(whole.length) * SIGNATURES_FEE) / 2n);
+      expect(total - manual.chain.accounts.lamports).toBe((BigInt(whole.length) * signaturesFee) / 2n);
       const { landed: count, dropped } = manual.chain.bundles.facts;
       expect([count, dropped]).toEqual(deaths === 1 ? [1, {}] : [0, { dangerous: 1 }]);
       expect(manual.chain.facts.machine.ended).toBe(deaths);

@@ -6,11 +6,11 @@ import { type BundlePacket, type Insertion, type InsertionFault, insertBundle } 
 import { type BundleOutcome, runBundle } from "./run-bundle.ts";
 
 /** Bundles that may wait for each leader, and for whoever leads. */
-const WAITING_MAX = 1_000;
+const waitingMax = 1_000;
 /** Bundles that run at a stretch; then the slot's end and ordinary transactions get their turn. */
-const WINDOW = 10;
+const window = 10;
 /** A leader that is this near is waited for; bundles of one that is farther are dropped. Source: Agave, HOLD_TRANSACTIONS_SLOT_OFFSET. */
-const HOLD_SLOTS = 20n;
+const holdSlots = 20n;
 
 interface Waiting {
   /** The identity in whose slots alone it runs; null when it is for whoever leads. */
@@ -72,7 +72,7 @@ export class BundleStage {
   /** Takes a bundle for the slots of one identity, or with null for the slot of whoever leads. */
   submit(packets: readonly BundlePacket[], leader: string | null): Insertion {
     const insertion = insertBundle(packets, {
-      hasRoom: () => this.#waiting.filter((waiting) => waiting.leader === leader).length < WAITING_MAX,
+      hasRoom: () => this.#waiting.filter((waiting) => waiting.leader === leader).length < waitingMax,
       bank: this.#deps.rootBank,
     });
     if (!insertion.ok) {
@@ -114,7 +114,7 @@ export class BundleStage {
   #isNear(leader: string | null): boolean {
     const { open, leaderOf } = this.#deps;
     const { slot } = open();
-    for (let offset = 0n; offset < HOLD_SLOTS; offset += 1n) {
+    for (let offset = 0n; offset < holdSlots; offset += 1n) {
       if (leader === null || leaderOf(slot + offset) === leader) return true;
     }
     return false;
@@ -153,7 +153,7 @@ export class BundleStage {
   }
 
   async #runWindow(up: () => Promise<void>): Promise<void> {
-    for (let left = WINDOW; left > 0; left -= 1) {
+    for (let left = window; left > 0; left -= 1) {
       const open = this.#deps.open();
       const next = this.#next();
       if (next === undefined) return;

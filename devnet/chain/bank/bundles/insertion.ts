@@ -4,7 +4,7 @@ import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import { type LookupBank, resolveTransaction, signaturesValid } from "../resolve.ts";
 
 /** Transactions of one bundle. Source: jito-solana, MAX_PACKETS_PER_BUNDLE. */
-export const BUNDLE_TRANSACTIONS_MAX = 5;
+export const bundleTransactionsMax = 5;
 
 /** A transaction as it came over the wire. */
 export interface BundlePacket {
@@ -53,7 +53,7 @@ export function insertBundle(packets: readonly BundlePacket[], deps: InsertionDe
   const unsigned = parsed.findIndex((each) => each?.ok === true && !signaturesValid(each.transaction));
   if (unsigned >= 0) return refused("SignatureFailure", unsigned);
   if (packets.length === 0) return refused("EmptyBatch");
-  if (packets.length > BUNDLE_TRANSACTIONS_MAX) return refused("BundleTooLarge");
+  if (packets.length > bundleTransactionsMax) return refused("BundleTooLarge");
   const discarded = parsed.indexOf(null);
   if (discarded >= 0) return refused("PacketMarkedDiscard", discarded);
   if (!deps.hasRoom()) return refused("ContainerFull");

@@ -4,9 +4,9 @@ import type { Transaction } from "@sluice/wire/transaction";
 import type { Admitted, OpenSlot } from "../open-slot.ts";
 
 /** Times that a bundle may end the machine. */
-const DEATHS_MAX = 2;
+const deathsMax = 2;
 
-const LOADERS: readonly string[] = [
+const loaders: readonly string[] = [
   programs.bpfLoaderUpgradeable,
   programs.bpfLoader,
   programs.bpfLoaderDeprecated,
@@ -50,7 +50,7 @@ function giveUpAll(admitted: readonly Admitted[], open: OpenSlot): void {
 export function namesLoader(
   transactions: readonly { readonly resolved: { readonly keys: readonly string[] } }[],
 ): boolean {
-  return transactions.some(({ resolved }) => LOADERS.some((loader) => resolved.keys.includes(loader)));
+  return transactions.some(({ resolved }) => loaders.some((loader) => resolved.keys.includes(loader)));
 }
 
 /** Runs them at the machine, once more when it ends; null when it ends again, and it is mended then. */
@@ -60,7 +60,7 @@ async function execute(
   { svm, up }: BundleRunDependencies,
 ): Promise<readonly SvmOutcome[] | null> {
   const machine = admitted.map((one) => one.machine);
-  for (let deaths = 0; deaths < DEATHS_MAX; deaths += 1) {
+  for (let deaths = 0; deaths < deathsMax; deaths += 1) {
     await up();
     try {
       return await svm.executeBundle(machine, open.nextNonce);

@@ -24,19 +24,19 @@ import { delegatedStake, undelegatedStake } from "../stakes/stake-account.ts";
 import { sha256 } from "../tips/tip-programs.ts";
 import type { Validator } from "../validator.ts";
 
-const SOL = 1_000_000_000n;
-const STAKE_ACCOUNT_BYTES = 200;
-const MINT_BYTES = 82;
-const TOKEN_ACCOUNT_BYTES = 165;
-const POOL_TOKEN_DECIMALS = 9;
-const LISTED_MAX = 64;
+const sol = 1_000_000_000n;
+const stakeAccountBytes = 200;
+const mintBytes = 82;
+const tokenAccountBytes = 165;
+const poolTokenDecimals = 9;
+const listedMax = 64;
 /** Of all stake the pool has a fiftieth, of which a hundredth is not delegated. */
-const POOL_SHARE = 50n;
-const RESERVE_SHARE = 100n;
-const NONE = { denominator: 0n, numerator: 0n };
+const poolShare = 50n;
+const reserveShare = 100n;
+const none = { denominator: 0n, numerator: 0n };
 
 /** What a pool takes of each epoch's rewards. */
-export const EPOCH_FEE = { denominator: 100n, numerator: 4n };
+export const epochFee = { denominator: 100n, numerator: 4n };
 
 const program = decodeAddress(stakePoolProgram) ?? new Uint8Array(32);
 
@@ -91,14 +91,14 @@ function key(address: Address): Uint8Array {
 }
 
 function mintAccount(authority: Address, supply: bigint): ChainAccount {
-  const writer = new ByteWriter().u32(1).bytes(key(authority)).u64(supply).u8(POOL_TOKEN_DECIMALS).u8(1);
-  return ownedAccount(programs.token, writer.finish(MINT_BYTES));
+  const writer = new ByteWriter().u32(1).bytes(key(authority)).u64(supply).u8(poolTokenDecimals).u8(1);
+  return ownedAccount(programs.token, writer.finish(mintBytes));
 }
 
 function tokenAccount(mint: Address, owner: Uint8Array, amount: bigint): ChainAccount {
   const writer = new ByteWriter().bytes(key(mint)).bytes(owner).u64(amount);
   writer.bytes(new Uint8Array(36)).u8(1);
-  return ownedAccount(programs.token, writer.finish(TOKEN_ACCOUNT_BYTES));
+  return ownedAccount(programs.token, writer.finish(tokenAccountBytes));
 }
 
 export interface PoolGenesisOptions {
@@ -112,10 +112,10 @@ export interface PoolGenesisOptions {
 
 /** Lamports that the pool has with each validator, and in its reserve. */
 function holdings({ validators, staked }: PoolGenesisOptions): { each: bigint; reserve: bigint } {
-  const whole = staked / POOL_SHARE;
-  const reserve = whole / RESERVE_SHARE;
+  const whole = staked / poolShare;
+  const reserve = whole / reserveShare;
   const each = (whole - reserve) / BigInt(validators.length);
-  return { each: each < SOL ? SOL : each, reserve };
+  return { each: each < sol ? sol : each, reserve };
 }
 
 /**
@@ -125,7 +125,7 @@ function holdings({ validators, staked }: PoolGenesisOptions): { each: bigint; r
 export function poolGenesis(options: PoolGenesisOptions): AccountWrite[] {
   const keys = poolKeys(options.seed);
   const { each, reserve } = holdings(options);
-  const rent = rentExemptLamports(STAKE_ACCOUNT_BYTES);
+  const rent = rentExemptLamports(stakeAccountBytes);
   const authorities = { staker: keys.withdrawAuthority, withdrawer: keys.withdrawAuthority };
   const active = each + rent;
   const total = active * BigInt(options.validators.length) + reserve;
@@ -144,16 +144,16 @@ export function poolGenesis(options: PoolGenesisOptions): AccountWrite[] {
     poolTokenSupply: total,
     lastUpdateEpoch: 0n,
     lockup: { unixTimestamp: 0n, epoch: 0n, custodian: programs.system },
-    epochFee: EPOCH_FEE,
+    epochFee: epochFee,
     nextEpochFee: null,
     preferredDepositVote: null,
     preferredWithdrawVote: null,
-    stakeDepositFee: NONE,
+    stakeDepositFee: none,
     stakeWithdrawalFee: { denominator: 1_000n, numerator: 1n },
     nextStakeWithdrawalFee: null,
     stakeReferralFee: 0,
     solDepositAuthority: null,
-    solDepositFee: NONE,
+    solDepositFee: none,
     solReferralFee: 0,
     solWithdrawAuthority: null,
     solWithdrawalFee: { denominator: 1_000n, numerator: 1n },
@@ -162,7 +162,7 @@ export function poolGenesis(options: PoolGenesisOptions): AccountWrite[] {
     lastEpochTotalLamports: 0n,
   });
   const list = encodeValidatorList({
-    maxValidators: LISTED_MAX,
+    maxValidators: listedMax,
     validators: options.validators.map(({ vote }) => ({
       activeStakeLamports: active,
       transientStakeLamports: 0n,
@@ -179,7 +179,7 @@ export function poolGenesis(options: PoolGenesisOptions): AccountWrite[] {
     { address: keys.validatorList, account: ownedAccount(stakePoolProgram, list) },
     { address: keys.reserveStake, account: undelegatedStake(authorities, reserve) },
     { address: keys.poolMint, account: mintAccount(keys.withdrawAuthority, total) },
-    { address: managerAddress, account: systemAccount(SOL) },
+    { address: managerAddress, account: systemAccount(sol) },
     { address: keys.managerFeeAccount, account: tokenAccount(keys.poolMint, keys.manager.publicKey, 0n) },
     {
       address: associatedToken(options.depositor, key(keys.poolMint)),

@@ -6,8 +6,8 @@ import { systemAccount } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import { type PoolKeys, poolStakeAddress } from "./stake-pool.ts";
 
-const MINT_SUPPLY = 36;
-const TOKEN_AMOUNT = 64;
+const mintSupply = 36;
+const tokenAmount = 64;
 
 function applied({ denominator, numerator }: PoolFee, amount: bigint): bigint {
   return denominator === 0n ? 0n : (amount * numerator + denominator - 1n) / denominator;
@@ -70,8 +70,8 @@ export function updateStakePool(keys: PoolKeys, epoch: bigint, accounts: Account
   const total = validators.reduce((sum, entry) => sum + entry.activeStakeLamports, idle - kept);
   const reward = total > pool.totalLamports ? total - pool.totalLamports : 0n;
   const fee = epochFeeTokens(pool, reward);
-  addU64(keys.managerFeeAccount, TOKEN_AMOUNT, fee, accounts);
-  const poolTokenSupply = addU64(keys.poolMint, MINT_SUPPLY, fee, accounts);
+  addU64(keys.managerFeeAccount, tokenAmount, fee, accounts);
+  const poolTokenSupply = addU64(keys.poolMint, mintSupply, fee, accounts);
   const data = encodeStakePool({
     ...pool,
     totalLamports: total,

@@ -3,7 +3,7 @@ import { maxU64 } from "@sluice/wire/identifiers";
 import type { StakeHistoryEntry } from "../../model/index.ts";
 
 /** Of the cluster's effective stake at most this share becomes active or inactive in an epoch. */
-const RATE = 0.09;
+const rate = 0.09;
 
 export interface StakeStatus {
   readonly effective: bigint;
@@ -22,7 +22,7 @@ export function stakeHistory(entries: readonly StakeHistoryEntry[]): StakeHistor
  * doubles; so does this, to the same lamport.
  */
 function changing(held: bigint, all: bigint, effective: bigint): bigint {
-  const part = BigInt(Math.trunc((Number(held) / Number(all)) * (Number(effective) * RATE)));
+  const part = BigInt(Math.trunc((Number(held) / Number(all)) * (Number(effective) * rate)));
   return part > 1n ? part : 1n;
 }
 

@@ -6,7 +6,7 @@ import type { AccountOverlay } from "../account-overlay.ts";
 import { type StakeHistory, stakeStatus } from "./activation.ts";
 import { type DelegatedAccount, rewarded } from "./stake-account.ts";
 
-const WHOLE_BPS = 10_000n;
+const wholeBps = 10_000n;
 
 export interface EpochRewardsInput {
   /** The epoch that has ended. */
@@ -53,9 +53,9 @@ interface Split {
 /** What of a reward is the validator's; null when it is too small to give both a lamport. */
 function split(reward: bigint, commissionBps: bigint): Split | null {
   if (commissionBps === 0n) return { voter: 0n, staker: reward };
-  if (commissionBps >= WHOLE_BPS) return { voter: reward, staker: 0n };
-  const voter = (reward * commissionBps) / WHOLE_BPS;
-  const staker = (reward * (WHOLE_BPS - commissionBps)) / WHOLE_BPS;
+  if (commissionBps >= wholeBps) return { voter: reward, staker: 0n };
+  const voter = (reward * commissionBps) / wholeBps;
+  const staker = (reward * (wholeBps - commissionBps)) / wholeBps;
   return voter === 0n || staker === 0n ? null : { voter, staker };
 }
 

@@ -6,13 +6,13 @@ import { programs } from "@sluice/wire/programs";
 import { type ChainAccount, ownedAccount, rentExemptLamports } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 
-const STAKE_ACCOUNT_BYTES = 200;
-const STATE_INITIALIZED = 1;
-const STATE_DELEGATED = 2;
+const stakeAccountBytes = 200;
+const stateInitialized = 1;
+const stateDelegated = 2;
 const DELEGATED_STAKE = 156;
 const CREDITS_OBSERVED = 188;
 /** What the field of the abandoned rate holds in every account that was delegated before it was. */
-const OLD_WARMUP_RATE = 0.25;
+const oldWarmupRate = 0.25;
 
 export interface StakeAuthorities {
   readonly staker: Address;
@@ -23,7 +23,7 @@ function meta(authorities: StakeAuthorities, state: number): ByteWriter {
   const bytes = (address: Address) => decodeAddress(address) ?? new Uint8Array(32);
   return new ByteWriter()
     .u32(state)
-    .u64(rentExemptLamports(STAKE_ACCOUNT_BYTES))
+    .u64(rentExemptLamports(stakeAccountBytes))
     .bytes(bytes(authorities.staker))
     .bytes(bytes(authorities.withdrawer))
     .i64(0n)
@@ -33,8 +33,8 @@ function meta(authorities: StakeAuthorities, state: number): ByteWriter {
 
 /** A stake account that holds lamports and delegates none. */
 export function undelegatedStake(authorities: StakeAuthorities, lamports: bigint): ChainAccount {
-  const data = meta(authorities, STATE_INITIALIZED).finish(STAKE_ACCOUNT_BYTES);
-  return ownedAccount(programs.stake, data, rentExemptLamports(STAKE_ACCOUNT_BYTES) + lamports);
+  const data = meta(authorities, stateInitialized).finish(stakeAccountBytes);
+  return ownedAccount(programs.stake, data, rentExemptLamports(stakeAccountBytes) + lamports);
 }
 
 /** A stake account with a delegation; an activation epoch of u64 max means that it was always active. */
@@ -45,16 +45,16 @@ export function delegatedStake(
     readonly activationEpoch: bigint;
   },
 ): ChainAccount {
-  const data = meta(delegation, STATE_DELEGATED)
+  const data = meta(delegation, stateDelegated)
     .bytes(decodeAddress(delegation.voter) ?? new Uint8Array(32))
     .u64(delegation.stake)
     .u64(delegation.activationEpoch)
     .u64(maxU64)
-    .f64(OLD_WARMUP_RATE)
+    .f64(oldWarmupRate)
     .u64(0n)
     .u8(0)
-    .finish(STAKE_ACCOUNT_BYTES);
-  return ownedAccount(programs.stake, data, rentExemptLamports(STAKE_ACCOUNT_BYTES) + delegation.stake);
+    .finish(stakeAccountBytes);
+  return ownedAccount(programs.stake, data, rentExemptLamports(stakeAccountBytes) + delegation.stake);
 }
 
 /** The account with so many lamports more, all of them staked at once, and with these credits seen. */

@@ -7,8 +7,8 @@ import type { Chain } from "../../bank/chain.ts";
 import { type ManualChain, signedBy, startManualChain } from "../../testing/chain.ts";
 import { stakeHistory, stakeStatus } from "./activation.ts";
 
-const SOL = 1_000_000_000n;
-const RENT = 2_282_880n;
+const sol = 1_000_000_000n;
+const rent = 2_282_880n;
 const options = { slotMs: 400, confirmedAfter: 10, finalizedAfter: 31, slotsPerEpoch: 64n, validators: 2 };
 
 interface Staker {
@@ -28,14 +28,14 @@ async function runs(manual: ManualChain, signers: [Keypair, ...Keypair[]], ...pa
 async function staker(manual: ManualChain, lamports: bigint, validator = 0): Promise<Staker> {
   const { chain } = manual;
   const [payer, stake] = [Keypair.generate(), Keypair.generate()];
-  manual.fund(payer, lamports + 10n * SOL);
+  manual.fund(payer, lamports + 10n * sol);
   await manual.closeSlots(1);
   const vote = new PublicKey(chain.genesis.validators[validator]?.vote ?? "");
   const created = StakeProgram.createAccount({
     fromPubkey: payer.publicKey,
     stakePubkey: stake.publicKey,
     authorized: new Authorized(payer.publicKey, payer.publicKey),
-    lamports: Number(lamports + RENT),
+    lamports: Number(lamports + rent),
   });
   const authorizedPubkey = payer.publicKey;
   const delegated = StakeProgram.delegate({ stakePubkey: stake.publicKey, authorizedPubkey, votePubkey: vote });
@@ -77,8 +77,8 @@ describe("rewards of an epoch", () => {
   test("every delegation is paid by stake times credits, less its validator's commission, whoever made it", async () => {
     await using manual = await startManualChain(options);
     const { chain } = manual;
-    const [small, large] = [await staker(manual, 300_000n * SOL), await staker(manual, 900_000n * SOL)];
-    const other = await staker(manual, 900_000n * SOL, 1);
+    const [small, large] = [await staker(manual, 300_000n * sol), await staker(manual, 900_000n * sol)];
+    const other = await staker(manual, 900_000n * sol, 1);
     await toEpoch(manual, 2n);
     const before = [small, large, other].map((each) => delegationOf(chain, each));
     const capitalization = chain.at("processed").capitalization;
@@ -121,12 +121,12 @@ describe("rewards of an epoch", () => {
     await using manual = await startManualChain(options);
     const { chain } = manual;
     await toEpoch(manual, 1n);
-    const [fresh, idle] = [await staker(manual, 5n * SOL), await staker(manual, 5n * SOL, 1)];
+    const [fresh, idle] = [await staker(manual, 5n * sol), await staker(manual, 5n * sol, 1)];
     chain.cluster.voting.setDelinquent(chain.genesis.validators[1]?.identity ?? "", true);
     await toEpoch(manual, 2n);
-    expect(delegationOf(chain, fresh).stake).toBe(5n * SOL);
+    expect(delegationOf(chain, fresh).stake).toBe(5n * sol);
     await toEpoch(manual, 4n);
-    expect(delegationOf(chain, fresh).stake).toBeGreaterThan(5n * SOL);
+    expect(delegationOf(chain, fresh).stake).toBeGreaterThan(5n * sol);
     const rewarded = chain.history.block(256n)?.rewards.map(({ pubkey }) => pubkey) ?? [];
     expect(rewarded).not.toContain(idle.stake.publicKey.toBase58());
     expect(rewarded).not.toContain(chain.genesis.validators[1]?.vote ?? "");
@@ -135,10 +135,10 @@ describe("rewards of an epoch", () => {
 });
 
 describe("activation", () => {
-  const BIG = 200_000_000n * SOL;
+  const BIG = 200_000_000n * sol;
 
   test("no more than nine percent of the cluster's stake begins in an epoch, and the history says so", async () => {
-    await using manual = await startManualChain({ ...options, faucetLamports: 900_000_000n * SOL });
+    await using manual = await startManualChain({ ...options, faucetLamports: 900_000_000n * sol });
     const { chain } = manual;
     const all = chain.cluster.stakes.at(0n)?.total ?? 0n;
     const big = await staker(manual, BIG);
@@ -154,7 +154,7 @@ describe("activation", () => {
   });
 
   test("the stake program lets go of just what has become inactive, to the lamport, epoch after epoch", async () => {
-    await using manual = await startManualChain({ ...options, faucetLamports: 900_000_000n * SOL });
+    await using manual = await startManualChain({ ...options, faucetLamports: 900_000_000n * sol });
     const { chain } = manual;
     const big = await staker(manual, BIG);
     await toEpoch(manual, 3n);
@@ -165,7 +165,7 @@ describe("activation", () => {
       await toEpoch(manual, epoch);
       const held = delegationOf(chain, big);
       const { effective } = stakeStatus(held, epoch, stakeHistory(historyOf(chain)));
-      const free = held.lamports - RENT - effective;
+      const free = held.lamports - rent - effective;
       expect(free).toBeGreaterThan(0n);
       const withdraw = (lamports: bigint) => {
         const { instructions } = StakeProgram.withdraw({

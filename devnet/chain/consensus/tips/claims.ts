@@ -10,7 +10,7 @@ import { rentExemptLamports, systemAccount } from "../../model/index.ts";
 import type { AccountOverlay } from "../account-overlay.ts";
 import { sha256 } from "./tip-programs.ts";
 
-const WHOLE_BPS = 10_000n;
+const wholeBps = 10_000n;
 
 interface Claim {
   readonly address: string;
@@ -49,7 +49,7 @@ function merkleRoot(claims: readonly Claim[]): Uint8Array {
 
 /** The validator's commission goes to its vote account, the rest to its stake in proportion. Rounding leaves a little. */
 function claimsOf(held: TipDistributionAccount, lamports: bigint, input: ClaimsInput): Claim[] {
-  const commission = (lamports * BigInt(held.validatorCommissionBps)) / WHOLE_BPS;
+  const commission = (lamports * BigInt(held.validatorCommissionBps)) / wholeBps;
   const stakes = input.stakes.get(held.voteAccount) ?? [];
   const total = stakes.reduce((sum, { stake }) => sum + stake, 0n);
   const shares = stakes.map(({ address, stake }) => ({ address, lamports: ((lamports - commission) * stake) / total }));

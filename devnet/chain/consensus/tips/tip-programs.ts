@@ -28,10 +28,10 @@ function programBytes(program: Address): Uint8Array {
 const payment = programBytes(tipPrograms.payment);
 const distribution = programBytes(tipPrograms.distribution);
 
-const SOL = 1_000_000_000n;
-const BUILDER_COMMISSION_PERCENT = 5n;
+const sol = 1_000_000_000n;
+const builderCommissionPercent = 5n;
 /** Epochs after its own in which a distribution account may still be claimed from. */
-export const CLAIM_EPOCHS = 10n;
+export const claimEpochs = 10n;
 
 const payable = Array.from({ length: tipAccountCount }, (_, index) => tipAccountAddress(index, payment, sha256));
 const paymentConfig = tipConfigAddress(payment, sha256);
@@ -59,20 +59,20 @@ export function tipGenesis(seed: string): AccountWrite[] {
   const config = encodeTipPaymentConfig({
     tipReceiver: keeper,
     blockBuilder: keeper,
-    blockBuilderCommissionPercent: BUILDER_COMMISSION_PERCENT,
+    blockBuilderCommissionPercent: builderCommissionPercent,
     bumps: [paymentConfig.bump, ...payable.map(({ bump }) => bump)],
   });
   const claims = encodeTipDistributionConfig({
     authority: keeper,
     expiredFundsAccount: keeper,
-    epochsValid: CLAIM_EPOCHS,
+    epochsValid: claimEpochs,
     maxValidatorCommissionBps: 10_000,
     bump: distributionConfig.bump,
   });
   return [
     { address: tipPrograms.payment, account: standInProgram("devnet_tip_payment") },
     { address: tipPrograms.distribution, account: standInProgram("devnet_tip_distribution") },
-    { address: keeper, account: systemAccount(SOL) },
+    { address: keeper, account: systemAccount(sol) },
     { address: tipPaymentConfigAddress, account: ownedAccount(tipPrograms.payment, config) },
     { address: tipDistributionConfigAddress, account: ownedAccount(tipPrograms.distribution, claims) },
     ...tipAccounts.map((address) => ({ address, account: ownedAccount(tipPrograms.payment, encodeTipAccount()) })),
@@ -102,7 +102,7 @@ function openDistribution(leader: Validator, epoch: bigint, address: string, bum
     merkleRoot: null,
     epochCreatedAt: epoch,
     validatorCommissionBps: leader.commission * 100,
-    expiresAt: epoch + CLAIM_EPOCHS,
+    expiresAt: epoch + claimEpochs,
     bump,
   });
   const payer = accounts.read(leader.identity);

@@ -4,13 +4,13 @@ import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
 import { type ChainAccount, ownedAccount } from "../../model/index.ts";
 
-const VERSION_V4 = 3;
-const VOTE_ACCOUNT_BYTES = 3_762;
-const BLS_TAG = 144;
-const BLS_KEY_BYTES = 48;
-const WHOLE_BPS = 10_000;
+const versionV4 = 3;
+const voteAccountBytes = 3_762;
+const blsTag = 144;
+const blsKeyBytes = 48;
+const wholeBps = 10_000;
 /** The program keeps 31 votes, 64 epochs of credits and a handful of voters. */
-const LIST_MAX = 64;
+const listMax = 64;
 
 export interface LandedVote {
   /** Slots between the one voted for and the one in which the vote landed. */
@@ -52,7 +52,7 @@ function bytesOf(address: Address): Uint8Array {
 }
 
 function towerStart(data: Uint8Array): number {
-  return data[BLS_TAG] === 1 ? BLS_TAG + 1 + BLS_KEY_BYTES : BLS_TAG + 1;
+  return data[blsTag] === 1 ? blsTag + 1 + blsKeyBytes : blsTag + 1;
 }
 
 function towerBytes(tower: VoteTower): Uint8Array {
@@ -79,9 +79,9 @@ export function withTower(account: ChainAccount, tower: VoteTower): ChainAccount
 /** The tower of a vote account of version 4, or null when it is none. */
 export function readTower(account: ChainAccount): VoteTower | null {
   const { data } = account;
-  if (account.owner !== programs.vote || data.length < VOTE_ACCOUNT_BYTES) return null;
+  if (account.owner !== programs.vote || data.length < voteAccountBytes) return null;
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  if (view.getUint32(0, true) !== VERSION_V4) return null;
+  if (view.getUint32(0, true) !== versionV4) return null;
   let at = towerStart(data);
   const u64 = () => {
     at += 8;
@@ -89,7 +89,7 @@ export function readTower(account: ChainAccount): VoteTower | null {
   };
   const list = <T>(read: () => T): T[] => {
     const count = u64();
-    return Array.from({ length: count > LIST_MAX ? 0 : Number(count) }, read);
+    return Array.from({ length: count > listMax ? 0 : Number(count) }, read);
   };
   const votes = list(() => {
     at += 13;
@@ -114,16 +114,16 @@ export function readTower(account: ChainAccount): VoteTower | null {
 /** A vote account that has not voted yet (layout V4, SIMD-0185); its identity votes for it. */
 export function newVoteAccount(keys: VoteAccountKeys): ChainAccount {
   const data = new ByteWriter()
-    .u32(VERSION_V4)
+    .u32(versionV4)
     .bytes(bytesOf(keys.identity))
     .bytes(bytesOf(keys.withdrawer))
     .bytes(bytesOf(keys.vote))
     .bytes(bytesOf(keys.identity))
     .u16(keys.commissionBps)
-    .u16(WHOLE_BPS)
+    .u16(wholeBps)
     .u64(0n)
     .u8(0)
-    .finish(VOTE_ACCOUNT_BYTES);
+    .finish(voteAccountBytes);
   return withTower(ownedAccount(programs.vote, data), {
     votes: [],
     rootSlot: null,
@@ -134,12 +134,12 @@ export function newVoteAccount(keys: VoteAccountKeys): ChainAccount {
 }
 
 /** Votes that a tower holds; one more makes the oldest the root. Source: solana-vote-interface, MAX_LOCKOUT_HISTORY. */
-const VOTES_MAX = 31;
-const EPOCH_CREDITS_MAX = 64;
-const LATENCY_MAX = 255;
+const votesMax = 31;
+const epochCreditsMax = 64;
+const latencyMax = 255;
 /** Most credits of one vote, and the latency up to which it earns them. Source: SIMD-0033, timely vote credits. */
-export const CREDITS_MAX = 16n;
-const LATENCY_GRACE = 2;
+export const creditsMax = 16n;
+const latencyGrace = 2;
 
 export interface Lockouts {
   /** Oldest first. */
@@ -159,7 +159,7 @@ export function voteFor(tower: Lockouts, slot: bigint): Lockouts | null {
     if (top.slot + (1n << BigInt(top.confirmations)) >= slot) break;
     held.pop();
   }
-  const root = held.length === VOTES_MAX ? held.shift() : undefined;
+  const root = held.length === votesMax ? held.shift() : undefined;
   const depth = held.length + 1;
   const votes = held.map(({ slot: earlier, confirmations }, position) => {
     const deepened = depth > position + confirmations;
@@ -172,8 +172,8 @@ export function voteFor(tower: Lockouts, slot: bigint): Lockouts | null {
 /** What a vote earns when it is rooted: 16 when it landed within two slots, one less for each slot more, never none. */
 function creditsFor({ latency }: LandedVote): bigint {
   if (latency === 0) return 1n;
-  const late = BigInt(Math.max(0, latency - LATENCY_GRACE));
-  return late >= CREDITS_MAX ? 1n : CREDITS_MAX - late;
+  const late = BigInt(Math.max(0, latency - latencyGrace));
+  return late >= creditsMax ? 1n : creditsMax - late;
 }
 
 /** Credits with so many more in an epoch, which is not before the last one that has any. */
@@ -185,7 +185,7 @@ export function withCredits(entries: readonly EpochCredits[], epoch: bigint, ear
   const next = { epoch, credits: last.credits + earned, previousCredits: last.credits };
   // An epoch in which nothing was earned leaves no entry.
   const kept = last.credits === last.previousCredits ? before : entries;
-  return [...kept, next].slice(-EPOCH_CREDITS_MAX);
+  return [...kept, next].slice(-epochCreditsMax);
 }
 
 /**
@@ -199,7 +199,7 @@ export function landVote(
 ): VoteTower {
   const latencies = new Map(tower.votes.map(({ slot, latency }) => [slot, latency]));
   const votes = vote.votes.map(({ slot, confirmations }): LandedVote => {
-    const latency = latencies.get(slot) ?? Math.min(LATENCY_MAX, Number(landed.slot - slot));
+    const latency = latencies.get(slot) ?? Math.min(latencyMax, Number(landed.slot - slot));
     return { latency, slot, confirmations };
   });
   const { rootSlot } = vote;

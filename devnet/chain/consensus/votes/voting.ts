@@ -14,7 +14,7 @@ import type { BankSlot, ChainAccount, GenesisKeypair } from "../../model/index.t
 import type { AccountOverlay } from "../account-overlay.ts";
 import type { Validator } from "../validator.ts";
 import {
-  CREDITS_MAX,
+  creditsMax,
   type Lockouts,
   landVote,
   readTower,
@@ -37,8 +37,8 @@ export function isSimpleVote(message: Message, keys: readonly string[]): boolean
 }
 
 const TOWER_SYNC = 14;
-const NO_ROOT = 0xffff_ffff_ffff_ffffn;
-const VOTE_PROGRAM = decodeAddress(programs.vote) ?? new Uint8Array(32);
+const noRoot = 0xffff_ffff_ffff_ffffn;
+const voteProgram = decodeAddress(programs.vote) ?? new Uint8Array(32);
 
 export interface Vote {
   readonly lockouts: Lockouts;
@@ -58,7 +58,7 @@ function varint(writer: ByteWriter, value: bigint): void {
 /** The data of a TowerSync instruction; lockouts are written as steps from the root. Source: solana-vote-interface. */
 export function towerSync(vote: Vote): Uint8Array {
   const { votes, rootSlot } = vote.lockouts;
-  const writer = new ByteWriter().u32(TOWER_SYNC).u64(rootSlot ?? NO_ROOT);
+  const writer = new ByteWriter().u32(TOWER_SYNC).u64(rootSlot ?? noRoot);
   varint(writer, BigInt(votes.length));
   let from = rootSlot ?? 0n;
   for (const { slot, confirmations } of votes) {
@@ -82,7 +82,7 @@ export function voteTransaction(
     numRequiredSignatures: 1,
     numReadonlySignedAccounts: 0,
     numReadonlyUnsignedAccounts: 1,
-    staticKeys: [identity.publicKey, voteAccount, VOTE_PROGRAM],
+    staticKeys: [identity.publicKey, voteAccount, voteProgram],
     blockhash,
     instructions: [{ programIndex: 2, accountIndexes: [1, 0], data: towerSync(vote) }],
   });
@@ -166,7 +166,7 @@ export class Voting {
       const account = this.#delinquent.has(identity) ? null : accounts.read(vote);
       const tower = account === null ? null : readTower(account);
       if (account === null || tower === null) continue;
-      const epochCredits = withCredits(tower.epochCredits, epoch, slots * CREDITS_MAX);
+      const epochCredits = withCredits(tower.epochCredits, epoch, slots * creditsMax);
       accounts.write(vote, withTower(account, { ...tower, epochCredits }));
     }
   }

@@ -5,8 +5,8 @@ import type { ChainAccount } from "../../model/index.ts";
 import { finite, type JsonObject, type JsonValue } from "../json.ts";
 
 /** Nesting of what a validator publishes; far from what the serialiser takes. */
-const DEPTH_MAX = 64;
-const VALIDATOR_INFO = "Va1idator1nfo111111111111111111111111111111";
+const depthMax = 64;
+const validatorInfo = "Va1idator1nfo111111111111111111111111111111";
 
 function keyList(cursor: ByteReader): { readonly pubkey: string; readonly signer: boolean }[] {
   let count = 0;
@@ -20,7 +20,7 @@ function keyList(cursor: ByteReader): { readonly pubkey: string; readonly signer
 }
 
 function parseText(text: string): JsonValue {
-  const parsed = parseJsonExact(text, DEPTH_MAX);
+  const parsed = parseJsonExact(text, depthMax);
   if (!parsed.ok) throw new MalformedBytes("The validator's information is not JSON.");
   return parsed.value;
 }
@@ -32,6 +32,6 @@ export function parseConfigAccount(address: string, account: ChainAccount): Json
   if (address === programs.stakeConfig) {
     return { type: "stakeConfig", info: { warmupCooldownRate: finite(cursor.f64()), slashPenalty: cursor.u8() } };
   }
-  if (keys[0]?.pubkey !== VALIDATOR_INFO) throw new MalformedBytes("The configuration is not a validator's.");
+  if (keys[0]?.pubkey !== validatorInfo) throw new MalformedBytes("The configuration is not a validator's.");
   return { type: "validatorInfo", info: { keys, configData: parseText(cursor.text(cursor.u64())) } };
 }

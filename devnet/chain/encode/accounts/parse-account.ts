@@ -18,7 +18,7 @@ interface KnownOwner {
 }
 
 /** By owner. Of the System program's accounts only nonces have data that mean something. */
-const OWNERS: ReadonlyMap<string, KnownOwner> = new Map<string, KnownOwner>([
+const owners: ReadonlyMap<string, KnownOwner> = new Map<string, KnownOwner>([
   [programs.system, { program: "nonce", parse: parseNonceAccount }],
   [programs.addressLookupTable, { program: "address-lookup-table", parse: parseLookupTableAccount }],
   [programs.bpfLoaderUpgradeable, { program: "bpf-upgradeable-loader", parse: parseUpgradeableLoaderAccount }],
@@ -36,7 +36,7 @@ export function parseAccount(
   account: ChainAccount,
   context: AccountContext,
 ): { readonly program: string; readonly parsed: JsonObject } | null {
-  const owner = OWNERS.get(account.owner);
+  const owner = owners.get(account.owner);
   if (owner === undefined) return null;
   try {
     return { program: owner.program, parsed: owner.parse(address, account, context) };

@@ -4,7 +4,7 @@ import type { ChainAccount } from "../../model/index.ts";
 import { finite, type JsonObject, type JsonValue } from "../json.ts";
 
 /** Slots that the slot history remembers. */
-const SLOT_HISTORY_SLOTS = 1_048_576;
+const slotHistorySlots = 1_048_576;
 
 function feeCalculator(cursor: ByteReader): JsonObject {
   return { lamportsPerSignature: cursor.u64().toString() };
@@ -55,7 +55,7 @@ function slotHistory(cursor: ByteReader): JsonObject {
   const words = cursor.optional(() => cursor.list(cursor.u64(), 8, () => cursor.u64())) ?? [];
   const length = cursor.u64();
   const nextSlot = cursor.u64();
-  if (length !== BigInt(SLOT_HISTORY_SLOTS) || words.length !== SLOT_HISTORY_SLOTS / 64) {
+  if (length !== BigInt(slotHistorySlots) || words.length !== slotHistorySlots / 64) {
     throw new MalformedBytes("The slot history is not of the usual size.");
   }
   const reversed = words.map((word) => [...word.toString(2).padStart(64, "0")].reverse().join(""));

@@ -3,7 +3,7 @@ import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import { doubleText } from "../amount.ts";
 import type { JsonObject } from "../json.ts";
 
-const ACCOUNT_STATES = ["uninitialized", "initialized", "frozen"];
+const accountStates = ["uninitialized", "initialized", "frozen"];
 
 type State = (cursor: ByteReader) => JsonObject;
 
@@ -86,7 +86,7 @@ function scaledUiAmountConfig(cursor: ByteReader): JsonObject {
 }
 
 /** By extension number (source: account layouts, Token-2022 extensions). */
-const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Presentation>([
+const presentations: ReadonlyMap<number, Presentation> = new Map<number, Presentation>([
   [
     1,
     {
@@ -128,7 +128,7 @@ const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Present
     {
       name: "defaultAccountState",
       on: "mint",
-      state: (cursor) => ({ accountState: ACCOUNT_STATES[cursor.u8()] ?? "uninitialized" }),
+      state: (cursor) => ({ accountState: accountStates[cursor.u8()] ?? "uninitialized" }),
     },
   ],
   [7, { name: "immutableOwner", on: "account" }],
@@ -228,7 +228,7 @@ const PRESENTATIONS: ReadonlyMap<number, Presentation> = new Map<number, Present
 
 /** Presents one extension of a mint or token account; one that does not fit is named `unparseableExtension`. */
 export function presentExtension(extension: TokenExtension, on: "mint" | "account"): JsonObject {
-  const presentation = PRESENTATIONS.get(extension.type);
+  const presentation = presentations.get(extension.type);
   const unparsable = { extension: "unparseableExtension" };
   if (presentation === undefined) return unparsable;
   if (presentation.state === undefined) return { extension: presentation.name };

@@ -3,10 +3,10 @@ import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import type { ChainAccount } from "../../model/index.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 
-const PRIOR_VOTERS_BYTES = 32 * 48 + 8 + 1;
-const BLS_KEY_BYTES = 48;
+const priorVotersBytes = 32 * 48 + 8 + 1;
+const blsKeyBytes = 48;
 /** All block revenue goes to the node where the account does not say otherwise. */
-const WHOLE_BASIS_POINTS = 10_000;
+const wholeBasisPoints = 10_000;
 
 /** Votes: slot and confirmations, before them the latency in versions that record it. */
 function votes(cursor: ByteReader, latencies: boolean): JsonValue {
@@ -37,7 +37,7 @@ function older(address: string, cursor: ByteReader, latencies: boolean): JsonObj
   const commission = cursor.u8();
   const tower = { votes: votes(cursor, latencies), rootSlot: cursor.optional(() => cursor.u64()) };
   const voters = authorizedVoters(cursor);
-  cursor.bytes(PRIOR_VOTERS_BYTES);
+  cursor.bytes(priorVotersBytes);
   return {
     nodePubkey,
     authorizedWithdrawer,
@@ -49,7 +49,7 @@ function older(address: string, cursor: ByteReader, latencies: boolean): JsonObj
     inflationRewardsCommissionBps: commission * 100,
     inflationRewardsCollector: address,
     blockRevenueCollector: nodePubkey,
-    blockRevenueCommissionBps: WHOLE_BASIS_POINTS,
+    blockRevenueCommissionBps: wholeBasisPoints,
     pendingDelegatorRewards: "0",
     blsPubkeyCompressed: null,
   };
@@ -63,7 +63,7 @@ function fourth(cursor: ByteReader): JsonObject {
   const inflationRewardsCommissionBps = cursor.u16();
   const blockRevenueCommissionBps = cursor.u16();
   const pendingDelegatorRewards = cursor.u64().toString();
-  const blsPubkeyCompressed = cursor.optional(() => encodeBase58(cursor.bytes(BLS_KEY_BYTES)));
+  const blsPubkeyCompressed = cursor.optional(() => encodeBase58(cursor.bytes(blsKeyBytes)));
   const tower = { votes: votes(cursor, true), rootSlot: cursor.optional(() => cursor.u64()) };
   const voters = authorizedVoters(cursor);
   return {

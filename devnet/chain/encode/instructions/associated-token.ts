@@ -1,8 +1,8 @@
 import { MalformedBytes } from "@sluice/wire/bytes";
 import { type NamedInstruction, nameAccounts, type ParsedInstruction } from "./named-instruction.ts";
 
-const CREATE_ACCOUNTS = ["source", "account", "wallet", "mint", "systemProgram", "tokenProgram"];
-const RECOVER_ACCOUNTS = [
+const createAccounts = ["source", "account", "wallet", "mint", "systemProgram", "tokenProgram"];
+const recoverAccounts = [
   "nestedSource",
   "nestedMint",
   "destination",
@@ -18,11 +18,11 @@ export function parseAssociatedTokenInstruction(instruction: NamedInstruction): 
   const variant = data.length === 0 ? 0 : data.length === 1 ? data[0] : undefined;
   switch (variant) {
     case 0:
-      return { type: "create", info: nameAccounts(instruction, ...CREATE_ACCOUNTS) };
+      return { type: "create", info: nameAccounts(instruction, ...createAccounts) };
     case 1:
-      return { type: "createIdempotent", info: nameAccounts(instruction, ...CREATE_ACCOUNTS) };
+      return { type: "createIdempotent", info: nameAccounts(instruction, ...createAccounts) };
     case 2:
-      return { type: "recoverNested", info: nameAccounts(instruction, ...RECOVER_ACCOUNTS) };
+      return { type: "recoverNested", info: nameAccounts(instruction, ...recoverAccounts) };
     default:
       throw new MalformedBytes("The associated token instruction is unknown.");
   }

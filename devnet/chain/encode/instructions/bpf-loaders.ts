@@ -23,7 +23,7 @@ export function parseBpfLoaderInstruction(instruction: NamedInstruction): Parsed
   }
 }
 
-const DEPLOY_ACCOUNTS = [
+const deployAccounts = [
   "payerAccount",
   "programDataAccount",
   "programAccount",
@@ -33,7 +33,7 @@ const DEPLOY_ACCOUNTS = [
   "systemProgram",
   "authority",
 ];
-const UPGRADE_ACCOUNTS = [
+const upgradeAccounts = [
   "programDataAccount",
   "programAccount",
   "bufferAccount",
@@ -56,9 +56,9 @@ export function parseUpgradeableLoaderInstruction(instruction: NamedInstruction)
     case 1:
       return { type: "write", info: { ...writtenBytes(data), ...named("account", "authority") } };
     case 2:
-      return { type: "deployWithMaxDataLen", info: { maxDataLen: data.u64(), ...named(...DEPLOY_ACCOUNTS) } };
+      return { type: "deployWithMaxDataLen", info: { maxDataLen: data.u64(), ...named(...deployAccounts) } };
     case 3:
-      return { type: "upgrade", info: named(...UPGRADE_ACCOUNTS) };
+      return { type: "upgrade", info: named(...upgradeAccounts) };
     case 4:
       return { type: "setAuthority", info: { ...named("account", "authority"), newAuthority: optional(2) } };
     case 5: {

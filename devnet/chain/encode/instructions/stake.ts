@@ -9,7 +9,7 @@ import {
   variantName,
 } from "./named-instruction.ts";
 
-const AUTHORITY_TYPES = ["Staker", "Withdrawer"];
+const authorityTypes = ["Staker", "Withdrawer"];
 
 /** Required names, then names of accounts that are shown only when they are there. */
 function named(instruction: NamedInstruction, required: readonly string[], optional: readonly string[]): JsonObject {
@@ -115,7 +115,7 @@ function parseAuthorityInstruction(
   instruction: NamedInstruction,
   data: ByteReader,
 ): ParsedInstruction {
-  const authorityType = () => variantName(AUTHORITY_TYPES, data.u32());
+  const authorityType = () => variantName(authorityTypes, data.u32());
   const custodian = ["custodian"];
   switch (variant) {
     case 1: {

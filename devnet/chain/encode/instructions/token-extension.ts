@@ -42,7 +42,7 @@ const EXTENSION_TYPES = [
   "pausableAccount",
   "permissionedBurn",
 ];
-const ACCOUNT_STATES = ["uninitialized", "initialized", "frozen"];
+const accountStates = ["uninitialized", "initialized", "frozen"];
 
 /** A mint and the authority over it, with what the instruction changes. */
 function onMint(instruction: NamedInstruction, authority: string, info: JsonObject): JsonObject {
@@ -170,7 +170,7 @@ function parseSwitch(tag: number, instruction: NamedInstruction, data: ByteReade
 }
 
 /** The pointers differ only in their names: what they are called, and what they point at. */
-const POINTERS: ReadonlyMap<number, { readonly name: string; readonly target: string }> = new Map([
+const pointers: ReadonlyMap<number, { readonly name: string; readonly target: string }> = new Map([
   [36, { name: "TransferHook", target: "programId" }],
   [39, { name: "MetadataPointer", target: "metadataAddress" }],
   [40, { name: "GroupPointer", target: "groupAddress" }],
@@ -179,12 +179,12 @@ const POINTERS: ReadonlyMap<number, { readonly name: string; readonly target: st
 
 function parseMintConfig(tag: number, instruction: NamedInstruction, data: ByteReader): ParsedInstruction | null {
   const mint = () => nameAccounts(instruction, "mint");
-  const pointer = POINTERS.get(tag);
+  const pointer = pointers.get(tag);
   if (pointer !== undefined) return parsePointer(pointer, instruction, data);
   switch (tag) {
     case 28: {
       const update = variantName(["initialize", "update"], data.u8());
-      const state = { accountState: variantName(ACCOUNT_STATES, data.u8()) };
+      const state = { accountState: variantName(accountStates, data.u8()) };
       const info = update === "update" ? onMint(instruction, "freezeAuthority", state) : { ...mint(), ...state };
       return { type: `${update}DefaultAccountState`, info };
     }

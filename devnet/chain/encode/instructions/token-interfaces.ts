@@ -1,7 +1,7 @@
 import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import { type NamedInstruction, nameAccounts, type ParsedInstruction, variantName } from "./named-instruction.ts";
 
-const UPDATED = ["metadata", "updateAuthority"];
+const updated = ["metadata", "updateAuthority"];
 
 /**
  * Presents an instruction of the token metadata or token group interface. Their tags are the first eight bytes of the
@@ -18,21 +18,21 @@ function parseMetadata(tag: string, instruction: NamedInstruction, data: ByteRea
   const text = () => data.text(data.u32());
   switch (tag) {
     case "d2e11ea258b84d8d": {
-      const accounts = named(...UPDATED, "mint", "mintAuthority");
+      const accounts = named(...updated, "mint", "mintAuthority");
       return { type: "initializeTokenMetadata", info: { ...accounts, name: text(), symbol: text(), uri: text() } };
     }
     case "dde9312db5cadcc8": {
       const variant = data.u8();
       const field = variant === 3 ? text() : variantName(["name", "symbol", "uri"], variant);
-      return { type: "updateTokenMetadataField", info: { ...named(...UPDATED), field, value: text() } };
+      return { type: "updateTokenMetadataField", info: { ...named(...updated), field, value: text() } };
     }
     case "ea122038598d25b5": {
       const idempotent = data.flag();
-      return { type: "removeTokenMetadataKey", info: { ...named(...UPDATED), key: text(), idempotent } };
+      return { type: "removeTokenMetadataKey", info: { ...named(...updated), key: text(), idempotent } };
     }
     case "d7e4a6e45464567b": {
       const newAuthority = data.addressOrZeros();
-      return { type: "updateTokenMetadataAuthority", info: { ...named(...UPDATED), newAuthority } };
+      return { type: "updateTokenMetadataAuthority", info: { ...named(...updated), newAuthority } };
     }
     case "faa6b4fa0d0cb846": {
       const start = data.optional(() => data.u64());

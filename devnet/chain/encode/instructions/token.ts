@@ -13,7 +13,7 @@ import { parseTokenExtensionInstruction } from "./token-extension.ts";
 import { parseTokenInterfaceInstruction } from "./token-interfaces.ts";
 
 /** What may change hands in `setAuthority`; all but an account's owner and closer belong to a mint. */
-const AUTHORITY_TYPES = [
+const authorityTypes = [
   "mintTokens",
   "freezeAccount",
   "accountOwner",
@@ -33,7 +33,7 @@ const AUTHORITY_TYPES = [
   "pause",
   "permissionedBurn",
 ];
-const BATCH = 255;
+const batch = 255;
 
 /** Presents an instruction of either token program; the interfaces of metadata and groups have tags of eight bytes. */
 export function parseTokenInstruction(instruction: NamedInstruction): ParsedInstruction {
@@ -44,7 +44,7 @@ export function parseTokenInstruction(instruction: NamedInstruction): ParsedInst
     parseMovement(tag, instruction, data) ??
     parseCheckedMovement(tag, instruction, data) ??
     parseControl(tag, instruction, data) ??
-    (tag === BATCH ? parseBatch(instruction, data) : null) ??
+    (tag === batch ? parseBatch(instruction, data) : null) ??
     parseTokenExtensionInstruction(tag, instruction, data) ??
     parseTokenInterfaceInstruction(instruction)
   );
@@ -159,7 +159,7 @@ function parseControl(tag: number, instruction: NamedInstruction, data: ByteRead
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
   switch (tag) {
     case 6: {
-      const authorityType = variantName(AUTHORITY_TYPES, data.u8());
+      const authorityType = variantName(authorityTypes, data.u8());
       const owned = authorityType === "accountOwner" || authorityType === "closeAccount" ? "account" : "mint";
       const change = { authorityType, newAuthority: data.optional(() => data.address()) };
       named(owned, "authority");
@@ -185,7 +185,7 @@ function parseBatch(instruction: NamedInstruction, data: ByteReader): ParsedInst
     const packed = data.bytes(data.u8());
     const accounts = instruction.accounts.slice(next, next + accountCount);
     next += accountCount;
-    if (accounts.length < accountCount || accountCount === 0 || packed[0] === BATCH) {
+    if (accounts.length < accountCount || accountCount === 0 || packed[0] === batch) {
       throw new MalformedBytes("A packed instruction does not fit.");
     }
     instructions.push(parseTokenInstruction({ programId: instruction.programId, accounts, data: packed }));

@@ -2,11 +2,11 @@ import { ByteReader, MalformedBytes } from "@sluice/wire/bytes";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { type NamedInstruction, nameAccounts, type ParsedInstruction, variantName } from "./named-instruction.ts";
 
-const AUTHORITY_TYPES = ["Voter", "Withdrawer"];
-const COMMISSION_KINDS = ["InflationRewards", "BlockRevenue"];
-const U64_MAX = 0xffff_ffff_ffff_ffffn;
+const authorityTypes = ["Voter", "Withdrawer"];
+const commissionKinds = ["InflationRewards", "BlockRevenue"];
+const u64Max = 0xffff_ffff_ffff_ffffn;
 /** The bytes of a BLS public key and of the proof that its holder has the secret; neither is shown. */
-const BLS_KEY_AND_PROOF_BYTES = 48 + 96;
+const blsKeyAndProofBytes = 48 + 96;
 
 /** Presents an instruction of the Vote program. Several type names are all lower case. */
 export function parseVoteInstruction(instruction: NamedInstruction): ParsedInstruction {
@@ -33,12 +33,12 @@ export function parseVoteInstruction(instruction: NamedInstruction): ParsedInstr
     case 16:
       return { type: "initializeV2", info: initializeV2(instruction, data) };
     case 17: {
-      const commissionKind = variantName(COMMISSION_KINDS, data.u32());
+      const commissionKind = variantName(commissionKinds, data.u32());
       const info = { ...named("voteAccount", "newCollector", "withdrawAuthority"), commissionKind };
       return { type: "updateCommissionCollector", info };
     }
     case 18: {
-      const change = { commissionBps: data.u16(), commissionKind: variantName(COMMISSION_KINDS, data.u32()) };
+      const change = { commissionBps: data.u16(), commissionKind: variantName(commissionKinds, data.u32()) };
       return { type: "updateCommissionBps", info: { ...named("voteAccount", "withdrawAuthority"), ...change } };
     }
     case 19:
@@ -61,7 +61,7 @@ function initialize(instruction: NamedInstruction, data: ByteReader): JsonObject
 function initializeV2(instruction: NamedInstruction, data: ByteReader): JsonObject {
   data.address();
   const authorizedVoter = data.address();
-  data.bytes(BLS_KEY_AND_PROOF_BYTES);
+  data.bytes(blsKeyAndProofBytes);
   return {
     ...nameAccounts(instruction, "voteAccount", "node"),
     authorizedVoter,
@@ -75,7 +75,7 @@ function initializeV2(instruction: NamedInstruction, data: ByteReader): JsonObje
 
 function parseAuthorize(variant: number, instruction: NamedInstruction, data: ByteReader): ParsedInstruction | null {
   const named = (...names: string[]) => nameAccounts(instruction, ...names);
-  const authorityType = () => variantName(AUTHORITY_TYPES, data.u32());
+  const authorityType = () => variantName(authorityTypes, data.u32());
   switch (variant) {
     case 1: {
       const accounts = named("voteAccount", "clockSysvar", "authority");
@@ -153,7 +153,7 @@ function varint(data: ByteReader, bytesMax: number): bigint {
     const byte = data.u8();
     value |= BigInt(byte & 0x7f) << BigInt(7 * place);
     if (byte < 0x80) {
-      if (value > U64_MAX) break;
+      if (value > u64Max) break;
       return value;
     }
   }
@@ -163,15 +163,15 @@ function varint(data: ByteReader, bytesMax: number): bigint {
 /** Lockouts are written as steps from the root, which is u64 max when there is none and counts as 0 then. */
 function compactUpdate(data: ByteReader): JsonObject {
   const root = data.u64();
-  let slot = root === U64_MAX ? 0n : root;
+  let slot = root === u64Max ? 0n : root;
   const lockouts: JsonValue[] = data.list(varint(data, 3), 2, () => {
     slot += varint(data, 10);
-    if (slot > U64_MAX) throw new MalformedBytes("A slot exceeds u64.");
+    if (slot > u64Max) throw new MalformedBytes("A slot exceeds u64.");
     return { slot, confirmation_count: data.u8() };
   });
   return {
     lockouts,
-    root: root === U64_MAX ? null : root,
+    root: root === u64Max ? null : root,
     hash: data.address(),
     timestamp: data.optional(() => data.i64()),
   };

@@ -12,10 +12,10 @@ import {
 import type { Block, ExecutedTransaction } from "../../model/records.ts";
 import { A, a, B, b, C, c, D, d, e, raw } from "./keys.ts";
 
-export const SIGNATURE = encodeBase58(new Uint8Array(64));
+export const signature = encodeBase58(new Uint8Array(64));
 
 const record = {
-  signature: SIGNATURE,
+  signature: signature,
   slot: 10n,
   index: 0,
   error: null,

@@ -10,7 +10,7 @@ export interface Fixture {
   readonly result: JsonRecord;
 }
 
-const DIRECTORY = join(import.meta.dir, "../../../../../shared/fixtures/transactions");
+const directory = join(import.meta.dir, "../../../../../shared/fixtures/transactions");
 
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -32,15 +32,15 @@ export function texts(value: unknown): string[] {
 
 /** Real transactions as clients have received them; none, with a loud word, where the data are not at hand. */
 export function readFixtures(): Fixture[] {
-  if (!existsSync(DIRECTORY)) {
-    console.warn(`NOT RUN: no real transactions at ${DIRECTORY}`);
+  if (!existsSync(directory)) {
+    console.warn(`NOT RUN: no real transactions at ${directory}`);
     return [];
   }
-  return readdirSync(DIRECTORY)
+  return readdirSync(directory)
     .filter((name) => name.endsWith(".json") && name !== "manifest.json")
     .map((name) => ({
       name,
-      result: record(record(JSON.parse(readFileSync(join(DIRECTORY, name), "utf8")))["result"]),
+      result: record(record(JSON.parse(readFileSync(join(directory, name), "utf8")))["result"]),
     }));
 }
 

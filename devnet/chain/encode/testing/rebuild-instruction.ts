@@ -34,9 +34,9 @@ export interface RebuiltInstruction {
   readonly data: Uint8Array;
 }
 
-const AUTHORITY_TYPES = Object.entries(AuthorityType).filter(([, value]) => typeof value === "number");
+const authorityTypes = Object.entries(AuthorityType).filter(([, value]) => typeof value === "number");
 
-const EXTENSION_TYPES = Object.entries(ExtensionType).filter(([, value]) => typeof value === "number");
+const extensionTypes = Object.entries(ExtensionType).filter(([, value]) => typeof value === "number");
 
 function key(info: JsonRecord, member: string): PublicKey {
   return new PublicKey(String(info[member]));
@@ -133,7 +133,7 @@ function tokenInstruction(type: string, info: JsonRecord): TransactionInstructio
     }
     case "setAuthority": {
       const wanted = String(info["authorityType"]).toLowerCase();
-      const kind = AUTHORITY_TYPES.find(([name]) => name.toLowerCase() === wanted)?.[1];
+      const kind = authorityTypes.find(([name]) => name.toLowerCase() === wanted)?.[1];
       const [current, signers] = authority(info, "authority");
       const next = info["newAuthority"] === null ? null : named("newAuthority");
       const owned = info["account"] === undefined ? named("mint") : named("account");
@@ -167,7 +167,7 @@ function tokenInitialization(type: string, info: JsonRecord): TransactionInstruc
     case "getAccountDataSize": {
       const keys = [{ pubkey: named("mint"), isSigner: false, isWritable: false }];
       const types = texts(info["extensionTypes"]).map((name) => {
-        const found = EXTENSION_TYPES.find(([known]) => known.toLowerCase() === name.toLowerCase());
+        const found = extensionTypes.find(([known]) => known.toLowerCase() === name.toLowerCase());
         return Number(found?.[1]);
       });
       const data = Buffer.from([TokenInstruction.GetAccountDataSize, ...types.flatMap((type) => [type, 0])]);

@@ -111,12 +111,12 @@ function buildMessage(message: JsonRecord, keys: readonly Key[], instructions: r
   });
 }
 
-const ED25519_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
+const ed25519Prefix = Buffer.from("302a300506032b6570032100", "hex");
 
 function signedBy(pubkey: string, signature: string, message: Uint8Array): boolean {
   const [keyBytes, signatureBytes] = [decodeAddress(pubkey), decodeSignature(signature)];
   if (keyBytes === null || signatureBytes === null) return false;
-  const key = createPublicKey({ key: Buffer.concat([ED25519_PREFIX, keyBytes]), format: "der", type: "spki" });
+  const key = createPublicKey({ key: Buffer.concat([ed25519Prefix, keyBytes]), format: "der", type: "spki" });
   return verify(null, message, key, signatureBytes);
 }
 

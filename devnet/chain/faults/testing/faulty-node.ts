@@ -1,9 +1,9 @@
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { type ChainNode, startNode } from "../../node.ts";
-import { DEFAULT_OPTIONS, type NodeOptions } from "../../options.ts";
+import { defaultOptions, type NodeOptions } from "../../options.ts";
 import { call } from "../../testing/boot.ts";
 
-const CLOCK_START_MS = 1_800_000_000_000;
+const clockStartMs = 1_800_000_000_000;
 
 /** A node under admin whose slots close when the test says so, at a clock that stands still. */
 export interface FaultyNode extends AsyncDisposable {
@@ -15,8 +15,8 @@ export interface FaultyNode extends AsyncDisposable {
 
 export async function bootFaultyNode(options: Partial<NodeOptions> = {}): Promise<FaultyNode> {
   const still = { rpcPort: 0, pubsubPort: 0, slotMs: 0, admin: true, votes: false };
-  const quick = { ...DEFAULT_OPTIONS, ...still, seed: "faults", ...options };
-  const node = await startNode(quick, { now: () => CLOCK_START_MS, svm: new LiteSvmMachine() });
+  const quick = { ...defaultOptions, ...still, seed: "faults", ...options };
+  const node = await startNode(quick, { now: () => clockStartMs, svm: new LiteSvmMachine() });
   return {
     node,
     async admin(method, ...params) {

@@ -5,7 +5,7 @@ import { SeededRandom } from "../../faults/random.ts";
 import type { Block, ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../../model/records.ts";
 import { History, type RecordedTransaction } from "../history.ts";
 
-const ERRORS: readonly TransactionErrorJson[] = [
+const errors: readonly TransactionErrorJson[] = [
   "AccountInUse",
   { InstructionError: [1, { Custom: 6001 }] },
   { InsufficientFundsForRent: { account_index: 2 } },
@@ -113,7 +113,7 @@ export class HistoryModel {
       ...this.#wire(statics, lookups),
       slot,
       index,
-      error: this.#random.falls(0.3) ? this.#pick(ERRORS) : null,
+      error: this.#random.falls(0.3) ? this.#pick(errors) : null,
       fee: this.#u64(),
       preBalances,
       postBalances: preBalances.map((balance) => (this.#random.falls(0.5) ? balance : this.#u64())),

@@ -3,14 +3,14 @@ import { Invoker, type Seed } from "../invoke.ts";
 import { MulDiv } from "../mul-div.ts";
 import type { AccountRef } from "../program-writer.ts";
 import { ProgramWriter } from "../program-writer.ts";
-import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
+import { record, runtimeErrors } from "../runtime.ts";
 import { accountTag, tagNumber } from "../tags.ts";
-import { AMM_ERRORS, AUTHORITY_SEED, POOL, POOL_BYTES } from "./layout.ts";
+import { ammErrors, authoritySeed, POOL, poolBytes } from "./layout.ts";
 
-const TRANSFER_CHECKED = 12;
+const transferChecked = 12;
 /** Offsets within a token account and a mint. */
-const AMOUNT = 64;
-const DECIMALS = 44;
+const amount = 64;
+const decimals = 44;
 
 /** What the pool program's instructions share. */
 export class AmmWriter {
@@ -22,24 +22,24 @@ export class AmmWriter {
   readonly #seed: Constant;
 
   constructor() {
-    this.#seed = this.writer.asm.constant(new TextEncoder().encode(AUTHORITY_SEED));
+    this.#seed = this.writer.asm.constant(new TextEncoder().encode(authoritySeed));
   }
 
   /** Checks that an account is a pool, which is not closed for what a bit of its status forbids, and keeps its bump. */
   openPool(pool: number, forbidden: number): void {
     const { writer } = this;
     const { asm } = writer;
-    const invalid = writer.failure(RUNTIME_ERRORS.invalidAccountData);
+    const invalid = writer.failure(runtimeErrors.invalidAccountData);
     writer.requireOwned(pool);
     writer.account("r1", pool);
-    asm.load(8, "r2", "r1", RECORD.size);
-    asm.branch("ne", "r2", POOL_BYTES, invalid);
-    asm.load(8, "r2", "r1", RECORD.data);
+    asm.load(8, "r2", "r1", record.size);
+    asm.branch("ne", "r2", poolBytes, invalid);
+    asm.load(8, "r2", "r1", record.data);
     asm.wide("r3", tagNumber(accountTag("PoolState")));
     asm.branch("ne", "r2", "r3", invalid);
-    asm.load(1, "r2", "r1", RECORD.data + POOL.status);
-    asm.branch("set", "r2", forbidden, writer.failure(AMM_ERRORS.notApproved));
-    asm.load(1, "r2", "r1", RECORD.data + POOL.authorityBump);
+    asm.load(1, "r2", "r1", record.data + POOL.status);
+    asm.branch("set", "r2", forbidden, writer.failure(ammErrors.notApproved));
+    asm.load(1, "r2", "r1", record.data + POOL.authorityBump);
     asm.store(1, "r9", this.#bump, "r2");
   }
 
@@ -48,15 +48,15 @@ export class AmmWriter {
     const { writer } = this;
     writer.account("r1", pool);
     writer.account("r2", account);
-    writer.requireSameKey("r1", RECORD.data + offset, "r2", RECORD.key, writer.failure(otherwise));
+    writer.requireSameKey("r1", record.data + offset, "r2", record.key, writer.failure(otherwise));
   }
 
   /** Copies a vault's amount to a slot; an empty one is no pool to trade with. */
   reserve(vault: AccountRef, slot: number): void {
     const { asm } = this.writer;
     this.writer.account("r1", vault);
-    asm.load(8, "r1", "r1", RECORD.data + AMOUNT);
-    asm.branch("eq", "r1", 0, this.writer.failure(AMM_ERRORS.emptySupply));
+    asm.load(8, "r1", "r1", record.data + amount);
+    asm.branch("eq", "r1", 0, this.writer.failure(ammErrors.emptySupply));
     asm.store(8, "r9", slot, "r1");
   }
 
@@ -65,7 +65,7 @@ export class AmmWriter {
     const { writer } = this;
     writer.account("r1", vault);
     writer.account("r2", program);
-    writer.requireSameKey("r1", RECORD.owner, "r2", RECORD.key, writer.failure(RUNTIME_ERRORS.invalidAccountOwner));
+    writer.requireSameKey("r1", record.owner, "r2", record.key, writer.failure(runtimeErrors.invalidAccountOwner));
   }
 
   /** Calls TransferChecked with an amount from a slot; `byPool` signs for the pools' authority. */
@@ -79,10 +79,10 @@ export class AmmWriter {
     readonly byPool: boolean;
   }): void {
     const { asm } = this.writer;
-    asm.store(1, "r9", this.#transfer, TRANSFER_CHECKED);
+    asm.store(1, "r9", this.#transfer, transferChecked);
     this.#storeAmount(way.amount);
     this.writer.account("r1", way.mint);
-    asm.load(1, "r1", "r1", RECORD.data + DECIMALS);
+    asm.load(1, "r1", "r1", record.data + decimals);
     asm.store(1, "r9", this.#transfer + 9, "r1");
     this.invoker.invoke({
       program: way.program,

@@ -11,8 +11,8 @@ import { POOL } from "./layout.ts";
 
 const alice = walletKeypair("alice");
 const issuer = walletKeypair("issuer");
-const FEE_RATE = 3_000n;
-const MILLION = 1_000_000n;
+const feeRate = 3_000n;
+const million = 1_000_000n;
 const up = (value: bigint, by: bigint) => (value + by - 1n) / by;
 
 let manual: ManualChain;
@@ -66,7 +66,7 @@ describe("swaps", () => {
       const [into, out] = from === 0 ? before : [before[1], before[0]];
       const held = unitsAt(holding(alice.publicKey, pool.sides[from]));
       const amount = (BigInt(draw.magnitude(3, 10)) % (held / 10n)) + 1n;
-      const fee = up(amount * FEE_RATE, MILLION);
+      const fee = up(amount * feeRate, million);
       const given = fee >= amount ? 0n : (out * (amount - fee)) / (into + amount - fee);
       const executed = await swap(from, "input", [amount, given]);
       const after = reserves();
@@ -90,7 +90,7 @@ describe("swaps", () => {
       const [into, out] = from === 0 ? before : [before[1], before[0]];
       const wanted = BigInt(draw.magnitude(0, 7));
       const net = up(into * wanted, out - wanted);
-      const amount = up(net * MILLION, MILLION - FEE_RATE);
+      const amount = up(net * million, million - feeRate);
       const refused = await swap(from, "output", [amount - 1n, wanted]);
       expect(refused.error).toEqual(custom(6_005));
       const executed = await swap(from, "output", [amount, wanted]);

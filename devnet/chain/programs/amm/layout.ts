@@ -7,15 +7,15 @@ import { accountTag } from "../tags.ts";
  */
 
 /** The id of X1's exchange on its testnet. */
-export const AMM_PROGRAM = "7EEuq61z9VKdkUzj7G36xGd7ncyz8KBtUwAWVjypYQHf";
-export const AUTHORITY_SEED = "vault_and_lp_mint_auth_seed";
+export const ammProgram = "7EEuq61z9VKdkUzj7G36xGd7ncyz8KBtUwAWVjypYQHf";
+export const authoritySeed = "vault_and_lp_mint_auth_seed";
 
 /** Fees are parts of a million. */
-export const FEE_DENOMINATOR = 1_000_000n;
-export const CONFIG_BYTES = 236;
-export const POOL_BYTES = 637;
+export const feeDenominator = 1_000_000n;
+export const configBytes = 236;
+export const poolBytes = 637;
 /** tag 8, observation count and so on: nothing in it is kept by this program. */
-export const OBSERVATION_BYTES = 4_075;
+export const observationBytes = 4_075;
 
 export const CONFIG = { tradeFeeRate: 12 } as const;
 
@@ -33,9 +33,9 @@ export const POOL = {
 } as const;
 
 /** Bits of a pool's status. */
-export const POOL_STATUS = { noDeposit: 1, noWithdraw: 2, noSwap: 4 } as const;
+export const poolStatus = { noDeposit: 1, noWithdraw: 2, noSwap: 4 } as const;
 
-export const AMM_ERRORS = {
+export const ammErrors = {
   notApproved: 6_000n,
   emptySupply: 6_002n,
   invalidInput: 6_003n,
@@ -80,7 +80,7 @@ export function encodePool(pool: PoolParts): Uint8Array {
     .bytes(pool.observation)
     .bytes(Uint8Array.of(pool.authorityBump, 0, pool.lpDecimals, zero.decimals, one.decimals))
     .u64(pool.lpSupply)
-    .finish(POOL_BYTES);
+    .finish(poolBytes);
 }
 
 export function encodeConfig(config: { readonly bump: number; readonly tradeFeeRate: bigint }): Uint8Array {
@@ -88,5 +88,5 @@ export function encodeConfig(config: { readonly bump: number; readonly tradeFeeR
     .bytes(accountTag("AmmConfig"))
     .bytes(Uint8Array.of(config.bump, 1, 0, 0))
     .u64(config.tradeFeeRate)
-    .finish(CONFIG_BYTES);
+    .finish(configBytes);
 }

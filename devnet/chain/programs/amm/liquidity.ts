@@ -1,6 +1,6 @@
-import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
+import { record, runtimeErrors } from "../runtime.ts";
 import type { AmmWriter } from "./amm-writer.ts";
-import { AMM_ERRORS, POOL, POOL_STATUS } from "./layout.ts";
+import { ammErrors, POOL, poolStatus } from "./layout.ts";
 
 /** Positions of the accounts of deposits and withdrawals. */
 const AT = {
@@ -15,7 +15,7 @@ const AT = {
   mints: [10, 11],
   lpMint: 12,
 } as const;
-const SIDES = [0, 1] as const;
+const sides = [0, 1] as const;
 
 interface LiquiditySlots {
   readonly lp: number;
@@ -43,17 +43,17 @@ function begin(amm: AmmWriter, forbidden: number): LiquiditySlots {
   writer.requireData(32);
   writer.requireSigner(AT.owner);
   amm.openPool(AT.pool, forbidden);
-  amm.requireOfPool(AT.pool, POOL.lpMint, AT.lpMint, AMM_ERRORS.incorrectLpMint);
+  amm.requireOfPool(AT.pool, POOL.lpMint, AT.lpMint, ammErrors.incorrectLpMint);
   amm.requireTokenProgram(AT.lpMint, AT.tokenProgram);
-  for (const side of SIDES) {
-    amm.requireOfPool(AT.pool, POOL.vaults[side], AT.vaults[side], AMM_ERRORS.invalidVault);
-    amm.requireOfPool(AT.pool, POOL.mints[side], AT.mints[side], AMM_ERRORS.invalidVault);
+  for (const side of sides) {
+    amm.requireOfPool(AT.pool, POOL.vaults[side], AT.vaults[side], ammErrors.invalidVault);
+    amm.requireOfPool(AT.pool, POOL.mints[side], AT.mints[side], ammErrors.invalidVault);
     amm.reserve(AT.vaults[side], at.reserves[side]);
     writer.argument(8, 16 + side * 8, at.bounds[side]);
     const [other, chosen] = [asm.label("other token program"), asm.label("token program chosen")];
     writer.account("r1", AT.vaults[side]);
     writer.account("r2", AT.tokenProgram);
-    writer.requireSameKey("r1", RECORD.owner, "r2", RECORD.key, other);
+    writer.requireSameKey("r1", record.owner, "r2", record.key, other);
     asm.jump(chosen);
     asm.place(other);
     amm.requireTokenProgram(AT.vaults[side], AT.tokenProgram2022);
@@ -62,10 +62,10 @@ function begin(amm: AmmWriter, forbidden: number): LiquiditySlots {
   }
   writer.argument(8, 8, at.lp);
   asm.load(8, "r1", "r9", at.lp);
-  asm.branch("eq", "r1", 0, writer.failure(AMM_ERRORS.invalidInput));
+  asm.branch("eq", "r1", 0, writer.failure(ammErrors.invalidInput));
   writer.account("r1", AT.pool);
-  asm.load(8, "r1", "r1", RECORD.data + POOL.lpSupply);
-  asm.branch("eq", "r1", 0, writer.failure(AMM_ERRORS.emptySupply));
+  asm.load(8, "r1", "r1", record.data + POOL.lpSupply);
+  asm.branch("eq", "r1", 0, writer.failure(ammErrors.emptySupply));
   asm.store(8, "r9", at.supply, "r1");
   return at;
 }
@@ -73,19 +73,19 @@ function begin(amm: AmmWriter, forbidden: number): LiquiditySlots {
 /** The share of each reserve that the pool's units stand for; none may be nothing. */
 function amounts(amm: AmmWriter, at: LiquiditySlots, round: "down" | "up"): void {
   const { asm } = amm.writer;
-  for (const side of SIDES) {
+  for (const side of sides) {
     amm.arithmetic.quotient(at.lp, at.reserves[side], at.supply, at.amounts[side], round);
     asm.load(8, "r1", "r9", at.amounts[side]);
-    asm.branch("eq", "r1", 0, amm.writer.failure(AMM_ERRORS.zeroTradingTokens));
+    asm.branch("eq", "r1", 0, amm.writer.failure(ammErrors.zeroTradingTokens));
     asm.load(8, "r2", "r9", at.bounds[side]);
-    const beyond = amm.writer.failure(AMM_ERRORS.exceededSlippage);
+    const beyond = amm.writer.failure(ammErrors.exceededSlippage);
     asm.branch(round === "up" ? "gt" : "lt", "r1", "r2", beyond);
   }
 }
 
 function storeSupply(amm: AmmWriter): void {
   amm.writer.account("r2", AT.pool);
-  amm.writer.asm.store(8, "r2", RECORD.data + POOL.lpSupply, "r1");
+  amm.writer.asm.store(8, "r2", record.data + POOL.lpSupply, "r1");
 }
 
 /** deposit {lp_token_amount u64 @8, maximum_token_0_amount u64 @16, maximum_token_1_amount u64 @24} */
@@ -93,14 +93,14 @@ export function deposit(amm: AmmWriter): void {
   const { writer } = amm;
   const { asm } = writer;
   writer.log("Instruction: Deposit");
-  const at = begin(amm, POOL_STATUS.noDeposit);
+  const at = begin(amm, poolStatus.noDeposit);
   amounts(amm, at, "up");
   asm.load(8, "r1", "r9", at.supply);
   asm.load(8, "r2", "r9", at.lp);
   asm.add("r1", "r2");
-  asm.branch("lt", "r1", "r2", writer.failure(RUNTIME_ERRORS.arithmeticOverflow));
+  asm.branch("lt", "r1", "r2", writer.failure(runtimeErrors.arithmeticOverflow));
   storeSupply(amm);
-  for (const side of SIDES) {
+  for (const side of sides) {
     amm.transfer({
       program: { slot: at.programs[side] },
       from: AT.accounts[side],
@@ -120,17 +120,17 @@ export function withdraw(amm: AmmWriter): void {
   const { writer } = amm;
   const { asm } = writer;
   writer.log("Instruction: Withdraw");
-  const at = begin(amm, POOL_STATUS.noWithdraw);
+  const at = begin(amm, poolStatus.noWithdraw);
   amounts(amm, at, "down");
   asm.load(8, "r1", "r9", at.supply);
   asm.load(8, "r2", "r9", at.lp);
   // The last units stay, so that a pool is never without a price.
-  asm.branch("le", "r1", "r2", writer.failure(AMM_ERRORS.emptySupply));
+  asm.branch("le", "r1", "r2", writer.failure(ammErrors.emptySupply));
   asm.arithmetic("sub", "r1", "r2");
   storeSupply(amm);
   const accounts = [AT.ownerLp, AT.lpMint, AT.owner] as const;
   amm.changeSupply({ tag: 8, program: AT.tokenProgram, accounts, amount: at.lp, byPool: false });
-  for (const side of SIDES) {
+  for (const side of sides) {
     amm.transfer({
       program: { slot: at.programs[side] },
       from: AT.vaults[side],

@@ -1,7 +1,7 @@
-import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
+import { record, runtimeErrors } from "../runtime.ts";
 import { eventTag, tagNumber } from "../tags.ts";
 import type { AmmWriter } from "./amm-writer.ts";
-import { AMM_ERRORS, CONFIG, FEE_DENOMINATOR, POOL, POOL_STATUS } from "./layout.ts";
+import { ammErrors, CONFIG, feeDenominator, POOL, poolStatus } from "./layout.ts";
 
 /** Positions of a swap's accounts. */
 const AT = {
@@ -19,7 +19,7 @@ const AT = {
   mintOut: 11,
   observation: 12,
 } as const;
-const EVENT_BYTES = 89;
+const eventBytes = 89;
 
 interface SwapSlots {
   readonly amountIn: number;
@@ -55,20 +55,20 @@ function begin(amm: AmmWriter, at: SwapSlots): void {
   const { asm } = writer;
   writer.requireAccounts(13);
   writer.requireSigner(AT.payer);
-  amm.openPool(AT.pool, POOL_STATUS.noSwap);
-  amm.requireOfPool(AT.pool, POOL.config, AT.config, RUNTIME_ERRORS.invalidAccountData);
-  amm.requireOfPool(AT.pool, POOL.observation, AT.observation, RUNTIME_ERRORS.invalidAccountData);
+  amm.openPool(AT.pool, poolStatus.noSwap);
+  amm.requireOfPool(AT.pool, POOL.config, AT.config, runtimeErrors.invalidAccountData);
+  amm.requireOfPool(AT.pool, POOL.observation, AT.observation, runtimeErrors.invalidAccountData);
   const [opposite, checked] = [asm.label("one for zero"), asm.label("vaults checked")];
   writer.account("r1", AT.pool);
   writer.account("r2", AT.vaultIn);
-  writer.requireSameKey("r1", RECORD.data + POOL.vaults[0], "r2", RECORD.key, opposite);
+  writer.requireSameKey("r1", record.data + POOL.vaults[0], "r2", record.key, opposite);
   const sides = (first: 0 | 1, second: 0 | 1) => {
     for (const [side, vault, mint] of [
       [first, AT.vaultIn, AT.mintIn],
       [second, AT.vaultOut, AT.mintOut],
     ] as const) {
-      amm.requireOfPool(AT.pool, POOL.vaults[side], vault, AMM_ERRORS.invalidVault);
-      amm.requireOfPool(AT.pool, POOL.mints[side], mint, AMM_ERRORS.invalidVault);
+      amm.requireOfPool(AT.pool, POOL.vaults[side], vault, ammErrors.invalidVault);
+      amm.requireOfPool(AT.pool, POOL.mints[side], mint, ammErrors.invalidVault);
     }
   };
   sides(0, 1);
@@ -81,9 +81,9 @@ function begin(amm: AmmWriter, at: SwapSlots): void {
   amm.reserve(AT.vaultIn, at.reserveIn);
   amm.reserve(AT.vaultOut, at.reserveOut);
   writer.account("r1", AT.config);
-  asm.load(8, "r1", "r1", RECORD.data + CONFIG.tradeFeeRate);
+  asm.load(8, "r1", "r1", record.data + CONFIG.tradeFeeRate);
   asm.store(8, "r9", at.rate, "r1");
-  asm.wide("r1", FEE_DENOMINATOR);
+  asm.wide("r1", feeDenominator);
   asm.store(8, "r9", at.whole, "r1");
 }
 
@@ -96,13 +96,13 @@ function requireSome(amm: AmmWriter, slot: number, otherwise: bigint): void {
 function tell(amm: AmmWriter, at: SwapSlots, baseInput: boolean): void {
   const { writer } = amm;
   const { asm } = writer;
-  const event = writer.slot(EVENT_BYTES);
+  const event = writer.slot(eventBytes);
   const field = writer.slot(16);
   asm.wide("r1", tagNumber(eventTag("SwapEvent")));
   asm.store(8, "r9", event, "r1");
   writer.account("r1", AT.pool);
   for (let word = 0; word < 32; word += 8) {
-    asm.load(8, "r2", "r1", RECORD.key + word);
+    asm.load(8, "r2", "r1", record.key + word);
     asm.store(8, "r9", event + 8 + word, "r2");
   }
   for (const [index, slot] of [at.reserveIn, at.reserveOut, at.amountIn, at.amountOut].entries()) {
@@ -116,7 +116,7 @@ function tell(amm: AmmWriter, at: SwapSlots, baseInput: boolean): void {
   asm.mov("r1", "r9");
   asm.add("r1", event);
   asm.store(8, "r9", field, "r1");
-  asm.store(8, "r9", field + 8, EVENT_BYTES);
+  asm.store(8, "r9", field + 8, eventBytes);
   asm.mov("r1", "r9");
   asm.add("r1", field);
   asm.mov("r2", 1);
@@ -154,23 +154,23 @@ export function swapBaseInput(amm: AmmWriter): void {
   begin(amm, at);
   writer.argument(8, 8, at.amountIn);
   writer.argument(8, 16, at.bound);
-  requireSome(amm, at.amountIn, AMM_ERRORS.invalidInput);
+  requireSome(amm, at.amountIn, ammErrors.invalidInput);
   // The fee is rounded up, so that no swap is free of it.
   arithmetic.quotient(at.amountIn, at.rate, at.whole, at.net, "up");
   asm.load(8, "r1", "r9", at.amountIn);
   asm.load(8, "r2", "r9", at.net);
-  asm.branch("le", "r1", "r2", writer.failure(AMM_ERRORS.zeroTradingTokens));
+  asm.branch("le", "r1", "r2", writer.failure(ammErrors.zeroTradingTokens));
   asm.arithmetic("sub", "r1", "r2");
   asm.store(8, "r9", at.net, "r1");
   asm.load(8, "r2", "r9", at.reserveIn);
   asm.add("r2", "r1");
-  asm.branch("lt", "r2", "r1", writer.failure(RUNTIME_ERRORS.arithmeticOverflow));
+  asm.branch("lt", "r2", "r1", writer.failure(runtimeErrors.arithmeticOverflow));
   asm.store(8, "r9", at.divisor, "r2");
   arithmetic.quotient(at.reserveOut, at.net, at.divisor, at.amountOut, "down");
-  requireSome(amm, at.amountOut, AMM_ERRORS.zeroTradingTokens);
+  requireSome(amm, at.amountOut, ammErrors.zeroTradingTokens);
   asm.load(8, "r1", "r9", at.amountOut);
   asm.load(8, "r2", "r9", at.bound);
-  asm.branch("lt", "r1", "r2", writer.failure(AMM_ERRORS.exceededSlippage));
+  asm.branch("lt", "r1", "r2", writer.failure(ammErrors.exceededSlippage));
   settle(amm, at, true);
 }
 
@@ -183,21 +183,21 @@ export function swapBaseOutput(amm: AmmWriter): void {
   begin(amm, at);
   writer.argument(8, 8, at.bound);
   writer.argument(8, 16, at.amountOut);
-  requireSome(amm, at.amountOut, AMM_ERRORS.invalidInput);
+  requireSome(amm, at.amountOut, ammErrors.invalidInput);
   asm.load(8, "r1", "r9", at.reserveOut);
   asm.load(8, "r2", "r9", at.amountOut);
-  asm.branch("le", "r1", "r2", writer.failure(AMM_ERRORS.invalidInput));
+  asm.branch("le", "r1", "r2", writer.failure(ammErrors.invalidInput));
   asm.arithmetic("sub", "r1", "r2");
   asm.store(8, "r9", at.divisor, "r1");
   arithmetic.quotient(at.reserveIn, at.amountOut, at.divisor, at.net, "up");
   asm.load(8, "r1", "r9", at.whole);
   asm.load(8, "r2", "r9", at.rate);
-  asm.branch("le", "r1", "r2", writer.failure(AMM_ERRORS.invalidInput));
+  asm.branch("le", "r1", "r2", writer.failure(ammErrors.invalidInput));
   asm.arithmetic("sub", "r1", "r2");
   asm.store(8, "r9", at.divisor, "r1");
   arithmetic.quotient(at.net, at.whole, at.divisor, at.amountIn, "up");
   asm.load(8, "r1", "r9", at.amountIn);
   asm.load(8, "r2", "r9", at.bound);
-  asm.branch("gt", "r1", "r2", writer.failure(AMM_ERRORS.exceededSlippage));
+  asm.branch("gt", "r1", "r2", writer.failure(ammErrors.exceededSlippage));
   settle(amm, at, false);
 }

@@ -1,11 +1,11 @@
 import { ByteWriter } from "@sluice/wire/bytes";
-import { ELF_TEXT_OFFSET, PROGRAM_MEMORY, type Relocation, writeElf } from "./elf.ts";
+import { elfTextOffset, programMemory, type Relocation, writeElf } from "./elf.ts";
 import {
   type Arithmetic,
   type Condition,
   encodeInstruction,
-  INSTRUCTION_BYTES,
   type Instruction,
+  instructionBytes,
   type Register,
   slotsOf,
   type Width,
@@ -127,7 +127,7 @@ export class Assembler {
     let position = 0;
     for (const item of this.#items) {
       if (item.kind === "ready" && item.syscall !== undefined) {
-        relocations.push({ offset: position * INSTRUCTION_BYTES, symbol: item.syscall });
+        relocations.push({ offset: position * instructionBytes, symbol: item.syscall });
       }
       const instruction = this.#resolve(item, position);
       text.bytes(encodeInstruction(instruction));
@@ -147,8 +147,8 @@ export class Assembler {
       case "call":
         return { kind: "call", off: this.#placeOf(item.label) - position - 1 };
       case "address": {
-        const start = ELF_TEXT_OFFSET + this.#position * INSTRUCTION_BYTES;
-        return { kind: "wide", to: item.to, value: PROGRAM_MEMORY + BigInt(start + item.constant.offset) };
+        const start = elfTextOffset + this.#position * instructionBytes;
+        return { kind: "wide", to: item.to, value: programMemory + BigInt(start + item.constant.offset) };
       }
     }
   }

@@ -7,18 +7,18 @@ import { ByteWriter } from "@sluice/wire/bytes";
  */
 
 /** Where the file appears in a program's memory. */
-export const PROGRAM_MEMORY = 0x1_0000_0000n;
-const HEADER_BYTES = 64;
-const SEGMENT_BYTES = 56;
-const SEGMENTS = 3;
-const SECTION_BYTES = 64;
-const SYMBOL_BYTES = 24;
-const RELOCATION_BYTES = 16;
+export const programMemory = 0x1_0000_0000n;
+const headerBytes = 64;
+const segmentBytes = 56;
+const segments = 3;
+const sectionBytes = 64;
+const symbolBytes = 24;
+const relocationBytes = 16;
 /** Text begins after the header and the segments, on a boundary of 16. */
-export const ELF_TEXT_OFFSET = 240;
-const MACHINE_BPF = 247;
-const TYPE_SHARED = 3;
-const R_BPF_64_32 = 10n;
+export const elfTextOffset = 240;
+const machineBpf = 247;
+const typeShared = 3;
+const rBpf6432 = 10n;
 
 /** An instruction that calls the runtime's function of this name; `offset` counts from the start of the text. */
 export interface Relocation {
@@ -42,10 +42,10 @@ interface Section {
   readonly offset: number;
 }
 
-const NO_BITS = 0n;
-const ALLOCATED = 2n;
-const ALLOCATED_EXECUTABLE = 6n;
-const TYPES = { data: 1, strings: 3, dynamic: 6, relocations: 9, dynamicSymbols: 11 } as const;
+const noBits = 0n;
+const allocated = 2n;
+const allocatedExecutable = 6n;
+const types = { data: 1, strings: 3, dynamic: 6, relocations: 9, dynamicSymbols: 11 } as const;
 
 /** Zero-terminated texts one after another, and where each begins. */
 function strings(texts: readonly string[]): { readonly bytes: Uint8Array; readonly offsets: readonly number[] } {
@@ -62,13 +62,13 @@ function strings(texts: readonly string[]): { readonly bytes: Uint8Array; readon
 }
 
 function symbolTable(nameOffsets: readonly number[]): Uint8Array {
-  const writer = new ByteWriter().bytes(new Uint8Array(SYMBOL_BYTES));
+  const writer = new ByteWriter().bytes(new Uint8Array(symbolBytes));
   // Global, without a type and defined nowhere: the runtime knows them.
   for (const name of nameOffsets)
     writer
       .u32(name)
       .u8(0x10)
-      .bytes(new Uint8Array(SYMBOL_BYTES - 5));
+      .bytes(new Uint8Array(symbolBytes - 5));
   return writer.finish();
 }
 
@@ -78,7 +78,7 @@ function aligned(offset: number): number {
 
 class Layout {
   readonly sections: Section[] = [];
-  #end = ELF_TEXT_OFFSET;
+  #end = elfTextOffset;
 
   add(section: Omit<Section, "offset">): Section {
     const placed = { ...section, offset: aligned(this.#end) };
@@ -103,35 +103,35 @@ function layOut({ text, constants, relocations }: ElfParts): { layout: Layout; d
   const names = [...new Set(relocations.map(({ symbol }) => symbol))];
   const texts = strings(names);
   const layout = new Layout();
-  layout.add({ name: ".text", type: TYPES.data, flags: ALLOCATED_EXECUTABLE, bytes: text });
-  if (constants.length > 0) layout.add({ name: ".rodata", type: TYPES.data, flags: ALLOCATED, bytes: constants });
+  layout.add({ name: ".text", type: types.data, flags: allocatedExecutable, bytes: text });
+  if (constants.length > 0) layout.add({ name: ".rodata", type: types.data, flags: allocated, bytes: constants });
   const loadedEnd = layout.next;
   const tablesAt = layout.sections.length + 1;
   const symbols = layout.add({
     name: ".dynsym",
-    type: TYPES.dynamicSymbols,
-    flags: ALLOCATED,
+    type: types.dynamicSymbols,
+    flags: allocated,
     bytes: symbolTable(texts.offsets),
     link: tablesAt + 1,
-    entryBytes: SYMBOL_BYTES,
+    entryBytes: symbolBytes,
   });
-  const symbolNames = layout.add({ name: ".dynstr", type: TYPES.strings, flags: ALLOCATED, bytes: texts.bytes });
+  const symbolNames = layout.add({ name: ".dynstr", type: types.strings, flags: allocated, bytes: texts.bytes });
   const table = new ByteWriter();
   for (const { offset, symbol } of relocations) {
-    table.u64(BigInt(ELF_TEXT_OFFSET + offset)).u64((BigInt(names.indexOf(symbol) + 1) << 32n) | R_BPF_64_32);
+    table.u64(BigInt(elfTextOffset + offset)).u64((BigInt(names.indexOf(symbol) + 1) << 32n) | rBpf6432);
   }
   const relocated = layout.add({
     name: ".rel.dyn",
-    type: TYPES.relocations,
-    flags: ALLOCATED,
+    type: types.relocations,
+    flags: allocated,
     bytes: table.finish(),
     link: tablesAt,
-    entryBytes: RELOCATION_BYTES,
+    entryBytes: relocationBytes,
   });
   const dynamic = layout.add({
     name: ".dynamic",
-    type: TYPES.dynamic,
-    flags: ALLOCATED,
+    type: types.dynamic,
+    flags: allocated,
     link: tablesAt + 1,
     entryBytes: 16,
     bytes: dynamicTable([
@@ -140,10 +140,10 @@ function layOut({ text, constants, relocations }: ElfParts): { layout: Layout; d
         : ([
             [17, relocated.offset],
             [18, relocated.bytes.length],
-            [19, RELOCATION_BYTES],
+            [19, relocationBytes],
           ] as const)),
       [6, symbols.offset],
-      [11, SYMBOL_BYTES],
+      [11, symbolBytes],
       [5, symbolNames.offset],
       [10, symbolNames.bytes.length],
     ]),
@@ -159,9 +159,9 @@ function segment(type: number, flags: number, offset: number, length: number): U
 
 function header(sectionsAt: number, sections: number): Uint8Array {
   const writer = new ByteWriter().bytes(Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 2, 1, 1)).bytes(new Uint8Array(9));
-  writer.u16(TYPE_SHARED).u16(MACHINE_BPF).u32(1);
-  writer.u64(BigInt(ELF_TEXT_OFFSET)).u64(BigInt(HEADER_BYTES)).u64(BigInt(sectionsAt)).u32(0);
-  for (const field of [HEADER_BYTES, SEGMENT_BYTES, SEGMENTS, SECTION_BYTES, sections, sections - 1]) {
+  writer.u16(typeShared).u16(machineBpf).u32(1);
+  writer.u64(BigInt(elfTextOffset)).u64(BigInt(headerBytes)).u64(BigInt(sectionsAt)).u32(0);
+  for (const field of [headerBytes, segmentBytes, segments, sectionBytes, sections, sections - 1]) {
     writer.u16(field);
   }
   return writer.finish();
@@ -173,7 +173,7 @@ function sectionHeader(section: Section, nameOffset: number): Uint8Array {
     .u32(nameOffset)
     .u32(section.type)
     .u64(section.flags)
-    .u64(section.flags === NO_BITS ? 0n : at)
+    .u64(section.flags === noBits ? 0n : at)
     .u64(at)
     .u64(BigInt(section.bytes.length))
     .u32(section.link ?? 0)
@@ -187,17 +187,17 @@ function sectionHeader(section: Section, nameOffset: number): Uint8Array {
 export function writeElf(parts: ElfParts): Uint8Array {
   const { layout, dynamic, loadedEnd } = layOut(parts);
   const names = strings([...layout.sections.map(({ name }) => name), ".shstrtab"]);
-  layout.add({ name: ".shstrtab", type: TYPES.strings, flags: NO_BITS, bytes: names.bytes });
+  layout.add({ name: ".shstrtab", type: types.strings, flags: noBits, bytes: names.bytes });
   const sectionsAt = layout.next;
   const dynamicEnd = dynamic.offset + dynamic.bytes.length;
-  const file = new Uint8Array(sectionsAt + (layout.sections.length + 1) * SECTION_BYTES);
+  const file = new Uint8Array(sectionsAt + (layout.sections.length + 1) * sectionBytes);
   file.set(header(sectionsAt, layout.sections.length + 1));
-  file.set(segment(1, 5, ELF_TEXT_OFFSET, loadedEnd - ELF_TEXT_OFFSET), HEADER_BYTES);
-  file.set(segment(1, 4, loadedEnd, dynamicEnd - loadedEnd), HEADER_BYTES + SEGMENT_BYTES);
-  file.set(segment(2, 4, dynamic.offset, dynamic.bytes.length), HEADER_BYTES + 2 * SEGMENT_BYTES);
+  file.set(segment(1, 5, elfTextOffset, loadedEnd - elfTextOffset), headerBytes);
+  file.set(segment(1, 4, loadedEnd, dynamicEnd - loadedEnd), headerBytes + segmentBytes);
+  file.set(segment(2, 4, dynamic.offset, dynamic.bytes.length), headerBytes + 2 * segmentBytes);
   for (const [index, section] of layout.sections.entries()) {
     file.set(section.bytes, section.offset);
-    file.set(sectionHeader(section, names.offsets[index] ?? 0), sectionsAt + (index + 1) * SECTION_BYTES);
+    file.set(sectionHeader(section, names.offsets[index] ?? 0), sectionsAt + (index + 1) * sectionBytes);
   }
   return file;
 }

@@ -6,13 +6,13 @@ import { ByteWriter } from "@sluice/wire/bytes";
  * them. Source: the sBPF specification (anza-xyz/sbpf, doc/bytecode.md).
  */
 
-export const INSTRUCTION_BYTES = 8;
+export const instructionBytes = 8;
 
 /** r0 holds results, r1 to r5 arguments, r6 to r9 outlive calls, r10 points behind the frame and is read only. */
 export type Register = "r0" | "r1" | "r2" | "r3" | "r4" | "r5" | "r6" | "r7" | "r8" | "r9" | "r10";
 
 /** Opcodes of 64-bit arithmetic with an immediate; with a register it is one bit more. */
-const ARITHMETIC = {
+const arithmetic = {
   add: 0x07,
   sub: 0x17,
   mul: 0x27,
@@ -27,7 +27,7 @@ const ARITHMETIC = {
 } as const;
 
 /** Opcodes of jumps against an immediate; against a register it is one bit more. Comparisons are unsigned but for s*. */
-const JUMPS = {
+const jumps = {
   eq: 0x15,
   gt: 0x25,
   ge: 0x35,
@@ -41,16 +41,16 @@ const JUMPS = {
   sle: 0xd5,
 } as const;
 
-const LOADS = { 1: 0x71, 2: 0x69, 4: 0x61, 8: 0x79 } as const;
-const STORES = { 1: 0x73, 2: 0x6b, 4: 0x63, 8: 0x7b } as const;
-const STORES_IMMEDIATE = { 1: 0x72, 2: 0x6a, 4: 0x62, 8: 0x7a } as const;
+const loads = { 1: 0x71, 2: 0x69, 4: 0x61, 8: 0x79 } as const;
+const stores = { 1: 0x73, 2: 0x6b, 4: 0x63, 8: 0x7b } as const;
+const storesImmediate = { 1: 0x72, 2: 0x6a, 4: 0x62, 8: 0x7a } as const;
 /** The bit of an opcode that makes its operand a register. */
-const REGISTER_OPERAND = 0x08;
+const registerOperand = 0x08;
 
-export type Arithmetic = keyof typeof ARITHMETIC;
-export type Condition = keyof typeof JUMPS;
+export type Arithmetic = keyof typeof arithmetic;
+export type Condition = keyof typeof jumps;
 /** Bytes that one load or store moves. */
-export type Width = keyof typeof LOADS;
+export type Width = keyof typeof loads;
 
 /** One instruction with everything resolved. Offsets of jumps and of calls count instructions from the next one. */
 export type Instruction =
@@ -94,7 +94,7 @@ interface Fields {
 }
 
 function slot(opcode: number, fields: Fields): Uint8Array {
-  const bytes = new Uint8Array(INSTRUCTION_BYTES);
+  const bytes = new Uint8Array(instructionBytes);
   const view = new DataView(bytes.buffer);
   bytes[0] = opcode;
   bytes[1] =
@@ -107,7 +107,7 @@ function slot(opcode: number, fields: Fields): Uint8Array {
 /** An operand is a register or an immediate; the opcode says which. */
 function withOperand(opcode: number, operand: Register | number, fields: Fields): Uint8Array {
   if (typeof operand === "number") return slot(opcode, { ...fields, immediate: operand });
-  return slot(opcode | REGISTER_OPERAND, { ...fields, from: operand });
+  return slot(opcode | registerOperand, { ...fields, from: operand });
 }
 
 /** How many instructions' room one takes. */
@@ -119,13 +119,13 @@ export function slotsOf(instruction: Pick<Instruction, "kind">): 1 | 2 {
 export function encodeInstruction(instruction: Instruction): Uint8Array {
   switch (instruction.kind) {
     case "arithmetic":
-      return withOperand(ARITHMETIC[instruction.op], instruction.by, { to: instruction.to });
+      return withOperand(arithmetic[instruction.op], instruction.by, { to: instruction.to });
     case "load":
-      return slot(LOADS[instruction.width], { to: instruction.to, from: instruction.at, off: instruction.off });
+      return slot(loads[instruction.width], { to: instruction.to, from: instruction.at, off: instruction.off });
     case "store": {
       const { width, at, off, value } = instruction;
-      if (typeof value === "number") return slot(STORES_IMMEDIATE[width], { to: at, off, immediate: value });
-      return slot(STORES[width], { to: at, from: value, off });
+      if (typeof value === "number") return slot(storesImmediate[width], { to: at, off, immediate: value });
+      return slot(stores[width], { to: at, from: value, off });
     }
     case "wide": {
       const half = (shift: bigint) => Number(BigInt.asIntN(32, instruction.value >> shift));
@@ -138,7 +138,7 @@ export function encodeInstruction(instruction: Instruction): Uint8Array {
     case "jump":
       return slot(0x05, { off: instruction.off });
     case "branch":
-      return withOperand(JUMPS[instruction.when], instruction.right, { to: instruction.left, off: instruction.off });
+      return withOperand(jumps[instruction.when], instruction.right, { to: instruction.left, off: instruction.off });
     case "call":
       // A source of 1 marks a call within the program, whose immediate is relative.
       return slot(0x85, { from: "r1", immediate: instruction.off });

@@ -5,14 +5,14 @@ import { accountTag } from "../tags.ts";
 
 /** A listing as the marketplace program keeps it, in the form of Tensor's marketplace, whose id it stands under. */
 
-export const MARKETPLACE_PROGRAM = "TCMPhJdwDryooaGtiocG1u3xcYbRpiJzb283XfCZsDp";
-export const LISTING_SEED = "list_state";
-export const LISTING_BYTES = 317;
+export const marketplaceProgram = "TCMPhJdwDryooaGtiocG1u3xcYbRpiJzb283XfCZsDp";
+export const listingSeed = "list_state";
+export const listingBytes = 317;
 
 /** Offsets of a listing without currency, private taker and maker broker, as all of this program are. */
 export const LISTING = { version: 8, bump: 9, owner: 10, mint: 42, amount: 74, expiry: 83, rentPayer: 93 } as const;
 
-export const MARKETPLACE_ERRORS = {
+export const marketplaceErrors = {
   /** The listing asks for more than the buyer allows. */
   priceMismatch: 6_001n,
   /** The account is not the listing of this mint and owner. */
@@ -22,7 +22,7 @@ export const MARKETPLACE_ERRORS = {
 const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
 
 export function listingAddress(mint: Uint8Array, program: Uint8Array): ProgramAddress {
-  const found = findProgramAddress([new TextEncoder().encode(LISTING_SEED), mint], program, sha256);
+  const found = findProgramAddress([new TextEncoder().encode(listingSeed), mint], program, sha256);
   if (found === null) throw new RangeError("no bump gives an address off the curve");
   return found;
 }
@@ -45,5 +45,5 @@ export function encodeListing(listing: {
     .u8(0)
     .u8(0)
     .bytes(listing.owner)
-    .finish(LISTING_BYTES);
+    .finish(listingBytes);
 }

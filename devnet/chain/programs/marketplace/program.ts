@@ -1,14 +1,14 @@
 import { AccountMaker } from "../account-maker.ts";
 import { Invoker, type Seed } from "../invoke.ts";
 import { ProgramWriter } from "../program-writer.ts";
-import { RECORD } from "../runtime.ts";
+import { record } from "../runtime.ts";
 import { writeTagged } from "../tagged-instructions.ts";
 import { accountTag, tagNumber } from "../tags.ts";
-import { LISTING, LISTING_BYTES, LISTING_SEED, MARKETPLACE_ERRORS } from "./layout.ts";
+import { LISTING, listingBytes, listingSeed, marketplaceErrors } from "./layout.ts";
 
 const TOKEN = { transferChecked: 12, closeAccount: 9 } as const;
-const DECIMALS = 44;
-const NEVER = 0x7fff_ffff_ffff_ffffn;
+const decimals = 44;
+const never = 0x7fff_ffff_ffff_ffffn;
 
 /** Positions of the accounts of each instruction; those that are named in none of them are not read. */
 const LIST = { owner: 0, source: 1, listing: 2, escrow: 3, mint: 4, payer: 5, token: 6, associated: 7, system: 9 };
@@ -31,7 +31,7 @@ class MarketplaceWriter {
   readonly writer = new ProgramWriter();
   readonly invoker = new Invoker(this.writer);
   readonly maker = new AccountMaker(this.writer, this.invoker);
-  readonly #seed = this.writer.asm.constant(new TextEncoder().encode(LISTING_SEED));
+  readonly #seed = this.writer.asm.constant(new TextEncoder().encode(listingSeed));
   readonly #data = this.writer.slot(12);
   readonly #bump = this.writer.slot();
 
@@ -49,7 +49,7 @@ class MarketplaceWriter {
     asm.store(1, "r9", this.#data, TOKEN.transferChecked);
     asm.store(8, "r9", this.#data + 1, 1);
     this.writer.account("r1", way.mint);
-    asm.load(1, "r1", "r1", RECORD.data + DECIMALS);
+    asm.load(1, "r1", "r1", record.data + decimals);
     asm.store(1, "r9", this.#data + 9, "r1");
     this.invoker.invoke({
       program: way.token,
@@ -109,12 +109,12 @@ class MarketplaceWriter {
   openListing(at: { listing: number; mint: number; owner: number; rent: number }): void {
     const { writer } = this;
     const { asm } = writer;
-    const wrong = writer.failure(MARKETPLACE_ERRORS.wrongListing);
+    const wrong = writer.failure(marketplaceErrors.wrongListing);
     writer.requireOwned(at.listing);
     writer.account("r1", at.listing);
-    asm.load(8, "r2", "r1", RECORD.size);
-    asm.branch("ne", "r2", LISTING_BYTES, wrong);
-    asm.load(8, "r2", "r1", RECORD.data);
+    asm.load(8, "r2", "r1", record.size);
+    asm.branch("ne", "r2", listingBytes, wrong);
+    asm.load(8, "r2", "r1", record.data);
     asm.wide("r3", tagNumber(accountTag("ListState")));
     asm.branch("ne", "r2", "r3", wrong);
     for (const [offset, account] of [
@@ -123,9 +123,9 @@ class MarketplaceWriter {
       [LISTING.rentPayer, at.rent],
     ] as const) {
       writer.account("r2", account);
-      writer.requireSameKey("r1", RECORD.data + offset, "r2", RECORD.key, wrong);
+      writer.requireSameKey("r1", record.data + offset, "r2", record.key, wrong);
     }
-    asm.load(1, "r2", "r1", RECORD.data + LISTING.bump);
+    asm.load(1, "r2", "r1", record.data + LISTING.bump);
     asm.store(1, "r9", this.#bump, "r2");
   }
 
@@ -159,13 +159,13 @@ function list(market: MarketplaceWriter): void {
   writer.argument(8, 8, price);
   maker.requireAddress(LIST.listing, market.seeds(LIST.mint));
   const seeds = market.seeds(LIST.mint);
-  maker.create({ payer: LIST.payer, account: LIST.listing, system: LIST.system, bytes: LISTING_BYTES, seeds });
+  maker.create({ payer: LIST.payer, account: LIST.listing, system: LIST.system, bytes: listingBytes, seeds });
   writer.account("r1", LIST.listing);
   asm.wide("r2", tagNumber(accountTag("ListState")));
-  asm.store(8, "r1", RECORD.data, "r2");
-  asm.store(1, "r1", RECORD.data + LISTING.version, 1);
+  asm.store(8, "r1", record.data, "r2");
+  asm.store(1, "r1", record.data + LISTING.version, 1);
   asm.load(1, "r2", "r9", maker.bump);
-  asm.store(1, "r1", RECORD.data + LISTING.bump, "r2");
+  asm.store(1, "r1", record.data + LISTING.bump, "r2");
   for (const [offset, account] of [
     [LISTING.owner, LIST.owner],
     [LISTING.mint, LIST.mint],
@@ -173,14 +173,14 @@ function list(market: MarketplaceWriter): void {
   ] as const) {
     writer.account("r2", account);
     for (let word = 0; word < 32; word += 8) {
-      asm.load(8, "r3", "r2", RECORD.key + word);
-      asm.store(8, "r1", RECORD.data + offset + word, "r3");
+      asm.load(8, "r3", "r2", record.key + word);
+      asm.store(8, "r1", record.data + offset + word, "r3");
     }
   }
   asm.load(8, "r2", "r9", price);
-  asm.store(8, "r1", RECORD.data + LISTING.amount, "r2");
-  asm.wide("r2", NEVER);
-  asm.store(8, "r1", RECORD.data + LISTING.expiry, "r2");
+  asm.store(8, "r1", record.data + LISTING.amount, "r2");
+  asm.wide("r2", never);
+  asm.store(8, "r1", record.data + LISTING.expiry, "r2");
   const { payer, escrow: at, listing: owner, mint, system, token, associated: program } = LIST;
   market.open({ payer, at, owner, mint, system, token, program });
   market.move({ from: LIST.source, mint, to: at, authority: LIST.owner, token, byListing: false });
@@ -207,10 +207,10 @@ function buy(market: MarketplaceWriter): void {
   writer.requireTokenProgram(BUY.token);
   writer.argument(8, 8, most);
   market.openListing(BUY);
-  asm.load(8, "r2", "r1", RECORD.data + LISTING.amount);
+  asm.load(8, "r2", "r1", record.data + LISTING.amount);
   asm.store(8, "r9", price, "r2");
   asm.load(8, "r3", "r9", most);
-  asm.branch("gt", "r2", "r3", writer.failure(MARKETPLACE_ERRORS.priceMismatch));
+  asm.branch("gt", "r2", "r3", writer.failure(marketplaceErrors.priceMismatch));
   market.pay(BUY.payer, BUY.owner, BUY.system, price);
   const { payer, target: at, buyer: owner, mint, system, token, associated: program } = BUY;
   market.open({ payer, at, owner, mint, system, token, program });

@@ -1,20 +1,20 @@
-import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
+import { record, runtimeErrors } from "../runtime.ts";
 import {
-  CREATORS_MAX,
-  METADATA_BYTES,
-  METADATA_ERRORS,
-  METADATA_KEY,
-  NAME_BYTES,
-  SYMBOL_BYTES,
-  TOKEN_STANDARD,
-  URI_BYTES,
+  creatorsMax,
+  metadataBytes,
+  metadataErrors,
+  metadataKey,
+  nameBytes,
+  symbolBytes,
+  tokenStandard,
+  uriBytes,
 } from "./layout.ts";
 import type { MetadataWriter } from "./metadata-writer.ts";
 
-const AT = { metadata: 0, mint: 1, mintAuthority: 2, payer: 3, updateAuthority: 4, system: 5 };
-const DECIMALS = 44;
-const COLLECTION_BYTES = 33;
-const USES_BYTES = 17;
+const at = { metadata: 0, mint: 1, mintAuthority: 2, payer: 3, updateAuthority: 4, system: 5 };
+const decimals = 44;
+const collectionBytes = 33;
+const usesBytes = 17;
 
 interface Arguments {
   /** Addresses of what the data holds, 0 where an option is none. */
@@ -31,7 +31,7 @@ function copyText(program: MetadataWriter, most: number, length: number): void {
   const { asm } = program.writer;
   program.requireLeft(4);
   asm.load(4, "r5", "r6");
-  asm.branch("gt", "r5", most, program.writer.failure(METADATA_ERRORS.textTooLong));
+  asm.branch("gt", "r5", most, program.writer.failure(metadataErrors.textTooLong));
   asm.add("r6", 4);
   program.requireLeft("r5");
   asm.store(8, "r9", length, "r5");
@@ -51,18 +51,18 @@ function copyCreators(program: MetadataWriter, { shares }: Arguments): void {
   const { writer } = program;
   const { asm } = writer;
   const [none, next, unverified] = asm.labels("none", "next", "unverified");
-  const cannot = writer.failure(METADATA_ERRORS.cannotVerifyAnotherCreator);
+  const cannot = writer.failure(metadataErrors.cannotVerifyAnotherCreator);
   program.requireLeft(1);
   asm.load(1, "r1", "r6");
   asm.add("r6", 1);
   asm.store(1, "r8", 0, "r1");
   asm.add("r8", 1);
   asm.branch("eq", "r1", 0, none);
-  asm.branch("ne", "r1", 1, writer.failure(RUNTIME_ERRORS.invalidInstructionData));
+  asm.branch("ne", "r1", 1, writer.failure(runtimeErrors.invalidInstructionData));
   program.requireLeft(4);
   asm.load(4, "r5", "r6");
-  asm.branch("gt", "r5", CREATORS_MAX, writer.failure(METADATA_ERRORS.creatorsTooLong));
-  asm.branch("eq", "r5", 0, writer.failure(METADATA_ERRORS.creatorsTooLong));
+  asm.branch("gt", "r5", creatorsMax, writer.failure(metadataErrors.creatorsTooLong));
+  asm.branch("eq", "r5", 0, writer.failure(metadataErrors.creatorsTooLong));
   asm.store(4, "r8", 0, "r5");
   asm.add("r6", 4);
   asm.add("r8", 4);
@@ -76,12 +76,12 @@ function copyCreators(program: MetadataWriter, { shares }: Arguments): void {
   asm.load(1, "r1", "r6", 32);
   asm.store(1, "r8", 32, "r1");
   asm.branch("eq", "r1", 0, unverified);
-  asm.branch("ne", "r1", 1, writer.failure(RUNTIME_ERRORS.invalidInstructionData));
-  writer.account("r1", AT.updateAuthority);
-  asm.load(1, "r2", "r1", RECORD.signer);
+  asm.branch("ne", "r1", 1, writer.failure(runtimeErrors.invalidInstructionData));
+  writer.account("r1", at.updateAuthority);
+  asm.load(1, "r2", "r1", record.signer);
   asm.branch("eq", "r2", 0, cannot);
   asm.mov("r2", "r6");
-  writer.requireSameKey("r1", RECORD.key, "r2", 0, cannot);
+  writer.requireSameKey("r1", record.key, "r2", 0, cannot);
   asm.place(unverified);
   asm.load(1, "r1", "r6", 33);
   asm.store(1, "r8", 33, "r1");
@@ -93,7 +93,7 @@ function copyCreators(program: MetadataWriter, { shares }: Arguments): void {
   asm.add("r5", -1);
   asm.branch("ne", "r5", 0, next);
   asm.load(8, "r2", "r9", shares);
-  asm.branch("ne", "r2", 100, writer.failure(METADATA_ERRORS.shareTotal));
+  asm.branch("ne", "r2", 100, writer.failure(metadataErrors.shareTotal));
   asm.place(none);
 }
 
@@ -107,7 +107,7 @@ function option(program: MetadataWriter, bytes: number, slot: number): void {
   asm.add("r6", 1);
   asm.store(8, "r9", slot, 0);
   asm.branch("eq", "r1", 0, none);
-  asm.branch("ne", "r1", 1, writer.failure(RUNTIME_ERRORS.invalidInstructionData));
+  asm.branch("ne", "r1", 1, writer.failure(runtimeErrors.invalidInstructionData));
   program.requireLeft(bytes);
   asm.store(8, "r9", slot, "r6");
   asm.add("r6", bytes);
@@ -133,16 +133,16 @@ function writeOption(program: MetadataWriter, bytes: number, slot: number): void
 function writeHead(program: MetadataWriter): void {
   const { writer } = program;
   const { asm } = writer;
-  writer.account("r8", AT.metadata);
-  asm.add("r8", RECORD.data);
-  asm.store(1, "r8", 0, METADATA_KEY);
+  writer.account("r8", at.metadata);
+  asm.add("r8", record.data);
+  asm.store(1, "r8", 0, metadataKey);
   for (const [offset, account] of [
-    [1, AT.updateAuthority],
-    [33, AT.mint],
+    [1, at.updateAuthority],
+    [33, at.mint],
   ] as const) {
     writer.account("r1", account);
     for (let word = 0; word < 32; word += 8) {
-      asm.load(8, "r2", "r1", RECORD.key + word);
+      asm.load(8, "r2", "r1", record.key + word);
       asm.store(8, "r8", offset + word, "r2");
     }
   }
@@ -156,22 +156,22 @@ function writeTail(program: MetadataWriter, slots: Arguments): void {
   asm.store(1, "r8", 0, 0);
   asm.load(8, "r1", "r9", slots.mutable);
   asm.store(1, "r8", 1, "r1");
-  invoker.findAddress(program.editionSeeds(AT.mint), slots.length, maker.bump);
+  invoker.findAddress(program.editionSeeds(at.mint), slots.length, maker.bump);
   asm.store(1, "r8", 2, 1);
   asm.load(1, "r1", "r9", maker.bump);
   asm.store(1, "r8", 3, "r1");
   asm.store(1, "r8", 4, 1);
   const divisible = asm.label("divisible");
-  asm.mov("r2", TOKEN_STANDARD.fungible);
-  writer.account("r1", AT.mint);
-  asm.load(1, "r1", "r1", RECORD.data + DECIMALS);
+  asm.mov("r2", tokenStandard.fungible);
+  writer.account("r1", at.mint);
+  asm.load(1, "r1", "r1", record.data + decimals);
   asm.branch("ne", "r1", 0, divisible);
-  asm.mov("r2", TOKEN_STANDARD.fungibleAsset);
+  asm.mov("r2", tokenStandard.fungibleAsset);
   asm.place(divisible);
   asm.store(1, "r8", 5, "r2");
   asm.add("r8", 6);
-  writeOption(program, COLLECTION_BYTES, slots.collection);
-  writeOption(program, USES_BYTES, slots.uses);
+  writeOption(program, collectionBytes, slots.collection);
+  writeOption(program, usesBytes, slots.uses);
   const sizeless = asm.label("no collection");
   asm.load(8, "r1", "r9", slots.details);
   asm.branch("eq", "r1", 0, sizeless);
@@ -198,34 +198,34 @@ export function createMetadata(program: MetadataWriter): void {
   };
   writer.log("IX: Create Metadata Accounts v3");
   writer.requireAccounts(6);
-  program.requireMintAuthority(AT.mint, AT.mintAuthority);
-  const seeds = program.metadataSeeds(AT.mint);
-  maker.requireAddress(AT.metadata, seeds);
-  maker.create({ payer: AT.payer, account: AT.metadata, system: AT.system, bytes: METADATA_BYTES, seeds });
+  program.requireMintAuthority(at.mint, at.mintAuthority);
+  const seeds = program.metadataSeeds(at.mint);
+  maker.requireAddress(at.metadata, seeds);
+  maker.create({ payer: at.payer, account: at.metadata, system: at.system, bytes: metadataBytes, seeds });
   writer.data("r6");
   writer.dataLength("r7");
   asm.add("r7", "r6");
   asm.add("r6", 1);
   writeHead(program);
-  for (const most of [NAME_BYTES, SYMBOL_BYTES, URI_BYTES]) copyText(program, most, slots.length);
+  for (const most of [nameBytes, symbolBytes, uriBytes]) copyText(program, most, slots.length);
   program.requireLeft(2);
   asm.load(2, "r1", "r6");
-  asm.branch("gt", "r1", 10_000, writer.failure(METADATA_ERRORS.invalidBasisPoints));
+  asm.branch("gt", "r1", 10_000, writer.failure(metadataErrors.invalidBasisPoints));
   asm.store(2, "r8", 0, "r1");
   asm.add("r6", 2);
   asm.add("r8", 2);
   copyCreators(program, slots);
-  option(program, COLLECTION_BYTES, slots.collection);
+  option(program, collectionBytes, slots.collection);
   const unverified = asm.label("unverified");
   asm.load(8, "r1", "r9", slots.collection);
   asm.branch("eq", "r1", 0, unverified);
   asm.load(1, "r1", "r1");
-  asm.branch("ne", "r1", 0, writer.failure(METADATA_ERRORS.collectionCannotBeVerified));
+  asm.branch("ne", "r1", 0, writer.failure(metadataErrors.collectionCannotBeVerified));
   asm.place(unverified);
-  option(program, USES_BYTES, slots.uses);
+  option(program, usesBytes, slots.uses);
   program.requireLeft(1);
   asm.load(1, "r1", "r6");
-  asm.branch("gt", "r1", 1, writer.failure(RUNTIME_ERRORS.invalidInstructionData));
+  asm.branch("gt", "r1", 1, writer.failure(runtimeErrors.invalidInstructionData));
   asm.store(8, "r9", slots.mutable, "r1");
   asm.add("r6", 1);
   option(program, 9, slots.details);

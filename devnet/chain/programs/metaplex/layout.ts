@@ -5,20 +5,20 @@ import { findProgramAddress, type ProgramAddress } from "@sluice/wire/program-ad
 /** Accounts of the Token Metadata program as it writes them: texts padded to their longest, options borsh. */
 
 export const METADATA_PROGRAM = "metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s";
-export const METADATA_BYTES = 607;
-export const MASTER_EDITION_BYTES = 20;
+export const metadataBytes = 607;
+export const masterEditionBytes = 20;
 /** Longest texts in bytes, and what creators there may be. */
-export const NAME_BYTES = 32;
-export const SYMBOL_BYTES = 10;
-export const URI_BYTES = 200;
-export const CREATORS_MAX = 5;
+export const nameBytes = 32;
+export const symbolBytes = 10;
+export const uriBytes = 200;
+export const creatorsMax = 5;
 
-export const METADATA_KEY = 4;
-export const MASTER_EDITION_KEY = 6;
-export const TOKEN_STANDARD = { nonFungible: 0, fungibleAsset: 1, fungible: 2 } as const;
+export const metadataKey = 4;
+export const masterEditionKey = 6;
+export const tokenStandard = { nonFungible: 0, fungibleAsset: 1, fungible: 2 } as const;
 
 /** Errors of the stand-in. The real program knows many more, and may number them otherwise. */
-export const METADATA_ERRORS = {
+export const metadataErrors = {
   invalidMintAuthority: 10n,
   updateAuthorityIncorrect: 7n,
   mintMismatch: 15n,
@@ -83,10 +83,10 @@ function padded(writer: ByteWriter, text: string, bytes: number): void {
 }
 
 export function encodeMetadata(parts: MetadataParts): Uint8Array {
-  const writer = new ByteWriter().u8(METADATA_KEY).bytes(parts.updateAuthority).bytes(parts.mint);
-  padded(writer, parts.name, NAME_BYTES);
-  padded(writer, parts.symbol, SYMBOL_BYTES);
-  padded(writer, parts.uri, URI_BYTES);
+  const writer = new ByteWriter().u8(metadataKey).bytes(parts.updateAuthority).bytes(parts.mint);
+  padded(writer, parts.name, nameBytes);
+  padded(writer, parts.symbol, symbolBytes);
+  padded(writer, parts.uri, uriBytes);
   writer.u16(parts.sellerFeeBasisPoints).u8(parts.creators.length > 0 ? 1 : 0);
   if (parts.creators.length > 0) writer.u32(parts.creators.length);
   for (const { address, verified, share } of parts.creators) {
@@ -110,10 +110,10 @@ export function encodeMetadata(parts: MetadataParts): Uint8Array {
   writer.u8(0);
   if (parts.collectionSize === null) writer.u8(0);
   else writer.u8(1).u8(0).u64(parts.collectionSize);
-  return writer.finish(METADATA_BYTES);
+  return writer.finish(metadataBytes);
 }
 
 /** A master edition of which no prints may be made. */
 export function encodeMasterEdition(): Uint8Array {
-  return new ByteWriter().u8(MASTER_EDITION_KEY).u64(0n).u8(1).u64(0n).finish(MASTER_EDITION_BYTES);
+  return new ByteWriter().u8(masterEditionKey).u64(0n).u8(1).u64(0n).finish(masterEditionBytes);
 }

@@ -4,12 +4,12 @@ import { AccountMaker } from "../account-maker.ts";
 import type { Label } from "../assembler/assembler.ts";
 import { Invoker, type Seed } from "../invoke.ts";
 import { ProgramWriter } from "../program-writer.ts";
-import { RECORD, RUNTIME_ERRORS } from "../runtime.ts";
-import { METADATA_ERRORS, METADATA_KEY } from "./layout.ts";
+import { record, runtimeErrors } from "../runtime.ts";
+import { metadataErrors, metadataKey } from "./layout.ts";
 
 /** Where creators begin in metadata whose texts are padded. */
 export const CREATORS = 321;
-const CREATOR_BYTES = 34;
+const creatorBytes = 34;
 const utf8 = new TextEncoder();
 
 /** What the instructions of the Token Metadata stand-in share. */
@@ -44,19 +44,19 @@ export class MetadataWriter {
     const { asm } = writer;
     writer.requireOwned(metadata);
     writer.account("r1", metadata);
-    asm.load(1, "r2", "r1", RECORD.data);
-    asm.branch("ne", "r2", METADATA_KEY, writer.failure(RUNTIME_ERRORS.invalidAccountData));
+    asm.load(1, "r2", "r1", record.data);
+    asm.branch("ne", "r2", metadataKey, writer.failure(runtimeErrors.invalidAccountData));
     writer.account("r2", mint);
-    writer.requireSameKey("r1", RECORD.data + 33, "r2", RECORD.key, writer.failure(METADATA_ERRORS.mintMismatch));
+    writer.requireSameKey("r1", record.data + 33, "r2", record.key, writer.failure(metadataErrors.mintMismatch));
   }
 
   /** The signer must be the update authority of the metadata whose record is in r1. */
   requireUpdateAuthority(authority: number): void {
-    const wrong = this.writer.failure(METADATA_ERRORS.updateAuthorityIncorrect);
+    const wrong = this.writer.failure(metadataErrors.updateAuthorityIncorrect);
     this.writer.account("r2", authority);
-    this.writer.requireSameKey("r1", RECORD.data + 1, "r2", RECORD.key, wrong);
-    this.writer.asm.load(1, "r3", "r2", RECORD.signer);
-    this.writer.asm.branch("eq", "r3", 0, this.writer.failure(RUNTIME_ERRORS.missingRequiredSignature));
+    this.writer.requireSameKey("r1", record.data + 1, "r2", record.key, wrong);
+    this.writer.asm.load(1, "r3", "r2", record.signer);
+    this.writer.asm.branch("eq", "r3", 0, this.writer.failure(runtimeErrors.missingRequiredSignature));
   }
 
   /** The mint must be of a token program, and the signer the one who may mint its units. */
@@ -65,33 +65,33 @@ export class MetadataWriter {
     const { asm } = writer;
     const owned = asm.label("a token program's");
     const other = asm.label("not the Token program's");
-    const wrong = writer.failure(METADATA_ERRORS.invalidMintAuthority);
+    const wrong = writer.failure(metadataErrors.invalidMintAuthority);
     writer.requireSigner(authority);
     writer.account("r1", mint);
     asm.address("r2", this.#token);
-    writer.requireSameKey("r1", RECORD.owner, "r2", 0, other);
+    writer.requireSameKey("r1", record.owner, "r2", 0, other);
     asm.jump(owned);
     asm.place(other);
     asm.address("r2", this.#token2022);
-    writer.requireSameKey("r1", RECORD.owner, "r2", 0, writer.failure(RUNTIME_ERRORS.invalidAccountOwner));
+    writer.requireSameKey("r1", record.owner, "r2", 0, writer.failure(runtimeErrors.invalidAccountOwner));
     asm.place(owned);
-    asm.load(8, "r2", "r1", RECORD.size);
+    asm.load(8, "r2", "r1", record.size);
     asm.branch("lt", "r2", 82, wrong);
-    asm.load(4, "r2", "r1", RECORD.data);
+    asm.load(4, "r2", "r1", record.data);
     asm.branch("ne", "r2", 1, wrong);
     writer.account("r2", authority);
-    writer.requireSameKey("r1", RECORD.data + 4, "r2", RECORD.key, wrong);
+    writer.requireSameKey("r1", record.data + 4, "r2", record.key, wrong);
   }
 
   /** Moves r1 from a metadata's record to where its token standard stands, behind creators and edition nonce. */
   toTokenStandard(): void {
     const { asm } = this.writer;
     const none = asm.label("no creators");
-    asm.load(1, "r2", "r1", RECORD.data + CREATORS);
-    asm.load(4, "r3", "r1", RECORD.data + CREATORS + 1);
-    asm.add("r1", RECORD.data + CREATORS + 1);
+    asm.load(1, "r2", "r1", record.data + CREATORS);
+    asm.load(4, "r3", "r1", record.data + CREATORS + 1);
+    asm.add("r1", record.data + CREATORS + 1);
     asm.branch("eq", "r2", 0, none);
-    asm.arithmetic("mul", "r3", CREATOR_BYTES);
+    asm.arithmetic("mul", "r3", creatorBytes);
     asm.add("r1", "r3");
     asm.add("r1", 4);
     asm.place(none);
@@ -108,7 +108,7 @@ export class MetadataWriter {
   /** Fails unless `bytes` (a number or r5) are left between r6 and r7. */
   requireLeft(bytes: number | "r5"): void {
     const { asm } = this.writer;
-    const short: Label = this.writer.failure(RUNTIME_ERRORS.invalidInstructionData);
+    const short: Label = this.writer.failure(runtimeErrors.invalidInstructionData);
     asm.mov("r4", "r7");
     asm.arithmetic("sub", "r4", "r6");
     asm.branch("lt", "r4", bytes, short);

@@ -1,5 +1,5 @@
 /** First bytes of the instructions that the stand-in understands; all others fail as invalid data. */
-export const METADATA_TAGS = {
+export const metadataTags = {
   createMasterEdition: 17,
   verifyCollection: 18,
   burnNft: 29,

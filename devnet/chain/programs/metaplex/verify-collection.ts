@@ -1,20 +1,20 @@
-import { RECORD } from "../runtime.ts";
-import { METADATA_ERRORS } from "./layout.ts";
+import { record } from "../runtime.ts";
+import { metadataErrors } from "./layout.ts";
 import type { MetadataWriter } from "./metadata-writer.ts";
 
-const AT = { metadata: 0, authority: 1, collectionMint: 3, collection: 4 };
+const at = { metadata: 0, authority: 1, collectionMint: 3, collection: 4 };
 
 /** VerifyCollection (tag 18): the collection's update authority says that an item is of it. */
 export function verifyCollection(program: MetadataWriter): void {
   const { writer } = program;
   const { asm } = writer;
-  const wrong = writer.failure(METADATA_ERRORS.collectionNotFound);
+  const wrong = writer.failure(metadataErrors.collectionNotFound);
   writer.log("IX: Verify Collection");
   writer.requireAccounts(6);
-  program.openMetadata(AT.collection, AT.collectionMint);
-  program.requireUpdateAuthority(AT.authority);
-  writer.requireOwned(AT.metadata);
-  writer.account("r1", AT.metadata);
+  program.openMetadata(at.collection, at.collectionMint);
+  program.requireUpdateAuthority(at.authority);
+  writer.requireOwned(at.metadata);
+  writer.account("r1", at.metadata);
   program.toTokenStandard();
   const none = asm.label("no token standard");
   asm.load(1, "r2", "r1");
@@ -24,7 +24,7 @@ export function verifyCollection(program: MetadataWriter): void {
   asm.place(none);
   asm.load(1, "r2", "r1");
   asm.branch("ne", "r2", 1, wrong);
-  writer.account("r2", AT.collectionMint);
-  writer.requireSameKey("r1", 2, "r2", RECORD.key, wrong);
+  writer.account("r2", at.collectionMint);
+  writer.requireSameKey("r1", 2, "r2", record.key, wrong);
   asm.store(1, "r1", 1, 1);
 }

@@ -1,7 +1,7 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { ASSOCIATED_TOKEN_PROGRAM_ID, getAssociatedTokenAddressSync, TOKEN_PROGRAM_ID } from "@solana/spl-token";
 import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
-import { listingAddress, MARKETPLACE_PROGRAM } from "../marketplace/layout.ts";
+import { listingAddress, marketplaceProgram } from "../marketplace/layout.ts";
 import { editionAddress, METADATA_PROGRAM, metadataAddress } from "../metaplex/layout.ts";
 import { instructionTag } from "../tags.ts";
 
@@ -14,7 +14,7 @@ const read = (key: PublicKey, signs = false) => meta(key, signs, false);
 const write = (key: PublicKey, signs = false) => meta(key, signs, true);
 
 const metadataProgram = new PublicKey(METADATA_PROGRAM);
-const marketplace = new PublicKey(MARKETPLACE_PROGRAM);
+const marketplace = new PublicKey(marketplaceProgram);
 const address = (found: { readonly bytes: Uint8Array }) => new PublicKey(encodeBase58(found.bytes));
 
 export const metadataOf = (mint: PublicKey) => address(metadataAddress(mint.toBytes(), metadataProgram.toBytes()));

@@ -69,7 +69,7 @@ export interface LiquidityRequest {
 }
 
 const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
-const TOKEN_2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
+const token2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
 
 export function liquidityInstruction({ owner, pool, change, lp, bounds }: LiquidityRequest): TransactionInstruction {
   const [zero, one] = pool.sides;
@@ -86,7 +86,7 @@ export function liquidityInstruction({ owner, pool, change, lp, bounds }: Liquid
       write(zero.vault),
       write(one.vault),
       read(TOKEN),
-      read(TOKEN_2022),
+      read(token2022),
       read(zero.mint.address),
       read(one.mint.address),
       write(pool.lpMint),

@@ -2,10 +2,10 @@ import { programs } from "@sluice/wire/programs";
 import type { GenesisDescription } from "../../genesis/load.ts";
 import type { GenesisPool } from "../../genesis/pools.ts";
 import { associatedTokenAddress, bytesOf } from "../../model/token-accounts.ts";
-import { AMM_PROGRAM } from "../amm/layout.ts";
-import { listingAddress, MARKETPLACE_PROGRAM } from "../marketplace/layout.ts";
+import { ammProgram } from "../amm/layout.ts";
+import { listingAddress, marketplaceProgram } from "../marketplace/layout.ts";
 import { editionAddress, METADATA_PROGRAM, metadataAddress } from "../metaplex/layout.ts";
-import { METADATA_TAGS } from "../metaplex/tags.ts";
+import { metadataTags } from "../metaplex/tags.ts";
 import { instructionTag } from "../tags.ts";
 
 /** The accounts of an instruction of one of the chain's own programs, as alice would give them. */
@@ -20,10 +20,10 @@ const token = bytesOf(programs.token);
 const token2022 = bytesOf(programs.token2022);
 const system = bytesOf(programs.system);
 const associated = bytesOf(programs.associatedToken);
-const market = bytesOf(MARKETPLACE_PROGRAM);
+const market = bytesOf(marketplaceProgram);
 const metadataProgram = bytesOf(METADATA_PROGRAM);
 const tags = (...names: readonly string[]) => names.map(instructionTag);
-const tag = (name: keyof typeof METADATA_TAGS) => [Uint8Array.of(METADATA_TAGS[name])];
+const tag = (name: keyof typeof metadataTags) => [Uint8Array.of(metadataTags[name])];
 const held = (owner: Uint8Array, mint: Uint8Array) => bytesOf(associatedTokenAddress(owner, programs.token, mint));
 
 function poolForms(pool: GenesisPool, alice: Uint8Array): Form[] {
@@ -37,11 +37,11 @@ function poolForms(pool: GenesisPool, alice: Uint8Array): Form[] {
   const swap = (into: typeof zero, out: typeof zero): Form => {
     const vaults = [into.mine, out.mine, into.vault, out.vault];
     const keys = [alice, authority, config, at, ...vaults, token, token, into.mint, out.mint, observation];
-    return { program: AMM_PROGRAM, tags: tags("swap_base_input", "swap_base_output"), keys };
+    return { program: ammProgram, tags: tags("swap_base_input", "swap_base_output"), keys };
   };
   const sides = [zero.mine, one.mine, zero.vault, one.vault, token, token2022, zero.mint, one.mint, lpMint];
   const keys = [alice, authority, at, held(alice, lpMint), ...sides];
-  return [swap(zero, one), swap(one, zero), { program: AMM_PROGRAM, tags: tags("deposit", "withdraw"), keys }];
+  return [swap(zero, one), swap(one, zero), { program: ammProgram, tags: tags("deposit", "withdraw"), keys }];
 }
 
 function nftForms(mint: Uint8Array, alice: Uint8Array, seller: Uint8Array): Form[] {
@@ -53,8 +53,8 @@ function nftForms(mint: Uint8Array, alice: Uint8Array, seller: Uint8Array): Form
   const bought = [market, alice, mine, listing, escrow, mint, seller, alice, market, seller];
   const master = [edition, mint, alice, alice, alice, metadata, token, system];
   return [
-    { program: MARKETPLACE_PROGRAM, tags: tags("list_legacy", "delist_legacy"), keys: list },
-    { program: MARKETPLACE_PROGRAM, tags: tags("buy_legacy"), keys: [...bought, token, associated, market, system] },
+    { program: marketplaceProgram, tags: tags("list_legacy", "delist_legacy"), keys: list },
+    { program: marketplaceProgram, tags: tags("buy_legacy"), keys: [...bought, token, associated, market, system] },
     { program: METADATA_PROGRAM, tags: tag("burnNft"), keys: [metadata, alice, mint, mine, edition, token] },
     { program: METADATA_PROGRAM, tags: tag("createMasterEdition"), keys: master },
     { program: METADATA_PROGRAM, tags: tag("createMetadata"), keys: [metadata, mint, alice, alice, alice, system] },

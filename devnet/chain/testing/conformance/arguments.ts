@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<string, WorldName>> = {
   "getFeeForMessage/message": "message",
 };
 
-const INTEGERS: Readonly<Record<string, bigint>> = {
+const integers: Readonly<Record<string, bigint>> = {
   "getBlocks/end slot": 60n,
   "getBlocksWithLimit/limit": 5n,
   "getMinimumBalanceForRentExemption/data length": 165n,
@@ -54,7 +54,7 @@ export function goodValue(world: World, method: string, name: string, kind: Kind
     case "tokenFilter":
       return { mint: names.mint };
     case "integer":
-      return INTEGERS[place] ?? (name.includes("slot") ? names.slot : 1n);
+      return integers[place] ?? (name.includes("slot") ? names.slot : 1n);
     case "choice":
       return kind.values.at(-1) === "binary" ? "base64" : (kind.values.at(-1) ?? "");
     case "addresses":

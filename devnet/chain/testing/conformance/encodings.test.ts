@@ -12,8 +12,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world[Symbol.asyncDispose]());
 
-const ENCODINGS = ["json", "jsonParsed", "base58", "base64", "binary"] as const;
-const DETAILS = ["full", "accounts", "signatures", "none"] as const;
+const encodings = ["json", "jsonParsed", "base58", "base64", "binary"] as const;
+const details = ["full", "accounts", "signatures", "none"] as const;
 
 /** Asserts that the call has a result and gives it. */
 async function result(method: string, params: readonly JsonValue[]): Promise<JsonValue> {
@@ -30,8 +30,8 @@ function busySlots(): bigint[] {
     .filter((slot) => (history.block(slot)?.transactions.length ?? 0) > 0);
 }
 
-describe.each(ENCODINGS)("blocks in %s", (encoding) => {
-  for (const transactionDetails of DETAILS) {
+describe.each(encodings)("blocks in %s", (encoding) => {
+  for (const transactionDetails of details) {
     for (const rewards of [true, false]) {
       test(`${transactionDetails}, ${rewards ? "with" : "without"} rewards, have their members and no others`, async () => {
         const config = { encoding, transactionDetails, rewards, maxSupportedTransactionVersion: 0n };
@@ -47,7 +47,7 @@ describe.each(ENCODINGS)("blocks in %s", (encoding) => {
   }
 });
 
-describe.each(ENCODINGS)("transactions in %s", (encoding) => {
+describe.each(encodings)("transactions in %s", (encoding) => {
   test("are the same bytes, or say the same, and place loaded addresses where the encoding does", async () => {
     const { history } = world.node.chain;
     for (const slot of busySlots().slice(-25)) {

@@ -42,7 +42,7 @@ const named = () => {
 const isWhole = expect.any(BigInt) as unknown as bigint;
 
 /** One call of each method as somebody writes it with kit, and what it must give him. */
-const CALLS: Readonly<Record<string, () => Promise<void>>> = {
+const calls: Readonly<Record<string, () => Promise<void>>> = {
   async getAccountInfo() {
     const { vote } = named();
     const { value } = await rpc.getAccountInfo(vote, { encoding: "base64" }).send();
@@ -255,7 +255,7 @@ const CALLS: Readonly<Record<string, () => Promise<void>>> = {
 };
 
 /** A provider's method, which no validator answers. */
-const PROVIDERS = new Set(["getTransactionsForAddress"]);
+const providers = new Set(["getTransactionsForAddress"]);
 
 /** The methods that kit's own typings list, each in a file of its own. */
 function kitMethods(): string[] {
@@ -263,16 +263,16 @@ function kitMethods(): string[] {
   return readdirSync(types)
     .filter((name) => name.endsWith(".d.ts") && !/^(index|.*-.*)\.d\.ts$/.test(name))
     .map((name) => name.replace(".d.ts", ""))
-    .filter((name) => !PROVIDERS.has(name));
+    .filter((name) => !providers.has(name));
 }
 
 test("every method of kit's RPC API is called, and no other", () => {
   const methods = kitMethods();
   expect(methods.length).toBeGreaterThan(50);
-  expect(Object.keys(CALLS).sort()).toEqual(methods.toSorted());
+  expect(Object.keys(calls).sort()).toEqual(methods.toSorted());
 });
 
-test.each(Object.keys(CALLS))("kit's %s", (method) => CALLS[method]?.());
+test.each(Object.keys(calls))("kit's %s", (method) => calls[method]?.());
 
 test("a provider's method is not found on a validator", async () => {
   expect(rpc.getTransactionsForAddress(named().vote).send()).rejects.toMatchObject({ context: { __code: -32601 } });

@@ -7,14 +7,14 @@ import { results } from "./results.ts";
 import { makeWorld, type World } from "./world.ts";
 
 /** Methods of a modified client, which have tests of their own beside them: their parameters are not a validator's. */
-const BUNDLES = ["sendBundle", "simulateBundle"];
+const bundles = ["sendBundle", "simulateBundle"];
 /** Methods of the product's table that a validator does not have: a provider's, and those. */
-const NOT_A_VALIDATORS = new Set(["getTransactionsForAddress", ...BUNDLES]);
+const notAValidators = new Set(["getTransactionsForAddress", ...bundles]);
 /** They honour no minContextSlot, whatever table describes them. */
-const specs = [...rpcMethods.values()].filter(({ name }) => !NOT_A_VALIDATORS.has(name));
+const specs = [...rpcMethods.values()].filter(({ name }) => !notAValidators.has(name));
 
 /** Where the configuration is the commitment and nothing else. */
-const BARE = new Set([
+const bare = new Set([
   "getMinimumBalanceForRentExemption",
   "getInflationGovernor",
   "getTokenAccountBalance",
@@ -23,7 +23,7 @@ const BARE = new Set([
 ]);
 
 /** Without an encoding accounts come in base58, which is for 128 bytes and less: a token account's are refused. */
-const TOO_LONG_FOR_BASE58 = new Set(["getTokenAccountsByOwner"]);
+const tooLongForBase58 = new Set(["getTokenAccountsByOwner"]);
 const tooLong = {
   code: -32600,
   message: "Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.",
@@ -63,7 +63,7 @@ async function refuses(spec: RpcMethodSpec, params: readonly JsonValue[]): Promi
 test("the node has every method of the table, and the table every method of the node", () => {
   // One more is refused by every node that makes no snapshots, and has no result to look at.
   const listed = specs.map(({ name }) => name);
-  expect([...nodeMethods().keys()].sort()).toEqual([...listed, ...BUNDLES].toSorted());
+  expect([...nodeMethods().keys()].sort()).toEqual([...listed, ...bundles].toSorted());
   expect(Object.keys(results).sort()).toEqual(listed.filter((name) => name !== "getHighestSnapshotSlot").toSorted());
 });
 
@@ -75,7 +75,7 @@ describe.each(answering.map((spec) => [spec.name, spec] as const))("%s", (_name,
 
   test("answers its least call with a result of its shape", async () => {
     const least = leastArguments(world, spec);
-    if (TOO_LONG_FOR_BASE58.has(spec.name)) expect(await refuses(spec, least)).toEqual(tooLong);
+    if (tooLongForBase58.has(spec.name)) expect(await refuses(spec, least)).toEqual(tooLong);
     else await answers(spec, least);
   });
 
@@ -144,15 +144,15 @@ describe.each(answering.map((spec) => [spec.name, spec] as const))("%s", (_name,
   const { fields } = spec.config;
 
   test("takes null and an empty object for its configuration, and ignores members that it does not know", async () => {
-    if (!TOO_LONG_FOR_BASE58.has(spec.name)) await answers(spec, fullArguments(world, spec, null));
-    if (BARE.has(spec.name)) {
+    if (!tooLongForBase58.has(spec.name)) await answers(spec, fullArguments(world, spec, null));
+    if (bare.has(spec.name)) {
       const { message } = await refuses(spec, fullArguments(world, spec, {}));
       expect(message).toBe("Invalid params: missing field `commitment`.");
       return;
     }
     // Of the statuses' configuration the one member has to be there.
     const given = spec.name === "getSignatureStatuses" ? { searchTransactionHistory: false } : {};
-    const form = TOO_LONG_FOR_BASE58.has(spec.name) ? { encoding: "base64" } : {};
+    const form = tooLongForBase58.has(spec.name) ? { encoding: "base64" } : {};
     await answers(spec, fullArguments(world, spec, { ...form, ...given }));
     await answers(spec, fullArguments(world, spec, { ...form, ...given, somethingElse: [1n, { deep: true }] }));
   });
@@ -198,7 +198,7 @@ describe.each(answering.map((spec) => [spec.name, spec] as const))("%s", (_name,
         } else await answers(spec, params);
       }
       const params = fullArguments(world, spec, { commitment: "max", encoding: "base64" });
-      if (!BARE.has(spec.name)) await answers(spec, params);
+      if (!bare.has(spec.name)) await answers(spec, params);
       else {
         const { message } = await refuses(spec, params);
         expect(message).toBe(

@@ -45,7 +45,7 @@ interface Kind {
 const invalidKey = "Invalid Request: Invalid pubkey provided";
 
 /** Every subscription of a node without its experimental flags beside blockSubscribe. */
-const KINDS: Readonly<Record<string, Kind>> = {
+const kinds: Readonly<Record<string, Kind>> = {
   account: {
     params: ({ node }) => [node.chain.genesis.faucet.address, { encoding: "base64", commitment: "processed" }],
     notification: atSlot(account),
@@ -154,7 +154,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world[Symbol.asyncDispose]());
 
-describe.each(Object.entries(KINDS))("%sSubscribe", (kind, { params, notification, refusals, optional }) => {
+describe.each(Object.entries(kinds))("%sSubscribe", (kind, { params, notification, refusals, optional }) => {
   test("gives a number, notices of its shape under its name, and nothing more once it is left", async () => {
     using socket = await Socket.open(world.node.wsUrl);
     const { result: id } = await socket.ask(`${kind}Subscribe`, params(world));

@@ -9,9 +9,9 @@ import { isTokenAccount, tokenKeys } from "../../model/token-state.ts";
 import type { ChainNode } from "../../node.ts";
 import { post } from "../boot.ts";
 
-const SLOTS_PER_EPOCH = 40n;
+const slotsPerEpoch = 40n;
 /** Slots of traffic: over two epoch boundaries, and above 32 so that something is final. */
-const SLOTS = 110;
+const slots = 110;
 
 export interface Answer {
   readonly result?: JsonValue;
@@ -104,11 +104,11 @@ function transferMessage(payer: Keypair, blockhash: string): TransactionMessage 
 
 /** Makes the world: always the same chain from the same seed. */
 export async function makeWorld(): Promise<World> {
-  const faulty = await bootFaultyNode({ traffic: 50, slotsPerEpoch: SLOTS_PER_EPOCH, seed: "conformance" });
+  const faulty = await bootFaultyNode({ traffic: 50, slotsPerEpoch: slotsPerEpoch, seed: "conformance" });
   const { node } = faulty;
   await faulty.closeSlots(60);
   await faulty.admin("devnet_skipSlots", 2);
-  await faulty.closeSlots(SLOTS - 60);
+  await faulty.closeSlots(slots - 60);
   const { keys, tokenAccount, legacy, versioned, table } = lookOut(node);
   const { vote, stake } = node.chain.genesis.validators[0];
   const payer = Keypair.fromSeed(new Uint8Array(32).fill(9));

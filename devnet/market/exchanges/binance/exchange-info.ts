@@ -1,14 +1,14 @@
 import type { Market } from "../../venue.ts";
 import { fixed, type Json } from "../number.ts";
 
-export const WEIGHT_PER_MINUTE = 6_000;
+export const weightPerMinute = 6_000;
 
 export function exchangeInfo(markets: readonly Market[], nowMs: number): Json {
   return {
     timezone: "UTC",
     serverTime: nowMs,
     rateLimits: [
-      { rateLimitType: "REQUEST_WEIGHT", interval: "MINUTE", intervalNum: 1, limit: WEIGHT_PER_MINUTE },
+      { rateLimitType: "REQUEST_WEIGHT", interval: "MINUTE", intervalNum: 1, limit: weightPerMinute },
       { rateLimitType: "ORDERS", interval: "SECOND", intervalNum: 10, limit: 100 },
       { rateLimitType: "ORDERS", interval: "DAY", intervalNum: 1, limit: 200_000 },
       { rateLimitType: "RAW_REQUESTS", interval: "MINUTE", intervalNum: 5, limit: 61_000 },

@@ -5,12 +5,12 @@ import { type Json, write } from "../number.ts";
 import { INTERVALS } from "./rest.ts";
 import { candleRow, figures } from "./rows.ts";
 
-const STREAMS_MAX = 1_024;
-const FRAMES_PER_SECOND_MAX = 5;
-const PING_EVERY_MS = 20_000;
-const PONG_WITHIN_MS = 60_000;
-const LIFE_MS = 86_400_000;
-const METHODS = ["SUBSCRIBE", "UNSUBSCRIBE", "LIST_SUBSCRIPTIONS", "SET_PROPERTY", "GET_PROPERTY"];
+const streamsMax = 1_024;
+const framesPerSecondMax = 5;
+const pingEveryMs = 20_000;
+const pongWithinMs = 60_000;
+const lifeMs = 86_400_000;
+const methods = ["SUBSCRIBE", "UNSUBSCRIBE", "LIST_SUBSCRIPTIONS", "SET_PROPERTY", "GET_PROPERTY"];
 
 const isCombined = (session: Session): boolean =>
   session.path.endsWith("/stream") || session.notes.get("combined") === 1;
@@ -24,7 +24,7 @@ export const feed: Feed = {
   open(session, venue) {
     const inPath = session.path.startsWith("/ws/") ? session.path.slice(4).split("/") : [];
     const inQuery = session.query.get("streams")?.split("/") ?? [];
-    for (const name of [...inPath, ...inQuery].slice(0, STREAMS_MAX)) join(session, venue, name);
+    for (const name of [...inPath, ...inQuery].slice(0, streamsMax)) join(session, venue, name);
   },
   message(session, text, venue) {
     if (!countFrame(session, venue)) return;
@@ -32,12 +32,12 @@ export const feed: Feed = {
   },
   beat(session, venue) {
     const now = venue.clock();
-    if (now - session.openedMs >= LIFE_MS) return session.close(1001, "connection life ended");
+    if (now - session.openedMs >= lifeMs) return session.close(1001, "connection life ended");
     const pingMs = session.notes.get("ping") ?? session.openedMs;
-    if (pingMs > session.openedMs && now - Math.max(session.pongMs, session.openedMs) >= PONG_WITHIN_MS) {
+    if (pingMs > session.openedMs && now - Math.max(session.pongMs, session.openedMs) >= pongWithinMs) {
       return session.close(1008, "pong timeout");
     }
-    if (now - pingMs < PING_EVERY_MS) return;
+    if (now - pingMs < pingEveryMs) return;
     session.notes.set("ping", now);
     session.ping(String(now));
   },
@@ -100,8 +100,8 @@ function countFrame(session: Session, venue: Venue): boolean {
   const count = session.notes.get("second") === second ? (session.notes.get("frames") ?? 0) + 1 : 1;
   session.notes.set("second", second);
   session.notes.set("frames", count);
-  if (count > FRAMES_PER_SECOND_MAX) session.close(1008, "Too many requests");
-  return count <= FRAMES_PER_SECOND_MAX;
+  if (count > framesPerSecondMax) session.close(1008, "Too many requests");
+  return count <= framesPerSecondMax;
 }
 
 function reply(session: Session, text: string, venue: Venue): string {
@@ -117,8 +117,8 @@ function reply(session: Session, text: string, venue: Venue): string {
   const isId =
     id === undefined || id === null || typeof id === "string" || (Number.isSafeInteger(id) && Number(id) >= 0);
   if (!isId) return invalid("request ID must be an unsigned integer");
-  if (typeof method !== "string" || !METHODS.includes(method)) {
-    const list = METHODS.map((name) => `\`${name}\``).join(", ");
+  if (typeof method !== "string" || !methods.includes(method)) {
+    const list = methods.map((name) => `\`${name}\``).join(", ");
     return invalid(`unknown variant \`${String(method).slice(0, 64)}\`, expected one of ${list} at line 1 column 28`);
   }
   const echo = typeof id === "string" || typeof id === "number" ? id : null;
@@ -133,7 +133,7 @@ function reply(session: Session, text: string, venue: Venue): string {
     return invalid("params must be a list of texts");
   for (const name of names) {
     if (method === "UNSUBSCRIBE") session.topics.delete(String(name));
-    else if (session.topics.size < STREAMS_MAX) join(session, venue, String(name));
+    else if (session.topics.size < streamsMax) join(session, venue, String(name));
   }
   return write({ result: null, id: echo });
 }

@@ -1,19 +1,19 @@
 import { type Ask, answer, type Exchange } from "../exchange.ts";
 import { Bans, Windows } from "../limits.ts";
-import { WEIGHT_PER_MINUTE } from "./exchange-info.ts";
+import { weightPerMinute } from "./exchange-info.ts";
 import { feed } from "./feed.ts";
 import { rest } from "./rest.ts";
 
-const BAN_MS = 120_000;
+const banMs = 120_000;
 /** Calls over the limit that lead to a ban. */
-const DISREGARDED_MAX = 20;
+const disregardedMax = 20;
 
-const FULL = "Please use WebSocket Streams for live updates to avoid polling the API.";
+const full = "Please use WebSocket Streams for live updates to avoid polling the API.";
 
 /** Binance spot: api.binance.com and stream.binance.com. */
 export function binance(): Exchange {
-  const weights = new Windows({ limit: WEIGHT_PER_MINUTE, windowMs: 60_000 });
-  const bans = new Bans({ after: DISREGARDED_MAX, banMs: BAN_MS });
+  const weights = new Windows({ limit: weightPerMinute, windowMs: 60_000 });
+  const bans = new Bans({ after: disregardedMax, banMs: banMs });
   return {
     id: "binance",
     symbolOf: ({ base, quote }) => `${base}${quote}`,
@@ -28,12 +28,12 @@ export function binance(): Exchange {
     limited(isBan, nowMs) {
       if (!isBan) {
         const wait = Math.ceil((60_000 - (nowMs % 60_000)) / 1_000);
-        const msg = `Too much request weight used; current limit is ${WEIGHT_PER_MINUTE} request weight per 1 MINUTE. ${FULL}`;
+        const msg = `Too much request weight used; current limit is ${weightPerMinute} request weight per 1 MINUTE. ${full}`;
         return answer({ code: -1003, msg }, 429, { "Retry-After": String(wait) });
       }
-      const until = nowMs + BAN_MS;
+      const until = nowMs + banMs;
       const msg = `Way too much request weight used; IP banned until ${until}. Please use WebSocket Streams for live updates to avoid bans.`;
-      return answer({ code: -1003, msg }, 418, { "Retry-After": String(BAN_MS / 1_000) });
+      return answer({ code: -1003, msg }, 418, { "Retry-After": String(banMs / 1_000) });
     },
     busy: () => answer({ code: -1016, msg: "This service is no longer available." }, 503),
     feed,

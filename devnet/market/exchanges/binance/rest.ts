@@ -6,15 +6,15 @@ import { exchangeInfo } from "./exchange-info.ts";
 import { bookRow, candleRow, dayRow, priceRow } from "./rows.ts";
 
 const error = (code: number, msg: string): Answer => answer({ code, msg }, 400);
-const INVALID_SYMBOL = error(-1121, "Invalid symbol.");
-const ILLEGAL_SYMBOL = error(
+const invalidSymbol = error(-1121, "Invalid symbol.");
+const illegalSymbol = error(
   -1100,
   "Illegal characters found in parameter 'symbol'; legal range is '^[A-Z0-9-_.]{1,20}$'.",
 );
-const BOTH = error(-1128, "Combination of optional parameters invalid.");
+const both = error(-1128, "Combination of optional parameters invalid.");
 const SYMBOL = /^[A-Z0-9\-_.]{1,20}$/;
-const SYMBOLS_MAX = 1_000;
-const CANDLES_MAX = 1_000;
+const symbolsMax = 1_000;
+const candlesMax = 1_000;
 
 /** Case matters: 1M is a month. */
 export const INTERVALS: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
@@ -61,21 +61,21 @@ function rows(ask: Ask, venue: Venue, row: (market: Market) => Json): Answer {
 function asked(ask: Ask, venue: Venue, make: (markets: readonly Market[]) => Json): Answer {
   const symbol = ask.query.get("symbol");
   const list = ask.query.get("symbols");
-  if (symbol !== null && list !== null) return BOTH;
+  if (symbol !== null && list !== null) return both;
   if (symbol === null && list === null) return answer(make(venue.markets()));
   const names = symbol === null ? readList(list ?? "") : [symbol];
   if (names === null) return error(-1100, "Illegal characters found in parameter 'symbols'.");
-  if (names.some((name) => !SYMBOL.test(name))) return ILLEGAL_SYMBOL;
+  if (names.some((name) => !SYMBOL.test(name))) return illegalSymbol;
   if (new Set(names).size !== names.length) return error(-1101, "Duplicate values for parameter 'symbols'.");
   const markets = names.flatMap((name) => venue.find(name) ?? []);
   // One bad name fails the whole call.
-  return markets.length === names.length ? answer(make(markets)) : INVALID_SYMBOL;
+  return markets.length === names.length ? answer(make(markets)) : invalidSymbol;
 }
 
 function readList(text: string): string[] | null {
   try {
     const value: unknown = JSON.parse(text);
-    if (!Array.isArray(value) || value.length === 0 || value.length > SYMBOLS_MAX) return null;
+    if (!Array.isArray(value) || value.length === 0 || value.length > symbolsMax) return null;
     const names = value.filter((each): each is string => typeof each === "string");
     return names.length === value.length ? names : null;
   } catch {
@@ -87,16 +87,16 @@ function candles(ask: Ask, venue: Venue, scale: number): Answer {
   const { query } = ask;
   const symbol = query.get("symbol");
   if (symbol === null) return error(-1102, "Mandatory parameter 'symbol' was not sent, was empty/null, or malformed.");
-  if (!SYMBOL.test(symbol)) return ILLEGAL_SYMBOL;
+  if (!SYMBOL.test(symbol)) return illegalSymbol;
   const market = venue.find(symbol);
-  if (market === undefined) return INVALID_SYMBOL;
+  if (market === undefined) return invalidSymbol;
   const interval = INTERVALS.get(query.get("interval") ?? "");
   if (interval === undefined) return error(-1120, "Invalid interval.");
   const [fromMs, untilMs, limit] = ["startTime", "endTime", "limit"].map((name) => wholeOf(query, name));
   if (fromMs === null || untilMs === null || limit === null || (limit !== undefined && limit < 1)) {
     return error(-1100, "Illegal characters found in a parameter.");
   }
-  const max = Math.min(limit ?? 500, CANDLES_MAX);
+  const max = Math.min(limit ?? 500, candlesMax);
   // From a start on the oldest rows are given, else the newest.
   const found = venue.candles(market, interval, { fromMs, untilMs, oldest: fromMs !== undefined }, max);
   const { pricePlaces, sizePlaces } = market.listing;

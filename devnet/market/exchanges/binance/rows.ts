@@ -1,20 +1,20 @@
 import type { View } from "../../process/view.ts";
-import { DAY_MS } from "../../process/view.ts";
+import { dayMs } from "../../process/view.ts";
 import type { Candle } from "../../venue.ts";
 import { changeRatio, fixed, type Json, mean } from "../number.ts";
 
 /** Every number is text with eight decimals, whatever the tick. */
-const PLACES = 8;
+const places = 8;
 
 export function figures(view: View) {
   const { pricePlaces, sizePlaces } = view.listing;
-  const price = (units: number): string => fixed(units, pricePlaces, PLACES);
-  const size = (units: number): string => fixed(units, sizePlaces, PLACES);
+  const price = (units: number): string => fixed(units, pricePlaces, places);
+  const size = (units: number): string => fixed(units, sizePlaces, places);
   const { day, last } = view;
   return {
     change: price(last.price - day.open),
     percent: fixed(changeRatio(view, 5, "round"), 3, 3),
-    mean: mean(day.quote, day.base, pricePlaces, PLACES),
+    mean: mean(day.quote, day.base, pricePlaces, places),
     previous: price(view.previousClose),
     last: price(last.price),
     lastSize: size(last.size),
@@ -26,8 +26,8 @@ export function figures(view: View) {
     high: price(day.high),
     low: price(day.low),
     volume: size(day.base),
-    quoteVolume: fixed(day.quote, pricePlaces + sizePlaces, PLACES),
-    openTime: view.stampMs - DAY_MS,
+    quoteVolume: fixed(day.quote, pricePlaces + sizePlaces, places),
+    openTime: view.stampMs - dayMs,
     closeTime: view.stampMs,
     firstId: view.firstId,
     lastId: last.id,
@@ -77,9 +77,9 @@ export const priceRow = (symbol: string, view: View): Json => ({ symbol, price: 
 /** A flat row where nothing was traded. */
 export function candleRow(candle: Candle, pricePlaces: number, sizePlaces: number, scale: number): Json {
   const { bar } = candle;
-  const price = (units: number): string => fixed(bar.count === 0 ? candle.previousClose : units, pricePlaces, PLACES);
-  const amount = (units: bigint): string => fixed(units, pricePlaces + sizePlaces, PLACES);
-  const size = (units: number): string => fixed(units, sizePlaces, PLACES);
+  const price = (units: number): string => fixed(bar.count === 0 ? candle.previousClose : units, pricePlaces, places);
+  const amount = (units: bigint): string => fixed(units, pricePlaces + sizePlaces, places);
+  const size = (units: number): string => fixed(units, sizePlaces, places);
   return [
     candle.startMs * scale,
     price(bar.open),

@@ -1,15 +1,15 @@
 import type { Trade } from "../../process/tape.ts";
 import type { Market, Venue } from "../../venue.ts";
 import { type Feed, isObject, objectOf, page, type Told, type Topic } from "../exchange.ts";
-import { isDue, newsOf, TRADES_PER_TICK_MAX } from "../news.ts";
+import { isDue, newsOf, tradesPerTickMax } from "../news.ts";
 import { fixed, type Json, literal, plain, write } from "../number.ts";
 
-const CHANNELS_MAX = 1_024;
-const PING_EVERY_MS = 54_000;
-const AGE_MS = 90 * 86_400_000;
+const channelsMax = 1_024;
+const pingEveryMs = 54_000;
+const ageMs = 90 * 86_400_000;
 const LEVELS = 100;
 
-const RECONNECT = write({ event: "bts:request_reconnect", channel: "", data: "" });
+const reconnect = write({ event: "bts:request_reconnect", channel: "", data: "" });
 
 /** No ticker: the price comes with trades, the best prices with the order book. */
 export const feed: Feed = {
@@ -36,19 +36,19 @@ export const feed: Feed = {
       session.topics.delete(channel);
       return session.answer(write({ event: "bts:unsubscription_succeeded", channel, data: {} }));
     }
-    if (session.topics.size >= CHANNELS_MAX) return fail("Too many channels.");
+    if (session.topics.size >= channelsMax) return fail("Too many channels.");
     // A pair that does not exist is acknowledged and stays silent.
     if (market !== undefined) session.topics.set(channel, { key: channel, channel: match[1] ?? "", market });
     session.answer(write({ event: "bts:subscription_succeeded", channel, data: {} }));
   },
-  notice: () => RECONNECT,
+  notice: () => reconnect,
   beat(session, venue) {
     const now = venue.clock();
-    if (now - session.openedMs >= AGE_MS) {
-      session.answer(RECONNECT);
+    if (now - session.openedMs >= ageMs) {
+      session.answer(reconnect);
       return session.close(1000, "age limit");
     }
-    if (now - (session.notes.get("ping") ?? session.openedMs) < PING_EVERY_MS) return;
+    if (now - (session.notes.get("ping") ?? session.openedMs) < pingEveryMs) return;
     session.notes.set("ping", now);
     session.ping("");
   },
@@ -59,7 +59,7 @@ export const feed: Feed = {
 function tradeNews(topic: Topic, told: Told, venue: Venue): string[] {
   const { market } = topic;
   const { contentMs, stampMs } = venue.moment(market);
-  const fresh = venue.tradesAfter(market, told.contentMs, TRADES_PER_TICK_MAX);
+  const fresh = venue.tradesAfter(market, told.contentMs, tradesPerTickMax);
   told.contentMs = Math.max(told.contentMs, contentMs);
   // A market that a fault froze repeats its last trade, at its time or at the running clock's.
   const trades = fresh.length === 0 && venue.isFrozen(market) ? [market.tape.last(contentMs)] : fresh;

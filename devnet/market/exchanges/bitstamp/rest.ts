@@ -5,10 +5,10 @@ import { type Answer, type Ask, answer, page, wholeOf } from "../exchange.ts";
 import { seconds } from "../intervals.ts";
 import { changeRatio, fixed, type Json, mean } from "../number.ts";
 
-const STEPS = [60, 180, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 259_200];
+const steps = [60, 180, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 259_200];
 /** The edge keeps an answer so long. */
-const EDGE_MS = 2_000;
-const HOUR_MS = 3_600_000;
+const edgeMs = 2_000;
+const hourMs = 3_600_000;
 
 const failure = (code: string, reason: string): Answer => answer({ status: "error", reason, code }, 400);
 export const displayOf = ({ listing }: Market): string => `${listing.base}/${listing.quote}`;
@@ -45,13 +45,13 @@ function tickerRow(market: Market, venue: Venue, what: "ticker" | "ticker_hour",
   const { pricePlaces, sizePlaces } = market.listing;
   const price = (units: number): string => fixed(units, pricePlaces, pricePlaces);
   const today = venue.today(market);
-  const hour = market.tape.bar(view.contentMs - HOUR_MS + 1, view.contentMs + 1);
+  const hour = market.tape.bar(view.contentMs - hourMs + 1, view.contentMs + 1);
   // An hour may pass without a trade; it then is as flat as it was.
   if (hour.count === 0) Object.assign(hour, { open: view.last.price, high: view.last.price, low: view.last.price });
   const bar: Bar = what === "ticker" ? view.day : hour;
   const name = displayOf(market);
   return {
-    timestamp: String(Math.floor(view.stampMs / EDGE_MS) * (EDGE_MS / 1_000)),
+    timestamp: String(Math.floor(view.stampMs / edgeMs) * (edgeMs / 1_000)),
     open: price(what === "ticker" ? today.open : hour.open),
     high: price(bar.high),
     low: price(bar.low),
@@ -111,7 +111,7 @@ function describe({ listing }: Market): string {
 /** Oldest first. With `end` and `limit`, `start` has no effect. */
 function candles(ask: Ask, market: Market, venue: Venue): Answer {
   const step = wholeOf(ask.query, "step") ?? 0;
-  if (!STEPS.includes(step)) return failure("400.002", "Invalid step");
+  if (!steps.includes(step)) return failure("400.002", "Invalid step");
   const limit = wholeOf(ask.query, "limit");
   if (limit === undefined || limit === null || limit < 1 || limit > 1_000) return failure("400.002", "Invalid limit");
   const start = wholeOf(ask.query, "start");

@@ -5,9 +5,9 @@ import { newsOf } from "../news.ts";
 import { type Json, plain, write } from "../number.ts";
 import { figures, INTERVALS, indexOf } from "./rest.ts";
 
-const SILENCE_MS = 600_000;
-const ARGS_MAX = 10;
-const ARG_CHARACTERS_MAX = 21_000;
+const silenceMs = 600_000;
+const argsMax = 10;
+const argCharactersMax = 21_000;
 
 /** The public spot endpoint, where every message of a ticker is a snapshot without bid and ask. */
 export const feed: Feed = {
@@ -25,7 +25,7 @@ export const feed: Feed = {
     if (op !== "subscribe" && op !== "unsubscribe") return refuse("Invalid op");
     const args = textsOf(frame?.["args"]);
     if (args === null || args.length === 0) return refuse("Invalid args");
-    if (args.length > ARGS_MAX) return refuse("args size >10");
+    if (args.length > argsMax) return refuse("args size >10");
     const topics: Topic[] = [];
     for (const arg of args) {
       const topic = topicOf(arg, venue);
@@ -34,7 +34,7 @@ export const feed: Feed = {
       topics.push(topic);
     }
     const length = [...session.topics.keys(), ...args].join("").length;
-    if (op === "subscribe" && length > ARG_CHARACTERS_MAX) return refuse("args exceed 21000 characters");
+    if (op === "subscribe" && length > argCharactersMax) return refuse("args exceed 21000 characters");
     session.answer(write({ success: true, ret_msg: op, ...connection, op }));
     for (const topic of topics) {
       if (op === "unsubscribe") session.topics.delete(topic.key);
@@ -45,7 +45,7 @@ export const feed: Feed = {
     }
   },
   beat(session, venue) {
-    if (venue.clock() - session.heardMs >= SILENCE_MS) session.close(1000, "no traffic");
+    if (venue.clock() - session.heardMs >= silenceMs) session.close(1000, "no traffic");
   },
   news: (topic, told, venue) => {
     const what = topic.channel === "orderbook" ? "quotes" : "trades";

@@ -3,15 +3,15 @@ import { Bans, Windows } from "../limits.ts";
 import { feed } from "./feed.ts";
 import { envelope, rest } from "./rest.ts";
 
-const PER_ENDPOINT = 50;
-const PER_ADDRESS = 600;
-const BAN_MS = 600_000;
+const perEndpoint = 50;
+const perAddress = 600;
+const banMs = 600_000;
 
 /** Bybit v5, spot: api.bybit.com and stream.bybit.com. */
 export function bybit(): Exchange {
-  const endpoints = new Windows({ limit: PER_ENDPOINT, windowMs: 1_000 });
-  const addresses = new Windows({ limit: PER_ADDRESS, windowMs: 5_000 });
-  const bans = new Bans({ after: 0, banMs: BAN_MS });
+  const endpoints = new Windows({ limit: perEndpoint, windowMs: 1_000 });
+  const addresses = new Windows({ limit: perAddress, windowMs: 5_000 });
+  const bans = new Bans({ after: 0, banMs: banMs });
   return {
     id: "bybit",
     symbolOf: ({ base, quote }) => `${base}${quote}`,
@@ -22,7 +22,7 @@ export function bybit(): Exchange {
         return { refusal: this.limited(true, nowMs), headers: {} };
       }
       const { used, isAllowed, resetMs } = endpoints.take(`${ask.ip} ${ask.path.slice(0, 64)}`, 1, nowMs);
-      const headers = headersOf(Math.max(0, PER_ENDPOINT - used), resetMs);
+      const headers = headersOf(Math.max(0, perEndpoint - used), resetMs);
       return { refusal: isAllowed ? null : this.limited(false, nowMs), headers };
     },
     limited(isBan, nowMs): Answer {
@@ -35,7 +35,7 @@ export function bybit(): Exchange {
 }
 
 const headersOf = (left: number, resetMs: number) => ({
-  "X-Bapi-Limit": String(PER_ENDPOINT),
+  "X-Bapi-Limit": String(perEndpoint),
   "X-Bapi-Limit-Status": String(left),
   "X-Bapi-Limit-Reset-Timestamp": String(resetMs),
 });

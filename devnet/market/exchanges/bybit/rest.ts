@@ -8,7 +8,7 @@ import { changeRatio, fixed, type Json, plain } from "../number.ts";
 export const envelope = (retCode: number, retMsg: string, result: Json, nowMs: number): Answer =>
   answer({ retCode, retMsg, result, retExtInfo: {}, time: nowMs });
 
-const ROWS_MAX = 1_000;
+const rowsMax = 1_000;
 
 export const INTERVALS: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
   ...[1, 3, 5, 15, 30].map((count) => [`${count}`, minutes(count)] as const),
@@ -133,7 +133,7 @@ function candles(ask: Ask, market: Market, venue: Venue): Json[] | string {
   if (end === null) return "end";
   if (limit === null || (limit !== undefined && limit < 1)) return "limit";
   const { pricePlaces, sizePlaces } = market.listing;
-  const max = Math.min(limit ?? 200, ROWS_MAX);
+  const max = Math.min(limit ?? 200, rowsMax);
   const range = { fromMs: start, untilMs: end, oldest: start !== undefined && end === undefined };
   return venue
     .candles(market, interval, range, max)

@@ -6,8 +6,8 @@ import { isDue, newsOf } from "../news.ts";
 import { type Json, write } from "../number.ts";
 import { figures, tradeTime } from "./rest.ts";
 
-const SUBSCRIBE_WITHIN_MS = 5_000;
-const FRAMES_PER_SECOND_MAX = 100;
+const subscribeWithinMs = 5_000;
+const framesPerSecondMax = 100;
 const CHANNELS = ["ticker", "ticker_batch", "heartbeat", "status"];
 
 type Wish = { readonly channel: string; readonly markets: readonly Market[] };
@@ -44,7 +44,7 @@ export const feed: Feed = {
     }
   },
   beat(session, venue) {
-    const isIdle = !session.notes.has("subscribed") && venue.clock() - session.openedMs >= SUBSCRIBE_WITHIN_MS;
+    const isIdle = !session.notes.has("subscribed") && venue.clock() - session.openedMs >= subscribeWithinMs;
     if (isIdle) session.close(1000, "subscribe within 5 seconds");
   },
   news(topic, told, venue) {
@@ -136,5 +136,5 @@ function countFrame(session: Session, venue: Venue): boolean {
   const count = session.notes.get("second") === second ? (session.notes.get("frames") ?? 0) + 1 : 1;
   session.notes.set("second", second);
   session.notes.set("frames", count);
-  return count <= FRAMES_PER_SECOND_MAX;
+  return count <= framesPerSecondMax;
 }

@@ -4,13 +4,13 @@ import { type Answer, type Ask, answer } from "../exchange.ts";
 import { seconds } from "../intervals.ts";
 import { fixed, type Json, literal, plain } from "../number.ts";
 
-const NOT_FOUND = answer({ message: "NotFound" }, 404);
-const GRANULARITIES = [60, 300, 900, 3_600, 21_600, 86_400];
+const notFound = answer({ message: "NotFound" }, 404);
+const granularities = [60, 300, 900, 3_600, 21_600, 86_400];
 /** Steps between start and end; one row more is answered. */
-const STEPS_MAX = 300;
+const stepsMax = 300;
 
 export function rest(ask: Ask, venue: Venue): Answer {
-  if (ask.method !== "GET") return NOT_FOUND;
+  if (ask.method !== "GET") return notFound;
   if (ask.path === "/time") {
     const now = venue.now();
     return answer({ iso: new Date(now).toISOString(), epoch: literal(plain(now, 3)) });
@@ -18,7 +18,7 @@ export function rest(ask: Ask, venue: Venue): Answer {
   if (ask.path === "/products") return answer(venue.markets().map(product));
   const [, id = "", what] = /^\/products\/([A-Za-z0-9-]{1,20})(?:\/(ticker|stats|candles))?$/.exec(ask.path) ?? [];
   const market = venue.find(id.toUpperCase());
-  if (market === undefined) return NOT_FOUND;
+  if (market === undefined) return notFound;
   if (what === "ticker") return answer(ticker(venue.view(market)));
   if (what === "stats") return answer(stats(market, venue));
   if (what === "candles") return candles(ask, market, venue);
@@ -107,21 +107,21 @@ function moment(text: string | null): number | null | undefined {
 /** Newest first; a stretch without a trade has no row; numbers, with the low before the high and both before the open. */
 function candles(ask: Ask, market: Market, venue: Venue): Answer {
   const granularity = Number(ask.query.get("granularity") ?? "60");
-  if (!GRANULARITIES.includes(granularity)) return answer({ message: "Unsupported granularity" }, 400);
+  if (!granularities.includes(granularity)) return answer({ message: "Unsupported granularity" }, 400);
   const end = moment(ask.query.get("end"));
   const start = moment(ask.query.get("start"));
   if (end === null || start === null) return answer({ message: "Invalid start or end" }, 400);
   const stepMs = granularity * 1_000;
-  const untilMs = end ?? (start === undefined ? venue.now() : start + STEPS_MAX * stepMs);
-  const fromMs = start ?? untilMs - STEPS_MAX * stepMs;
-  if (untilMs - fromMs > STEPS_MAX * stepMs) {
-    const message = `granularity too small for the requested time range. Count of aggregations requested exceeds ${STEPS_MAX}`;
+  const untilMs = end ?? (start === undefined ? venue.now() : start + stepsMax * stepMs);
+  const fromMs = start ?? untilMs - stepsMax * stepMs;
+  if (untilMs - fromMs > stepsMax * stepMs) {
+    const message = `granularity too small for the requested time range. Count of aggregations requested exceeds ${stepsMax}`;
     return answer({ message }, 400);
   }
   const { pricePlaces, sizePlaces } = market.listing;
   const price = (units: number) => literal(plain(units, pricePlaces));
   const rows = venue
-    .candles(market, seconds(granularity), { fromMs, untilMs }, STEPS_MAX + 1)
+    .candles(market, seconds(granularity), { fromMs, untilMs }, stepsMax + 1)
     .filter(({ bar }) => bar.count > 0)
     .map(({ startMs, bar }): Json => {
       const prices = [bar.low, bar.high, bar.open, bar.close].map(price);

@@ -5,8 +5,8 @@ import { isDue, newsOf } from "../news.ts";
 import { type Json, plain, write } from "../number.ts";
 import { candleRow, INTERVALS, tickerRow } from "./rest.ts";
 
-const PAIRS_MAX = 1_024;
-const CHANNELS = ["spot.tickers", "spot.book_ticker", "spot.candlesticks"];
+const pairsMax = 1_024;
+const channels = ["spot.tickers", "spot.book_ticker", "spot.candlesticks"];
 
 export const feed: Feed = {
   frameBytesMax: 65_536,
@@ -23,7 +23,7 @@ export const feed: Feed = {
     if (channel === "spot.ping") {
       return session.pulse(write({ ...times, channel: "spot.pong", event: "", error: null, result: null }));
     }
-    if (typeof channel !== "string" || !CHANNELS.includes(channel)) return fail(2, "unknown channel");
+    if (typeof channel !== "string" || !channels.includes(channel)) return fail(2, "unknown channel");
     if (event !== "subscribe" && event !== "unsubscribe") return fail(2, "unknown event");
     subscribe(session, venue, { channel, event, id: frame["id"], pairs: textsOf(payload), times });
   },
@@ -67,7 +67,7 @@ function subscribe(session: Session, venue: Venue, { channel, event, id, pairs, 
     const outcome = { error: { code: 2, message }, result: { status: "fail" }, requestId: trace };
     session.answer(write({ ...times, ...echo, ...connection, channel, event, payload: pairs, ...outcome }));
   };
-  if (pairs === null || pairs.length === 0 || pairs.length > PAIRS_MAX) return refuse("invalid argument");
+  if (pairs === null || pairs.length === 0 || pairs.length > pairsMax) return refuse("invalid argument");
   const isCandles = channel === "spot.candlesticks";
   const [detail = ""] = pairs;
   if (isCandles && !INTERVALS.has(detail)) return refuse("invalid interval");

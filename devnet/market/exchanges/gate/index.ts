@@ -4,11 +4,11 @@ import { feed } from "./feed.ts";
 import { rest } from "./rest.ts";
 
 const LIMIT = 200;
-const WINDOW_MS = 10_000;
+const windowMs = 10_000;
 
 /** Gate v4 spot: api.gateio.ws. Each endpoint is counted apart. */
 export function gate(): Exchange {
-  const endpoints = new Windows({ limit: LIMIT, windowMs: WINDOW_MS });
+  const endpoints = new Windows({ limit: LIMIT, windowMs: windowMs });
   return {
     id: "gate",
     symbolOf: ({ base, quote }) => `${base}_${quote}`,
@@ -20,7 +20,7 @@ export function gate(): Exchange {
     },
     limited: (_, nowMs) => {
       const body = { label: "TOO_MANY_REQUESTS", message: "Request Rate limit Exceeded" };
-      return answer(body, 429, headersOf(0, (Math.floor(nowMs / WINDOW_MS) + 1) * WINDOW_MS));
+      return answer(body, 429, headersOf(0, (Math.floor(nowMs / windowMs) + 1) * windowMs));
     },
     busy: () => answer({ label: "SERVER_ERROR", message: "Internal Server Error" }, 500),
     feed,

@@ -1,12 +1,12 @@
-import { DAY_MS, type View } from "../../process/view.ts";
+import { dayMs, type View } from "../../process/view.ts";
 import type { Market, Venue } from "../../venue.ts";
 import { type Answer, type Ask, answer, wholeOf } from "../exchange.ts";
 import { days, hours, minutes, months, seconds } from "../intervals.ts";
 import { changeRatio, type Json, plain, rounded } from "../number.ts";
 
 const failure = (label: string, message: string): Answer => answer({ label, message }, 400);
-const NOT_FOUND = answer({ label: "NOT_FOUND", message: "Not Found" }, 404);
-const ROWS_MAX = 1_000;
+const notFound = answer({ label: "NOT_FOUND", message: "Not Found" }, 404);
+const rowsMax = 1_000;
 
 export const INTERVALS: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
   ...[1, 10].map((count) => [`${count}s`, seconds(count)] as const),
@@ -33,7 +33,7 @@ export function rest(ask: Ask, venue: Venue): Answer {
   }
   if (ask.path === "/api/v4/spot/candlesticks") return candles(ask, pair ?? "", venue);
   const id = /^\/api\/v4\/spot\/currency_pairs\/([\w-]{1,32})$/.exec(ask.path)?.[1];
-  if (id === undefined) return NOT_FOUND;
+  if (id === undefined) return notFound;
   const market = venue.find(id);
   return market === undefined ? unknown(id) : answer(pairRow(market));
 }
@@ -105,15 +105,15 @@ function candles(ask: Ask, pair: string, venue: Venue): Answer {
   const market = venue.find(pair);
   if (market === undefined) return unknown(pair);
   const untilMs = to === undefined ? venue.now() : to * 1_000;
-  const lengthMs = "lengthMs" in interval ? interval.lengthMs : 30 * DAY_MS;
+  const lengthMs = "lengthMs" in interval ? interval.lengthMs : 30 * dayMs;
   const isTooBroad =
-    (from !== undefined && untilMs - from * 1_000 > (ROWS_MAX - 1) * lengthMs) || (limit ?? 0) > ROWS_MAX;
+    (from !== undefined && untilMs - from * 1_000 > (rowsMax - 1) * lengthMs) || (limit ?? 0) > rowsMax;
   if (isTooBroad) {
-    const message = `Candlestick range too broad. Maximum ${ROWS_MAX} data points are allowed per request`;
+    const message = `Candlestick range too broad. Maximum ${rowsMax} data points are allowed per request`;
     return failure("INVALID_PARAM_VALUE", message);
   }
   const fromMs = from === undefined ? undefined : from * 1_000;
-  const found = venue.candles(market, interval, { fromMs, untilMs }, fromMs === undefined ? (limit ?? 100) : ROWS_MAX);
+  const found = venue.candles(market, interval, { fromMs, untilMs }, fromMs === undefined ? (limit ?? 100) : rowsMax);
   return answer(found.map((candle) => candleRow(market, candle)));
 }
 

@@ -7,9 +7,9 @@ import { newsOf } from "../news.ts";
 import { changeRatio, fixed, type Json, literal, mean, write } from "../number.ts";
 import { namesOf } from "./names.ts";
 
-const HEARTBEAT_MS = 1_000;
-const SILENCE_MS = 60_000;
-const SYMBOLS_MAX = 1_000;
+const heartbeatMs = 1_000;
+const silenceMs = 60_000;
+const symbolsMax = 1_000;
 
 /** WebSocket v2. */
 export const feed: Feed = {
@@ -36,14 +36,14 @@ export const feed: Feed = {
     const symbols = textsOf(params["symbol"]);
     const channel = params["channel"];
     if (channel !== "ticker" && channel !== "ohlc") return refuse("Channel not supported");
-    if (symbols === null || symbols.length === 0 || symbols.length > SYMBOLS_MAX) return refuse("Symbol(s) not found");
+    if (symbols === null || symbols.length === 0 || symbols.length > symbolsMax) return refuse("Symbol(s) not found");
     const wish: Wish = { method, channel, params, reqId };
     for (const symbol of symbols) subscribe(session, venue, symbol, wish, refuse);
   },
   beat(session, venue) {
     const now = venue.clock();
-    if (now - Math.max(session.heardMs, session.sentMs) >= SILENCE_MS) return session.close(1000, "inactivity");
-    if (session.topics.size > 0 && now - session.sentMs >= HEARTBEAT_MS) session.pulse(write({ channel: "heartbeat" }));
+    if (now - Math.max(session.heardMs, session.sentMs) >= silenceMs) return session.close(1000, "inactivity");
+    if (session.topics.size > 0 && now - session.sentMs >= heartbeatMs) session.pulse(write({ channel: "heartbeat" }));
   },
   news(topic, told, venue) {
     const onQuotes = topic.channel === "ticker" && topic.detail === "bbo";

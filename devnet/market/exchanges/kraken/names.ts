@@ -2,8 +2,8 @@ import type { Listing } from "../../listings.ts";
 import type { Market, Venue } from "../../venue.ts";
 
 /** Old assets carry a letter more, in some places; assets that were added later do not. */
-const OLD_ASSETS: Readonly<Record<string, string>> = { BTC: "XXBT", ETH: "XETH" };
-const OLD_NAMES: Readonly<Record<string, string>> = { BTC: "XBT" };
+const oldAssets: Readonly<Record<string, string>> = { BTC: "XXBT", ETH: "XETH" };
+const oldNames: Readonly<Record<string, string>> = { BTC: "XBT" };
 
 export interface Names {
   /** With which one asks. */
@@ -18,15 +18,15 @@ export interface Names {
 }
 
 export function namesOf({ base, quote }: Listing): Names {
-  const old = OLD_NAMES[base] ?? base;
+  const old = oldNames[base] ?? base;
   const altname = `${old}${quote}`;
   const quoteAsset = quote === "USD" ? "ZUSD" : quote;
-  const isOldPair = quote === "USD" && OLD_ASSETS[base] !== undefined;
-  const key = isOldPair ? `${OLD_ASSETS[base]}ZUSD` : base === "USDT" && quote === "USD" ? "USDTZUSD" : altname;
+  const isOldPair = quote === "USD" && oldAssets[base] !== undefined;
+  const key = isOldPair ? `${oldAssets[base]}ZUSD` : base === "USDT" && quote === "USD" ? "USDTZUSD" : altname;
   const rest = {
     wsname: `${old}/${quote}`,
     display: `${base}/${quote}`,
-    base: OLD_ASSETS[base] ?? base,
+    base: oldAssets[base] ?? base,
     quote: quoteAsset,
   };
   return { altname, key, ...rest };

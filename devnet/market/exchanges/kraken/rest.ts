@@ -8,13 +8,13 @@ import { find, namesOf } from "./names.ts";
 
 /** Errors come with status 200. */
 const error = (text: string): Answer => answer({ error: [text] });
-const UNKNOWN_PAIR = error("EQuery:Unknown asset pair");
-const INVALID = error("EGeneral:Invalid arguments");
+const unknownPair = error("EQuery:Unknown asset pair");
+const invalid = error("EGeneral:Invalid arguments");
 const success = (result: Json): Answer => answer({ error: [], result });
 
 const INTERVALS = [1, 5, 15, 30, 60, 240, 1_440, 10_080, 21_600];
-const ROWS_MAX = 720;
-const NAMES_MAX = 500;
+const rowsMax = 720;
+const namesMax = 500;
 
 export function rest(ask: Ask, venue: Venue): Answer {
   if (ask.method !== "GET" && ask.method !== "POST") return page(405, "Method Not Allowed");
@@ -50,11 +50,11 @@ function pairs(ask: Ask, venue: Venue, row: (market: Market) => Json): Answer {
   if (asked === null) {
     return success(Object.fromEntries(venue.markets().map((each) => [namesOf(each.listing)[shown], row(each)])));
   }
-  const names = asked.split(",", NAMES_MAX);
+  const names = asked.split(",", namesMax);
   const found = names.map((name) => find(venue, name));
   const rows: [string, Json][] = [];
   for (const each of found) {
-    if (each === null) return UNKNOWN_PAIR;
+    if (each === null) return unknownPair;
     rows.push([shown === "display" ? namesOf(each.market.listing).display : each.key, row(each.market)]);
   }
   return success(Object.fromEntries(rows));
@@ -137,15 +137,15 @@ function candles(ask: Ask, venue: Venue): Answer {
   const { query } = ask;
   const interval = wholeOf(query, "interval") ?? (query.has("interval") ? null : 1);
   const since = wholeOf(query, "since");
-  if (interval === null || !INTERVALS.includes(interval) || since === null) return INVALID;
+  if (interval === null || !INTERVALS.includes(interval) || since === null) return invalid;
   const found = find(venue, query.get("pair") ?? "");
-  if (found === null) return UNKNOWN_PAIR;
+  if (found === null) return unknownPair;
   const { listing } = found.market;
   const { pricePlaces, sizePlaces } = listing;
   const cut = interval === 10_080 ? weeksFromThursday : minutes(interval);
   const fromMs = since === undefined ? undefined : since * 1_000;
   const rows = venue
-    .candles(found.market, cut, { fromMs }, ROWS_MAX + 1)
+    .candles(found.market, cut, { fromMs }, rowsMax + 1)
     .map(({ startMs, bar, previousClose }): Json => {
       const price = (units: number): string => fixed(bar.count === 0 ? previousClose : units, pricePlaces, pricePlaces);
       const vwap = bar.count === 0 ? "0.0" : mean(bar.quote, bar.base, pricePlaces, pricePlaces);

@@ -2,12 +2,12 @@ import type { Market, Venue } from "../../venue.ts";
 import { answer, type Feed, objectOf, page, type Session, type Topic } from "../exchange.ts";
 import { isDue, newsOf } from "../news.ts";
 import { type Json, literal, plain, write } from "../number.ts";
-import { PING_INTERVAL_MS, PING_TIMEOUT_MS, sequenceOf, TYPES } from "./rest.ts";
+import { pingIntervalMs, pingTimeoutMs, sequenceOf, types } from "./rest.ts";
 import type { Tokens } from "./tokens.ts";
 
-const SYMBOLS_PER_TOPIC_MAX = 100;
-const TOPICS_MAX = 400;
-const FRAMES_PER_TEN_SECONDS_MAX = 100;
+const symbolsPerTopicMax = 100;
+const topicsMax = 400;
+const framesPerTenSecondsMax = 100;
 
 export function feedOf(tokens: Tokens): Feed {
   return {
@@ -25,7 +25,7 @@ export function feedOf(tokens: Tokens): Feed {
     message,
     beat(session, venue) {
       const pingMs = session.notes.get("ping") ?? session.openedMs;
-      if (venue.clock() - pingMs >= PING_INTERVAL_MS + PING_TIMEOUT_MS) session.close(1000, "ping timeout");
+      if (venue.clock() - pingMs >= pingIntervalMs + pingTimeoutMs) session.close(1000, "ping timeout");
     },
     news(topic, told, venue) {
       if (topic.channel === "snapshot" && !isDue(told, 2_000, venue)) return [];
@@ -65,7 +65,7 @@ function message(session: Session, text: string, venue: Venue) {
   // Whatever the id was, it comes back as a text.
   const id = typeof given === "string" ? given.slice(0, 128) : typeof given === "number" ? String(given) : "";
   const fail = (code: number, data: string): void => session.answer(write({ id, type: "error", code, data }));
-  if (count > FRAMES_PER_TEN_SECONDS_MAX) return fail(509, "exceed max permits per second");
+  if (count > framesPerTenSecondsMax) return fail(509, "exceed max permits per second");
   if (frame === null) return fail(400, "Bad Request");
   if (frame["type"] === "ping") {
     session.notes.set("ping", venue.clock());
@@ -77,9 +77,9 @@ function message(session: Session, text: string, venue: Venue) {
   const [, kind, list = ""] = /^\/market\/(ticker|snapshot|candles):([\w,-]{1,4096})$/.exec(topic) ?? [];
   if (kind === undefined) return fail(404, `topic ${topic.slice(0, 128)} is not found`);
   const names = list.split(",");
-  if (names.length > SYMBOLS_PER_TOPIC_MAX) return fail(400, "exceed max symbols per topic");
+  if (names.length > symbolsPerTopicMax) return fail(400, "exceed max symbols per topic");
   const topics = names.flatMap((name) => topicsOf(kind, name, venue));
-  if (type === "subscribe" && session.topics.size + topics.length > TOPICS_MAX)
+  if (type === "subscribe" && session.topics.size + topics.length > topicsMax)
     return fail(509, "exceed max subscription count limitation of 400 per session");
   for (const each of topics) {
     if (type === "subscribe") session.topics.set(each.key, each);
@@ -95,7 +95,7 @@ function topicsOf(kind: string, name: string, venue: Venue): Topic[] {
   }
   const [symbol = "", type] = kind === "candles" ? name.split("_") : [name];
   const market = venue.find(symbol);
-  if (market === undefined || (kind === "candles" && !TYPES.has(type ?? ""))) return [];
+  if (market === undefined || (kind === "candles" && !types.has(type ?? ""))) return [];
   return [{ key: `${kind}:${name}`, channel: kind, market, ...(type !== undefined && { detail: type }) }];
 }
 
@@ -125,7 +125,7 @@ function snapshotFrame(market: Market, venue: Venue): string {
 /** The time is in nanoseconds, which no double holds. */
 function candleFrames(topic: Topic, venue: Venue): string[] {
   const { market, detail = "" } = topic;
-  const interval = TYPES.get(detail);
+  const interval = types.get(detail);
   const [candle] = interval === undefined ? [] : venue.candles(market, interval, {}, 1);
   if (candle === undefined) return [];
   const { pricePlaces, sizePlaces } = market.listing;

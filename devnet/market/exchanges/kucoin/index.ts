@@ -5,11 +5,11 @@ import { rest } from "./rest.ts";
 import { Tokens } from "./tokens.ts";
 
 const POOL = 2_000;
-const WINDOW_MS = 30_000;
+const windowMs = 30_000;
 
 /** KuCoin classic spot: api.kucoin.com, whose bullet-public names the stream. */
 export function kucoin(options: { readonly seed: string }): Exchange {
-  const pool = new Windows({ limit: POOL, windowMs: WINDOW_MS });
+  const pool = new Windows({ limit: POOL, windowMs: windowMs });
   const tokens = new Tokens(options);
   return {
     id: "kucoin",
@@ -21,7 +21,7 @@ export function kucoin(options: { readonly seed: string }): Exchange {
       return { refusal: isAllowed ? null : this.limited(false, nowMs), headers };
     },
     limited: (_, nowMs) => {
-      return answer({ code: "429000", msg: "Too Many Requests" }, 429, headersOf(0, WINDOW_MS - (nowMs % WINDOW_MS)));
+      return answer({ code: "429000", msg: "Too Many Requests" }, 429, headersOf(0, windowMs - (nowMs % windowMs)));
     },
     busy: () => answer({ code: "230005", msg: "The system is busy." }, 503),
     feed: feedOf(tokens),

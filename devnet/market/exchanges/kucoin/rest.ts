@@ -8,13 +8,13 @@ import type { Tokens } from "./tokens.ts";
 const success = (data: Json): Answer => answer({ code: "200000", data });
 const failure = (code: string, msg: string, status = 200): Answer => answer({ msg, code }, status);
 
-export const PING_INTERVAL_MS = 18_000;
-export const PING_TIMEOUT_MS = 10_000;
-const ROWS_MAX = 1_500;
+export const pingIntervalMs = 18_000;
+export const pingTimeoutMs = 10_000;
+const rowsMax = 1_500;
 /** The list of all tickers is made anew only so often. */
-const SNAPSHOT_MS = 2_000;
+const snapshotMs = 2_000;
 
-export const TYPES: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
+export const types: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
   ...[1, 3, 5, 15, 30].map((count) => [`${count}min`, minutes(count)] as const),
   ...[1, 2, 4, 6, 8, 12].map((count) => [`${count}hour`, hours(count)] as const),
   ["1day", days(1)],
@@ -28,7 +28,7 @@ export function rest(ask: Ask, venue: Venue, tokens: Tokens): Answer {
   if (path === "/api/v1/bullet-public") {
     if (ask.method !== "POST") return failure("405000", "Request method not supported", 405);
     const server = { endpoint: `ws://${ask.host}/`, encrypt: false, protocol: "websocket" };
-    const life = { pingInterval: PING_INTERVAL_MS, pingTimeout: PING_TIMEOUT_MS };
+    const life = { pingInterval: pingIntervalMs, pingTimeout: pingTimeoutMs };
     return success({ token: tokens.issue(venue.clock()), instanceServers: [{ ...server, ...life }] });
   }
   if (ask.method !== "GET") return failure("405000", "Request method not supported", 405);
@@ -85,7 +85,7 @@ function allTickers(venue: Venue): Json {
     const { symbol } = market;
     return { symbol, symbolName: symbol, ...figures(venue.view(market)) };
   });
-  return { time: Math.floor(venue.now() / SNAPSHOT_MS) * SNAPSHOT_MS, ticker };
+  return { time: Math.floor(venue.now() / snapshotMs) * snapshotMs, ticker };
 }
 
 /** Greater is newer, with gaps. */
@@ -131,7 +131,7 @@ function symbolRow({ listing, symbol }: Market): Json {
 
 /** Newest first; open, CLOSE, high, low; a stretch without a trade has no row. */
 function candles(ask: Ask, market: Market, venue: Venue): Answer {
-  const interval = TYPES.get(ask.query.get("type") ?? "");
+  const interval = types.get(ask.query.get("type") ?? "");
   const startAt = wholeOf(ask.query, "startAt");
   const endAt = wholeOf(ask.query, "endAt");
   if (interval === undefined) return failure("400100", "type is invalid");
@@ -141,7 +141,7 @@ function candles(ask: Ask, market: Market, venue: Venue): Answer {
     fromMs: startAt === undefined || startAt === 0 ? undefined : startAt * 1_000,
     untilMs: endAt === undefined || endAt === 0 ? undefined : endAt * 1_000,
   };
-  const found = venue.candles(market, interval, range, ROWS_MAX).filter(({ bar }) => bar.count > 0);
+  const found = venue.candles(market, interval, range, rowsMax).filter(({ bar }) => bar.count > 0);
   return success(
     found.toReversed().map(({ startMs, bar }) => {
       const prices = [bar.open, bar.close, bar.high, bar.low].map((units) => plain(units, pricePlaces));

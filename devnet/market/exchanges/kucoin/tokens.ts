@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
-const LIFE_MS = 86_400_000;
+const lifeMs = 86_400_000;
 /** Tokens that are good at once; the oldest is forgotten beyond. */
-const TOKENS_MAX = 4_096;
+const tokensMax = 4_096;
 
 /** What a client presents to open a stream. */
 export class Tokens {
@@ -19,12 +19,12 @@ export class Tokens {
     const token = createHash("sha512").update(`${this.#seed}/token/${this.#count}`).digest("base64url");
     this.#issued.set(token, nowMs);
     const [oldest] = this.#issued.keys();
-    if (this.#issued.size > TOKENS_MAX && oldest !== undefined) this.#issued.delete(oldest);
+    if (this.#issued.size > tokensMax && oldest !== undefined) this.#issued.delete(oldest);
     return token;
   }
 
   isGood(token: string, nowMs: number): boolean {
     const issuedMs = this.#issued.get(token);
-    return issuedMs !== undefined && nowMs - issuedMs < LIFE_MS;
+    return issuedMs !== undefined && nowMs - issuedMs < lifeMs;
   }
 }

@@ -5,10 +5,10 @@ import { newsOf } from "../news.ts";
 import { type Json, write } from "../number.ts";
 import { tickerRow } from "./rest.ts";
 
-const SILENCE_MS = 30_000;
-const ARGS_MAX = 480;
-const REQUESTS_PER_HOUR_MAX = 480;
-const HOUR_MS = 3_600_000;
+const silenceMs = 30_000;
+const argsMax = 480;
+const requestsPerHourMax = 480;
+const hourMs = 3_600_000;
 
 const connectionId = (session: Session, venue: Venue): string =>
   mix(seedOf(venue.seed), session.number, 11).toString(16).padStart(8, "0");
@@ -29,17 +29,17 @@ export const feed: Feed = {
       (op !== "subscribe" && op !== "unsubscribe") ||
       !Array.isArray(args) ||
       args.length === 0 ||
-      args.length > ARGS_MAX
+      args.length > argsMax
     ) {
       return session.answer(
         write({ event: "error", code: "60012", msg: `Invalid request: ${text.slice(0, 512)}`, connId }),
       );
     }
-    const hour = Math.floor(venue.now() / HOUR_MS);
+    const hour = Math.floor(venue.now() / hourMs);
     const asked = session.notes.get("hour") === hour ? (session.notes.get("requests") ?? 0) + 1 : 1;
     session.notes.set("hour", hour);
     session.notes.set("requests", asked);
-    if (asked > REQUESTS_PER_HOUR_MAX) return fail("60014", "Requests too frequent");
+    if (asked > requestsPerHourMax) return fail("60014", "Requests too frequent");
     const id = frame?.["id"];
     const echo = typeof id === "string" ? { id } : {};
     // A bad argument does not undo the good ones of the same frame.
@@ -68,7 +68,7 @@ export const feed: Feed = {
     return write({ event: "notice", code: "64008", msg, connId: connectionId(session, venue) });
   },
   beat(session, venue) {
-    const isQuiet = venue.clock() - Math.max(session.heardMs, session.sentMs) >= SILENCE_MS;
+    const isQuiet = venue.clock() - Math.max(session.heardMs, session.sentMs) >= silenceMs;
     if (isQuiet) session.close(4004, "No data received in 30s.");
   },
   news(topic, told, venue) {

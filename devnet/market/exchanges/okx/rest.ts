@@ -1,39 +1,39 @@
 import type { Market, Venue } from "../../venue.ts";
 import { type Answer, type Ask, answer, wholeOf } from "../exchange.ts";
-import { days, EIGHT_HOURS_EAST_MS, hours, minutes, months, weeks } from "../intervals.ts";
+import { days, eightHoursEastMs, hours, minutes, months, weeks } from "../intervals.ts";
 import { fixed, type Json, plain } from "../number.ts";
 
 const success = (data: Json): Answer => answer({ code: "0", msg: "", data });
 /** Status 200, and the members in this order. */
-const UNKNOWN = answer({
+const unknown = answer({
   code: "51001",
   data: [],
   msg: "Instrument ID, Instrument ID code, or Spread ID doesn't exist.",
 });
 const wrong = (name: string): Answer => answer({ code: "51000", data: [], msg: `Parameter ${name} error` }, 400);
 /** Here the code is a number. */
-const NO_ROUTE = answer(
+const noRoute = answer(
   { code: 404, data: {}, detailMsg: "", error_code: "404", error_message: "Not Found", msg: "Not Found" },
   404,
 );
 /** Candles and history candles give so many rows of so many at most. */
 const ROWS_MAX = 300;
-const HISTORY_ROWS_MAX = 100;
+const historyRowsMax = 100;
 
-const EAST = EIGHT_HOURS_EAST_MS;
+const east = eightHoursEastMs;
 /** From six hours on a bar opens by the clock of UTC+8, but for those that say utc. */
-const BARS: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
+const bars: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
   ...[1, 3, 5, 15, 30].map((count) => [`${count}m`, minutes(count)] as const),
   ...[1, 2, 4].map((count) => [`${count}H`, hours(count)] as const),
-  ...[6, 12].flatMap((count) => [[`${count}H`, hours(count, EAST)] as const, [`${count}Hutc`, hours(count)] as const]),
-  ...[1, 2, 3].flatMap((count) => [[`${count}D`, days(count, EAST)] as const, [`${count}Dutc`, days(count)] as const]),
-  ["1W", weeks(EAST)],
+  ...[6, 12].flatMap((count) => [[`${count}H`, hours(count, east)] as const, [`${count}Hutc`, hours(count)] as const]),
+  ...[1, 2, 3].flatMap((count) => [[`${count}D`, days(count, east)] as const, [`${count}Dutc`, days(count)] as const]),
+  ["1W", weeks(east)],
   ["1Wutc", weeks()],
-  ...[1, 3].flatMap((count) => [[`${count}M`, months(count, EAST)] as const, [`${count}Mutc`, months(count)] as const]),
+  ...[1, 3].flatMap((count) => [[`${count}M`, months(count, east)] as const, [`${count}Mutc`, months(count)] as const]),
 ]);
 
 export function rest(ask: Ask, venue: Venue): Answer {
-  if (ask.method !== "GET") return NO_ROUTE;
+  if (ask.method !== "GET") return noRoute;
   const { query } = ask;
   switch (ask.path) {
     case "/api/v5/public/time":
@@ -47,7 +47,7 @@ export function rest(ask: Ask, venue: Venue): Answer {
     case "/api/v5/market/ticker": {
       const market = venue.find(query.get("instId") ?? "");
       if (!query.has("instId")) return wrong("instId");
-      return market === undefined ? UNKNOWN : success([tickerRow(market, venue)]);
+      return market === undefined ? unknown : success([tickerRow(market, venue)]);
     }
     case "/api/v5/market/tickers":
       if (query.get("instType") === "SPOT") return success(venue.markets().map((market) => tickerRow(market, venue)));
@@ -55,9 +55,9 @@ export function rest(ask: Ask, venue: Venue): Answer {
     case "/api/v5/market/candles":
       return candles(ask, venue, ROWS_MAX);
     case "/api/v5/market/history-candles":
-      return candles(ask, venue, HISTORY_ROWS_MAX);
+      return candles(ask, venue, historyRowsMax);
     default:
-      return NO_ROUTE;
+      return noRoute;
   }
 }
 
@@ -94,7 +94,7 @@ export function tickerRow(market: Market, venue: Venue, isStream = false): Json 
 function instruments(ask: Ask, venue: Venue): Answer {
   const id = ask.query.get("instId");
   const markets = id === null ? venue.markets() : [venue.find(id)].filter((market) => market !== undefined);
-  if (markets.length === 0) return UNKNOWN;
+  if (markets.length === 0) return unknown;
   return success(
     markets.map(({ listing, symbol }) => {
       const lot = fixed(1, listing.sizePlaces, listing.sizePlaces);
@@ -114,7 +114,7 @@ function instruments(ask: Ask, venue: Venue): Answer {
 function candles(ask: Ask, venue: Venue, rowsMax: number): Answer {
   const { query } = ask;
   if (!query.has("instId")) return wrong("instId");
-  const interval = BARS.get(query.get("bar") ?? "1m");
+  const interval = bars.get(query.get("bar") ?? "1m");
   if (interval === undefined) return wrong("bar");
   const after = wholeOf(query, "after");
   const before = wholeOf(query, "before");
@@ -123,7 +123,7 @@ function candles(ask: Ask, venue: Venue, rowsMax: number): Answer {
   if (before === null) return wrong("before");
   if (limit === null || (limit !== undefined && limit < 1)) return wrong("limit");
   const market = venue.find(query.get("instId") ?? "");
-  if (market === undefined) return UNKNOWN;
+  if (market === undefined) return unknown;
   const range = {
     fromMs: before === undefined ? undefined : before + 1,
     untilMs: after === undefined ? undefined : after - 1,

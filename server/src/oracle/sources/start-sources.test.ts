@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { seededRandom, systemClock } from "@sluice/lib";
 import { startMarket } from "../../../../devnet/market/market.ts";
-import { DEFAULT_OPTIONS } from "../../../../devnet/market/options.ts";
+import { defaultOptions } from "../../../../devnet/market/options.ts";
 import type { Tick } from "../tick.ts";
 import { sourceCadenceMs, startSources } from "./index.ts";
 import type { SourceEvents } from "./source-events.ts";
@@ -26,7 +26,7 @@ test("sources run by themselves until they are disposed of, and those that are n
     sleep: () => Promise.resolve(),
     every: () => ({ [Symbol.dispose]: nothing }),
   };
-  await using market = startMarket({ ...DEFAULT_OPTIONS, tickMs: 0, symbols: ["BTC", "ETH"] }, { clock });
+  await using market = startMarket({ ...defaultOptions, tickMs: 0, symbols: ["BTC", "ETH"] }, { clock });
   const ticks: Tick[] = [];
   let heard = nothing;
   const onTick = (tick: Tick): void => {

@@ -1,6 +1,6 @@
 import { ManualClock, seededRandom } from "@sluice/lib";
 import { type RunningMarket, startMarket } from "../../../../../devnet/market/market.ts";
-import { DEFAULT_OPTIONS } from "../../../../../devnet/market/options.ts";
+import { defaultOptions } from "../../../../../devnet/market/options.ts";
 import { ASSETS } from "../../../../../devnet/market/process/assets.ts";
 import type { Tick } from "../../tick.ts";
 import { exchanges } from "../exchanges/index.ts";
@@ -26,7 +26,7 @@ export class World implements AsyncDisposable {
     const clock = new ManualClock(options.startMs);
     this.clock = clock;
     this.market = startMarket(
-      { ...DEFAULT_OPTIONS, seed: "sources", tickMs: 0, symbols: options.symbols },
+      { ...defaultOptions, seed: "sources", tickMs: 0, symbols: options.symbols },
       {
         clock: {
           now: () => clock.now(),
