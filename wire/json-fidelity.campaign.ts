@@ -1,10 +1,8 @@
-import { CampaignRandom, mutate } from "./campaign-random.ts";
-import { canonicalJson } from "./json/canonical.ts";
 import { sliceEnvelope } from "./json/envelope.ts";
 import { parseJsonExact } from "./json/parse.ts";
-import { defaultMaxDepth } from "./json/scan.ts";
-import { isJson } from "./json/slice.ts";
-import { stringifyJsonExact } from "./json/stringify.ts";
+import { defaultMaxDepth, isJson } from "./json/scan.ts";
+import { canonicalJson, stringifyJsonExact } from "./json/stringify.ts";
+import { CampaignRandom, mutate } from "./testing/campaign-random.ts";
 
 /** Bytes that mean something to JSON, to UTF-8 and to the scanner's words of four. */
 const alphabet = new TextEncoder().encode('{}[]",:\\/ \n\t0159.-+eEutrfnaldb2é\u{1f600}\u007f\u0000\u001f');

@@ -4,19 +4,15 @@
  * refuses the others.
  */
 
-/** Why a length could not be read. */
-export type ShortVecFault = "TRUNCATED" | "NON_CANONICAL_LENGTH";
-
-export type ShortVecRead =
-  | { readonly ok: true; readonly value: number; readonly next: number }
-  | { readonly ok: false; readonly fault: ShortVecFault };
-
+/** The bytes end inside the length. */
 export const shortVecTruncated = -1;
+/** The length is padded, longer than three bytes, or above 65535. */
 export const shortVecNonCanonical = -2;
 
 /**
- * The allocation-free form, for the transaction parser: value * 4 + width in bytes, or one of the two negative faults.
- * Reads no byte at or after `end`.
+ * Reads the length at `offset` without allocating. Reads no byte at or after `end`.
+ *
+ * @returns value * 4 + width in bytes, or one of the two negative faults
  */
 export function readShortVecPacked(bytes: Uint8Array, offset: number, end: number): number {
   if (offset >= end) return shortVecTruncated;
@@ -32,22 +28,14 @@ export function readShortVecPacked(bytes: Uint8Array, offset: number, end: numbe
   return ((first & 0x7f) | ((second & 0x7f) << 7) | (third << 14)) * 4 + 3;
 }
 
-/** Reads the length at `offset`; `next` is the offset after it. */
-export function readShortVec(bytes: Uint8Array, offset: number, end: number = bytes.length): ShortVecRead {
-  const packed = readShortVecPacked(bytes, offset, end);
-  if (packed === shortVecTruncated) return { ok: false, fault: "TRUNCATED" };
-  if (packed === shortVecNonCanonical) return { ok: false, fault: "NON_CANONICAL_LENGTH" };
-  return { ok: true, value: packed >> 2, next: offset + (packed & 3) };
-}
-
-/** How many bytes the length takes: 1 to 3. */
-export function shortVecSize(value: number): number {
-  return value < 0x80 ? 1 : value < 0x4000 ? 2 : 3;
-}
-
-/** Writes the length at `offset` and gives the offset after it. Throws RangeError outside of 0..65535. */
+/**
+ * Writes the length at `offset`.
+ *
+ * @returns the offset after it
+ * @throws {RangeError} when the value is not an integer from 0 to 65535
+ */
 export function writeShortVec(bytes: Uint8Array, offset: number, value: number): number {
-  if (!Number.isInteger(value) || value < 0 || value > 0xffff) throw new RangeError(`${value} is no u16`);
+  if (!Number.isInteger(value) || value < 0 || value > 0xffff) throw new RangeError(`${value} is not a u16`);
   let rest = value;
   let at = offset;
   while (rest >= 0x80) {

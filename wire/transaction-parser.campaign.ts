@@ -1,6 +1,6 @@
-import { CampaignRandom, mutate } from "./campaign-random.ts";
-import { disagreementWithKit } from "./transaction/kit-agreement.ts";
-import { kitTransaction } from "./transaction/kit-corpus.ts";
+import { CampaignRandom, mutate } from "./testing/campaign-random.ts";
+import { disagreementWithKit } from "./testing/kit-agreement.ts";
+import { kitTransaction } from "./testing/kit-corpus.ts";
 
 /** Bytes that mean something to the format: counts, continuation bits, versions. */
 const alphabet = [0, 1, 2, 3, 12, 13, 32, 63, 64, 65, 0x7f, 0x80, 0x81, 0x82, 0xff];

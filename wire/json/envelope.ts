@@ -1,5 +1,4 @@
-import { defaultMaxDepth, jsonBytes, skipSpace, skipString, skipValue } from "./scan.ts";
-import { skipDocument } from "./slice.ts";
+import { defaultMaxDepth, jsonBytes, skipDocument, skipSpace, skipString, skipValue } from "./scan.ts";
 
 export type EnvelopeFault =
   | "NOT_JSON"

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { canonicalJson } from "./canonical.ts";
 import { parseJsonExact } from "./parse.ts";
-import { type JsonValue, stringifyJsonExact } from "./stringify.ts";
+import { canonicalJson, type JsonValue, stringifyJsonExact } from "./stringify.ts";
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -221,3 +221,14 @@ export function skipValue(json: JsonBytes, position: number, depth: number = 0):
     }
   }
 }
+
+/** Whether one value starts at `position` and nothing but white space follows it. */
+export function skipDocument(json: JsonBytes, position: number): boolean {
+  const end = skipValue(json, position);
+  return end >= 0 && skipSpace(json.bytes, end) === json.bytes.length;
+}
+
+/** Whether the bytes are one JSON text: strict grammar, UTF-8, bounded depth. */
+export function isJson(bytes: Uint8Array, maxDepth: number = defaultMaxDepth): boolean {
+  return skipDocument(jsonBytes(bytes, maxDepth), skipSpace(bytes, 0));
+}

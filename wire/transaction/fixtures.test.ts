@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { createPublicKey, verify } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { decodeAddress, decodeBase58, decodeSignature } from "../base58.ts";
+import { disagreementWithKit } from "../testing/kit-agreement.ts";
 import type { MessageParts } from "./encode.ts";
 import { encodeTransaction } from "./encode.ts";
-import { disagreementWithKit } from "./kit-agreement.ts";
+import type { Transaction } from "./message.ts";
 import { parseTransaction } from "./parse.ts";
-import type { Transaction } from "./transaction.ts";
 
 /** Real transactions lie beside the repository; they are read in place and not copied into it. */
 const directory = new URL("../../../shared/fixtures/transactions/", import.meta.url);

@@ -10,7 +10,21 @@ export {
   type LookupParts,
   type MessageParts,
 } from "./encode.ts";
-export { type TransactionFault, type TransactionRefusal, transactionFaults, transactionLimits } from "./faults.ts";
-export type { AddressLookup, Instruction, Message, TransactionConfig, TransactionVersion } from "./message.ts";
-export { type ParsedMessage, type ParsedTransaction, parseMessage, parseTransaction } from "./parse.ts";
-export type { Transaction } from "./transaction.ts";
+export type {
+  AddressLookup,
+  Instruction,
+  Message,
+  Transaction,
+  TransactionConfig,
+  TransactionVersion,
+} from "./message.ts";
+export {
+  type ParsedMessage,
+  type ParsedTransaction,
+  parseMessage,
+  parseTransaction,
+  type TransactionFault,
+  type TransactionRefusal,
+  transactionFaults,
+  transactionLimits,
+} from "./parse.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { encodeBase58 } from "../base58.ts";
 import { encodeMessage, encodeTransaction, type MessageParts } from "./encode.ts";
-import { transactionFaults } from "./faults.ts";
-import { parseMessage, parseTransaction } from "./parse.ts";
+import { parseMessage, parseTransaction, transactionFaults } from "./parse.ts";
 
 const key = (fill: number): Uint8Array => new Uint8Array(32).fill(fill);
 const signature = (fill: number): Uint8Array => new Uint8Array(64).fill(fill);

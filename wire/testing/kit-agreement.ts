@@ -5,11 +5,10 @@ import {
   getTransactionEncoder,
   type ReadonlyUint8Array,
 } from "@solana/kit";
-import { encodeTransaction } from "./encode.ts";
-import type { TransactionFault } from "./faults.ts";
-import type { Message } from "./message.ts";
-import { parseMessage, parseTransaction } from "./parse.ts";
-import type { Transaction } from "./transaction.ts";
+import { encodeTransaction } from "../transaction/encode.ts";
+import type { Message, Transaction } from "../transaction/message.ts";
+import type { TransactionFault } from "../transaction/parse.ts";
+import { parseMessage, parseTransaction } from "../transaction/parse.ts";
 
 /** Holds our reading of a transaction against @solana/kit's, for tests and campaigns. */
 

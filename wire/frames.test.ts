@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { ByteReader } from "../bytes.ts";
-import { type Frame, FrameSplitter, FrameWriter } from "./index.ts";
+import { ByteReader } from "./bytes.ts";
+import { type Frame, FrameSplitter, FrameWriter } from "./frames.ts";
 
 const bytes = fc.uint8Array({ maxLength: 70_000 });
 const frames = fc.array(

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { isJson, sliceObject } from "./slice.ts";
+import { isJson } from "./scan.ts";
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
-const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 describe("the scanner", () => {
   /** What JSON.parse thinks of bytes that must be UTF-8. */
@@ -120,27 +119,5 @@ describe("the scanner", () => {
     expect(isJson(buffer.subarray(0, 301))).toBe(false);
     expect(isJson(buffer.subarray(1))).toBe(false);
     expect(isJson(buffer)).toBe(true);
-  });
-});
-
-describe("sliceObject", () => {
-  test("an object's members come in order, duplicates included", () => {
-    const bytes = utf8(' { "id" : 18446744073709551615 , "a\\"" : {} ,"id":null}\n');
-    const slice = sliceObject(bytes);
-    if (slice.kind !== "members") throw new Error(slice.kind);
-    expect(
-      slice.members.map(({ keyStart, keyEnd, valueStart, valueEnd }) => [
-        textOf(bytes.subarray(keyStart, keyEnd)),
-        textOf(bytes.subarray(valueStart, valueEnd)),
-      ]),
-    ).toEqual([
-      ['"id"', "18446744073709551615"],
-      ['"a\\""', "{}"],
-      ['"id"', "null"],
-    ]);
-    expect(sliceObject(utf8("{}"))).toEqual({ kind: "members", members: [] });
-    for (const text of ["", "[]", '{"a"}', '{"a":1,}', '{"a":1}x', '{"a":1'])
-      expect(sliceObject(utf8(text)).kind).toBe("malformed");
-    expect(sliceObject(utf8('{"a":1,"b":2}'), 1).kind).toBe("too many");
   });
 });

@@ -14,7 +14,7 @@ import {
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from "@solana/kit";
-import type { CampaignRandom } from "../campaign-random.ts";
+import type { CampaignRandom } from "./campaign-random.ts";
 
 /** Transactions that @solana/kit builds and encodes, for tests and campaigns: what real clients send. */
 
