@@ -1,7 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
-import { keyBytes } from "@sluice/svm";
 import type { SvmTransaction } from "@sluice/svm/bank";
-import { encodeBase58 } from "@sluice/wire/base58";
+import { addressBytes, encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import type { Message, Transaction } from "@sluice/wire/transaction";
 import { writableKeys } from "../encode/index.ts";
@@ -10,7 +9,7 @@ import { messageFees, type TransactionFees } from "./costs.ts";
 
 /** Names that are kept; more begin anew. */
 const namesMax = 65_536;
-const keyLength = 32;
+const KEY_BYTES = 32;
 
 /**
  * Texts of addresses and blockhashes by their bytes. Most transactions name the same few: finding a text takes a sixth of
@@ -21,11 +20,11 @@ export class AddressNames {
 
   /** The text of the 32 bytes at a place. */
   at(bytes: Buffer, start: number): string {
-    const key = bytes.toString("latin1", start, start + keyLength);
+    const key = bytes.toString("latin1", start, start + KEY_BYTES);
     const known = this.#names.get(key);
     if (known !== undefined) return known;
     if (this.#names.size >= namesMax) this.#names.clear();
-    const name = encodeBase58(bytes.subarray(start, start + keyLength));
+    const name = encodeBase58(bytes.subarray(start, start + KEY_BYTES));
     this.#names.set(key, name);
     return name;
   }
@@ -177,7 +176,7 @@ export function resolveTransaction(transaction: Transaction, signature: string, 
   const lifetimeStart = message.blockhashBytes.byteOffset - bytes.byteOffset;
   const keys: string[] = [];
   for (let index = 0; index < message.staticKeyCount; index += 1) {
-    keys.push(names.at(buffer, keysStart + index * keyLength));
+    keys.push(names.at(buffer, keysStart + index * KEY_BYTES));
   }
   keys.push(...addresses.loaded.writable, ...addresses.loaded.readonly);
   if (keys.length > accountLocksMax) return { ok: false, error: "TooManyAccountLocks" };
@@ -250,7 +249,7 @@ export function svmTransaction(
     if (key === undefined || !resolved.writable[index]) continue;
     writable.push(key);
     if (index < message.staticKeyCount) writablePositions.push(index);
-    else loadedWritable.push(keyBytes(key));
+    else loadedWritable.push(addressBytes(key));
   }
   return {
     bytes: resolved.transaction.bytes,

@@ -1,5 +1,5 @@
-import { keyBytes } from "@sluice/svm";
 import type { AccountWrite } from "@sluice/svm/bank";
+import { addressBytes } from "@sluice/wire/base58";
 import type { EpochSchedule } from "../consensus/index.ts";
 import {
   type BankSlot,
@@ -13,9 +13,9 @@ import {
 } from "../model/index.ts";
 import type { BlockhashQueue } from "./recent-blocks.ts";
 
-const recentBlockhashesMax = 150;
-const slotHashesMax = 512;
-const stakeHistoryMax = 512;
+const recentBlockhashes = 150;
+const slotHashes = 512;
+const STAKE_HISTORY = 512;
 /** Hashes kept beyond those that the sysvar shows, so that it is full again when the newest slots are abandoned. */
 const spareSlotHashes = 128;
 
@@ -57,7 +57,7 @@ export class SlotSysvars {
     const kept = this.#hashes.findIndex(({ slot }) => slot < parent.slot);
     const dropped = this.#hashes.splice(0, kept < 0 ? this.#hashes.length : kept);
     for (const { slot } of dropped) this.#recent.delete(slot);
-    for (const hash of this.#spare.splice(0, slotHashesMax - this.#hashes.length)) {
+    for (const hash of this.#spare.splice(0, slotHashes - this.#hashes.length)) {
       this.#hashes.push(hash);
       this.#recent.add(hash.slot);
     }
@@ -72,9 +72,9 @@ export class SlotSysvars {
   /** The sysvars of a slot that opens after `parent`, at a time in Unix seconds. */
   open(slot: bigint, time: bigint, parent: BankSlot, blockhashes: BlockhashQueue): AccountWrite[] {
     const { epochs, historyEntry } = this.#options;
-    this.#hashes.unshift({ slot: parent.slot, hash: keyBytes(parent.blockhash) });
+    this.#hashes.unshift({ slot: parent.slot, hash: addressBytes(parent.blockhash) });
     this.#recent.add(parent.slot);
-    for (const dropped of this.#hashes.splice(slotHashesMax)) {
+    for (const dropped of this.#hashes.splice(slotHashes)) {
       this.#recent.delete(dropped.slot);
       this.#spare.unshift(dropped);
     }
@@ -88,10 +88,10 @@ export class SlotSysvars {
       this.#epochStart = time;
       if (ended !== epoch) {
         const entry = historyEntry(ended, parent.slot, this.#stakeHistory);
-        this.#stakeHistory = [entry, ...this.#stakeHistory].slice(0, stakeHistoryMax);
+        this.#stakeHistory = [entry, ...this.#stakeHistory].slice(0, STAKE_HISTORY);
       }
     }
-    const recent = blockhashes.newest(recentBlockhashesMax).map((hash) => keyBytes(hash));
+    const recent = blockhashes.newest(recentBlockhashes).map((hash) => addressBytes(hash));
     const writes = [
       clockSysvar({
         slot,

@@ -1,8 +1,10 @@
-import { MachineProcess } from "@sluice/svm/bank";
+import type { BankMachine } from "@sluice/svm/bank";
 import { decodeAddress } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import type { Transaction } from "@sluice/wire/transaction";
 import { tipAccounts } from "../consensus/tips/tip-programs.ts";
+import { startMachine } from "../machine/index.ts";
+import { killMachine } from "../machine/testing/kill-machine.ts";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
@@ -11,12 +13,12 @@ import { BlockEngineLinks } from "./block-engine-links.ts";
 import { FakeBlockEngine, packetOf } from "./testing/fake-block-engine.ts";
 
 const sol = 1_000_000_000n;
-const payerCount = 12;
+const PAYERS = 12;
 const validators = 3;
 const bundlesASlotMax = 8;
 const ordinaryASlotMax = 20;
 /** Half of each fee is burned, and the rest is the validator's. */
-const burnedLamports = 2_500n;
+const BURNED = 2_500n;
 /** More than any payer holds. */
 const tooMuch = 10_000_000n * sol;
 /** Turns of the event loop that a delivery is given before its slot ends, whether it has come by then or not. */
@@ -30,7 +32,7 @@ interface Sent {
 
 interface Stage {
   readonly manual: ManualChain;
-  readonly svm: MachineProcess;
+  readonly svm: BankMachine;
   readonly engine: FakeBlockEngine;
   readonly links: BlockEngineLinks;
   readonly draw: Draw;
@@ -92,7 +94,7 @@ async function runSlot(stage: Stage): Promise<void> {
   for (let turn = 0; turn < turnsMax; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
     if (turn === killAt && !svm.isEnded) {
-      process.kill(svm.facts.pid, "SIGKILL");
+      killMachine(svm);
       stage.kills += 1;
     }
     if (received() > before && turn > killAt) break;
@@ -134,7 +136,7 @@ function faultsOf({ manual: { chain }, sent }: Stage, lamportsBefore: bigint, fi
     if (fails) faults.push(`the bundle of ${ids[0]} landed and could not`);
   }
   burned += minted;
-  if (burned !== BigInt(places.size) * burnedLamports) faults.push(`${burned} lamports were burned by ${places.size}`);
+  if (burned !== BigInt(places.size) * BURNED) faults.push(`${burned} lamports were burned by ${places.size}`);
   return faults;
 }
 
@@ -144,14 +146,14 @@ function faultsOf({ manual: { chain }, sent }: Stage, lamportsBefore: bigint, fi
  * no lamport be lost.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const svm = new MachineProcess();
+  const svm = await startMachine();
   const draw = new Draw(`leader-bundles/${seed}`);
   await using engine = await FakeBlockEngine.start();
   const bounds = { pendingMax: 1_000_000, transactionsMax: 20 * n + 10_000, slotsMax: 10_000_000 };
   const options = { ...bounds, validators: validators, confirmedAfter: 8 };
   await using manual = await startManualChain(options, svm);
   const { chain } = manual;
-  const payers = Array.from({ length: payerCount }, (_, index) => new GenesisKeypair("payers", String(index)));
+  const payers = Array.from({ length: PAYERS }, (_, index) => new GenesisKeypair("payers", String(index)));
   const { blockhash } = chain.at("processed");
   for (const { publicKey } of payers) {
     chain.submit(airdropTransaction(chain.genesis.faucet, publicKey, 100_000n * sol, blockhash, 0));

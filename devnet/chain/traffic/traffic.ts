@@ -1,4 +1,4 @@
-import { keyBytes } from "@sluice/svm";
+import { addressBytes } from "@sluice/wire/base58";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/index.ts";
 import { airdropTransaction } from "../rpc/index.ts";
@@ -7,7 +7,7 @@ import { setUnitLimit, setUnitPrice } from "./instructions.ts";
 import { drawPlan, type TrafficKind } from "./kinds.ts";
 import { type Errand, errands, LookupTables } from "./maintenance.ts";
 import { type Draft, signedBytes } from "./message.ts";
-import { nftCountMax } from "./nft-roster.ts";
+import { NFTS_MAX } from "./nft-roster.ts";
 import { Holds, type Plan, Scene, type SceneChain } from "./traffic-world.ts";
 import { type Cast, createCast } from "./wallets.ts";
 
@@ -60,7 +60,7 @@ export class Traffic implements Disposable {
     this.#options = options;
     this.#deps = deps;
     const { chain } = deps;
-    this.#cast = createCast(options.seed, chain.genesis.description, options.nftsMax ?? nftCountMax);
+    this.#cast = createCast(options.seed, chain.genesis.description, options.nftsMax ?? NFTS_MAX);
     this.#view = { read: (address) => chain.accounts.newest(address), faucet: chain.genesis.faucet.address };
     chain.watch({
       received() {},
@@ -105,7 +105,7 @@ export class Traffic implements Disposable {
       votes: chain.genesis.validators.map(({ vote }) => vote),
     });
     const { blockhash } = chain.at("confirmed");
-    const hash = keyBytes(blockhash);
+    const hash = addressBytes(blockhash);
     const ready: Ready[] = errands(scene, this.#tables, errandsPerSlot).map((errand) => ({
       kind: "errand",
       transaction: this.#errand(errand, blockhash),
@@ -120,7 +120,7 @@ export class Traffic implements Disposable {
   }
 
   #errand(errand: Errand, blockhash: string): Transaction {
-    if (errand.kind === "draft") return parsed(errand.draft, keyBytes(blockhash));
+    if (errand.kind === "draft") return parsed(errand.draft, addressBytes(blockhash));
     const { faucet } = this.#deps.chain.genesis;
     return airdropTransaction(faucet, errand.to.bytes, errand.lamports, blockhash, 0);
   }

@@ -1,6 +1,5 @@
-import { keyBytes } from "@sluice/svm";
 import type { AccountWrite } from "@sluice/svm/bank";
-import { decodeAddress } from "@sluice/wire/base58";
+import { addressBytes, decodeAddress } from "@sluice/wire/base58";
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import {
@@ -36,7 +35,7 @@ export function isSimpleVote(message: Message, keys: readonly string[]): boolean
   return program !== undefined && keys[program] === programs.vote;
 }
 
-const towerSyncTag = 14;
+const TOWER_SYNC = 14;
 const noRoot = 0xffff_ffff_ffff_ffffn;
 const voteProgram = decodeAddress(programs.vote) ?? new Uint8Array(32);
 
@@ -58,7 +57,7 @@ function varint(writer: ByteWriter, value: bigint): void {
 /** The data of a TowerSync instruction; lockouts are written as steps from the root. Source: solana-vote-interface. */
 export function towerSync(vote: Vote): Uint8Array {
   const { votes, rootSlot } = vote.lockouts;
-  const writer = new ByteWriter().u32(towerSyncTag).u64(rootSlot ?? noRoot);
+  const writer = new ByteWriter().u32(TOWER_SYNC).u64(rootSlot ?? noRoot);
   varint(writer, BigInt(votes.length));
   let from = rootSlot ?? 0n;
   for (const { slot, confirmations } of votes) {
@@ -142,7 +141,7 @@ export class Voting {
   /** The votes for the parent, signed. */
   transactions(voting: VotingSlot): Transaction[] {
     const { parent } = voting;
-    const hash = keyBytes(parent.blockhash);
+    const hash = addressBytes(parent.blockhash);
     return [...this.#ballots(voting)].flatMap(({ validator, lockouts }) => {
       const vote = { lockouts, hash, time: parent.time };
       const parsed = parseTransaction(voteTransaction(validator.keypair, validator.voteBytes, vote, hash));

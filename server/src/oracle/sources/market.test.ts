@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { marketStartMs } from "../../../../devnet/market/testing/market.ts";
+import { START_MS } from "../../../../devnet/market/testing/market.ts";
 import { formatDecimal } from "../decimal.ts";
 import type { Tick } from "../tick.ts";
 import type { SourceHealth } from "./source-health.ts";
@@ -12,7 +12,7 @@ const symbols = ["BTC", "ETH", "SOL", "USDC", "USDT", "CRO", "FTT"];
 let world: World;
 
 beforeAll(async () => {
-  world = new World({ symbols, startMs: marketStartMs });
+  world = new World({ symbols, startMs: START_MS });
   await world.pass(20);
 });
 afterAll(() => world[Symbol.asyncDispose]());
