@@ -1,7 +1,9 @@
 /**
- * The form of an API key: `sk_<environment>_<22 base62 characters>_<6-character checksum>`. The checksum lets every door
- * refuse a mistyped key without a look-up; it is not a secret and proves nothing about a key's validity.
+ * The form of an API key: `sk_<environment>_<22 base62 characters>_<6-character checksum>`. The checksum lets an
+ * endpoint refuse a mistyped key without a look-up; it is not a secret and proves nothing about a key's validity.
  */
+
+/** The environments of keys. */
 export const keyEnvironments = ["live", "dev"] as const;
 export type KeyEnvironment = (typeof keyEnvironments)[number];
 
@@ -54,8 +56,11 @@ function randomSecret(randomBytes: (length: number) => Uint8Array): string {
 }
 
 /**
- * Makes a new key. `randomBytes` must be cryptographically secure; it is asked for 32 bytes at a time until 22
- * unbiased characters are found. Throws when the source is evidently broken.
+ * Creates a key.
+ *
+ * @param randomBytes - a cryptographically secure source, which is called for 32 bytes at a time until 22 unbiased
+ *   characters are found
+ * @throws {Error} when the source gives nothing usable in 64 calls
  */
 export function formatApiKey(environment: KeyEnvironment, randomBytes: (length: number) => Uint8Array): string {
   const prefix = `sk_${environment}_${randomSecret(randomBytes)}`;

@@ -3,14 +3,18 @@ import { type EngineErrorCode, engineErrorTable } from "./engine.ts";
 import { type ErrorCode, errorDocsPage, errorTable } from "./errors.ts";
 import type { ErrorGuide } from "./errors-guide.ts";
 
-/** The codes that the block engine alone has; the others mean there what they mean everywhere. */
+/** A code that only the block engine has; the others mean what they mean at the gateway. */
 export type EngineOwnCode = Exclude<EngineErrorCode, ErrorCode>;
 
+/** All codes of the block engine, in the order of the table. */
 export const engineErrorCodes = Object.keys(engineErrorTable).filter(
   (code): code is EngineErrorCode => code in engineErrorTable,
 );
+
+/** The codes that only the block engine has, in the order of the table. */
 export const engineOwnCodes = engineErrorCodes.filter((code): code is EngineOwnCode => !(code in errorTable));
 
+/** What each code of `engineOwnCodes` means, and what a client does about it. */
 export const engineErrorGuide: Readonly<Record<EngineOwnCode, ErrorGuide>> = {
   MISSING_API_KEY: {
     meaning: "The request to the block engine carries no API key.",
@@ -127,7 +131,7 @@ export const bundleReasonGuide: Readonly<Record<BundleReason, ErrorGuide>> = {
   },
   maintenance: {
     meaning: "An operator has closed the block engine for submissions. What was accepted before goes on.",
-    remedy: "Try again after `Retry-After`; `GET /api/v1/status` tells when it is over.",
+    remedy: "Try again after `Retry-After`; `GET /api/v1/status` shows when it is over.",
   },
   fork: {
     meaning: "The bundle was in a block that the chain gave up, and it can land no more.",
@@ -135,7 +139,7 @@ export const bundleReasonGuide: Readonly<Record<BundleReason, ErrorGuide>> = {
   },
   not_landed: {
     meaning:
-      "Expired: no leader put it into a block within five minutes, whether it lost each auction or was not taken. Dropped: its transactions landed in part, in another order, or with a failure, as the detail tells.",
+      "Expired: no leader put it into a block within five minutes, whether it lost each auction or was not taken. Dropped: its transactions landed in part, in another order, or with a failure, as the detail says.",
     remedy: "Bid more, or sign anew. Where it was dropped, look at the signatures before anything is sent again.",
   },
 };

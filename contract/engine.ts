@@ -2,6 +2,7 @@ import { defineStatus, type StatusDefinition } from "./errors.ts";
 
 /** The block engine's vocabulary and bounds: the code enforces these tables and the documents are made from them. */
 
+/** What a searcher claims a bundle does. */
 export const mevTypes = ["sandwich", "arbitrage", "liquidation", "jit", "unknown"] as const;
 export type MevType = (typeof mevTypes)[number];
 
@@ -12,6 +13,8 @@ export type BundleState = (typeof bundleStates)[number];
 /** What clients are shown: a finalized bundle is still `included`. */
 export const shownStates = ["accepted", "included", "dropped", "expired"] as const;
 export type ShownState = (typeof shownStates)[number];
+
+/** The state that clients are shown. */
 export const shownState = (state: BundleState): ShownState => (state === "finalized" ? "included" : state);
 
 /** Bounds of bundles. Sizes in bytes, times in milliseconds, amounts in lamports. */
@@ -68,6 +71,7 @@ export const bundleReasons = [
 ] as const;
 export type BundleReason = (typeof bundleReasons)[number];
 
+/** Tiers of searchers, the lowest first. The reputation score decides. */
 export const searcherTiers = ["bronze", "silver", "gold", "platinum"] as const;
 export type SearcherTier = (typeof searcherTiers)[number];
 
@@ -106,7 +110,7 @@ export const engineErrorTable = {
 
 export type EngineErrorCode = keyof typeof engineErrorTable;
 
-/** What each reason says to a person. The runtime's own words come beside it where there are any. */
+/** The text of each reason. An error text of the runtime, where there is one, is shown beside it. */
 export const bundleReasonTexts: Readonly<Record<BundleReason, string>> = {
   empty_bundle: "The bundle has no transaction",
   too_many_transactions: "The bundle has too many transactions",
@@ -141,4 +145,5 @@ export function bundleReasonStatus(reason: BundleReason): number {
   return reason === "no_leader" || reason === "maintenance" ? 503 : 400;
 }
 
+/** Whether a text is a reason of `bundleReasons`. */
 export const isBundleReason = (text: string): text is BundleReason => bundleReasons.some((reason) => reason === text);

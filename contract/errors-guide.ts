@@ -6,6 +6,7 @@ export interface ErrorGuide {
   readonly remedy: string;
 }
 
+/** The explanation of every code of `errorTable`. */
 export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   PARSE_ERROR: {
     meaning: "The body is not JSON.",
@@ -20,7 +21,8 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: "Check its spelling against the reference of methods; an operator may allow methods that are not listed.",
   },
   INVALID_PARAMS: {
-    meaning: "A parameter has the wrong form or lies outside its bounds; the message names it. No node was asked.",
+    meaning:
+      "A parameter has the wrong form or lies outside its bounds; the message names it. The call did not reach a node.",
     remedy: "Correct the parameter that the message names.",
   },
   INVALID_INPUT: {
@@ -40,7 +42,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: "Read its present state and decide again.",
   },
   BODY_TOO_LARGE: {
-    meaning: "The body is larger than this door accepts (256 KiB for JSON-RPC).",
+    meaning: "The body is larger than this endpoint accepts (256 KiB for JSON-RPC).",
     remedy: "Split the call; a batch may be sent as several smaller ones.",
   },
   UNSUPPORTED_MEDIA_TYPE: {
@@ -69,7 +71,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   },
   RATE_LIMIT_EXCEEDED: {
     meaning: "More calls arrived in this second than the account's tier allows, its burst included.",
-    remedy: "Wait the seconds given by `Retry-After`; `X-RateLimit-Remaining` tells how much is left.",
+    remedy: "Wait the seconds given by `Retry-After`; `X-RateLimit-Remaining` is what is left.",
   },
   INSUFFICIENT_CREDITS: {
     meaning: "The account has used the credits of this calendar month (UTC). The call was not made and cost nothing.",
@@ -88,7 +90,8 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: "Try again after `Retry-After`; an operator finds the state of each node in the console.",
   },
   UPSTREAM_TIMEOUT: {
-    meaning: "The node was asked but did not answer within 30 seconds. A transaction that was sent may still land.",
+    meaning:
+      "The node received the call and did not answer within 30 seconds. A transaction that was sent may still land.",
     remedy: "Try again; for a sent transaction, look up its signature first.",
   },
   UPSTREAM_INVALID: {
@@ -100,7 +103,7 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
     remedy: "Try again after `Retry-After`, with growing pauses.",
   },
   INTERNAL_ERROR: {
-    meaning: "A fault of this server. Its cause is in the server's log under the request id.",
+    meaning: "An unexpected error of this server. Its cause is in the server's log under the request id.",
     remedy: "Try again; tell the operator the request id when it persists.",
   },
 };

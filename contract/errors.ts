@@ -59,7 +59,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** The page that explains every code, on the gateway's door. */
+/** The path of the page that explains every code, on the gateway. */
 export const errorDocsPage = "/docs/errors";
 
 /** Where the docs page of a code lives, relative to a server's own base address; RFC 9457 `type`. */

@@ -2,9 +2,11 @@ import { defineStatus, type StatusDefinition } from "./errors.ts";
 import type { OracleTier, OracleV2Tier } from "./tiers.ts";
 
 /**
- * The price oracle as outsiders know it: symbols, sources, bounds and tiers. The doors enforce these tables, and the
- * `resources` paths show them.
+ * The public side of the price oracle: symbols, sources, bounds, tiers and errors. Its endpoint enforces these tables, and
+ * the `resources` paths show them.
  */
+
+/** The symbols with a price. */
 export const oracleSymbols = [
   "BTC",
   "ETH",
@@ -24,16 +26,21 @@ export const oracleSymbols = [
 ] as const;
 export type OracleSymbol = (typeof oracleSymbols)[number];
 
-/** A price of these needs at least three sources; of any other two. */
+/** Symbols whose price takes at least three sources. Others take two. */
 export const oracleMajors: readonly OracleSymbol[] = ["BTC", "ETH", "SOL", "USDC", "USDT", "BNB"];
 
-/** No exchange has these: their price comes from pools of the chain alone, and one that is deep enough is enough. */
+/**
+ * Symbols that no exchange lists: their price comes from pools of the chain, of which one that is deep enough suffices.
+ */
 export const oraclePoolSymbols: readonly OracleSymbol[] = ["XNT"];
 
-/** The second variant names a symbol by its pair, as in BTC-USD. */
+/** The currency of every price. The second variant names a symbol by its pair, as in BTC-USD. */
 export const oracleQuote = "USD";
+
+/** The pair of a symbol, as the second variant writes it. */
 export const oraclePair = (symbol: string): string => `${symbol}-${oracleQuote}`;
 
+/** A source of prices as the data-sources paths show it. */
 export interface OracleSourceInfo {
   readonly name: string;
   readonly provider: string;
@@ -43,7 +50,7 @@ export interface OracleSourceInfo {
 
 const exchange = (name: string): OracleSourceInfo => ({ name, provider: name, category: "cex", type: "api" });
 
-/** By the ids of the sources; the order is the one in which they are listed. */
+/** The sources by their ids, in the order in which they are listed. */
 export const oracleSources = {
   binance: exchange("Binance"),
   coinbase: exchange("Coinbase Exchange"),
@@ -57,10 +64,11 @@ export const oracleSources = {
 } as const satisfies Record<string, OracleSourceInfo>;
 export type OracleSourceId = keyof typeof oracleSources;
 
+/** Whether a source gives prices now. */
 export const oracleSourceStatuses = ["active", "degraded", "down", "disabled"] as const;
 export type OracleSourceStatus = (typeof oracleSourceStatuses)[number];
 
-/** What stands in the member `source` of every price record. */
+/** The member `source` of every price record. */
 export const oracleLabel = "Sluice Oracle";
 
 /** Every path of the oracle, as patterns. */
@@ -108,13 +116,18 @@ export const oracleBounds = {
   socketsUnknownMax: 1_000,
 } as const;
 
+/** Periods of the market paths, in hours. */
 export const oraclePeriods = { "1h": 1, "24h": 24, "7d": 168, "30d": 720 } as const;
 export type OraclePeriod = keyof typeof oraclePeriods;
+
+/** The period of a request that names none. */
 export const oraclePeriodDefault: OraclePeriod = "24h";
 
 /** Minutes of each interval. */
 export const oracleIntervals = { "1m": 1, "5m": 5, "15m": 15, "1h": 60, "4h": 240, "1d": 1_440 } as const;
 export type OracleInterval = keyof typeof oracleIntervals;
+
+/** The interval of a request that names none. */
 export const oracleIntervalDefault: OracleInterval = "1h";
 
 /** What both variants' tiers have; the rate differs by its unit. */
@@ -212,6 +225,8 @@ export const oracleErrorTable = {
 } as const satisfies Record<string, StatusDefinition>;
 
 export type OracleErrorCode = keyof typeof oracleErrorTable;
+
+/** All codes of the oracle, in the order of the table. */
 export const oracleErrorCodes: readonly OracleErrorCode[] = Object.keys(oracleErrorTable).filter(
   (code): code is OracleErrorCode => code in oracleErrorTable,
 );

@@ -25,7 +25,7 @@ export function renderErrorReference(): string {
   const lines = [
     "# Errors",
     "",
-    "REST doors answer a failure as problem details (RFC 9457) with the member `code`; JSON-RPC doors answer with an error",
+    "REST endpoints answer a failure as problem details (RFC 9457) with the member `code`; JSON-RPC endpoints answer with an error",
     "object whose `data.code` and whose header `X-Error-Code` name the code. Errors of a node, Solana's own codes -32001 to",
     "-32021 among them, are passed on unchanged.",
     "",
@@ -79,7 +79,7 @@ function engineErrorSections(): string[] {
   return [
     "# Errors of the block engine",
     "",
-    "Its REST door answers with problem details, too, and with these statuses: a key that is not valid is 403 there.",
+    "Its REST endpoint also answers with problem details, with these statuses: an invalid key is 403 here.",
     "",
     "| code | HTTP status |",
     "|---|---|",

@@ -5,6 +5,7 @@
  */
 import { engineLimits, type MevType } from "./engine.ts";
 
+/** An encrypted bundle, cut into its parts. */
 export interface SealedEnvelope {
   /** 16 lowercase hexadecimal digits. */
   readonly keyId: string;
@@ -22,7 +23,11 @@ const ciphertextStart = encStart + 32;
 const tagBytes = 16;
 const ciphertextSizes: ReadonlySet<number> = new Set(engineLimits.sealedPaddings.map((bytes) => bytes + tagBytes));
 
-/** Null for bytes that are no envelope of this version and suite, or not of one of the padded sizes. */
+/**
+ * Reads an envelope: version 1 (1 byte), the suite's three ids (6), key id (8), encapsulated key (32), ciphertext.
+ *
+ * @returns null for another version or suite, or a length that is not one of the padded sizes
+ */
 export function readEnvelope(bytes: Uint8Array): SealedEnvelope | null {
   if (bytes[0] !== version || !ciphertextSizes.has(bytes.length - ciphertextStart)) return null;
   if (suiteIds.some((id, index) => bytes[index + 1] !== id)) return null;
@@ -34,7 +39,11 @@ export function readEnvelope(bytes: Uint8Array): SealedEnvelope | null {
   };
 }
 
-/** Throws RangeError for a key id that is not 16 hexadecimal digits, or an `enc` that is not 32 bytes. */
+/**
+ * Writes an envelope that `readEnvelope` reads.
+ *
+ * @throws {RangeError} when the key id is not 16 lowercase hexadecimal digits, or the encapsulated key has not 32 bytes
+ */
 export function writeEnvelope({ keyId, enc, ciphertext }: SealedEnvelope): Uint8Array {
   if (!/^[0-9a-f]{16}$/.test(keyId)) throw new RangeError("a key id is 16 lowercase hexadecimal digits");
   if (enc.length !== ciphertextStart - encStart) throw new RangeError("an encapsulated key is 32 bytes");
@@ -48,7 +57,7 @@ export function writeEnvelope({ keyId, enc, ciphertext }: SealedEnvelope): Uint8
   return bytes;
 }
 
-/** What is claimed outside of the ciphertext, and bound to it. */
+/** What is claimed outside of the ciphertext, and bound to it as additional data. */
 export interface SealedClaims {
   readonly network: string;
   readonly keyId: string;
@@ -73,7 +82,11 @@ export function additionalData({ network, keyId, tip, mevType, targetSlot }: Sea
 
 const paddingMark = 0x80;
 
-/** Fills up to the next size with one byte 0x80 and zeros (ISO/IEC 7816-4). Null for what is too long. */
+/**
+ * Fills a message up to the next size with one byte 0x80 and zeros (ISO/IEC 7816-4).
+ *
+ * @returns null when the message is longer than the largest size takes
+ */
 export function pad(message: Uint8Array): Uint8Array | null {
   const size = engineLimits.sealedPaddings.find((bytes) => bytes > message.length);
   if (size === undefined) return null;
@@ -83,7 +96,7 @@ export function pad(message: Uint8Array): Uint8Array | null {
   return padded;
 }
 
-/** The message within its padding; null where there is none. */
+/** The message within its padding, as a view; null when there is no padding. */
 export function unpad(padded: Uint8Array): Uint8Array | null {
   let end = padded.length;
   while (end > 0 && padded[end - 1] === 0) end -= 1;

@@ -1,11 +1,14 @@
 /** Subscription products and their tiers, as data: the code enforces these tables and the documents are made from them. */
 
+/** The chains that the gateway can serve. */
 export const networks = ["mainnet", "devnet", "testnet"] as const;
 export type Network = (typeof networks)[number];
 
+/** Tiers of the platform, the lowest first. */
 export const platformTiers = ["free", "developer", "business", "professional", "enterprise"] as const;
 export type PlatformTier = (typeof platformTiers)[number];
 
+/** What a platform tier includes. Rates are per second. */
 export interface PlatformTierLimits {
   readonly name: string;
   /** Monthly price in US dollars; null is negotiated. */
@@ -44,6 +47,7 @@ const platformTier = (
   webSocketMessagesPerSecond,
 });
 
+/** The limits of each platform tier. Source: specification, node platform, Limits. */
 export const platformTierLimits: Readonly<Record<PlatformTier, PlatformTierLimits>> = {
   free: platformTier("Free", 0, 100_000n, 10, 5, 5, 5, 100),
   developer: platformTier("Developer", 49, 2_500_000n, 50, 20, 10, 5, 500),
@@ -52,9 +56,11 @@ export const platformTierLimits: Readonly<Record<PlatformTier, PlatformTierLimit
   enterprise: platformTier("Enterprise", null, null, 1_000, 500, 200, 1_000, 10_000),
 };
 
+/** Tiers of the first variant of the oracle, the lowest first. */
 export const oracleTiers = ["community", "builders", "professional", "enterprise", "ultra"] as const;
 export type OracleTier = (typeof oracleTiers)[number];
 
+/** Tiers of the second variant of the oracle, the lowest first. */
 export const oracleV2Tiers = ["community", "developer", "professional", "enterprise"] as const;
 export type OracleV2Tier = (typeof oracleV2Tiers)[number];
 
@@ -64,7 +70,10 @@ export interface SubscriptionTiers {
   readonly oracle: OracleTier;
   readonly "oracle-v2": OracleV2Tier;
 }
+
+/** What can be subscribed to. */
 export type Product = keyof SubscriptionTiers;
 
+/** What a key may be allowed to do. `read` is every call that changes nothing. */
 export const permissions = ["read", "bundles:write", "webhooks:write", "keys:write", "admin"] as const;
 export type Permission = (typeof permissions)[number];

@@ -3,6 +3,7 @@ import type { BundleStatusBody, EncryptionKeys } from "@sluice/contract/schemas"
 import { ProblemError, readAnswer } from "./problem-error.ts";
 import { sealBundle } from "./seal-bundle.ts";
 
+/** A bundle to submit. */
 export interface Bundle {
   /** One to five serialized transactions, in their order. */
   readonly transactions: readonly Uint8Array[];
@@ -13,33 +14,39 @@ export interface Bundle {
   readonly targetSlot?: bigint;
 }
 
+/** How `Bundles.outcome` waits. */
 export interface OutcomeOptions {
-  /** Between two questions; 400 ms, a slot, unless said otherwise. */
+  /** Milliseconds between two requests; 400, a slot, when absent. */
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** The block engine's REST door for a searcher. Refusals are ProblemErrors whose `code` is the reason. */
+/** The block engine's REST endpoint for a searcher. A refusal rejects with `ProblemError`, whose `code` is the reason. */
 export interface Bundles {
-  /** Enters a bundle into the auction; its id. It has been run once and is on disk when this returns. */
+  /**
+   * Enters a bundle into the auction. It has been simulated and is on disk when this returns.
+   *
+   * @returns the id of the bundle
+   */
   submit(bundle: Bundle): Promise<string>;
-  /** The same, encrypted to the engine's newest key: what is in it is checked at its tick, and nobody reads it before. */
+  /** Like `submit`, encrypted to the engine's newest key: the content is read and checked at the bundle's tick, not before. */
   submitSealed(bundle: Bundle): Promise<string>;
-  /** Throws ProblemError with code BUNDLE_NOT_FOUND for an id that the engine does not know. */
+  /** @throws {ProblemError} with the code BUNDLE_NOT_FOUND when the engine does not know the id */
   status(bundleId: string): Promise<BundleStatusBody>;
   /**
-   * Waits until a bundle is no longer only accepted: included, dropped or expired, five minutes after its submission at the
-   * latest. Included is confirmed; a fork that loses it shows as dropped later. Rejects with the signal's reason.
+   * Polls until a bundle is included, dropped or expired, five minutes after its submission at the latest. `included` means
+   * a confirmed block; when a fork abandons it, a later `status` is dropped. Rejects with the reason of `signal`.
    */
   outcome(bundleId: string, options?: OutcomeOptions): Promise<BundleStatusBody>;
 }
 
+/** Where the block engine is, and how it is called. */
 export interface BundlesOptions {
   /** The engine's own address, such as `http://127.0.0.1:7435`. */
   readonly url: string;
   /** A key with `bundles:write` and `read`. */
   readonly apiKey: string;
-  /** For one answer; 10 s unless said otherwise. */
+  /** Time for one answer in milliseconds; 10,000 when absent. */
   readonly timeoutMs?: number;
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
@@ -49,6 +56,13 @@ const pollMsDefault = 400;
 /** Keys change once an epoch, and each is good for one more. */
 const keysKeptMs = 60_000;
 
+/**
+ * Creates a client of the block engine's REST endpoint. It opens no connection before the first call.
+ *
+ * @returns a client whose calls reject with `ProblemError` for a refusal (`code` is the bundle's reason or a code of
+ * the engine), with a DOMException of the name `TimeoutError` after `timeoutMs`, and with `TypeError` when the engine
+ * cannot be reached
+ */
 export function createBundles(options: BundlesOptions): Bundles {
   const base = `${options.url.replace(/\/+$/, "")}/api/v1`;
   const call = options.fetch ?? ((url, init) => fetch(url, init));
@@ -86,10 +100,10 @@ export function createBundles(options: BundlesOptions): Bundles {
       const { envelope } = await sealBundle({ ...bundle, network, key });
       try {
         return await submit(bodyOf(bundle, `"encryptedPayload":"${base64(envelope)}"`));
-      } catch (fault) {
-        // A key that the engine no longer takes is asked for again at the next bundle.
-        if (fault instanceof ProblemError && fault.code === "decryption_failed") keys = null;
-        throw fault;
+      } catch (error) {
+        // The engine has dropped the key: the next bundle fetches the keys again.
+        if (error instanceof ProblemError && error.code === "decryption_failed") keys = null;
+        throw error;
       }
     },
     status: (bundleId) => status(bundleId),
@@ -103,7 +117,7 @@ export function createBundles(options: BundlesOptions): Bundles {
   };
 }
 
-/** Written by hand where numbers stand: a lamport count beyond 2^53 stays exact. */
+/** Writes the JSON as text, so that a number of lamports beyond 2^53 stays exact. */
 function bodyOf({ tip, mevType = "unknown", targetSlot }: Bundle, content: string): string {
   const target = targetSlot === undefined ? "" : `,"targetSlot":${targetSlot}`;
   return `{${content},"tip":${tip},"mevType":"${mevType}"${target}}`;

@@ -8,29 +8,29 @@ import type {
 } from "@sluice/contract/schemas";
 import { readAnswer } from "./problem-error.ts";
 
-/** The console's view of a server, for a page of the same origin: a cookie says who is signed in. */
+/** The console's REST endpoint, for a page of the same origin: a cookie holds the session. */
 export interface ConsoleClient {
-  /** Throws ProblemError with code INVALID_API_KEY when nobody is signed in. */
+  /** @throws {ProblemError} with the code INVALID_API_KEY without a session */
   overview(): Promise<ConsoleOverview>;
   /** Calls `onOverview` about once a second until the returned function is called; reconnects by itself. */
   live(onOverview: (overview: ConsoleOverview) => void, onLost: () => void): () => void;
-  /** Throws ProblemError with code NOT_FOUND where the server runs no oracle. */
+  /** @throws {ProblemError} with the code NOT_FOUND when the server runs no oracle */
   prices(): Promise<ConsolePrices>;
   /** Calls `onPrices` about once a second until the returned function is called; reconnects by itself. */
   livePrices(onPrices: (prices: ConsolePrices) => void, onLost: () => void): () => void;
-  /** The account's bundles. Throws ProblemError with code NOT_FOUND where the server runs no block engine. */
+  /** The account's bundles. @throws {ProblemError} with the code NOT_FOUND when the server runs no block engine */
   bundles(): Promise<ConsoleBundles>;
   /** Calls `onBundles` about once a second until the returned function is called; reconnects by itself. */
   liveBundles(onBundles: (bundles: ConsoleBundles) => void, onLost: () => void): () => void;
-  /** One bundle's story. Throws ProblemError with code NOT_FOUND for one that the viewer may not see. */
+  /** One bundle and its history. @throws {ProblemError} with the code NOT_FOUND when the viewer may not see it */
   bundle(id: string): Promise<ConsoleBundleStory>;
-  /** What the resolver says of a name or of an address. */
+  /** What the resolver finds for a name or an address. */
   name(input: string): Promise<ConsoleName>;
   signIn(key: string): Promise<ConsoleSession>;
   signOut(): Promise<void>;
 }
 
-/** `baseUrl` is the server's own address; the empty text is the page's origin. */
+/** Creates a client of the console's REST endpoint. An empty `baseUrl` is the origin of the page. */
 export function createConsoleClient(baseUrl = ""): ConsoleClient {
   const at = (path: string): string => `${baseUrl}/api/v1/console/${path}`;
   const read = async <T>(path: string, init: RequestInit): Promise<T> => {

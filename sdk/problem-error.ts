@@ -1,23 +1,47 @@
+import { CodedError } from "@sluice/contract/errors";
 import type { FieldError, ProblemDetails } from "@sluice/contract/schemas";
 
-/** A REST door's refusal (RFC 9457). `code` is of the error table, `requestId` finds the request in the server's log. */
-export class ProblemError extends Error {
+/** What a refusal carries beside its code. */
+export interface ProblemErrorDetails {
+  /** The HTTP status. */
   readonly status: number;
-  readonly code: string;
+  /** Finds the request in the server's log; null when a proxy answered. */
   readonly requestId: string | null;
+  /** Each field that was wrong, for INVALID_INPUT. */
   readonly errors: readonly FieldError[];
+}
 
+/** A refusal by a REST endpoint (RFC 9457). `code` is of the endpoint's error table; UNKNOWN when a proxy answered. */
+export class ProblemError extends CodedError<string, ProblemErrorDetails> {
   constructor(status: number, problem: Partial<ProblemDetails>) {
-    super(problem.detail ?? problem.title ?? `The server answered with status ${status}`);
+    super(problem.code ?? "UNKNOWN", {
+      message: problem.detail ?? problem.title ?? `The server answered with status ${status}`,
+      details: { status, requestId: problem.instance ?? null, errors: problem.errors ?? [] },
+    });
+    // A bundler may rename the class.
     this.name = "ProblemError";
-    this.status = status;
-    this.code = problem.code ?? "UNKNOWN";
-    this.requestId = problem.instance ?? null;
-    this.errors = problem.errors ?? [];
+  }
+
+  get status(): number {
+    return this.details.status;
+  }
+
+  get requestId(): string | null {
+    return this.details.requestId;
+  }
+
+  get errors(): readonly FieldError[] {
+    return this.details.errors;
   }
 }
 
-/** The JSON of a success, null for an empty one. Throws ProblemError for everything else. */
+/**
+ * Reads an answer of a REST endpoint.
+ *
+ * @returns the JSON of a success, or null when its body is empty
+ * @throws {ProblemError} when the status is not one of success; `code` is UNKNOWN when the body is not a problem
+ * document
+ */
 export async function readAnswer<T>(response: Response): Promise<T | null> {
   const text = await response.text();
   if (response.ok) return text === "" ? null : (JSON.parse(text) as T);
@@ -25,7 +49,7 @@ export async function readAnswer<T>(response: Response): Promise<T | null> {
   try {
     problem = JSON.parse(text);
   } catch {
-    // A proxy in between answers in its own words; the status says what can be said.
+    // A proxy answered with a body of its own; only the status is known.
   }
   throw new ProblemError(response.status, problem);
 }

@@ -1,11 +1,13 @@
+import { CodedError } from "@sluice/contract/errors";
 import { decodeAddress } from "@sluice/wire/base58";
 import { type Address, parseAddress } from "@sluice/wire/identifiers";
 import { type NameSuffix, nameSuffixes } from "@sluice/wire/name-services";
 import { isOnCurve } from "@sluice/wire/program-address";
 
-/** Where a name lives: the same label may have different owners under different ones. */
+/** The namespace of a name. One label may have different owners in different namespaces. */
 export type NameNamespace = "handle" | NameSuffix;
 
+/** A name and its owner. */
 export interface NameResolution {
   /** As it was asked for. */
   readonly input: string;
@@ -13,48 +15,65 @@ export interface NameResolution {
   readonly name: string;
   readonly namespace: NameNamespace;
   readonly owner: Address;
-  /** False when nobody can sign for the owner, so that nothing sent to it comes back. */
+  /** False when no key for the owner can exist, so that nothing sent to it comes back. */
   readonly ownerOnCurve: boolean;
 }
 
 /**
- * Why there is no owner. `not_registered` alone means that nobody has the name; `unavailable` (the resolver or its node
- * did not answer, or an account could not be read) never does: resolve in another way, or try again.
+ * Why a name has no owner. Only `not_registered` means that the name is free; `unavailable` means that the resolver or
+ * its node did not answer or that an account could not be read.
  */
 export type ResolveFailure = "invalid" | "ambiguous" | "not_registered" | "off_curve" | "unavailable" | "untrusted";
 
-export class ResolveError extends Error {
-  readonly code: ResolveFailure;
+/** What a failed resolution carries beside its code. */
+export interface ResolveErrorDetails {
+  /** The name as it was requested. */
   readonly input: string;
   /** The resolver's HTTP status; null when it was not asked or did not answer. */
   readonly status: number | null;
+}
 
-  constructor(code: ResolveFailure, input: string, message: string, status: number | null = null) {
-    super(message);
+/** A name without a usable owner. Programs match `code`. */
+export class ResolveError extends CodedError<ResolveFailure, ResolveErrorDetails> {
+  constructor(code: ResolveFailure, message: string, details: ResolveErrorDetails) {
+    super(code, { message, details });
+    // A bundler may rename the class.
     this.name = "ResolveError";
-    this.code = code;
-    this.input = input;
-    this.status = status;
+  }
+
+  get input(): string {
+    return this.details.input;
+  }
+
+  get status(): number | null {
+    return this.details.status;
   }
 }
 
+/** What one resolution accepts. */
 export interface ResolveOptions {
-  /** Refuse a name of any other namespace, without asking. */
+  /** Refuse a name of any other namespace, without a request. */
   readonly namespace?: NameNamespace;
-  /** Return an owner that nobody can sign for instead of throwing. */
+  /** Return an owner for which no key can exist, instead of throwing. */
   readonly allowOffCurve?: boolean;
   readonly signal?: AbortSignal;
 }
 
+/** A client of the name resolver. */
 export interface Resolver {
-  /** The owner of `@handle`, or of a domain with its suffix. Throws ResolveError for everything but an owner. */
+  /**
+   * Resolves `@handle`, or a domain with its suffix.
+   *
+   * @throws {ResolveError} when there is no owner, its answer cannot be trusted, or no answer comes within `timeoutMs`
+   */
   resolve(name: string, options?: ResolveOptions): Promise<NameResolution>;
 }
 
+/** Where the resolver is, and how it is called. */
 export interface ResolverOptions {
   /** The resolver's own address, such as `http://127.0.0.1:8691`. */
   readonly url: string;
-  /** For one answer; 10 s unless said otherwise. */
+  /** Time for one answer in milliseconds; 10,000 when absent. */
   readonly timeoutMs?: number;
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
@@ -71,8 +90,8 @@ function claimedNamespace(name: string): NameNamespace | "both" | null {
 }
 
 /**
- * A client of the name resolver that trusts it as little as it can: the answer must be for the name that was asked, in
- * the namespace that the name claims, and whether the owner can sign is checked here again.
+ * Creates a client of the name resolver. It checks what it can: the answer must be for the requested name, in the
+ * namespace that the name claims, and whether a key for the owner can exist is computed here again.
  */
 export function createResolver(options: ResolverOptions): Resolver {
   const base = options.url.replace(/\/+$/, "");
@@ -80,12 +99,19 @@ export function createResolver(options: ResolverOptions): Resolver {
   return {
     async resolve(name, { namespace, allowOffCurve = false, signal } = {}) {
       const claimed = claimedNamespace(name);
-      if (claimed === "both") throw new ResolveError("ambiguous", name, `${name} is both a handle and a domain`);
+      if (claimed === "both")
+        throw new ResolveError("ambiguous", `${name} is both a handle and a domain`, { input: name, status: null });
       if (claimed === null || !name.isWellFormed()) {
-        throw new ResolveError("invalid", name, `${name} is neither a handle (@name) nor a domain (name.x1)`);
+        throw new ResolveError("invalid", `${name} is neither a handle (@name) nor a domain (name.x1)`, {
+          input: name,
+          status: null,
+        });
       }
       if (namespace !== undefined && namespace !== claimed) {
-        throw new ResolveError("invalid", name, `${name} is not in the namespace ${namespace}`);
+        throw new ResolveError("invalid", `${name} is not in the namespace ${namespace}`, {
+          input: name,
+          status: null,
+        });
       }
       const timeout = AbortSignal.timeout(options.timeoutMs ?? timeoutMsDefault);
       const signals = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
@@ -93,7 +119,10 @@ export function createResolver(options: ResolverOptions): Resolver {
       if (status !== 200) throw failureOf(name, status, body);
       const resolution = checked(name, claimed, body);
       if (!resolution.ownerOnCurve && !allowOffCurve) {
-        throw new ResolveError("off_curve", name, `${name} belongs to an address that nobody can sign for`, status);
+        throw new ResolveError("off_curve", `${name} belongs to an address that nobody can sign for`, {
+          input: name,
+          status,
+        });
       }
       return resolution;
     },
@@ -122,18 +151,24 @@ async function ask(
 }
 
 const unavailable = (name: string, status: number | null): ResolveError =>
-  new ResolveError("unavailable", name, `${name} could not be resolved: the resolver did not answer`, status);
+  new ResolveError("unavailable", `${name} could not be resolved: the resolver did not answer`, {
+    input: name,
+    status,
+  });
 
-/** Only an answer that says so means that nobody has the name: a 404 of a proxy does not. */
+/** A name is free only when the resolver says so for this name; a 404 of a proxy does not count. */
 function failureOf(name: string, status: number, body: Body): ResolveError {
   const error = typeof body["error"] === "string" ? body["error"] : "";
-  const told = body["input"] === name;
-  if (status === 404 && told && /^(handle|domain) not registered$/.test(error)) {
-    return new ResolveError("not_registered", name, `${name} is not registered`, status);
+  const isForName = body["input"] === name;
+  if (status === 404 && isForName && /^(handle|domain) not registered$/.test(error)) {
+    return new ResolveError("not_registered", `${name} is not registered`, { input: name, status });
   }
-  if (status === 400 && told) return new ResolveError("invalid", name, `${name}: ${error}`, status);
-  if (status === 409 && told) return new ResolveError("ambiguous", name, `${name}: ${error}`, status);
-  return new ResolveError("unavailable", name, `${name} could not be resolved: ${error || `status ${status}`}`, status);
+  if (status === 400 && isForName) return new ResolveError("invalid", `${name}: ${error}`, { input: name, status });
+  if (status === 409 && isForName) return new ResolveError("ambiguous", `${name}: ${error}`, { input: name, status });
+  return new ResolveError("unavailable", `${name} could not be resolved: ${error || `status ${status}`}`, {
+    input: name,
+    status,
+  });
 }
 
 function checked(input: string, claimed: NameNamespace, body: Body): NameResolution {
@@ -150,7 +185,7 @@ function checked(input: string, claimed: NameNamespace, body: Body): NameResolut
     owner === null ||
     bytes === null
   ) {
-    throw new ResolveError("untrusted", input, `the answer for ${input} is for something else`, 200);
+    throw new ResolveError("untrusted", `the answer for ${input} is for something else`, { input, status: 200 });
   }
   return { input, name, namespace: claimed, owner, ownerOnCurve: isOnCurve(bytes) && body["owner_on_curve"] !== false };
 }

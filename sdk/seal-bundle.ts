@@ -3,7 +3,7 @@ import { CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
 import type { MevType } from "@sluice/contract/engine";
 import { additionalData, pad, writeEnvelope } from "@sluice/contract/sealed-bundle";
 
-/** A key of `GET /api/v1/encryption-keys`. */
+/** A key of `GET /api/v1/encryption-keys`, to seal with. */
 export interface SealingKey {
   /** 16 lowercase hexadecimal digits. */
   readonly id: string;
@@ -11,6 +11,7 @@ export interface SealingKey {
   readonly publicKey: Uint8Array;
 }
 
+/** What is sealed, and with which key. */
 export interface SealParts {
   /** The network that the answer with the key names. */
   readonly network: string;
@@ -23,6 +24,7 @@ export interface SealParts {
   readonly targetSlot?: bigint | null;
 }
 
+/** A sealed bundle and its id. */
 export interface SealedBundle {
   /** What goes into `encrypted_payload`, beside the same tip, MEV type and target slot. */
   readonly envelope: Uint8Array;
@@ -31,9 +33,11 @@ export interface SealedBundle {
 }
 
 /**
- * Encrypts a bundle so that nobody, the engine's own auction included, reads it before its tick. Two envelopes of one bundle
- * are two bundles: `enc` is new for each. Throws RangeError for transactions that are too long together, and for a key that
- * is none.
+ * Encrypts a bundle (HPKE, RFC 9180), so that it cannot be read before its tick, by the engine's own auction either.
+ * The encapsulated key is new for each call, so two envelopes of one bundle are two bundles.
+ *
+ * @throws {RangeError} when the transactions together are longer than the largest padded size, or the public key has
+ * not 32 bytes
  */
 export async function sealBundle(parts: SealParts): Promise<SealedBundle> {
   const { network, key, tip, mevType = "unknown", targetSlot = null } = parts;

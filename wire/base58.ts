@@ -43,7 +43,7 @@ interface FixedSize {
   readonly powersOfTwo: Float64Array;
   /** 58^(5 l) in half words, least significant first: [limb l][halfWord]. */
   readonly powersOfLimb: Float64Array;
-  /** Scratch space; the functions here are synchronous, so nobody else is using it. */
+  /** Scratch space; the functions that use it are synchronous. */
   readonly sums: Float64Array;
   readonly digits: Uint8Array;
   readonly characters: Uint8Array;
@@ -223,7 +223,11 @@ function encodeAny(bytes: Uint8Array): string {
   return textOfDigits(digits, digits.length, zeros, new Uint8Array(digits.length + zeros));
 }
 
-/** Bytes to base58. At most `maxBase58Bytes` bytes; more is a mistake of the caller and throws RangeError. */
+/**
+ * Encodes bytes.
+ *
+ * @throws {RangeError} when there are more than `maxBase58Bytes` bytes, which is a mistake of the caller
+ */
 export function encodeBase58(bytes: Uint8Array): string {
   const size = fixedSize(bytes.length);
   if (size !== null) return encodeFixed(bytes, size);

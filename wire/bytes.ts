@@ -6,7 +6,7 @@ import { type Address, addressOfBytes } from "./identifiers.ts";
  * an offset that was checked, see little-endian.ts.
  *
  * `ByteReader` has one failure style: what does not fit throws `MalformedBytes`, and a decoder of an account turns it into
- * null with `orNull`. Two readers stay apart. The transaction parser's cursor (transaction/cursor.ts) keeps the first fault
+ * null with `orNull`. Two readers stay apart. The transaction parser's cursor (transaction/parse.ts) keeps the first fault
  * as a value, since hostile bytes are its usual input and it must name the broken rule and its offset. The development
  * chain's history reads records of its own memory without checks, in a packed form of numbers.
  */
@@ -22,7 +22,8 @@ export class MalformedBytes extends RangeError {
 /**
  * Runs a decoder.
  *
- * @returns what `decode` returns, or null when it throws `MalformedBytes`. Other errors pass.
+ * @returns what `decode` returns, or null when it throws `MalformedBytes`
+ * @throws {unknown} any other error of `decode`
  */
 export function orNull<T>(decode: () => T): T | null {
   try {

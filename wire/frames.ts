@@ -59,7 +59,11 @@ export class FrameSplitter {
   /** Bytes that the frame under way needs, or its head while that is not whole. */
   #needed = frameHeadBytes;
 
-  /** The frames that the chunk completes; each is a view that holds until the next call. */
+  /**
+   * Yields the frames that the chunk completes. Each is a view that is valid until the next call.
+   *
+   * @throws {RangeError} when a head announces more than 64 MiB
+   */
   *push(chunk: Uint8Array): Generator<Frame> {
     this.#parts.push(chunk);
     this.#held += chunk.length;

@@ -14,10 +14,12 @@ export type Lamports = bigint & { readonly [brand]: "Lamports" };
 /** The largest u64: also the `rentEpoch` of every rent-exempt account and the epoch that means never. */
 export const maxU64 = 0xffff_ffff_ffff_ffffn;
 
+/** Whether a value is base58 text of exactly 32 bytes. */
 export function isAddress(value: unknown): value is Address {
   return typeof value === "string" && decodeAddress(value) !== null;
 }
 
+/** Whether a value is base58 text of exactly 64 bytes. */
 export function isSignature(value: unknown): value is Signature {
   return typeof value === "string" && decodeSignature(value) !== null;
 }
@@ -32,13 +34,21 @@ export function parseSignature(value: unknown): Signature | null {
   return isSignature(value) ? value : null;
 }
 
-/** The text of 32 bytes; throws RangeError for any other length, which is a mistake of the caller. */
+/**
+ * The base58 text of 32 bytes.
+ *
+ * @throws {RangeError} when there are not 32 bytes, which is a mistake of the caller
+ */
 export function addressOfBytes(bytes: Uint8Array): Address {
   if (bytes.length !== 32) throw new RangeError(`an address has 32 bytes, not ${bytes.length}`);
   return encodeBase58(bytes) as Address;
 }
 
-/** The text of 64 bytes; throws RangeError for any other length, which is a mistake of the caller. */
+/**
+ * The base58 text of 64 bytes.
+ *
+ * @throws {RangeError} when there are not 64 bytes, which is a mistake of the caller
+ */
 export function signatureOfBytes(bytes: Uint8Array): Signature {
   if (bytes.length !== 64) throw new RangeError(`a signature has 64 bytes, not ${bytes.length}`);
   return encodeBase58(bytes) as Signature;
@@ -56,11 +66,13 @@ export function parseU64(value: unknown): bigint | null {
   return parsed <= maxU64 ? parsed : null;
 }
 
+/** `parseU64` for a slot number. */
 export function parseSlot(value: unknown): Slot | null {
   const parsed = parseU64(value);
   return parsed === null ? null : (parsed as Slot);
 }
 
+/** `parseU64` for an amount in lamports. */
 export function parseLamports(value: unknown): Lamports | null {
   const parsed = parseU64(value);
   return parsed === null ? null : (parsed as Lamports);

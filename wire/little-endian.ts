@@ -1,31 +1,38 @@
-/** Integers as Solana lays them out. The caller has checked that the bytes are there. */
+/** Little-endian integers at an offset, without checks: the caller has compared the length with the layout before. */
 
+/** Two bytes at `offset`. Bytes beyond the end read as zero, here and below. */
 export function readU16(bytes: Uint8Array, offset: number): number {
   return (bytes[offset] ?? 0) | ((bytes[offset + 1] ?? 0) << 8);
 }
 
+/** Four bytes at `offset`, as a number from 0 to 2^32-1. */
 export function readU32(bytes: Uint8Array, offset: number): number {
   return (readU16(bytes, offset) | (readU16(bytes, offset + 2) << 16)) >>> 0;
 }
 
+/** Eight bytes at `offset`, exact. */
 export function readU64(bytes: Uint8Array, offset: number): bigint {
   return (BigInt(readU32(bytes, offset + 4)) << 32n) | BigInt(readU32(bytes, offset));
 }
 
+/** Eight bytes at `offset` in two's complement, exact. */
 export function readI64(bytes: Uint8Array, offset: number): bigint {
   return BigInt.asIntN(64, readU64(bytes, offset));
 }
 
+/** Writes the low 16 bits of `value` at `offset`. */
 export function writeU16(bytes: Uint8Array, offset: number, value: number): void {
   bytes[offset] = value;
   bytes[offset + 1] = value >>> 8;
 }
 
+/** Writes the low 32 bits of `value` at `offset`. */
 export function writeU32(bytes: Uint8Array, offset: number, value: number): void {
   writeU16(bytes, offset, value);
   writeU16(bytes, offset + 2, value >>> 16);
 }
 
+/** Writes the low 64 bits of `value` at `offset`. */
 export function writeU64(bytes: Uint8Array, offset: number, value: bigint): void {
   writeU32(bytes, offset, Number(value & 0xffff_ffffn));
   writeU32(bytes, offset + 4, Number((value >> 32n) & 0xffff_ffffn));

@@ -13,7 +13,7 @@ const id = (text: string): Address => text as Address;
 
 /**
  * The name services of X1 (SPL Name Service programs), and that of Sluice's own development chain. The development ids
- * are SHA-256 digests of texts, so nobody holds a key that could put a program there on another chain. The reverse class
+ * are SHA-256 digests of texts, so no key exists that could put a program there on another chain. The reverse class
  * of X1 follows SNS's pattern from its registrar and is unconfirmed: a name found through it counts only when it leads
  * back to its registry.
  */

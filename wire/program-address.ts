@@ -3,12 +3,14 @@ import { addressOfBytes } from "./identifiers.ts";
 
 /**
  * Addresses that a program derives from seeds: SHA-256 over seeds, bump, program and a marker, with the highest bump
- * whose digest is no point of the Ed25519 curve, so that nobody holds a key for it. The digest is handed in, since a
+ * whose digest is no point of the Ed25519 curve, so that no key for it exists. The digest is passed in, since a
  * server and a browser have different ones.
  */
 
+/** A digest of any bytes: 32 bytes. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
+/** An address without a private key, and the bump seed that leads to it. */
 export interface ProgramAddress {
   /** 32 bytes. */
   readonly bytes: Uint8Array;
@@ -21,8 +23,14 @@ const seedsMax = 15;
 const seedBytesMax = 32;
 
 /**
- * The address of `seeds` under `program` (32 bytes). Null when no bump gives one, which no known input does. Too many or
- * too long seeds are a mistake of the caller and throw RangeError.
+ * Derives the address of `seeds` under `program` with the highest bump that is off the curve. Source: solana-pubkey,
+ * `find_program_address`.
+ *
+ * @param seeds - at most 15, of at most 32 bytes each
+ * @param program - 32 bytes
+ * @returns null when no bump gives an address, which happens for no known input
+ * @throws {RangeError} when the seeds are too many or too long or the program has not 32 bytes, which is a mistake of
+ * the caller
  */
 export function findProgramAddress(
   seeds: readonly Uint8Array[],
@@ -52,7 +60,11 @@ export function findProgramAddress(
   return null;
 }
 
-/** The same as text. Throws RangeError where `findProgramAddress` finds none. */
+/**
+ * The address of `findProgramAddress` as base58 text.
+ *
+ * @throws {RangeError} when no bump gives an address, and as `findProgramAddress`
+ */
 export function programAddress(seeds: readonly Uint8Array[], program: Uint8Array, sha256: Sha256): Address {
   const found = findProgramAddress(seeds, program, sha256);
   if (found === null) throw new RangeError("no bump gives an address off the curve");
@@ -60,8 +72,8 @@ export function programAddress(seeds: readonly Uint8Array[], program: Uint8Array
 }
 
 /**
- * Whether 32 bytes are a compressed point of the Ed25519 curve, as the chain's runtime judges it (curve25519-dalek's
- * decompression): a y of 2^255-19 or more is taken modulo that prime, and the sign bit is not looked at. In BigInt it
+ * Whether 32 bytes are a compressed point of the Ed25519 curve, as the chain's runtime decides (curve25519-dalek's
+ * decompression): a y of 2^255-19 or more is taken modulo that prime, and the sign bit is ignored. In BigInt it
  * takes 20 to 50 µs by the machine's load; limbs in doubles took five times as long on Bun 1.4.
  */
 export function isOnCurve(bytes: Uint8Array): boolean {

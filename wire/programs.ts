@@ -6,6 +6,7 @@ import type { Address } from "./identifiers.ts";
  */
 const id = (text: string): Address => text as Address;
 
+/** Program ids by name. Source: Agave `solana-sdk-ids`, SPL. */
 export const programs = {
   system: id("11111111111111111111111111111111"),
   token: id("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"),
@@ -33,6 +34,7 @@ export const programs = {
   nameService: id("namesLPneVptA9Z5rqUDD9tMTWEJwofgaYwp8cawRkX"),
 } as const;
 
+/** Ids of the sysvar accounts. Source: Agave `solana-sdk-ids`. */
 export const sysvars = {
   /** Owner of all the others. */
   owner: id("Sysvar1111111111111111111111111111111111111"),
@@ -48,7 +50,7 @@ export const sysvars = {
   stakeHistory: id("SysvarStakeHistory1111111111111111111111111"),
 } as const;
 
-/** Mints of wrapped native currency, and the address nobody can spend from. */
+/** Mints of wrapped native currency, and the address without a key. */
 export const wellKnownAddresses = {
   wrappedNativeMint: id("So11111111111111111111111111111111111111112"),
   wrappedNativeMint2022: id("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9"),

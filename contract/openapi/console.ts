@@ -78,6 +78,7 @@ const signOut = (problems: Problems): ZodOpenApiOperationObject => ({
   },
 });
 
+/** The paths of the console. */
 export function consolePaths(problems: Problems): ZodOpenApiPathsObject {
   return {
     "/api/v1/console/overview": { get: overview(problems) },

@@ -9,7 +9,7 @@ import {
 } from "../engine.ts";
 import * as schemas from "../schemas/index.ts";
 
-/** The block engine's REST door, which listens on a port of its own. */
+/** The block engine's REST endpoint, which listens on a port of its own. */
 
 const text = (description: string) => ({ description, schema: { type: "string" as const } });
 const whole = (description: string) => ({ description, schema: { type: "integer" as const } });
@@ -19,7 +19,7 @@ const errorHeaders = {
   "X-Error-Code": text("The code, or the bundle's reason"),
   "Retry-After": whole("Seconds to wait; with 429 and 503"),
 };
-const server = [{ url: "http://localhost:7435", description: "The block engine's door" }];
+const server = [{ url: "http://localhost:7435", description: "The block engine" }];
 const keys = [{ apiKeyHeader: [] }, { bearer: [] }, { jitoAuth: [] }, { apiKeyQuery: [] }, { jitoUuid: [] }];
 const tag = ["Block engine"];
 
@@ -133,7 +133,7 @@ const jitoCall = (operationId: string, summary: string): ZodOpenApiOperationObje
       headers: { "x-bundle-id": text("The bundle, where one was accepted") },
       content: { "application/json": { schema: schemas.jsonRpcResult } },
     },
-    "400": rpcFailure("What is asked or sent is wrong; a refused bundle's reason is in X-Error-Code"),
+    "400": rpcFailure("The request is invalid; the reason of a refused bundle is in X-Error-Code"),
     "401": rpcFailure("No API key"),
     "403": rpcFailure("The key is invalid or may not be used for this"),
     "429": rpcFailure("Too many calls: code -32097"),
@@ -152,6 +152,7 @@ const tipStream: ZodOpenApiOperationObject = {
   responses: { "101": { description: "Switched to WebSocket" }, ...failures(["UPGRADE_REQUIRED"]) },
 };
 
+/** The paths of the block engine's REST endpoint. */
 export function enginePaths(): ZodOpenApiPathsObject {
   const root = "/api/v1";
   return {

@@ -19,7 +19,7 @@ import { administrationPaths } from "./admin.ts";
 import { consolePaths } from "./console.ts";
 import { enginePaths } from "./engine.ts";
 
-/** The OpenAPI 3.1 description of the REST doors and of the JSON-RPC envelope, made from the schemas and error table. */
+/** The OpenAPI 3.1 description of the REST endpoints and of the JSON-RPC envelope, made from the schemas and error table. */
 
 const text = (description: string) => ({ description, schema: { type: "string" as const } });
 const whole = (description: string) => ({ description, schema: { type: "integer" as const } });
@@ -74,7 +74,7 @@ const rpc: ZodOpenApiOperationObject = {
   summary: "Call a Solana JSON-RPC method, or a batch of them",
   description:
     "The network is chosen by the header `X-Network`, the query `network` or the path `/rpc/{network}`; else the server's default. " +
-    "A well-formed call is answered with 200, whoever refuses it; only the gateway's own checks use other statuses.",
+    "A well-formed call is answered with 200, also when the node refuses it; only checks of the gateway use other statuses.",
   security: keyParameters,
   parameters: [
     { name: "X-Network", in: "header", schema: networkNames },

@@ -1,12 +1,13 @@
 /**
- * proto: the .proto files of the gRPC doors, how they are loaded and what their messages look like then. Apart from the
- * rest of contract, since it names a directory, which a browser has none of.
+ * proto: the .proto files of the gRPC endpoints, how they are loaded, and the types of the loaded messages. Fed to the
+ * engine, the development chain and clients. Apart from the rest of contract, since it names a directory, which a browser
+ * does not have.
  */
 import { fileURLToPath } from "node:url";
 
 export type * from "./messages.ts";
 
-/** Where the .proto files lie, as a directory that loaders are given. */
+/** The directory of the .proto files. */
 export const protoDirectory = fileURLToPath(new URL(".", import.meta.url));
 
 /** The .proto files of each protocol, by what serves it. */

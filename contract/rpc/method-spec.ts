@@ -1,5 +1,6 @@
 /** The shapes in which Solana's JSON-RPC methods are described; rpc-methods.ts is the table. */
 
+/** Commitment levels, the weakest first. */
 export const commitments = ["processed", "confirmed", "finalized"] as const;
 export type CommitmentName = (typeof commitments)[number];
 
@@ -9,7 +10,9 @@ export type CommitmentName = (typeof commitments)[number];
  */
 export type CacheClass = "final" | "slot" | "never";
 
-/** How a value is checked. `any` is left to the node. Text kinds are base58 of a fixed length unless said otherwise. */
+/**
+ * How a value is checked. `any` is passed to the node unchecked. Text kinds are base58 of a fixed length unless stated.
+ */
 export type ParameterKind =
   | {
       readonly kind:
@@ -27,6 +30,7 @@ export type ParameterKind =
   | { readonly kind: "choice"; readonly values: readonly string[] }
   | { readonly kind: "addresses" | "signatures" | "list"; readonly max: number };
 
+/** One positional parameter. */
 export interface ParameterSpec {
   readonly name: string;
   readonly required: boolean;
@@ -35,6 +39,7 @@ export interface ParameterSpec {
   readonly rangeMax?: bigint;
 }
 
+/** The configuration object of a method. */
 export interface ConfigSpec {
   /** The position of the configuration object among the parameters. */
   readonly index: number;
@@ -45,6 +50,7 @@ export interface ConfigSpec {
   readonly earliestIndex: number;
 }
 
+/** One JSON-RPC method as the gateway validates, completes, caches and routes it. */
 export interface RpcMethodSpec {
   readonly name: string;
   readonly parameters: readonly ParameterSpec[];
@@ -58,7 +64,7 @@ export interface RpcMethodSpec {
   readonly route: "read" | "archive" | "send" | "gateway";
 }
 
-/** What a method is described by beside its name and positional parameters; what is left out has the usual value. */
+/** What `describeMethod` takes beside name and positional parameters; an absent member has the usual value. */
 export interface MethodOptions {
   readonly cache: CacheClass;
   readonly config?: Readonly<Record<string, ParameterKind>>;
@@ -68,7 +74,10 @@ export interface MethodOptions {
   readonly route?: RpcMethodSpec["route"];
 }
 
-/** Completes a description: the configuration object comes after the positional parameters unless said otherwise. */
+/**
+ * Completes a description: the configuration object follows the positional parameters unless `earliestIndex` says
+ * otherwise.
+ */
 export function describeMethod(
   name: string,
   parameters: readonly ParameterSpec[],

@@ -19,12 +19,13 @@ export const accountRecord = z
     requests_per_second: count.nullable().meta({ description: "In place of the tier's rate; null is the tier's" }),
     credits_monthly: bigCount.nullable().meta({ description: "In place of the tier's credits; null is the tier's" }),
   })
-  .meta({ id: "Account" });
+  .meta({ id: "Account", description: "An owner account" });
 
 /** Management bodies refuse members they do not know. Tiers that are not named are the lowest of their product. */
-export const accountCreate = z
-  .strictObject({ name: displayName, tiers: subscriptionTiers.partial().optional() })
-  .meta({ id: "AccountCreate" });
+export const accountCreate = z.strictObject({ name: displayName, tiers: subscriptionTiers.partial().optional() }).meta({
+  id: "AccountCreate",
+  description: "A new account. Tiers that are not named are the lowest of their product",
+});
 
 export const accountTierChange = z
   .discriminatedUnion("product", [
@@ -32,7 +33,7 @@ export const accountTierChange = z
     z.strictObject({ product: z.literal("oracle"), tier: z.enum(oracleTiers) }),
     z.strictObject({ product: z.literal("oracle-v2"), tier: z.enum(oracleV2Tiers) }),
   ])
-  .meta({ id: "AccountTierChange" });
+  .meta({ id: "AccountTierChange", description: "The new tier of one product" });
 
 /** An absent member stays as it is; null takes the override away, so that the tier's own limit holds again. */
 export const accountLimits = z
@@ -40,7 +41,10 @@ export const accountLimits = z
     requests_per_second: z.int().min(1).max(1_000_000).nullable().optional(),
     credits_monthly: storedCount.nullable().optional(),
   })
-  .meta({ id: "AccountLimits" });
+  .meta({
+    id: "AccountLimits",
+    description: "Overrides of the tier. An absent member stays as it is; null removes the override",
+  });
 
 export const accountCredits = z
   .object({
@@ -48,7 +52,7 @@ export const accountCredits = z
     used: bigCount,
     monthly: bigCount.nullable().meta({ description: "null is unlimited" }),
   })
-  .meta({ id: "AccountCredits" });
+  .meta({ id: "AccountCredits", description: "The credits of the current month" });
 
 export type AccountLimits = z.infer<typeof accountLimits>;
 export type AccountCredits = z.infer<typeof accountCredits>;

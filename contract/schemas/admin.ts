@@ -9,7 +9,9 @@ import { count, displayName, identifier, storedCount, timestamp } from "./primit
 const hasMember = (body: object): boolean => Object.values(body).some((value) => value !== undefined);
 const nothingToChange = { error: "must name at least one member to change" };
 
-export const adminAccountCreate = accountCreate.extend(accountLimits.shape).meta({ id: "AdminAccountCreate" });
+export const adminAccountCreate = accountCreate
+  .extend(accountLimits.shape)
+  .meta({ id: "AdminAccountCreate", description: "A new account, with overrides of its tier" });
 
 export const accountChange = z
   .strictObject({
@@ -25,7 +27,7 @@ export const accountChange = z
     credits_monthly: storedCount.nullable().optional(),
   })
   .refine(hasMember, nothingToChange)
-  .meta({ id: "AccountChange" });
+  .meta({ id: "AccountChange", description: "A change of an account. An absent member stays as it is" });
 
 export const adminKeyCreate = keyCreate
   .extend({
@@ -35,7 +37,7 @@ export const adminKeyCreate = keyCreate
       .optional()
       .meta({ description: "For owners, when absent, the restrictions of the key that asks; for operators none" }),
   })
-  .meta({ id: "AdminKeyCreate" });
+  .meta({ id: "AdminKeyCreate", description: "A new key" });
 
 const rate = z.int().min(1).max(1_000_000).nullable().optional();
 
@@ -53,7 +55,7 @@ export const keyChange = z
     expires_at: timestamp.nullable().optional(),
   })
   .refine(hasMember, nothingToChange)
-  .meta({ id: "KeyChange" });
+  .meta({ id: "KeyChange", description: "A change of a key. An absent member stays as it is" });
 
 const overlapSecondsMax = 30 * 86_400;
 
@@ -66,11 +68,11 @@ export const keyRotate = z
       .default(86_400)
       .meta({ description: "How long the old key still works; never longer than it would have" }),
   })
-  .meta({ id: "KeyRotate" });
+  .meta({ id: "KeyRotate", description: "How a key is replaced by a new one" });
 
 export const keyRotated = keyCreated
   .extend({ replaces: z.object({ id: identifier, expires_at: timestamp }) })
-  .meta({ id: "KeyRotated" });
+  .meta({ id: "KeyRotated", description: "The new key, and until when the old one works" });
 
 export const auditEntry = z
   .object({
@@ -81,7 +83,7 @@ export const auditEntry = z
     subject: z.string().meta({ description: "The id of what was changed" }),
     detail: z.record(z.string(), z.unknown()).meta({ description: "What it was before and after; never a secret" }),
   })
-  .meta({ id: "AuditEntry" });
+  .meta({ id: "AuditEntry", description: "One administrative change" });
 
 const groups = z
   .array(z.enum(["read", "archive", "send"]))
@@ -103,7 +105,7 @@ export const upstreamCreate = z
       .optional()
       .meta({ description: "Sent with each call; their values are never shown again" }),
   })
-  .meta({ id: "UpstreamCreate" });
+  .meta({ id: "UpstreamCreate", description: "A node to add at run time" });
 
 export const upstreamRecord = z
   .object({
@@ -128,16 +130,18 @@ export const upstreamRecord = z
     error_rate: z.number(),
     in_flight: count,
   })
-  .meta({ id: "Upstream" });
+  .meta({ id: "Upstream", description: "A node and how it does" });
 
-export const upstreamList = z.object({ items: z.array(upstreamRecord) }).meta({ id: "UpstreamList" });
+export const upstreamList = z
+  .object({ items: z.array(upstreamRecord) })
+  .meta({ id: "UpstreamList", description: "The nodes of all networks" });
 
 export const reloadOutcome = z
   .object({
     applied: z.array(z.string()).meta({ description: "Keys of the configuration that changed and hold now" }),
     needs_restart: z.array(z.string()).meta({ description: "Keys that changed and hold after a restart" }),
   })
-  .meta({ id: "ReloadOutcome" });
+  .meta({ id: "ReloadOutcome", description: "What a reload of the configuration changed" });
 
 export type UpstreamCreate = z.infer<typeof upstreamCreate>;
 export type UpstreamBody = z.infer<typeof upstreamRecord>;

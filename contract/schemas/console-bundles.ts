@@ -20,7 +20,7 @@ const consoleBundle = z
     receivedAt: timestamp,
     changedAt: timestamp,
   })
-  .meta({ id: "ConsoleBundle" });
+  .meta({ id: "ConsoleBundle", description: "A bundle" });
 
 /** One bundle and all that is known of what became of it. */
 export const consoleBundleStory = consoleBundle
@@ -39,7 +39,7 @@ export const consoleBundleStory = consoleBundle
     blockhash: z.string().nullable().meta({ description: "Of the block that it is in" }),
     observedAt: timestamp,
   })
-  .meta({ id: "ConsoleBundleStory" });
+  .meta({ id: "ConsoleBundleStory", description: "A bundle and its history" });
 
 /** The account's bundles for people to read; who operates also sees leaders and switches. */
 export const consoleBundles = z
@@ -78,8 +78,12 @@ export const consoleBundles = z
       .meta({ description: "null for who does not operate the server" }),
     observedAt: timestamp,
   })
-  .meta({ id: "ConsoleBundles" });
+  .meta({
+    id: "ConsoleBundles",
+    description: "The bundles page of the console. Operators also see leaders and switches",
+  });
 
+/** A bundle in a list of the console. */
 export type ConsoleBundle = z.infer<typeof consoleBundle>;
 export type ConsoleBundleStory = z.infer<typeof consoleBundleStory>;
 export type ConsoleBundles = z.infer<typeof consoleBundles>;

@@ -3,7 +3,10 @@ import { oracleSourceStatuses } from "../oracle.ts";
 import { platformTiers } from "../tiers.ts";
 import { bigCount, count, networkName, timestamp } from "./primitives.ts";
 
+/** Whether a node gets calls. */
 export const upstreamHealths = ["healthy", "cordoned", "down"] as const;
+
+/** Whether an endpoint accepts connections. */
 export const doorStatuses = ["open", "closed"] as const;
 const minutesShown = 60;
 
@@ -14,7 +17,7 @@ export const consoleDoor = z
     protocol: z.string().meta({ example: "JSON-RPC" }),
     status: z.enum(doorStatuses),
   })
-  .meta({ id: "ConsoleDoor" });
+  .meta({ id: "ConsoleDoor", description: "An endpoint of the server" });
 
 export const consoleUpstream = z
   .object({
@@ -25,7 +28,7 @@ export const consoleUpstream = z
     slotLag: count.nullable().meta({ description: "Slots behind the best node of its network" }),
     latencyMs: z.number().nonnegative().nullable(),
   })
-  .meta({ id: "ConsoleUpstream" });
+  .meta({ id: "ConsoleUpstream", description: "A node" });
 
 export const consoleUsage = z
   .object({
@@ -34,7 +37,7 @@ export const consoleUsage = z
     credits: count,
     byMinute: z.array(z.object({ minute: timestamp, requests: count, credits: count })).max(minutesShown + 1),
   })
-  .meta({ id: "ConsoleUsage" });
+  .meta({ id: "ConsoleUsage", description: "The requests of the last hour" });
 
 /** What the console's first page shows; the live stream sends the same record again whenever it changes. */
 export const consoleOverview = z
@@ -56,8 +59,12 @@ export const consoleOverview = z
     uptimeSeconds: count,
     observedAt: timestamp,
   })
-  .meta({ id: "ConsoleOverview" });
+  .meta({
+    id: "ConsoleOverview",
+    description: "The first page of the console; the live stream sends it again on every change",
+  });
 
+/** What a search in the resolver found. */
 export const nameFindings = ["owner", "domain", "absent", "refused", "unavailable"] as const;
 
 /** What the resolver says of a name, or of an address, for people to read. */
@@ -68,11 +75,12 @@ export const consoleName = z
     name: z.string().nullable().meta({ description: "The canonical name, or the domain that leads to the address" }),
     namespace: z.string().nullable(),
     owner: z.string().nullable(),
-    ownerOnCurve: z.boolean().nullable().meta({ description: "false when nobody can sign for the owner" }),
+    ownerOnCurve: z.boolean().nullable().meta({ description: "false when no key for the owner can exist" }),
     error: z.string().nullable().meta({ description: "The resolver's own words where there is no owner" }),
   })
-  .meta({ id: "ConsoleName" });
+  .meta({ id: "ConsoleName", description: "What the resolver found for a name or an address" });
 
+/** The query of the console's name search. */
 export const consoleNameQuery = z.object({ input: z.string().min(1).max(512) });
 
 /** One symbol's price for people to read; numbers are for showing, the exact price is the text. */
@@ -89,7 +97,10 @@ export const consolePrice = z
       .max(minutesShown + 1)
       .meta({ description: "The last price of each minute" }),
   })
-  .meta({ id: "ConsolePrice" });
+  .meta({
+    id: "ConsolePrice",
+    description: "The price of one symbol. Numbers are for display; the exact price is the text",
+  });
 
 export const consoleSource = z
   .object({
@@ -99,7 +110,7 @@ export const consoleSource = z
     responseMs: z.number().nonnegative().nullable(),
     messages24h: count,
   })
-  .meta({ id: "ConsoleSource" });
+  .meta({ id: "ConsoleSource", description: "A source of prices" });
 
 export const consolePrices = z
   .object({
@@ -109,16 +120,17 @@ export const consolePrices = z
     sources: z.array(consoleSource),
     observedAt: timestamp,
   })
-  .meta({ id: "ConsolePrices" });
+  .meta({ id: "ConsolePrices", description: "The prices page of the console" });
 
 /** Signing in to the console with an API key; the answer sets a cookie that scripts cannot read. */
-export const consoleSessionCreate = z
-  .strictObject({ key: z.string().min(1).max(200) })
-  .meta({ id: "ConsoleSessionCreate" });
+export const consoleSessionCreate = z.strictObject({ key: z.string().min(1).max(200) }).meta({
+  id: "ConsoleSessionCreate",
+  description: "Sign-in with an API key. The answer sets a cookie that scripts cannot read",
+});
 
 export const consoleSession = z
   .object({ account: z.object({ name: z.string(), tier: z.enum(platformTiers) }), expires_at: timestamp })
-  .meta({ id: "ConsoleSession" });
+  .meta({ id: "ConsoleSession", description: "The signed-in account" });
 
 export type ConsoleDoor = z.infer<typeof consoleDoor>;
 export type ConsoleUpstream = z.infer<typeof consoleUpstream>;

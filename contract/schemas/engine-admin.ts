@@ -15,14 +15,14 @@ const searcherId = z
 
 const engineSwitch = z
   .object({ on: z.boolean(), set_at: timestamp.nullable().meta({ description: "null when it was never set" }) })
-  .meta({ id: "EngineSwitch" });
+  .meta({ id: "EngineSwitch", description: "A switch of the block engine" });
 
 export const engineValidator = z
   .object({
     identity: z.string(),
-    next_slots: z.array(count).meta({ description: "Its coming slots, as far as they are told" }),
+    next_slots: z.array(count).meta({ description: "Its coming slots, as far as the schedule is known" }),
   })
-  .meta({ id: "EngineValidator" });
+  .meta({ id: "EngineValidator", description: "A connected leader" });
 
 const tipFloorFigures = z
   .object({
@@ -30,7 +30,7 @@ const tipFloorFigures = z
     average_24h: bigCount.meta({ description: "Lamports, as a string" }),
     utilization: z.number().min(0).max(1),
   })
-  .meta({ id: "EngineTipFloor" });
+  .meta({ id: "EngineTipFloor", description: "The tip floor" });
 
 /** What the engine of the process that answers does now. */
 const engineFigures = z
@@ -41,7 +41,7 @@ const engineFigures = z
     validators: z.array(engineValidator),
     tip_floor: tipFloorFigures,
   })
-  .meta({ id: "EngineFigures" });
+  .meta({ id: "EngineFigures", description: "The state of the block engine of the answering process" });
 
 export const engineAdmin = z
   .object({
@@ -52,18 +52,20 @@ export const engineAdmin = z
     engine: engineFigures.nullable().meta({ description: "null where the process that answers runs no engine" }),
     standby: z.boolean().meta({ description: "Whether it stands by while another process runs the engine" }),
   })
-  .meta({ id: "EngineAdmin" });
+  .meta({ id: "EngineAdmin", description: "The block engine as operators see it" });
 
 /** Management bodies refuse members they do not know. */
-export const engineSwitchChange = z.strictObject({ on: z.boolean() }).meta({ id: "EngineSwitchChange" });
+export const engineSwitchChange = z
+  .strictObject({ on: z.boolean() })
+  .meta({ id: "EngineSwitchChange", description: "The new position of a switch" });
 
 export const searcherLink = z
   .object({ pubkey: publicKey, account_id: identifier, linked_at: timestamp })
-  .meta({ id: "SearcherLink" });
+  .meta({ id: "SearcherLink", description: "A public key whose bundles count for an account" });
 
 export const searcherLinkCreate = z
   .strictObject({ pubkey: publicKey, account_id: identifier })
-  .meta({ id: "SearcherLinkCreate" });
+  .meta({ id: "SearcherLinkCreate", description: "A public key to link to an account" });
 
 const bundleRate = z.int().min(1).max(100_000);
 
@@ -72,13 +74,15 @@ export const searcherLimitChange = z
     bundles_per_second: bundleRate,
     burst: bundleRate.meta({ description: "Bundles that may come at once" }),
   })
-  .meta({ id: "SearcherLimitChange" });
+  .meta({ id: "SearcherLimitChange", description: "The new bundle rate of a searcher" });
 
 export const searcherLimit = z
   .object({ searcher_id: searcherId, bundles_per_second: count, burst: count, set_at: timestamp })
-  .meta({ id: "SearcherLimit" });
+  .meta({ id: "SearcherLimit", description: "The bundle rate of a searcher, in place of that of its tier" });
 
 export type EngineAdmin = z.infer<typeof engineAdmin>;
+
+/** The state of the block engine of the answering process. */
 export type EngineFigures = z.infer<typeof engineFigures>;
 export type SearcherLinkBody = z.infer<typeof searcherLink>;
 export type SearcherLimitBody = z.infer<typeof searcherLimit>;

@@ -27,9 +27,9 @@ const mevType = z
 const base58Address = z.string().min(32).max(44);
 
 /**
- * POST /api/v1/bundles (spec: block engine, BundleSubmitRequest). What is beside the shown fields is ours. How many
- * transactions there are and how long each is has reasons of its own; the body's bound holds before. Null stands
- * for what may be left out, as clients of typed languages write it.
+ * POST /api/v1/bundles (spec: block engine, BundleSubmitRequest). The fields that it does not show are
+ * additions. The number and length of transactions are checked by the engine, which has a reason for each; the bound of the
+ * body is checked before. Null stands for a member that may be absent, as clients of typed languages write it.
  */
 export const bundleSubmit = z
   .object({
@@ -50,11 +50,14 @@ export const bundleSubmit = z
     /** Base64 of an encrypted bundle, in place of `transactions`. */
     encryptedPayload: z.string().max(16_384).nullish(),
   })
-  .meta({ id: "BundleSubmitRequest" });
+  .meta({
+    id: "BundleSubmitRequest",
+    description: "A bundle to enter into the auction. Null stands for a member that may be absent",
+  });
 
 export const bundleSubmitted = z
   .object({ bundleId: z.string(), status: z.literal("accepted") })
-  .meta({ id: "BundleSubmitResponse" });
+  .meta({ id: "BundleSubmitResponse", description: "The id of the accepted bundle" });
 
 export const bundleStatus = z
   .object({
@@ -64,7 +67,7 @@ export const bundleStatus = z
     signatures: z.array(z.string()),
     reason: z.string().nullable(),
   })
-  .meta({ id: "BundleStatus" });
+  .meta({ id: "BundleStatus", description: "The state of a bundle" });
 
 export const engineStatus = z
   .object({
@@ -73,10 +76,10 @@ export const engineStatus = z
     status: z.enum(["ok", "degraded", "maintenance"]),
     uptime: z.number().meta({ description: "Seconds" }),
     role: z.literal("standby").optional().meta({
-      description: "Another process keeps the book of bundles, and this one takes over when that one ends",
+      description: "Another process holds the lease of the bundle pool; this one takes over when that one ends",
     }),
   })
-  .meta({ id: "EngineStatus" });
+  .meta({ id: "EngineStatus", description: "The state of the block engine" });
 
 export const encryptionKeys = z
   .object({
@@ -91,7 +94,7 @@ export const encryptionKeys = z
       }),
     ),
   })
-  .meta({ id: "EncryptionKeys" });
+  .meta({ id: "EncryptionKeys", description: "Keys to encrypt bundles with" });
 
 const sol = z.number().nonnegative().meta({ description: "SOL" });
 
@@ -109,7 +112,10 @@ export const tipFloor = z
     }),
   )
   .length(1)
-  .meta({ id: "TipFloor" });
+  .meta({
+    id: "TipFloor",
+    description: "Tips of landed bundles, in SOL: one record in an array, in the form of the Jito API",
+  });
 
 export type BundleSubmit = z.output<typeof bundleSubmit>;
 export type BundleSubmitted = z.output<typeof bundleSubmitted>;

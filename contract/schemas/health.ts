@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { count } from "./primitives.ts";
 
+/** The state of the server or of a part of it. */
 export const healthStatuses = ["ok", "degraded", "down"] as const;
 
 /** What `GET /health` answers: 200 while the server can serve (ok or degraded), 503 when it cannot. */
@@ -14,6 +15,6 @@ export const healthRecord = z
       example: { nodes: "ok", engine: "standby" },
     }),
   })
-  .meta({ id: "Health" });
+  .meta({ id: "Health", description: "The state of the server" });
 
 export type HealthRecord = z.infer<typeof healthRecord>;

@@ -1,5 +1,5 @@
 /**
- * The bodies of the REST doors as Zod schemas, and their types. Read bodies ignore members they do not know; management
+ * schemas: the bodies of the REST endpoints as Zod schemas, and their types. Read bodies ignore members they do not know; management
  * bodies refuse them. docs/reference/openapi.json is generated from these.
  */
 export * from "./account.ts";

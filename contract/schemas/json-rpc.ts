@@ -11,7 +11,7 @@ export const jsonRpcRequest = z
     method: z.string().min(1).meta({ example: "getBalance" }),
     params: z.array(z.unknown()).optional().meta({ description: "Positional parameters" }),
   })
-  .meta({ id: "JsonRpcRequest" });
+  .meta({ id: "JsonRpcRequest", description: "A JSON-RPC 2.0 request" });
 
 export const jsonRpcError = z
   .object({
@@ -19,7 +19,7 @@ export const jsonRpcError = z
     message: z.string(),
     data: z.unknown().optional(),
   })
-  .meta({ id: "JsonRpcError" });
+  .meta({ id: "JsonRpcError", description: "The error of a JSON-RPC answer" });
 
 export const jsonRpcResult = z
   .object({
@@ -27,7 +27,7 @@ export const jsonRpcResult = z
     id: jsonRpcId,
     result: z.unknown().meta({ description: "The node's result, passed on byte for byte" }),
   })
-  .meta({ id: "JsonRpcResult" });
+  .meta({ id: "JsonRpcResult", description: "A JSON-RPC answer with a result" });
 
 export const jsonRpcFailure = z
   .object({
@@ -35,15 +35,17 @@ export const jsonRpcFailure = z
     id: jsonRpcId.nullable(),
     error: jsonRpcError,
   })
-  .meta({ id: "JsonRpcFailure" });
+  .meta({ id: "JsonRpcFailure", description: "A JSON-RPC answer with an error" });
 
-export const jsonRpcResponse = z.union([jsonRpcFailure, jsonRpcResult]).meta({ id: "JsonRpcResponse" });
+export const jsonRpcResponse = z
+  .union([jsonRpcFailure, jsonRpcResult])
+  .meta({ id: "JsonRpcResponse", description: "A JSON-RPC answer" });
 
 export const jsonRpcBatchRequest = z
   .array(jsonRpcRequest)
   .min(1)
   .max(limits.rpcBatchItems)
-  .meta({ id: "JsonRpcBatchRequest" });
+  .meta({ id: "JsonRpcBatchRequest", description: "Several requests in one body" });
 
 export const jsonRpcBatchResponse = z
   .array(jsonRpcResponse)
@@ -57,7 +59,7 @@ export const gatewayErrorData = z
     retry_after: z.int().positive().optional().meta({ description: "Seconds to wait" }),
     request_id: z.string(),
   })
-  .meta({ id: "GatewayErrorData" });
+  .meta({ id: "GatewayErrorData", description: "The member `data` of an error of the gateway itself" });
 
 export type JsonRpcRequest = z.infer<typeof jsonRpcRequest>;
 export type JsonRpcResponse = z.infer<typeof jsonRpcResponse>;

@@ -23,6 +23,7 @@ export const keyRestrictions = z
   })
   .meta({ id: "KeyRestrictions", description: "An empty list restricts nothing" });
 
+/** Whether a key works. `revoked` is final. */
 export const keyStatuses = ["active", "disabled", "revoked"] as const;
 
 export const keyRecord = z
@@ -42,7 +43,7 @@ export const keyRecord = z
     created_at: timestamp,
     last_used_at: timestamp.nullable(),
   })
-  .meta({ id: "Key" });
+  .meta({ id: "Key", description: "An API key, without the key itself" });
 
 const rate = z.int().min(1).max(1_000_000).nullable().default(null);
 
@@ -58,14 +59,16 @@ export const keyCreate = z
     requests_per_second: rate,
     expires_at: timestamp.nullable().default(null),
   })
-  .meta({ id: "KeyCreate" });
+  .meta({ id: "KeyCreate", description: "A new key" });
 
 /** The only answer that ever holds the key itself. */
 export const keyCreated = keyRecord
   .extend({ key: z.string().meta({ description: "The key, shown this once" }) })
-  .meta({ id: "KeyCreated" });
+  .meta({ id: "KeyCreated", description: "A new key, with the key itself: the only answer that holds it" });
 
-export const keyStatusChange = z.strictObject({ status: z.enum(keyStatuses) }).meta({ id: "KeyStatusChange" });
+export const keyStatusChange = z
+  .strictObject({ status: z.enum(keyStatuses) })
+  .meta({ id: "KeyStatusChange", description: "The new status of a key" });
 
 export type KeyBody = z.infer<typeof keyRecord>;
 export type KeyCreate = z.infer<typeof keyCreate>;

@@ -23,6 +23,7 @@ export const storedCount = bigCount.refine(
 /** A count that stays far below 2^53 within the life of a chain, such as a slot or a number of requests. */
 export const count = z.int().nonnegative();
 
+/** The name of a chain. */
 export const networkName = z.enum(networks).meta({ id: "Network", description: "The chain that is meant" });
 
 /** An identifier that this server gave out. */

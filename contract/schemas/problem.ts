@@ -6,9 +6,9 @@ export const fieldError = z
     path: z.string().meta({ description: "The field, as a path with dots", example: "restrictions.ipRanges.0" }),
     message: z.string(),
   })
-  .meta({ id: "FieldError" });
+  .meta({ id: "FieldError", description: "A field that was wrong" });
 
-/** What a REST door answers when it fails (RFC 9457), as `application/problem+json`. */
+/** The answer of a REST endpoint that fails (RFC 9457), as `application/problem+json`. */
 export const problemDetails = z
   .object({
     type: z.string().meta({ description: "The page that explains the code", example: "/docs/errors#invalid-input" }),

@@ -3,6 +3,7 @@ import { limits } from "../limits.ts";
 import { networks } from "../tiers.ts";
 import { bigCount, count, identifier, timestamp } from "./primitives.ts";
 
+/** What a usage report can be grouped by. */
 export const usageGroups = ["day", "method", "key"] as const;
 
 const day = z.iso.date().meta({ description: "A day in UTC", example: "2026-11-20" });
@@ -18,7 +19,7 @@ export const usageQuery = z
     // A group may be a method that a caller made up, so its cursor is longer than those of other lists.
     cursor: z.string().min(1).max(2_048).optional(),
   })
-  .meta({ id: "UsageQuery" });
+  .meta({ id: "UsageQuery", description: "The query of a usage report" });
 
 const usageFigures = z.object({
   requests: count,
@@ -39,7 +40,7 @@ export const usageItem = usageFigures
     group: z.string().meta({ description: "The day, the method, or the id of the key" }),
     final: z.boolean().meta({ description: "Whether these figures will not change any more" }),
   })
-  .meta({ id: "UsageItem" });
+  .meta({ id: "UsageItem", description: "The usage of one group" });
 
 export const usageMonth = z
   .object({
@@ -49,7 +50,7 @@ export const usageMonth = z
     remaining: bigCount.nullable(),
     resets_at: timestamp.meta({ description: "When the next month begins and the whole allowance is there again" }),
   })
-  .meta({ id: "UsageMonth" });
+  .meta({ id: "UsageMonth", description: "The credits of the current month" });
 
 export const usageReport = z
   .object({
@@ -62,8 +63,9 @@ export const usageReport = z
     total: usageFigures.meta({ description: "Of the whole range, whatever page this is" }),
     month: usageMonth,
   })
-  .meta({ id: "UsageReport" });
+  .meta({ id: "UsageReport", description: "The usage of an account over a range of days" });
 
+/** The query of the list of sent transactions. */
 export const sentTransactionsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(limits.pageMax).default(limits.pageDefault),
   cursor: z.string().min(1).max(512).optional(),
@@ -78,11 +80,13 @@ export const sentTransaction = z
     sent_at: timestamp,
     state: z.enum(["sent", "confirmed", "finalized", "failed", "expired"]),
     slot: count.nullable().meta({ description: "The slot of its block; null until it is in one" }),
-    resends: count.meta({ description: "How often the gateway sent it again, as its sender asked" }),
+    resends: count.meta({ description: "How often the gateway sent it again at its sender's request" }),
   })
-  .meta({ id: "SentTransaction" });
+  .meta({ id: "SentTransaction", description: "A transaction that was sent through the gateway" });
 
 export type UsageQuery = z.infer<typeof usageQuery>;
+
+/** Requests, credits, bytes and latencies of a group. */
 export type UsageFigures = z.infer<typeof usageFigures>;
 export type UsageItem = z.infer<typeof usageItem>;
 export type UsageMonth = z.infer<typeof usageMonth>;

@@ -11,6 +11,7 @@ import { addressAt, isZero } from "./fields.ts";
 /** Header of a registry: parent, owner, class; what follows is free. */
 export const nameRegistryHeaderSize = 96;
 
+/** A registry: its header and what follows it. Source: spl-name-service, `NameRecordHeader`. */
 export interface NameRegistry {
   /** Null for a root. */
   readonly parent: Address | null;
@@ -24,7 +25,11 @@ export interface NameRegistry {
 const addressOrNull = (data: Uint8Array, at: number): Address | null =>
   isZero(data, at, at + 32) ? null : addressAt(data, at);
 
-/** Null when the data is shorter than the header. */
+/**
+ * Decodes a registry: parent at 0, owner at 32, class at 64, free data from 96 on.
+ *
+ * @returns null when the data is shorter than the header
+ */
 export function decodeNameRegistry(data: Uint8Array): NameRegistry | null {
   if (data.length < nameRegistryHeaderSize) return null;
   return {
@@ -46,7 +51,9 @@ export interface NamePosition {
 
 /**
  * The address (32 bytes) of the registry of `name` under `program`: seeds are SHA-256("SPL Name Service" + name), class
- * and parent. The name of a sub-domain begins with `subdomainPrefix`; prefixes are the caller's business.
+ * and parent. The name of a sub-domain begins with `subdomainPrefix`, which the caller writes.
+ *
+ * @throws {RangeError} when no bump gives an address, and as `findProgramAddress`
  */
 export function nameRegistryAddress(
   name: string,
@@ -89,13 +96,18 @@ export const handleAccountSize = 74;
 export const handleNameSize = 32;
 const handleVersion = 1;
 
+/** A handle and who owns it. */
 export interface HandleAccount {
-  /** Null in an account that was closed: nobody owns it, or its tag is all ones. */
+  /** Null in an account that was closed: its owner is zero, or its tag is all ones. */
   readonly owner: Address | null;
   readonly name: string;
 }
 
-/** The address (32 bytes) of a handle's account: seeds "handle" and the name padded with zeros to 32 bytes. */
+/**
+ * The address (32 bytes) of a handle's account: seeds "handle" and the name padded with zeros to 32 bytes.
+ *
+ * @throws {RangeError} when the name has more than 32 bytes or no bump gives an address
+ */
 export function handleAddress(name: string, program: Uint8Array, sha256: Sha256): Uint8Array {
   const found = findProgramAddress([utf8.encode("handle"), paddedHandle(name)], program, sha256);
   if (found === null) throw new RangeError("no bump gives an address off the curve");
@@ -111,8 +123,10 @@ function paddedHandle(name: string): Uint8Array {
 }
 
 /**
- * Null for anything but a handle account of version 1 with a padded ASCII name. The tag's value is the program's own
- * business; the name inside is what ties an account to its handle.
+ * Decodes a handle account: tag at 0, version 1 at 8, owner at 9, length of the name at 41, name padded with zeros at
+ * 42. The tag is not checked; the name inside ties an account to its handle.
+ *
+ * @returns null for fewer than 74 bytes, another version, or a name that is empty, not padded or not printable ASCII
  */
 export function decodeHandleAccount(data: Uint8Array): HandleAccount | null {
   if (data.length < handleAccountSize) return null;

@@ -4,6 +4,7 @@ import { addressAt, boolAt } from "./fields.ts";
 
 /** Layouts of the system, address lookup table and stake programs. Each decoder gives null for anything else. */
 
+/** A durable nonce. Source: solana-nonce, `Versions`. */
 export interface NonceAccount {
   readonly version: "legacy" | "current";
   /** Null while uninitialised. */
@@ -15,7 +16,12 @@ export interface NonceAccount {
   } | null;
 }
 
-/** A nonce account: 80 bytes, owned by the system program. */
+/**
+ * Decodes a nonce account, owned by the system program: version (u32) at 0, state (u32) at 4, authority at 8, nonce at
+ * 40, lamports per signature at 72.
+ *
+ * @returns null unless there are exactly 80 bytes with a known version and state
+ */
 export function decodeNonceAccount(data: Uint8Array): NonceAccount | null {
   if (data.length !== 80) return null;
   const version = readU32(data, 0);
@@ -34,6 +40,7 @@ export function decodeNonceAccount(data: Uint8Array): NonceAccount | null {
   };
 }
 
+/** An address lookup table. Source: solana-address-lookup-table-interface, `state.rs`. */
 export interface AddressLookupTable {
   /** u64 max while the table is active. */
   readonly deactivationSlot: bigint;
@@ -47,6 +54,12 @@ export interface AddressLookupTable {
 
 const lookupTableHeader = 56;
 
+/**
+ * Decodes a lookup table: type 1 (u32) at 0, deactivation slot at 4, last extension slot at 12 and start index at 20,
+ * optional authority at 21, addresses from 56 on.
+ *
+ * @returns null for another type, a length that is not 56 and a multiple of 32, or more than 256 addresses
+ */
 export function decodeAddressLookupTable(data: Uint8Array): AddressLookupTable | null {
   const size = data.length - lookupTableHeader;
   if (size < 0 || size % 32 !== 0 || size / 32 > 256 || readU32(data, 0) !== 1) return null;
@@ -61,6 +74,7 @@ export function decodeAddressLookupTable(data: Uint8Array): AddressLookupTable |
   };
 }
 
+/** Who may act on a stake account, and its lockup. Amounts in lamports. */
 export interface StakeMeta {
   readonly rentExemptReserve: bigint;
   readonly staker: Address;
@@ -73,6 +87,7 @@ export interface StakeMeta {
   };
 }
 
+/** The delegation of a stake account. Amounts in lamports. */
 export interface StakeDelegation {
   readonly voter: Address;
   readonly stake: bigint;
@@ -84,12 +99,18 @@ export interface StakeDelegation {
   readonly flags: number;
 }
 
+/** A stake account by its state. Source: solana-stake-interface, `StakeStateV2`. */
 export type StakeAccount =
   | { readonly state: "uninitialized" | "rewardsPool" }
   | { readonly state: "initialized"; readonly meta: StakeMeta }
   | { readonly state: "delegated"; readonly meta: StakeMeta; readonly delegation: StakeDelegation };
 
-/** A stake account: 200 bytes, owned by the stake program. */
+/**
+ * Decodes a stake account, owned by the stake program: state (u32) at 0, `StakeMeta` from 4 on, `StakeDelegation` from
+ * 124 on.
+ *
+ * @returns null unless there are exactly 200 bytes with a known state
+ */
 export function decodeStakeAccount(data: Uint8Array): StakeAccount | null {
   if (data.length !== 200) return null;
   const state = readU32(data, 0);

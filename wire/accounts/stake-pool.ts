@@ -2,7 +2,7 @@ import { ByteReader, ByteWriter, MalformedBytes, orNull } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
 import { findProgramAddress, type ProgramAddress, type Sha256 } from "../program-address.ts";
 
-/** The account of an SPL stake pool. The decoder gives null for anything else. Source: spl-stake-pool, state.rs. */
+/** The account of an SPL stake pool and the addresses that its program derives. Source: spl-stake-pool, state.rs. */
 
 /** The program on mainnet; forks of it have other ids and the same layouts. */
 export const stakePoolProgram = "SPoo1Ku8WFXoNDMHPsrGSTSG1Y47rzgn41SLUNakuHy" as Address;
@@ -22,6 +22,7 @@ export interface FuturePoolFee {
   readonly fee: PoolFee;
 }
 
+/** A stake pool. Amounts are in lamports, and in the smallest unit of the pool's token. */
 export interface StakePool {
   readonly manager: Address;
   readonly staker: Address;
@@ -117,7 +118,11 @@ export function decodeStakePool(data: Uint8Array): StakePool | null {
   return orNull(() => readPool(new ByteReader(data, 1)));
 }
 
-/** The bytes of a pool's account, for chains that keep one without the program. */
+/**
+ * Encodes a pool's account, 611 bytes, for chains that keep pools without the program.
+ *
+ * @throws {RangeError} when a text is not an address
+ */
 export function encodeStakePool(pool: StakePool): Uint8Array {
   const writer = new ByteWriter(stakePoolSize).u8(1);
   const fee = ({ denominator, numerator }: PoolFee) => writer.u64(denominator).u64(numerator);
@@ -158,17 +163,17 @@ function derived(seeds: readonly Uint8Array[], program: Uint8Array, sha256: Sha2
   return found;
 }
 
-/** Who may move the pool's stake and mint its token: 32 bytes, with the bump that the pool's account holds. */
+/** The authority that may move the pool's stake and mint its token: seeds the pool and "withdraw". */
 export function stakePoolWithdrawAuthority(pool: Uint8Array, program: Uint8Array, sha256: Sha256): ProgramAddress {
   return derived([pool, utf8.encode("withdraw")], program, sha256);
 }
 
-/** Who may deposit stake where the pool names nobody else. */
+/** The authority that may deposit stake when the pool names no other: seeds the pool and "deposit". */
 export function stakePoolDepositAuthority(pool: Uint8Array, program: Uint8Array, sha256: Sha256): ProgramAddress {
   return derived([pool, utf8.encode("deposit")], program, sha256);
 }
 
-/** The account of the pool's stake with a validator, told by its vote account; `suffix` is 0 when there is none. */
+/** The account of the pool's stake with a validator: seeds the vote account, the pool, and `suffix` (u32) unless it is 0. */
 export function poolValidatorStakeAddress(
   at: { readonly vote: Uint8Array; readonly pool: Uint8Array; readonly suffix: number },
   program: Uint8Array,
@@ -178,7 +183,7 @@ export function poolValidatorStakeAddress(
   return derived([at.vote, at.pool, ...suffix], program, sha256).bytes;
 }
 
-/** The account of stake that is on its way to or from a validator. */
+/** The account of stake that moves to or from a validator: seeds "transient", vote account, pool and `suffix` (u64). */
 export function poolTransientStakeAddress(
   at: { readonly vote: Uint8Array; readonly pool: Uint8Array; readonly suffix: bigint },
   program: Uint8Array,

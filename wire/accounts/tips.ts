@@ -16,10 +16,19 @@ export const tipPrograms = {
   distribution: "4R3gSG8BpU4t19KYj8CfnbtRpnT8gtk4dvTHxVRwc2r7" as Address,
 } as const;
 
+/** How many tip accounts the tip payment program has. */
 export const tipAccountCount = 8;
+
+/** Bytes of a tip account: the discriminator. */
 export const tipAccountSize = 8;
+
+/** Bytes of the configuration of the tip payment program. */
 export const tipPaymentConfigSize = 89;
+
+/** Bytes of the configuration of the tip distribution program. */
 export const tipDistributionConfigSize = 83;
+
+/** Bytes of a tip distribution account; what its fields do not take is zero. */
 export const tipDistributionAccountSize = 168;
 
 /** First eight bytes of SHA-256("account:<name>"), by which an account of an Anchor program says what it is. */
@@ -41,17 +50,20 @@ function derived(seeds: readonly Uint8Array[], program: Uint8Array, sha256: Sha2
   return found;
 }
 
-/** The configuration of either program. */
+/** The address of the configuration of either tip program: seed "CONFIG_ACCOUNT". */
 export function tipConfigAddress(program: Uint8Array, sha256: Sha256): ProgramAddress {
   return derived([utf8.encode("CONFIG_ACCOUNT")], program, sha256);
 }
 
-/** Tip account 0..7 of the tip payment program. */
+/** The address of tip account `index` (0 to 7) of the tip payment program: seed "TIP_ACCOUNT_<index>". */
 export function tipAccountAddress(index: number, program: Uint8Array, sha256: Sha256): ProgramAddress {
   return derived([utf8.encode(`TIP_ACCOUNT_${index}`)], program, sha256);
 }
 
-/** The account that holds a validator's tips of one epoch. */
+/**
+ * The address of the account that holds the tips of one validator and epoch: seeds "TIP_DISTRIBUTION_ACCOUNT", the vote
+ * account (32 bytes) and the epoch (u64).
+ */
 export function tipDistributionAddress(
   at: { readonly vote: Uint8Array; readonly epoch: bigint },
   program: Uint8Array,
@@ -61,15 +73,17 @@ export function tipDistributionAddress(
   return derived(seeds, program, sha256);
 }
 
-/** Whether an account is one of the eight; its tips are its lamports above the rent minimum. */
+/** Whether data is that of a tip account. Its tips are its lamports above the rent minimum. */
 export function isTipAccount(data: Uint8Array): boolean {
   return data.length === tipAccountSize && begins(data, discriminators.tipAccount, tipAccountSize);
 }
 
+/** The data of a tip account: its discriminator, 8 bytes. */
 export function encodeTipAccount(): Uint8Array {
   return discriminators.tipAccount.slice();
 }
 
+/** The configuration of the tip payment program. */
 export interface TipPaymentConfig {
   /** Where tips go that are swept next: the distribution account of the leader who collects them. */
   readonly tipReceiver: Address;
@@ -79,6 +93,12 @@ export interface TipPaymentConfig {
   readonly bumps: readonly number[];
 }
 
+/**
+ * Decodes the configuration of the tip payment program: discriminator at 0, tip receiver at 8, block builder at 40,
+ * commission (u64) at 72, nine bumps at 80.
+ *
+ * @returns null when the discriminator differs or fewer than 89 bytes are there
+ */
 export function decodeTipPaymentConfig(data: Uint8Array): TipPaymentConfig | null {
   if (!begins(data, discriminators.config, tipPaymentConfigSize)) return null;
   return {
@@ -89,6 +109,7 @@ export function decodeTipPaymentConfig(data: Uint8Array): TipPaymentConfig | nul
   };
 }
 
+/** Encodes what `decodeTipPaymentConfig` decodes, 89 bytes. */
 export function encodeTipPaymentConfig(config: TipPaymentConfig): Uint8Array {
   return new ByteWriter(tipPaymentConfigSize)
     .bytes(discriminators.config)
@@ -99,6 +120,7 @@ export function encodeTipPaymentConfig(config: TipPaymentConfig): Uint8Array {
     .finish(tipPaymentConfigSize);
 }
 
+/** The configuration of the tip distribution program. */
 export interface TipDistributionConfig {
   readonly authority: Address;
   readonly expiredFundsAccount: Address;
@@ -108,6 +130,12 @@ export interface TipDistributionConfig {
   readonly bump: number;
 }
 
+/**
+ * Decodes the configuration of the tip distribution program: discriminator at 0, authority at 8, expired funds account
+ * at 40, epochs (u64) at 72, commission (u16) at 80, bump at 82.
+ *
+ * @returns null when the discriminator differs or fewer than 83 bytes are there
+ */
 export function decodeTipDistributionConfig(data: Uint8Array): TipDistributionConfig | null {
   if (!begins(data, discriminators.config, tipDistributionConfigSize)) return null;
   return {
@@ -119,6 +147,7 @@ export function decodeTipDistributionConfig(data: Uint8Array): TipDistributionCo
   };
 }
 
+/** Encodes what `decodeTipDistributionConfig` decodes, 83 bytes. */
 export function encodeTipDistributionConfig(config: TipDistributionConfig): Uint8Array {
   return new ByteWriter(tipDistributionConfigSize)
     .bytes(discriminators.config)
@@ -130,7 +159,7 @@ export function encodeTipDistributionConfig(config: TipDistributionConfig): Uint
     .finish(tipDistributionConfigSize);
 }
 
-/** What may be claimed from a distribution account, and what was. */
+/** What may be claimed from a distribution account, and what was. Amounts in lamports; the root has 32 bytes. */
 export interface TipMerkleRoot {
   readonly root: Uint8Array;
   readonly maxTotalClaim: bigint;
@@ -139,6 +168,7 @@ export interface TipMerkleRoot {
   readonly numNodesClaimed: bigint;
 }
 
+/** The tips of one validator and epoch. */
 export interface TipDistributionAccount {
   readonly voteAccount: Address;
   readonly merkleRootUploadAuthority: Address;
@@ -161,6 +191,12 @@ function readMerkleRoot(reader: ByteReader): TipMerkleRoot {
   };
 }
 
+/**
+ * Decodes a tip distribution account: discriminator at 0, vote account at 8, merkle root authority at 40, then from 72
+ * on the optional merkle root (Borsh), epoch, commission (u16, basis points), last epoch and bump.
+ *
+ * @returns null when the discriminator differs, the bytes end early or an option's tag is neither 0 nor 1
+ */
 export function decodeTipDistributionAccount(data: Uint8Array): TipDistributionAccount | null {
   if (!begins(data, discriminators.distribution, 92)) return null;
   return orNull(() => {
@@ -177,6 +213,7 @@ export function decodeTipDistributionAccount(data: Uint8Array): TipDistributionA
   });
 }
 
+/** Encodes what `decodeTipDistributionAccount` decodes, 168 bytes. */
 export function encodeTipDistributionAccount(account: TipDistributionAccount): Uint8Array {
   const writer = new ByteWriter(tipDistributionAccountSize)
     .bytes(discriminators.distribution)

@@ -37,6 +37,7 @@ const extensionTypes = [
   ["permissionedBurn", 32],
 ] as const;
 
+/** The name of an extension type; `unknown` for a number that is not in the table. */
 export type TokenExtensionName = (typeof extensionTypes)[number][0] | "unknown";
 
 /** One entry of the list; `value` is a view of the account's bytes. */
@@ -47,9 +48,11 @@ export interface TokenExtension {
 }
 
 /**
- * The extensions of a Token-2022 mint or account in their order; empty for a base without any. Null when the list is
- * broken: an entry that ends beyond the data, a known type with another length, or data that is no such account. The list
- * ends at type 0 or when fewer than four bytes are left.
+ * Decodes the extensions of a Token-2022 mint or account: from offset 166 on, entries of a u16 type, a u16 length and
+ * the value. The list ends at type 0 or when fewer than four bytes are left. Source: spl-token-2022, `extension`.
+ *
+ * @returns the entries in their order, none for a base without extensions; null for data that is no such account, an
+ * entry that ends beyond the data, or a known type with another length
  */
 export function decodeTokenExtensions(data: Uint8Array): readonly TokenExtension[] | null {
   if (data.length === mintSize || data.length === tokenAccountSize) return [];
@@ -71,12 +74,14 @@ export function decodeTokenExtensions(data: Uint8Array): readonly TokenExtension
   return extensions;
 }
 
+/** One rate of the transfer fee extension. */
 export interface TransferFee {
   readonly epoch: bigint;
   readonly maximumFee: bigint;
   readonly basisPoints: number;
 }
 
+/** The extension `transferFeeConfig` of a mint. Amounts are in the token's smallest unit. */
 export interface TransferFeeConfig {
   readonly configAuthority: Address | null;
   readonly withdrawWithheldAuthority: Address | null;
@@ -93,6 +98,12 @@ function transferFeeAt(value: Uint8Array, offset: number): TransferFee {
   };
 }
 
+/**
+ * Decodes the value of `transferFeeConfig`: config authority at 0, withdraw authority at 32, withheld amount at 64,
+ * older rate at 72, newer rate at 90; 108 bytes.
+ *
+ * @returns null when the value has another length
+ */
 export function decodeTransferFeeConfig(value: Uint8Array): TransferFeeConfig | null {
   if (value.length !== 108) return null;
   return {
@@ -111,6 +122,7 @@ export function transferFeeFor(config: TransferFeeConfig, epoch: bigint, amount:
   return fee < maximumFee ? fee : maximumFee;
 }
 
+/** The extension `interestBearingConfig` of a mint. */
 export interface InterestBearingConfig {
   readonly rateAuthority: Address | null;
   /** Unix seconds. */
@@ -122,6 +134,12 @@ export interface InterestBearingConfig {
   readonly currentRate: number;
 }
 
+/**
+ * Decodes the value of `interestBearingConfig`: rate authority at 0, initialisation time at 32, average rate at 40,
+ * last update at 42, current rate at 50; 52 bytes.
+ *
+ * @returns null when the value has another length
+ */
 export function decodeInterestBearingConfig(value: Uint8Array): InterestBearingConfig | null {
   if (value.length !== 52) return null;
   const i16At = (offset: number): number => (readU16(value, offset) << 16) >> 16;
@@ -134,17 +152,24 @@ export function decodeInterestBearingConfig(value: Uint8Array): InterestBearingC
   };
 }
 
+/** Two optional addresses: who may change the pointer, and where it points. */
 export interface AddressPointer {
   readonly authority: Address | null;
   readonly address: Address | null;
 }
 
-/** Also the form of groupPointer, groupMemberPointer and transferHook (where the address is the hook's program). */
+/**
+ * Decodes the value of `metadataPointer`, and of `groupPointer`, `groupMemberPointer` and `transferHook`, whose address
+ * is the hook's program: authority at 0, address at 32; 64 bytes.
+ *
+ * @returns null when the value has another length
+ */
 export function decodeMetadataPointer(value: Uint8Array): AddressPointer | null {
   if (value.length !== 64) return null;
   return { authority: nonZeroAddressAt(value, 0), address: nonZeroAddressAt(value, 32) };
 }
 
+/** The extension `tokenMetadata` of a mint. Source: spl-token-metadata-interface. */
 export interface TokenMetadata {
   readonly updateAuthority: Address | null;
   readonly mint: Address;
@@ -155,8 +180,10 @@ export interface TokenMetadata {
 }
 
 /**
- * The metadata that a mint carries itself; it counts only when the mint's metadataPointer names the mint. Null when a
- * string or the list ends beyond the value, or a string is not UTF-8.
+ * Decodes the metadata that a mint carries itself: update authority at 0, mint at 32, then Borsh strings for name,
+ * symbol and URI, then a list of pairs. It counts only when the mint's metadataPointer names the mint.
+ *
+ * @returns null when a string or the list ends beyond the value, or a string is not UTF-8
  */
 export function decodeTokenMetadata(value: Uint8Array): TokenMetadata | null {
   if (value.length < 64) return null;

@@ -4,18 +4,27 @@ import { addressAt, boolAt, isZero, optionAddressAt, optionU64At } from "./field
 
 /**
  * Layouts of the token programs: Token and Token-2022 share the bases; Token-2022 may add a type byte at offset 165 and
- * extensions after it (token-extensions.ts). A decoder gives null for anything that is not exactly its layout.
+ * extensions after it (token-extensions.ts).
  */
+
+/** Bytes of a mint without extensions. */
 export const mintSize = 82;
+
+/** Bytes of a token account without extensions. */
 export const tokenAccountSize = 165;
+
+/** Bytes of a multisig. No account with extensions has this length. */
 export const multisigSize = 355;
 
 /** Where the account type lies, for mints too: their bytes 82..164 are zero then. */
 export const accountTypeOffset = 165;
+
+/** Where the extensions begin, behind the account type. */
 export const extensionsOffset = 166;
 const mintType = 1;
 const accountType = 2;
 
+/** A mint. `supply` is in the token's smallest unit. */
 export interface Mint {
   readonly mintAuthority: Address | null;
   readonly supply: bigint;
@@ -24,9 +33,11 @@ export interface Mint {
   readonly freezeAuthority: Address | null;
 }
 
+/** Whether a token account may be used. */
 export type TokenAccountState = "uninitialized" | "initialized" | "frozen";
 const tokenAccountStates: readonly TokenAccountState[] = ["uninitialized", "initialized", "frozen"];
 
+/** A token account. Amounts are in the token's smallest unit. */
 export interface TokenAccount {
   readonly mint: Address;
   readonly owner: Address;
@@ -39,6 +50,7 @@ export interface TokenAccount {
   readonly closeAuthority: Address | null;
 }
 
+/** An authority of up to 11 signers, of which `required` must sign. */
 export interface Multisig {
   readonly required: number;
   readonly isInitialized: boolean;
@@ -52,6 +64,12 @@ function hasKind(data: Uint8Array, baseSize: number, type: number): boolean {
   return data[accountTypeOffset] === type && isZero(data, baseSize, accountTypeOffset);
 }
 
+/**
+ * Decodes a mint of Token or Token-2022: optional authority at 0, supply at 36, decimals at 44, initialised at 45,
+ * optional freeze authority at 46. Source: spl-token, `state.rs`.
+ *
+ * @returns null for another length or account type, or a tag that is neither 0 nor 1
+ */
 export function decodeMint(data: Uint8Array): Mint | null {
   if (!hasKind(data, mintSize, mintType)) return null;
   const mintAuthority = optionAddressAt(data, 0);
@@ -61,6 +79,13 @@ export function decodeMint(data: Uint8Array): Mint | null {
   return { mintAuthority, supply: readU64(data, 36), decimals: data[44] ?? 0, isInitialized, freezeAuthority };
 }
 
+/**
+ * Decodes a token account of Token or Token-2022: mint at 0, owner at 32, amount at 64, optional delegate at 72, state
+ * at 108, optional native reserve at 109, delegated amount at 121, optional close authority at 129. Source: spl-token,
+ * `state.rs`.
+ *
+ * @returns null for another length or account type, an unknown state, or a tag that is neither 0 nor 1
+ */
 export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
   if (!hasKind(data, tokenAccountSize, accountType)) return null;
   const delegate = optionAddressAt(data, 72);
@@ -82,6 +107,11 @@ export function decodeTokenAccount(data: Uint8Array): TokenAccount | null {
   };
 }
 
+/**
+ * Decodes a multisig: required at 0, count at 1, initialised at 2, signers from 3 on. Source: spl-token, `state.rs`.
+ *
+ * @returns null unless there are exactly 355 bytes, at most 11 signers and no more required than there are
+ */
 export function decodeMultisig(data: Uint8Array): Multisig | null {
   if (data.length !== multisigSize) return null;
   const required = data[0] ?? 0;

@@ -17,8 +17,10 @@ const statuses = [
   "deactivatingAll",
 ] as const;
 
+/** Where a validator of the list is in its removal. Source: spl-stake-pool, `StakeStatus`. */
 export type PoolValidatorStatus = (typeof statuses)[number];
 
+/** One validator of a pool. Amounts in lamports. */
 export interface PoolValidator {
   /** Its rent included. */
   readonly activeStakeLamports: bigint;
@@ -31,11 +33,17 @@ export interface PoolValidator {
   readonly voteAccount: Address;
 }
 
+/** The list of a pool's validators and how many it has room for. */
 export interface ValidatorList {
   readonly maxValidators: number;
   readonly validators: readonly PoolValidator[];
 }
 
+/**
+ * Decodes a validator list: account type 2 at 0, room (u32) at 1, count (u32) at 5, entries of 73 bytes from 9 on.
+ *
+ * @returns null for another type, an unknown status, or a count above 20,000 or above what the bytes hold
+ */
 export function decodeValidatorList(data: Uint8Array): ValidatorList | null {
   if (data[0] !== 2 || data.length < validatorListHeader) return null;
   const maxValidators = readU32(data, 1);
@@ -59,7 +67,11 @@ export function decodeValidatorList(data: Uint8Array): ValidatorList | null {
   return { maxValidators, validators };
 }
 
-/** The bytes of a list with room for `maxValidators`; more entries than that throw RangeError. */
+/**
+ * Encodes a list with room for `maxValidators`.
+ *
+ * @throws {RangeError} when there are more validators than room, or a text is not an address
+ */
 export function encodeValidatorList(list: ValidatorList): Uint8Array {
   const size = validatorListHeader + list.maxValidators * validatorEntry;
   const writer = new ByteWriter(size);

@@ -1,5 +1,6 @@
 import { defaultMaxDepth, jsonBytes, skipDocument, skipSpace, skipString, skipValue } from "./scan.ts";
 
+/** The rule of JSON-RPC 2.0 that an answer breaks. */
 export type EnvelopeFault =
   | "NOT_JSON"
   | "NOT_AN_OBJECT"
@@ -115,7 +116,7 @@ export function sliceEnvelope(bytes: Uint8Array, maxDepth: number = defaultMaxDe
   return skipSpace(bytes, at) === bytes.length ? found.slice() : malformed("NOT_JSON");
 }
 
-/** Collects the members of an envelope and judges them once the text is known to be JSON. */
+/** Collects the members of an envelope and checks them once the text is known to be JSON. */
 class EnvelopeFinder {
   readonly #bytes: Uint8Array;
   #duplicate = false;

@@ -1,6 +1,7 @@
 import { defaultMaxDepth } from "./scan.ts";
 import type { JsonValue } from "./stringify.ts";
 
+/** A JSON value, or where the text stops being one. */
 export type ParsedJson =
   | { readonly ok: true; readonly value: JsonValue }
   /** `offset` counts UTF-16 units of the text; 0 when bytes are not UTF-8. */

@@ -18,6 +18,7 @@ const noWords = new Int32Array(0);
 /** Below this length the aligned view costs more than it saves. */
 const wordsFromLength = 256;
 
+/** Bytes with the bounds that a scan of them keeps. */
 export interface JsonBytes {
   readonly bytes: Uint8Array;
   /** The same memory as words of four bytes, from `wordsAt` on. */
@@ -29,6 +30,7 @@ export interface JsonBytes {
 /** One stack for all scans: they are synchronous and do not nest. */
 const sharedStack = new Uint8Array(defaultMaxDepth);
 
+/** Prepares bytes for a scan. */
 export function jsonBytes(bytes: Uint8Array, maxDepth: number = defaultMaxDepth): JsonBytes {
   const stack = maxDepth === defaultMaxDepth ? sharedStack : new Uint8Array(maxDepth);
   if (bytes.length < wordsFromLength) return { bytes, words: noWords, wordsAt: 0, stack };

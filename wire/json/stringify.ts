@@ -20,6 +20,7 @@ function stringifyNumber(value: number): string {
 /** A member as the canonical form orders it: by the text of its key, quotes and escapes included. */
 export type MemberText = readonly [key: string, value: string];
 
+/** Orders members by the text of their keys, for `Array.sort`. */
 export function compareMembers([left]: MemberText, [right]: MemberText): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
@@ -56,9 +57,11 @@ function write(value: JsonValue, depthLeft: number, sorted: boolean): string {
 }
 
 /**
- * JSON.stringify for what `parseJsonExact` gives: bigint and whole numbers are written as exact decimals, members that
- * are undefined are left out. Throws TypeError for what JSON cannot hold and RangeError for nesting deeper than
- * `maxDepth`, which also ends a cycle.
+ * JSON.stringify for values of `parseJsonExact`: bigint and whole numbers are written as exact decimals, members that
+ * are undefined are left out.
+ *
+ * @throws {TypeError} when a value is not one of JSON
+ * @throws {RangeError} when values are nested deeper than `maxDepth`, which also ends a cycle
  */
 export function stringifyJsonExact(value: JsonValue, maxDepth: number = defaultMaxDepth): string {
   return write(value, maxDepth, false);

@@ -17,18 +17,21 @@ export interface MessageParts {
   readonly config?: ConfigParts;
 }
 
+/** One instruction by indexes into the keys of the message. */
 export interface InstructionParts {
   readonly programIndex: number;
   readonly accountIndexes: ArrayLike<number>;
   readonly data: Uint8Array;
 }
 
+/** One lookup table (32 bytes) and the indexes that are taken from it. */
 export interface LookupParts {
   readonly tableBytes: Uint8Array;
   readonly writableIndexes: ArrayLike<number>;
   readonly readonlyIndexes: ArrayLike<number>;
 }
 
+/** The configuration of a v1 message; a member that is absent or null is not written. Source: SIMD-0385. */
 export interface ConfigParts {
   readonly priorityFeeLamports?: bigint | null;
   readonly computeUnitLimit?: number | null;
@@ -118,8 +121,11 @@ function writeLegacyOrV0(writer: MessageWriter, parts: MessageParts): void {
 }
 
 /**
- * The canonical bytes of a message: what is signed. It writes what it is given, whether or not a node would accept it
- * (`parseMessage` tells), and throws RangeError only for what the format cannot hold.
+ * Encodes a message in its canonical form: the bytes that are signed. The parts are written as they are, whether or not
+ * a node would accept them (see `parseMessage`).
+ *
+ * @throws {RangeError} when the format cannot hold a part: a number that is not a byte or a u16, or a key that has not
+ * 32 bytes
  */
 export function encodeMessage(parts: MessageParts): Uint8Array {
   const writer = new MessageWriter();
@@ -128,7 +134,11 @@ export function encodeMessage(parts: MessageParts): Uint8Array {
   return writer.finish();
 }
 
-/** The canonical wire bytes of a transaction: signatures of 64 bytes and a message, in the order of its version. */
+/**
+ * Encodes a transaction in its canonical form: signatures of 64 bytes and a message, in the order of its version.
+ *
+ * @throws {RangeError} as `encodeMessage`, and when a signature has not 64 bytes
+ */
 export function encodeTransaction(parts: {
   readonly signatures: readonly Uint8Array[];
   readonly message: MessageParts | Uint8Array;

@@ -1,6 +1,7 @@
 import { type Address, addressOfBytes, type Signature, signatureOfBytes } from "../identifiers.ts";
 import { readU32, readU64 } from "../little-endian.ts";
 
+/** The format of a message: legacy, 0 (with lookup tables) or 1 (SIMD-0385). */
 export type TransactionVersion = "legacy" | 0 | 1;
 
 /** Indexes into the keys and the data of one instruction; both arrays are views of the transaction's own bytes. */
@@ -18,7 +19,7 @@ export interface AddressLookup {
   readonly readonlyIndexes: Uint8Array;
 }
 
-/** What a v1 transaction asks of the runtime; null is "not given". Bytes and compute units; the fee is in lamports. */
+/** What a v1 transaction requests of the runtime; null when absent. Bytes and compute units; the fee is in lamports. */
 export interface TransactionConfig {
   readonly priorityFeeLamports: bigint | null;
   readonly computeUnitLimit: number | null;
@@ -56,7 +57,7 @@ const noConfig: TransactionConfig = {
 
 /**
  * A message that passed the strict parser. It holds the bytes it was parsed from and offsets into them; views and
- * base58 texts are made when they are asked for, since most transactions pass through with two or three of them read.
+ * base58 texts are encoded on request, since most transactions pass through with two or three of them read.
  */
 export class Message {
   readonly version: TransactionVersion;
@@ -110,7 +111,7 @@ export class Message {
     return this.#layout.keyCount + this.#layout.writableLookups + this.#layout.readonlyLookups;
   }
 
-  /** The 32 bytes of a static key, as a view. RangeError outside of the static keys. */
+  /** The 32 bytes of a static key, as a view. @throws {RangeError} when there is no such key */
   keyBytes(index: number): Uint8Array {
     const { keyCount, keysStart } = this.#layout;
     if (!(index >= 0 && index < keyCount)) throw new RangeError(`no static key ${index} of ${keyCount}`);
@@ -118,7 +119,7 @@ export class Message {
     return this.#source.subarray(start, start + 32);
   }
 
-  /** A static key as text, made once. RangeError outside of the static keys. */
+  /** A static key as text, encoded once. @throws {RangeError} when there is no such key */
   address(index: number): Address {
     this.#addresses ??= [];
     const known = this.#addresses[index];
@@ -249,7 +250,7 @@ export class Transaction {
     return this.message.numRequiredSignatures;
   }
 
-  /** The 64 bytes of a signature, as a view. RangeError outside of the signatures. */
+  /** The 64 bytes of a signature, as a view. @throws {RangeError} when there is no such signature */
   signatureBytes(index: number): Uint8Array {
     if (!(index >= 0 && index < this.signatureCount)) throw new RangeError(`no signature ${index}`);
     const start = this.signaturesStart + index * 64;
