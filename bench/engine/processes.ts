@@ -3,9 +3,8 @@ import { treeCpu } from "../rpc/process-cpu.ts";
 
 /** The server's process and those below it, by what they do. */
 const parts = [
-  ["simulations", "svm/bundles/"],
+  ["simulations", "engine/simulation/child"],
   ["chain", "devnet/chain/"],
-  ["chain", "svm/bank/"],
   ["ledger", "ledger/child"],
 ] as const;
 

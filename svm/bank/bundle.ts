@@ -1,12 +1,11 @@
-import { invariant } from "@sluice/lib";
 import type { Account } from "litesvm/dist/internal.js";
-import { sameAccount } from "../native/accounts.ts";
-import type { CoreOutcome, CoreTransaction, KeyedAccount, LiteSvmCore } from "./core.ts";
+import { type CoreOutcome, type CoreTransaction, type KeyedAccount, type LiteSvmCore, sameAccount } from "./core.ts";
 
-/**
- * The accounts as they were before work that may be undone. The block engine's machine restores from the newest state that
- * it holds (bundles/bundle-machine.ts); this log is kept apart from it, so that each can be checked against the other.
- */
+function isSame(one: Account | null, other: Account | null): boolean {
+  return one === null || other === null ? one === other : sameAccount(one, other);
+}
+
+/** Accounts as they were before something is done that may have to be taken back. */
 class UndoLog {
   readonly #core: LiteSvmCore;
   readonly #before = new Map<string, KeyedAccount>();
@@ -15,35 +14,21 @@ class UndoLog {
     this.#core = core;
   }
 
-  /** Records accounts that may be written now; the first record of an account counts. */
-  record(keys: readonly Uint8Array[]): void {
+  /** Remembers accounts that may be written now, each as it was when it was first named. */
+  remember(keys: readonly Uint8Array[]): void {
     for (const key of keys) {
       const name = Buffer.from(key).toString("latin1");
       if (!this.#before.has(name)) this.#before.set(name, { key, account: this.#core.account(key) });
     }
   }
 
-  /** Restores every account. One that did not change is not written: a program would be compiled once more. */
+  /** Takes everything back. What was left alone is not written: a program would be compiled once more. */
   undo(): void {
     for (const { key, account } of this.#before.values()) {
-      if (!sameAccount(this.#core.account(key), account)) this.#core.write(key, account);
+      if (!isSame(this.#core.account(key), account)) this.#core.write(key, account);
     }
-  }
-
-  /**
-   * Throws unless the accounts hold what they held before less `fees`: a bundle that lands neither creates nor destroys
-   * lamports. It reads each balance once more, 0.5 µs an account.
-   */
-  requireConserved(fees: bigint): void {
-    let lost = 0n;
-    for (const { key, account } of this.#before.values()) {
-      lost += lamports(account) - lamports(this.#core.account(key));
-    }
-    invariant(lost === fees, "a bundle that lands takes its fees from the sum of its accounts, and nothing else");
   }
 }
-
-const lamports = (account: Account | null): bigint => account?.lamports() ?? 0n;
 
 function runAll(
   transactions: readonly CoreTransaction[],
@@ -53,7 +38,7 @@ function runAll(
 ): { readonly outcomes: CoreOutcome[]; readonly isWhole: boolean } {
   const outcomes: CoreOutcome[] = [];
   for (const transaction of transactions) {
-    log.record(transaction.writable);
+    log.remember(transaction.writable);
     const outcome = core.execute(transaction, nextNonce);
     outcomes.push(outcome);
     if (!outcome.ran.included || outcome.ran.error !== null) return { outcomes, isWhole: false };
@@ -61,25 +46,24 @@ function runAll(
   return { outcomes, isWhole: true };
 }
 
-/** Runs transactions in order until one does not succeed, and restores the accounts then. */
+/** Runs transactions in order until one does not succeed; then the accounts are again as they were before the first. */
 export function executeBundle(
   transactions: readonly CoreTransaction[],
   nextNonce: Uint8Array,
   core: LiteSvmCore,
 ): CoreOutcome[] {
   const log = new UndoLog(core);
-  let isKept = false;
+  let stays = false;
   try {
     const { outcomes, isWhole } = runAll(transactions, nextNonce, core, log);
-    if (isWhole) log.requireConserved(transactions.reduce((sum, { fee }) => sum + fee, 0n));
-    isKept = isWhole;
+    stays = isWhole;
     return outcomes;
   } finally {
-    if (!isKept) log.undo();
+    if (!stays) log.undo();
   }
 }
 
-/** The same with `overlay` in place of those accounts; all are restored in any case. */
+/** The same over `overlay` in place of the newest state, which is put back whatever comes of it. */
 export function simulateBundle(
   transactions: readonly CoreTransaction[],
   overlay: readonly KeyedAccount[],
@@ -87,7 +71,7 @@ export function simulateBundle(
   core: LiteSvmCore,
 ): CoreOutcome[] {
   const log = new UndoLog(core);
-  log.record(overlay.map(({ key }) => key));
+  log.remember(overlay.map(({ key }) => key));
   try {
     for (const { key, account } of overlay) core.write(key, account);
     return runAll(transactions, nextNonce, core, log).outcomes;

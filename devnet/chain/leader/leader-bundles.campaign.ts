@@ -1,10 +1,8 @@
-import type { BankMachine } from "@sluice/svm/bank";
+import { MachineProcess } from "@sluice/svm/bank";
 import { decodeAddress } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import type { Transaction } from "@sluice/wire/transaction";
 import { tipAccounts } from "../consensus/tips/tip-programs.ts";
-import { startMachine } from "../machine/index.ts";
-import { killMachine } from "../machine/testing/kill-machine.ts";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
@@ -32,7 +30,7 @@ interface Sent {
 
 interface Stage {
   readonly manual: ManualChain;
-  readonly svm: BankMachine;
+  readonly svm: MachineProcess;
   readonly engine: FakeBlockEngine;
   readonly links: BlockEngineLinks;
   readonly draw: Draw;
@@ -94,7 +92,7 @@ async function runSlot(stage: Stage): Promise<void> {
   for (let turn = 0; turn < turnsMax; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
     if (turn === killAt && !svm.isEnded) {
-      killMachine(svm);
+      process.kill(svm.facts.pid, "SIGKILL");
       stage.kills += 1;
     }
     if (received() > before && turn > killAt) break;
@@ -146,7 +144,7 @@ function faultsOf({ manual: { chain }, sent }: Stage, lamportsBefore: bigint, fi
  * no lamport be lost.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const svm = await startMachine();
+  const svm = new MachineProcess();
   const draw = new Draw(`leader-bundles/${seed}`);
   await using engine = await FakeBlockEngine.start();
   const bounds = { pendingMax: 1_000_000, transactionsMax: 20 * n + 10_000, slotsMax: 10_000_000 };

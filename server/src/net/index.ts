@@ -36,9 +36,12 @@ export { freePortRange, freePorts, ListenError, listening } from "./listener/lis
 export { type DoorServer, Listener, type ListenerOptions, runtimeBodyBytesMax } from "./listener/listener.ts";
 export { type DevAuthorityOptions, type DevTls, devTls } from "./tls/dev-authority.ts";
 export {
+  ClientSession,
   closeCodes,
-  type DoorSocket,
+  InboundBounds,
+  RefusedSession,
+  type Socket,
   type SocketMount,
   type SocketPeer,
   type SocketSession,
-} from "./websocket/socket.ts";
+} from "./websocket/session.ts";

@@ -1,6 +1,7 @@
 import type { AddressSet } from "@sluice/lib";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import { clientAddress } from "../../http/index.ts";
+import { closeCodes, type SocketMount, type SocketPeer } from "../../net/index.ts";
 import type { EngineEvents } from "../model/events.ts";
 import type { BlockEngineService } from "../model/service.ts";
 import type { Admit, Incoming } from "./admit.ts";
@@ -23,11 +24,9 @@ const looksUntold = 5;
 /** Clients of all keys together; each costs a socket and nothing else. */
 const clientsMax = 1_000;
 const clientsPerAccountMax = 20;
-/** Close codes, as at every door of the server. */
-const closeCodes = { badKey: 4401, notAllowed: 4403, rateLimited: 4429, unavailable: 4503 } as const;
 
 /** Jito's stream of the tip floor: the record of `GET /bundles/tip_floor` at once, at each change and every few seconds. */
-export class TipStream implements Disposable {
+export class TipStream implements SocketMount, Disposable {
   readonly #dependencies: TipStreamDependencies;
   readonly #members = new Map<TipSession, { readonly accountId: string; readonly incoming: Incoming }>();
   readonly #timer: ReturnType<typeof setInterval>;
@@ -50,17 +49,13 @@ export class TipStream implements Disposable {
   }
 
   /** The checks of a request, in the same order. A client that is refused is told on the socket and closed with a code. */
-  async begin(
-    request: Request,
-    peer: { requestIP(request: Request): { readonly address: string } | null },
-  ): Promise<TipSession> {
+  async begin(request: Request, peer: SocketPeer): Promise<TipSession> {
     const { admit, trustedProxies, requestId, events } = this.#dependencies;
     const forwarded = request.headers.get("x-forwarded-for");
     const address = clientAddress(peer.requestIP(request)?.address ?? "", forwarded, trustedProxies);
     const incoming: Incoming = { request, clientAddress: address, headers: {} };
-    let refused: ShownFailure | null = null;
     const session = new TipSession(requestId(), {
-      opened: () => (refused === null ? this.#open(session) : refuse(session, refused)),
+      opened: () => session.offer(this.#text()),
       closed: () => this.#members.delete(session) && events.streamClosed(tipStreamPath),
       recheck: () => void this.#recheck(session),
     });
@@ -71,8 +66,9 @@ export class TipStream implements Disposable {
       this.#members.set(session, { accountId, incoming });
       events.streamOpened(tipStreamPath);
     } catch (error) {
-      refused = this.#shown(error);
-      events.answered(tipStreamPath, refused.status);
+      const failure = this.#shown(error);
+      events.answered(tipStreamPath, failure.status);
+      refuse(session, failure);
     }
     return session;
   }
@@ -92,10 +88,6 @@ export class TipStream implements Disposable {
   /** Keys or accounts have changed: clients whose key may not read any more are sent away. */
   async recheck(): Promise<void> {
     await Promise.all([...this.#members.keys()].map((session) => this.#recheck(session)));
-  }
-
-  #open(session: TipSession): void {
-    session.offer(this.#text());
   }
 
   #text(): string {
@@ -130,7 +122,9 @@ export class TipStream implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
-    for (const session of this.#members.keys()) session.end(closeCodes.unavailable, "The engine of this process ends");
+    for (const session of this.#members.keys()) {
+      session.end({ code: closeCodes.unavailable, reason: "The engine of this process ends" });
+    }
   }
 }
 
@@ -143,5 +137,5 @@ function refuse(session: TipSession, { status, code, detail }: ShownFailure): vo
         : status === 429
           ? closeCodes.rateLimited
           : closeCodes.unavailable;
-  session.end(closeCode, detail);
+  session.end({ code: closeCode, reason: detail });
 }

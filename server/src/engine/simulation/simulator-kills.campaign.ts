@@ -102,7 +102,6 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
       source,
       ...{ clock: systemClock, random: seededRandom(seed), log: { info: () => undefined, warn: () => undefined } },
       isRecentBlockhash: () => true,
-      machineEnded: () => undefined,
     },
   );
   const payers = Array.from({ length: PAYERS }, () => Keypair.generate());

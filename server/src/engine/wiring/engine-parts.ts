@@ -4,9 +4,9 @@ import type { AddressSet, Clock, Random } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import type { Access } from "../../access/index.ts";
 import type { RateLimiter } from "../../limits/index.ts";
+import type { SocketMount } from "../../net/index.ts";
 import type { EngineStores } from "../../state/index.ts";
 import type { GrpcService } from "../calls/index.ts";
-import type { TipStream } from "../http/tip-stream.ts";
 import type { BundlePool } from "../model/bundle.ts";
 import type { EngineEvents } from "../model/events.ts";
 import type { EngineChain } from "../model/ports.ts";
@@ -52,7 +52,6 @@ export interface EngineDependencies {
 }
 
 /** What serves the upgrades of a path; door's mounts have this shape. */
-export type EngineSocket = Pick<TipStream, "serves" | "begin">;
 
 /** A running block engine. Its doors are opened by who made it. */
 export interface Engine extends AsyncDisposable {
@@ -62,7 +61,7 @@ export interface Engine extends AsyncDisposable {
   readonly switches: Pick<Switches, "isInMaintenance" | "isHalted" | "refresh">;
   fetch(request: Request, bindings?: object): Response | Promise<Response>;
   /** WebSockets of the REST door. */
-  readonly sockets: readonly EngineSocket[];
+  readonly sockets: readonly SocketMount[];
   readonly services: readonly GrpcService[];
   status(): EngineStatus;
   /** Keys or accounts have changed: streams of those that lost their right end. */

@@ -1,13 +1,13 @@
 import type { EngineStatus } from "@sluice/contract/schemas";
+import { closeCodes, RefusedSession, type SocketMount } from "../../net/index.ts";
 import type { EngineState } from "../../state/index.ts";
 import type { GrpcService } from "../calls/index.ts";
 import { createStandbyHttp, standbyText } from "../http/standby.ts";
-import { TipSession } from "../http/tip-session.ts";
 import { tipStreamPath } from "../http/tip-stream.ts";
 import type { EngineEvents } from "../model/events.ts";
 import { type EngineRole, LeaseHolder, lookMs, relayedServices, Succession } from "../succession/index.ts";
 import { openEngine } from "./engine.ts";
-import type { Engine, EngineDependencies, EngineOptions, EngineSocket } from "./engine-parts.ts";
+import type { Engine, EngineDependencies, EngineOptions } from "./engine-parts.ts";
 
 export interface EngineServiceDependencies extends Omit<EngineDependencies, "stores" | "isKeeper" | "events"> {
   readonly stores: EngineState;
@@ -19,7 +19,7 @@ export interface EngineService extends AsyncDisposable {
   /** What runs here; null while it stands by. */
   readonly active: Engine | null;
   fetch(request: Request, bindings?: object): Response | Promise<Response>;
-  readonly sockets: readonly EngineSocket[];
+  readonly sockets: readonly SocketMount[];
   readonly services: readonly GrpcService[];
   status(): EngineStatus;
   /** Whether it takes bundles. */
@@ -30,7 +30,6 @@ export interface EngineService extends AsyncDisposable {
 
 /** Looks that pass before what could not be opened is tried again: about five seconds. */
 const retryLooks = 10;
-const unavailable = 4503;
 
 /**
  * Opens the block engine, where no other process keeps the pool; else stands by. Rejects, having closed everything, when
@@ -87,18 +86,13 @@ export async function openEngineService(
 }
 
 /** The WebSockets of a door whose engine comes and goes; one that comes while there is none is told so and closed. */
-function standingSocket(present: () => Engine | null, requestId: () => string): EngineSocket {
+function standingSocket(present: () => Engine | null, requestId: () => string): SocketMount {
   return {
     serves: (path) => path === tipStreamPath,
     begin: async (request, peer) => {
       const socket = present()?.sockets.find((each) => each.serves(tipStreamPath));
       if (socket !== undefined) return await socket.begin(request, peer);
-      const session = new TipSession(requestId(), {
-        opened: () => session.end(unavailable, standbyText),
-        closed: () => {},
-        recheck: () => {},
-      });
-      return session;
+      return new RefusedSession(requestId(), { code: closeCodes.unavailable, reason: standbyText });
     },
   };
 }

@@ -1,14 +1,14 @@
 import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { type Network, platformTierLimits } from "@sluice/contract/tiers";
 import type { AddressSet } from "@sluice/lib";
-import { pathOf, presentedKey, targetOf } from "../../http/index.ts";
+import { jsonRpcFailureBody, pathOf, presentedKey, targetOf } from "../../http/index.ts";
 import type { Grant, KeyRefusal } from "../../keys/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
-import { closeCodes, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
+import { closeCodes, RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
 import { type Caller, Exchange } from "../exchange.ts";
 import { chooseNetwork, isRpcPath } from "../network.ts";
 import { ConnectionCounts } from "./connection-counts.ts";
-import { PubSubSession, RefusedSession } from "./pubsub-session.ts";
+import { PubSubSession } from "./pubsub-session.ts";
 import type { JudgedSession, PubSubDoorDependencies, PubSubServices } from "./services.ts";
 
 export interface PubSubDoorOptions {
@@ -130,6 +130,8 @@ function callerOf(request: Request, peer: SocketPeer): Caller {
   };
 }
 
-function refused(exchange: Exchange, code: ErrorCode, message = errorTable[code].text): RefusedSession {
-  return new RefusedSession(exchange.requestId, { code, message }, refusalCloseCodes[code] ?? closeCodes.nodeLost);
+function refused(exchange: Exchange, code: ErrorCode, reason: string = errorTable[code].text): RefusedSession {
+  const { requestId } = exchange;
+  const message = jsonRpcFailureBody(code, { requestId, message: reason });
+  return new RefusedSession(requestId, { code: refusalCloseCodes[code] ?? closeCodes.unavailable, reason, message });
 }

@@ -1,7 +1,7 @@
 import { docsRedirect, isUpgrade, pathOf, problemResponse, targetOf } from "../../http/index.ts";
 import type { NetEvents } from "../events.ts";
 import type { AppMount } from "../http1/server/web.ts";
-import type { SocketMount, SocketSession } from "../websocket/socket.ts";
+import type { SocketMount, SocketSession } from "../websocket/session.ts";
 import { type DoorServer, Listener, runtimeBodyBytesMax } from "./listener.ts";
 
 export interface AppDoorDependencies {

@@ -1,6 +1,6 @@
 import type { Server, ServerWebSocket } from "bun";
 import type { NetEvents } from "../events.ts";
-import type { SocketSession } from "../websocket/socket.ts";
+import type { SocketSession } from "../websocket/session.ts";
 
 type SocketData = { readonly session: SocketSession };
 export type DoorServer = Server<SocketData>;

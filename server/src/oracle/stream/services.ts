@@ -1,4 +1,5 @@
 import type { OracleErrorCode, OracleSymbol } from "@sluice/contract/oracle";
+import type { Clock } from "@sluice/lib";
 import type { Caller } from "../../access/index.ts";
 import type { Quotation } from "../price-record.ts";
 
@@ -27,7 +28,7 @@ export interface StreamClient {
 /** What a session asks of the stream that it belongs to. */
 export interface StreamServices {
   readonly authMs: number;
-  monotonic(): number;
+  readonly clock: Pick<Clock, "monotonic">;
   /** Whether more clients than the bound wait without having said who they are. */
   isCrowded(): boolean;
   admit(apiKey: string, caller: Caller): Promise<{ readonly accountId: string; readonly tier: string } | StreamRefusal>;

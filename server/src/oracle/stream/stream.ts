@@ -3,6 +3,7 @@ import type { Clock } from "@sluice/lib";
 import type { Access, AdmissionCode, Caller } from "../../access/index.ts";
 import type { Allowance } from "../../credits/index.ts";
 import type { Grant } from "../../keys/index.ts";
+import { closeCodes, type SocketMount, type SocketPeer } from "../../net/index.ts";
 import type { OracleEvents } from "../events.ts";
 import { admissionFailure, readPermission, takeRate, tierOf } from "../http/admission.ts";
 import { unavailable } from "../http/answers.ts";
@@ -12,7 +13,6 @@ import type { Quotation } from "../price-record.ts";
 import { faultText } from "./messages.ts";
 import type { StreamClient, StreamRefusal, StreamServices } from "./services.ts";
 import { StreamSession } from "./session.ts";
-import { closeCodes } from "./socket.ts";
 
 /** The shortest time between two prices of one symbol to one client. */
 export const pushEveryMs = 250;
@@ -52,7 +52,7 @@ const refusalCloseCodes: Readonly<Record<AdmissionCode, number>> = {
 };
 
 /** The stream of prices: who is connected, who follows what, and what each newly agreed price is sent to. */
-export class OracleStream {
+export class OracleStream implements SocketMount {
   readonly #options: OracleStreamOptions;
   readonly #dependencies: OracleStreamDependencies;
   readonly #services: StreamServices;
@@ -79,7 +79,7 @@ export class OracleStream {
     return path === streamPath;
   }
 
-  begin(request: Request, peer: { requestIP(request: Request): { readonly address: string } | null }): StreamSession {
+  begin(request: Request, peer: SocketPeer): StreamSession {
     const { access, requestId } = this.#dependencies;
     const caller = access.callerOf(request.headers, peer.requestIP(request)?.address ?? "");
     return new StreamSession({ requestId: requestId(), caller }, this.#services);
@@ -151,7 +151,7 @@ export class OracleStream {
     const { clock, book, events } = this.#dependencies;
     return {
       authMs: this.#options.authMs ?? oracleBounds.socketAuthMs,
-      monotonic: () => clock.monotonic(),
+      clock,
       isCrowded: () => this.#sessions.size - this.#members > oracleBounds.socketsUnknownMax,
       admit: (apiKey, caller) => this.#admit(apiKey, caller),
       leave: (accountId) => this.#leave(accountId),
@@ -220,7 +220,7 @@ export class OracleStream {
       const monthly = terms.requestsMonthly === null ? null : BigInt(terms.requestsMonthly);
       if (await allowance.take(grant.accountId, monthly, 1)) return { accountId: grant.accountId, tier };
       this.#leave(grant.accountId);
-      return { code: "QUOTA_EXCEEDED", closeCode: closeCodes.outOfRequests };
+      return { code: "QUOTA_EXCEEDED", closeCode: closeCodes.quotaExceeded };
     } catch (fault) {
       this.#leave(grant.accountId);
       events.internalError("oracle", fault);

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { systemClock } from "@sluice/lib";
 import { until } from "@sluice/lib/testing";
 import { Listener } from "../../listener/listener.ts";
-import type { SocketSession } from "../../websocket/socket.ts";
+import type { SocketSession } from "../../websocket/session.ts";
 import type { HttpAnswer } from "./answer.ts";
 import type { HttpRequest } from "./request.ts";
 import { HttpServer } from "./server.ts";
