@@ -2,6 +2,7 @@
  * compose: the only place where parts meet. Makes the rooms from the configuration, hands each what it declares that it
  * needs, and binds applications to ports through door. Fed by command; feeds nothing: what it made runs by itself.
  */
+
 import { join } from "node:path";
 import { oraclePaths } from "@sluice/contract/oracle";
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
@@ -21,12 +22,12 @@ import { createReload, type Reload } from "./compose/reload.ts";
 import { openResolver } from "./compose/resolver.ts";
 import { followSent } from "./compose/sent-elsewhere.ts";
 import { openStores } from "./compose/stores.ts";
-import { wireUpstreamBoard } from "./compose/upstream-board.ts";
 import { version } from "./compose/version.ts";
 import type { Config, ConfigOutcome } from "./config/index.ts";
 import { AppListener, listening } from "./net/index.ts";
 import { createLog, createMetrics, createServerEvents, type RootLog } from "./observe/index.ts";
 import type { State } from "./state/index.ts";
+import { UpstreamAdmin } from "./upstreams/index.ts";
 
 export type { OpenDoor } from "./compose/doors.ts";
 export { engineUrl, opensEngine } from "./compose/engine.ts";
@@ -72,9 +73,10 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
   const stores = await openStores(config, shared);
   const gateway = wireGateway(config, { ...shared, stores });
   const forgetting = await followForgetting({ ...shared, hot: stores.hot, keys: gateway.keys });
-  const board = await wireUpstreamBoard({ ...shared, ...stores, ...gateway, masterKey: config.masterKey });
+  const { masterKey } = config;
+  const upstreamAdmin = opening.use(await UpstreamAdmin.open({ masterKey }, { ...shared, ...stores, ...gateway }));
   const read = given.readConfig ?? null;
-  const reload = createReload(config, { read, gateway, log, recallOrders: board.recall });
+  const reload = createReload(config, { read, gateway, log, recallOrders: () => upstreamAdmin.recall() });
   const sentBy = await followSent({ ...shared, hot: stores.hot, sent: gateway.sent });
   const names = openResolver(config, shared);
   const oracle = openOracle(config, { ...shared, stores, gateway, forgetting });
@@ -99,7 +101,7 @@ export async function compose(config: Config, given: ComposeDependencies): Promi
     return new ConsolePages({ directory, pages: pagePaths });
   });
   const consoleApp = (request: Request, bindings: object) => consoleRest.fetch(request, bindings);
-  const administration = mountAdministration({ ...parts, ...managed, board, sentBy, closing: closing.signal });
+  const administration = mountAdministration({ ...parts, ...managed, upstreamAdmin, sentBy, closing: closing.signal });
   const door = openGatewayDoor(config, { ...parts, ...rooms, drain, consoleApp, administration, forgetting, pages });
   opening.defer(async () => {
     closing.abort();

@@ -17,4 +17,3 @@ export type { EngineBoard } from "./engine-changes.ts";
 export { issueKey, type KeyRequest } from "./issue-key.ts";
 export { createManagement, type ManagementDependencies } from "./management.ts";
 export type { ReloadOutcome } from "./reload.ts";
-export type { UpstreamBoard } from "./upstream-routes.ts";

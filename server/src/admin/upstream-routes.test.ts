@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { UpstreamBody } from "@sluice/contract/schemas";
+import type { PreparedNode } from "../upstreams/index.ts";
 import type { ReloadOutcome } from "./reload.ts";
 import { openStand, type Stand } from "./testing/stand.ts";
 
@@ -42,10 +43,12 @@ beforeEach(async () => {
     liveEveryMs: 5,
     upstreams: {
       list: () => nodes,
-      prepare: ({ network, label, url }) => {
-        if (nodes.some((each) => each.network === network && each.label === label)) return { taken: true };
-        if (!url.startsWith("http")) return { expected: "label=http://…" };
-        return { node: { network, label, options: Uint8Array.of(1) }, shown: { weight: 1 } };
+      prepare: ({ network, label, url }): PreparedNode => {
+        if (nodes.some((each) => each.network === network && each.label === label)) {
+          return { ok: false, reason: "taken" };
+        }
+        if (!url.startsWith("http")) return { ok: false, reason: "invalid", expected: "label=http://…" };
+        return { ok: true, node: { network, label, options: Uint8Array.of(1) }, shown: { weight: 1 } };
       },
       remove: async (network, label) => {
         nodes = nodes.filter((each) => each.network !== network || each.label !== label);

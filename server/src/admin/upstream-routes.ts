@@ -5,34 +5,15 @@ import * as schemas from "@sluice/contract/schemas";
 import { type Network, networks } from "@sluice/contract/tiers";
 import type { Context, Hono } from "hono";
 import { type RestEnvironment, readInput } from "../http/index.ts";
-import type { State, UpstreamNodeRecord, UpstreamOrder } from "../state/index.ts";
+import type { State, UpstreamOrder } from "../state/index.ts";
+import type { UpstreamAdmin } from "../upstreams/index.ts";
 import type { Admittance } from "./admittance.ts";
 import { liveStream } from "./live-stream.ts";
-
-/** A node as state keeps it, and what of it the trail may show. */
-export interface PreparedNode {
-  readonly node: Omit<UpstreamNodeRecord, "addedAt">;
-  readonly shown: Readonly<Record<string, unknown>>;
-}
-
-/** The nodes of this process as administration needs them. */
-export interface UpstreamBoard {
-  /** Every node, without what is secret of it. */
-  list(): readonly UpstreamBody[];
-  /** A node as it may be kept; `taken` when this process has one of its label, `expected` when it is no node. */
-  prepare(
-    wish: ReturnType<typeof schemas.upstreamCreate.parse>,
-  ): PreparedNode | { readonly taken: true } | { readonly expected: string };
-  /** Takes a node away from this process at once; its calls under way fail. */
-  remove(network: Network, label: string): Promise<void>;
-  /** Has the nodes and orders in state followed here and by every replica. */
-  follow(): Promise<void>;
-}
 
 export interface UpstreamRouteDependencies {
   readonly state: Pick<State, "change">;
   readonly admittance: Admittance;
-  readonly upstreams: UpstreamBoard;
+  readonly upstreams: Pick<UpstreamAdmin, "list" | "prepare" | "remove" | "follow">;
   /** Aborted when the server drains: live streams end then. */
   readonly closing: AbortSignal;
   /** Between two messages of the live view. */
@@ -77,8 +58,8 @@ async function add(context: Asked, { admittance, upstreams, state }: UpstreamRou
   const prepared = upstreams.prepare(wish);
   const { network, label } = wish;
   const taken = new SluiceError("CONFLICT", { message: `There is a node ${label} on ${network} already` });
-  if ("taken" in prepared) throw taken;
-  if ("expected" in prepared) {
+  if (!prepared.ok) {
+    if (prepared.reason === "taken") throw taken;
     const errors = [{ path: "", message: `expected ${prepared.expected}` }];
     throw new SluiceError("INVALID_INPUT", { details: { errors } });
   }
@@ -138,14 +119,17 @@ async function remove(context: Asked, dependencies: UpstreamRouteDependencies): 
   return context.body(null, 204);
 }
 
-function found(context: Asked, upstreams: UpstreamBoard): { network: Network; label: string; before: UpstreamBody } {
+function found(
+  context: Asked,
+  upstreams: Pick<UpstreamAdmin, "list">,
+): { network: Network; label: string; before: UpstreamBody } {
   const network = networks.find((name) => name === context.req.param("network"));
   const label = context.req.param("label") ?? "";
   if (network === undefined) throw new SluiceError("NOT_FOUND", { message: "There is no such network" });
   return { network, label, before: bodyOf(upstreams, network, label) };
 }
 
-function bodyOf(upstreams: UpstreamBoard, network: Network, label: string): UpstreamBody {
+function bodyOf(upstreams: Pick<UpstreamAdmin, "list">, network: Network, label: string): UpstreamBody {
   const body = upstreams.list().find((each) => each.network === network && each.label === label);
   if (body === undefined) throw new SluiceError("NOT_FOUND", { message: "There is no such node" });
   return body;

@@ -33,8 +33,8 @@ const defaults: Required<AnswerCacheOptions> = {
 };
 
 /**
- * Answers of every network and commitment. The commitments of a network share its history: a finalized block is the same
- * block for a request at confirmed.
+ * Answers of every network and commitment. The commitments of a network share its history: a finalized block is the
+ * same block for a request at confirmed.
  */
 export class AnswerCache<T extends Sized, Outcome> {
   readonly #caches = new Map<Network, ReadonlyMap<CommitmentName, CommitmentCache<T, Outcome>>>();
@@ -81,8 +81,8 @@ export class AnswerCache<T extends Sized, Outcome> {
 }
 
 /**
- * The answers of one network at one commitment. A slot notice replaces the map of the slot part, so that the notice costs
- * the same for ten entries as for a million, and a read compares no slots.
+ * The answers of one network at one commitment. A slot notice replaces the map of the slot part, so that the notice
+ * costs the same for ten entries as for a million, and a read compares no slots.
  */
 export class CommitmentCache<T extends Sized, Outcome> {
   readonly #options: Required<AnswerCacheOptions>;
@@ -124,8 +124,9 @@ export class CommitmentCache<T extends Sized, Outcome> {
 
   /**
    * Runs `load` for `key`; others may join until it settles. `retain` says what of the outcome is stored, null for
-   * nothing. A caller that goes away cancels nothing. An answer that was requested before a slot notice and arrives after
-   * it is returned but not stored until the next slot: the node may have read its state on either side of the notice.
+   * nothing. A caller that goes away cancels nothing. An answer that was requested before a slot notice and arrives
+   * after it is returned but not stored until the next slot: the node may have read its state on either side of the
+   * notice.
    */
   load(key: string, load: () => Promise<Outcome>, retain: (outcome: Outcome) => Retention<T> | null): Promise<Outcome> {
     const generation = this.#generation;

@@ -64,7 +64,9 @@ class EntryTable<E extends Entry<unknown>> {
   }
 }
 
-/** Values by key within a bound in bytes; the entries set first are evicted first. For values that live for one slot. */
+/**
+ * Values by key within a bound in bytes; the entries set first are evicted first. For values that live for one slot.
+ */
 export class FifoCache<T extends Sized> {
   readonly #bytesMax: number;
   readonly #table = new EntryTable<Entry<T>>();
@@ -109,7 +111,9 @@ interface QueuedEntry<T> extends Entry<T> {
   next: QueuedEntry<T> | null;
 }
 
-/** First in, first out, as a chain of the entries themselves. Replaced and expired entries stay until they are passed. */
+/**
+ * First in, first out, as a chain of the entries themselves. Replaced and expired entries stay until they are passed.
+ */
 class Queue<T> {
   #first: QueuedEntry<T> | null = null;
   #last: QueuedEntry<T> | null = null;
@@ -136,10 +140,10 @@ const trialParts = 10;
 const ghostsMin = 1_024;
 
 /**
- * Values by key within a bound in bytes, with admission (S3-FIFO, Yang et al., SOSP 2023). An entry is on trial in a tenth
- * of the bytes. It is admitted to the rest when it was read there, or is set again soon after it left, which a list of
- * the keys' hashes records. One-off values, however many or large, pass through that tenth and evict nothing else. A
- * read increments a counter and moves nothing.
+ * Values by key within a bound in bytes, with admission (S3-FIFO, Yang et al., SOSP 2023). An entry is on trial in a
+ * tenth of the bytes. It is admitted to the rest when it was read there, or is set again soon after it left, which a
+ * list of the keys' hashes records. One-off values, however many or large, pass through that tenth and evict nothing
+ * else. A read increments a counter and moves nothing.
  *
  * On a trace of 200,000 reads of values of 0.5 to 8 KiB (Zipf 0.9 over 20,000 keys, every third read one that is never
  * repeated, room for a twentieth of the keys' bytes) the hit ratio is 0.37, where plain LRU has 0.27; a test checks the

@@ -1,8 +1,8 @@
 /**
  * cache: answers that were given before. For each network it stores history under one bound in bytes, and for each
  * commitment what is valid until the next slot, with the calls in flight that identical callers share. Fed by rpc with
- * keys and loads and by upstreams with slot notices; feeds rpc with answers. It knows nothing of JSON: what it stores only
- * has a size.
+ * keys and loads and by upstreams with slot notices; feeds rpc with answers. It knows nothing of JSON: what it stores
+ * only has a size.
  */
 export {
   AnswerCache,

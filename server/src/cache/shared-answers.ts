@@ -30,9 +30,9 @@ const failuresMax = 3;
 const pauseMs = { first: 1_000, longest: 30_000 };
 
 /**
- * History that another process was given already. Whoever asks waits a few milliseconds at most; a store that is slow or
- * away is not waited for at all after three such waits, and is tried from time to time beside the calls. Writes wait for
- * nobody, and are bounded in bytes by what one lifetime may hold.
+ * History that another process was given already. Whoever asks waits a few milliseconds at most; a store that is slow
+ * or away is not waited for at all after three such waits, and is tried from time to time beside the calls. Writes wait
+ * for nobody, and are bounded in bytes by what one lifetime may hold.
  */
 export class SharedAnswers {
   readonly #options: Required<SharedAnswersOptions>;

@@ -1,9 +1,10 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock, Random } from "@sluice/lib";
-import { administrationPaths, createAdministration, type EngineBoard, type UpstreamBoard } from "../admin/index.ts";
+import { administrationPaths, createAdministration, type EngineBoard } from "../admin/index.ts";
 import { LedgerUnavailableError } from "../ledger/index.ts";
 import type { AppMount } from "../net/index.ts";
 import type { Log, ServerEvents } from "../observe/index.ts";
+import type { UpstreamAdmin } from "../upstreams/index.ts";
 import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Reload } from "./reload.ts";
@@ -18,7 +19,7 @@ interface Parts {
   readonly stores: Stores;
   readonly gateway: Gateway;
   readonly forgetting: Forgetting;
-  readonly board: UpstreamBoard;
+  readonly upstreamAdmin: UpstreamAdmin;
   readonly engineBoard: EngineBoard;
   readonly reload: Reload;
   readonly sentBy: Awaited<ReturnType<typeof followSent>>;
@@ -62,7 +63,7 @@ export function mountAdministration({
     sentBy: parts.sentBy,
     forgetKey: (hash) => forgetting.forgetKey(hash),
     forgetAccount: (accountId) => forgetting.forgetAccount(accountId),
-    upstreams: parts.board,
+    upstreams: parts.upstreamAdmin,
     engine: parts.engineBoard,
     reload: parts.reload,
     closing: parts.closing,

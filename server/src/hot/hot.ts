@@ -5,7 +5,9 @@ import type { TokenLease, TokenLeaseRequest } from "./token-lease.ts";
 export type MessageHandler = (message: string) => void;
 
 export interface SubscribeOptions {
-  /** Called when messages may have been missed because the connection was away; whoever caches by them starts afresh. */
+  /**
+   * Called when messages may have been missed because the connection was away; whoever caches by them starts afresh.
+   */
   readonly onGap?: () => void;
 }
 
@@ -13,9 +15,9 @@ export type HotDriver = "memory" | "redis";
 
 /**
  * What replicas share and may lose at any moment: nothing here is the only copy of anything. Keys are 1 to 512
- * characters; values, shared buckets and lists of holders have separate key spaces. Lives are whole milliseconds from 1 to
- * 30 days. Every method but `subscribe` and `ping` throws HotUnavailable, within a quarter of a second, when the store
- * is away, and RangeError for arguments out of these bounds.
+ * characters; values, shared buckets and lists of holders have separate key spaces. Lives are whole milliseconds from 1
+ * to 30 days. Every method but `subscribe` and `ping` throws HotUnavailable, within a quarter of a second, when the
+ * store is away, and RangeError for arguments out of these bounds.
  */
 export interface Hot extends AsyncDisposable {
   readonly driver: HotDriver;

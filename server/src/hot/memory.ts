@@ -28,7 +28,8 @@ interface Expiring<T> {
 
 /**
  * The hot store of a single process. Values are bounded by bytes and by number, everything else by number (100,000);
- * the least recently used goes first. A dropped bucket is full again. Lives run on the monotonic clock, which setting the machine's time leaves alone.
+ * the least recently used goes first. A dropped bucket is full again. Lives run on the monotonic clock, which setting
+ * the machine's time leaves alone.
  */
 export class MemoryHot implements Hot {
   readonly driver = "memory";

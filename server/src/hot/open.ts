@@ -25,8 +25,9 @@ export interface HotDependencies {
 const patienceMs = 2_000;
 
 /**
- * Opens the hot store. A Redis that is away does not stop the start, since nothing in it is the only copy: after 2 s the
- * store is returned all the same, fails fast, and heals when Redis comes. Throws an Error for an address that is none.
+ * Opens the hot store. A Redis that is away does not stop the start, since nothing in it is the only copy: after 2 s
+ * the store is returned all the same, fails fast, and heals when Redis comes. Throws an Error for an address that is
+ * none.
  */
 export async function openHot(options: HotOptions, deps: HotDependencies): Promise<Hot> {
   const { redisUrl, memoryBytesMax = 64 * 1024 * 1024, prefix = "sluice:", commandTimeoutMs = 250 } = options;

@@ -17,8 +17,8 @@ interface Channel {
 
 /**
  * The connection that messages come in on. It is one of its own, since a connection that subscribes can do little else,
- * and it is to a single node even of a cluster, where every node gets every message; each new try goes to the next node.
- * Whenever it is made anew, all channels are subscribed again and told of the gap.
+ * and it is to a single node even of a cluster, where every node gets every message; each new try goes to the next
+ * node. Whenever it is made anew, all channels are subscribed again and told of the gap.
  */
 export class RedisSubscriber implements AsyncDisposable {
   readonly #options: {
@@ -62,7 +62,9 @@ export class RedisSubscriber implements AsyncDisposable {
     });
   }
 
-  /** Resolves when the server has confirmed, or, when it is away, at once: it is then asked after the next connection. */
+  /**
+   * Resolves when the server has confirmed, or, when it is away, at once: it is then asked after the next connection.
+   */
   async subscribe(name: string, handler: MessageHandler, options: SubscribeOptions): Promise<AsyncDisposable> {
     const subscription: Subscription = { handler, onGap: options.onGap ?? (() => {}) };
     let channel = this.#channels.get(name);

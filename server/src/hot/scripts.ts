@@ -4,9 +4,10 @@
  */
 
 /**
- * KEYS: bucket. ARGV: rate, burst, holder, sequence, held, needed, want, owed, life in milliseconds, now or "". Gives the
- * tokens granted and the thousandths left. The arithmetic is `leaseFromBucket`'s. A hash: `level` is "thousandths at",
- * every other field a holder, ":name", as "held ends sequence". It expires when it is full and nobody holds anything.
+ * KEYS: bucket. ARGV: rate, burst, holder, sequence, held, needed, want, owed, life in milliseconds, now or "". Gives
+ * the tokens granted and the thousandths left. The arithmetic is `leaseFromBucket`'s. A hash: `level` is "thousandths
+ * at", every other field a holder, ":name", as "held ends sequence". It expires when it is full and nobody holds
+ * anything.
  */
 export const leaseTokens = `
 local rate, full, own = tonumber(ARGV[1]), tonumber(ARGV[2]) * 1000, ':' .. ARGV[3]
@@ -72,7 +73,7 @@ return redis.call('ZCARD', KEYS[1])
 `;
 
 /**
- * KEYS: channel. ARGV: message. A plain PUBLISH would go to any node of a cluster, and messages that take different ways
- * overtake each other; a script goes to the node of its key, always the same for a channel.
+ * KEYS: channel. ARGV: message. A plain PUBLISH would go to any node of a cluster, and messages that take different
+ * ways overtake each other; a script goes to the node of its key, always the same for a channel.
  */
 export const publish = `return redis.call('PUBLISH', KEYS[1], ARGV[1])`;

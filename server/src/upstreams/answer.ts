@@ -7,14 +7,14 @@ export type WholeBody =
   | { readonly kind: "bytes"; readonly head: Uint8Array; readonly tail: Uint8Array };
 
 /**
- * A node's answer, kept so that only the id has to be put between its two halves: text when every byte is ASCII. A large
- * one may still be coming; it is read once, by one, and whoever does not read it cancels it (`discard`).
+ * A node's answer, cut so that only the id has to be put between its two halves: text when every byte is ASCII. A large
+ * one may still be arriving; it has one reader, who reads it once or cancels it (`discard`).
  */
 export interface NodeAnswer {
   /** The configured label of the node that answered. */
   readonly label: string;
   readonly body: WholeBody | { readonly kind: "large"; readonly large: LargeAnswer };
-  /** Of one that is still coming, what had come when it was judged. */
+  /** Of an answer that is still arriving, the bytes that had arrived when it was checked. */
   readonly sizeBytes: number;
   /** The JSON-RPC error code, or null for a result. */
   readonly errorCode: number | null;
@@ -24,9 +24,9 @@ export interface NodeAnswer {
 }
 
 /**
- * Checks a node's answer to our call `id` and cuts it where the id stands. Null for what is no JSON-RPC answer to that
- * call: not JSON, an id that is not ours (a null id is taken with an error only), both or neither of result and error.
- * Members may come in any order with any white space; nothing outside the id is touched.
+ * Checks a node's answer to the call `id` and cuts it at the id. Null where the bytes are not a JSON-RPC answer to that
+ * call: not JSON, another id (null is accepted with an error only), both or neither of result and error. Members may
+ * have any order and any white space; nothing outside the id is changed.
  */
 export function readAnswer(bytes: Uint8Array, id: string, label: string): NodeAnswer | null {
   const slice = sliceEnvelope(bytes);
@@ -34,8 +34,8 @@ export function readAnswer(bytes: Uint8Array, id: string, label: string): NodeAn
   const { idStart, idEnd, valueStart, valueEnd } = slice;
   const isError = slice.kind === "error";
   if (!isText(bytes, idStart, idEnd, id) && !(isError && isText(bytes, idStart, idEnd, "null"))) return null;
-  // A string of one byte a character is passed on as it is; text with wider characters stays bytes. It is made once and
-  // cut: a string for each part took 1.4 of the 2.2 µs that an answer of 500 bytes cost.
+  // A string of one byte a character is passed on as it is; text with wider characters stays bytes. The string is
+  // created once and cut: one for each part took 1.4 of the 2.2 µs that an answer of 500 bytes cost.
   const text = isAscii(bytes) ? latin1(bytes, 0, bytes.length) : null;
   const value = text ?? latin1(bytes, valueStart, isError ? valueEnd : Math.min(valueEnd, valueStart + 160));
   const valueAt = text === null ? 0 : valueStart;
@@ -52,7 +52,7 @@ export function readAnswer(bytes: Uint8Array, id: string, label: string): NodeAn
   };
 }
 
-/** The answer of which this is the beginning; only what is a result at its beginning is passed on like this. */
+/** An answer that is still arriving, from its beginning; only an answer that begins with its result is streamed. */
 export function comingAnswer(
   large: LargeAnswer,
   beginning: { readonly bytes: Uint8Array; readonly valueStart: number },
@@ -69,7 +69,7 @@ export function comingAnswer(
   };
 }
 
-/** Nobody wants this answer; what is still coming of it is not waited for. */
+/** Cancels the rest of an answer that is not used. */
 export function discard(answer: NodeAnswer): void {
   if (answer.body.kind === "large") answer.body.large.cancel();
 }
@@ -80,7 +80,7 @@ function isText(bytes: Uint8Array, start: number, end: number, expected: string)
   return true;
 }
 
-/** What a socket gives is a Buffer already; a second view of it costs 0.3 µs. */
+/** A socket's bytes are a Buffer already; a second view of them costs 0.3 µs. */
 function latin1(bytes: Uint8Array, start: number, end: number): string {
   const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return buffer.toString("latin1", start, end);

@@ -1,9 +1,9 @@
 import type { Clock } from "@sluice/lib";
 
 export interface BreakerOptions {
-  /** Failures within the window below which nothing is concluded. */
+  /** Failures within the window below which the breaker stays closed. */
   readonly failuresMin: number;
-  /** Share of the window's calls that fail, from which on the node is left alone. */
+  /** Share of failed calls in the window from which on the breaker opens. */
   readonly failureShare: number;
   readonly windowMs: number;
   /** The first rest; each that follows without a success between is twice as long, up to the longest. */
@@ -23,15 +23,15 @@ export const breakerDefaults: BreakerOptions = {
 const slots = 10;
 
 /**
- * A circuit breaker. Closed, calls pass and are counted over a sliding window; open, the node rests; after its rest it is
- * half-open: only calls whose answer nobody needs go there, and `trusted` closes it again or a failure opens it for longer.
+ * A circuit breaker. Closed, calls pass and are counted over a sliding window; open, the node rests; after its rest it
+ * is half-open: only trials are sent to it, and `trusted` closes it again or a failure opens it for longer.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
   readonly #clock: Clock;
   readonly #passed = new Uint32Array(slots);
   readonly #failed = new Uint32Array(slots);
-  /** The window's slot that is being counted, by number since the clock's zero. */
+  /** The slot of the window that counts now, numbered from the clock's zero. */
   #current = 0;
   #openedAtMs: number | null = null;
   #restMs: number;
@@ -47,7 +47,7 @@ export class Breaker {
     return this.#clock.monotonic() - this.#openedAtMs < this.#restMs ? "open" : "half-open";
   }
 
-  /** `nowMs` is monotonic; it spares who has read the clock already another look. */
+  /** `nowMs` is monotonic; a caller that has read the clock passes it. */
   passed(nowMs = this.#clock.monotonic()): void {
     this.#turn(nowMs);
     this.#passed[this.#current % slots] = (this.#passed[this.#current % slots] ?? 0) + 1;
@@ -57,7 +57,7 @@ export class Breaker {
     this.#turn(this.#clock.monotonic());
     this.#failed[this.#current % slots] = (this.#failed[this.#current % slots] ?? 0) + 1;
     if (this.#openedAtMs !== null) {
-      // What was under way when it opened says nothing new; a failed trial does.
+      // A call that was in flight when it opened says nothing new; a failed trial does.
       if (this.state === "half-open") this.#open(Math.min(this.#restMs * 2, this.#options.restMsMax));
       return;
     }
@@ -66,7 +66,7 @@ export class Breaker {
     if (failed >= this.#options.failuresMin && failed >= all * this.#options.failureShare) this.#open(this.#restMs);
   }
 
-  /** The trials went well: calls pass again, and what was before is forgotten. */
+  /** The trials succeeded: calls pass again, and the window starts empty. */
   trusted(): void {
     this.#openedAtMs = null;
     this.#restMs = this.#options.restMs;

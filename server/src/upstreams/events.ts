@@ -22,8 +22,8 @@ export const upstreamMetrics = {
   ]),
 } as const;
 
-/** Why a call was made beside the one that the client asked for. */
-export type ExtraCall = "hedge" | "stalled" | "retry" | "stale" | "shadow";
+/** Why a call was sent beside the one that the client requested. */
+export type ExtraCall = "hedge" | "stalled" | "retry" | "stale" | "mirrored";
 
 export interface UpstreamState {
   readonly network: Network;
@@ -39,9 +39,9 @@ export interface UpstreamCallEvents extends ErrorEvents {
     outcome: "ok" | "rpc-error" | "timeout" | "unreachable" | "invalid" | "refused",
     latencyMs: number,
   ): void;
-  /** A call beyond the client's own: a hedge, a repeat elsewhere, or a trial of a node that is out. */
+  /** A call beyond the client's own was sent: a hedge, a repeat elsewhere, or a trial of a node that is out. */
   extraCall(network: string, upstream: string, reason: ExtraCall): void;
-  /** No node had reached the slot that a key has already seen; the best one answered. */
+  /** No node had reached the minimum slot of a call in time; the best one answered. */
   floorMissed(network: string): void;
 }
 

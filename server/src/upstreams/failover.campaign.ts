@@ -27,8 +27,8 @@ async function startStub(port: number): Promise<{ port: number; kill: () => Prom
 }
 
 /**
- * Kills one of three nodes with SIGKILL `n` times while two dozen readers ask without a pause, and starts it again. Passes
- * when not one read failed.
+ * Kills one of three nodes with SIGKILL `n` times while two dozen readers ask without a pause, and starts it again.
+ * Passes when not one read failed.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const random = seededRandom(seed);

@@ -40,7 +40,7 @@ describe.each(["delay", "drop", "half-open", "reset", "garbage", "drip"] as cons
           proxy.fault = fault;
           const outcomes = await Promise.all(Array.from({ length: 40 }, () => cluster.pool.call(read())));
           expect(new Set(outcomes.map(textOf))).toEqual(new Set([whole]));
-          expect(cluster.told.extras.some(({ upstream }) => upstream === "b")).toBe(true);
+          expect(cluster.recorded.extras.some(({ upstream }) => upstream === "b")).toBe(true);
         }),
       30_000,
     );

@@ -1,15 +1,21 @@
 /**
  * upstreams: the nodes that calls are forwarded to. One pool a network with a policy that is one sentence (pool.ts); an
- * answer is the node's own bytes, cut where the id stands. Fed by rpc with calls and by chain with slots; feeds rpc with
- * answers, the cache with slot notices, and getHealth and the console with the state of each node.
+ * answer is the node's own bytes, cut where the id stands. Fed by rpc with calls and by chain with slots; feeds rpc
+ * with answers, the cache with slot notices, and getHealth and the console with the state of each node.
  */
 export { discard, type NodeAnswer, type WholeBody } from "./answer.ts";
 export { createUpstreamEvents, type ExtraCall, type UpstreamEvents, upstreamMetrics } from "./events.ts";
 export type { LargeAnswer } from "./large-answer.ts";
 export type { NodeOrder } from "./node.ts";
+export type { OutReason, UpstreamHealth } from "./node-health.ts";
 export { packAnswer, unpackAnswer } from "./packed-answer.ts";
 export type { UpstreamPool } from "./pool.ts";
-export type { OutReason, UpstreamHealth } from "./standing.ts";
+export {
+  type PreparedNode,
+  UpstreamAdmin,
+  type UpstreamAdminDependencies,
+  type UpstreamAdminOptions,
+} from "./upstream-admin.ts";
 export type {
   UpstreamCall,
   UpstreamFailure,

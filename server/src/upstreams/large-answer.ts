@@ -4,8 +4,8 @@ import { BodyBuffer, CutBody, type CutKind, free } from "../net/index.ts";
 import { ValueScanner } from "./value-scanner.ts";
 
 /**
- * What may stand before a result: its members in any order, and the id only as the number that we gave. Each member has a
- * group of its own, since a group that is repeated forgets what it took first.
+ * The members allowed before a result, in any order; the id is a number. Each member has its own capture group, since a
+ * repeated group keeps only its last match.
  */
 const gap = "[ \\t\\r\\n]*";
 const member = `(?:(?:"jsonrpc"${gap}:${gap}"2\\.0"|"id"${gap}:${gap}([0-9]+))${gap},${gap})?`;
@@ -13,14 +13,14 @@ const beginningPattern = new RegExp(`^${gap}\\{${gap}${member}${member}"result"$
 const beginningBytesMax = 256;
 
 export interface LargeBeginning {
-  /** Where our id stands before the result; null when it has to come after it. */
+  /** The place of the call's id before the result; null when it has to follow it. */
   readonly id: { readonly start: number; readonly end: number } | null;
   readonly valueStart: number;
 }
 
 /**
- * Whether an answer to our call `id` can be passed on while it comes: a result that is an object, a list or a string, with
- * nothing before it but the version and our own id. Null for everything else, which is judged when it is whole.
+ * Whether an answer to the call `id` can be streamed: a result that is an object, a list or a string, with nothing
+ * before it but the version and that id. Null for every other answer, which is checked when it is whole.
  */
 export function readBeginning(bytes: Uint8Array, id: string): LargeBeginning | null {
   const found = beginningPattern.exec(Buffer.from(bytes.subarray(0, beginningBytesMax)).toString("latin1"));
@@ -32,38 +32,38 @@ export function readBeginning(bytes: Uint8Array, id: string): LargeBeginning | n
   return { id: place === undefined ? null : { start: place[0], end: place[1] }, valueStart: found[0].length };
 }
 
-/** What may come after a result: an id, a version, members that nobody knows, white space. */
+/** Bytes that may follow a result: an id, a version, unknown members, white space. */
 const tailBytesMax = 4_096;
 
-/** What is passed on at a time, but for the end. */
+/** The least bytes of a piece, except the last one. */
 const pieceBytesMin = 512;
 const nothing = new Uint8Array(0);
 
-/** Stands among an answer's pieces where the id belongs. */
+/** Marks the place of the id among an answer's pieces. */
 const idPlace = Symbol("id");
 
 export interface LargeAnswerOptions {
-  /** Ours, as we wrote it into the call. */
+  /** The id that the call was sent with. */
   readonly id: string;
   readonly bytesMax: number;
 }
 
 export interface LargeAnswerDependencies {
   readonly rest: ByteSource;
-  /** The node's side of it broke off, or was no answer in the end. Told once; not for what nobody wanted any more. */
+  /** Called once when the node breaks off or its bytes are not an answer; not after a cancellation. */
   readonly onCut: (kind: CutKind) => void;
 }
 
 /**
- * A large answer while it comes from its node. Who holds one reads it to its end, once, or cancels it.
+ * A large answer while it arrives from its node. Its holder reads it to its end, once, or cancels it.
  *
- * The result goes on as it comes; what follows it is held back, and goes out only when beginning and end together are an
- * envelope around one result under our id. Until then the object is open, so what is cut or forged is never a whole answer
- * of something else to whoever reads JSON.
+ * The result is passed on as it arrives. The bytes after it are held back until beginning and end together are an
+ * envelope around one result under the call's id. Until then the JSON object is not closed, so a cut or forged answer
+ * is never a complete one to its reader.
  */
 export class LargeAnswer {
   readonly #options: LargeAnswerOptions;
-  readonly #deps: LargeAnswerDependencies;
+  readonly #dependencies: LargeAnswerDependencies;
   #beginning: { readonly bytes: Uint8Array; readonly read: LargeBeginning } | null;
   #isCancelled = false;
 
@@ -74,18 +74,20 @@ export class LargeAnswer {
   ) {
     this.#options = options;
     this.#beginning = beginning;
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   cancel(): void {
     this.#isCancelled = true;
     this.#beginning = null;
-    this.#deps.rest.cancel();
+    this.#dependencies.rest.cancel();
   }
 
-  /** The bytes with the caller's id (JSON text) in the place of ours. Reading rejects with CutBody when it is cut. */
+  /**
+   * The bytes with the client's id (JSON text) in the place of the call's. Reading rejects with CutBody when it is cut.
+   */
   read(id: string): ByteSource {
-    const pieces = this.#told();
+    const pieces = this.#guardedPieces();
     const idBytes = Buffer.from(id);
     let small: Uint8Array = nothing;
     return {
@@ -93,7 +95,7 @@ export class LargeAnswer {
         for (;;) {
           const { value, done } = await pieces.next();
           const piece = done === true ? nothing : value === idPlace ? idBytes : value;
-          // Small ones are copied together, or what is around the id would travel in packets of a few bytes.
+          // Small pieces are joined: the bytes around the id would travel in packets of a few bytes otherwise.
           const whole: Uint8Array = small.length === 0 ? piece : Buffer.concat([small, piece]);
           small = nothing;
           if (done === true) return whole.length === 0 ? null : whole;
@@ -105,11 +107,11 @@ export class LargeAnswer {
     };
   }
 
-  /** The whole, cut where the id stands. Null when `take` grants no more bytes; it is cancelled then. */
+  /** The whole answer, cut at the id. Null when `take` grants no more bytes; it is cancelled then. */
   async gather(take: (bytes: number) => boolean): Promise<{ head: Uint8Array; tail: Uint8Array } | null> {
     const parts = [new BodyBuffer(), new BodyBuffer()] as const;
     let part: BodyBuffer = parts[0];
-    for await (const piece of this.#told()) {
+    for await (const piece of this.#guardedPieces()) {
       if (piece === idPlace) {
         part = parts[1];
         continue;
@@ -123,14 +125,14 @@ export class LargeAnswer {
     return { head: parts[0].take(), tail: parts[1].take() };
   }
 
-  async *#told(): AsyncGenerator<Uint8Array | typeof idPlace, void, undefined> {
+  async *#guardedPieces(): AsyncGenerator<Uint8Array | typeof idPlace, void, undefined> {
     try {
       yield* this.#pieces();
-    } catch (fault) {
-      const kind = fault instanceof CutBody ? fault.kind : "malformed";
-      this.#deps.rest.cancel();
-      if (!this.#isCancelled) this.#deps.onCut(kind);
-      throw fault instanceof CutBody ? fault : new CutBody(kind);
+    } catch (error) {
+      const kind = error instanceof CutBody ? error.kind : "malformed";
+      this.#dependencies.rest.cancel();
+      if (!this.#isCancelled) this.#dependencies.onCut(kind);
+      throw error instanceof CutBody ? error : new CutBody(kind);
     }
   }
 
@@ -139,7 +141,7 @@ export class LargeAnswer {
     if (beginning === null) throw new CutBody("unread");
     this.#beginning = null;
     const { id, valueStart } = beginning.read;
-    // Copied, since a view would keep the whole of the beginning in memory until the end.
+    // A copy, since a view would hold the whole beginning in memory until the end.
     const head = new Uint8Array(beginning.bytes.subarray(0, valueStart));
     yield head.subarray(0, id?.start ?? valueStart);
     if (id !== null) {
@@ -153,7 +155,7 @@ export class LargeAnswer {
     const scanner = new ValueScanner();
     let piece: Uint8Array | null = first;
     let left = this.#options.bytesMax - head.length;
-    for (; piece !== null; piece = await this.#deps.rest.next()) {
+    for (; piece !== null; piece = await this.#dependencies.rest.next()) {
       left -= piece.length;
       if (left < 0) throw new CutBody("too-large");
       const end = scanner.feed(piece);
@@ -173,13 +175,13 @@ export class LargeAnswer {
     let tail = first;
     for (;;) {
       if (tail.length > tailBytesMax) throw new CutBody("malformed");
-      const piece = await this.#deps.rest.next();
+      const piece = await this.#dependencies.rest.next();
       if (piece === null) return tail;
       tail = Buffer.concat([tail, piece.length > tailBytesMax ? piece.subarray(0, tailBytesMax + 1) : piece]);
     }
   }
 
-  /** The envelope is judged with a nought in the place of its result. */
+  /** Checks the envelope with a zero in the place of its result. */
   *#end(head: Uint8Array, tail: Uint8Array): Generator<Uint8Array | typeof idPlace, void, undefined> {
     const envelope = Buffer.concat([head, Buffer.from("0"), tail]);
     const slice = sliceEnvelope(envelope);

@@ -5,8 +5,8 @@ const headerMax = 1_024;
 const newline = 0x0a;
 
 /**
- * An answer as bytes for another process: a line of JSON that says where the id stands, and the answer without its id,
- * byte for byte. Only results that are there are packed: null for an error, a null result, and one that is still coming.
+ * An answer as bytes for another process: a line of JSON with the place of the id, and the answer without its id, byte
+ * for byte. Null for an error, a null result, and an answer that is still arriving.
  */
 export function packAnswer(answer: NodeAnswer): Uint8Array | null {
   const { body, label, sizeBytes, contextSlot } = answer;
@@ -21,7 +21,7 @@ export function packAnswer(answer: NodeAnswer): Uint8Array | null {
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), bytes]);
 }
 
-/** The answer that was packed; null for anything that is not exactly that. */
+/** The answer that was packed; null for any other bytes. */
 export function unpackAnswer(packed: Uint8Array): NodeAnswer | null {
   const end = packed.subarray(0, headerMax).indexOf(newline);
   if (end < 0) return null;

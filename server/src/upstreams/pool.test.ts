@@ -51,7 +51,7 @@ describe("who is asked", () => {
     expect(cluster.pool.health()[1]?.out).toBe("lagging");
     expect(new Set(await readMany(cluster, 20))).toEqual(new Set(["a"]));
     expect(late.calls.length).toBe(before);
-    expect(cluster.told.extras).toEqual([]);
+    expect(cluster.recorded.extras).toEqual([]);
     late.announce(175);
     await cluster.until(() => cluster.inside().length === 2);
   });
@@ -70,7 +70,7 @@ describe("who is asked", () => {
     late.answer = answerOf('{"context":{"slot":200},"value":{"blockhash":"x","lastValidBlockHeight":1}}');
     await cluster.until(() => cluster.inside().length === 2);
     expect(
-      cluster.told.extras.filter(({ upstream, why }) => upstream === "b" && why === "shadow").length,
+      cluster.recorded.extras.filter(({ upstream, reason }) => upstream === "b" && reason === "mirrored").length,
     ).toBeGreaterThan(2);
   });
 
@@ -247,7 +247,7 @@ describe("a read that is slow", () => {
     quick.answer = answerOf("7");
     const outcomes = await readMany(cluster, 8);
     expect(new Set(outcomes)).toEqual(new Set(["b"]));
-    expect(cluster.told.extras.some(({ upstream, why }) => upstream === "b" && why === "hedge")).toBe(true);
+    expect(cluster.recorded.extras.some(({ upstream, reason }) => upstream === "b" && reason === "hedge")).toBe(true);
   });
 
   test("one stalled answer in a hundred costs few calls beside it, and hardly a read waits for it", async () => {
@@ -275,7 +275,7 @@ describe("a read that is slow", () => {
         }),
       );
     }
-    const extra = cluster.told.extras.length;
+    const extra = cluster.recorded.extras.length;
     expect(stalls.length).toBeGreaterThan(10);
     // A busy machine makes stalls of its own, which may use up the budget for a moment; bench/failover has the figures.
     expect(slow).toBeLessThanOrEqual(stalls.length / 4);
@@ -293,7 +293,7 @@ describe("a read that is slow", () => {
       };
     }
     await readMany(cluster, 200);
-    const hedges = cluster.told.extras.filter(({ why }) => why === "hedge").length;
+    const hedges = cluster.recorded.extras.filter(({ reason }) => reason === "hedge").length;
     expect(hedges).toBeLessThanOrEqual(20 + 13);
   });
 });
@@ -328,7 +328,7 @@ describe("slots that were seen", () => {
       const outcome = await cluster.pool.call(read("getBalance", 119n));
       expect(outcome.ok && outcome.answer.contextSlot).toBe(120n);
     }
-    expect(cluster.told.extras.some(({ why }) => why === "stale")).toBe(true);
+    expect(cluster.recorded.extras.some(({ reason }) => reason === "stale")).toBe(true);
   });
 
   test("a call waits for the slot that is about to come", async () => {
@@ -336,13 +336,13 @@ describe("slots that were seen", () => {
     const asked = cluster.pool.call(read("getBalance", 105n));
     nodeAt(cluster, 1).announce(105);
     expect(by(await asked)).toBe("b");
-    expect(cluster.told.floorsMissed).toBe(0);
+    expect(cluster.recorded.floorsMissed).toBe(0);
   });
 
   test("when no node reaches the slot the best one answers, and it is counted", async () => {
     await using cluster = await bootCluster(2);
     expect(["a", "b"]).toContain(by(await cluster.pool.call(read("getBalance", 9_999n))));
-    expect(cluster.told.floorsMissed).toBe(1);
+    expect(cluster.recorded.floorsMissed).toBe(1);
   });
 });
 

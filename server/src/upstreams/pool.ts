@@ -1,31 +1,29 @@
 import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
-import { type Clock, type Random, seededRandom } from "@sluice/lib";
-import { chooseNode, chooseSenders, hasReached } from "./choice.ts";
+import { type Clock, type Random, seededRandom, type Timer } from "@sluice/lib";
 import type { ExtraCall, UpstreamCallEvents } from "./events.ts";
-import { HedgeBudget } from "./hedge-budget.ts";
-import { LatencyBook } from "./latency-book.ts";
+import { MethodLatencies } from "./method-latencies.ts";
+import { MirroredReads } from "./mirrored-reads.ts";
 import { type NodeLimits, type NodeOrder, UpstreamNode } from "./node.ts";
-import { Reads } from "./reads.ts";
-import { Roster } from "./roster.ts";
-import { sendToEach } from "./sends.ts";
-import { Shadows } from "./shadows.ts";
-import { SlotBoard } from "./slot-board.ts";
-import { healthOf, judge, mayBeTried, type StandingRules, type UpstreamHealth } from "./standing.ts";
-import {
-  outcomeName,
-  type UpstreamCall,
-  type UpstreamFailure,
-  type UpstreamOptions,
-  type UpstreamOutcome,
-  type UpstreamTracing,
+import { type HealthRules, NodeHealth, type UpstreamHealth } from "./node-health.ts";
+import { NodeSet } from "./node-set.ts";
+import { HedgeBudget, ReadPolicy } from "./read-policy.ts";
+import { NodeSelector } from "./selection.ts";
+import { sendToEach } from "./send-policy.ts";
+import { SlotTracker } from "./slot-tracker.ts";
+import type {
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamOptions,
+  UpstreamOutcome,
+  UpstreamTracing,
 } from "./upstream-call.ts";
 
 export interface PoolOptions {
   readonly network: Network;
   readonly nodes: readonly UpstreamOptions[];
   readonly limits: NodeLimits;
-  readonly rules: StandingRules;
+  readonly rules: HealthRules;
   /** How long a call waits for some node to reach a slot that its key has seen. */
   readonly floorWaitMs: number;
 }
@@ -38,213 +36,202 @@ export interface PoolDependencies {
   readonly tracing: UpstreamTracing | null;
 }
 
-/** How often standings are looked at beside each notice of a slot: silence and rests end without one. */
-const lookMs = 250;
+/** How often health is evaluated beside each notice of a slot: silence and rests change it without one. */
+const evaluationMs = 250;
 
-/** The nodes of one network and the policy that spreads calls over them. */
+/**
+ * The nodes of one network and the policies that spread calls over them. A call goes one way: pool, policy, selector,
+ * node.
+ */
 export class UpstreamPool implements AsyncDisposable {
   readonly network: Network;
-  readonly roster: Roster;
-  readonly #rules: StandingRules;
+  readonly nodeSet: NodeSet;
   readonly #options: PoolOptions;
-  readonly #deps: PoolDependencies;
-  readonly #draw: Random;
-  readonly #board: SlotBoard;
-  readonly #reads: Reads;
-  readonly #shadows: Shadows;
-  #timer: ReturnType<typeof setInterval> | null = null;
+  readonly #dependencies: PoolDependencies;
+  readonly #slots: SlotTracker;
+  readonly #health: NodeHealth;
+  readonly #selector: NodeSelector;
+  readonly #reads: ReadPolicy;
+  readonly #mirrored: MirroredReads;
+  #timer: Timer | null = null;
 
   constructor(options: PoolOptions, dependencies: PoolDependencies) {
     this.network = options.network;
     this.#options = options;
-    this.#rules = { ...options.rules };
-    this.#deps = dependencies;
-    // Choosing needs no secret, and the system's randomness costs more than the choice.
-    this.#draw = seededRandom(Math.floor(dependencies.random.next() * 2 ** 32));
-    this.#board = new SlotBoard({ onSlot: dependencies.onSlot });
-    const attempt = this.#attempt.bind(this);
-    const { clock } = dependencies;
-    const fault = (caught: unknown): void => dependencies.events?.internalError("upstreams", caught);
-    const extra = ({ label }: UpstreamNode, why: ExtraCall) => dependencies.events?.extraCall(this.network, label, why);
-    this.#reads = new Reads(
-      { deadlineMs: options.limits.deadlineMs },
-      {
-        clock,
-        book: new LatencyBook(),
-        budget: new HedgeBudget(),
-        choose: (call, asked, mayBeOut) => this.#choose(call, asked, mayBeOut),
-        attempt,
-        fault,
-        extra,
-      },
-    );
-    this.#shadows = new Shadows(this.#rules, {
-      clock,
-      fault,
-      attempt: (node, call, deadlineMs) => {
-        extra(node, "shadow");
-        return attempt(node, call, deadlineMs);
-      },
-      slotOf: (commitment) => this.slotOf(commitment),
-      mayBeTried: (node) => mayBeTried(node, this.slotOf("processed"), this.#rules),
-      passed: () => this.#look(),
-    });
-    this.roster = new Roster(
+    this.#dependencies = dependencies;
+    const { clock, events } = dependencies;
+    const onError = (error: unknown): void => events?.internalError("upstreams", error);
+    const onExtraCall = ({ label }: UpstreamNode, reason: ExtraCall) => events?.extraCall(this.network, label, reason);
+    const slots = new SlotTracker(dependencies);
+    const nodeSet = new NodeSet(
       { leaveMsMax: options.limits.deadlineMs },
       {
-        make: (node) => this.#make(node),
-        changed: () => this.#look(),
-        left: (node) => {
-          this.#board.forget(node);
-          this.#shadows.forget(node);
+        clock,
+        create: (node) => this.#create(node),
+        onChange: () => this.#health.evaluate(),
+        onLeave: (node) => {
+          this.#slots.forget(node);
+          this.#mirrored.forget(node);
         },
       },
     );
+    const health = new NodeHealth(options.rules, { nodeSet, slots });
+    // Selection needs no secret, and the system's randomness costs more than the selection.
+    const random = seededRandom(Math.floor(dependencies.random.next() * 2 ** 32));
+    const selector = new NodeSelector({ nodeSet, slots, health, clock, random });
+    this.nodeSet = nodeSet;
+    this.#slots = slots;
+    this.#health = health;
+    this.#selector = selector;
+    this.#reads = new ReadPolicy(
+      { deadlineMs: options.limits.deadlineMs },
+      { clock, latencies: new MethodLatencies(), budget: new HedgeBudget(), selector, onExtraCall, onError },
+    );
+    this.#mirrored = new MirroredReads({
+      clock,
+      slots,
+      health,
+      onTrial: (node) => onExtraCall(node, "mirrored"),
+      onError,
+    });
     for (const node of options.nodes) this.add(node);
   }
 
   get #nodes(): readonly UpstreamNode[] {
-    return this.roster.nodes;
+    return this.nodeSet.nodes;
   }
 
   start(): void {
-    this.roster.start();
-    this.#timer ??= setInterval(() => {
-      this.#look();
-      this.#shadows.probe(this.#nodes);
-    }, lookMs);
+    this.nodeSet.start();
+    const evaluate = (): void => {
+      this.#health.evaluate();
+      this.#mirrored.probe(this.#nodes);
+    };
+    this.#timer ??= this.#dependencies.clock.every(evaluationMs, evaluate, { keepsAlive: true });
   }
 
-  /** Adds a node at run time. Throws RangeError for a label that is taken, and what the transport cannot send to. */
+  /**
+   * Adds a node at run time. Throws RangeError for a label that is taken, and where the transport cannot send to it.
+   */
   add(options: UpstreamOptions): void {
-    if (this.roster.find(options.label) !== null) throw new RangeError(`there is a node ${options.label} already`);
-    this.roster.put(this.roster.make(options));
+    if (this.nodeSet.find(options.label) !== null) throw new RangeError(`there is a node ${options.label} already`);
+    this.nodeSet.put(this.nodeSet.create(options));
   }
 
   /** False when no node has this label. */
   order(label: string, order: NodeOrder): boolean {
-    return this.roster.order(label, order);
+    return this.nodeSet.order(label, order);
   }
 
-  /** Takes a node away; calls under way on it end as unreachable, so it is drained before. */
+  /** Removes a node; its calls in flight end as unreachable, so it is drained before. */
   remove(label: string): Promise<boolean> {
-    return this.roster.remove(label);
+    return this.nodeSet.remove(label);
   }
 
-  /** How far a node may lag behind from now on. */
+  /** Changes how far a node may lag behind. */
   setSlotLagMax(slotLagMax: bigint): void {
-    this.#rules.slotLagMax = slotLagMax;
-    this.#look();
+    this.#health.setSlotLagMax(slotLagMax);
   }
 
-  /** Sends a call by the policy of its kind. Rejects for a fault of ours alone. */
+  /** Sends a call by the policy of its kind. Rejects for a defect of this system alone. */
   call(call: UpstreamCall): Promise<UpstreamOutcome> {
     if (call.kind === "send") return this.#send(call);
     const { commitment, minimumSlot } = call;
-    if (minimumSlot === null || hasReached(this.#nodes, commitment, minimumSlot)) return this.#ask(call);
-    return this.#board.reached(commitment, minimumSlot, this.#options.floorWaitMs).then((isReached) => {
-      if (!isReached) this.#deps.events?.floorMissed(this.network);
+    if (minimumSlot === null || this.#selector.hasReached(commitment, minimumSlot)) return this.#ask(call);
+    return this.#slots.reached(commitment, minimumSlot, this.#options.floorWaitMs).then((isReached) => {
+      if (!isReached) this.#dependencies.events?.floorMissed(this.network);
       return this.#ask(call);
     });
   }
 
   #ask(call: UpstreamCall): Promise<UpstreamOutcome> {
-    const node = this.#choose(call, none, true);
-    if (node === null) return Promise.resolve(this.#nobody());
-    if (call.kind === "once") return this.#attempt(node, call, this.#options.limits.deadlineMs);
-    this.#shadows.mirror(this.#nodes, call);
+    const node = this.#selector.chooseFor(call, none, true);
+    if (node === null) return Promise.resolve(this.#refusal());
+    if (call.kind === "once") return node.call(call, this.#options.limits.deadlineMs);
+    this.#mirrored.mirror(this.#nodes, call);
     return this.#nodes.length === 1 ? this.#reads.runAlone(call, node) : this.#reads.run(call, node);
   }
 
   async #send(call: UpstreamCall): Promise<UpstreamOutcome> {
-    const senders = chooseSenders(this.#nodes, this.#place());
-    const deps = { clock: this.#deps.clock, attempt: this.#attempt.bind(this) };
-    const outcome = await sendToEach(senders, call, this.#options.limits.deadlineMs, deps);
-    return outcome ?? this.#nobody();
+    const { clock } = this.#dependencies;
+    const { deadlineMs } = this.#options.limits;
+    return (await sendToEach(this.#selector.chooseSenders(), call, { deadlineMs, clock })) ?? this.#refusal();
   }
 
-  #place() {
-    const nowMs = this.#deps.clock.monotonic();
-    return { newest: this.slotOf("processed"), rules: this.#rules, random: this.#draw, nowMs };
-  }
-
-  /** The node that a PubSub client is passed to. */
+  /** The node that a PubSub client is connected to; null when there is none beside `except`. */
   pubsubNode(except: ReadonlySet<string> = new Set()): Pick<UpstreamOptions, "label" | "ws" | "headers"> | null {
     const asked = this.#nodes.filter((node) => except.has(node.label));
-    const wanted = { group: "read", commitment: "processed", minimumSlot: null, asked, mayBeOut: true } as const;
-    const node = chooseNode(this.#nodes, wanted, this.#place());
+    const criteria = { group: "read", commitment: "processed", minimumSlot: null, asked, mayBeOut: true } as const;
+    const node = this.#selector.choose(criteria);
     return node === null ? null : { label: node.label, ws: node.options.ws, headers: node.options.headers };
   }
 
   /** Whether the node of this label gets calls now. */
   isIn(label: string): boolean {
-    return this.roster.find(label)?.isIn === true;
+    return this.nodeSet.find(label)?.isIn === true;
   }
 
   slotOf(commitment: CommitmentName): bigint | null {
-    return this.#board.newest(commitment);
+    return this.#slots.newest(commitment);
   }
 
-  /** True while a node tells of new slots of this commitment, so that what is kept until the next slot may be kept. */
+  /** Whether some node reports new slots of this commitment, so that answers may be stored until the next slot. */
   isLive(commitment: CommitmentName): boolean {
     return this.#nodes.some((node) => node.feed.isLive(commitment));
   }
 
   health(): UpstreamHealth[] {
-    const newest = this.slotOf("processed");
-    return this.#nodes.map((node) => healthOf(node, newest, this.#rules));
+    return this.#health.report();
   }
 
-  #attempt(node: UpstreamNode, call: UpstreamCall, deadlineMs: number): Promise<UpstreamOutcome> {
-    const { tracing } = this.#deps;
-    if (tracing === null) return node.call(call, deadlineMs);
-    const attributes = { "sluice.network": this.network, "sluice.upstream": node.label, "rpc.method": call.method };
-    return tracing.span("upstream call", attributes, () => node.call(call, deadlineMs));
-  }
-
-  #told(node: UpstreamNode, outcome: UpstreamOutcome, latencyMs: number): void {
-    this.#deps.events?.upstreamCalled(this.network, node.label, outcomeName(outcome), latencyMs);
-    if (!outcome.ok && node.isIn && node.breaker.state !== "closed") this.#look();
-  }
-
-  #choose(call: UpstreamCall, asked: readonly UpstreamNode[], mayBeOut: boolean): UpstreamNode | null {
-    const { kind, commitment, minimumSlot } = call;
-    const group = kind === "archive" ? "archive" : "read";
-    return chooseNode(this.#nodes, { group, commitment, minimumSlot, asked, mayBeOut }, this.#place());
-  }
-
-  #nobody(): UpstreamOutcome {
-    // One that is in, and whose provider allows no more.
+  /** The outcome without a node to ask: OVERLOADED where one is in and its provider allows no more. */
+  #refusal(): UpstreamOutcome {
     const refused: UpstreamFailure = this.#nodes.some(({ isIn }) => isIn) ? "OVERLOADED" : "NETWORK_UNAVAILABLE";
     return { ok: false, refused, label: "", repeatable: false };
   }
 
-  #make(options: UpstreamOptions): UpstreamNode {
-    const node: UpstreamNode = new UpstreamNode(options, this.#options.limits, {
-      ...this.#deps,
-      onSlot: (commitment) => this.#heard(node, commitment),
-      told: (of, outcome, latencyMs) => this.#told(of, outcome, latencyMs),
-    });
+  #create(options: UpstreamOptions): UpstreamNode {
+    const node: UpstreamNode = new UpstreamNode(
+      { network: this.network, upstream: options, limits: this.#options.limits },
+      {
+        ...this.#dependencies,
+        onSlot: (commitment) => this.#slotReported(node, commitment),
+        onOutcome: (outcome, latencyMs) => this.#callEnded(node, outcome, latencyMs),
+      },
+    );
     return node;
   }
 
-  #heard(node: UpstreamNode, commitment: CommitmentName): void {
-    const slot = node.feed.slotOf(commitment);
-    if (slot !== null) this.#board.heard(node, commitment, slot);
-    if (commitment === "processed") this.#look();
+  #callEnded(node: UpstreamNode, outcome: UpstreamOutcome, latencyMs: number): void {
+    this.#dependencies.events?.upstreamCalled(this.network, node.label, outcomeName(outcome), latencyMs);
+    if (!outcome.ok && node.isIn && node.breaker.state !== "closed") this.#health.evaluate();
   }
 
-  #look(): void {
-    const newest = this.slotOf("processed");
-    for (const node of this.#nodes) judge(node, newest, this.#rules);
+  #slotReported(node: UpstreamNode, commitment: CommitmentName): void {
+    const slot = node.feed.slotOf(commitment);
+    if (slot !== null) this.#slots.report(node, commitment, slot);
+    if (commitment === "processed") this.#health.evaluate();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer ?? undefined);
+    this.#timer?.cancel();
     this.#reads[Symbol.dispose]();
-    this.#board[Symbol.dispose]();
-    await this.roster[Symbol.asyncDispose]();
+    this.#slots[Symbol.dispose]();
+    await this.nodeSet[Symbol.asyncDispose]();
   }
 }
 
 const none: readonly UpstreamNode[] = [];
+
+const failureNames = {
+  NETWORK_UNAVAILABLE: "unreachable",
+  UPSTREAM_TIMEOUT: "timeout",
+  UPSTREAM_INVALID: "invalid",
+  OVERLOADED: "refused",
+} as const;
+
+/** The name of an outcome in metrics. */
+function outcomeName(outcome: UpstreamOutcome): Parameters<UpstreamCallEvents["upstreamCalled"]>[2] {
+  if (!outcome.ok) return failureNames[outcome.refused];
+  return outcome.answer.errorCode === null ? "ok" : "rpc-error";
+}

@@ -9,16 +9,16 @@ import {
   requestTarget,
 } from "../net/index.ts";
 
-/** What came of one exchange with one node, before anything is made of its bytes. */
+/** The outcome of one exchange with one node, before its bytes are read. */
 export type ExchangeOutcome =
   | { readonly kind: "answered"; readonly status: number; readonly bytes: Uint8Array }
-  /** It is passed on while it comes; who gets it reads it to its end or cancels it. */
+  /** Streamed; its receiver reads it to its end or cancels it. */
   | Extract<LargeBody, { kind: "large" }>
-  /** Timeout: nothing whole by the deadline. Unreachable: not one byte of an answer came. */
+  /** Timeout: no whole answer by the deadline. Unreachable: no byte of an answer. */
   | { readonly kind: "timeout" | "unreachable" | "too-large" }
-  /** What came is no HTTP answer, or was cut. */
+  /** The bytes are not an HTTP answer, or were cut. */
   | { readonly kind: "malformed" }
-  /** Too many calls wait for this node already; nothing was sent. */
+  /** Too many calls wait for this node; nothing was sent. */
   | { readonly kind: "overloaded" };
 
 export interface TransportOptions {
@@ -26,7 +26,7 @@ export interface TransportOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly inFlightMax: number;
   readonly waitingMax: number;
-  /** PEM; what the node's certificate is judged by instead of the runtime's roots. */
+  /** PEM; the roots of the node's certificate in place of the runtime's. */
   readonly authorities?: readonly string[];
 }
 
@@ -34,25 +34,25 @@ export interface ExchangeOptions {
   readonly deadlineMs: number;
   readonly answerBytesMax: number;
   /**
-   * A connection of its own. A kept connection may have been closed by the node a moment ago, and what was written to it
-   * is lost without a sign; a read can be repeated then, a write must not be.
+   * Opens a connection for this exchange alone. The node may have closed an idle connection a moment ago, and bytes
+   * written to it are lost without a sign; a read can be repeated then, a write must not be.
    */
   readonly ownConnection: boolean;
-  /** Left out, every answer is gathered whole. */
+  /** Absent, every answer is gathered whole. */
   readonly large?: LargeOptions | undefined;
 }
 
 export interface LargeOptions extends Pick<LargeBodyOptions, "from" | "isPassedOn"> {
-  /** For an answer that is passed on while it comes. */
+  /** For an answer that is streamed. */
   readonly bytesMax: number;
 }
 
 /**
- * The way to one node: HTTP/1.1 over connections of our own. Throws when the URL or a header cannot be sent.
+ * Exchanges with one node over net's HTTP/1.1 connections. Throws when the URL or a header cannot be sent.
  *
- * Measured with 32 calls at a time of 500 bytes on two shared cores, one run: 13 µs of CPU a call here, 27 by fetch, 12 by a
- * bare socket that checks nothing, of which 8 are the system's. How the bytes are handed to the socket decides nothing (a
- * string, a Buffer made for it or a shared one: within 1 µs). A whole miss (bench/rpc, rooms, warm) fell from 63 to 41 µs in
+ * Measured with 32 calls at a time of 500 bytes on two shared cores, one run: 13 µs of CPU a call here, 27 by fetch, 12
+ * by a bare socket that checks nothing, of which 8 are the system's. The form of the bytes makes no difference (a
+ * string, a new Buffer or a shared one: within 1 µs). A whole miss (bench/rpc, rooms, warm) fell from 63 to 41 µs in
  * one alternating run.
  */
 export class Transport implements Disposable {
@@ -78,8 +78,9 @@ export class Transport implements Disposable {
   }
 
   /**
-   * Posts `body` and reads the whole answer, or its beginning where it is large and may be passed on; the deadline covers waiting for a connection, the call and its body. Never
-   * throws. The body is counted while it is read, so that no node can fill the memory.
+   * Posts `body` and reads the whole answer, or its beginning where it is large and may be streamed. The deadline
+   * covers waiting for a connection, the call and its body. Never throws. The body is counted while it is read, so that
+   * no node can fill the memory.
    */
   exchange(body: string, options: ExchangeOptions): Promise<ExchangeOutcome> {
     const { large } = options;

@@ -1,11 +1,10 @@
 import type { ErrorCode } from "@sluice/contract/errors";
 import type { CommitmentName } from "@sluice/contract/rpc";
 import type { NodeAnswer } from "./answer.ts";
-import type { UpstreamCallEvents } from "./events.ts";
 
-/** One node as it is configured; config's upstream entries have this shape. */
+/** One node as it is configured: an upstream entry of config. */
 export interface UpstreamOptions {
-  /** Unique in its network; the only name of the node that outsiders see. */
+  /** Unique in its network; the only name of the node that callers see. */
   readonly label: string;
   readonly url: string;
   readonly ws: string;
@@ -19,23 +18,23 @@ export interface UpstreamOptions {
 
 export type UpstreamGroup = "read" | "archive" | "send";
 
-/** A call as the pool is handed it. */
+/** A call as the pool receives it. */
 export interface UpstreamCall {
   readonly method: string;
   /** JSON text of the parameters, an array; null leaves the member out. */
   readonly params: string | null;
   /**
-   * `read` and `archive` may be repeated on another node; `once` goes to one node, once; `send` goes to each node of the
-   * send group, once.
+   * `read` and `archive` may be repeated on another node; `once` goes to one node, once; `send` goes to each node of
+   * the send group, once.
    */
   readonly kind: "read" | "archive" | "once" | "send";
   /** The commitment whose slots `minimumSlot` counts. */
   readonly commitment: CommitmentName;
-  /** A node that is behind this slot does not answer while another has reached it; null where none was seen. */
+  /** A node behind this slot is not asked while another has reached it; null without a minimum. */
   readonly minimumSlot: bigint | null;
   /**
-   * Bytes from which on the answer may be handed out while it still comes (body kind `large`). Left out, it is gathered
-   * whole, within the bound on answers.
+   * Bytes from which on the answer may be streamed (body kind `large`). Left out, it is gathered whole, within the
+   * bound on answers.
    */
   readonly largeFrom?: number | undefined;
 }
@@ -55,26 +54,13 @@ export interface FailedCall {
   readonly ok: false;
   readonly refused: UpstreamFailure;
   readonly label: string;
-  /** Another node may be asked: nothing came of it, or nothing that could have an effect. */
+  /** Whether another node may be asked: the call had no effect. */
   readonly repeatable: boolean;
 }
 
 export type UpstreamOutcome = AnsweredCall | FailedCall;
 
-/** Spans of calls, where an operator has loaded an OpenTelemetry SDK; observe's Tracing has this shape. */
+/** Spans of calls, where an operator has loaded an OpenTelemetry SDK; the Tracing of observe. */
 export interface UpstreamTracing {
   span<T>(name: string, attributes: Record<string, string>, work: () => T): T;
-}
-
-const failureNames = {
-  NETWORK_UNAVAILABLE: "unreachable",
-  UPSTREAM_TIMEOUT: "timeout",
-  UPSTREAM_INVALID: "invalid",
-  OVERLOADED: "refused",
-} as const;
-
-/** What metrics call an outcome. */
-export function outcomeName(outcome: UpstreamOutcome): Parameters<UpstreamCallEvents["upstreamCalled"]>[2] {
-  if (!outcome.ok) return failureNames[outcome.refused];
-  return outcome.answer.errorCode === null ? "ok" : "rpc-error";
 }

@@ -5,8 +5,8 @@ import type { Clock, Random } from "@sluice/lib";
 import { requestTarget } from "../net/index.ts";
 import type { UpstreamCallEvents } from "./events.ts";
 import type { NodeOrder } from "./node.ts";
+import type { UpstreamHealth } from "./node-health.ts";
 import { UpstreamPool } from "./pool.ts";
-import type { UpstreamHealth } from "./standing.ts";
 import type { UpstreamOptions, UpstreamTracing } from "./upstream-call.ts";
 
 export interface UpstreamsOptions {
@@ -24,11 +24,11 @@ export interface UpstreamsOptions {
 export interface UpstreamsDependencies {
   readonly clock: Clock;
   readonly random: Random;
-  /** Called when the newest known slot of a commitment has moved; the cache drops what was kept until then. */
+  /** Called when the newest known slot of a commitment has changed; the cache drops its slot entries then. */
   readonly onSlot: (network: Network, commitment: CommitmentName, slot: bigint) => void;
-  /** Told of each call to a node; left out, nobody counts. */
+  /** The events of calls; absent, none are recorded. */
   readonly events?: UpstreamCallEvents;
-  /** Null, or absent, where no spans are kept. */
+  /** Null or absent without an OpenTelemetry SDK. */
   readonly tracing?: UpstreamTracing | null;
 }
 
@@ -38,17 +38,17 @@ export interface NodeView {
   readonly options: UpstreamOptions;
   readonly order: NodeOrder;
   readonly health: UpstreamHealth;
-  /** Whether it was added while the process ran, and so is not of its configuration. */
+  /** Whether it was added at run time, and so is not configured. */
   readonly isAdded: boolean;
 }
 
-/** A node that is of no configuration. */
+/** A node that was added at run time. */
 export interface AddedNode {
   readonly network: Network;
   readonly options: UpstreamOptions;
 }
 
-/** Whether the transport can send to a node; what it says otherwise may hold a secret. */
+/** Whether the transport can send to a node. The reason is not given, since it may contain a secret. */
 export function canSendTo({ url, headers }: Pick<UpstreamOptions, "url" | "headers">): boolean {
   try {
     requestTarget(url, headers);
@@ -66,35 +66,36 @@ export interface Upstreams extends AsyncDisposable {
   /** Every node of every network. */
   nodes(): readonly NodeView[];
   /**
-   * Makes the nodes that are of no configuration those that are given: new ones come in, others go once their calls have
-   * ended. A configured node goes before one of its label. Gives those that the transport cannot send to, which are left out.
+   * Replaces the nodes that were added at run time: new ones join, others leave once their calls have ended. A
+   * configured node takes precedence over one of its label. Gives those that the transport cannot send to, which are
+   * left out.
    */
   reconcileAdded(nodes: readonly AddedNode[]): readonly AddedNode[];
   /**
-   * Makes the configured nodes those that are given: new ones come in, others go once their calls have ended, and changed
-   * ones are exchanged. Nodes that were added at run time stay. Throws, having changed nothing, for a node that the
-   * transport cannot send to.
+   * Replaces the configured nodes: new ones join, others leave once their calls have ended, and changed ones are
+   * exchanged. Nodes that were added at run time stay. Throws, having changed nothing, for a node that the transport
+   * cannot send to.
    */
   reconfigure(networks: Readonly<Record<Network, readonly UpstreamOptions[]>>, slotLagMax: bigint): void;
 }
 
-/** Makes the pools of all networks that have nodes. Nothing connects before `start` or the first call. */
+/** Creates the pools of all networks that have nodes. No connection is opened before `start` or the first call. */
 export function createUpstreams(options: UpstreamsOptions, dependencies: UpstreamsDependencies): Upstreams {
   return new NetworkPools(options, dependencies);
 }
 
 class NetworkPools implements Upstreams {
   readonly #options: UpstreamsOptions;
-  readonly #deps: UpstreamsDependencies;
+  readonly #dependencies: UpstreamsDependencies;
   readonly #pools = new Map<Network, UpstreamPool>();
-  /** Nodes that are of no configuration. */
+  /** Nodes that were added at run time. */
   readonly #added = new WeakSet<UpstreamOptions>();
   #slotLagMax: bigint;
   #isStarted = false;
 
   constructor(options: UpstreamsOptions, dependencies: UpstreamsDependencies) {
     this.#options = options;
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
     this.#slotLagMax = options.slotLagMax ?? 50n;
     for (const network of networks) {
       const nodes = options.networks[network];
@@ -104,7 +105,7 @@ class NetworkPools implements Upstreams {
 
   pool(network: Network): UpstreamPool | null {
     const pool = this.#pools.get(network);
-    return pool === undefined || pool.roster.nodes.length === 0 ? null : pool;
+    return pool === undefined || pool.nodeSet.nodes.length === 0 ? null : pool;
   }
 
   start(): void {
@@ -115,7 +116,7 @@ class NetworkPools implements Upstreams {
   nodes(): readonly NodeView[] {
     return [...this.#pools].flatMap(([network, pool]) => {
       const health = pool.health();
-      return pool.roster.nodes.flatMap(({ options, order }, index) => {
+      return pool.nodeSet.nodes.flatMap(({ options, order }, index) => {
         const of = health[index];
         return of === undefined ? [] : [{ network, options, order, health: of, isAdded: this.#added.has(options) }];
       });
@@ -123,57 +124,57 @@ class NetworkPools implements Upstreams {
   }
 
   reconcileAdded(nodes: readonly AddedNode[]): readonly AddedNode[] {
-    const unfit: AddedNode[] = [];
+    const unusable: AddedNode[] = [];
     for (const node of nodes) {
-      const { roster } = this.#pools.get(node.network) ?? this.#open(node.network, []);
-      const present = roster.find(node.options.label)?.options;
+      const { nodeSet } = this.#pools.get(node.network) ?? this.#open(node.network, []);
+      const present = nodeSet.find(node.options.label)?.options;
       if (present !== undefined && (!this.#added.has(present) || isSame(present, node.options))) continue;
       const options = { ...node.options };
       try {
-        roster.put(roster.make(options));
+        nodeSet.put(nodeSet.create(options));
         this.#added.add(options);
       } catch {
-        unfit.push(node);
+        unusable.push(node);
       }
     }
-    for (const [network, { roster }] of this.#pools) {
-      for (const { label, options } of roster.nodes) {
-        const isWanted = nodes.some((node) => node.network === network && node.options.label === label);
-        if (!isWanted && this.#added.has(options)) roster.retire(label);
+    for (const [network, { nodeSet }] of this.#pools) {
+      for (const { label, options } of nodeSet.nodes) {
+        const isListed = nodes.some((node) => node.network === network && node.options.label === label);
+        if (!isListed && this.#added.has(options)) nodeSet.retire(label);
       }
     }
-    return unfit;
+    return unusable;
   }
 
   reconfigure(configured: UpstreamsOptions["networks"], slotLagMax: bigint): void {
-    const wanted = networks.map((network) => {
+    const planned = networks.map((network) => {
       const nodes = configured[network];
       if (nodes.length === 0 && !this.#pools.has(network)) return null;
       const pool = this.#pools.get(network) ?? this.#open(network, []);
-      const fresh = nodes.filter((node) => !isSame(pool.roster.find(node.label)?.options, node));
-      // What cannot be made throws here, before anything has changed.
+      const fresh = nodes.filter((node) => !isSame(pool.nodeSet.find(node.label)?.options, node));
+      // An unusable node throws here, before anything has changed.
       return {
         pool,
         labels: new Set(nodes.map(({ label }) => label)),
-        made: fresh.map((node) => pool.roster.make(node)),
+        created: fresh.map((node) => pool.nodeSet.create(node)),
       };
     });
     this.#slotLagMax = slotLagMax;
-    for (const one of wanted) {
+    for (const one of planned) {
       if (one === null) continue;
-      const { pool, labels, made } = one;
+      const { pool, labels, created } = one;
       pool.setSlotLagMax(slotLagMax);
-      for (const node of made) pool.roster.put(node);
-      for (const { label, options: of } of pool.roster.nodes) {
+      for (const node of created) pool.nodeSet.put(node);
+      for (const { label, options: of } of pool.nodeSet.nodes) {
         if (labels.has(label)) this.#added.delete(of);
-        else if (!this.#added.has(of)) pool.roster.retire(label);
+        else if (!this.#added.has(of)) pool.nodeSet.retire(label);
       }
     }
   }
 
   #open(network: Network, nodes: readonly UpstreamOptions[]): UpstreamPool {
     const options = this.#options;
-    const { clock, random, onSlot, events = null, tracing = null } = this.#deps;
+    const { clock, random, onSlot, events = null, tracing = null } = this.#dependencies;
     const pool = new UpstreamPool(
       {
         network,

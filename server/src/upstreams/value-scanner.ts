@@ -1,24 +1,26 @@
 /** Agave nests no deeper than serde_json reads: 128. */
 const depthMax = 128;
-/** Strings shorter than this are walked; in longer ones the runtime looks for the quote, many bytes at a time. */
+/** Shorter strings are read byte by byte; in longer ones the runtime searches for the quote, many bytes at a time. */
 const walkedBytes = 32;
 
 const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Finds the end of one JSON object, array or string in bytes that come in pieces. It knows brackets and strings and no
- * more, so that a large value costs little: what is wrong inside of it is the node's to say, where it ends is not.
+ * Finds the end of one JSON object, array or string in bytes that arrive in pieces. It checks brackets and strings
+ * alone, so that a large value costs little: the content is the node's, its end must be certain.
  */
 export class ValueScanner {
-  /** The closing bracket that each open one waits for. */
+  /** The closing bracket of each open one. */
   readonly #closing = new Uint8Array(depthMax);
   #depth = 0;
   #isInString = false;
   /** Whether the last piece ended within a string after an odd number of backslashes. */
   #isEscaped = false;
 
-  /** The place after the value where it ends in these bytes, -1 while it goes on, null when its brackets do not match. */
+  /**
+   * The place after the value where it ends in these bytes, -1 while it goes on, null when its brackets do not match.
+   */
   feed(bytes: Uint8Array): number | null {
     const { length } = bytes;
     let at = 0;

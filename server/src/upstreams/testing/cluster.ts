@@ -9,18 +9,18 @@ import {
 } from "../index.ts";
 import { StubNode } from "./stub-node.ts";
 
-/** What the pool told about calls beyond the clients' own, in order. */
-export interface Told {
-  readonly extras: { readonly upstream: string; readonly why: string }[];
+/** The events of calls beyond the clients' own, in order. */
+export interface Recorded {
+  readonly extras: { readonly upstream: string; readonly reason: string }[];
   floorsMissed: number;
 }
 
-/** Some stub nodes named a, b, c … behind a pool of the network devnet, all heard of. */
+/** Some stub nodes named a, b, c … behind a pool of the network devnet; each has reported a slot. */
 export interface Cluster extends AsyncDisposable {
   readonly nodes: readonly StubNode[];
   readonly upstreams: Upstreams;
   readonly pool: UpstreamPool;
-  readonly told: Told;
+  readonly recorded: Recorded;
   /** Every node that is not named announces the slot. */
   announce(slot: number, ...except: readonly StubNode[]): Promise<void>;
   /** Labels of the nodes that get calls. */
@@ -49,7 +49,7 @@ export async function bootCluster(
   options: { readonly silenceMsMax?: number; readonly deadlineMs?: number } = {},
 ): Promise<Cluster> {
   const nodes = Array.from({ length: count }, (_, index) => new StubNode(answerOf(`${index}`)));
-  const told: Told = { extras: [], floorsMissed: 0 };
+  const recorded: Recorded = { extras: [], floorsMissed: 0 };
   const upstreams = createUpstreams(
     {
       networks: {
@@ -74,12 +74,12 @@ export async function bootCluster(
       onSlot: () => {},
       events: {
         upstreamCalled: () => {},
-        extraCall: (_network, upstream, why) => void told.extras.push({ upstream, why }),
-        internalError: (_where, fault) => {
-          throw fault;
+        extraCall: (_network, upstream, reason) => void recorded.extras.push({ upstream, reason }),
+        internalError: (_where, error) => {
+          throw error;
         },
         floorMissed: () => {
-          told.floorsMissed += 1;
+          recorded.floorsMissed += 1;
         },
       },
     },
@@ -98,7 +98,7 @@ export async function bootCluster(
     nodes,
     upstreams,
     pool,
-    told,
+    recorded,
     async announce(slot, ...except) {
       for (const node of nodes) if (!except.includes(node)) node.announce(slot);
       await until(() => nodes.every((node, index) => except.includes(node) || slotOf(index) === BigInt(slot)));

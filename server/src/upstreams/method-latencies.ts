@@ -2,7 +2,7 @@
 const firstMs = 0.1;
 const growth = 1.2;
 const buckets = 76;
-/** After so many samples the past counts half: a method's latency is that of its last thousand or so calls. */
+/** After this many samples all counts are halved: a method's latency is that of its last thousand or so calls. */
 const halveAt = 2_000;
 /** Fewer samples than this give no quantile. */
 const samplesMin = 20;
@@ -13,8 +13,8 @@ const bucketOf = (ms: number): number =>
   ms <= firstMs ? 0 : Math.min(buckets - 1, Math.ceil(Math.log(ms / firstMs) / logGrowth));
 const upperMs = (bucket: number): number => firstMs * growth ** bucket;
 
-/** Latencies of one method, as a histogram that forgets. */
-class Page {
+/** The latencies of one method, in which old samples lose weight. */
+class LatencyHistogram {
   readonly #counts = new Float64Array(buckets);
   #total = 0;
   #sinceRefresh = 0;
@@ -46,45 +46,45 @@ class Page {
   }
 }
 
-/** Methods that are kept apart; what comes beyond shares one page, so that callers' inventions take no memory. */
-const pagesMax = 128;
+/** Methods with a histogram each; all others share one, so that unknown method names take no memory. */
+const histogramsMax = 128;
 
-/** How long a call of each method is waited for before another node is asked as well. */
-export class LatencyBook {
-  readonly #pages = new Map<string, Page>();
-  readonly #others = new Page();
+/** How long a call of each method is waited for before another node is asked as well: one histogram a method. */
+export class MethodLatencies {
+  readonly #histograms = new Map<string, LatencyHistogram>();
+  readonly #others = new LatencyHistogram();
 
   add(method: string, ms: number): void {
-    this.#page(method).add(ms);
+    this.#of(method).add(ms);
   }
 
   /**
    * The method's 95th percentile, and at least half as much again as its median: where latencies lie close together one
-   * call in twenty is over the former without being slow. Null while too little is known.
+   * call in twenty is over the former without being slow. Null with fewer than twenty samples.
    */
   hedgeAfterMs(method: string): number | null {
-    const { median, p95 } = this.#page(method);
+    const { median, p95 } = this.#of(method);
     if (median === null || p95 === null) return null;
     return Math.max(p95, median * 1.5, hedgeMsMin);
   }
 
-  /** A call that takes this long is taken to be lost, whatever the budget for hedges says. */
+  /** A call that takes this long counts as lost, whatever the budget for hedges allows. */
   stalledAfterMs(method: string): number {
-    const { p95 } = this.#page(method);
+    const { p95 } = this.#of(method);
     return Math.min(Math.max((p95 ?? 0) * 10, stalledMsMin), stalledMsMax);
   }
 
-  #page(method: string): Page {
-    const known = this.#pages.get(method);
+  #of(method: string): LatencyHistogram {
+    const known = this.#histograms.get(method);
     if (known !== undefined) return known;
-    if (this.#pages.size >= pagesMax) return this.#others;
-    const page = new Page();
-    this.#pages.set(method, page);
-    return page;
+    if (this.#histograms.size >= histogramsMax) return this.#others;
+    const histogram = new LatencyHistogram();
+    this.#histograms.set(method, histogram);
+    return histogram;
   }
 }
 
-/** Below this the jitter of the machine itself would make hedges. */
+/** Below this the jitter of the machine itself would cause hedges. */
 const hedgeMsMin = 5;
 const stalledMsMin = 2_000;
 const stalledMsMax = 10_000;

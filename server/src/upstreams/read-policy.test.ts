@@ -1,12 +1,11 @@
 import { expect, test } from "bun:test";
 import { ManualClock, seededRandom } from "@sluice/lib";
 import { comingAnswer, type NodeAnswer } from "./answer.ts";
-import { HedgeBudget } from "./hedge-budget.ts";
 import { LargeAnswer, readBeginning } from "./large-answer.ts";
-import { LatencyBook } from "./latency-book.ts";
+import { MethodLatencies } from "./method-latencies.ts";
+import { MirroredReads } from "./mirrored-reads.ts";
 import { UpstreamNode } from "./node.ts";
-import { Reads } from "./reads.ts";
-import { Shadows } from "./shadows.ts";
+import { HedgeBudget, ReadPolicy } from "./read-policy.ts";
 import { read } from "./testing/cluster.ts";
 import type { UpstreamOutcome } from "./upstream-call.ts";
 
@@ -41,12 +40,11 @@ function nodeOf(label: string, clock: ManualClock): UpstreamNode {
   const place = { label, url: "http://127.0.0.1:1/", ws: "ws://127.0.0.1:1/", headers: {}, groups: ["read"] as const };
   const limits = { deadlineMs: 1_000, answerBytesMax: 1_000, largeBytesMax: 1_000, inFlightMax: 1, waitingMax: 1 };
   const random = seededRandom(1);
-  return new UpstreamNode({ ...place, weight: 1, requestsPerSecond: null }, limits, {
-    clock,
-    random,
-    onSlot: () => {},
-    told: () => {},
-  });
+  const upstream = { ...place, weight: 1, requestsPerSecond: null };
+  return new UpstreamNode(
+    { network: "devnet", upstream, limits },
+    { clock, random, tracing: null, onSlot: () => {}, onOutcome: () => {} },
+  );
 }
 
 const errorAnswer: NodeAnswer = {
@@ -69,25 +67,29 @@ function boot() {
   const [first, second] = nodes;
   if (first === undefined || second === undefined) throw new Error("there are no nodes");
   const attempts: PromiseWithResolvers<UpstreamOutcome>[] = [];
-  /** Of each node that was looked for: whether one that is out would do. */
+  for (const node of nodes) {
+    node.call = () => {
+      const attempt = Promise.withResolvers<UpstreamOutcome>();
+      attempts.push(attempt);
+      return attempt.promise;
+    };
+  }
+  /** For each node that was chosen: whether one that is out was allowed. */
   const outside: boolean[] = [];
-  const reads = new Reads(
+  const reads = new ReadPolicy(
     { deadlineMs: 30_000 },
     {
       clock,
-      book: new LatencyBook(),
+      latencies: new MethodLatencies(),
       budget: new HedgeBudget(),
-      choose: (_call, asked, mayBeOut) => {
-        outside.push(mayBeOut);
-        return nodes.find((node) => !asked.includes(node)) ?? null;
+      selector: {
+        chooseFor: (_call, asked, mayBeOut) => {
+          outside.push(mayBeOut);
+          return nodes.find((node) => !asked.includes(node)) ?? null;
+        },
       },
-      attempt: () => {
-        const attempt = Promise.withResolvers<UpstreamOutcome>();
-        attempts.push(attempt);
-        return attempt.promise;
-      },
-      extra: () => {},
-      fault: unexpected,
+      onExtraCall: () => {},
+      onError: unexpected,
     },
   );
   return { clock, reads, attempts, outside, first };
@@ -96,8 +98,7 @@ function boot() {
 test("a large answer that comes after another node's has won is cancelled, the winner's is not", async () => {
   const { clock, reads, attempts, first } = boot();
   const outcome = reads.run(read(), first);
-  clock.advance(29_000);
-  reads.sweep();
+  clock.advance(2_000);
   expect(attempts.length).toBe(2);
   const [slow, quick] = [coming("a", 100), coming("b", 100)];
   attempts[1]?.resolve(quick.outcome);
@@ -114,8 +115,7 @@ test.each([
 ])("after %s, whether a node that is out may be asked", async (_name, came, expected) => {
   const { clock, reads, attempts, outside, first } = boot();
   const outcome = reads.run(read(), first);
-  clock.advance(29_000);
-  if (came === null) reads.sweep();
+  if (came === null) clock.advance(2_000);
   else attempts[0]?.resolve(came);
   while (attempts.length < 2) await Promise.resolve();
   expect(outside).toEqual([expected]);
@@ -144,18 +144,15 @@ test("the large answer of a trial is judged by its beginning and cancelled", asy
   node.isOnTrial = true;
   const mirrored = coming("a", 100);
   const { promise, resolve } = Promise.withResolvers<void>();
-  const shadows = new Shadows(
-    { slotLagMax: 10n },
-    {
-      clock,
-      attempt: async () => mirrored.outcome,
-      slotOf: () => 105n,
-      mayBeTried: () => true,
-      passed: resolve,
-      fault: unexpected,
-    },
-  );
-  shadows.mirror([node], read());
+  node.call = async () => mirrored.outcome;
+  const reads = new MirroredReads({
+    clock,
+    slots: { newest: () => 105n },
+    health: { slotLagMax: 10n, mayBeTried: () => true, evaluate: resolve },
+    onTrial: () => {},
+    onError: unexpected,
+  });
+  reads.mirror([node], read());
   await promise;
   expect([node.trialsPassed, mirrored.isCancelled()]).toEqual([1, true]);
 });

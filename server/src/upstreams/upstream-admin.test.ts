@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as schemas from "@sluice/contract/schemas";
 import { ManualClock, seededRandom, systemClock } from "@sluice/lib";
+import { eventually } from "@sluice/lib/testing";
 import { openState, type State } from "../state/index.ts";
-import { createUpstreams, type Upstreams } from "../upstreams/index.ts";
-import { type WiredUpstreamBoard, wireUpstreamBoard } from "./upstream-board.ts";
+import { UpstreamAdmin } from "./upstream-admin.ts";
+import { createUpstreams, type Upstreams } from "./upstreams.ts";
 
 const masterKey = "a7".repeat(32);
 const secret = "token-of-the-provider";
@@ -23,7 +24,7 @@ let state: State;
 const resources: AsyncDisposableStack[] = [];
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "sluice-board-"));
+  directory = mkdtempSync(join(tmpdir(), "sluice-upstream-admin-"));
   const deps = { clock: new ManualClock(5), random: seededRandom(1), log: { info: () => {}, warn: () => {} } };
   state = await openState({ directory, databaseUrl: null }, deps);
 });
@@ -34,7 +35,7 @@ afterEach(async () => {
 });
 
 interface Process {
-  readonly board: WiredUpstreamBoard;
+  readonly admin: UpstreamAdmin;
   readonly upstreams: Upstreams;
   readonly warnings: string[];
   notice(): void;
@@ -61,44 +62,42 @@ async function boot(key: string | null = masterKey): Promise<Process> {
   );
   const warnings: string[] = [];
   const handlers: (() => void)[] = [];
-  const board = await wireUpstreamBoard({
-    upstreams,
-    state,
-    random: seededRandom(3),
-    masterKey: key,
-    log: { warn: (_fields: object, message: string) => void warnings.push(message) },
-    hot: {
-      publish: async () => undefined,
-      subscribe: async (_channel, handler) => {
-        handlers.push(() => handler("changed"));
-        return { [Symbol.asyncDispose]: async () => undefined };
+  const admin = await UpstreamAdmin.open(
+    { masterKey: key },
+    {
+      clock: systemClock,
+      upstreams,
+      state,
+      random: seededRandom(3),
+      log: { warn: (_fields: object, message: string) => void warnings.push(message) },
+      hot: {
+        publish: async () => undefined,
+        subscribe: async (_channel, handler) => {
+          handlers.push(() => handler("changed"));
+          return { [Symbol.asyncDispose]: async () => undefined };
+        },
       },
     },
-    resources: stack,
-  });
+  );
+  stack.use(admin);
   const notice = (): void => {
     for (const handle of handlers) handle();
   };
-  return { board, upstreams, warnings, notice };
+  return { admin, upstreams, warnings, notice };
 }
 
-async function add({ board }: Process): Promise<void> {
-  const prepared = board.prepare(wish);
-  if (!("node" in prepared)) throw new Error("refused");
+async function add({ admin }: Process): Promise<void> {
+  const prepared = admin.prepare(wish);
+  if (!prepared.ok) throw new Error("refused");
   expect(JSON.stringify(prepared.shown)).not.toContain(secret);
   expect(await state.upstreamNodes.add(prepared.node)).toBe(true);
-  await board.follow();
+  await admin.follow();
 }
 
-const shown = ({ board }: Process) => board.list().map(({ label, origin, order }) => [label, origin, order]);
+const shown = ({ admin }: Process) => admin.list().map(({ label, origin, order }) => [label, origin, order]);
 
-async function untilShown(process: Process, wanted: ReturnType<typeof shown>): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!Bun.deepEquals(shown(process), wanted)) {
-    if (performance.now() > deadline) throw new Error(`shown are ${JSON.stringify(shown(process))}`);
-    await Bun.sleep(10);
-  }
-}
+const untilShown = (process: Process, expected: ReturnType<typeof shown>): Promise<boolean> =>
+  eventually(`shown are ${JSON.stringify(expected)}`, () => Bun.deepEquals(shown(process), expected));
 
 const both = (order: string) => [
   ["a", "configuration", "open"],
@@ -132,9 +131,9 @@ test("a node that was added is there after a restart with all that it was, and l
 test("a node that this master key did not seal is left out and told once; the others serve", async () => {
   await add(await boot());
   const other = await boot("5e".repeat(32));
-  await other.board.recall();
+  await other.admin.recall();
   expect(shown(other)).toEqual([["a", "configuration", "open"]]);
-  expect(other.warnings).toEqual(["a node that was added cannot be read with this master key and is left out"]);
+  expect(other.warnings).toEqual(["an added node cannot be read with this master key and is left out"]);
 });
 
 test("what cannot be read from state changes nothing, and is told once for as long as it lasts", async () => {
@@ -142,20 +141,20 @@ test("what cannot be read from state changes nothing, and is told once for as lo
   await add(process);
   const list = state.upstreamNodes.list.bind(state.upstreamNodes);
   state.upstreamNodes.list = () => Promise.reject(new Error("away"));
-  await process.board.recall();
-  await process.board.recall();
+  await process.admin.recall();
+  await process.admin.recall();
   expect([shown(process), process.warnings.length]).toEqual([both("open"), 1]);
   state.upstreamNodes.list = list;
 });
 
 test("a label that is taken, what is no node, and one too many are refused", async () => {
-  const { board, upstreams } = await boot();
-  expect(board.prepare({ ...wish, label: "a" })).toEqual({ taken: true });
-  expect(board.prepare({ ...wish, label: "a b" })).toMatchObject({ expected: expect.stringContaining("label") });
-  expect(board.prepare({ ...wish, url: "ftp://x" })).toMatchObject({ expected: expect.stringContaining("http") });
+  const { admin, upstreams } = await boot();
+  expect(admin.prepare({ ...wish, label: "a" })).toEqual({ ok: false, reason: "taken" });
+  expect(admin.prepare({ ...wish, label: "a b" })).toMatchObject({ expected: expect.stringContaining("label") });
+  expect(admin.prepare({ ...wish, url: "ftp://x" })).toMatchObject({ expected: expect.stringContaining("http") });
   const [{ options } = { options: null }] = upstreams.nodes();
   if (options === null) throw new Error("no node");
   const many = Array.from({ length: 63 }, (_, index) => ({ ...options, label: `n${index}` }));
   upstreams.reconcileAdded(many.map((each) => ({ network: "devnet", options: each })));
-  expect(board.prepare(wish)).toEqual({ expected: "at most 64 nodes of a network" });
+  expect(admin.prepare(wish)).toEqual({ ok: false, reason: "invalid", expected: "at most 64 nodes of a network" });
 });

@@ -84,10 +84,10 @@ test("the same configuration again exchanges nothing; nodes that were added at r
   ] as const;
   expect(cluster.upstreams.reconcileAdded(nodes)).toEqual([]);
   expect(cluster.upstreams.pool("testnet")).not.toBeNull();
-  const before = cluster.pool.roster.nodes;
+  const before = cluster.pool.nodeSet.nodes;
   reconfigure(cluster, [first]);
   expect(cluster.upstreams.reconcileAdded(nodes)).toEqual([]);
-  expect(cluster.pool.roster.nodes).toEqual(before);
+  expect(cluster.pool.nodeSet.nodes).toEqual(before);
   expect(cluster.upstreams.nodes().map(({ options, isAdded }) => [options.label, isAdded])).toEqual([
     ["a", false],
     ["added", true],
