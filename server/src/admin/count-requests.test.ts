@@ -31,7 +31,7 @@ test("an answered call is counted under its pattern with what it took in and gav
   const denied = await stand.ask("POST", "/api/v1/admin/reload", reader);
   const missing = await stand.ask("GET", "/api/v1/admin/nothing", key);
   expect((await stand.ask("GET", "/api/v1/usage", null)).status).toBe(401);
-  const fact = { latencyMs: 0, bytesIn: 0 };
+  const fact = { network: "", rpcCode: null, latencyMs: 0, bytesIn: 0, credits: 0 };
   expect(told).toEqual([
     { ...fact, method: "POST /api/v1/admin/reload", status: 200, latencyMs: 7, bytesOut: bytesOf(reloaded) },
     { ...fact, method: "GET /api/v1/admin/accounts/:id", status: 200, bytesOut: bytesOf(read) },

@@ -3,21 +3,14 @@ import type { Clock } from "@sluice/lib";
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { RestEnvironment } from "../http/index.ts";
-
-/** What is told of an answered call of usage and administration. */
-export interface AdministrationServed {
-  /** The HTTP method and the pattern of the path; a path that nobody answers has its method alone. */
-  readonly method: string;
-  readonly status: number;
-  readonly latencyMs: number;
-  /** By the length that the request states. */
-  readonly bytesIn: number;
-  /** Nothing for a stream, whose end nobody waits for. */
-  readonly bytesOut: number;
-}
+import type { ServedRequest } from "../observe/index.ts";
 
 export interface AdministrationEvents {
-  requestServed(fact: AdministrationServed): void;
+  /**
+   * `method` is the HTTP method and the pattern of the path; the method alone for a path that no route answers. `bytesIn`
+   * is the length that the request states, `bytesOut` 0 for a stream, whose end is not waited for.
+   */
+  requestServed(fact: ServedRequest): void;
   /** Told in place of an answer where nobody is known to have asked. */
   requestRefused(code: ErrorCode): void;
 }
@@ -76,6 +69,9 @@ export function countRequests({ clock, events }: CountDependencies): MiddlewareH
     }
     const isStream = res.headers.get("content-type")?.startsWith("text/event-stream") === true;
     events.requestServed({
+      network: "",
+      rpcCode: null,
+      credits: 0,
       method: `${req.method} ${routePath(context, -1)}`,
       status: res.status,
       latencyMs: clock.monotonic() - startedMs,

@@ -51,8 +51,7 @@ export function mountAdministration({
     random,
     log,
     events: {
-      requestServed: (fact) =>
-        events.requestServed({ ...fact, endpoint: "admin", network: "", rpcCode: null, credits: 0 }),
+      requestServed: (fact) => events.requestServed("admin", fact),
       requestRefused: (code) => events.requestRefused("admin", code),
     },
     requestId,

@@ -3,9 +3,10 @@ import { replaceableAddressSet } from "@sluice/lib";
 import { Access } from "../access/index.ts";
 import { AnswerCache, createCacheEvents } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
-import { createGatewayEvents, type RequestFact, statusStillOpen } from "../gateway/index.ts";
+import { createGatewayEvents } from "../gateway/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import { createKeys, createKeysEvents } from "../keys/index.ts";
+import { type RequestFact, statusStillOpen } from "../ledger/index.ts";
 import { createLimits, createLimitsEvents, createSharedLimits } from "../limits/index.ts";
 import { createTracing } from "../observe/index.ts";
 import { createRpcEvents, Rpc, type RpcDependencies, SentTransactions } from "../rpc/index.ts";
@@ -76,9 +77,8 @@ export function wireGateway(config: Config, dependencies: Needs) {
     { clock, cache, pool, sent, history, events: cacheEvents },
   );
   const served = (fact: RequestFact): void => {
-    const { door: endpoint, ...rest } = fact;
-    if (fact.status === statusStillOpen) events.connectionPassed({ ...rest, endpoint });
-    else events.requestServed({ ...rest, endpoint });
+    if (fact.status === statusStillOpen) events.connectionPassed(fact.door, fact);
+    else events.requestServed(fact.door, fact);
     stores.ledger.requests.append(fact);
   };
   return {

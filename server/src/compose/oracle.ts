@@ -101,9 +101,8 @@ function poolOf({ symbol, quote, base, quoted, depthMin }: Config["oracle"]["poo
 function requestEvents({ events, stores }: Needs): OracleRequestEvents {
   return {
     requestServed: (fact) => {
-      const whole = { ...fact, network: "", rpcCode: null, bytesIn: 0, credits: 0 };
-      events.requestServed({ ...whole, endpoint: "oracle" });
-      stores.ledger.requests.append({ ...whole, door: "rest", cache: "", upstream: "" });
+      events.requestServed("oracle", fact);
+      stores.ledger.requests.append(fact);
     },
     requestRefused: (code) => events.requestRefused("oracle", code),
   };

@@ -2,17 +2,17 @@ import { isUtf8 } from "node:buffer";
 import { limits } from "@sluice/contract/limits";
 import type { Clock } from "@sluice/lib";
 import type { ReadableBody } from "../net/index.ts";
-import type { Refusal } from "./refusal.ts";
+import type { Failure } from "./request-context.ts";
 
 interface PendingRead {
   readonly startedMs: number;
-  readonly settle: (body: string | Refusal) => void;
+  readonly settle: (body: string | Failure) => void;
 }
 
-const tooLarge: Refusal = { code: "BODY_TOO_LARGE" };
-const broken: Refusal = { code: "PARSE_ERROR", message: "The request body did not arrive whole" };
-const tooSlow: Refusal = { code: "INVALID_REQUEST", message: "The request body did not arrive in time" };
-const notUtf8: Refusal = { code: "PARSE_ERROR", message: "The request body is not UTF-8" };
+const tooLarge: Failure = { code: "BODY_TOO_LARGE" };
+const broken: Failure = { code: "PARSE_ERROR", message: "The request body did not arrive whole" };
+const tooSlow: Failure = { code: "INVALID_REQUEST", message: "The request body did not arrive in time" };
+const notUtf8: Failure = { code: "PARSE_ERROR", message: "The request body is not UTF-8" };
 
 /**
  * Reads request bodies as text, each within a total time: a body that trickles resets the connection's idle time with
@@ -32,7 +32,7 @@ export class BodyReads implements Disposable {
   }
 
   /** The body's text, or why it cannot be read: too large, broken, no UTF-8 or too late. */
-  read(body: ReadableBody, startedMs: number): string | Refusal | Promise<string | Refusal> {
+  read(body: ReadableBody, startedMs: number): string | Failure | Promise<string | Failure> {
     const here = body.takeBody();
     if (here !== null) return decoded(here);
     return new Promise((resolve) => {
@@ -68,7 +68,7 @@ export class BodyReads implements Disposable {
 const replacement = "\ufffd";
 const byteOrderMark = 0xfeff;
 
-function decoded(bytes: Uint8Array): string | Refusal {
+function decoded(bytes: Uint8Array): string | Failure {
   if (bytes.length > limits.rpcBodyBytes) return tooLarge;
   const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString("utf8", 0, bytes.length);

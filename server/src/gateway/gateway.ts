@@ -1,3 +1,4 @@
+import type { HealthRecord } from "@sluice/contract/schemas";
 import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet, Clock } from "@sluice/lib";
 import type { Access } from "../access/index.ts";
@@ -10,6 +11,7 @@ import {
   problemResponse,
   targetOf,
 } from "../http/index.ts";
+import type { RequestFact } from "../ledger/index.ts";
 import {
   type AppMount,
   type DoorServer,
@@ -22,15 +24,14 @@ import {
   type SocketPeer,
   webRequest,
 } from "../net/index.ts";
+import type { Tracing } from "../observe/index.ts";
 import type { Rpc } from "../rpc/index.ts";
-import type { Answer } from "./answer.ts";
-import { AnswerHeaders } from "./answer-headers.ts";
+import { type Answer, AnswerHeaders } from "./answer.ts";
 import { BodyReads } from "./body-reads.ts";
 import type { GatewayEvents } from "./events.ts";
-import type { DoorTracing, HealthSource, RequestFact } from "./interfaces.ts";
-import { isBeneath, isRpcPath } from "./network.ts";
 import { Overload, overloadDefaults } from "./overload.ts";
 import { Pipeline } from "./pipeline.ts";
+import { isRpcPath } from "./request-context.ts";
 import { healthResponse, WebAnswers } from "./web-answers.ts";
 
 export interface GatewayDoorOptions {
@@ -52,9 +53,10 @@ export interface GatewayDoorDependencies {
   readonly requestId: () => string;
   readonly served: (fact: RequestFact) => void;
   readonly events: GatewayEvents;
-  readonly health: HealthSource;
+  /** The record of GET /health; the gateway itself changes it to `down` while it drains. */
+  readonly health: () => HealthRecord;
   /** Null, or absent, where no spans are kept. */
-  readonly tracing?: DoorTracing | null;
+  readonly tracing?: Pick<Tracing, "span"> | null;
   readonly apps: readonly AppMount[];
   /** WebSocket doors of the gateway port, in order of asking; the first that serves a path has it. */
   readonly sockets: readonly SocketMount[];
@@ -240,3 +242,9 @@ export class GatewayDoor implements AsyncDisposable {
 
 type RuntimeAnswered = Response | undefined | Promise<Response | undefined>;
 type RuntimeAnswer = (request: Request, server: DoorServer) => RuntimeAnswered;
+
+/** True for the path itself and for those under it; "/" takes all. */
+function isBeneath(path: string, prefix: string): boolean {
+  if (prefix === "/") return true;
+  return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/");
+}

@@ -1,7 +1,7 @@
 /**
- * door: where requests come in. Listens on the gateway's ports, takes JSON-RPC through the pipeline (pipeline.ts is the
- * list of its stages), passes PubSub sockets to a node under the same checks, and hands other paths to the applications
- * that compose mounts. Fed by clients; asks keys, limits, credits and rpc; feeds the ledger with a fact for each call.
+ * gateway: the JSON-RPC gateway. Listens on the gateway's ports, takes JSON-RPC through the pipeline (pipeline.ts lists
+ * its stages), passes PubSub sockets to a node under the same checks, and hands other paths to the applications that
+ * compose mounts. Fed by clients; asks access and rpc; feeds the ledger with a fact for each call.
  */
 export { createGatewayEvents, type GatewayEvents, gatewayMetrics } from "./events.ts";
 export {
@@ -9,11 +9,5 @@ export {
   type GatewayDoorDependencies,
   type GatewayDoorOptions,
 } from "./gateway.ts";
-export {
-  type DoorTracing,
-  type HealthSource,
-  type RequestFact,
-  statusStillOpen,
-} from "./interfaces.ts";
 export { PubSubDoor, type PubSubDoorOptions } from "./pubsub/pubsub-door.ts";
 export type { PubSubDoorDependencies } from "./pubsub/services.ts";

@@ -1,17 +1,292 @@
-import type { Clock } from "@sluice/lib";
-import type { Access } from "../access/index.ts";
-import type { Rpc } from "../rpc/index.ts";
-import type { AnswerHeaders } from "./answer-headers.ts";
-import type { GatewayEvents } from "./events.ts";
-import type { RequestFact } from "./interfaces.ts";
+import { errorTable } from "@sluice/contract/errors";
+import { limits } from "@sluice/contract/limits";
+import { invariant } from "@sluice/lib";
+import { hasSingleHost, isJsonContentType, pathOf, presentedKey } from "../http/index.ts";
+import type { Grant, KeyRefusal } from "../keys/index.ts";
+import type { LimitDecision } from "../limits/index.ts";
+import { CutBody, type ReadableBody, type StreamEnding } from "../net/index.ts";
+import { readEnvelope } from "../rpc/index.ts";
+import { type Answer, factOf, failureAnswer, rpcCodeOf, spliced, splicedBytes } from "./answer.ts";
+import { answerBatch, finishBatch } from "./batch.ts";
+import type { BodyReads } from "./body-reads.ts";
+import { answerCall, openCall, priceOf, recordedMethod, type Services } from "./calls.ts";
+import { type Answered, respond, respondLarge } from "./compression.ts";
+import type { Overload } from "./overload.ts";
+import type { CallResult, Failure, OpenedCall, RequestContext, RequestHead } from "./request-context.ts";
 
-/** What the stages of the pipeline work with; made once. */
-export interface Stages {
-  readonly clock: Clock;
-  readonly access: Access;
-  readonly rpc: Rpc;
-  readonly headers: AnswerHeaders;
-  readonly events: GatewayEvents;
-  /** Told of every answered call; must not block or throw. */
-  readonly served: (fact: RequestFact) => void;
+export interface StageServices extends Services {
+  readonly requestId: () => string;
+  readonly bodies: BodyReads;
+  readonly overload: Pick<Overload, "admits">;
+}
+
+/** A request whose body can be read. */
+export type Context = RequestContext<RequestHead & ReadableBody>;
+
+/** An answer ends the request; undefined hands it on to the next stage. */
+export type Step = Answer | undefined;
+
+/**
+ * One stage: what it asks, and what follows from the answer. `ask` returns a promise only when it has to wait; the
+ * pipeline then waits for it before `settle`, and calls `settle` at once otherwise.
+ */
+export interface Stage<T = unknown> {
+  ask(services: StageServices, context: Context): T | Promise<T>;
+  settle(services: StageServices, context: Context, outcome: T): Step;
+}
+
+/** A stage of which the question is the whole. */
+const check = (ask: (services: StageServices, context: Context) => Step | Promise<Step>): Stage<Step> => ({
+  ask,
+  settle: (_services, _context, step) => step,
+});
+
+/** A request whose account is not known: it is counted, and there is no fact of it. */
+function turnAway({ events }: Pick<Services, "events">, context: RequestContext, failure: Failure): Answer {
+  events.requestRefused("rpc", failure.code);
+  return failureAnswer(context, failure);
+}
+
+/** The answer and the fact of a request that is refused after its key was accepted; it costs no credits. */
+function refuse(services: Services, context: RequestContext, failure: Failure & { readonly method?: string }): Answer {
+  const retryAfterSeconds = context.decision?.retryAfterSeconds ?? 0;
+  const answer = failureAnswer(
+    context,
+    retryAfterSeconds > 0 ? { ...failure, details: { retryAfterSeconds } } : failure,
+  );
+  services.served(
+    factOf(context, {
+      method: failure.method ?? "",
+      status: answer.status,
+      rpcCode: rpcCodeOf(failure.code),
+      latencyMs: services.clock.monotonic() - context.startedMs,
+      bytesIn: context.bytesIn,
+      bytesOut: 0,
+      credits: 0,
+      cache: "",
+      upstream: failure.upstream ?? "",
+    }),
+  );
+  return answer;
+}
+
+export const shed = check((services, context) =>
+  services.overload.admits(context.startedMs) ? undefined : turnAway(services, context, { code: "OVERLOADED" }),
+);
+
+/** What the head says before anything is read: host, method, type and declared length, in this order. */
+function headFailure({ method, headers }: RequestHead): Failure | null {
+  if (!hasSingleHost(headers)) {
+    return { code: "INVALID_REQUEST", message: "The request must carry exactly one Host header" };
+  }
+  if (method !== "POST") return { code: "METHOD_NOT_ALLOWED", details: { allow: ["POST", "OPTIONS"] } };
+  if (!isJsonContentType(headers.get("content-type"))) return { code: "UNSUPPORTED_MEDIA_TYPE" };
+  const declared = headers.get("content-length");
+  if (declared !== null && Number(declared) > limits.rpcBodyBytes) return { code: "BODY_TOO_LARGE" };
+  return null;
+}
+
+export const admit = check((services, context) => {
+  const failure = headFailure(context.request);
+  return failure === null ? undefined : turnAway(services, context, failure);
+});
+
+export const identify: Stage<Grant | KeyRefusal> = {
+  ask: ({ access }, { request }) => access.identify(presentedKey(request.headers, request.target)),
+  settle: (services, context, outcome) => {
+    if (!outcome.ok) return turnAway(services, context, { code: outcome.code });
+    context.grant = outcome;
+    return undefined;
+  },
+};
+
+export const place = check((services, context) => {
+  if (context.chooseNetwork(pathOf(context.request.target))) return undefined;
+  return refuse(services, context, { code: "INVALID_REQUEST", message: "There is no network of that name" });
+});
+
+export const restrict = check((services, context) => {
+  const refusal = services.access.restrict(context.granted, context);
+  return refusal === null ? undefined : refuse(services, context, { code: refusal.code });
+});
+
+export const read: Stage<string | Failure> = {
+  ask: ({ bodies }, { request, startedMs }) => bodies.read(request, startedMs),
+  settle: (_services, context, body) => {
+    if (typeof body !== "string") context.malformed = unreadable(context, body);
+    else {
+      context.body = body;
+      context.bytesIn = body.length;
+    }
+    return undefined;
+  },
+};
+
+/** A compressed body is not JSON to the gateway; the sender is told that instead of what the bytes look like. */
+function unreadable({ request }: RequestContext, failure: Failure): Failure {
+  const encoding = request.headers.get("content-encoding");
+  if (failure.code !== "PARSE_ERROR" || encoding === null || encoding.toLowerCase() === "identity") return failure;
+  return {
+    code: "UNSUPPORTED_MEDIA_TYPE",
+    message: "The body must not be compressed: no Content-Encoding is understood",
+  };
+}
+
+export const open = check((services, context) => {
+  if (context.malformed !== null) return undefined;
+  const envelope = readEnvelope(context.body, limits.rpcBatchItems);
+  if (envelope.kind === "refused") {
+    const { code, message } = envelope;
+    context.malformed = unreadable(context, message === null ? { code } : { code, message });
+    return undefined;
+  }
+  if (envelope.kind === "single") context.id = envelope.item.id;
+  if (!services.rpc.hasNodes(context.network)) {
+    context.malformed = { code: "NETWORK_UNAVAILABLE" };
+    return undefined;
+  }
+  if (envelope.kind === "batch") {
+    context.batch = envelope.items.map((item) => openCall(services, item));
+    return undefined;
+  }
+  const call = openCall(services, envelope.item);
+  if (call.ok) context.call = call;
+  else context.malformed = { code: call.code, message: call.message ?? errorTable[call.code].text };
+  return undefined;
+});
+
+/** A token for each call. A malformed body takes one as well, or garbage would be free of the rate limit. */
+export const meter: Stage<LimitDecision> = {
+  ask: ({ access }, context) => access.meter(context.granted.buckets.requests, context.batch?.length ?? 1),
+  settle: (services, context, decision) => {
+    context.decision = decision;
+    if (!decision.allowed) return refuse(services, context, rateLimited(context, decision));
+    return context.malformed === null ? undefined : refuse(services, context, context.malformed);
+  },
+};
+
+/** Waiting does not help a batch that asks for more than its bucket ever holds; the message says how many would pass. */
+function rateLimited({ batch }: RequestContext, { burst }: LimitDecision): Failure {
+  if (batch === null || batch.length <= burst) return { code: "RATE_LIMIT_EXCEEDED" };
+  return {
+    code: "RATE_LIMIT_EXCEEDED",
+    message: `A batch of ${batch.length} calls is over this key's burst of ${burst}`,
+  };
+}
+
+/** sendTransaction has a bucket of its own beside the ordinary one; in a batch each call takes from it by itself. */
+export const meterSend: Stage<LimitDecision | null> = {
+  ask: ({ access }, { call, granted }) => (call?.page?.isSend === true ? access.meter(granted.buckets.send) : null),
+  settle: (services, context, decision) => {
+    if (decision === null || decision.allowed) return undefined;
+    context.decision = decision;
+    return refuse(services, context, { code: "RATE_LIMIT_EXCEEDED" });
+  },
+};
+
+/** The price of the call, or of all calls of a batch together. */
+const priceOfAll = ({ call, batch }: RequestContext): number => {
+  if (call !== null) return priceOf(call);
+  return batch?.reduce((sum, one) => sum + priceOf(one), 0) ?? 0;
+};
+
+export const charge: Stage<boolean> = {
+  ask: ({ access }, context) => access.charge(context.granted, priceOfAll(context)),
+  settle: (services, context, isPaid) => {
+    if (isPaid) return undefined;
+    const method = context.call === null ? "" : recordedMethod(context.call);
+    return refuse(services, context, { code: "INSUFFICIENT_CREDITS", method });
+  },
+};
+
+export const answer: Stage<CallResult | null> = {
+  ask: (services, context) =>
+    context.call === null ? answerBatch(services, context) : answerCall(services, context, context.call),
+  settle: (_services, context, result) => {
+    context.result = result;
+    return undefined;
+  },
+};
+
+export const finish = check((services, context) => {
+  const { call, result } = context;
+  if (call === null) return finishBatch(services, context);
+  invariant(result !== null, "a call that is finished has a result");
+  return finishCall(services, context, { call, result });
+});
+
+function finishCall(
+  services: Services,
+  context: RequestContext,
+  { call, result }: { readonly call: OpenedCall; readonly result: CallResult },
+): Answer | Promise<Answer> {
+  const price = priceOf(call);
+  if (!result.ok) {
+    services.access.refund(context.granted, price, context.at);
+    const { code, message, upstream } = result;
+    const failure = { code, upstream, method: recordedMethod(call) };
+    return refuse(services, context, message === null ? failure : { ...failure, message });
+  }
+  const { hit } = result;
+  const { body, label, sizeBytes, errorCode } = result.answer;
+  const latencyMs = services.clock.monotonic() - context.startedMs;
+  const answered: Answered = {
+    fields: services.headers.fill(context, hit, label, result.upstreamMs ?? latencyMs),
+    requestId: context.requestId,
+    cache: hit ? "HIT" : "MISS",
+  };
+  if (body.kind === "large") {
+    const acceptEncoding = context.request.headers.get("accept-encoding");
+    return respondLarge(acceptEncoding, body.large.read(call.id), answered, (ending) => {
+      recordLarge(services, context, { call, upstream: label, ending });
+    });
+  }
+  const response = respond(context, spliced(body, call.id), answered, splicedBytes(body, call.id));
+  services.served(
+    factOf(context, {
+      method: call.method,
+      status: 200,
+      rpcCode: errorCode,
+      latencyMs,
+      bytesIn: context.bytesIn,
+      bytesOut: sizeBytes + call.id.length,
+      credits: price,
+      cache: answered.cache,
+      upstream: label,
+    }),
+  );
+  return response;
+}
+
+/**
+ * The fact of an answer that was sent while it arrived, once it has ended. An answer that its node cut costs nothing; a
+ * client that leaves in the middle of a good one has had it.
+ */
+function recordLarge(
+  services: Services,
+  context: RequestContext,
+  answered: { readonly call: OpenedCall; readonly upstream: string; readonly ending: StreamEnding },
+): void {
+  const { call, upstream, ending } = answered;
+  const { how, bytes, error } = ending;
+  const price = priceOf(call);
+  const isCut = how === "cut";
+  if (isCut) services.access.refund(context.granted, price, context.at);
+  if (isCut && !(error instanceof CutBody)) {
+    services.events.internalError("large answer", error, { requestId: context.requestId });
+  }
+  services.events.largeAnswerEnded(context.network, how);
+  services.served(
+    factOf(context, {
+      method: call.method,
+      status: 200,
+      rpcCode: isCut ? rpcCodeOf("UPSTREAM_INVALID") : null,
+      latencyMs: services.clock.monotonic() - context.startedMs,
+      bytesIn: context.bytesIn,
+      bytesOut: bytes,
+      credits: isCut ? 0 : price,
+      cache: "MISS",
+      upstream,
+    }),
+  );
 }

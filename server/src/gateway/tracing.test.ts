@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { DoorTracing } from "./interfaces.ts";
+import type { Tracing } from "../observe/index.ts";
 import { bootDoor } from "./testing/booted-door.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
@@ -9,9 +9,9 @@ interface Seen {
 }
 
 /** Keeps every span with its attributes and notes, as an SDK's exporter would see them. */
-function recorder(): { tracing: DoorTracing; spans: Seen[] } {
+function recorder(): { tracing: Pick<Tracing, "span">; spans: Seen[] } {
   const spans: Seen[] = [];
-  const tracing: DoorTracing = {
+  const tracing: Pick<Tracing, "span"> = {
     span: (name, attributes, work) => {
       const seen: Seen = { name, attributes: { ...attributes } };
       spans.push(seen);

@@ -9,7 +9,7 @@ export type { LedgerLog } from "./endpoint.ts";
 export { LedgerAbortedError, LedgerOpenError, LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 export { createLedgerEvents, type LedgerEvents, ledgerMetrics } from "./events.ts";
 export { type Ledger, type LedgerDependencies, type LedgerOptions, openLedger } from "./ledger.ts";
-export type { RequestFact } from "./request-fact.ts";
+export { type RequestFact, statusStillOpen } from "./request-fact.ts";
 export { requestLogLimits } from "./request-limits.ts";
 export type { HourUsage, MethodUsage, MinuteUsage } from "./request-queries.ts";
 export type { Usage, UsageFigures, UsageQuestion, UsageRow } from "./usage-queries.ts";

@@ -27,10 +27,9 @@ export type { CounterHandle, Families, Family, GaugeHandle, HandleOf, HistogramH
 export { baseMetrics, createMetrics, type Metrics, type MetricsOptions } from "./metrics.ts";
 export { redactText, redactValue } from "./redaction.ts";
 export {
-  type ConnectionPassed,
   type RequestEvents,
   type RequestEventsOptions,
-  type RequestServed,
   requestMetrics,
+  type ServedRequest,
 } from "./request-events.ts";
 export { createTracing, type SpanNotes, type Tracing } from "./tracing.ts";

@@ -13,7 +13,6 @@ function observed(methods?: Iterable<string>) {
 }
 
 const fact = {
-  endpoint: "rpc",
   network: "devnet",
   method: "getSlot",
   status: 200,
@@ -92,8 +91,8 @@ describe("metrics", () => {
 describe("events", () => {
   test("a served request is counted with its time, bytes and credits", async () => {
     const { events, metrics } = observed();
-    events.requestServed(fact);
-    events.requestServed({ ...fact, rpcCode: -32602, credits: 0 });
+    events.requestServed("rpc", fact);
+    events.requestServed("rpc", { ...fact, rpcCode: -32602, credits: 0 });
     const text = await metrics.render();
     expect(text).toContain('sluice_requests_total{endpoint="rpc",network="devnet",method="getSlot",status="200"} 2\n');
     expect(text).toContain(
@@ -108,8 +107,8 @@ describe("events", () => {
 
   test("methods that callers made up are counted as other and cannot crowd out the known ones", async () => {
     const { events, metrics } = observed(["getSlot"]);
-    for (let index = 0; index < 3_000; index++) events.requestServed({ ...fact, method: `evil${index}` });
-    events.requestServed(fact);
+    for (let index = 0; index < 3_000; index++) events.requestServed("rpc", { ...fact, method: `evil${index}` });
+    events.requestServed("rpc", fact);
     const text = await metrics.render();
     expect(text).toContain('method="other",status="200"} 3000\n');
     expect(text).toContain('method="getSlot",status="200"} 1\n');
@@ -119,7 +118,7 @@ describe("events", () => {
 
   test("without known methods any number of names stays bounded and no request is lost", async () => {
     const { events, metrics } = observed();
-    for (let index = 0; index < 6_000; index++) events.requestServed({ ...fact, method: `m${index}` });
+    for (let index = 0; index < 6_000; index++) events.requestServed("rpc", { ...fact, method: `m${index}` });
     const text = await metrics.render();
     let total = 0;
     for (const match of text.matchAll(/^sluice_requests_total\{.*\} (\d+)$/gm)) total += Number(match[1]);
@@ -130,10 +129,10 @@ describe("events", () => {
 
   test("what passes over a connection is counted while it lasts, and the connection once, when it ends", async () => {
     const { events, metrics } = observed();
-    const passed = { endpoint: "pubsub", network: "devnet", method: "pubsub", bytesIn: 5, bytesOut: 70, credits: 2 };
-    events.connectionPassed({ ...passed, status: 101 });
-    events.connectionPassed({ ...passed, status: 101 });
-    events.requestServed({ ...passed, status: 1000, rpcCode: null, latencyMs: 90_000 });
+    const passed = { network: "devnet", method: "pubsub", bytesIn: 5, bytesOut: 70, credits: 2 };
+    events.connectionPassed("pubsub", { ...passed, status: 101 });
+    events.connectionPassed("pubsub", { ...passed, status: 101 });
+    events.requestServed("pubsub", { ...passed, status: 1000, rpcCode: null, latencyMs: 90_000 });
     const text = await metrics.render();
     expect(text).toContain('sluice_response_bytes_total{endpoint="pubsub"} 210\n');
     const lines = text.split("\n").filter((line) => line.startsWith("sluice_requests_total{"));
@@ -147,7 +146,7 @@ describe("events", () => {
     let best = Number.POSITIVE_INFINITY;
     for (let attempt = 0; attempt < 10; attempt++) {
       const start = performance.now();
-      for (let index = 0; index < rounds; index++) events.requestServed(fact);
+      for (let index = 0; index < rounds; index++) events.requestServed("rpc", fact);
       best = Math.min(best, ((performance.now() - start) * 1000) / rounds);
     }
     expect(best).toBeLessThan(0.5);

@@ -26,14 +26,14 @@ export const requestMetrics = {
   ]),
 } as const;
 
-/** A request that was answered by an endpoint. */
-export interface RequestServed {
-  readonly endpoint: string;
+/** What is counted of a request that an endpoint has answered. The ledger's RequestFact has these members and more. */
+export interface ServedRequest {
   /** Empty for an endpoint that serves no network. */
   readonly network: string;
   /** A JSON-RPC method, or the pattern of a REST path; never text that a caller chose. */
   readonly method: string;
   readonly status: number;
+  /** JSON-RPC error code, null for a result. */
   readonly rpcCode: number | null;
   readonly latencyMs: number;
   readonly bytesIn: number;
@@ -42,12 +42,12 @@ export interface RequestServed {
 }
 
 /** Bytes and credits of a connection that goes on. */
-export type ConnectionPassed = Omit<RequestServed, "rpcCode" | "latencyMs">;
+type ConnectionPassed = Omit<ServedRequest, "rpcCode" | "latencyMs">;
 
 export interface RequestEvents {
-  requestServed(fact: RequestServed): void;
+  requestServed(endpoint: string, fact: ServedRequest): void;
   /** What passed over a connection since the last report; `requestServed` reports its end. */
-  connectionPassed(fact: ConnectionPassed): void;
+  connectionPassed(endpoint: string, fact: ConnectionPassed): void;
   requestRefused(endpoint: string, code: ErrorCode): void;
 }
 
@@ -137,17 +137,17 @@ export function createRequestEvents(metrics: Metrics, options: RequestEventsOpti
   const families = metrics.register(requestMetrics);
   const methods = options.methods === undefined ? null : new Set(options.methods);
   const handles = new RequestHandles(families, methods, otherLabel);
-  const passed = (fact: ConnectionPassed) => {
-    const handle = handles.find(fact.endpoint, fact.network, fact.method, fact.status);
+  const passed = (endpoint: string, fact: ConnectionPassed) => {
+    const handle = handles.find(endpoint, fact.network, fact.method, fact.status);
     handle.bytesIn.add(fact.bytesIn);
     handle.bytesOut.add(fact.bytesOut);
     if (fact.credits !== 0) handle.credits.add(fact.credits);
     return handle;
   };
   return {
-    connectionPassed: (fact) => void passed(fact),
-    requestServed: (fact) => {
-      const handle = passed(fact);
+    connectionPassed: (endpoint, fact) => void passed(endpoint, fact),
+    requestServed: (endpoint, fact) => {
+      const handle = passed(endpoint, fact);
       handle.requests.add();
       handle.duration.observe(fact.latencyMs / 1_000);
       if (fact.rpcCode !== null) families.rpcErrors.with(fact.network, String(fact.rpcCode)).add();

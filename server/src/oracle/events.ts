@@ -1,5 +1,5 @@
 import type { ErrorCode } from "@sluice/contract/errors";
-import { createLedgerEvents } from "../ledger/index.ts";
+import { createLedgerEvents, type RequestFact } from "../ledger/index.ts";
 import { counter, createErrorEvents, type ErrorEvents, gauge, latency, type Observe } from "../observe/index.ts";
 
 export const oracleMetrics = {
@@ -37,22 +37,9 @@ export const oracleMetrics = {
   pricesSent: counter("sluice_oracle_stream_prices_total", "Prices for clients of the stream", ["outcome"]),
 } as const;
 
-/** One answered request. */
-export interface OracleServed {
-  readonly at: number;
-  readonly requestId: string;
-  readonly accountId: string;
-  readonly keyId: string;
-  /** The pattern of the path. */
-  readonly method: string;
-  readonly status: number;
-  readonly latencyMs: number;
-  readonly bytesOut: number;
-}
-
 /** Requests of the oracle's endpoint; they are counted, and kept in the ledger, with those of all endpoints. */
 export interface OracleRequestEvents {
-  requestServed(fact: OracleServed): void;
+  requestServed(fact: RequestFact): void;
   requestRefused(code: ErrorCode): void;
 }
 

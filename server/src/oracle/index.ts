@@ -10,7 +10,6 @@ export {
   createOracleEvents,
   type OracleEvents,
   type OracleRequestEvents,
-  type OracleServed,
   oracleMetrics,
 } from "./events.ts";
 export { type ExchangesDependencies, type ExchangesOptions, startExchanges } from "./feed.ts";

@@ -1,5 +1,5 @@
 import type { Network } from "@sluice/contract/tiers";
-import { statusStillOpen } from "../interfaces.ts";
+import { statusStillOpen } from "../../ledger/index.ts";
 import type { PubSubServices } from "./services.ts";
 
 /** A stream costs one credit for each started 0.1 MB sent. */

@@ -5,8 +5,7 @@ import { jsonRpcFailureBody, pathOf, presentedKey, targetOf } from "../../http/i
 import type { Grant, KeyRefusal } from "../../keys/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
 import { closeCodes, RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
-import { type Caller, Exchange } from "../exchange.ts";
-import { chooseNetwork, isRpcPath } from "../network.ts";
+import { isRpcPath, RequestContext, type RequestHead } from "../request-context.ts";
 import { ConnectionCounts } from "./connection-counts.ts";
 import { PubSubSession } from "./pubsub-session.ts";
 import type { JudgedSession, PubSubDoorDependencies, PubSubServices } from "./services.ts";
@@ -71,49 +70,43 @@ export class PubSubDoor implements SocketMount {
   }
 
   begin(request: Request, peer: SocketPeer): SocketSession | Promise<SocketSession> {
-    const { clock, access, requestId } = this.#services;
+    const { access } = this.#services;
     const presented = presentedKey(request.headers, request.url);
-    const exchange = new Exchange(callerOf(request, peer), {
-      requestId: requestId(),
-      at: clock.now(),
-      startedMs: clock.monotonic(),
-      network: this.#options.networkDefault,
-      trustedProxies: this.#options.trustedProxies,
-    });
+    const context = new RequestContext(headOf(request, peer), this.#options, this.#services);
     const outcome = access.identify(presented);
     return outcome instanceof Promise
-      ? outcome.then((identified) => this.#checked(exchange, presented, identified))
-      : this.#checked(exchange, presented, outcome);
+      ? outcome.then((identified) => this.#checked(context, presented, identified))
+      : this.#checked(context, presented, outcome);
   }
 
   #checked(
-    exchange: Exchange,
+    context: RequestContext,
     presented: string | null,
     grant: Grant | KeyRefusal,
   ): SocketSession | Promise<SocketSession> {
     if (!grant.ok) {
       this.#services.events.requestRefused("pubsub", grant.code);
-      return refused(exchange, grant.code);
+      return refused(context, grant.code);
     }
-    const network = chooseNetwork(exchange.request, pathOf(exchange.request.target), this.#options.networkDefault);
-    if (network === null) return refused(exchange, "INVALID_REQUEST", "There is no network of that name");
-    exchange.network = network;
-    const restriction = this.#services.access.restrict(grant, exchange);
-    if (restriction !== null) return refused(exchange, restriction.code);
+    if (!context.chooseNetwork(pathOf(context.request.target))) {
+      return refused(context, "INVALID_REQUEST", "There is no network of that name");
+    }
+    const restriction = this.#services.access.restrict(grant, context);
+    if (restriction !== null) return refused(context, restriction.code);
     const taken = this.#services.access.meter(grant.buckets.requests);
-    if (!(taken instanceof Promise)) return this.#metered(exchange, presented, grant, taken);
-    return taken.then((decision) => this.#metered(exchange, presented, grant, decision));
+    if (!(taken instanceof Promise)) return this.#metered(context, presented, grant, taken);
+    return taken.then((decision) => this.#metered(context, presented, grant, decision));
   }
 
-  #metered(exchange: Exchange, presented: string | null, grant: Grant, decision: LimitDecision | null): SocketSession {
-    if (decision?.allowed === false) return refused(exchange, "RATE_LIMIT_EXCEEDED");
-    const { network } = exchange;
+  #metered(context: RequestContext, presented: string | null, grant: Grant, decision: LimitDecision): SocketSession {
+    if (!decision.allowed) return refused(context, "RATE_LIMIT_EXCEEDED");
+    const { network } = context;
     const target = this.#services.target(network);
-    if (target === null) return refused(exchange, "NETWORK_UNAVAILABLE");
+    if (target === null) return refused(context, "NETWORK_UNAVAILABLE");
     if (!this.#services.connections.enter(grant.accountId, platformTierLimits[grant.tier].webSocketConnections)) {
-      return refused(exchange, "RATE_LIMIT_EXCEEDED");
+      return refused(context, "RATE_LIMIT_EXCEEDED");
     }
-    const { requestId, startedMs, origin, referer, clientAddress } = exchange;
+    const { requestId, startedMs, origin, referer, clientAddress } = context;
     const request = { network, origin, referer, clientAddress };
     const session = new PubSubSession({ requestId, startedMs, request, presented, target }, grant, this.#services);
     this.#sessions.add(session);
@@ -121,7 +114,7 @@ export class PubSubDoor implements SocketMount {
   }
 }
 
-function callerOf(request: Request, peer: SocketPeer): Caller {
+function headOf(request: Request, peer: SocketPeer): RequestHead {
   return {
     method: request.method,
     target: targetOf(request.url),
@@ -130,8 +123,8 @@ function callerOf(request: Request, peer: SocketPeer): Caller {
   };
 }
 
-function refused(exchange: Exchange, code: ErrorCode, reason: string = errorTable[code].text): RefusedSession {
-  const { requestId } = exchange;
+function refused(context: RequestContext, code: ErrorCode, reason: string = errorTable[code].text): RefusedSession {
+  const { requestId } = context;
   const message = jsonRpcFailureBody(code, { requestId, message: reason });
   return new RefusedSession(requestId, { code: refusalCloseCodes[code] ?? closeCodes.unavailable, reason, message });
 }

@@ -1,8 +1,8 @@
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
+import type { RequestFact } from "../../ledger/index.ts";
 import type { GatewayEvents } from "../events.ts";
-import type { RequestFact } from "../interfaces.ts";
 import type { ConnectionCounts } from "./connection-counts.ts";
 import type { PubSubTarget } from "./upstream-link.ts";
 

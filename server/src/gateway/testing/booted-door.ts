@@ -5,11 +5,12 @@ import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import { AnswerCache } from "../../cache/index.ts";
 import { createRequestIds } from "../../http/index.ts";
 import type { Grant, Keys, RestrictedRequest, RestrictionCode } from "../../keys/index.ts";
+import type { RequestFact } from "../../ledger/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
+import type { Tracing } from "../../observe/index.ts";
 import { Rpc } from "../../rpc/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../upstreams/index.ts";
 import { GatewayDoor, type GatewayDoorDependencies } from "../gateway.ts";
-import type { DoorTracing, RequestFact } from "../interfaces.ts";
 import { PubSubDoor } from "../pubsub/pubsub-door.ts";
 
 export const testKey = "sk_dev_test";
@@ -59,7 +60,7 @@ export interface BootOptions {
   readonly bodyTimeoutMs?: number;
   readonly inFlightMax?: number;
   readonly apps?: GatewayDoorDependencies["apps"];
-  readonly tracing?: DoorTracing;
+  readonly tracing?: Pick<Tracing, "span">;
   readonly tellEveryMs?: number;
 }
 

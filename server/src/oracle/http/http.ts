@@ -202,10 +202,17 @@ export class OracleHttp {
         requestId: exchange.requestId,
         accountId: exchange.grant.accountId,
         keyId: exchange.grant.keyId,
+        network: "",
+        door: "rest",
         method: exchange.route.path,
         status,
+        rpcCode: null,
         latencyMs,
+        bytesIn: 0,
         bytesOut: body.length,
+        credits: 0,
+        cache: "",
+        upstream: "",
       });
     }
     if (exchange.request.method !== "HEAD") return new Response(body, { status, headers });
