@@ -18,7 +18,7 @@ export type {
   ConsoleBundle,
   ConsoleBundleStory,
   ConsoleBundles,
-  ConsoleDoor,
+  ConsoleEndpoint,
   ConsoleName,
   ConsoleOverview,
   ConsolePrice,

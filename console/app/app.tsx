@@ -15,7 +15,7 @@ export function App() {
   const { session, retry } = useOverview();
   const open = session.state === "open" ? session.overview : null;
   return (
-    <Frame doors={open?.doors ?? []} account={open?.account.name ?? null} onSignedOut={retry}>
+    <Frame endpoints={open?.doors ?? []} account={open?.account.name ?? null} onSignedOut={retry}>
       {pageOf(path, session, retry)}
     </Frame>
   );
@@ -40,7 +40,7 @@ function Home({ session, retry }: { session: Session; retry: () => void }) {
   return (
     <div role="alert">
       <h1 className="text-2xl font-semibold">The server's state cannot be read</h1>
-      <p className="mt-1 text-quiet">{session.fault.message}</p>
+      <p className="mt-1 text-quiet">{session.error.message}</p>
       <p className="mt-2">
         <QuietButton onClick={retry}>Try again</QuietButton>
       </p>

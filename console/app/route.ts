@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** The pages there are, in the order of the house. */
+/** The pages, in the order of the navigation. */
 export const pages = [
   { path: "/", name: "Overview" },
   { path: "/bundles", name: "Bundles" },

@@ -6,7 +6,7 @@ export const client = createConsoleClient();
 export type Session =
   | { readonly state: "loading" }
   | { readonly state: "signed-out" }
-  | { readonly state: "failed"; readonly fault: Error }
+  | { readonly state: "failed"; readonly error: Error }
   | { readonly state: "open"; readonly overview: ConsoleOverview; readonly receivedAt: number; readonly live: boolean };
 
 /** The overview, kept live while the page is shown. `retry` asks again after a failure or a sign-in. */
@@ -29,11 +29,11 @@ export function useOverview(): { session: Session; retry: () => void } {
         show(overview);
         if (!stopped) stopLive = client.live(show, lost);
       },
-      (fault: unknown) => {
+      (reason: unknown) => {
         if (stopped) return;
-        const signedOut = fault instanceof ProblemError && fault.code === "INVALID_API_KEY";
-        const told = fault instanceof Error ? fault : new Error(String(fault));
-        setSession(signedOut ? { state: "signed-out" } : { state: "failed", fault: told });
+        const signedOut = reason instanceof ProblemError && reason.code === "INVALID_API_KEY";
+        const error = reason instanceof Error ? reason : new Error(String(reason));
+        setSession(signedOut ? { state: "signed-out" } : { state: "failed", error });
       },
     );
     return () => {

@@ -7,17 +7,17 @@ import { bigCount, count, networkName, timestamp } from "./primitives.ts";
 export const upstreamHealths = ["healthy", "cordoned", "down"] as const;
 
 /** Whether an endpoint accepts connections. */
-export const doorStatuses = ["open", "closed"] as const;
+export const endpointStatuses = ["open", "closed"] as const;
 const minutesShown = 60;
 
-export const consoleDoor = z
+export const consoleEndpoint = z
   .object({
     name: z.string().meta({ example: "rpc" }),
     address: z.string().meta({ example: "http://127.0.0.1:8899/rpc" }),
     protocol: z.string().meta({ example: "JSON-RPC" }),
-    status: z.enum(doorStatuses),
+    status: z.enum(endpointStatuses),
   })
-  .meta({ id: "ConsoleDoor", description: "An endpoint of the server" });
+  .meta({ id: "ConsoleEndpoint", description: "An endpoint of the server" });
 
 export const consoleUpstream = z
   .object({
@@ -46,7 +46,7 @@ export const consoleOverview = z
     slot: count.nullable(),
     blockHeight: count.nullable(),
     transactionsPerSecond: z.number().nonnegative().nullable(),
-    doors: z.array(consoleDoor),
+    doors: z.array(consoleEndpoint),
     upstreams: z.array(consoleUpstream),
     lastHour: consoleUsage,
     account: z.object({
@@ -132,7 +132,7 @@ export const consoleSession = z
   .object({ account: z.object({ name: z.string(), tier: z.enum(platformTiers) }), expires_at: timestamp })
   .meta({ id: "ConsoleSession", description: "The signed-in account" });
 
-export type ConsoleDoor = z.infer<typeof consoleDoor>;
+export type ConsoleEndpoint = z.infer<typeof consoleEndpoint>;
 export type ConsoleUpstream = z.infer<typeof consoleUpstream>;
 export type ConsoleUsage = z.infer<typeof consoleUsage>;
 export type ConsolePrice = z.infer<typeof consolePrice>;

@@ -12,12 +12,12 @@ import { client } from "../use-overview.ts";
 
 /** One bundle from its submission to its end. */
 export function Bundle({ id }: { id: string }) {
-  const { story, fault } = useStory(id);
-  if (story === null && fault !== null) {
+  const { story, error } = useStory(id);
+  if (story === null && error !== null) {
     return (
       <div role="alert">
         <h1 className="text-2xl font-semibold">The bundle cannot be shown</h1>
-        <p className="mt-1 text-quiet">{fault}</p>
+        <p className="mt-1 text-quiet">{error}</p>
         <p className="mt-2">
           <PageLink to="/bundles">All bundles</PageLink>
         </p>
@@ -28,8 +28,8 @@ export function Bundle({ id }: { id: string }) {
   return (
     <>
       <h1 className="text-2xl font-semibold">{headline(story)}</h1>
-      <p className={`mt-1 ${fault === null ? "text-quiet" : "text-warn"}`} aria-live="polite">
-        {fault === null ? meaning(story) : `This is the last that is known: ${fault}`}
+      <p className={`mt-1 ${error === null ? "text-quiet" : "text-warn"}`} aria-live="polite">
+        {error === null ? meaning(story) : `This is the last that is known: ${error}`}
       </p>
       <p className="mt-1">
         <Copy text={story.id} />
@@ -62,12 +62,12 @@ const everyMs = 1_000;
 
 interface Shown {
   readonly story: ConsoleBundleStory | null;
-  readonly fault: string | null;
+  readonly error: string | null;
 }
 
 /** The story, asked for each second until it has ended. */
 function useStory(id: string): Shown {
-  const [shown, setShown] = useState<Shown>({ story: null, fault: null });
+  const [shown, setShown] = useState<Shown>({ story: null, error: null });
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let stopped = false;
@@ -78,13 +78,13 @@ function useStory(id: string): Shown {
       client.bundle(id).then(
         (story) => {
           if (stopped) return;
-          setShown({ story, fault: null });
+          setShown({ story, error: null });
           if (!isOver(story)) again();
         },
-        (fault: unknown) => {
+        (error: unknown) => {
           if (stopped) return;
-          setShown((before) => ({ ...before, fault: explain(fault) }));
-          if (!(fault instanceof ProblemError)) again();
+          setShown((before) => ({ ...before, error: explain(error) }));
+          if (!(error instanceof ProblemError)) again();
         },
       );
     };

@@ -12,12 +12,12 @@ import { client } from "../use-overview.ts";
 
 /** What became of the account's bundles, and the market that they are in. */
 export function Bundles() {
-  const { bundles, live, fault } = useBundles();
-  if (fault !== null) {
+  const { bundles, live, error } = useBundles();
+  if (error !== null) {
     return (
       <div role="alert">
         <h1 className="text-2xl font-semibold">Bundles cannot be read</h1>
-        <p className="mt-1 text-quiet">{fault}</p>
+        <p className="mt-1 text-quiet">{error}</p>
       </div>
     );
   }
@@ -53,17 +53,17 @@ export function Bundles() {
 interface Shown {
   readonly bundles: ConsoleBundles | null;
   readonly live: boolean;
-  readonly fault: string | null;
+  readonly error: string | null;
 }
 
 /** The bundles, kept live while the page is shown. */
 function useBundles(): Shown {
-  const [state, setState] = useState<Shown>({ bundles: null, live: false, fault: null });
+  const [state, setState] = useState<Shown>({ bundles: null, live: false, error: null });
   useEffect(() => {
     let stopped = false;
     let stopLive = (): void => {};
     const show = (bundles: ConsoleBundles): void => {
-      if (!stopped) setState({ bundles, live: true, fault: null });
+      if (!stopped) setState({ bundles, live: true, error: null });
     };
     client.bundles().then(
       (bundles) => {
@@ -71,7 +71,7 @@ function useBundles(): Shown {
         const lost = (): void => setState((before) => ({ ...before, live: false }));
         if (!stopped) stopLive = client.liveBundles(show, lost);
       },
-      (fault: unknown) => stopped || setState({ bundles: null, live: false, fault: explain(fault) }),
+      (error: unknown) => stopped || setState({ bundles: null, live: false, error: explain(error) }),
     );
     return () => {
       stopped = true;

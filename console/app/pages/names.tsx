@@ -20,7 +20,7 @@ export function Names() {
     if (input === "") return;
     client.name(input).then(
       (found) => stale || setAnswer(found),
-      (fault: unknown) => stale || setAnswer(explain(fault)),
+      (error: unknown) => stale || setAnswer(explain(error)),
     );
     return () => {
       stale = true;
@@ -91,7 +91,7 @@ function Answer({ answer }: { answer: ConsoleName }) {
       </dl>
       {answer.ownerOnCurve === false && (
         <p role="alert" className="mt-3 text-warn">
-          Nobody can sign for this owner: it is no wallet, and what is sent to it does not come back.
+          No key for this owner can exist: it is not a wallet, and what is sent to it cannot be sent back.
         </p>
       )}
     </>
@@ -108,7 +108,7 @@ function headline(input: string, answer: ConsoleName | string | null): string {
     case "domain":
       return `${shorten(answer.owner ?? "")} is ${answer.name}`;
     case "absent":
-      return answer.owner === null ? "Nobody has registered this name" : "No domain leads to this address";
+      return answer.owner === null ? "This name is not registered" : "No domain leads to this address";
     case "refused":
       return "This is no name";
     case "unavailable":

@@ -1,4 +1,4 @@
-import type { ConsoleDoor, ConsoleOverview, ConsoleUpstream } from "@sluice/sdk";
+import type { ConsoleEndpoint, ConsoleOverview, ConsoleUpstream } from "@sluice/sdk";
 import { useEffect, useState } from "react";
 import { ago, compact, duration, exact, plural } from "../figures.ts";
 import { Copy } from "../parts/copy.tsx";
@@ -9,18 +9,18 @@ import { Section } from "../parts/section.tsx";
 
 const nearSlots = 2;
 
-const doorColumns: readonly Column<ConsoleDoor>[] = [
-  { name: "Door", value: (door) => door.name },
+const endpointColumns: readonly Column<ConsoleEndpoint>[] = [
+  { name: "Endpoint", value: (endpoint) => endpoint.name },
   {
     name: "Address",
-    value: (door) => door.address,
-    cell: (door) => <Copy text={door.address} />,
+    value: (endpoint) => endpoint.address,
+    cell: (endpoint) => <Copy text={endpoint.address} />,
   },
-  { name: "Speaks", value: (door) => door.protocol },
+  { name: "Protocol", value: (endpoint) => endpoint.protocol },
   {
     name: "State",
-    value: (door) => door.status,
-    cell: (door) => <State good={door.status === "open"}>{door.status}</State>,
+    value: (endpoint) => endpoint.status,
+    cell: (endpoint) => <State good={endpoint.status === "open"}>{endpoint.status}</State>,
   },
 ];
 
@@ -66,7 +66,7 @@ export function Overview({ overview, receivedAt, live }: Props) {
       <h1 className="text-2xl leading-tight font-semibold">{headline(overview)}</h1>
       <p className={`mt-1 text-sm ${stale ? "text-warn" : "text-quiet"}`} aria-live="polite">
         {stale ? (
-          `The server has not been heard since ${ago(now - receivedAt)}; trying again.`
+          `No answer from the server since ${ago(now - receivedAt)}; trying again.`
         ) : (
           <Standing overview={overview} />
         )}
@@ -83,8 +83,13 @@ export function Overview({ overview, receivedAt, live }: Props) {
         )}
       </Section>
       <Nodes upstreams={overview.upstreams} />
-      <Section title="Doors">
-        <DataTable caption="Doors" columns={doorColumns} rows={overview.doors} id={(door) => door.name} />
+      <Section title="Endpoints">
+        <DataTable
+          caption="Endpoints"
+          columns={endpointColumns}
+          rows={overview.doors}
+          id={(endpoint) => endpoint.name}
+        />
       </Section>
       <Account account={overview.account} />
       <footer className="mt-8 flex flex-wrap gap-x-6 gap-y-1 border-t border-hairline pt-3 text-xs text-quiet">
@@ -179,10 +184,10 @@ function headline(overview: ConsoleOverview): string {
 }
 
 function Standing({ overview }: { overview: ConsoleOverview }) {
-  const open = overview.doors.filter((door) => door.status === "open").length;
+  const open = overview.doors.filter((endpoint) => endpoint.status === "open").length;
   return (
     <>
-      {plural(open, "door")} open; {plural(overview.lastHour.requests, "request")} in the last hour,{" "}
+      {plural(open, "endpoint")} open; {plural(overview.lastHour.requests, "request")} in the last hour,{" "}
       {overview.lastHour.errors === 0 ? "none failed" : `${exact(overview.lastHour.errors)} failed`}.
     </>
   );
@@ -204,7 +209,7 @@ function Unit({ value, unit }: { value: number | null; unit: string }) {
 
 /** An empty page teaches the call that fills it. */
 function FirstCall({ overview }: { overview: ConsoleOverview }) {
-  const rpc = overview.doors.find((door) => door.name === "rpc")?.address ?? `${location.origin}/rpc`;
+  const rpc = overview.doors.find((endpoint) => endpoint.name === "rpc")?.address ?? `${location.origin}/rpc`;
   const command = `curl ${rpc} -H "X-API-Key: $KEY" -H 'Content-Type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'`;
   return (
     <div className="mt-3 text-quiet">

@@ -10,12 +10,12 @@ import { client } from "../use-overview.ts";
 
 /** What every symbol is worth, how sure that is, and who says so. */
 export function Prices() {
-  const { prices, live, fault } = usePrices();
-  if (fault !== null) {
+  const { prices, live, error } = usePrices();
+  if (error !== null) {
     return (
       <div role="alert">
         <h1 className="text-2xl font-semibold">Prices cannot be read</h1>
-        <p className="mt-1 text-quiet">{fault}</p>
+        <p className="mt-1 text-quiet">{error}</p>
       </div>
     );
   }
@@ -52,17 +52,17 @@ export function Prices() {
 }
 
 /** The prices, kept live while the page is shown. */
-function usePrices(): { prices: ConsolePrices | null; live: boolean; fault: string | null } {
-  const [state, setState] = useState<{ prices: ConsolePrices | null; live: boolean; fault: string | null }>({
+function usePrices(): { prices: ConsolePrices | null; live: boolean; error: string | null } {
+  const [state, setState] = useState<{ prices: ConsolePrices | null; live: boolean; error: string | null }>({
     prices: null,
     live: false,
-    fault: null,
+    error: null,
   });
   useEffect(() => {
     let stopped = false;
     let stopLive = (): void => {};
     const show = (prices: ConsolePrices): void => {
-      if (!stopped) setState({ prices, live: true, fault: null });
+      if (!stopped) setState({ prices, live: true, error: null });
     };
     client.prices().then(
       (prices) => {
@@ -70,7 +70,7 @@ function usePrices(): { prices: ConsolePrices | null; live: boolean; fault: stri
         const lost = (): void => setState((before) => ({ ...before, live: false }));
         if (!stopped) stopLive = client.livePrices(show, lost);
       },
-      (fault: unknown) => stopped || setState({ prices: null, live: false, fault: explain(fault) }),
+      (error: unknown) => stopped || setState({ prices: null, live: false, error: explain(error) }),
     );
     return () => {
       stopped = true;

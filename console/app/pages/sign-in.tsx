@@ -4,16 +4,17 @@ import { client } from "../use-overview.ts";
 
 export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
   const [key, setKey] = useState("");
-  const [fault, setFault] = useState<string | null>(null);
+  const [error, setError] = useState<string | null>(null);
   const id = useId();
   const submit = async (event: React.FormEvent): Promise<void> => {
     event.preventDefault();
     try {
       await client.signIn(key.trim());
       onSignedIn();
-    } catch (caught) {
-      const told = caught instanceof ProblemError && caught.requestId !== null ? ` (request ${caught.requestId})` : "";
-      setFault(caught instanceof Error ? `${caught.message}${told}` : "The server cannot be reached");
+    } catch (error) {
+      const reference =
+        error instanceof ProblemError && error.requestId !== null ? ` (request ${error.requestId})` : "";
+      setError(error instanceof Error ? `${error.message}${reference}` : "The server cannot be reached");
     }
   };
   return (
@@ -33,14 +34,14 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
         spellCheck={false}
         required
         value={key}
-        aria-invalid={fault !== null}
-        aria-describedby={fault === null ? undefined : `${id}-fault`}
+        aria-invalid={error !== null}
+        aria-describedby={error === null ? undefined : `${id}-error`}
         onChange={(event) => setKey(event.target.value)}
         className="mt-1 w-full rounded-sm border border-hairline bg-raised px-3 py-2 font-mono"
       />
-      {fault !== null && (
-        <p id={`${id}-fault`} role="alert" className="mt-2 text-bad">
-          {fault}
+      {error !== null && (
+        <p id={`${id}-error`} role="alert" className="mt-2 text-bad">
+          {error}
         </p>
       )}
       <button type="submit" className="mt-4 rounded-sm bg-accent px-4 py-2 font-medium text-accent-ink">

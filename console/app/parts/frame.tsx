@@ -6,14 +6,14 @@ import { Palette } from "./palette.tsx";
 
 interface Props {
   readonly children: React.ReactNode;
-  readonly doors: readonly { readonly name: string; readonly address: string }[];
-  /** Shown with the account; absent when nobody is signed in. */
+  readonly endpoints: readonly { readonly name: string; readonly address: string }[];
+  /** Shown with the account; absent without a session. */
   readonly account: string | null;
   readonly onSignedOut: () => void;
 }
 
 /** What all pages live in: the rail, the palette, and the way out. */
-export function Frame({ children, doors, account, onSignedOut }: Props) {
+export function Frame({ children, endpoints, account, onSignedOut }: Props) {
   const [finding, setFinding] = useState(false);
   const [theme, setTheme] = useState(storedTheme());
   useEffect(() => {
@@ -27,12 +27,12 @@ export function Frame({ children, doors, account, onSignedOut }: Props) {
   }, []);
   const extra = useMemo(
     () =>
-      doors.map((door) => ({
-        name: `${door.name}: copy ${door.address}`,
-        kind: "door",
-        run: () => void navigator.clipboard.writeText(door.address),
+      endpoints.map((endpoint) => ({
+        name: `${endpoint.name}: copy ${endpoint.address}`,
+        kind: "endpoint",
+        run: () => void navigator.clipboard.writeText(endpoint.address),
       })),
-    [doors],
+    [endpoints],
   );
   const turn = (): void => {
     const next = nextTheme(theme);

@@ -48,8 +48,8 @@ export function Palette({ open, onClose, extra }: { open: boolean; onClose: () =
         aria-expanded="true"
         aria-controls={listId}
         aria-activedescendant={entries.length > 0 ? `${listId}-${chosen}` : undefined}
-        aria-label="Find pages, doors and error codes"
-        placeholder="Find pages, doors, error codes"
+        aria-label="Find pages, endpoints and error codes"
+        placeholder="Find pages, endpoints, error codes"
         value={query}
         onChange={(event) => {
           setQuery(event.target.value);

@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type {
-  ConsoleDoor,
+  ConsoleEndpoint,
   ConsoleOverview,
   ConsolePrices,
   ConsoleUpstream,
@@ -25,7 +25,7 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   readonly clock: Clock;
   readonly requestId: () => string;
   readonly log: { error(fields: object, message: string): void };
-  readonly doors: () => readonly ConsoleDoor[];
+  readonly doors: () => readonly ConsoleEndpoint[];
   readonly upstreams: () => readonly ConsoleUpstream[];
   /** Asks a node of the default network, uncharged; rejects when none answers. */
   readonly chainPosition: () => Promise<ChainPosition>;

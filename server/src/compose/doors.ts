@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/contract/errors";
-import type { ConsoleDoor, HealthRecord } from "@sluice/contract/schemas";
+import type { ConsoleEndpoint, HealthRecord } from "@sluice/contract/schemas";
 import type { Clock } from "@sluice/lib";
 import { type ConsolePages, createConsole } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
@@ -122,7 +122,7 @@ export function wireConsole(
               story: (viewer, id) => consoleBundleStory(requireActive(engine), viewer, { id, nowMs: clock.now() }),
             },
       access: gateway.access.on(config.networkDefault),
-      doors: (): ConsoleDoor[] =>
+      doors: (): ConsoleEndpoint[] =>
         parts.doors.map(({ name, url, protocol }) => ({ name, address: url, protocol, status: "open" })),
       upstreams: () => consoleUpstreams(gateway.upstreams),
       chainPosition: () => chainPosition(gateway.upstreams, config.networkDefault),
