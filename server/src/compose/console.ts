@@ -38,14 +38,16 @@ const tenth = (value: number): number => Math.round(value * 10) / 10;
 
 /** The oracle's prices and sources in the console's form; figures that are only shown are rounded. */
 export function consolePrices(
-  oracle: Pick<Oracle, "board" | "sources">,
+  oracle: Pick<Oracle, "summary" | "sources">,
   about: { readonly origin: ConsolePrices["origin"]; readonly door: string; readonly nowMs: number },
 ): ConsolePrices {
   const timeOf = (atMs: number | null): string | null => (atMs === null ? null : new Date(atMs).toISOString());
   return {
     origin: about.origin,
     door: about.door,
-    prices: oracle.board().map(({ atMs, lastHour, ...row }) => ({ ...row, at: timeOf(atMs), lastHour: [...lastHour] })),
+    prices: oracle
+      .summary()
+      .map(({ atMs, lastHour, ...row }) => ({ ...row, at: timeOf(atMs), lastHour: [...lastHour] })),
     sources: oracle.sources().map(({ id, status, uptime24h, responseMs, requests24h }) => ({
       name: oracleSources[id].name,
       status,

@@ -1,10 +1,10 @@
 import { oracleSymbols } from "@sluice/contract/oracle";
 import { type Decimal, formatDecimal } from "./decimal.ts";
-import type { PriceBook } from "./price-book.ts";
+import type { PriceStore } from "./price-book.ts";
 import type { DayWindow } from "./store/day-window.ts";
 
 /** One symbol as people look at it; numbers are for showing, the exact price is the text. */
-export interface BoardRow {
+export interface PriceSummary {
   readonly symbol: string;
   /** US dollars, all digits; null while there is no price. */
   readonly price: string | null;
@@ -23,8 +23,8 @@ const minutesShown = 60;
 const shown = (value: Decimal | null): number | null => (value === null ? null : Number(formatDecimal(value)));
 
 /** All symbols with the newest that is known of each. */
-export function board(book: PriceBook, day: DayWindow): BoardRow[] {
-  return oracleSymbols.map((symbol): BoardRow => {
+export function summarisePrices(book: PriceStore, day: DayWindow): PriceSummary[] {
+  return oracleSymbols.map((symbol): PriceSummary => {
     const served = book.served(symbol, 1);
     const lastHour = day.closes(symbol, minutesShown).map((close) => Number(formatDecimal(close)));
     if (served.kind === "none") {

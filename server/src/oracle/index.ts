@@ -3,8 +3,8 @@
  * their place), whose ticks become rounds that enough of them agree on; rounds feed both variants of the HTTP interface,
  * the stream, the ledger, and whoever in the platform asks for a value in dollars. compose binds its doors to port 7450.
  */
-export { serialiseRound } from "./aggregate/serialise.ts";
-export type { BoardRow } from "./board.ts";
+export { serialiseRound } from "./aggregate/inputs.ts";
+export type { PriceSummary } from "./board.ts";
 export { type Decimal, decimal, formatDecimal } from "./decimal.ts";
 export {
   createOracleEvents,

@@ -4,7 +4,7 @@ import type { Access } from "../access/index.ts";
 import type { Allowance } from "../credits/index.ts";
 import type { AggregateOptions } from "./aggregate/options.ts";
 import { RoundEngine } from "./aggregate/round-engine.ts";
-import { type BoardRow, board } from "./board.ts";
+import { type PriceSummary, summarisePrices } from "./board.ts";
 import type { Decimal } from "./decimal.ts";
 import type { OracleEvents } from "./events.ts";
 import type { Variant } from "./http/failure.ts";
@@ -15,7 +15,7 @@ import type { OracleServices } from "./http/services.ts";
 import { streamRoute, v1Routes } from "./http/v1-routes.ts";
 import { meanConfidence, v2Routes } from "./http/v2-routes.ts";
 import type { OracleLedger, SourceState } from "./interfaces.ts";
-import { PriceBook } from "./price-book.ts";
+import { PriceStore } from "./price-book.ts";
 import type { Round } from "./round.ts";
 import { sourceCadenceMs } from "./sources/index.ts";
 import { DayWindow } from "./store/day-window.ts";
@@ -71,7 +71,7 @@ export interface Oracle extends AsyncDisposable {
   usd(symbol: OracleSymbol): UsdPrice | null;
   sources(): readonly SourceState[];
   /** All symbols as people look at them. */
-  board(): readonly BoardRow[];
+  summary(): readonly PriceSummary[];
 }
 
 /** What rounds are made by, for whoever makes them again from a log. */
@@ -84,7 +84,7 @@ export function createOracle(options: OracleOptions, dependencies: OracleDepende
 class RunningOracle implements Oracle {
   readonly #dependencies: OracleDependencies;
   readonly #startedAtMs: number;
-  readonly #book: PriceBook;
+  readonly #book: PriceStore;
   readonly #day = new DayWindow();
   readonly #recorder: Recorder;
   readonly #engine: RoundEngine;
@@ -101,7 +101,7 @@ class RunningOracle implements Oracle {
     const { clock, access, allowances, ledger, requestId, events } = dependencies;
     this.#dependencies = dependencies;
     this.#startedAtMs = clock.monotonic();
-    this.#book = new PriceBook({ clock });
+    this.#book = new PriceStore({ clock });
     this.#recorder = new Recorder(
       { ...(options.writeMs === undefined ? {} : { writeMs: options.writeMs }) },
       { ledger, dropped: (table, rows) => events.rowsDropped(table, rows) },
@@ -138,8 +138,8 @@ class RunningOracle implements Oracle {
     return this.#feed?.states() ?? [];
   }
 
-  board(): readonly BoardRow[] {
-    return board(this.#book, this.#day);
+  summary(): readonly PriceSummary[] {
+    return summarisePrices(this.#book, this.#day);
   }
 
   /** Sources come after the last day: minutes are taken in the order of time. */

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import { PriceBook } from "./price-book.ts";
+import { PriceStore } from "./price-book.ts";
 import { priced } from "./testing/rounds.ts";
 
 test("a window that begins with a new round serves the one that stood before it, whether or not anybody asked", () => {
   const clock = new ManualClock(600_000);
-  const book = new PriceBook({ clock });
+  const book = new PriceStore({ clock });
   const say = (price: string) => book.accept(priced({ atMs: clock.now(), price }));
   const seen = (seconds: number) => {
     const served = book.served("BTC", seconds);

@@ -46,7 +46,7 @@ const newestSeconds = 1;
  * from the full minute on; within one window a tier is served the round that stood at its beginning. Memory is one round
  * for each symbol and frequency.
  */
-export class PriceBook {
+export class PriceStore {
   readonly #entries = new Map<string, Entry>();
   readonly #clock: { now(): number; monotonic(): number };
 

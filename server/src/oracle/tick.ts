@@ -14,7 +14,7 @@ export const sourceIds = [
 ] as const;
 export type SourceId = (typeof sourceIds)[number];
 
-export type Quote = "USD" | "USDT" | "USDC";
+export type QuoteCurrency = "USD" | "USDT" | "USDC";
 
 /** What one source says of one market at one moment, in our units whatever the source's are. */
 export interface Tick {
@@ -22,7 +22,7 @@ export interface Tick {
   /** The symbol that is priced: "BTC". */
   readonly base: string;
   /** In what it is priced. */
-  readonly quote: Quote;
+  readonly quote: QuoteCurrency;
   /** Last trade, held within the best bid and ask where both are known. Above zero. */
   readonly price: Decimal;
   readonly bid: Decimal | null;

@@ -5,10 +5,10 @@ const jumpMax = decimal("0.25");
 /** Of the square of the growth with time, per minute. */
 const growthPerMinute = decimal("0.0075");
 const agreeingRounds = 3;
-/** Rounds nearer to each other than this count as one, since a burst of ticks makes many rounds of one opinion. */
+/** Rounds closer in time than this count as one, because a burst of ticks gives many rounds of one opinion. */
 const roundMsMin = 1_000;
 
-/** The largest jump that passes at once, so long after the last good price; it grows as a price's own spread does. */
+/** The largest jump that passes at once, `sinceMs` after the last good price; it grows as a price's own spread does. */
 export function jumpLimit(sinceMs: number): Decimal {
   const minutes = ((BigInt(Math.max(0, sinceMs)) * unit) / 60_000n) as Decimal;
   const limit = multiply(jumpBase, (unit + squareRoot(multiply(growthPerMinute, minutes))) as Decimal);
@@ -25,7 +25,7 @@ export interface LastGood {
 export class Breaker {
   #held: { price: Decimal; rounds: number; countedAtMs: number } | null = null;
 
-  /** Whether `price` passes. `reach` is the share within which two rounds say the same. */
+  /** Whether `price` passes. `reach` is the share within which two rounds agree. */
   passes(price: Decimal, atMs: number, last: LastGood | null, reach: Decimal): boolean {
     if (last === null || share(price, last.price) <= jumpLimit(atMs - last.atMs)) {
       this.#held = null;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import type { Round } from "../round.ts";
-import type { Input } from "./input.ts";
+import type { Input } from "./inputs.ts";
+import { serialiseRound } from "./inputs.ts";
 import { RoundEngine } from "./round-engine.ts";
-import { serialiseRound } from "./serialise.ts";
 import { replay } from "./testing/replay.ts";
 import { startMs, tickOf, ticksOf } from "./testing/ticks.ts";
 

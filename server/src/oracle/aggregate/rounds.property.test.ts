@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { type Random, seededRandom } from "@sluice/lib";
 import { type Decimal, decimal } from "../decimal.ts";
 import type { PricedRound, Round } from "../round.ts";
-import { type Quote, type SourceId, sourceIds, type Tick } from "../tick.ts";
+import { type QuoteCurrency, type SourceId, sourceIds, type Tick } from "../tick.ts";
 import { Aggregator } from "./aggregator.ts";
-import type { Input } from "./input.ts";
-import { serialiseInput, serialiseRound } from "./serialise.ts";
+import type { Input } from "./inputs.ts";
+import { serialiseInput, serialiseRound } from "./inputs.ts";
 import { replay } from "./testing/replay.ts";
 import { fromNumber, startMs, Table, tickOf, toNumber } from "./testing/ticks.ts";
 import { originCap, weightsOf } from "./weights.ts";
@@ -165,7 +165,7 @@ function log(random: Random, length: number): Input[] {
     const half = (price / 2_000n) as Decimal;
     const tick = tickOf(pick<SourceId>(random, sourceIds), price, {
       base,
-      quote: pick<Quote>(random, ["USD", "USD", "USDT", "USDC"]),
+      quote: pick<QuoteCurrency>(random, ["USD", "USD", "USDT", "USDC"]),
       bid: random.next() < 0.5 ? ((price - half) as Decimal) : null,
       ask: random.next() < 0.5 ? ((price + half) as Decimal) : null,
       open24h: random.next() < 0.5 ? fromNumber(level) : null,

@@ -2,18 +2,16 @@ import { type Decimal, divide, multiply, unit } from "../decimal.ts";
 import type { PricedRound, RefusalReason, RefusedRound, Round } from "../round.ts";
 import { bandOf, confidenceOf, differenceBand, type SharedErrors } from "./band.ts";
 import { Breaker } from "./breaker.ts";
-import type { Hearing, Indexes } from "./hearing.ts";
 import { Movement } from "./movement.ts";
 import { reachOf, sourcesMin, stablecoins } from "./options.ts";
 import { quorumOf, widenedReach } from "./quorum.ts";
-import type { Voice, Vote } from "./voice.ts";
-import { sortedByValue, type Weighted, weightedMedian } from "./weighted.ts";
-import { weightsOf } from "./weights.ts";
+import type { Indexes, Quote, QuoteSet, WeightedQuote } from "./quotes.ts";
+import { sortedByValue, type Weighted, weightedMedian, weightsOf } from "./weights.ts";
 
-/** No source's volume counts for more than this many times the median one: units mixed up print far more. */
+/** A source's volume counts at most this many times the median one: a volume in the wrong unit is far larger. */
 const volumeMedians = 100n;
 
-/** The rounds of one symbol, and what the next one needs to know of those before. */
+/** Computes the rounds of one symbol and keeps the state that the next one needs. */
 export class SymbolRounds {
   readonly symbol: string;
   readonly reach: Decimal;
@@ -35,118 +33,125 @@ export class SymbolRounds {
     return this.#lastGood;
   }
 
-  make(hearing: Hearing, indexes: Indexes, atMs: number): Round {
-    const round = this.#judge(hearing, indexes, atMs);
+  make(set: QuoteSet, indexes: Indexes, atMs: number): Round {
+    const round = this.#evaluate(set, indexes, atMs);
     this.#latest = round;
     if (round.kind === "price") this.#lastGood = round;
     else if (round.reason !== "breaker") this.#breaker.interrupt();
     return round;
   }
 
-  #judge(hearing: Hearing, indexes: Indexes, atMs: number): Round {
-    const { voices, unconverted } = hearing;
+  #evaluate(set: QuoteSet, indexes: Indexes, atMs: number): Round {
+    const { quotes, unconverted } = set;
     const refused = (reason: RefusalReason): RefusedRound => ({
       kind: "refused",
       symbol: this.symbol,
       atMs,
       reason,
-      sources: hearing.fresh,
+      sources: set.fresh,
     });
     const needed = sourcesMin(this.symbol);
-    if (voices.length < needed) {
-      return refused(voices.length + unconverted >= needed ? "depeg" : "too-few-sources");
+    if (quotes.length < needed) {
+      return refused(quotes.length + unconverted >= needed ? "depeg" : "too-few-sources");
     }
-    const bySource = votesOf(voices);
-    const votes = bySource.toSorted(byPrice);
-    const reach = widenedReach(votes, this.reach);
-    const quorum = quorumOf(votes, reach, this.#lastGood, atMs);
+    const bySource = weightQuotes(quotes);
+    const weighted = bySource.toSorted(byPrice);
+    const reach = widenedReach(weighted, this.reach);
+    const quorum = quorumOf(weighted, reach, this.#lastGood, atMs);
     if (quorum !== "agreed") return refused(quorum);
-    const price = weightedMedian(votes);
+    const price = weightedMedian(weighted);
     if (!this.#breaker.passes(price, atMs, this.#lastGood, reach)) return refused("breaker");
-    return this.#priced(price, votes, bySource, indexes, atMs);
+    return this.#priced(price, weighted, bySource, indexes, atMs);
   }
 
-  #priced(price: Decimal, votes: Vote[], bySource: Vote[], indexes: Indexes, atMs: number): PricedRound {
+  #priced(
+    price: Decimal,
+    weighted: WeightedQuote[],
+    bySource: WeightedQuote[],
+    indexes: Indexes,
+    atMs: number,
+  ): PricedRound {
     const shared: SharedErrors = {
-      index: indexError(votes, indexes),
-      movement: this.#movement.sharedVariance(votes, atMs),
-      spread: medianOf(votes, (voice) => voice.spread),
+      index: indexError(weighted, indexes),
+      movement: this.#movement.sharedVariance(weighted, atMs),
+      spread: medianOf(weighted, (quote) => quote.spread),
     };
-    const band = bandOf(votes, price, shared);
-    this.#movement.learn(price, differenceBand(votes), atMs);
+    const band = bandOf(weighted, price, shared);
+    this.#movement.learn(price, differenceBand(weighted), atMs);
     return {
       kind: "price",
       symbol: this.symbol,
       atMs,
       price,
-      confidence: confidenceOf(votes, price, shared, freshnessOf(votes, atMs)),
+      confidence: confidenceOf(weighted, price, shared, freshnessOf(weighted, atMs)),
       band,
-      sources: bySource.map(({ voice, weight }) => ({
-        source: voice.source,
-        price: voice.price,
+      sources: bySource.map(({ quote, weight }) => ({
+        source: quote.source,
+        price: quote.price,
         weight,
-        asOfMs: voice.asOfMs,
+        asOfMs: quote.asOfMs,
       })),
-      volume24h: volumeOf(votes),
-      change24h: medianOf(votes, (voice) => voice.change),
+      volume24h: volumeOf(weighted),
+      change24h: medianOf(weighted, (quote) => quote.change),
       high24h: noLess(
-        medianOf(votes, (voice) => voice.high),
+        medianOf(weighted, (quote) => quote.high),
         price,
       ),
       low24h: noMore(
-        medianOf(votes, (voice) => voice.low),
+        medianOf(weighted, (quote) => quote.low),
         price,
       ),
     };
   }
 }
 
-function votesOf(voices: readonly Voice[]): Vote[] {
-  const weights = weightsOf(voices.map((voice) => voice.volume));
-  return voices.map((voice, index) => ({
-    voice,
+function weightQuotes(quotes: readonly Quote[]): WeightedQuote[] {
+  const weights = weightsOf(quotes.map((quote) => quote.volume));
+  return quotes.map((quote, index) => ({
+    quote,
     weight: weights[index] ?? (0n as Decimal),
-    value: voice.price,
+    value: quote.price,
   }));
 }
 
-const byPrice = (left: Vote, right: Vote): number => (left.value < right.value ? -1 : left.value > right.value ? 1 : 0);
+const byPrice = (left: WeightedQuote, right: WeightedQuote): number =>
+  left.value < right.value ? -1 : left.value > right.value ? 1 : 0;
 
-/** The indexes' own bands, as shares of the price, in the measure in which they converted. */
-function indexError(votes: readonly Vote[], indexes: Indexes): Decimal {
+/** The bands of the indexes, as shares of the price, by the weight of the quotes that they converted. */
+function indexError(weighted: readonly WeightedQuote[], indexes: Indexes): Decimal {
   let error = 0n;
   for (const coin of stablecoins) {
     const index = indexes[coin];
     if (index.state === "unsure") continue;
     let weight = 0n;
-    for (const vote of votes) if (vote.voice.through === coin) weight += vote.weight;
+    for (const each of weighted) if (each.quote.through === coin) weight += each.weight;
     if (weight > 0n) error += multiply(weight as Decimal, divide(index.band, index.price));
   }
   return error as Decimal;
 }
 
-/** 1 for what was said just now, one half for what is at its limit, by weight. */
-function freshnessOf(votes: readonly Vote[], atMs: number): Decimal {
+/** 1 for quotes of this moment, one half for quotes at their stale limit, by weight. */
+function freshnessOf(weighted: readonly WeightedQuote[], atMs: number): Decimal {
   let lost = 0n;
-  for (const { voice, weight } of votes) {
-    const age = Math.min(Math.max(0, atMs - voice.asOfMs), voice.staleMs);
-    lost += (weight * BigInt(age)) / BigInt(2 * voice.staleMs);
+  for (const { quote, weight } of weighted) {
+    const age = Math.min(Math.max(0, atMs - quote.asOfMs), quote.staleMs);
+    lost += (weight * BigInt(age)) / BigInt(2 * quote.staleMs);
   }
   return (unit - lost) as Decimal;
 }
 
-/** The weighted median of a figure over those who know it; null when none does. */
-function medianOf(votes: readonly Vote[], figure: (voice: Voice) => Decimal | null): Decimal | null {
+/** The weighted median of a figure over the quotes that have it; null when none has. */
+function medianOf(weighted: readonly WeightedQuote[], figure: (quote: Quote) => Decimal | null): Decimal | null {
   const known: Weighted[] = [];
-  for (const { voice, weight } of votes) {
-    const value = figure(voice);
+  for (const { quote, weight } of weighted) {
+    const value = figure(quote);
     if (value !== null && weight > 0n) known.push({ value, weight });
   }
   return known.length === 0 ? null : weightedMedian(sortedByValue(known));
 }
 
-function volumeOf(votes: readonly Vote[]): Decimal {
-  const volumes = votes.flatMap(({ voice }) => (voice.volume === null ? [] : [voice.volume]));
+function volumeOf(weighted: readonly WeightedQuote[]): Decimal {
+  const volumes = weighted.flatMap(({ quote }) => (quote.volume === null ? [] : [quote.volume]));
   const ordered = volumes.toSorted((left, right) => (left < right ? -1 : left > right ? 1 : 0));
   const limit = (ordered[(ordered.length - 1) >> 1] ?? 0n) * volumeMedians;
   let sum = 0n;

@@ -1,6 +1,6 @@
 import { type OracleSymbol, oraclePair } from "@sluice/contract/oracle";
 import { jsonText, WrittenJson } from "../json.ts";
-import type { NoPrice, PriceBook, Served } from "../price-book.ts";
+import type { NoPrice, PriceStore, Served } from "../price-book.ts";
 import { isoTime, type Quotation } from "../price-record.ts";
 import { OracleFailure } from "./failure.ts";
 import type { OracleRequest, Outcome } from "./route.ts";
@@ -25,7 +25,7 @@ export function unavailable(none: NoPrice, request: Pick<OracleRequest, "variant
 }
 
 /** The record of one symbol in the form of the variant. */
-export function onePrice(book: PriceBook, request: OracleRequest, symbol: OracleSymbol): Outcome {
+export function onePrice(book: PriceStore, request: OracleRequest, symbol: OracleSymbol): Outcome {
   const served = book.served(symbol, request.terms.updateFrequencySeconds);
   if (served.kind === "none") return unavailable(served, request);
   return textOf(served.quotation, request);
@@ -42,7 +42,7 @@ export interface SeveralPrices {
 }
 
 export function severalPrices(
-  book: PriceBook,
+  book: PriceStore,
   request: OracleRequest,
   symbols: readonly OracleSymbol[],
 ): SeveralPrices {

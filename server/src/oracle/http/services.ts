@@ -2,7 +2,7 @@ import type { OracleSourceId, OracleSourceInfo, OracleSymbol } from "@sluice/con
 import type { Allowance } from "../../credits/index.ts";
 import type { Decimal } from "../decimal.ts";
 import type { SourceState } from "../interfaces.ts";
-import type { PriceBook } from "../price-book.ts";
+import type { PriceStore } from "../price-book.ts";
 import type { Bar, PricePoint } from "../store/history.ts";
 import type { Variant } from "./failure.ts";
 import type { RequestStats } from "./request-stats.ts";
@@ -15,7 +15,7 @@ export interface Feeds {
 
 /** What routes answer from. */
 export interface OracleServices {
-  readonly book: PriceBook;
+  readonly book: PriceStore;
   readonly history: {
     points(symbol: OracleSymbol, spanMs: number, limit: number): Promise<readonly PricePoint[]>;
     bars(symbol: OracleSymbol, minutes: number, limit: number): Promise<readonly Bar[]>;

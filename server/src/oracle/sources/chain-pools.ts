@@ -2,7 +2,7 @@ import type { Clock } from "@sluice/lib";
 import { decodeTokenAccount } from "@sluice/wire/accounts/token";
 import { programs } from "@sluice/wire/programs";
 import type { Decimal } from "../decimal.ts";
-import type { Quote, Tick } from "../tick.ts";
+import type { QuoteCurrency, Tick } from "../tick.ts";
 import type { Market } from "./exchange.ts";
 import { PoolPrice } from "./pool-price.ts";
 import type { SourceEvents } from "./source-events.ts";
@@ -12,7 +12,7 @@ import { SourceRecord } from "./source-record.ts";
 /** One pool: two token accounts that it holds its reserves in. Of the program that trades with them nothing is needed. */
 export interface PoolOptions {
   readonly base: string;
-  readonly quote: Quote;
+  readonly quote: QuoteCurrency;
   readonly baseVault: string;
   readonly quoteVault: string;
   /** The mints that the vaults must be of: an address that was mixed up is noticed. */

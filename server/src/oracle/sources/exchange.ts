@@ -1,10 +1,10 @@
-import type { Quote, SourceId } from "../tick.ts";
+import type { QuoteCurrency, SourceId } from "../tick.ts";
 import type { DropReason, Heartbeat, Row } from "./row.ts";
 
 /** One market of one exchange. */
 export interface Market {
   readonly base: string;
-  readonly quote: Quote;
+  readonly quote: QuoteCurrency;
   /** What requests call it. */
   readonly name: string;
   /** What the stream calls it. */

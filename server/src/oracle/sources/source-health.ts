@@ -1,4 +1,4 @@
-import type { Quote, SourceId } from "../tick.ts";
+import type { QuoteCurrency, SourceId } from "../tick.ts";
 import type { DropReason } from "./row.ts";
 
 /** `active`: prices by the preferred way; `degraded`: some, or by the second way; `down`: none; `disabled`: not asked. */
@@ -7,7 +7,7 @@ export type SourceStatus = (typeof sourceStatuses)[number];
 
 export interface MarketHealth {
   readonly base: string;
-  readonly quote: Quote;
+  readonly quote: QuoteCurrency;
   /** The name that the source gives it. */
   readonly name: string;
   /** `absent` is a market that the source says it does not have. */

@@ -8,7 +8,7 @@ import type { Heartbeat, Row } from "./row.ts";
 import type { SourceEvents } from "./source-events.ts";
 import type { SourceHealth } from "./source-health.ts";
 import { SourceRecord } from "./source-record.ts";
-import { StreamKeeper } from "./stream-keeper.ts";
+import { StreamSupervisor } from "./stream-keeper.ts";
 
 export interface SourceOptions {
   readonly exchange: Exchange;
@@ -53,7 +53,7 @@ export class Source implements AsyncDisposable {
   readonly #byName: ReadonlyMap<string, Tracked>;
   readonly #record: SourceRecord;
   readonly #poller: RestPoller;
-  readonly #streams: StreamKeeper;
+  readonly #streams: StreamSupervisor;
   #isClosed = false;
 
   constructor(options: SourceOptions, dependencies: SourceDependencies) {
@@ -87,7 +87,7 @@ export class Source implements AsyncDisposable {
         onFault: (fault) => events.sourceFault(exchange.id, fault),
       },
     );
-    this.#streams = new StreamKeeper(
+    this.#streams = new StreamSupervisor(
       { exchange, endpoint, markets },
       {
         ...dependencies,

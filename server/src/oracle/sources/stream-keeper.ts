@@ -5,7 +5,7 @@ import type { DropReason } from "./row.ts";
 import type { RequestEnd, StreamEnd } from "./source-events.ts";
 import { StreamSession } from "./stream-session.ts";
 
-export interface StreamKeeperDependencies {
+export interface StreamSupervisorDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly onMessage: (message: StreamMessage) => void;
@@ -31,11 +31,11 @@ const ticketMsMax = 10_000;
  * Keeps one connection of an exchange up. Lost ones are taken anew after a wait; one that the exchange will cut is replaced
  * before: the next is opened beside it, and the old one closed when the first row came by the new one.
  */
-export class StreamKeeper implements AsyncDisposable {
+export class StreamSupervisor implements AsyncDisposable {
   readonly #exchange: Exchange;
   readonly #endpoint: SourceEndpoint;
   readonly #markets: readonly Market[];
-  readonly #dependencies: StreamKeeperDependencies;
+  readonly #dependencies: StreamSupervisorDependencies;
   #current: StreamSession | null = null;
   #next: StreamSession | null = null;
   #ticket: { readonly abort: AbortController; readonly done: Promise<void> } | null = null;
@@ -49,7 +49,7 @@ export class StreamKeeper implements AsyncDisposable {
 
   constructor(
     options: { readonly exchange: Exchange; readonly endpoint: SourceEndpoint; readonly markets: readonly Market[] },
-    dependencies: StreamKeeperDependencies,
+    dependencies: StreamSupervisorDependencies,
   ) {
     this.#exchange = options.exchange;
     this.#endpoint = options.endpoint;

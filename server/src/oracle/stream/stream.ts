@@ -8,7 +8,7 @@ import type { OracleEvents } from "../events.ts";
 import { admissionFailure, readPermission, takeRate, tierOf } from "../http/admission.ts";
 import { unavailable } from "../http/answers.ts";
 import { streamPath } from "../http/v1-routes.ts";
-import type { NoPrice, PriceBook } from "../price-book.ts";
+import type { NoPrice, PriceStore } from "../price-book.ts";
 import type { Quotation } from "../price-record.ts";
 import { faultText } from "./messages.ts";
 import type { StreamClient, StreamRefusal, StreamServices } from "./services.ts";
@@ -30,7 +30,7 @@ export interface OracleStreamOptions {
 
 export interface OracleStreamDependencies {
   readonly clock: Clock;
-  readonly book: PriceBook;
+  readonly book: PriceStore;
   readonly access: Pick<Access, "admit" | "callerOf" | "meter">;
   readonly allowance: Allowance;
   readonly requestId: () => string;

@@ -1,6 +1,6 @@
-import type { Input } from "../aggregate/input.ts";
+import type { Input } from "../aggregate/inputs.ts";
 import { type Decimal, parseDecimal } from "../decimal.ts";
-import { type Quote, type SourceId, sourceIds, type Tick } from "../tick.ts";
+import { type QuoteCurrency, type SourceId, sourceIds, type Tick } from "../tick.ts";
 
 /** A line of a tick log. */
 export type LogLine =
@@ -12,7 +12,7 @@ export type LogLine =
 
 type Members = Readonly<Record<string, unknown>>;
 
-const quotes: readonly Quote[] = ["USD", "USDT", "USDC"];
+const quotes: readonly QuoteCurrency[] = ["USD", "USDT", "USDC"];
 
 /** Reads one line; null for what is none. */
 export function readLogLine(text: string): LogLine | null {

@@ -3,8 +3,8 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeF
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock, seededRandom } from "@sluice/lib";
+import { serialiseInput, serialiseRound } from "../aggregate/inputs.ts";
 import { RoundEngine } from "../aggregate/round-engine.ts";
-import { serialiseInput, serialiseRound } from "../aggregate/serialise.ts";
 import { startMs, tickOf, ticksOf } from "../aggregate/testing/ticks.ts";
 import { readLogLine } from "./read-line.ts";
 import { replayLog, tickLogFiles } from "./replay-log.ts";

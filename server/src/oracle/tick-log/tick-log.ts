@@ -2,8 +2,8 @@ import { createHash, type Hash } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
-import type { Input } from "../aggregate/input.ts";
-import { serialiseInput, serialiseRound } from "../aggregate/serialise.ts";
+import type { Input } from "../aggregate/inputs.ts";
+import { serialiseInput, serialiseRound } from "../aggregate/inputs.ts";
 import type { Round } from "../round.ts";
 
 export interface TickLogOptions {

@@ -1,6 +1,6 @@
 import type { Round } from "../../round.ts";
 import { Aggregator } from "../aggregator.ts";
-import type { Input } from "../input.ts";
+import type { Input } from "../inputs.ts";
 import type { AggregateOptions } from "../options.ts";
 
 /** The rounds that these inputs make, one at a time: a log of any length is replayed in the room of one mark's rounds. */

@@ -1,15 +1,15 @@
-import type { Quote } from "../../tick.ts";
+import type { QuoteCurrency } from "../../tick.ts";
 import type { Market } from "../exchange.ts";
 
 /** How an exchange builds its names from a base and a quote. */
 export interface NameRules {
-  readonly name: (base: string, quote: Quote) => string;
-  readonly streamName?: (base: string, quote: Quote) => string;
-  readonly aliases?: (base: string, quote: Quote) => readonly string[];
+  readonly name: (base: string, quote: QuoteCurrency) => string;
+  readonly streamName?: (base: string, quote: QuoteCurrency) => string;
+  readonly aliases?: (base: string, quote: QuoteCurrency) => readonly string[];
 }
 
 /** The markets of one exchange: each base in one quote, since two books of one exchange are not two opinions. */
-export function listMarkets(quote: Quote, bases: readonly string[], rules: NameRules): readonly Market[] {
+export function listMarkets(quote: QuoteCurrency, bases: readonly string[], rules: NameRules): readonly Market[] {
   return bases.map((base) => ({
     base,
     quote,

@@ -2,27 +2,27 @@ import type { Decimal } from "../decimal.ts";
 import { sourceIds, type Tick } from "../tick.ts";
 import { isStablecoin, type Stablecoin } from "./options.ts";
 
-/** The last word of one source on one market. */
+/** The latest tick of one source on one market. */
 export interface Market {
   tick: Tick;
-  /** What the source vouches for, never later than when we heard it: a clock that runs ahead buys no freshness. */
+  /** The time that the source states, at most the time of receipt: a clock that runs ahead gains no freshness. */
   asOfMs: number;
-  /** When anything but the time last differed, and what the symbol was worth then, or when it first was priced. */
+  /** When anything but the time last changed, and the symbol's price then, or when it first had one. */
   changedAtMs: number;
   goodAtChange: Decimal | null;
 }
 
-/** A market as one of a symbol's: as it is, through a coin's index, or turned round. */
+/** A market as a price of one symbol: direct, through a coin's index, or inverted. */
 export interface View {
   readonly market: Market;
   /** The coin whose index is needed; null in dollars. */
   readonly through: Stablecoin | null;
-  /** The symbol is the market's quote: one over its price. */
+  /** The symbol is the market's quote currency: its price is one over the market's. */
   readonly inverse: boolean;
 }
 
-/** Last ticks by symbol. What it keeps is bounded by symbols, sources and three quotes. */
-export class MarketBook {
+/** The latest ticks by symbol; bounded by symbols, sources and three quote currencies. */
+export class MarketTable {
   readonly #views = new Map<string, View[]>();
   readonly #markets = new Map<string, Market>();
 
@@ -30,12 +30,12 @@ export class MarketBook {
     for (const symbol of symbols) this.#views.set(symbol, []);
   }
 
-  /** Sorted by source and quote, so that what is made of them does not depend on who spoke first. */
+  /** Sorted by source and quote currency, so that a round does not depend on the order of arrival. */
   views(symbol: string): readonly View[] {
     return this.#views.get(symbol) ?? [];
   }
 
-  /** Takes a tick in; the symbols that it bears on, none when it is older than what is known or says nothing. */
+  /** Takes a tick; returns the symbols that it affects, none when it is older than the known one or has no usable price. */
   accept(tick: Tick, good: (symbol: string) => Decimal | null): readonly string[] {
     if (tick.price <= 0n || !Number.isSafeInteger(tick.asOfMs) || !Number.isSafeInteger(tick.receivedAtMs)) return [];
     const symbols = this.#symbolsOf(tick);
@@ -50,7 +50,7 @@ export class MarketBook {
       return symbols;
     }
     if (asOfMs < market.asOfMs) return [];
-    if (saysTheSame(market.tick, tick)) {
+    if (hasSameFigures(market.tick, tick)) {
       market.goodAtChange ??= good(tick.base);
     } else {
       market.changedAtMs = tick.receivedAtMs;
@@ -87,7 +87,7 @@ const quotes = ["USD", "USDT", "USDC"];
 const rank = ({ market: { tick }, inverse }: View): number =>
   sourceIds.indexOf(tick.source) * 8 + quotes.indexOf(tick.quote) * 2 + (inverse ? 1 : 0);
 
-const saysTheSame = (left: Tick, right: Tick): boolean =>
+const hasSameFigures = (left: Tick, right: Tick): boolean =>
   left.price === right.price &&
   left.bid === right.bid &&
   left.ask === right.ask &&

@@ -1,10 +1,32 @@
 import { type Decimal, formatDecimal } from "../decimal.ts";
 import type { Round } from "../round.ts";
-import type { Input } from "./input.ts";
+import type { Tick } from "../tick.ts";
 
 /**
- * One line of JSON for a round or an input, its members in one fixed order and its decimals as text: what two runs over
- * the same inputs are compared by, and what a ledger may keep.
+ * The inputs of rounds, in one total order: ticks as they arrived, and marks of the server's clock. Ticks only change the
+ * market table; the rounds of all symbols that changed are computed at the next mark, together, so that a burst of ticks
+ * costs one round a symbol. The same inputs in the same order give the same rounds to the byte, so marks are logged with
+ * the ticks.
+ */
+export type Input = TickInput | TimeInput;
+
+export interface TickInput {
+  readonly kind: "tick";
+  readonly tick: Tick;
+}
+
+export interface TimeInput {
+  readonly kind: "time";
+  /**
+   * Unix milliseconds by the server's clock. Up to five seconds before an earlier input it counts as that input's time; a
+   * larger step back means that the clock was set, and all quotes are dropped.
+   */
+  readonly atMs: number;
+}
+
+/**
+ * One line of JSON for a round or an input, with its members in one fixed order and its decimals as text. Two runs over
+ * the same inputs are compared by these lines, and the tick log keeps them.
  */
 export function serialiseRound(round: Round): string {
   if (round.kind === "refused") {
