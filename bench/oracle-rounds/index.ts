@@ -4,8 +4,8 @@
  * sources has changed, as in life. Run it with `npm run bench -- oracle-rounds`; it takes about ten seconds.
  */
 import { Aggregator } from "../../server/src/oracle/aggregate/aggregator.ts";
-import { decimal } from "../../server/src/oracle/decimal.ts";
-import { type SourceId, sourceIds, type Tick } from "../../server/src/oracle/tick.ts";
+import { decimal } from "../../server/src/oracle/model/decimal.ts";
+import { type SourceId, sourceIds, type Tick } from "../../server/src/oracle/model/tick.ts";
 
 const rounds = 5;
 const roundMs = 150;

@@ -4,29 +4,28 @@
  * the stream, the ledger, and whoever in the platform asks for a value in dollars. compose binds its doors to port 7450.
  */
 export { serialiseRound } from "./aggregate/inputs.ts";
-export type { PriceSummary } from "./board.ts";
-export { type Decimal, decimal, formatDecimal } from "./decimal.ts";
+export type { OracleBindings } from "./http/http.ts";
+export { type Decimal, decimal, formatDecimal } from "./model/decimal.ts";
 export {
   createOracleEvents,
   type OracleEvents,
   type OracleRequestEvents,
   oracleMetrics,
-} from "./events.ts";
-export { type ExchangesDependencies, type ExchangesOptions, startExchanges } from "./feed.ts";
-export type { OracleBindings } from "./http/http.ts";
+} from "./model/events.ts";
 export type {
   OracleLedger,
   SourceState,
-} from "./interfaces.ts";
+} from "./model/ports.ts";
+export type { SourceId, Tick } from "./model/tick.ts";
+export { type ExchangesDependencies, type ExchangesOptions, startExchanges } from "./sources/index.ts";
+export type { PriceSummary } from "./store/price-summary.ts";
+export type { OracleStream } from "./stream/stream.ts";
+export { type ReplayReport, replayLog, tickLogFiles } from "./tick-log/replay-log.ts";
 export {
   createOracle,
   type Oracle,
   type OracleDependencies,
   type OracleOptions,
   oracleReplayOptions,
-  type SourceFeed,
   type UsdPrice,
-} from "./oracle.ts";
-export type { OracleStream } from "./stream/stream.ts";
-export type { SourceId, Tick } from "./tick.ts";
-export { type ReplayReport, replayLog, tickLogFiles } from "./tick-log/replay-log.ts";
+} from "./wiring/oracle.ts";

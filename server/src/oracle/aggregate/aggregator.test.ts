@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { decimal, formatDecimal } from "../decimal.ts";
-import type { Round } from "../round.ts";
+import { decimal, formatDecimal } from "../model/decimal.ts";
+import type { Round } from "../model/round.ts";
 import { startMs, Table, tickOf, ticksOf, toNumber } from "./testing/ticks.ts";
 
 const priceOf = (round: Round): string => (round.kind === "price" ? formatDecimal(round.price) : round.reason);

@@ -1,5 +1,5 @@
-import type { Decimal } from "../decimal.ts";
-import type { PricedRound, Round } from "../round.ts";
+import type { Decimal } from "../model/decimal.ts";
+import type { PricedRound, Round } from "../model/round.ts";
 import type { Input } from "./inputs.ts";
 import { MarketTable } from "./market-table.ts";
 import { type AggregateOptions, isStablecoin, type Stablecoin, stablecoins, staleLimits } from "./options.ts";

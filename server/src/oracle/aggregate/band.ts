@@ -1,4 +1,4 @@
-import { add, type Decimal, decimal, divide, multiply, squareRoot, subtract, unit } from "../decimal.ts";
+import { add, type Decimal, decimal, divide, multiply, squareRoot, subtract, unit } from "../model/decimal.ts";
 import { totalWeight, type Weighted, weightedQuantile } from "./weights.ts";
 
 /**

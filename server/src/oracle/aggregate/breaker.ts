@@ -1,4 +1,4 @@
-import { absolute, type Decimal, decimal, divide, multiply, squareRoot, subtract, unit } from "../decimal.ts";
+import { absolute, type Decimal, decimal, divide, multiply, squareRoot, subtract, unit } from "../model/decimal.ts";
 
 const jumpBase = decimal("0.15");
 const jumpMax = decimal("0.25");

@@ -1,6 +1,6 @@
-import { type Decimal, formatDecimal } from "../decimal.ts";
-import type { Round } from "../round.ts";
-import type { Tick } from "../tick.ts";
+import { type Decimal, formatDecimal } from "../model/decimal.ts";
+import type { Round } from "../model/round.ts";
+import type { Tick } from "../model/tick.ts";
 
 /**
  * The inputs of rounds, in one total order: ticks as they arrived, and marks of the server's clock. Ticks only change the

@@ -8,9 +8,9 @@ import type { HourBars } from "../../../../devnet/market/process/bar.ts";
 import { Recent } from "../../../../devnet/market/process/recent.ts";
 import { Truth } from "../../../../devnet/market/process/truth.ts";
 import { Venue } from "../../../../devnet/market/venue.ts";
-import { type Decimal, unit } from "../decimal.ts";
-import type { PricedRound, Round } from "../round.ts";
-import type { Tick } from "../tick.ts";
+import { type Decimal, unit } from "../model/decimal.ts";
+import type { PricedRound, Round } from "../model/round.ts";
+import type { Tick } from "../model/tick.ts";
 import { Aggregator } from "./aggregator.ts";
 import { fromNumber, startMs, toNumber } from "./testing/ticks.ts";
 

@@ -1,5 +1,5 @@
-import type { Decimal } from "../decimal.ts";
-import { sourceIds, type Tick } from "../tick.ts";
+import type { Decimal } from "../model/decimal.ts";
+import { sourceIds, type Tick } from "../model/tick.ts";
 import { isStablecoin, type Stablecoin } from "./options.ts";
 
 /** The latest tick of one source on one market. */

@@ -1,4 +1,4 @@
-import { type Decimal, decimal, divide, multiply, subtract, unit } from "../decimal.ts";
+import { type Decimal, decimal, divide, multiply, subtract, unit } from "../model/decimal.ts";
 import type { WeightedQuote } from "./quotes.ts";
 
 /** A price is compared with the one at least this long ago: over shorter times its own noise outweighs its movement. */

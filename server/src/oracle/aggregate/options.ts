@@ -1,7 +1,7 @@
 import { oraclePoolSymbols } from "@sluice/contract/oracle";
-import { type Decimal, decimal } from "../decimal.ts";
+import { type Decimal, decimal } from "../model/decimal.ts";
+import type { SourceId } from "../model/tick.ts";
 import { sourceCadenceMs } from "../sources/index.ts";
-import type { SourceId } from "../tick.ts";
 
 /** Settings of the operator; the defaults are the rules of docs/decisions/0010. */
 export interface AggregateOptions {

@@ -1,7 +1,7 @@
 import { type Random, seededRandom } from "@sluice/lib";
-import { add, subtract } from "../decimal.ts";
-import type { PricedRound } from "../round.ts";
-import { type SourceId, sourceIds } from "../tick.ts";
+import { add, subtract } from "../model/decimal.ts";
+import type { PricedRound } from "../model/round.ts";
+import { type SourceId, sourceIds } from "../model/tick.ts";
 import { Aggregator } from "./aggregator.ts";
 import { contaminated, laplace, type Noise, normal, student } from "./testing/noise.ts";
 import { fromNumber, startMs, tickOf, toNumber } from "./testing/ticks.ts";

@@ -1,4 +1,4 @@
-import { type Decimal, decimal, multiply } from "../decimal.ts";
+import { type Decimal, decimal, multiply } from "../model/decimal.ts";
 import type { LastGood } from "./breaker.ts";
 import type { WeightedQuote } from "./quotes.ts";
 import { totalWeight, weightedMedian } from "./weights.ts";

@@ -1,5 +1,5 @@
-import { absolute, add, type Decimal, divide, multiply, subtract, unit } from "../decimal.ts";
-import type { SourceId, Tick } from "../tick.ts";
+import { absolute, add, type Decimal, divide, multiply, subtract, unit } from "../model/decimal.ts";
+import type { SourceId, Tick } from "../model/tick.ts";
 import type { View } from "./market-table.ts";
 import type { Stablecoin } from "./options.ts";
 import { type StablecoinIndex, unsure } from "./stablecoin-index.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import type { Round } from "../round.ts";
+import type { Round } from "../model/round.ts";
 import type { Input } from "./inputs.ts";
 import { serialiseRound } from "./inputs.ts";
 import { RoundEngine } from "./round-engine.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "@sluice/lib";
-import type { PricedRound, Round } from "../round.ts";
-import type { Tick } from "../tick.ts";
+import type { PricedRound, Round } from "../model/round.ts";
+import type { Tick } from "../model/tick.ts";
 import { Aggregator } from "./aggregator.ts";
 import type { Input } from "./inputs.ts";
 import type { AggregateOptions, Stablecoin } from "./options.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { type Random, seededRandom } from "@sluice/lib";
-import { type Decimal, decimal } from "../decimal.ts";
-import type { PricedRound, Round } from "../round.ts";
-import { type QuoteCurrency, type SourceId, sourceIds, type Tick } from "../tick.ts";
+import { type Decimal, decimal } from "../model/decimal.ts";
+import type { PricedRound, Round } from "../model/round.ts";
+import { type QuoteCurrency, type SourceId, sourceIds, type Tick } from "../model/tick.ts";
 import { Aggregator } from "./aggregator.ts";
 import type { Input } from "./inputs.ts";
 import { serialiseInput, serialiseRound } from "./inputs.ts";

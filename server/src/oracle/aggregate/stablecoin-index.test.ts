@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { decimal, formatDecimal } from "../decimal.ts";
-import type { Round } from "../round.ts";
-import type { SourceId, Tick } from "../tick.ts";
+import { decimal, formatDecimal } from "../model/decimal.ts";
+import type { Round } from "../model/round.ts";
+import type { SourceId, Tick } from "../model/tick.ts";
 import { indexOf, type StablecoinIndex, unsure, type Witnesses } from "./stablecoin-index.ts";
 import { startMs, Table, tickOf } from "./testing/ticks.ts";
 

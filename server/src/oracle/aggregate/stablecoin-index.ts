@@ -1,4 +1,4 @@
-import { absolute, type Decimal, decimal, multiply, subtract, unit } from "../decimal.ts";
+import { absolute, type Decimal, decimal, multiply, subtract, unit } from "../model/decimal.ts";
 import { differenceBand } from "./band.ts";
 import { sortedByValue, weightedMedian } from "./weights.ts";
 

@@ -1,5 +1,5 @@
-import { type Decimal, divide, multiply, unit } from "../decimal.ts";
-import type { PricedRound, RefusalReason, RefusedRound, Round } from "../round.ts";
+import { type Decimal, divide, multiply, unit } from "../model/decimal.ts";
+import type { PricedRound, RefusalReason, RefusedRound, Round } from "../model/round.ts";
 import { bandOf, confidenceOf, differenceBand, type SharedErrors } from "./band.ts";
 import { Breaker } from "./breaker.ts";
 import { Movement } from "./movement.ts";

@@ -1,4 +1,4 @@
-import { type Decimal, decimal, divide, multiply, subtract, unit } from "../decimal.ts";
+import { type Decimal, decimal, divide, multiply, subtract, unit } from "../model/decimal.ts";
 
 /**
  * The largest share of a minority of sources, whatever volumes they state. The cap of a single origin does not ensure it:

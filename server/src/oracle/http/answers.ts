@@ -1,7 +1,7 @@
 import { type OracleSymbol, oraclePair } from "@sluice/contract/oracle";
-import { jsonText, WrittenJson } from "../json.ts";
-import type { NoPrice, PriceStore, Served } from "../price-book.ts";
-import { isoTime, type Quotation } from "../price-record.ts";
+import { jsonText, WrittenJson } from "../model/json.ts";
+import { isoTime, type Quotation } from "../model/quotation.ts";
+import type { NoPrice, PriceStore, Served } from "../store/price-store.ts";
 import { OracleFailure } from "./failure.ts";
 import type { OracleRequest, Outcome } from "./route.ts";
 

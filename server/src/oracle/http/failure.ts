@@ -1,5 +1,5 @@
 import { type OracleErrorCode, oracleErrorTable } from "@sluice/contract/oracle";
-import { type Json, jsonText } from "../json.ts";
+import { type Json, jsonText } from "../model/json.ts";
 
 export type Variant = "v1" | "v2";
 

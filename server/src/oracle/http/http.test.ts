@@ -116,7 +116,7 @@ describe("200", () => {
   test("the market's summary counts what rose and fell; movers are sorted by their change", async () => {
     const { get, addKey, feed, clock } = await boot();
     const { tick } = await import("../testing/rounds.ts");
-    const { decimal } = await import("../decimal.ts");
+    const { decimal } = await import("../model/decimal.ts");
     const changes = { BTC: "110", ETH: "90", SOL: "150", ADA: "100", DOT: "99", UNI: "101" };
     for (const [symbol, price] of Object.entries(changes)) {
       for (const source of ["coinbase", "kraken", "bitstamp"] as const) {

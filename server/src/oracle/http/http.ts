@@ -4,8 +4,8 @@ import type { Allowance } from "../../credits/index.ts";
 import { hasSingleHost, preflightResponse, presentedKey } from "../../http/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import { LedgerUnavailableError } from "../../ledger/index.ts";
-import type { OracleEvents } from "../events.ts";
-import { isoTime } from "../price-record.ts";
+import type { OracleEvents } from "../model/events.ts";
+import { isoTime } from "../model/quotation.ts";
 import {
   type Admitted,
   admissionFailure,

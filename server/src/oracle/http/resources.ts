@@ -9,7 +9,7 @@ import {
   oracleTierTerms,
 } from "@sluice/contract/oracle";
 import { oracleTiers } from "@sluice/contract/tiers";
-import { type Json, jsonText } from "../json.ts";
+import { type Json, jsonText } from "../model/json.ts";
 import { OracleFailure } from "./failure.ts";
 import type { Route } from "./route.ts";
 import { streamPath } from "./v1-routes.ts";

@@ -1,9 +1,9 @@
 import type { OracleSourceId, OracleSourceInfo, OracleSymbol } from "@sluice/contract/oracle";
 import type { Allowance } from "../../credits/index.ts";
-import type { Decimal } from "../decimal.ts";
-import type { SourceState } from "../interfaces.ts";
-import type { PriceStore } from "../price-book.ts";
+import type { Decimal } from "../model/decimal.ts";
+import type { SourceState } from "../model/ports.ts";
 import type { Bar, PricePoint } from "../store/history.ts";
+import type { PriceStore } from "../store/price-store.ts";
 import type { Variant } from "./failure.ts";
 import type { RequestStats } from "./request-stats.ts";
 

@@ -1,6 +1,6 @@
 import { type OraclePath, oracleBounds, oracleSymbols } from "@sluice/contract/oracle";
-import { type Json, jsonText } from "../json.ts";
-import { isoTime, sourceName } from "../price-record.ts";
+import { type Json, jsonText } from "../model/json.ts";
+import { isoTime, sourceName } from "../model/quotation.ts";
 import { beyondRetention, missingMembers, onePrice, severalPrices, unavailable } from "./answers.ts";
 import { OracleFailure } from "./failure.ts";
 import { readSymbol, readSymbols, readWhole } from "./parameters.ts";

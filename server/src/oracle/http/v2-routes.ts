@@ -8,9 +8,9 @@ import {
   oraclePeriods,
   oracleSymbols,
 } from "@sluice/contract/oracle";
-import { type Decimal, zero } from "../decimal.ts";
-import { type Json, jsonText, WrittenJson } from "../json.ts";
-import { isoTime, type Quotation } from "../price-record.ts";
+import { type Decimal, zero } from "../model/decimal.ts";
+import { type Json, jsonText, WrittenJson } from "../model/json.ts";
+import { isoTime, type Quotation } from "../model/quotation.ts";
 import { beyondRetention, missingMembers, onePrice, severalPrices, unavailable } from "./answers.ts";
 import { OracleFailure } from "./failure.ts";
 import { readInterval, readPeriod, readSymbol, readSymbols, readWhole } from "./parameters.ts";

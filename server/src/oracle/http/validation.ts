@@ -1,5 +1,5 @@
 import type { Allowance } from "../../credits/index.ts";
-import { jsonText } from "../json.ts";
+import { jsonText } from "../model/json.ts";
 import type { OracleRequest } from "./route.ts";
 
 /** What a key may do and what its account has used of the month. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createAccountReader } from "./account-reader.ts";
+import { createAccountReader } from "./chain-pools.ts";
 
 /** What a reader makes of a node that answers this. */
 async function readingOf(answer: string, addresses: readonly string[] = ["A", "B"]) {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Decimal, formatDecimal } from "../decimal.ts";
+import { type Decimal, formatDecimal } from "../model/decimal.ts";
 import { exchanges } from "./exchanges/index.ts";
 import { readRow } from "./read-row.ts";
 import type { Observation } from "./row.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import { programs } from "@sluice/wire/programs";
-import { decimal, formatDecimal } from "../decimal.ts";
-import type { Tick } from "../tick.ts";
+import { decimal, formatDecimal } from "../model/decimal.ts";
+import type { SourceEvents } from "../model/events.ts";
+import type { Tick } from "../model/tick.ts";
 import { type AccountReading, ChainPools, type PoolOptions } from "./chain-pools.ts";
 import { PoolPrice, poolSlotsMin } from "./pool-price.ts";
-import type { SourceEvents } from "./source-events.ts";
 
 const million = 1_000_000n;
 const options = { baseDecimals: 9, quoteDecimals: 6 };

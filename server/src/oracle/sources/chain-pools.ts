@@ -1,11 +1,12 @@
 import type { Clock } from "@sluice/lib";
 import { decodeTokenAccount } from "@sluice/wire/accounts/token";
 import { programs } from "@sluice/wire/programs";
-import type { Decimal } from "../decimal.ts";
-import type { QuoteCurrency, Tick } from "../tick.ts";
+import { type ChainValue, callNode, memberOf, type NodeEndpoint } from "../../chain/index.ts";
+import type { Decimal } from "../model/decimal.ts";
+import type { SourceEvents } from "../model/events.ts";
+import type { QuoteCurrency, Tick } from "../model/tick.ts";
 import type { Market } from "./exchange.ts";
 import { PoolPrice } from "./pool-price.ts";
-import type { SourceEvents } from "./source-events.ts";
 import type { SourceHealth } from "./source-health.ts";
 import { SourceRecord } from "./source-record.ts";
 
@@ -175,3 +176,34 @@ const tickOf = ({ base, quote }: PoolOptions, price: Decimal, atMs: number): Tic
   asOfMs: atMs,
   receivedAtMs: atMs,
 });
+
+const callMsMax = 4_000;
+
+/**
+ * Reads accounts of one node in one call, at `confirmed`: the proposal of a single leader is not a price yet. An answer
+ * without every address is `unavailable`.
+ */
+export function createAccountReader(node: NodeEndpoint): AccountReader {
+  return async (addresses) => {
+    const params = JSON.stringify([addresses, { encoding: "base64", commitment: "confirmed" }]);
+    const outcome = await callNode(node, { method: "getMultipleAccounts", params, timeoutMs: callMsMax });
+    return outcome.ok ? readingOf(outcome.result, addresses.length) : { kind: "unavailable" };
+  };
+}
+
+const isList = (value: ChainValue | undefined): value is readonly ChainValue[] => Array.isArray(value);
+
+function readingOf(result: ChainValue, count: number): AccountReading {
+  const slot = memberOf(memberOf(result, "context"), "slot");
+  const values = memberOf(result, "value");
+  if (typeof slot !== "bigint" || !isList(values) || values.length !== count) return { kind: "unavailable" };
+  return { kind: "accounts", slot, accounts: values.map(accountOf) };
+}
+
+function accountOf(value: ChainValue): { readonly owner: string; readonly data: Uint8Array } | null {
+  const owner = memberOf(value, "owner");
+  const data = memberOf(value, "data");
+  if (typeof owner !== "string" || !isList(data)) return null;
+  const [text, encoding] = data;
+  return typeof text === "string" && encoding === "base64" ? { owner, data: Buffer.from(text, "base64") } : null;
+}

@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import { bootNode } from "../../../../devnet/chain/testing/boot.ts";
-import { formatDecimal } from "../decimal.ts";
-import { createAccountReader } from "./account-reader.ts";
-import { type AccountReader, ChainPools, type PoolOptions } from "./chain-pools.ts";
-import type { SourceEvents } from "./source-events.ts";
+import { formatDecimal } from "../model/decimal.ts";
+import type { SourceEvents } from "../model/events.ts";
+import { type AccountReader, ChainPools, createAccountReader, type PoolOptions } from "./chain-pools.ts";
 
 const silent: SourceEvents = {
   sourceStatusChanged: () => undefined,

@@ -1,4 +1,4 @@
-import type { QuoteCurrency, SourceId } from "../tick.ts";
+import type { QuoteCurrency, SourceId } from "../model/tick.ts";
 import type { DropReason, Heartbeat, Row } from "./row.ts";
 
 /** One market of one exchange. */

@@ -3,11 +3,18 @@
  * and by request (`source.ts`), and the chain's own pools. Fed by the exchanges and by a reader of accounts; feeds ticks,
  * checked and in our units, and the health of each source.
  */
-export { createAccountReader } from "./account-reader.ts";
-export type { AccountReader, AccountReading, PoolOptions } from "./chain-pools.ts";
+export { type AccountReader, type AccountReading, createAccountReader, type PoolOptions } from "./chain-pools.ts";
 export type { SourceEndpoint } from "./exchange.ts";
+export {
+  type ExchangesDependencies,
+  type ExchangesOptions,
+  type Sources,
+  type SourcesDependencies,
+  type SourcesOptions,
+  sourceCadenceMs,
+  startExchanges,
+  startSources,
+} from "./feed.ts";
 export { type DropReason, dropReasons } from "./row.ts";
-export type { RequestEnd, SourceEvents, StreamEnd } from "./source-events.ts";
 export { type MarketHealth, type SourceHealth, type SourceStatus, sourceStatuses } from "./source-health.ts";
-export { sourceCadenceMs } from "./source-table.ts";
-export { type Sources, type SourcesDependencies, type SourcesOptions, startSources } from "./start-sources.ts";
+export type { RequestEnd, StreamEnd } from "./source-record.ts";

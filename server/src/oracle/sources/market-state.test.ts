@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Decimal, decimal, formatDecimal } from "../decimal.ts";
+import { type Decimal, decimal, formatDecimal } from "../model/decimal.ts";
 import { MarketState } from "./market-state.ts";
 import type { Observation } from "./row.ts";
 

@@ -1,5 +1,5 @@
-import type { Decimal } from "../decimal.ts";
-import type { SourceId, Tick } from "../tick.ts";
+import type { Decimal } from "../model/decimal.ts";
+import type { SourceId, Tick } from "../model/tick.ts";
 import type { Market } from "./exchange.ts";
 import type { DayFigures, DropReason, Observation } from "./row.ts";
 

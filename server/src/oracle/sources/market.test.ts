@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { START_MS } from "../../../../devnet/market/testing/market.ts";
-import { formatDecimal } from "../decimal.ts";
-import type { Tick } from "../tick.ts";
+import { formatDecimal } from "../model/decimal.ts";
+import type { Tick } from "../model/tick.ts";
 import type { SourceHealth } from "./source-health.ts";
 import { World } from "./testing/world.ts";
 

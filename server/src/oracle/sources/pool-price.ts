@@ -1,4 +1,4 @@
-import { absolute, add, type Decimal, decimal, decimalPlaces, divide, multiply, subtract } from "../decimal.ts";
+import { absolute, add, type Decimal, decimal, decimalPlaces, divide, multiply, subtract } from "../model/decimal.ts";
 
 /** What one reading of a pool's two vaults says. */
 export interface PoolReading {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { formatDecimal } from "../decimal.ts";
+import { formatDecimal } from "../model/decimal.ts";
 import { readRow } from "./read-row.ts";
 import type { Row } from "./row.ts";
 

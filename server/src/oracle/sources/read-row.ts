@@ -1,4 +1,14 @@
-import { absolute, add, type Decimal, decimal, divide, multiply, parseDecimal, subtract, unit } from "../decimal.ts";
+import {
+  absolute,
+  add,
+  type Decimal,
+  decimal,
+  divide,
+  multiply,
+  parseDecimal,
+  subtract,
+  unit,
+} from "../model/decimal.ts";
 import type { DayFigures, DropReason, Field, Heartbeat, Observation, Reading, Row, TimeUnit } from "./row.ts";
 
 /** How far an exchange's clock may be ahead of ours. */

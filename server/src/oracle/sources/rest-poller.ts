@@ -3,7 +3,7 @@ import type { Exchange, Market, RestAnswer, RestFault, RestRequest, SourceEndpoi
 import { callExchange } from "./http-call.ts";
 import { PollPlan } from "./poll-plan.ts";
 import type { Row } from "./row.ts";
-import type { RequestEnd } from "./source-events.ts";
+import type { RequestEnd } from "./source-record.ts";
 
 export interface RestPollerDependencies {
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import type { Decimal } from "../decimal.ts";
+import type { Decimal } from "../model/decimal.ts";
 import type { SourceValue } from "./source-json.ts";
 
 /** Why something that a source sent is not believed. */

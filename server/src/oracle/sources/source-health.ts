@@ -1,4 +1,4 @@
-import type { QuoteCurrency, SourceId } from "../tick.ts";
+import type { QuoteCurrency, SourceId } from "../model/tick.ts";
 import type { DropReason } from "./row.ts";
 
 /** `active`: prices by the preferred way; `degraded`: some, or by the second way; `down`: none; `disabled`: not asked. */

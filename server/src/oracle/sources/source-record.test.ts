@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import type { SourceEvents } from "./source-events.ts";
+import type { SourceEvents } from "../model/events.ts";
 import { SourceRecord, type SourceSummary } from "./source-record.ts";
 
 const hourMs = 3_600_000;

@@ -1,10 +1,36 @@
 import type { Clock } from "@sluice/lib";
-import type { SourceId, Tick } from "../tick.ts";
+import type { SourceEvents } from "../model/events.ts";
+import type { SourceId, Tick } from "../model/tick.ts";
 import { DayCounters } from "./day-counters.ts";
 import type { Market } from "./exchange.ts";
 import type { DropReason } from "./row.ts";
-import type { RequestEnd, SourceEvents, StreamEnd } from "./source-events.ts";
 import { type MarketHealth, RecentMean, type SourceHealth, type SourceStatus, staleAfterMs } from "./source-health.ts";
+
+/** How a call to an exchange ended. */
+export type RequestEnd =
+  | "rows"
+  | "limited"
+  | "banned"
+  | "unknown-market"
+  | "refused"
+  | "unavailable"
+  | "malformed"
+  | "unreachable"
+  | "timeout";
+
+/** Why a stream's connection ended, or its attempt. */
+export type StreamEnd =
+  | "connect-timeout"
+  | "connect-failed"
+  | "no-ticket"
+  | "closed-by-exchange"
+  | "silent"
+  | "no-rows"
+  | "frozen"
+  | "flood"
+  | "oversized"
+  | "replaced"
+  | "stopped";
 
 /** What a source is at one moment. */
 export interface SourceSummary {

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { formatDecimal } from "../decimal.ts";
+import { formatDecimal } from "../model/decimal.ts";
 import { binance } from "./exchanges/binance.ts";
 import { bitstamp } from "./exchanges/bitstamp.ts";
 import { coinbase } from "./exchanges/coinbase.ts";

@@ -1,14 +1,14 @@
 import type { Clock, Random } from "@sluice/lib";
-import type { Tick } from "../tick.ts";
+import type { SourceEvents } from "../model/events.ts";
+import type { Tick } from "../model/tick.ts";
 import type { Exchange, Market, RestRequest, SourceEndpoint, StreamMessage } from "./exchange.ts";
 import { MarketState, type Way } from "./market-state.ts";
 import { readHeartbeat, readRow } from "./read-row.ts";
 import { RestPoller } from "./rest-poller.ts";
 import type { Heartbeat, Row } from "./row.ts";
-import type { SourceEvents } from "./source-events.ts";
 import type { SourceHealth } from "./source-health.ts";
 import { SourceRecord } from "./source-record.ts";
-import { StreamSupervisor } from "./stream-keeper.ts";
+import { StreamSupervisor } from "./stream-supervisor.ts";
 
 export interface SourceOptions {
   readonly exchange: Exchange;

@@ -1,7 +1,7 @@
 import type { Clock } from "@sluice/lib";
 import type { Market, StreamMessage, StreamRules } from "./exchange.ts";
 import type { DropReason } from "./row.ts";
-import type { StreamEnd } from "./source-events.ts";
+import type { StreamEnd } from "./source-record.ts";
 
 export interface StreamSessionOptions {
   readonly url: string;

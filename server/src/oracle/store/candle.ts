@@ -1,6 +1,6 @@
-import { type Decimal, formatDecimal } from "../decimal.ts";
-import type { PricedRound } from "../round.ts";
-import type { SourceId } from "../tick.ts";
+import { type Decimal, formatDecimal } from "../model/decimal.ts";
+import type { PricedRound } from "../model/round.ts";
+import type { SourceId } from "../model/tick.ts";
 
 export const minuteMs = 60_000;
 /** A round that comes this much before those already taken is not late: the clock was set back, and time begins there anew. */

@@ -1,5 +1,5 @@
-import { add, type Decimal, decimal, divide, multiply, subtract } from "../decimal.ts";
-import type { PricedRound } from "../round.ts";
+import { add, type Decimal, decimal, divide, multiply, subtract } from "../model/decimal.ts";
+import type { PricedRound } from "../model/round.ts";
 import { clockBackMs, minuteMs, minuteOf } from "./candle.ts";
 
 const minutesOfDay = 1_440;

@@ -1,7 +1,7 @@
-import { type Decimal, decimal, divide, multiply, parseDecimal, zero } from "../decimal.ts";
-import type { OracleLedger } from "../interfaces.ts";
-import type { PricedRound } from "../round.ts";
-import { type SourceId, sourceIds } from "../tick.ts";
+import { type Decimal, decimal, divide, multiply, parseDecimal, zero } from "../model/decimal.ts";
+import type { OracleLedger } from "../model/ports.ts";
+import type { PricedRound } from "../model/round.ts";
+import { type SourceId, sourceIds } from "../model/tick.ts";
 import { type Candle, minuteMs } from "./candle.ts";
 import { sumOf } from "./day-window.ts";
 

@@ -1,7 +1,7 @@
-import { type Decimal, formatDecimal } from "../decimal.ts";
-import type { OracleLedger } from "../interfaces.ts";
-import type { PricedRound } from "../round.ts";
-import type { Tick } from "../tick.ts";
+import { type Decimal, formatDecimal } from "../model/decimal.ts";
+import type { OracleLedger } from "../model/ports.ts";
+import type { PricedRound } from "../model/round.ts";
+import type { Tick } from "../model/tick.ts";
 import { addRound, type Candle, candleRow, clockBackMs, minuteOf, newCandle } from "./candle.ts";
 import { RowQueue } from "./row-queue.ts";
 

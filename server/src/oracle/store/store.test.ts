@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "@sluice/lib";
 import { type Ledger, openLedger } from "../../ledger/index.ts";
 import { ledgerDirectory, recordingLog } from "../../ledger/testing/ledger-directory.ts";
-import { decimal, formatDecimal } from "../decimal.ts";
+import { decimal, formatDecimal } from "../model/decimal.ts";
 import { priced, tick } from "../testing/rounds.ts";
 import { newCandle } from "./candle.ts";
 import { DayWindow } from "./day-window.ts";

@@ -1,6 +1,6 @@
-import { type Decimal, parseDecimal } from "../decimal.ts";
-import type { OracleLedger } from "../interfaces.ts";
-import { type SourceId, sourceIds } from "../tick.ts";
+import { type Decimal, parseDecimal } from "../model/decimal.ts";
+import type { OracleLedger } from "../model/ports.ts";
+import { type SourceId, sourceIds } from "../model/tick.ts";
 import { type Candle, minuteMs } from "./candle.ts";
 
 const dayMs = 24 * 60 * minuteMs;

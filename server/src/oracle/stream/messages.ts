@@ -5,7 +5,7 @@ import {
   oracleErrorTable,
   oracleSymbols,
 } from "@sluice/contract/oracle";
-import { type Json, jsonText } from "../json.ts";
+import { type Json, jsonText } from "../model/json.ts";
 
 /** What a client may say. */
 export type ClientMessage =

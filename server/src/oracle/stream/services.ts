@@ -1,7 +1,7 @@
 import type { OracleErrorCode, OracleSymbol } from "@sluice/contract/oracle";
 import type { Clock } from "@sluice/lib";
 import type { Caller } from "../../access/index.ts";
-import type { Quotation } from "../price-record.ts";
+import type { Quotation } from "../model/quotation.ts";
 
 /** Why a client is not let in, or no longer. */
 export interface StreamRefusal {

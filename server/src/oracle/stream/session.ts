@@ -1,7 +1,7 @@
 import { type OracleErrorCode, type OracleSymbol, oracleBounds, oracleErrorTable } from "@sluice/contract/oracle";
 import { ClientSession, closeCodes, InboundBounds } from "../../net/index.ts";
-import { jsonText } from "../json.ts";
-import type { Quotation } from "../price-record.ts";
+import { jsonText } from "../model/json.ts";
+import type { Quotation } from "../model/quotation.ts";
 import { channel, errorText, faultText, isFault, readMessage } from "./messages.ts";
 import type { Member, StreamClient, StreamServices } from "./services.ts";
 

@@ -6,11 +6,11 @@ import { type Allowance, type Credits, createCredits, MeterInMemory, tallyInMemo
 import type { Grant } from "../../keys/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import { createLimits } from "../../limits/index.ts";
-import { decimal } from "../decimal.ts";
 import type { Variant } from "../http/failure.ts";
-import type { OracleLedger, SourceState } from "../interfaces.ts";
-import { createOracle, type Oracle, type SourceFeed } from "../oracle.ts";
-import type { SourceId, Tick } from "../tick.ts";
+import { decimal } from "../model/decimal.ts";
+import type { OracleLedger, SourceFeed, SourceState } from "../model/ports.ts";
+import type { SourceId, Tick } from "../model/tick.ts";
+import { createOracle, type Oracle } from "../wiring/oracle.ts";
 import { tick } from "./rounds.ts";
 
 /** Counts a month as state does, in memory; what it holds outlives the oracles that use it. */
@@ -89,12 +89,6 @@ export async function bootOracle(options: BootOptions = {}) {
         requestServed: (fact) => void served.push(fact),
         requestRefused: () => count("refused"),
         roundMade: () => count("rounds"),
-        tickDropped: () => count("dropped"),
-        sourceObserved: () => count("observed"),
-        sourceTicked: () => count("ticked"),
-        sourceStreamOpened: () => count("streams opened"),
-        sourceStreamEnded: () => count("streams ended"),
-        sourceRequestEnded: () => count("requests ended"),
         rowsDropped: (_table, rows) => count("rowsDropped", rows),
         socketOpened: () => count("opened"),
         socketClosed: (code) => count(`closed ${code}`),

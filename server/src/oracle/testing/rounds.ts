@@ -1,6 +1,6 @@
-import { type Decimal, decimal } from "../decimal.ts";
-import type { PricedRound, RefusedRound } from "../round.ts";
-import type { SourceId, Tick } from "../tick.ts";
+import { type Decimal, decimal } from "../model/decimal.ts";
+import type { PricedRound, RefusedRound } from "../model/round.ts";
+import type { SourceId, Tick } from "../model/tick.ts";
 
 /** A price that three sources agree on; what a test is about it gives itself. */
 export function priced(

@@ -1,6 +1,6 @@
 import type { Input } from "../aggregate/inputs.ts";
-import { type Decimal, parseDecimal } from "../decimal.ts";
-import { type QuoteCurrency, type SourceId, sourceIds, type Tick } from "../tick.ts";
+import { type Decimal, parseDecimal } from "../model/decimal.ts";
+import { type QuoteCurrency, type SourceId, sourceIds, type Tick } from "../model/tick.ts";
 
 /** A line of a tick log. */
 export type LogLine =

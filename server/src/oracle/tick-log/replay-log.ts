@@ -5,7 +5,7 @@ import { zstdDecompressSync } from "node:zlib";
 import { Aggregator } from "../aggregate/aggregator.ts";
 import { serialiseRound } from "../aggregate/inputs.ts";
 import type { AggregateOptions } from "../aggregate/options.ts";
-import type { Round } from "../round.ts";
+import type { Round } from "../model/round.ts";
 import { type LogLine, readLogLine } from "./read-line.ts";
 import { tickLogPattern } from "./tick-log.ts";
 

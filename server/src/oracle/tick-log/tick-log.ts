@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import type { Input } from "../aggregate/inputs.ts";
 import { serialiseInput, serialiseRound } from "../aggregate/inputs.ts";
-import type { Round } from "../round.ts";
+import type { Round } from "../model/round.ts";
 
 export interface TickLogOptions {
   readonly directory: string;

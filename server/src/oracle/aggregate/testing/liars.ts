@@ -1,7 +1,7 @@
 import type { Random } from "@sluice/lib";
-import { decimal } from "../../decimal.ts";
-import type { Round } from "../../round.ts";
-import { type SourceId, sourceIds } from "../../tick.ts";
+import { decimal } from "../../model/decimal.ts";
+import type { Round } from "../../model/round.ts";
+import { type SourceId, sourceIds } from "../../model/tick.ts";
 import { Aggregator } from "../aggregator.ts";
 import { normal } from "./noise.ts";
 import { fromNumber, startMs, tickOf } from "./ticks.ts";

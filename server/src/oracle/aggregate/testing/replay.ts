@@ -1,4 +1,4 @@
-import type { Round } from "../../round.ts";
+import type { Round } from "../../model/round.ts";
 import { Aggregator } from "../aggregator.ts";
 import type { Input } from "../inputs.ts";
 import type { AggregateOptions } from "../options.ts";

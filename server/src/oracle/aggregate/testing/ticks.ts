@@ -1,6 +1,6 @@
-import { type Decimal, decimal } from "../../decimal.ts";
-import type { Round } from "../../round.ts";
-import { type SourceId, sourceIds, type Tick } from "../../tick.ts";
+import { type Decimal, decimal } from "../../model/decimal.ts";
+import type { Round } from "../../model/round.ts";
+import { type SourceId, sourceIds, type Tick } from "../../model/tick.ts";
 import { Aggregator } from "../aggregator.ts";
 import type { AggregateOptions } from "../options.ts";
 

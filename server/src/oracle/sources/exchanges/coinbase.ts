@@ -1,8 +1,7 @@
 import type { Exchange, Market, RestAnswer, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
 import type { Row } from "../row.ts";
 import { memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { listMarkets } from "./listing.ts";
-import { limitedBy, refusalOf } from "./outcomes.ts";
+import { limitedBy, listMarkets, refusalOf } from "./shared.ts";
 
 /** USDC trades in the dollar books here, so it has no market of its own. */
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDT", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO"];

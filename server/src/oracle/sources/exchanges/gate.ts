@@ -1,8 +1,7 @@
 import type { Exchange, Market, RestAnswer, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
 import type { Row } from "../row.ts";
 import { listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { listMarkets } from "./listing.ts";
-import { limitedBy, refusalOf, waitUntilHeader } from "./outcomes.ts";
+import { limitedBy, listMarkets, refusalOf, waitUntilHeader } from "./shared.ts";
 
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO", "FTT"];
 

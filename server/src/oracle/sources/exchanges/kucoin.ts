@@ -11,8 +11,7 @@ import type {
 } from "../exchange.ts";
 import type { Row } from "../row.ts";
 import { elementOf, listOf, memberOf, readSourceJson, type SourceValue, textOf } from "../source-json.ts";
-import { listMarkets } from "./listing.ts";
-import { limitedBy, refusalOf } from "./outcomes.ts";
+import { limitedBy, listMarkets, refusalOf } from "./shared.ts";
 
 const bases = ["BTC", "ETH", "SOL", "ADA", "DOT", "USDC", "UNI", "LINK", "AAVE", "COMP", "BNB", "CRO"];
 

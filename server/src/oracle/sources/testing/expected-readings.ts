@@ -1,4 +1,4 @@
-import type { SourceId } from "../../tick.ts";
+import type { SourceId } from "../../model/tick.ts";
 
 /** What each recorded answer and stream means, by the line notation of readings.ts; a count stands before repeats. */
 export const expectedReadings: Partial<Record<SourceId, Readonly<Record<string, readonly string[]>>>> = {

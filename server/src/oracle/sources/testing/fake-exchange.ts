@@ -1,9 +1,9 @@
 import { ManualClock, seededRandom } from "@sluice/lib";
 import type { Server, ServerWebSocket } from "bun";
-import type { Tick } from "../../tick.ts";
+import type { SourceEvents } from "../../model/events.ts";
+import type { Tick } from "../../model/tick.ts";
 import type { Exchange, SourceEndpoint } from "../exchange.ts";
 import { Source } from "../source.ts";
-import type { SourceEvents } from "../source-events.ts";
 
 type Socket = ServerWebSocket<{ readonly url: URL }>;
 

@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal } from "../../decimal.ts";
+import { type Decimal, formatDecimal } from "../../model/decimal.ts";
 import type { Exchange, RestOutcome, RestRequest, StreamMessage } from "../exchange.ts";
 import { readRow } from "../read-row.ts";
 import type { Row } from "../row.ts";

@@ -2,10 +2,10 @@ import { ManualClock, seededRandom } from "@sluice/lib";
 import { type RunningMarket, startMarket } from "../../../../../devnet/market/market.ts";
 import { defaultOptions } from "../../../../../devnet/market/options.ts";
 import { ASSETS } from "../../../../../devnet/market/process/assets.ts";
-import type { Tick } from "../../tick.ts";
+import type { SourceEvents } from "../../model/events.ts";
+import type { Tick } from "../../model/tick.ts";
 import { exchanges } from "../exchanges/index.ts";
 import { Source } from "../source.ts";
-import type { SourceEvents } from "../source-events.ts";
 import type { SourceHealth } from "../source-health.ts";
 
 interface Sleeper {

@@ -1,7 +1,7 @@
 import { oracleBounds, oracleSymbols, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
-import type { Decimal } from "./decimal.ts";
-import { Quotation } from "./price-record.ts";
-import type { PricedRound, RefusalReason, Round } from "./round.ts";
+import type { Decimal } from "../model/decimal.ts";
+import { Quotation } from "../model/quotation.ts";
+import type { PricedRound, RefusalReason, Round } from "../model/round.ts";
 
 /** Why there is no price: what a round said, or that there has been none lately or at all. */
 export type NoPriceReason = RefusalReason | "stale" | "starting";

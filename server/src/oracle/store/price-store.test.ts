@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
-import { PriceStore } from "./price-book.ts";
-import { priced } from "./testing/rounds.ts";
+import { priced } from "../testing/rounds.ts";
+import { PriceStore } from "./price-store.ts";
 
 test("a window that begins with a new round serves the one that stood before it, whether or not anybody asked", () => {
   const clock = new ManualClock(600_000);

@@ -1,13 +1,11 @@
 import type { OracleSourceId, OracleSourceStatus } from "@sluice/contract/oracle";
 
-/** What the oracle needs of other rooms, and nothing more; compose hands in the rooms themselves. */
-
 export interface OracleLedger {
   insert(table: string, rows: readonly object[]): Promise<void>;
   query<T>(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<T[]>;
 }
 
-/** One source as the doors show it. */
+/** One source as the endpoints show it. */
 export interface SourceState {
   readonly id: OracleSourceId;
   readonly enabled: boolean;
@@ -19,4 +17,9 @@ export interface SourceState {
   /** Messages and answers in 24 hours, and how many of the attempts went well, in percent. */
   readonly requests24h: number;
   readonly successRate: number;
+}
+
+/** Sources that run until they are disposed of. */
+export interface SourceFeed extends AsyncDisposable {
+  states(): readonly SourceState[];
 }

@@ -1,7 +1,7 @@
 import { oracleSymbols } from "@sluice/contract/oracle";
-import { type Decimal, formatDecimal } from "./decimal.ts";
-import type { PriceStore } from "./price-book.ts";
-import type { DayWindow } from "./store/day-window.ts";
+import { type Decimal, formatDecimal } from "../model/decimal.ts";
+import type { DayWindow } from "./day-window.ts";
+import type { PriceStore } from "./price-store.ts";
 
 /** One symbol as people look at it; numbers are for showing, the exact price is the text. */
 export interface PriceSummary {

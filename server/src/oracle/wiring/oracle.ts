@@ -1,36 +1,31 @@
 import { type OracleSymbol, oracleSources, oracleSymbols } from "@sluice/contract/oracle";
 import type { Clock } from "@sluice/lib";
-import type { Access } from "../access/index.ts";
-import type { Allowance } from "../credits/index.ts";
-import type { AggregateOptions } from "./aggregate/options.ts";
-import { RoundEngine } from "./aggregate/round-engine.ts";
-import { type PriceSummary, summarisePrices } from "./board.ts";
-import type { Decimal } from "./decimal.ts";
-import type { OracleEvents } from "./events.ts";
-import type { Variant } from "./http/failure.ts";
-import { type OracleBindings, OracleHttp } from "./http/http.ts";
-import { RequestStats } from "./http/request-stats.ts";
-import { resourceRoutes } from "./http/resources.ts";
-import type { OracleServices } from "./http/services.ts";
-import { streamRoute, v1Routes } from "./http/v1-routes.ts";
-import { meanConfidence, v2Routes } from "./http/v2-routes.ts";
-import type { OracleLedger, SourceState } from "./interfaces.ts";
-import { PriceStore } from "./price-book.ts";
-import type { Round } from "./round.ts";
-import { sourceCadenceMs } from "./sources/index.ts";
-import { DayWindow } from "./store/day-window.ts";
-import { History } from "./store/history.ts";
-import { Past } from "./store/past.ts";
-import { Recorder } from "./store/recorder.ts";
-import { readWarmStart } from "./store/warm-start.ts";
-import { OracleStream } from "./stream/stream.ts";
-import type { Tick } from "./tick.ts";
-import { TickLog } from "./tick-log/tick-log.ts";
-
-/** Sources that run until they are disposed of. */
-export interface SourceFeed extends AsyncDisposable {
-  states(): readonly SourceState[];
-}
+import type { Access } from "../../access/index.ts";
+import type { Allowance } from "../../credits/index.ts";
+import type { AggregateOptions } from "../aggregate/options.ts";
+import { RoundEngine } from "../aggregate/round-engine.ts";
+import type { Variant } from "../http/failure.ts";
+import { type OracleBindings, OracleHttp } from "../http/http.ts";
+import { RequestStats } from "../http/request-stats.ts";
+import { resourceRoutes } from "../http/resources.ts";
+import type { OracleServices } from "../http/services.ts";
+import { streamRoute, v1Routes } from "../http/v1-routes.ts";
+import { meanConfidence, v2Routes } from "../http/v2-routes.ts";
+import type { Decimal } from "../model/decimal.ts";
+import type { OracleEvents, SourceEvents } from "../model/events.ts";
+import type { OracleLedger, SourceFeed, SourceState } from "../model/ports.ts";
+import type { Round } from "../model/round.ts";
+import type { Tick } from "../model/tick.ts";
+import { sourceCadenceMs } from "../sources/index.ts";
+import { DayWindow } from "../store/day-window.ts";
+import { History } from "../store/history.ts";
+import { Past } from "../store/past.ts";
+import { PriceStore } from "../store/price-store.ts";
+import { type PriceSummary, summarisePrices } from "../store/price-summary.ts";
+import { Recorder } from "../store/recorder.ts";
+import { readWarmStart } from "../store/warm-start.ts";
+import { OracleStream } from "../stream/stream.ts";
+import { TickLog } from "../tick-log/tick-log.ts";
 
 export interface OracleOptions {
   /** When the product ends (Unix ms), and where its successor is described; null while that is not decided. */
@@ -50,7 +45,7 @@ export interface OracleDependencies {
   readonly allowances: Readonly<Record<Variant, Allowance>>;
   readonly ledger: OracleLedger;
   readonly requestId: () => string;
-  readonly events: OracleEvents;
+  readonly events: Omit<OracleEvents, keyof SourceEvents>;
   readonly startFeed: (onTick: (tick: Tick) => void) => SourceFeed;
 }
 

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { seededRandom, systemClock } from "@sluice/lib";
-import { startMarket } from "../../../devnet/market/market.ts";
-import { defaultOptions } from "../../../devnet/market/options.ts";
+import { startMarket } from "../../../../devnet/market/market.ts";
+import { defaultOptions } from "../../../../devnet/market/options.ts";
 import { startExchanges } from "./feed.ts";
 
 // What is waited for decides; this only ends a run that waits in vain on a busy machine.
@@ -40,9 +40,9 @@ test("what streams and requests of a source come to is told, each with its sourc
       random: seededRandom(1),
       onTick: nothing,
       events: {
-        tickDropped: nothing,
-        sourceObserved: nothing,
-        internalError: nothing,
+        sourceDropped: nothing,
+        sourceStatusChanged: nothing,
+        sourceFault: nothing,
         sourceTicked: (source, delayMs) => tell(Number.isFinite(delayMs) ? `ticked ${source}` : "no delay"),
         sourceStreamOpened: (source) => tell(`opened ${source}`),
         sourceStreamEnded: (source, reason) => tell(`ended ${source} ${reason}`),

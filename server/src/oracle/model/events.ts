@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@sluice/contract/errors";
-import { createLedgerEvents, type RequestFact } from "../ledger/index.ts";
-import { counter, createErrorEvents, type ErrorEvents, gauge, latency, type Observe } from "../observe/index.ts";
+import { createLedgerEvents, type RequestFact } from "../../ledger/index.ts";
+import { counter, createErrorEvents, type ErrorEvents, gauge, latency, type Observe } from "../../observe/index.ts";
 
 export const oracleMetrics = {
   rounds: counter("sluice_oracle_rounds_total", "Rounds of the oracle, by outcome: a price, or why there is none", [
@@ -46,16 +46,17 @@ export interface OracleRequestEvents {
 export interface OracleEvents extends OracleRequestEvents, ErrorEvents {
   /** A round ended: `price`, or why there is none. Logged when a symbol loses or regains its price. */
   roundMade(symbol: string, outcome: string): void;
-  /** A tick that no price is computed from. */
-  tickDropped(source: string, reason: string): void;
-  /** Reported periodically; logged only when the status changes. */
-  sourceObserved(source: string, status: string): void;
+  /** A row or tick of a source that no price is computed from. */
+  sourceDropped(source: string, reason: string): void;
+  sourceStatusChanged(source: string, from: string, to: string): void;
   /** A price arrived; `delayMs` lies between the time that its source states and its arrival. */
   sourceTicked(source: string, delayMs: number): void;
   sourceStreamOpened(source: string): void;
   /** A stream's connection, or its attempt, ended. */
   sourceStreamEnded(source: string, reason: string): void;
   sourceRequestEnded(source: string, end: string, durationMs: number): void;
+  /** An unexpected error while a source was read; the source goes on. */
+  sourceFault(source: string, error: unknown): void;
   /** Rows that were dropped because the ledger did not take them. */
   rowsDropped(table: string, rows: number): void;
   socketOpened(): void;
@@ -66,16 +67,30 @@ export interface OracleEvents extends OracleRequestEvents, ErrorEvents {
   pricesConflated(messages: number): void;
 }
 
+/** The events of the sources. */
+export type SourceEvents = Pick<
+  OracleEvents,
+  | "sourceStatusChanged"
+  | "sourceTicked"
+  | "sourceDropped"
+  | "sourceStreamOpened"
+  | "sourceStreamEnded"
+  | "sourceRequestEnded"
+  | "sourceFault"
+>;
+
 export function createOracleEvents(observe: Observe, requests: OracleRequestEvents): OracleEvents {
   const { log, metrics } = observe;
   const families = metrics.register(oracleMetrics);
+  const errors = createErrorEvents(observe);
   const { ledgerDropped } = createLedgerEvents(observe);
   const statusOf = new Map<string, string>();
   /** Symbols that have had a price, and whether they have one now. */
   const isPriced = new Map<string, boolean>();
   return {
     ...requests,
-    ...createErrorEvents(observe),
+    ...errors,
+    sourceFault: (_source, error) => errors.internalError("oracle source", error),
     roundMade: (symbol, outcome) => {
       families.rounds.with(symbol, outcome).add();
       const before = isPriced.get(symbol);
@@ -85,8 +100,8 @@ export function createOracleEvents(observe: Observe, requests: OracleRequestEven
       if (!now) log.warn({ symbol, outcome }, "a symbol has no price");
       else if (before === false) log.info({ symbol }, "a symbol has a price again");
     },
-    tickDropped: (source, reason) => families.ticksDropped.with(source, reason).add(),
-    sourceObserved: (source, status) => {
+    sourceDropped: (source, reason) => families.ticksDropped.with(source, reason).add(),
+    sourceStatusChanged: (source, _from, status) => {
       const before = statusOf.get(source);
       if (before === status) return;
       if (before !== undefined) families.sources.with(source, before).set(0);

@@ -2,7 +2,7 @@ import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
 import type { Exchange, Market, SourceEndpoint, StreamMessage } from "./exchange.ts";
 import { callExchange } from "./http-call.ts";
 import type { DropReason } from "./row.ts";
-import type { RequestEnd, StreamEnd } from "./source-events.ts";
+import type { RequestEnd, StreamEnd } from "./source-record.ts";
 import { StreamSession } from "./stream-session.ts";
 
 export interface StreamSupervisorDependencies {

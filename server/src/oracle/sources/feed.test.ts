@@ -2,9 +2,9 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { seededRandom, systemClock } from "@sluice/lib";
 import { startMarket } from "../../../../devnet/market/market.ts";
 import { defaultOptions } from "../../../../devnet/market/options.ts";
-import type { Tick } from "../tick.ts";
+import type { SourceEvents } from "../model/events.ts";
+import type { Tick } from "../model/tick.ts";
 import { sourceCadenceMs, startSources } from "./index.ts";
-import type { SourceEvents } from "./source-events.ts";
 
 // What is waited for decides; this only ends a run that waits in vain on a busy machine.
 setDefaultTimeout(60_000);

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { priced } from "../testing/rounds.ts";
 import { type Decimal, formatDecimal, parseDecimal } from "./decimal.ts";
 import { jsonText, WrittenJson } from "./json.ts";
-import { Quotation } from "./price-record.ts";
-import { priced } from "./testing/rounds.ts";
+import { Quotation } from "./quotation.ts";
 
 /** The characters after `"name":` up to the next separator: the number as a client finds it on the wire. */
 const numberIn = (text: string, name: string): string => /^[^,}\]]*/.exec(text.split(`"${name}":`)[1] ?? "")?.[0] ?? "";
