@@ -17,7 +17,7 @@ export interface AccountRouteDependencies {
   };
   readonly admittance: Admittance;
   /** Makes every cache of every replica forget all keys of the account at once. */
-  readonly forgetAccount: (accountId: string) => void;
+  readonly invalidateAccount: (accountId: string) => void;
 }
 
 const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as const;
@@ -26,7 +26,7 @@ const noSuchAccount = (): SluiceError => new SluiceError("NOT_FOUND", { message:
 
 /** Owner accounts with their subscriptions, and the trail of every change; for operators. */
 export function addAccountRoutes(app: Hono<RestEnvironment>, dependencies: AccountRouteDependencies): void {
-  const { admittance, state, forgetAccount } = dependencies;
+  const { admittance, state, invalidateAccount } = dependencies;
 
   app.post(root, async (context) => {
     const caller = await admittance.admit(context, "admin");
@@ -61,7 +61,7 @@ export function addAccountRoutes(app: Hono<RestEnvironment>, dependencies: Accou
     const wish = await readInput(context.req.raw, schemas.accountChange, bodyBounds);
     const id = context.req.param("id");
     const account = await changeAccount(state, { id, wish, actor: caller.keyId });
-    forgetAccount(id);
+    invalidateAccount(id);
     return context.json(accountBody(account));
   });
   app.get("/api/v1/admin/audit", async (context) => {

@@ -1,24 +1,9 @@
 import { SluiceError } from "@sluice/contract/errors";
-import type {
-  EngineAdmin,
-  EngineFigures,
-  SearcherLimitBody,
-  SearcherLimitChange,
-  SearcherLinkBody,
-} from "@sluice/contract/schemas";
+import type { EngineAdmin, SearcherLimitBody, SearcherLimitChange, SearcherLinkBody } from "@sluice/contract/schemas";
 import { type Address, isAddress, parseAddress } from "@sluice/wire/identifiers";
 import type { ChangingStores, EngineSwitch, PageRequest, SearcherLimit, SearcherLink, State } from "../state/index.ts";
+import type { EngineControl } from "./engine-control.ts";
 import { isoTime } from "./records.ts";
-
-/** The block engine of this process as administration needs it. */
-export interface EngineBoard {
-  /** What it does now; null where this process runs none, or stands by. */
-  figures(): EngineFigures | null;
-  /** Whether it stands by while another process runs it. */
-  standsBy(): boolean;
-  /** Has it follow the switches in state at once; engines of other processes do so within a second. */
-  followSwitches(): Promise<void>;
-}
 
 export interface EngineChangesDependencies {
   readonly state: Pick<State, "change"> & {
@@ -27,9 +12,9 @@ export interface EngineChangesDependencies {
       readonly switches: Pick<State["engine"]["switches"], "all">;
     };
   };
-  readonly engine: EngineBoard;
+  readonly engine: EngineControl;
   /** Makes every process ask again who the account is: streams of a key that was linked or unlinked end. */
-  readonly forgetAccount: (accountId: string) => void;
+  readonly invalidateAccount: (accountId: string) => void;
 }
 
 interface Listed<Item> {
@@ -70,7 +55,7 @@ export class EngineChanges {
       const detail = { before: { on: before }, after: { on } };
       await audit.append({ actor, action: `engine.${name}`, subject: "engine", detail });
     });
-    await this.#deps.engine.followSwitches();
+    await this.#deps.engine.refreshSwitches();
     return await this.present();
   }
 
@@ -84,7 +69,7 @@ export class EngineChanges {
       await audit.append({ actor, action: "searcher.link", subject: pubkey, detail });
       return made;
     });
-    this.#deps.forgetAccount(link.accountId);
+    this.#deps.invalidateAccount(link.accountId);
     return linkBody(link);
   }
 
@@ -99,7 +84,7 @@ export class EngineChanges {
       await audit.append({ actor, action: "searcher.unlink", subject: pubkey, detail });
       return found;
     });
-    this.#deps.forgetAccount(before.accountId);
+    this.#deps.invalidateAccount(before.accountId);
   }
 
   async links(page: PageRequest & { readonly accountId?: string }): Promise<Listed<SearcherLinkBody>> {

@@ -31,11 +31,11 @@ beforeEach(async () => {
   followed = [];
   forgotten = [];
   stand = await openStand(({ state }) => ({
-    forgetAccount: (id) => void forgotten.push(id),
+    invalidateAccount: (id) => void forgotten.push(id),
     engine: {
       figures: () => running,
       standsBy: () => standsBy,
-      followSwitches: async () => {
+      refreshSwitches: async () => {
         const all = await state.engine.switches.all();
         followed.push(all.flatMap(({ name, isOn }) => (isOn ? [name] : [])).join(" "));
       },
@@ -184,9 +184,9 @@ test("the management socket does the same, in the name of the operator", async (
       random: seededRandom(3),
       requestId: () => "req-1",
       log: { error: () => undefined },
-      forgetKey: () => undefined,
-      forgetAccount: (id) => void forgotten.push(id),
-      engine: { figures: () => running, standsBy: () => false, followSwitches: async () => void followed.push("now") },
+      invalidateKey: () => undefined,
+      invalidateAccount: (id) => void forgotten.push(id),
+      engine: { figures: () => running, standsBy: () => false, refreshSwitches: async () => void followed.push("now") },
       creditsUsed: unused,
       usage: unused,
       reload: unused,

@@ -13,7 +13,7 @@ export interface KeyAdministrationDependencies {
   readonly clock: Clock;
   readonly random: Random;
   /** Makes every cache of every replica forget the key with this hash at once. */
-  readonly forgetKey: (hash: string) => void;
+  readonly invalidateKey: (hash: string) => void;
 }
 
 type Stores = ChangingStores;
@@ -84,7 +84,7 @@ export class KeyAdministration {
       });
       return { hash: before.hash, after };
     });
-    this.#dependencies.forgetKey(hash);
+    this.#dependencies.invalidateKey(hash);
     return after;
   }
 
@@ -127,7 +127,7 @@ export class KeyAdministration {
       await stores.audit.append({ actor, action: "key.create", subject: record.id, detail: after });
       return { key, record, hash: before.hash, endsAt };
     });
-    this.#dependencies.forgetKey(rotated.hash);
+    this.#dependencies.invalidateKey(rotated.hash);
     return rotated;
   }
 
@@ -147,7 +147,7 @@ export class KeyAdministration {
       });
       return before.hash;
     });
-    this.#dependencies.forgetKey(hash);
+    this.#dependencies.invalidateKey(hash);
   }
 
   /** The key that asks, as it is now: what it was granted may be minutes old. */

@@ -20,9 +20,9 @@ export interface ManagementDependencies extends Pick<EngineChangesDependencies, 
   readonly requestId: () => string;
   readonly log: { error(fields: object, message: string): void };
   /** Makes every cache forget the key with this hash at once. */
-  readonly forgetKey: (hash: string) => void;
+  readonly invalidateKey: (hash: string) => void;
   /** Makes every cache forget all keys of the account at once. */
-  readonly forgetAccount: (accountId: string) => void;
+  readonly invalidateAccount: (accountId: string) => void;
   /** Credits spent by the account in the present month (UTC), what is leased and unspent not counted. */
   readonly creditsUsed: (accountId: string) => Promise<{ month: string; used: bigint }>;
   /** Requests and credits of the last hour. */
@@ -61,7 +61,7 @@ export function createManagement(options: { actor: string }, dependencies: Depen
 
 type Audit = (action: string, subject: string, detail: Record<string, unknown>) => Promise<unknown>;
 
-function addAccountRoutes(app: App, { state, forgetAccount }: Dependencies, audit: Audit): void {
+function addAccountRoutes(app: App, { state, invalidateAccount }: Dependencies, audit: Audit): void {
   app.post("/accounts", async (context) => {
     const body = await readInput(context.req.raw, schemas.accountCreate, bodyBounds);
     const { platform, oracle, "oracle-v2": oracleV2 } = body.tiers ?? {};
@@ -83,7 +83,7 @@ function addAccountRoutes(app: App, { state, forgetAccount }: Dependencies, audi
   app.post("/accounts/:id/tier", async (context) => {
     const body = await readInput(context.req.raw, schemas.accountTierChange, bodyBounds);
     const account = found(await state.accounts.setTier(context.req.param("id"), body.product, body.tier), "account");
-    forgetAccount(account.id);
+    invalidateAccount(account.id);
     await audit("account.set-tier", account.id, body);
     return context.json(accountBody(account));
   });
@@ -98,7 +98,7 @@ function addAccountRoutes(app: App, { state, forgetAccount }: Dependencies, audi
       }),
       "account",
     );
-    forgetAccount(account.id);
+    invalidateAccount(account.id);
     await audit("account.set-limits", account.id, body);
     return context.json(accountBody(account));
   });
@@ -151,7 +151,7 @@ function addKeyRoutes(app: App, dependencies: Dependencies, audit: Audit): void 
   app.post("/keys/:id/status", async (context) => {
     const body = await readInput(context.req.raw, schemas.keyStatusChange, bodyBounds);
     const record = found(await state.keys.setStatus(context.req.param("id"), body.status), "key");
-    dependencies.forgetKey(record.hash);
+    dependencies.invalidateKey(record.hash);
     await audit("key.set-status", record.id, body);
     return context.json(keyBody(record));
   });

@@ -1,14 +1,14 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock, Random } from "@sluice/lib";
-import { administrationPaths, createAdministration, type EngineBoard } from "../admin/index.ts";
+import { administrationPaths, createAdministration, type EngineControl } from "../admin/index.ts";
+import type { RevocationFeed } from "../keys/index.ts";
 import { LedgerUnavailableError } from "../ledger/index.ts";
 import type { AppMount } from "../net/index.ts";
 import type { Log, ServerEvents } from "../observe/index.ts";
+import type { SentQuery } from "../rpc/index.ts";
 import type { UpstreamAdmin } from "../upstreams/index.ts";
-import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Reload } from "./reload.ts";
-import type { followSent } from "./sent-elsewhere.ts";
 import type { Stores } from "./stores.ts";
 
 interface Parts {
@@ -18,11 +18,11 @@ interface Parts {
   readonly events: ServerEvents;
   readonly stores: Stores;
   readonly gateway: Gateway;
-  readonly forgetting: Forgetting;
+  readonly revocations: RevocationFeed;
   readonly upstreamAdmin: UpstreamAdmin;
-  readonly engineBoard: EngineBoard;
+  readonly engineControl: EngineControl;
   readonly reload: Reload;
-  readonly sentBy: Awaited<ReturnType<typeof followSent>>;
+  readonly sentBy: SentQuery;
   readonly closing: AbortSignal;
 }
 
@@ -40,7 +40,7 @@ export function mountAdministration({
   events,
   stores,
   gateway,
-  forgetting,
+  revocations,
   ...parts
 }: Parts): AppMount[] {
   const { state, ledger } = stores;
@@ -60,10 +60,10 @@ export function mountAdministration({
     readUsage: (question) => ledger.requests.usage(question).catch(ledgerAway),
     creditsUsed: (accountId) => credits.spent(accountId),
     sentBy: parts.sentBy,
-    forgetKey: (hash) => forgetting.forgetKey(hash),
-    forgetAccount: (accountId) => forgetting.forgetAccount(accountId),
+    invalidateKey: (hash) => revocations.invalidateKey(hash),
+    invalidateAccount: (accountId) => revocations.invalidateAccount(accountId),
     upstreams: parts.upstreamAdmin,
-    engine: parts.engineBoard,
+    engine: parts.engineControl,
     reload: parts.reload,
     closing: parts.closing,
   });

@@ -1,20 +1,27 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { ConsoleEndpoint, HealthRecord } from "@sluice/contract/schemas";
 import type { Clock } from "@sluice/lib";
-import { type ConsolePages, createConsole } from "../admin/index.ts";
+import {
+  type ConsolePages,
+  chainPosition,
+  consoleBundleStory,
+  consoleBundles,
+  consolePrices,
+  consoleUpstreams,
+  consoleUsage,
+  createConsole,
+} from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Engine, EngineService } from "../engine/index.ts";
 import { GatewayDoor, PubSubDoor } from "../gateway/index.ts";
 import { problemResponse } from "../http/index.ts";
+import type { RevocationFeed } from "../keys/index.ts";
 import type { Names } from "../names/index.ts";
 import { type AppMount, listening } from "../net/index.ts";
 import type { Log, Metrics } from "../observe/index.ts";
 import type { Oracle } from "../oracle/index.ts";
-import { chainPosition, consolePrices, consoleUpstreams, consoleUsage } from "./console.ts";
-import { consoleBundleStory, consoleBundles } from "./console-bundles.ts";
 import type { Drain } from "./drain.ts";
 import { opensEngine, opensEngineTls } from "./engine.ts";
-import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import { opensOracle } from "./oracle.ts";
 import type { Stores } from "./stores.ts";
@@ -141,7 +148,7 @@ interface GatewayParts extends Parts {
   readonly engine: EngineService | null;
   readonly consoleApp: AppMount["fetch"];
   readonly administration: readonly AppMount[];
-  readonly forgetting: Pick<Forgetting, "follow">;
+  readonly revocations: Pick<RevocationFeed, "subscribe">;
   readonly drain: Pick<Drain, "hasBegun">;
   readonly pages: () => Promise<ConsolePages>;
 }
@@ -155,7 +162,7 @@ export function openGatewayDoor(config: Config, parts: GatewayParts): GatewayDoo
     target: (network, lost) => gateway.upstreams.pool(network)?.pubsubNode(lost) ?? null,
     isServing: (network, label) => gateway.upstreams.pool(network)?.isIn(label) ?? false,
   });
-  parts.forgetting.follow(() => pubsub.recheck());
+  parts.revocations.subscribe(() => pubsub.recheck());
   const showPage: AppMount["fetch"] = async (request, { requestId }) =>
     (await pages()).answer(request) ?? problemResponse("NOT_FOUND", { requestId });
   const open = (): GatewayDoor =>

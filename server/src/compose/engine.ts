@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/index.ts";
 import { createEngineEvents, type EngineService, openEngineService } from "../engine/index.ts";
+import type { RevocationFeed } from "../keys/index.ts";
 import { AppDoor, devTls, GrpcDoor, type GrpcTls, listening } from "../net/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { engineChain } from "./engine-chain.ts";
-import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
 import { version } from "./version.ts";
@@ -12,7 +12,7 @@ import { version } from "./version.ts";
 interface Needs extends Dependencies {
   readonly stores: Stores;
   readonly gateway: Gateway;
-  readonly forgetting: Forgetting;
+  readonly revocations: RevocationFeed;
 }
 
 /** How long calls in flight may take at most once the server has been asked to end. */
@@ -27,7 +27,7 @@ export const opensEngine = (config: Config): boolean =>
 export async function openBlockEngine(config: Config, dependencies: Needs): Promise<EngineService | null> {
   const { builder, commission, validators, region, simulators, tickMs } = config.engine;
   if (!opensEngine(config) || builder === null) return null;
-  const { clock, random, log, stores, gateway, forgetting, resources } = dependencies;
+  const { clock, random, log, stores, gateway, revocations, resources } = dependencies;
   const { access, limits, requestId, trustedProxies, upstreams, slots } = gateway;
   const network = config.networkDefault;
   const engine = resources.use(
@@ -58,7 +58,7 @@ export async function openBlockEngine(config: Config, dependencies: Needs): Prom
       },
     ),
   );
-  forgetting.follow(() => void engine.recheck());
+  revocations.subscribe(() => void engine.recheck());
   await openDoors(config, engine, dependencies);
   return engine;
 }

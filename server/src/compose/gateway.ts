@@ -1,6 +1,7 @@
 import { rpcMethods } from "@sluice/contract/rpc";
 import { replaceableAddressSet } from "@sluice/lib";
 import { Access } from "../access/index.ts";
+import { consoleUpstreams } from "../admin/index.ts";
 import { AnswerCache, createCacheEvents } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
 import { createGatewayEvents } from "../gateway/index.ts";
@@ -18,7 +19,6 @@ import {
   type UpstreamOutcome,
   type Upstreams,
 } from "../upstreams/index.ts";
-import { consoleUpstreams } from "./console.ts";
 import { wireCredits } from "./credits.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { wireHistory } from "./history.ts";

@@ -1,9 +1,9 @@
 import type { Clock, Random } from "@sluice/lib";
-import { createManagement, type EngineBoard } from "../admin/index.ts";
+import { createManagement, type EngineControl } from "../admin/index.ts";
 import type { Credits } from "../credits/index.ts";
 import { createRequestIds } from "../http/index.ts";
+import type { RevocationFeed } from "../keys/index.ts";
 import type { Log } from "../observe/index.ts";
-import type { Forgetting } from "./forgetting.ts";
 import { listMigrations } from "./migrations.ts";
 import type { Reload } from "./reload.ts";
 import type { Stores } from "./stores.ts";
@@ -11,8 +11,8 @@ import type { Stores } from "./stores.ts";
 export interface ManagementParts {
   readonly stores: Stores;
   readonly credits: Pick<Credits, "spent">;
-  readonly forgetting: Forgetting;
-  readonly engineBoard: EngineBoard;
+  readonly revocations: RevocationFeed;
+  readonly engineControl: EngineControl;
   readonly reload: Reload;
   readonly clock: Clock;
   readonly random: Random;
@@ -30,9 +30,9 @@ export function wireManagement(parts: ManagementParts) {
       random: parts.random,
       requestId: createRequestIds({ random: parts.random }),
       log: parts.log,
-      forgetKey: (hash) => parts.forgetting.forgetKey(hash),
-      forgetAccount: (accountId) => parts.forgetting.forgetAccount(accountId),
-      engine: parts.engineBoard,
+      invalidateKey: (hash) => parts.revocations.invalidateKey(hash),
+      invalidateAccount: (accountId) => parts.revocations.invalidateAccount(accountId),
+      engine: parts.engineControl,
       reload: parts.reload,
       creditsUsed: (accountId) => parts.credits.spent(accountId),
       usage: async (accountId) => {

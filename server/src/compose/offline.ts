@@ -1,8 +1,8 @@
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
+import { engineControl } from "../admin/index.ts";
 import type { Config } from "../config/index.ts";
 import { createCredits, tallyInMemory } from "../credits/index.ts";
 import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
-import { engineBoard } from "./engine-board.ts";
 import { wireManagement } from "./management.ts";
 import { openStores } from "./stores.ts";
 
@@ -30,10 +30,10 @@ export async function composeManagement(config: Config): Promise<OfflineManageme
     log,
     credits,
     stores,
-    engineBoard: engineBoard(null),
+    engineControl: engineControl(null),
     reload: async () => ({ kind: "unavailable" }),
     // No server runs, so nobody has anything to forget.
-    forgetting: { forgetKey: () => {}, follow: () => undefined, forgetAccount: () => {} },
+    revocations: { invalidateKey: () => {}, subscribe: () => undefined, invalidateAccount: () => {} },
   });
   const resources = opening.move();
   return {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
+import type { RevocationFeed } from "../keys/index.ts";
 import { AppDoor, listening } from "../net/index.ts";
 import {
   createOracle,
@@ -11,14 +12,13 @@ import {
 } from "../oracle/index.ts";
 import { wireCredits } from "./credits.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { Forgetting } from "./forgetting.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
 
 interface Needs extends Dependencies {
   readonly stores: Stores;
   readonly gateway: Gateway;
-  readonly forgetting: Forgetting;
+  readonly revocations: RevocationFeed;
 }
 
 /** How long requests in flight may take at most once the server has been asked to end. */
@@ -33,7 +33,7 @@ export const opensOracle = (config: Config): boolean =>
 /** Opens the oracle's door and starts its sources; null where this process has not the role. */
 export function openOracle(config: Config, dependencies: Needs): Oracle | null {
   if (!opensOracle(config)) return null;
-  const { clock, random, events, stores, gateway, forgetting, resources } = dependencies;
+  const { clock, random, events, stores, gateway, revocations, resources } = dependencies;
   const { access, requestId } = gateway;
   const { requests } = stores.state;
   const oracleEvents = createOracleEvents(dependencies, requestEvents(dependencies));
@@ -65,7 +65,7 @@ export function openOracle(config: Config, dependencies: Needs): Oracle | null {
       },
     ),
   );
-  forgetting.follow(() => oracle.stream.recheck());
+  revocations.subscribe(() => oracle.stream.recheck());
   const port = config.ports.oracle;
   const open = (): AppDoor =>
     new AppDoor(

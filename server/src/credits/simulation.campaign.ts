@@ -1,4 +1,4 @@
-import { type Course, Simulation } from "./simulation.ts";
+import { type Course, Simulation } from "./testing/simulation.ts";
 
 /**
  * Several workers spend the credits of the same accounts over one store that is slow, and in some courses fails; workers

@@ -1,7 +1,7 @@
 import { ManualClock, type Random, seededRandom } from "@sluice/lib";
 import type { SharedLimits } from "./shared-interfaces.ts";
 import { createSharedLimits } from "./shared-limits.ts";
-import { SimulatedStore } from "./simulated-store.ts";
+import { SimulatedStore } from "./testing/simulated-store.ts";
 
 /** One play: what goes wrong how often, and what that may cost. */
 interface Course {

@@ -3,7 +3,7 @@ import { ManualClock } from "@sluice/lib";
 import type { LimitDecision } from "./limits.ts";
 import { run } from "./replicas.campaign.ts";
 import { createSharedLimits } from "./shared-limits.ts";
-import { SimulatedStore } from "./simulated-store.ts";
+import { SimulatedStore } from "./testing/simulated-store.ts";
 
 function boot() {
   const clock = new ManualClock(1_800_000_000_000);

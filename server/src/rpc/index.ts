@@ -15,6 +15,7 @@ export { createRpcEvents, type RpcEvents, rpcMetrics } from "./events.ts";
 export type { MethodBookOptions, MethodPage } from "./method-book.ts";
 export type { Plan, Planned, PlanRefusal } from "./plan.ts";
 export { Rpc, type RpcDependencies, type RpcOptions, type RpcOutcome, type SharedHistory } from "./rpc.ts";
+export { type SentElsewhereDependencies, type SentQuery, subscribeToSent } from "./sent-elsewhere.ts";
 export {
   inOrder,
   type SentPlace,

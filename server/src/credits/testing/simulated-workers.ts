@@ -1,9 +1,9 @@
 import type { ManualClock, Random } from "@sluice/lib";
-import { createCredits } from "./credits.ts";
-import type { Credits } from "./interfaces.ts";
-import { settleHolder } from "./settle-holder.ts";
+import { createCredits } from "../credits.ts";
+import type { Credits } from "../interfaces.ts";
+import { settleHolder } from "../settle-holder.ts";
+import { LeftTally, Tally } from "../tally.ts";
 import type { SimulatedStore } from "./simulated-store.ts";
-import { LeftTally, Tally } from "./tally.ts";
 
 /** Small, so that leases are many and small and books run out now and then. */
 export const blockMax = 256;

@@ -1,4 +1,4 @@
-import type { AccountRecord, KeyRecord } from "../state/index.ts";
+import type { AccountRecord, KeyRecord } from "../../state/index.ts";
 
 /** A key of the state store, and when each of its revisions was written (monotonic). */
 export interface StoredKey {

@@ -1,5 +1,5 @@
 import type { Random } from "@sluice/lib";
-import type { SubscribeOptions } from "../hot/index.ts";
+import type { SubscribeOptions } from "../../hot/index.ts";
 
 interface Subscriber {
   readonly replica: number;

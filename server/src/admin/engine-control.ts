@@ -1,8 +1,18 @@
-import type { EngineBoard } from "../admin/index.ts";
+import type { EngineFigures } from "@sluice/contract/schemas";
 import type { EngineService } from "../engine/index.ts";
 
-/** The engine of this process for operators; without one there is only what state says. */
-export function engineBoard(service: EngineService | null): EngineBoard {
+/** The block engine of this process as operators see and control it. */
+export interface EngineControl {
+  /** What it does now; null where this process runs none, or stands by. */
+  figures(): EngineFigures | null;
+  /** Whether it stands by while another process runs it. */
+  standsBy(): boolean;
+  /** Reads the switches in state at once; engines of other processes do so within a second. */
+  refreshSwitches(): Promise<void>;
+}
+
+/** The control of a process's engine; null for a process without one, where state is all there is. */
+export function engineControl(service: EngineService | null): EngineControl {
   return {
     standsBy: () => service !== null && service.active === null,
     figures: () => {
@@ -23,7 +33,7 @@ export function engineBoard(service: EngineService | null): EngineBoard {
         tip_floor: { floor: String(floor), average_24h: String(average24h), utilization },
       };
     },
-    followSwitches: async () => {
+    refreshSwitches: async () => {
       await service?.active?.switches.refresh();
     },
   };

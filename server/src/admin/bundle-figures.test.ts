@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { acceptedBundle } from "../engine/chain/testing/simulated-book.ts";
-import { consoleBundleStory } from "./console-bundles.ts";
+import { consoleBundleStory } from "./bundle-figures.ts";
 
 const id = "ab".repeat(32);
 const record = acceptedBundle({ id, signatures: [], searcherId: "owner", tip: 2n ** 63n, sealed: new Uint8Array() });

@@ -1,7 +1,7 @@
 import { shownState } from "@sluice/contract/engine";
 import type { ConsoleBundle, ConsoleBundleStory, ConsoleBundles } from "@sluice/contract/schemas";
-import type { ConsoleViewer } from "../admin/index.ts";
 import type { BundleRecord, Engine } from "../engine/index.ts";
+import type { ConsoleViewer } from "./console-session.ts";
 
 /** The newest bundles that the page shows. */
 const shownMax = 50;

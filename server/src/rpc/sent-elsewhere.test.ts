@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { seededRandom } from "@sluice/lib";
-import { inOrder, type SentPlace, type SentTransaction } from "../rpc/index.ts";
-import { followSent } from "./sent-elsewhere.ts";
+import { seededRandom, systemClock } from "@sluice/lib";
+import { subscribeToSent } from "./sent-elsewhere.ts";
+import { inOrder, type SentPlace, type SentTransaction } from "./sent-transactions.ts";
 
 const transaction = (signature: string, sentAtMs: number, changes: Partial<SentTransaction> = {}): SentTransaction => ({
   signature,
@@ -22,35 +22,38 @@ function world() {
   let seed = 0;
   const join = (all: readonly SentTransaction[], driver: "redis" | "memory" = "redis") => {
     seed += 1;
-    return followSent({
-      resources,
-      waitMs: 5,
-      random: seededRandom(seed),
-      log: {
-        warn: () => {
-          state.warnings += 1;
+    return subscribeToSent(
+      { waitMs: 5 },
+      {
+        resources,
+        clock: systemClock,
+        random: seededRandom(seed),
+        log: {
+          warn: () => {
+            state.warnings += 1;
+          },
+        },
+        sent: {
+          of: (keyId: string, most: number, after: SentPlace | null = null) =>
+            all
+              .filter((one) => one.keyId === keyId && (after === null || inOrder(after, one) < 0))
+              .toSorted(inOrder)
+              .slice(0, most),
+        },
+        hot: {
+          driver,
+          publish: async (channel, message) => {
+            if (state.isAway) throw new Error("away");
+            for (const handle of handlers.get(channel) ?? []) handle(message);
+          },
+          subscribe: async (channel, handler) => {
+            const present = handlers.get(channel) ?? new Set();
+            handlers.set(channel, present.add(handler));
+            return { [Symbol.asyncDispose]: async () => void present.delete(handler) };
+          },
         },
       },
-      sent: {
-        of: (keyId: string, most: number, after: SentPlace | null = null) =>
-          all
-            .filter((one) => one.keyId === keyId && (after === null || inOrder(after, one) < 0))
-            .toSorted(inOrder)
-            .slice(0, most),
-      },
-      hot: {
-        driver,
-        publish: async (channel, message) => {
-          if (state.isAway) throw new Error("away");
-          for (const handle of handlers.get(channel) ?? []) handle(message);
-        },
-        subscribe: async (channel, handler) => {
-          const present = handlers.get(channel) ?? new Set();
-          handlers.set(channel, present.add(handler));
-          return { [Symbol.asyncDispose]: async () => void present.delete(handler) };
-        },
-      },
-    });
+    );
   };
   return { state, join, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }

@@ -1,6 +1,6 @@
 import type { Random } from "@sluice/lib";
-import { type LeasedBucket, leaseFromBucket, type TokenLease, type TokenLeaseRequest } from "../hot/index.ts";
-import type { SharedStore } from "./shared-interfaces.ts";
+import { type LeasedBucket, leaseFromBucket, type TokenLease, type TokenLeaseRequest } from "../../hot/index.ts";
+import type { SharedStore } from "../shared-interfaces.ts";
 
 interface Call {
   readonly holder: string;

@@ -1,4 +1,4 @@
-import { type Course, Revocations } from "./revocations.ts";
+import { type Course, Revocations } from "./testing/revocations.ts";
 
 /**
  * Keys and accounts change on three replicas that keep keys in memory and tell each other by notices, over a store that

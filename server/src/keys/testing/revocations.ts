@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { formatApiKey } from "@sluice/contract/api-key";
 import { ManualClock, type Random, seededRandom } from "@sluice/lib";
-import { createKeys, type Grant, type KeyRefusal, type Keys } from "../keys/index.ts";
-import { type Forgetting, followForgetting } from "./forgetting.ts";
+import type { Grant, KeyRefusal } from "../grant.ts";
+import { createKeys, type Keys } from "../keys.ts";
+import { type RevocationFeed, subscribeToRevocations } from "../revocation-feed.ts";
 import { farMs, type KeyRow, rowOf, type StoredAccount, type StoredKey } from "./simulated-keys.ts";
 import { SimulatedNotices } from "./simulated-notices.ts";
 
@@ -20,7 +21,7 @@ export interface Course {
 interface Replica {
   readonly number: number;
   readonly keys: Keys;
-  forgetting: Forgetting | null;
+  revocations: RevocationFeed | null;
   /** The revisions of which it has been told: nothing older may be granted from then on. */
   readonly told: Map<string, number>;
 }
@@ -91,7 +92,7 @@ export class Revocations {
       { developmentKeys: "accept", flushIntervalMs: null, lifetimeMs, graceMs, lookupTimeoutMs: 60_000 },
       { clock: this.#clock, log, findByHash: (hash) => this.#find(number, hash), touch: async () => undefined },
     );
-    const replica: Replica = { number, keys, forgetting: null, told: new Map() };
+    const replica: Replica = { number, keys, revocations: null, told: new Map() };
     const resources = new AsyncDisposableStack();
     // What the replica has been told is noted as it is told, before it does anything.
     const watched = {
@@ -110,7 +111,12 @@ export class Revocations {
         keys.invalidateAll();
       },
     };
-    replica.forgetting = await followForgetting({ hot: this.#notices.facet(number), keys: watched, log, resources });
+    replica.revocations = await subscribeToRevocations({
+      hot: this.#notices.facet(number),
+      keys: watched,
+      log,
+      resources,
+    });
     this.#replicas.push(replica);
   }
 
@@ -160,8 +166,8 @@ export class Revocations {
       this.#changes += 1;
       if (!isAccount) key.isActive = isActive;
       return () => {
-        if (isAccount) replica.forgetting?.forgetAccount(key.account.id);
-        else replica.forgetting?.forgetKey(key.hash);
+        if (isAccount) replica.revocations?.invalidateAccount(key.account.id);
+        else replica.revocations?.invalidateKey(key.hash);
       };
     };
     this.#calls.push({ replica: replica.number, carryOut, fail: () => undefined, answer: null, sinceMs: 0 });
