@@ -1,4 +1,5 @@
-/** Reading TypeScript as text, exactly enough to check walls: comments and strings told apart from code, imports listed. */
+/** Facts of a TypeScript file that rules are about, read from its syntax tree. */
+import { parseSync } from "oxc-parser";
 
 export interface SourceFile {
   /** Path from the repository's root, with forward slashes. */
@@ -6,154 +7,205 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** Lines of a file; the end of the last one begins no other. */
-export const linesOf = (file: SourceFile): number => file.text.trimEnd().split("\n").length;
-
 export interface ImportStatement {
   readonly specifier: string;
   readonly line: number;
 }
 
-type Mode = "code" | "line-comment" | "block-comment" | "single" | "double" | "template";
-
-const opens: Readonly<Record<string, Mode>> = { "'": "single", '"': "double", "`": "template" };
-const closes: Readonly<Record<string, string>> = { single: "'", double: '"', template: "`" };
-
-/**
- * The text with comments, and on request the insides of strings, replaced by spaces; offsets and lines stay as they
- * are. Expressions inside templates are code. Regular expressions are taken for code, which is safe as long as they hold
- * no unpaired quote; a quote in one is recognised by the slash before it.
- */
-export function blank(text: string, options: { strings: boolean }): string {
-  const out = text.split("");
-  const hide = (at: number): void => {
-    if (out[at] !== "\n") out[at] = " ";
-  };
-  let mode: Mode = "code";
-  const templates: number[] = [];
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at] ?? "";
-    const next = text[at + 1] ?? "";
-    if (mode === "code") {
-      if (char === "/" && (next === "/" || next === "*")) {
-        mode = next === "/" ? "line-comment" : "block-comment";
-        hide(at);
-        hide(++at);
-      } else if (char === "/" && startsRegExp(text, at)) {
-        at = endOfRegExp(text, at);
-      } else if (opens[char] !== undefined) {
-        mode = opens[char];
-      } else if (char === "{") {
-        depth++;
-      } else if (char === "}") {
-        if (templates.at(-1) === depth) {
-          templates.pop();
-          mode = "template";
-        } else depth--;
-      }
-    } else if (mode === "line-comment") {
-      if (char === "\n") mode = "code";
-      else hide(at);
-    } else if (mode === "block-comment") {
-      hide(at);
-      if (char === "*" && next === "/") {
-        hide(++at);
-        mode = "code";
-      }
-    } else if (char === "\\") {
-      if (options.strings) {
-        hide(at);
-        hide(at + 1);
-      }
-      at++;
-    } else if (char === closes[mode]) {
-      mode = "code";
-    } else if (mode === "template" && char === "$" && next === "{") {
-      templates.push(depth);
-      at++;
-      mode = "code";
-    } else if (options.strings) hide(at);
-  }
-  return out.join("");
-}
-
-function startsRegExp(text: string, at: number): boolean {
-  const before = text.slice(Math.max(0, at - 40), at).trimEnd();
-  return /(^|[=(,:[!&|?{};>+]|\breturn|\btypeof|\bcase)$/.test(before) && !/<$/.test(before);
-}
-
-function endOfRegExp(text: string, from: number): number {
-  let inClass = false;
-  for (let at = from + 1; at < text.length; at++) {
-    const char = text[at];
-    if (char === "\\") at++;
-    else if (char === "\n") return from;
-    else if (char === "[") inClass = true;
-    else if (char === "]") inClass = false;
-    else if (char === "/" && !inClass) return at;
-  }
-  return from;
-}
-
-const lineOf = (text: string, offset: number): number => text.slice(0, offset).split("\n").length;
-
-/** Every static, side-effect and dynamic import and every re-export; `new URL("./x.ts", import.meta.url)` counts too. */
-export function importsOf(file: SourceFile): ImportStatement[] {
-  const code = blank(file.text, { strings: false });
-  const patterns = [
-    /\b(?:import|export)\b[^;"'`]*?\bfrom\s*["']([^"']+)["']/g,
-    /\bimport\s*\(?\s*["']([^"']+)["']/g,
-    /\brequire(?:\.resolve)?\(\s*["']([^"']+)["']/g,
-    /\bnew URL\(\s*["']([^"']+)["']\s*,\s*import\.meta\.url/g,
-    /\bimport\.meta\.resolve\(\s*["']([^"']+)["']/g,
-  ];
-  return patterns.flatMap((pattern) =>
-    [...code.matchAll(pattern)].map((match) => ({ specifier: match[1] ?? "", line: lineOf(code, match.index) })),
-  );
-}
-
 export interface FunctionSpan {
+  readonly name: string;
   readonly line: number;
   readonly lines: number;
+  /** Positional parameters, without a `this` type. */
+  readonly parameters: number;
 }
 
-const controls = new Set(["if", "for", "while", "switch", "catch", "with", "await"]);
+/** An exported declaration of the file itself, not a re-export. */
+export interface ExportedDeclaration {
+  readonly name: string;
+  readonly line: number;
+  readonly kind: "type" | "value";
+  /** Members and their types without comments and white space; null unless it is an interface or an object type. */
+  readonly shape: string | null;
+}
 
-/** The bodies of functions, methods and arrow functions, by their braces, with their length in lines. */
-export function functionsOf(file: SourceFile): FunctionSpan[] {
-  const code = blank(file.text, { strings: true });
-  const stack: { offset: number; isFunction: boolean }[] = [];
-  const found: FunctionSpan[] = [];
-  for (let at = 0; at < code.length; at++) {
-    if (code[at] === "{") stack.push({ offset: at, isFunction: opensFunction(code, at) });
-    else if (code[at] === "}") {
-      const open = stack.pop();
-      if (open?.isFunction) {
-        const line = lineOf(code, open.offset);
-        found.push({ line, lines: lineOf(code, at) - line + 1 });
+export interface SourceFacts {
+  readonly path: string;
+  readonly text: string;
+  readonly lines: number;
+  readonly imports: readonly ImportStatement[];
+  readonly functions: readonly FunctionSpan[];
+  readonly exported: readonly ExportedDeclaration[];
+  /** Names that are called, constructed or read as members, such as "setTimeout", "new Date" or "process.env". */
+  readonly uses: readonly { readonly name: string; readonly line: number }[];
+  /** Names of variables that are declared. */
+  readonly variables: readonly { readonly name: string; readonly line: number }[];
+  readonly comments: readonly { readonly text: string; readonly line: number }[];
+}
+
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [member: string]: unknown;
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && "type" in value && "start" in value;
+
+const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
+
+/** Reads a file. @throws {SyntaxError} when it cannot be parsed. */
+export function factsOf({ path, text }: SourceFile): SourceFacts {
+  const { program, module, comments, errors } = parseSync(path, text, { sourceType: "module" });
+  if (errors[0] !== undefined) throw new SyntaxError(`${path}: ${errors[0].message}`);
+  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+  const lineOf = (offset: number): number => lineAt(starts, offset);
+  const reader = new Reader(text, lineOf);
+  reader.visit(program, "");
+  const imports = [...module.staticImports, ...module.staticExports.flatMap(({ entries }) => entries)].flatMap(
+    (each) => (each.moduleRequest === null ? [] : [{ specifier: each.moduleRequest.value, line: lineOf(each.start) }]),
+  );
+  return {
+    path,
+    text,
+    lines: text.trimEnd().split("\n").length,
+    imports: unique([...imports, ...reader.imports]),
+    functions: reader.functions,
+    exported: exportedBy(program, text, lineOf),
+    uses: reader.uses,
+    variables: reader.variables,
+    comments: comments.map(({ value, start }) => ({ text: value, line: lineOf(start) })),
+  };
+}
+
+function lineAt(starts: readonly number[], offset: number): number {
+  let [low, high] = [0, starts.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle;
+  }
+  return low + 1;
+}
+
+function unique(imports: readonly ImportStatement[]): ImportStatement[] {
+  return [...new Map(imports.map((each) => [`${each.specifier} ${each.line}`, each])).values()];
+}
+
+class Reader {
+  readonly imports: ImportStatement[] = [];
+  readonly functions: FunctionSpan[] = [];
+  readonly uses: { readonly name: string; readonly line: number }[] = [];
+  readonly variables: { readonly name: string; readonly line: number }[] = [];
+  readonly #text: string;
+  readonly #lineOf: (offset: number) => number;
+
+  constructor(text: string, lineOf: (offset: number) => number) {
+    this.#text = text;
+    this.#lineOf = lineOf;
+  }
+
+  /** `name` is that of the declaration around an anonymous function. */
+  visit(value: unknown, name: string): void {
+    if (Array.isArray(value)) for (const each of value) this.visit(each, name);
+    if (!isNode(value)) return;
+    const named = nameOf(value) ?? name;
+    this.#read(value, named);
+    for (const [member, child] of Object.entries(value)) if (member !== "type") this.visit(child, named);
+  }
+
+  #read(node: Node, name: string): void {
+    const line = this.#lineOf(node.start);
+    if (functionTypes.has(node.type) && isNode(node["body"])) this.#readFunction(node, name, node["body"]);
+    else if (node.type === "VariableDeclarator" && isNode(node["id"]) && node["id"].type === "Identifier") {
+      this.variables.push({ name: String(node["id"]["name"]), line });
+    } else if (node.type === "MemberExpression") {
+      const used = dotted(node);
+      if (used !== null) this.uses.push({ name: used, line });
+    } else if (node.type === "CallExpression" || node.type === "NewExpression") this.#readCall(node, line);
+    else if (node.type === "ImportExpression") this.#readSpecifier(node["source"], line);
+  }
+
+  #readFunction(node: Node, name: string, body: Node): void {
+    const parameters = Array.isArray(node["params"]) ? node["params"].filter(isNode) : [];
+    const [first, last] = [this.#lineOf(body.start), this.#lineOf(body.end - 1)];
+    const positional = parameters.filter((each) => each["name"] !== "this").length;
+    this.functions.push({ name, line: first, lines: last - first + 1, parameters: positional });
+  }
+
+  #readCall(node: Node, line: number): void {
+    const callee = node["callee"];
+    const args = Array.isArray(node["arguments"]) ? node["arguments"] : [];
+    if (!isNode(callee)) return;
+    const name = callee.type === "Identifier" ? String(callee["name"]) : null;
+    if (node.type === "NewExpression") {
+      if (name !== null)
+        this.uses.push({ name: name === "Date" && args.length > 0 ? "new Date(at)" : `new ${name}`, line });
+      // Files that another process or a worker runs are named by their URL beside the module.
+      if (name === "URL" && this.#text.slice(node.start, node.end).includes("import.meta.url")) {
+        this.#readSpecifier(args[0], line);
       }
+      return;
+    }
+    if (name !== null) this.uses.push({ name, line });
+    const text = this.#text.slice(callee.start, callee.end);
+    if (/^(require|require\.resolve|import\.meta\.resolve)$/.test(text)) this.#readSpecifier(args[0], line);
+  }
+
+  #readSpecifier(argument: unknown, line: number): void {
+    if (isNode(argument) && argument.type === "Literal" && typeof argument["value"] === "string") {
+      this.imports.push({ specifier: argument["value"], line });
     }
   }
-  return found;
 }
 
-function opensFunction(code: string, at: number): boolean {
-  const before = code.slice(Math.max(0, at - 400), at).trimEnd();
-  if (before.endsWith("=>")) return true;
-  // After these a brace opens a type or a value.
-  if (/[<|&,:=([]$/.test(before)) return false;
-  // A class may follow signatures of an interface, which end in what looks like a function's head.
-  if (/\b(class|interface)\b[^;{}()]*$/.test(before)) return false;
-  const closing = /\)(\s*:\s*[\w<>[\]|&,.\s"'?{}:;]+)?$/.exec(before);
-  if (closing === null) return false;
-  let depth = 0;
-  for (let index = closing.index; index >= 0; index--) {
-    if (before[index] === ")") depth++;
-    else if (before[index] === "(" && --depth === 0) {
-      const word = /(\w+)\s*$/.exec(before.slice(0, index))?.[1];
-      return word !== undefined && !controls.has(word);
-    }
-  }
-  return false;
+/** What a declaration, a property or a method is called. */
+function nameOf(node: Node): string | null {
+  const holder =
+    node["key"] ?? (node.type === "VariableDeclarator" || node.type === "FunctionDeclaration" ? node["id"] : null);
+  return isNode(holder) && typeof holder["name"] === "string" ? holder["name"] : null;
 }
+
+/** "a.b" for a member of a plain name. */
+function dotted(node: Node): string | null {
+  const { object, property } = node;
+  if (!isNode(object) || !isNode(property) || node["computed"] === true) return null;
+  return object.type === "Identifier" ? `${object["name"]}.${property["name"]}` : null;
+}
+
+function exportedBy(program: unknown, text: string, lineOf: (offset: number) => number): ExportedDeclaration[] {
+  const body = isNode(program) && Array.isArray(program["body"]) ? program["body"].filter(isNode) : [];
+  return body.flatMap((statement): ExportedDeclaration[] => {
+    const { declaration } = statement;
+    if (statement.type !== "ExportNamedDeclaration" || !isNode(declaration)) return [];
+    const line = lineOf(statement.start);
+    if (declaration.type === "VariableDeclaration" && Array.isArray(declaration["declarations"])) {
+      return declaration["declarations"]
+        .filter(isNode)
+        .flatMap(({ id }) =>
+          isNode(id) && typeof id["name"] === "string"
+            ? [{ name: id["name"], line, kind: "value" as const, shape: null }]
+            : [],
+        );
+    }
+    const id = declaration["id"];
+    if (!isNode(id) || typeof id["name"] !== "string") return [];
+    const isType = declaration.type === "TSInterfaceDeclaration" || declaration.type === "TSTypeAliasDeclaration";
+    return [
+      { name: id["name"], line, kind: isType ? "type" : "value", shape: isType ? shapeOf(declaration, text) : null },
+    ];
+  });
+}
+
+function shapeOf(declaration: Node, text: string): string | null {
+  const object = declaration.type === "TSInterfaceDeclaration" ? declaration["body"] : declaration["typeAnnotation"];
+  if (!isNode(object) || (object.type !== "TSInterfaceBody" && object.type !== "TSTypeLiteral")) return null;
+  const members = Array.isArray(object["body"] ?? object["members"]) ? (object["body"] ?? object["members"]) : [];
+  const texts = (members as unknown[]).filter(isNode).map(({ start, end }) => withoutComments(text.slice(start, end)));
+  const inherits = Array.isArray(declaration["extends"]) && declaration["extends"].length > 0;
+  return texts.length === 0 || inherits ? null : texts.toSorted().join(";");
+}
+
+const withoutComments = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "").replace(/\breadonly\b|\s|;$|,$/g, "");
