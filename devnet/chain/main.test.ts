@@ -2,11 +2,15 @@ import { expect, test } from "bun:test";
 import { parseCommandLine } from "./options.ts";
 import { call } from "./testing/boot.ts";
 
-const MAIN = new URL("./main.ts", import.meta.url).pathname;
+const entryPath = new URL("./main.ts", import.meta.url).pathname;
 
 function start(...flags: string[]) {
   const ports = ["--rpc-port", "0", "--pubsub-port", "0"];
-  return Bun.spawn([process.execPath, MAIN, ...ports, ...flags], { stdin: "pipe", stdout: "pipe", stderr: "pipe" });
+  return Bun.spawn([process.execPath, entryPath, ...ports, ...flags], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
 }
 
 async function readyLine(child: {

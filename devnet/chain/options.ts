@@ -80,7 +80,7 @@ export type ParsedCommandLine =
   | ({ readonly ok: true } & CommandLine)
   | { readonly ok: false; readonly faults: readonly string[] };
 
-const FLAGS = {
+const flagNames = {
   host: "host",
   "rpc-port": "rpcPort",
   "pubsub-port": "pubsubPort",
@@ -142,7 +142,7 @@ function readFlag(
 
 /** Reads the command line; all faults are told at once. */
 export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
-  const flags = Object.fromEntries(Object.keys(FLAGS).map((flag) => [flag, { type: "string" as const }]));
+  const flags = Object.fromEntries(Object.keys(flagNames).map((flag) => [flag, { type: "string" as const }]));
   let values: Record<string, unknown>;
   try {
     values = parseArgs({
@@ -176,7 +176,7 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   const engine = readBlockEngine(typeof values["block-engine"] === "string" ? values["block-engine"] : "off");
   if (typeof engine === "object" && engine !== null) faults.push(engine.fault);
   else read["blockEngine"] = engine;
-  for (const [flag, name] of Object.entries(FLAGS)) {
+  for (const [flag, name] of Object.entries(flagNames)) {
     const text = values[flag];
     if (typeof text !== "string") continue;
     const result = readFlag(flag, text, defaultOptions[name]);

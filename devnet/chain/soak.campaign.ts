@@ -3,7 +3,7 @@ import { parseJsonExact } from "@sluice/wire/json";
 import { SeededRandom } from "./faults/random.ts";
 import { call, post } from "./testing/boot.ts";
 
-const MAIN = new URL("./main.ts", import.meta.url).pathname;
+const entryPath = new URL("./main.ts", import.meta.url).pathname;
 const slotMs = 100;
 const flags = [
   "--slot-ms",
@@ -138,7 +138,7 @@ function memoryFault(memory: readonly number[]): string | null {
 
 async function start(seed: number): Promise<{ target: Target; stop: () => Promise<void> }> {
   const ports = ["--rpc-port", "0", "--pubsub-port", "0", "--admin", "--exit-with-parent", "--seed", `${seed}`];
-  const command = [process.execPath, MAIN, ...ports, ...flags, ...bounds];
+  const command = [process.execPath, entryPath, ...ports, ...flags, ...bounds];
   const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   let line = "";
   for await (const part of child.stdout) {

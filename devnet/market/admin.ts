@@ -3,8 +3,8 @@ import { isObject } from "./exchanges/exchange.ts";
 import type { Faults } from "./faults/faults.ts";
 import { parseWish, WishError } from "./faults/parse.ts";
 import type { Front } from "./front.ts";
-import { EXCHANGES, type ExchangeId, LISTINGS } from "./listings.ts";
-import { ASSETS } from "./process/assets.ts";
+import { allListings, type ExchangeId, exchangeIds } from "./listings.ts";
+import { marketAssets } from "./process/assets.ts";
 import type { Truth } from "./process/truth.ts";
 
 const bodyBytesMax = 16 * 1_024;
@@ -76,13 +76,13 @@ async function setFault(request: Request, seed: string, deps: AdminDeps): Promis
 }
 
 async function followAll(deps: AdminDeps): Promise<void> {
-  await Promise.all(EXCHANGES.map((id) => deps.fronts[id].follow()));
+  await Promise.all(exchangeIds.map((id) => deps.fronts[id].follow()));
 }
 
 /** The exchanges that a body names, all of them if it names none; null when it is wrong. */
 function namedIn(body: Record<string, unknown>): readonly ExchangeId[] | null {
-  const { exchanges = EXCHANGES } = body;
-  const isKnown = (id: unknown): id is ExchangeId => EXCHANGES.some((each) => each === id);
+  const { exchanges = exchangeIds } = body;
+  const isKnown = (id: unknown): id is ExchangeId => exchangeIds.some((each) => each === id);
   return Array.isArray(exchanges) && exchanges.every(isKnown) ? exchanges : null;
 }
 
@@ -110,8 +110,8 @@ async function closeStreams(request: Request, deps: AdminDeps): Promise<Response
 }
 
 function stateOf(options: { readonly seed: string; readonly symbols: readonly string[] }, deps: AdminDeps): object {
-  const exchanges = EXCHANGES.map((id) => {
-    const listings = LISTINGS.filter((each) => each.exchange === id && options.symbols.includes(each.base));
+  const exchanges = exchangeIds.map((id) => {
+    const listings = allListings.filter((each) => each.exchange === id && options.symbols.includes(each.base));
     const markets = listings.map(({ base, quote, slotSeconds, spreadBps }) => ({
       base,
       quote,
@@ -132,7 +132,7 @@ function stateOf(options: { readonly seed: string; readonly symbols: readonly st
 function truthOf(url: URL, options: { readonly symbols: readonly string[] }, deps: AdminDeps): object {
   const asked = Number(url.searchParams.get("at") ?? deps.now());
   const at = Number.isFinite(asked) && asked >= 0 && asked < 1e14 ? Math.floor(asked) : deps.now();
-  const usd = ASSETS.flatMap(({ symbol }, index) =>
+  const usd = marketAssets.flatMap(({ symbol }, index) =>
     options.symbols.includes(symbol) ? [[symbol, deps.truth.usd(index, Math.floor(at / 1_000))]] : [],
   );
   return { at, usd: Object.fromEntries(usd) };

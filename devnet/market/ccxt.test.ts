@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { EXCHANGES, LISTINGS } from "./listings.ts";
+import { allListings, exchangeIds } from "./listings.ts";
 import { clientOf } from "./testing/ccxt.ts";
 import { bootMarket } from "./testing/market.ts";
 
@@ -7,11 +7,11 @@ const markets = bootMarket();
 afterAll(() => markets[Symbol.asyncDispose]());
 
 /** Exchanges whose client can ask for all tickers at once. */
-const withAll = EXCHANGES.filter((id) => id !== "coinbase");
+const withAll = exchangeIds.filter((id) => id !== "coinbase");
 
 describe("ccxt, told another host and nothing else, reads what the market had", () => {
-  for (const id of EXCHANGES) {
-    const listings = LISTINGS.filter((each) => each.exchange === id);
+  for (const id of exchangeIds) {
+    const listings = allListings.filter((each) => each.exchange === id);
     const venue = markets.market.venues[id];
     const viewOf = (symbol: string) => {
       const market = venue.markets().find(({ listing }) => `${listing.base}/${listing.quote}` === symbol);
@@ -63,7 +63,7 @@ describe("ccxt, told another host and nothing else, reads what the market had", 
       const client = clientOf(id, markets.market.exchanges[id].rest);
       const all = await client.fetchTickers();
       const one = await client.fetchTicker(id === "kraken" || id === "bitstamp" ? "ETH/USD" : "ETH/USDT");
-      expect(Object.keys(all).length).toBe(LISTINGS.filter((each) => each.exchange === id).length);
+      expect(Object.keys(all).length).toBe(allListings.filter((each) => each.exchange === id).length);
       expect(all[one.symbol]?.last).toBe(one.last ?? -1);
       expect(all[one.symbol]?.high).toBe(one.high ?? -1);
     });

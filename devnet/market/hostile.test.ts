@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { EXCHANGES } from "./listings.ts";
+import { exchangeIds } from "./listings.ts";
 import { startMarket } from "./market.ts";
 import { defaultOptions } from "./options.ts";
 import { Listener } from "./testing/listener.ts";
-import { bootMarket, START_MS } from "./testing/market.ts";
+import { bootMarket, marketStartMs } from "./testing/market.ts";
 
 const markets = bootMarket();
 afterAll(() => markets[Symbol.asyncDispose]());
@@ -69,7 +69,7 @@ describe("clients that mean no good", () => {
         "/api/v4/spot/candlesticks?currency_pair=BTC_USDT&interval=1s&from=0&to=999",
       ],
     };
-    for (const id of EXCHANGES) {
+    for (const id of exchangeIds) {
       for (const path of [...paths[id], "/", "/../..", `/${"x".repeat(9_000)}`]) {
         const response = await markets.get(id, path);
         expect([id, path.slice(0, 80), response.status < 500]).toEqual([id, path.slice(0, 80), true]);
@@ -161,7 +161,7 @@ describe("streams that are left alone", () => {
   test("a timer runs while somebody listens and not otherwise, and a tick with nobody there does nothing", async () => {
     const timers = { started: 0, running: 0 };
     const clock = {
-      now: () => START_MS,
+      now: () => marketStartMs,
       sleep: () => Promise.resolve(),
       every() {
         timers.started += 1;

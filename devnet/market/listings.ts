@@ -1,8 +1,8 @@
-import { ASSETS, type Asset } from "./process/assets.ts";
+import { type Asset, marketAssets } from "./process/assets.ts";
 import { exponential } from "./process/hash.ts";
 
-export const EXCHANGES = ["binance", "coinbase", "kraken", "okx", "bybit", "kucoin", "bitstamp", "gate"] as const;
-export type ExchangeId = (typeof EXCHANGES)[number];
+export const exchangeIds = ["binance", "coinbase", "kraken", "okx", "bybit", "kucoin", "bitstamp", "gate"] as const;
+export type ExchangeId = (typeof exchangeIds)[number];
 export type Quote = "USD" | "USDT" | "USDC";
 
 /** A pair as one exchange lists it. Prices are whole numbers of 10^-pricePlaces, sizes of 10^-sizePlaces. */
@@ -48,7 +48,7 @@ const shares: Readonly<Record<ExchangeId, number>> = {
   gate: 0.08,
 };
 
-const PRICE_PLACES: Readonly<Record<string, number>> = {
+const usualPricePlaces: Readonly<Record<string, number>> = {
   ...{ BTC: 2, ETH: 2, SOL: 2, ADA: 4, DOT: 3, USDC: 5, USDT: 5, UNI: 3, LINK: 3, AAVE: 2, COMP: 2, BNB: 2, CRO: 5 },
   FTT: 4,
 };
@@ -61,7 +61,7 @@ const pricePlacesOf: Partial<Record<ExchangeId, Readonly<Record<string, number>>
   gate: { BTC: 1, USDC: 4 },
 };
 
-const SIZE_PLACES: Readonly<Record<ExchangeId, number>> = {
+const sizePlacesOf: Readonly<Record<ExchangeId, number>> = {
   binance: 5,
   coinbase: 8,
   kraken: 8,
@@ -89,8 +89,8 @@ function listing(index: number, exchange: ExchangeId, asset: Asset, quote: Quote
   const wished = Math.round((86_400 * usdPerTrade) / usdPerDay);
   const slotSeconds = Math.min(slotSecondsMax, Math.max(1, wished));
   const usdPerSlot = (usdPerDay * slotSeconds) / 86_400;
-  const pricePlaces = pricePlacesOf[exchange]?.[asset.symbol] ?? PRICE_PLACES[asset.symbol] ?? 4;
-  let sizePlaces = SIZE_PLACES[exchange];
+  const pricePlaces = pricePlacesOf[exchange]?.[asset.symbol] ?? usualPricePlaces[asset.symbol] ?? 4;
+  let sizePlaces = sizePlacesOf[exchange];
   const slotsPerMinute = Math.ceil(60 / slotSeconds);
   const usdPerMinuteMax = usdPerSlot * slotsPerMinute * exponential(deviationsMax * asset.deviationPerYear);
   while (usdPerMinuteMax * 10 ** (pricePlaces + sizePlaces) > unitsPerMinuteMax) sizePlaces -= 1;
@@ -101,12 +101,14 @@ function listing(index: number, exchange: ExchangeId, asset: Asset, quote: Quote
 }
 
 /** Everything that every exchange lists, in a fixed order. */
-export const LISTINGS: readonly Listing[] = EXCHANGES.flatMap((exchange) =>
-  (["USD", "USDT", "USDC"] as const).flatMap((quote) =>
-    (pairs[exchange][quote]?.split(" ") ?? []).map((symbol) => ({ exchange, quote, symbol })),
-  ),
-).map(({ exchange, quote, symbol }, index) => {
-  const asset = ASSETS.find((each) => each.symbol === symbol);
-  if (asset === undefined) throw new Error(`${exchange} lists ${symbol}, which is no asset`);
-  return listing(index, exchange, asset, quote);
-});
+export const allListings: readonly Listing[] = exchangeIds
+  .flatMap((exchange) =>
+    (["USD", "USDT", "USDC"] as const).flatMap((quote) =>
+      (pairs[exchange][quote]?.split(" ") ?? []).map((symbol) => ({ exchange, quote, symbol })),
+    ),
+  )
+  .map(({ exchange, quote, symbol }, index) => {
+    const asset = marketAssets.find((each) => each.symbol === symbol);
+    if (asset === undefined) throw new Error(`${exchange} lists ${symbol}, which is no asset`);
+    return listing(index, exchange, asset, quote);
+  });

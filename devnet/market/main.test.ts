@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { EXCHANGES } from "./listings.ts";
+import { exchangeIds } from "./listings.ts";
 import { Listener } from "./testing/listener.ts";
 
-const MAIN = new URL("./main.ts", import.meta.url).pathname;
+const entryPath = new URL("./main.ts", import.meta.url).pathname;
 
 const start = (...flags: string[]) =>
-  Bun.spawn([process.execPath, MAIN, ...flags], { stdin: "pipe", stdout: "pipe", stderr: "pipe" });
+  Bun.spawn([process.execPath, entryPath, ...flags], { stdin: "pipe", stdout: "pipe", stderr: "pipe" });
 
 interface Ready {
   readonly ready: boolean;
@@ -26,7 +26,7 @@ test("the process says where every exchange is, tells by itself, and ends with 0
   const child = start("--tick-ms", "20", "--symbols", "BTC,USDT");
   const { ready, exchanges, admin } = await readyLine(child);
   expect(ready).toBe(true);
-  expect(Object.keys(exchanges)).toEqual([...EXCHANGES]);
+  expect(Object.keys(exchanges)).toEqual([...exchangeIds]);
   const { rest = "", ws = "" } = exchanges["bitstamp"] ?? {};
   const rows = (await (await fetch(`${rest}/api/v2/ticker/`)).json()) as { pair: string }[];
   expect(rows.map((row) => row.pair)).toEqual(["BTC/USD", "USDT/USD", "BTC/USDT"]);

@@ -2,7 +2,7 @@ import { serveAdmin } from "./admin.ts";
 import { exchangesOf } from "./exchanges/index.ts";
 import { Faults } from "./faults/faults.ts";
 import { Front } from "./front.ts";
-import { EXCHANGES, type ExchangeId, LISTINGS } from "./listings.ts";
+import { allListings, type ExchangeId, exchangeIds } from "./listings.ts";
 import type { MarketOptions } from "./options.ts";
 import type { HourBars } from "./process/bar.ts";
 import { Recent } from "./process/recent.ts";
@@ -31,7 +31,7 @@ export interface RunningMarket extends AsyncDisposable {
 }
 
 const record = <Value>(make: (id: ExchangeId, index: number) => Value): Record<ExchangeId, Value> =>
-  Object.fromEntries(EXCHANGES.map((id, index) => [id, make(id, index)])) as Record<ExchangeId, Value>;
+  Object.fromEntries(exchangeIds.map((id, index) => [id, make(id, index)])) as Record<ExchangeId, Value>;
 
 /** Starts eight exchanges and the admin door. Ports may be 0: the addresses tell which were taken. */
 export function startMarket(options: MarketOptions, deps: { readonly clock: Clock }): RunningMarket {
@@ -40,7 +40,7 @@ export function startMarket(options: MarketOptions, deps: { readonly clock: Cloc
   const now = (): number => Math.floor(clock.now());
   const truth = new Truth({ seed });
   const hours = new Recent<HourBars>(hoursMax);
-  const listings = LISTINGS.filter((listing) => options.symbols.includes(listing.base));
+  const listings = allListings.filter((listing) => options.symbols.includes(listing.base));
   const faults = new Faults({ listings }, { now });
   const exchanges = exchangesOf({ seed });
   const venues = record((id) => {
@@ -50,8 +50,8 @@ export function startMarket(options: MarketOptions, deps: { readonly clock: Cloc
   // Nothing runs while nobody listens.
   let timer: Disposable | null = null;
   const tick = (): void => {
-    for (const id of EXCHANGES) fronts[id].hub.tick();
-    if (timer === null || EXCHANGES.some((id) => fronts[id].hub.size > 0)) return;
+    for (const id of exchangeIds) fronts[id].hub.tick();
+    if (timer === null || exchangeIds.some((id) => fronts[id].hub.size > 0)) return;
     timer[Symbol.dispose]();
     timer = null;
   };
@@ -78,7 +78,7 @@ export function startMarket(options: MarketOptions, deps: { readonly clock: Cloc
     async [Symbol.asyncDispose]() {
       timer?.[Symbol.dispose]();
       timer = null;
-      await Promise.all([admin.stop(true), ...EXCHANGES.map((id) => fronts[id][Symbol.asyncDispose]())]);
+      await Promise.all([admin.stop(true), ...exchangeIds.map((id) => fronts[id][Symbol.asyncDispose]())]);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { EXCHANGES } from "./listings.ts";
-import { ASSETS } from "./process/assets.ts";
+import { exchangeIds } from "./listings.ts";
+import { marketAssets } from "./process/assets.ts";
 
 export interface MarketOptions {
   readonly host: string;
@@ -17,7 +17,7 @@ export interface MarketOptions {
   readonly limits: boolean;
 }
 
-const SYMBOLS: readonly string[] = ASSETS.map((asset) => asset.symbol);
+const assetSymbols: readonly string[] = marketAssets.map((asset) => asset.symbol);
 
 export const defaultOptions: MarketOptions = {
   host: "127.0.0.1",
@@ -25,7 +25,7 @@ export const defaultOptions: MarketOptions = {
   adminPort: 0,
   seed: "sluice",
   tickMs: 1_000,
-  symbols: SYMBOLS,
+  symbols: assetSymbols,
   limits: true,
 };
 
@@ -60,12 +60,12 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
     faults.push(`--${name} must be a whole number from 0 to ${highest}`);
     return otherwise;
   };
-  const symbols = values.symbols?.split(",") ?? SYMBOLS;
-  const unknown = symbols.filter((symbol) => !SYMBOLS.includes(symbol));
-  if (unknown.length > 0) faults.push(`--symbols knows no ${unknown.join(", ")}; there are ${SYMBOLS.join(", ")}`);
+  const symbols = values.symbols?.split(",") ?? assetSymbols;
+  const unknown = symbols.filter((symbol) => !assetSymbols.includes(symbol));
+  if (unknown.length > 0) faults.push(`--symbols knows no ${unknown.join(", ")}; there are ${assetSymbols.join(", ")}`);
   const options: MarketOptions = {
     host: values.host ?? defaultOptions.host,
-    port: whole("port", 65_536 - EXCHANGES.length, defaultOptions.port),
+    port: whole("port", 65_536 - exchangeIds.length, defaultOptions.port),
     adminPort: whole("admin-port", 65_535, defaultOptions.adminPort),
     seed: values.seed ?? defaultOptions.seed,
     tickMs: whole("tick-ms", 60_000, defaultOptions.tickMs),

@@ -1,15 +1,15 @@
-import { EXCHANGES, type ExchangeId } from "./listings.ts";
+import { type ExchangeId, exchangeIds } from "./listings.ts";
 import { fraction, mix } from "./process/hash.ts";
 import { bootMarket, type TestMarket } from "./testing/market.ts";
 
 /** Texts of numbers as whole numbers of 10^-18. */
-const PLACES = 18;
-const one = 10n ** BigInt(PLACES);
+const decimalPlaces = 18;
+const one = 10n ** BigInt(decimalPlaces);
 
 function exact(text: string): bigint {
   const [, sign, whole = "", part = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
   if (sign === undefined) throw new TypeError(`no number: ${text}`);
-  const units = BigInt(whole + part.padEnd(PLACES, "0").slice(0, PLACES));
+  const units = BigInt(whole + part.padEnd(decimalPlaces, "0").slice(0, decimalPlaces));
   return sign === "-" ? -units : units;
 }
 
@@ -18,7 +18,7 @@ type Rounding = "half" | "cut";
 
 /** A ratio of two numbers to so many places, as text is compared: in units of 10^-18. */
 function ratio(part: bigint, whole: bigint, places: number, rounding: Rounding): bigint {
-  const step = 10n ** BigInt(PLACES - places);
+  const step = 10n ** BigInt(decimalPlaces - places);
   const scaled = (part * one * 2n) / whole;
   const half = rounding === "half" ? (scaled < 0n ? -step : step) : 0n;
   return ((scaled + half) / (2n * step)) * step;
@@ -37,7 +37,7 @@ const within = (low: string, value: string, high: string, what: string): Claim =
 
 /** Quote volume lies between what the base volume cost at the lowest and at the highest; the last digit may be rounded. */
 function amount(base: string, quote: string, low: string, high: string): Claim {
-  const slack = 10n ** BigInt(PLACES - 8) * one;
+  const slack = 10n ** BigInt(decimalPlaces - 8) * one;
   const least = exact(base) * exact(low) - slack;
   const most = exact(base) * exact(high) + slack;
   const shown = exact(quote) * one;
@@ -58,7 +58,7 @@ const change = (
 
 const get = (row: Row, ...names: string[]): string[] => names.map((name) => row[name] ?? "missing");
 
-const CLAIMS: Readonly<Record<string, (row: Row) => readonly Claim[]>> = {
+const claimsOf: Readonly<Record<string, (row: Row) => readonly Claim[]>> = {
   binance(row) {
     const [low = "", last = "", high = "", open = "", mean = ""] = get(
       row,
@@ -138,7 +138,7 @@ const inside = (value: unknown, name: string): unknown => (value as Record<strin
 
 async function wrongOf(markets: TestMarket, id: ExchangeId): Promise<{ rows: number; wrong: string[] }> {
   const [path, rowsOf] = lists[id] ?? [];
-  const claims = CLAIMS[id];
+  const claims = claimsOf[id];
   if (path === undefined || rowsOf === undefined || claims === undefined) return { rows: 0, wrong: [] };
   const rows = rowsOf(await markets.json(id, path)) as Row[];
   const wrong = rows.flatMap((row) => claims(row).filter(({ holds }) => !holds));
@@ -153,7 +153,7 @@ export async function run(options: { n: number; seed: number }): Promise<{ passe
   for (let moment = 0; moment < options.n; moment += 1) {
     const step = Math.floor(fraction(mix(options.seed, moment, 1)) * 7_200_000);
     markets.pass(step);
-    for (const id of EXCHANGES) {
+    for (const id of exchangeIds) {
       const found = await wrongOf(markets, id);
       rows += found.rows;
       wrong.push(...found.wrong);

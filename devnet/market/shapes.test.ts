@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ExchangeId } from "./listings.ts";
-import { bootMarket, START_MS } from "./testing/market.ts";
+import { bootMarket, marketStartMs } from "./testing/market.ts";
 import { differences, haveSamples, type Json, type Rules, sample } from "./testing/shape.ts";
 
 const markets = bootMarket();
@@ -9,7 +9,7 @@ const run = haveSamples() ? test : test.skip;
 
 type Row = readonly [exchange: ExchangeId, sample: string, path: string, rules?: Rules, init?: RequestInit];
 
-const since = Math.floor(START_MS / 1_000) - 240;
+const since = Math.floor(marketStartMs / 1_000) - 240;
 const later = { optional: ["lowest_size", "highest_size"] };
 const binanceInfo = { byPlace: ["filters"] };
 
@@ -97,7 +97,7 @@ describe("answers are shaped as the real ones: members, their order, types, text
 });
 
 /** Requests that fail, with the sample of the failure. */
-const ERRORS: readonly (readonly [ExchangeId, string, string])[] = [
+const errorAnswers: readonly (readonly [ExchangeId, string, string])[] = [
   ["binance", "error-unknown-symbol", "/api/v3/ticker/24hr?symbol=NOTACOINUSDT"],
   ["binance", "error-unknown-symbol", '/api/v3/ticker/24hr?symbols=["BTCUSDT","NOTACOINUSDT"]'],
   ["binance", "error-bad-interval", "/api/v3/klines?symbol=BTCUSDT&interval=7m"],
@@ -115,7 +115,11 @@ const ERRORS: readonly (readonly [ExchangeId, string, string])[] = [
   ["okx", "error-unknown-instrument", "/api/v5/market/ticker?instId=NOTACOIN-USDT"],
   ["okx", "error-parameter", "/api/v5/market/candles?instId=BTC-USDT&bar=7m"],
   ["okx", "error-route-not-found", "/api/v5/market/nothing"],
-  ["okx", "candles-empty-window", `/api/v5/market/candles?instId=BTC-USDT&bar=1m&after=${START_MS}&before=${START_MS}`],
+  [
+    "okx",
+    "candles-empty-window",
+    `/api/v5/market/candles?instId=BTC-USDT&bar=1m&after=${marketStartMs}&before=${marketStartMs}`,
+  ],
   ["kucoin", "error-unknown-symbol", "/api/v2/symbols/NOTACOIN-USDT"],
   ["kucoin", "level1-unknown-symbol", "/api/v1/market/orderbook/level1?symbol=NOTACOIN-USDT"],
   ["gate", "error-unknown-currency", "/api/v4/spot/currency_pairs/NOTACOIN_USDT"],
@@ -128,7 +132,7 @@ const ERRORS: readonly (readonly [ExchangeId, string, string])[] = [
 ];
 
 describe("errors are the documented ones, to the letter", () => {
-  for (const [exchange, name, path] of ERRORS) {
+  for (const [exchange, name, path] of errorAnswers) {
     run(`${exchange} ${path.slice(0, 70)} is ${name}`, async () => {
       const real = sample(exchange, name);
       const response = await markets.get(exchange, path);

@@ -145,9 +145,9 @@ export const indexOptions: IndexOptions = {
 const dataBytesMax = 10_485_760n;
 const keyBytes = 32;
 /** Where token accounts of both programs have the keys by which they are found. Source: SPL Token state, Account. */
-const MINT = 0;
-const owner = 32;
-const delegate = 76;
+const mintOffset = 0;
+const ownerOffset = 32;
+const delegateOffset = 76;
 
 /** Rows that may be what was asked for: a list of a table. The reader checks each. */
 export interface Candidates {
@@ -172,9 +172,9 @@ export class AccountIndexes {
   readonly #rows: AccountRows;
   readonly #byProgram = new PostingTable();
   readonly #keys: readonly { readonly offset: number; readonly table: PostingTable }[] = [
-    { offset: MINT, table: new PostingTable() },
-    { offset: owner, table: new PostingTable() },
-    { offset: delegate, table: new PostingTable() },
+    { offset: mintOffset, table: new PostingTable() },
+    { offset: ownerOffset, table: new PostingTable() },
+    { offset: delegateOffset, table: new PostingTable() },
   ];
   readonly #shapes: ShapeIndexes;
   /** By program and mint; least lately asked first. */
@@ -197,7 +197,7 @@ export class AccountIndexes {
       const start = rows.dataStart(row);
       const length = rows.dataLength(row);
       for (const { offset, table } of this.#keys) {
-        if (offset + keyBytes > length || (offset === delegate && isZero(bytes, start + offset))) continue;
+        if (offset + keyBytes > length || (offset === delegateOffset && isZero(bytes, start + offset))) continue;
         hashBytes(bytes, start + offset, keyBytes, this.#hash);
         table.add(row, this.#hash);
       }
@@ -250,7 +250,7 @@ export class AccountIndexes {
       if (filter.kind !== "memcmp") continue;
       for (const { offset, table } of this.#keys) {
         const within = offset - Number(filter.offset);
-        if (!covers(filter, offset) || (offset === delegate && isZero(filter.bytes, within))) continue;
+        if (!covers(filter, offset) || (offset === delegateOffset && isZero(filter.bytes, within))) continue;
         hashBytes(filter.bytes, within, keyBytes, this.#hash);
         const found = this.#candidates(table);
         if (found.count < best.count) best = found;
@@ -295,7 +295,7 @@ function covers(filter: AccountFilter, offset: number): boolean {
 
 /** Whether the filter asks for a key of token accounts, which has an index of its own. */
 function coversKey(filter: AccountFilter): boolean {
-  return covers(filter, MINT) || covers(filter, owner);
+  return covers(filter, mintOffset) || covers(filter, ownerOffset);
 }
 
 function shapeOf(filter: AccountFilter): Shape | null {

@@ -110,21 +110,21 @@ const rowsBits = 12;
 const chunkRows = 1 << rowsBits;
 /** Words of a row. The address takes the first eight; lamports and the rent epoch are two each. */
 const addressWords = 8;
-const ORDINAL = 8;
-const NEWER = 9;
-const OLDER = 10;
-const PROGRAM = 11;
-const LAMPORTS = 12;
-const rentEpoch = 14;
-const FLAGS = 16;
-const LENGTH = 17;
-const DATA = 18;
-const HASH = 19;
+const ordinalWord = 8;
+const newerWord = 9;
+const olderWord = 10;
+const programWord = 11;
+const lamportsWord = 12;
+const rentEpochWord = 14;
+const flagsWord = 16;
+const lengthWord = 17;
+const dataWord = 18;
+const hashWord = 19;
 const rowWords = 20;
 
-const USED = 1;
-const live = 2;
-const executable = 4;
+const usedFlag = 1;
+const liveFlag = 2;
+const executableFlag = 4;
 
 interface Chunk {
   readonly words: Uint32Array;
@@ -157,9 +157,9 @@ export class AccountRows {
     const at = this.#at(row);
     words.fill(0, at, at + rowWords);
     bytes.set(address, at * 4);
-    words[at + ORDINAL] = ordinal;
-    words[at + HASH] = hash;
-    words[at + FLAGS] = USED;
+    words[at + ordinalWord] = ordinal;
+    words[at + hashWord] = hash;
+    words[at + flagsWord] = usedFlag;
     return row;
   }
 
@@ -172,49 +172,49 @@ export class AccountRows {
       return;
     }
     const { data } = account;
-    const wasLive = ((chunk.words[at + FLAGS] ?? 0) & live) !== 0;
-    const length = chunk.words[at + LENGTH] ?? 0;
+    const wasLive = ((chunk.words[at + flagsWord] ?? 0) & liveFlag) !== 0;
+    const length = chunk.words[at + lengthWord] ?? 0;
     const inPlace = wasLive && length > 0 && length <= blockBytesMax && data.length <= blockBytesMax;
     if (!(inPlace && ByteHeap.alike(length, data.length))) {
       this.#releaseData(row);
       if (data.length > blockBytesMax) this.#long.set(row, exact(data));
-      else if (data.length > 0) chunk.words[at + DATA] = this.#heap.allocate(data.length);
+      else if (data.length > 0) chunk.words[at + dataWord] = this.#heap.allocate(data.length);
     }
     if (data.length > 0 && data.length <= blockBytesMax) {
-      const location = chunk.words[at + DATA] ?? 0;
+      const location = chunk.words[at + dataWord] ?? 0;
       this.#heap.chunk(location).set(data, this.#heap.offset(location));
     }
     const program = this.programs.hold(account.owner);
-    if (wasLive) this.programs.release(chunk.words[at + PROGRAM] ?? 0);
-    chunk.words[at + PROGRAM] = program;
-    chunk.words[at + LENGTH] = data.length;
-    chunk.words[at + FLAGS] = USED | live | (account.executable ? executable : 0);
-    chunk.longs[(at + LAMPORTS) >> 1] = account.lamports;
-    chunk.longs[(at + rentEpoch) >> 1] = account.rentEpoch;
+    if (wasLive) this.programs.release(chunk.words[at + programWord] ?? 0);
+    chunk.words[at + programWord] = program;
+    chunk.words[at + lengthWord] = data.length;
+    chunk.words[at + flagsWord] = usedFlag | liveFlag | (account.executable ? executableFlag : 0);
+    chunk.longs[(at + lamportsWord) >> 1] = account.lamports;
+    chunk.longs[(at + rentEpochWord) >> 1] = account.rentEpoch;
   }
 
   release(row: number): void {
     this.#clear(row);
-    this.#chunk(row).words[this.#at(row) + FLAGS] = 0;
+    this.#chunk(row).words[this.#at(row) + flagsWord] = 0;
     this.#released.push(row);
   }
 
   #clear(row: number): void {
     const { words, longs } = this.#chunk(row);
     const at = this.#at(row);
-    if (((words[at + FLAGS] ?? 0) & live) === 0) return;
+    if (((words[at + flagsWord] ?? 0) & liveFlag) === 0) return;
     this.#releaseData(row);
-    this.programs.release(words[at + PROGRAM] ?? 0);
-    words[at + LENGTH] = 0;
-    words[at + FLAGS] = USED;
-    longs[(at + LAMPORTS) >> 1] = 0n;
+    this.programs.release(words[at + programWord] ?? 0);
+    words[at + lengthWord] = 0;
+    words[at + flagsWord] = usedFlag;
+    longs[(at + lamportsWord) >> 1] = 0n;
   }
 
   #releaseData(row: number): void {
     const { words } = this.#chunk(row);
-    const length = words[this.#at(row) + LENGTH] ?? 0;
+    const length = words[this.#at(row) + lengthWord] ?? 0;
     if (length > blockBytesMax) this.#long.delete(row);
-    else if (length > 0) this.#heap.release(words[this.#at(row) + DATA] ?? 0, length);
+    else if (length > 0) this.#heap.release(words[this.#at(row) + dataWord] ?? 0, length);
   }
 
   #chunk(row: number): Chunk {
@@ -232,45 +232,45 @@ export class AccountRows {
   }
 
   link(row: number, field: "newer" | "older", other: number): void {
-    this.#chunk(row).words[this.#at(row) + (field === "newer" ? NEWER : OLDER)] = other;
+    this.#chunk(row).words[this.#at(row) + (field === "newer" ? newerWord : olderWord)] = other;
   }
 
   newer(row: number): number {
-    return this.#word(row, NEWER);
+    return this.#word(row, newerWord);
   }
 
   older(row: number): number {
-    return this.#word(row, OLDER);
+    return this.#word(row, olderWord);
   }
 
   ordinal(row: number): number {
-    return this.#word(row, ORDINAL);
+    return this.#word(row, ordinalWord);
   }
 
   hash(row: number): number {
-    return this.#word(row, HASH);
+    return this.#word(row, hashWord);
   }
 
   /** The number under which `programs` knows the account's owner. */
   program(row: number): number {
-    return this.#word(row, PROGRAM);
+    return this.#word(row, programWord);
   }
 
   isLive(row: number): boolean {
-    return (this.#word(row, FLAGS) & live) !== 0;
+    return (this.#word(row, flagsWord) & liveFlag) !== 0;
   }
 
   lamports(row: number): bigint {
-    return this.#chunk(row).longs[(this.#at(row) + LAMPORTS) >> 1] ?? 0n;
+    return this.#chunk(row).longs[(this.#at(row) + lamportsWord) >> 1] ?? 0n;
   }
 
   /** Lamports in two halves, for comparing many rows without a bigint for each. */
   lamportsHigh(row: number): number {
-    return this.#word(row, LAMPORTS + 1);
+    return this.#word(row, lamportsWord + 1);
   }
 
   lamportsLow(row: number): number {
-    return this.#word(row, LAMPORTS);
+    return this.#word(row, lamportsWord);
   }
 
   /** Rows were given numbers below this. */
@@ -282,25 +282,25 @@ export class AccountRows {
   isSeen(row: number, limit: number): boolean {
     const { words } = this.#chunk(row);
     const at = this.#at(row);
-    if (((words[at + FLAGS] ?? 0) & live) === 0 || (words[at + ORDINAL] ?? 0) > limit) return false;
-    const newer = words[at + NEWER] ?? 0;
+    if (((words[at + flagsWord] ?? 0) & liveFlag) === 0 || (words[at + ordinalWord] ?? 0) > limit) return false;
+    const newer = words[at + newerWord] ?? 0;
     return newer === 0 || this.ordinal(newer) > limit;
   }
 
   /** The bytes among which a row's data lie, from `dataStart` on for `dataLength`; good until the next write. */
   dataBytes(row: number): Uint8Array {
-    const length = this.#word(row, LENGTH);
+    const length = this.#word(row, lengthWord);
     if (length === 0) return noBytes;
-    return length > blockBytesMax ? (this.#long.get(row) ?? noBytes) : this.#heap.chunk(this.#word(row, DATA));
+    return length > blockBytesMax ? (this.#long.get(row) ?? noBytes) : this.#heap.chunk(this.#word(row, dataWord));
   }
 
   dataStart(row: number): number {
-    const length = this.#word(row, LENGTH);
-    return length === 0 || length > blockBytesMax ? 0 : this.#heap.offset(this.#word(row, DATA));
+    const length = this.#word(row, lengthWord);
+    return length === 0 || length > blockBytesMax ? 0 : this.#heap.offset(this.#word(row, dataWord));
   }
 
   dataLength(row: number): number {
-    return this.#word(row, LENGTH);
+    return this.#word(row, lengthWord);
   }
 
   hasAddress(row: number, words: Uint32Array): boolean {
@@ -329,17 +329,17 @@ export class AccountRows {
   account(row: number): ChainAccount | null {
     const { words, longs } = this.#chunk(row);
     const at = this.#at(row);
-    const flags = words[at + FLAGS] ?? 0;
-    if ((flags & live) === 0) return null;
-    const length = words[at + LENGTH] ?? 0;
+    const flags = words[at + flagsWord] ?? 0;
+    if ((flags & liveFlag) === 0) return null;
+    const length = words[at + lengthWord] ?? 0;
     const bytes = this.dataBytes(row);
     const start = this.dataStart(row);
     return {
-      lamports: longs[(at + LAMPORTS) >> 1] ?? 0n,
+      lamports: longs[(at + lamportsWord) >> 1] ?? 0n,
       data: length > blockBytesMax ? bytes : bytes.slice(start, start + length),
-      owner: this.programs.name(words[at + PROGRAM] ?? 0),
-      executable: (flags & executable) !== 0,
-      rentEpoch: longs[(at + rentEpoch) >> 1] ?? 0n,
+      owner: this.programs.name(words[at + programWord] ?? 0),
+      executable: (flags & executableFlag) !== 0,
+      rentEpoch: longs[(at + rentEpochWord) >> 1] ?? 0n,
     };
   }
 }

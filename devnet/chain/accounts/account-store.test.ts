@@ -6,7 +6,7 @@ import type { ChainAccount } from "../model/records.ts";
 import { AccountStore } from "./account-store.ts";
 import { AccountsModel } from "./testing/accounts-model.ts";
 
-const A = encodeBase58(new Uint8Array(32).fill(1));
+const addressA = encodeBase58(new Uint8Array(32).fill(1));
 
 function account(lamports: bigint, data = new Uint8Array(), owner: string = programs.system): ChainAccount {
   return { lamports, data, owner, executable: false, rentEpoch: 0n };
@@ -14,25 +14,25 @@ function account(lamports: bigint, data = new Uint8Array(), owner: string = prog
 
 test("every slot from the root on shows the account as it was then", () => {
   const store = new AccountStore();
-  store.write(1n, A, account(1n));
-  store.write(3n, A, account(3n));
-  store.write(3n, A, account(33n));
-  store.write(5n, A, null);
-  const seen = [0n, 1n, 2n, 3n, 4n, 5n, 6n].map((slot) => store.get(A, slot)?.lamports ?? null);
+  store.write(1n, addressA, account(1n));
+  store.write(3n, addressA, account(3n));
+  store.write(3n, addressA, account(33n));
+  store.write(5n, addressA, null);
+  const seen = [0n, 1n, 2n, 3n, 4n, 5n, 6n].map((slot) => store.get(addressA, slot)?.lamports ?? null);
   expect(seen).toEqual([null, 1n, 1n, 33n, 33n, null, null]);
-  expect(store.changedAfter(A, 4n)).toBe(true);
-  expect(store.changedAfter(A, 5n)).toBe(false);
+  expect(store.changedAfter(addressA, 4n)).toBe(true);
+  expect(store.changedAfter(addressA, 5n)).toBe(false);
 });
 
 test("rooting drops what no commitment can ask for, and a deleted account leaves nothing behind", () => {
   const store = new AccountStore();
-  store.write(1n, A, account(1n));
-  store.write(2n, A, null);
+  store.write(1n, addressA, account(1n));
+  store.write(2n, addressA, null);
   store.root(1n);
-  expect(store.get(A, 1n)?.lamports).toBe(1n);
-  expect([...store.ofProgram(programs.system, 1n)].map(([address]) => address)).toEqual([A]);
+  expect(store.get(addressA, 1n)?.lamports).toBe(1n);
+  expect([...store.ofProgram(programs.system, 1n)].map(([address]) => address)).toEqual([addressA]);
   store.root(2n);
-  expect(store.get(A, 1n)).toBeNull();
+  expect(store.get(addressA, 1n)).toBeNull();
   expect(store.size).toBe(0);
   expect([...store.ofProgram(programs.system, 2n)]).toEqual([]);
   expect(store.lamports).toBe(0n);
@@ -40,9 +40,9 @@ test("rooting drops what no commitment can ask for, and a deleted account leaves
 
 test("what is no address cannot be written and is found nowhere; a slot below a written one is refused", () => {
   const store = new AccountStore();
-  store.write(2n, A, account(1n));
+  store.write(2n, addressA, account(1n));
   expect(() => store.write(2n, "nobody", account(1n))).toThrow(TypeError);
-  expect(() => store.write(1n, A, account(1n))).toThrow(RangeError);
+  expect(() => store.write(1n, addressA, account(1n))).toThrow(RangeError);
   expect(store.get("nobody", 2n)).toBeNull();
 });
 

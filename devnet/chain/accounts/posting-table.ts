@@ -3,15 +3,15 @@ import type { Hash64 } from "../model/index.ts";
 const rowsBits = 12;
 const chunkRows = 1 << rowsBits;
 /** Words of a row's link: the row after it, the row before it, its list and one. */
-const NEXT = 0;
-const BEFORE = 1;
-const LIST = 2;
+const nextWord = 0;
+const beforeWord = 1;
+const listWord = 2;
 const linkWords = 3;
 /** Words of a list: both halves of its hash, its first row, how many it has. */
-const hashA = 0;
-const hashB = 1;
-const FIRST = 2;
-const COUNT = 3;
+const hashAWord = 0;
+const hashBWord = 1;
+const firstWord = 2;
+const countWord = 3;
 const listWords = 4;
 const listsMin = 64;
 
@@ -33,37 +33,37 @@ export class PostingTable {
   /** How many rows say what hashes to this. */
   count({ a, b }: Hash64): number {
     const slot = this.#find(a, b);
-    return slot < 0 ? 0 : (this.#lists[this.#listAt(slot) + COUNT] ?? 0);
+    return slot < 0 ? 0 : (this.#lists[this.#listAt(slot) + countWord] ?? 0);
   }
 
   /** The first row that says it; 0 is none. */
   first({ a, b }: Hash64): number {
     const slot = this.#find(a, b);
-    return slot < 0 ? 0 : (this.#lists[this.#listAt(slot) + FIRST] ?? 0);
+    return slot < 0 ? 0 : (this.#lists[this.#listAt(slot) + firstWord] ?? 0);
   }
 
   /** The row after this one in its list; 0 is none. */
   next(row: number): number {
-    return this.#links[row >>> rowsBits]?.[(row & (chunkRows - 1)) * linkWords + NEXT] ?? 0;
+    return this.#links[row >>> rowsBits]?.[(row & (chunkRows - 1)) * linkWords + nextWord] ?? 0;
   }
 
   /** Whether the row is in a list. */
   has(row: number): boolean {
-    return (this.#links[row >>> rowsBits]?.[(row & (chunkRows - 1)) * linkWords + LIST] ?? 0) !== 0;
+    return (this.#links[row >>> rowsBits]?.[(row & (chunkRows - 1)) * linkWords + listWord] ?? 0) !== 0;
   }
 
   add(row: number, hash: Hash64): void {
     const list = this.#listOf(hash);
     const lists = this.#lists;
-    const second = lists[list * listWords + FIRST] ?? 0;
+    const second = lists[list * listWords + firstWord] ?? 0;
     const links = this.#chunk(row);
     const at = (row & (chunkRows - 1)) * linkWords;
-    links[at + NEXT] = second;
-    links[at + BEFORE] = 0;
-    links[at + LIST] = list + 1;
-    if (second !== 0) this.#chunk(second)[(second & (chunkRows - 1)) * linkWords + BEFORE] = row;
-    lists[list * listWords + FIRST] = row;
-    lists[list * listWords + COUNT] = (lists[list * listWords + COUNT] ?? 0) + 1;
+    links[at + nextWord] = second;
+    links[at + beforeWord] = 0;
+    links[at + listWord] = list + 1;
+    if (second !== 0) this.#chunk(second)[(second & (chunkRows - 1)) * linkWords + beforeWord] = row;
+    lists[list * listWords + firstWord] = row;
+    lists[list * listWords + countWord] = (lists[list * listWords + countWord] ?? 0) + 1;
   }
 
   /** Takes a row out of its list, if it is in one. */
@@ -71,16 +71,16 @@ export class PostingTable {
     const links = this.#links[row >>> rowsBits];
     if (links === undefined) return;
     const at = (row & (chunkRows - 1)) * linkWords;
-    const list = (links[at + LIST] ?? 0) - 1;
+    const list = (links[at + listWord] ?? 0) - 1;
     if (list < 0) return;
-    const next = links[at + NEXT] ?? 0;
-    const before = links[at + BEFORE] ?? 0;
-    links[at + LIST] = 0;
-    if (next !== 0) this.#chunk(next)[(next & (chunkRows - 1)) * linkWords + BEFORE] = before;
-    if (before !== 0) this.#chunk(before)[(before & (chunkRows - 1)) * linkWords + NEXT] = next;
-    else this.#lists[list * listWords + FIRST] = next;
-    const count = (this.#lists[list * listWords + COUNT] ?? 1) - 1;
-    this.#lists[list * listWords + COUNT] = count;
+    const next = links[at + nextWord] ?? 0;
+    const before = links[at + beforeWord] ?? 0;
+    links[at + listWord] = 0;
+    if (next !== 0) this.#chunk(next)[(next & (chunkRows - 1)) * linkWords + beforeWord] = before;
+    if (before !== 0) this.#chunk(before)[(before & (chunkRows - 1)) * linkWords + nextWord] = next;
+    else this.#lists[list * listWords + firstWord] = next;
+    const count = (this.#lists[list * listWords + countWord] ?? 1) - 1;
+    this.#lists[list * listWords + countWord] = count;
     if (count === 0) this.#drop(list);
   }
 
@@ -105,7 +105,7 @@ export class PostingTable {
       const list = this.#slots[slot] ?? 0;
       if (list === 0) return -1;
       const at = (list - 1) * listWords;
-      if (this.#lists[at + hashA] === a && this.#lists[at + hashB] === b) return slot;
+      if (this.#lists[at + hashAWord] === a && this.#lists[at + hashBWord] === b) return slot;
     }
   }
 
@@ -135,7 +135,7 @@ export class PostingTable {
   #growSlots(): void {
     const old = this.#slots;
     this.#slots = new Uint32Array(old.length * 2);
-    for (const value of old) if (value !== 0) this.#place(this.#lists[(value - 1) * listWords + hashA] ?? 0, value);
+    for (const value of old) if (value !== 0) this.#place(this.#lists[(value - 1) * listWords + hashAWord] ?? 0, value);
   }
 
   /** Removes an empty list and closes the gap that its slot leaves in the run behind it. */
@@ -143,9 +143,9 @@ export class PostingTable {
     const at = list * listWords;
     const slots = this.#slots;
     const mask = slots.length - 1;
-    let gap = this.#find(this.#lists[at + hashA] ?? 0, this.#lists[at + hashB] ?? 0);
+    let gap = this.#find(this.#lists[at + hashAWord] ?? 0, this.#lists[at + hashBWord] ?? 0);
     for (let slot = (gap + 1) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
-      const home = (this.#lists[this.#listAt(slot) + hashA] ?? 0) & mask;
+      const home = (this.#lists[this.#listAt(slot) + hashAWord] ?? 0) & mask;
       if (((slot - home) & mask) >= ((slot - gap) & mask)) {
         slots[gap] = slots[slot] ?? 0;
         gap = slot;

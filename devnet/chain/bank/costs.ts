@@ -4,7 +4,7 @@ import type { Message } from "@sluice/wire/transaction";
 
 const microLamports = 1_000_000n;
 const builtIn: ReadonlySet<string> = new Set(builtInPrograms);
-const PRECOMPILES: ReadonlySet<string> = new Set(precompiles);
+const precompilePrograms: ReadonlySet<string> = new Set(precompiles);
 
 export interface TransactionFees {
   readonly base: bigint;
@@ -39,7 +39,7 @@ export function messageFees(message: Message, keys: readonly string[] = message.
   for (const { programIndex, data } of message.instructions) {
     const program = keys[programIndex] ?? "";
     if (program === programs.computeBudget) readBudgetInstruction(data, request);
-    else if (PRECOMPILES.has(program)) signatures += data[0] ?? 0;
+    else if (precompilePrograms.has(program)) signatures += data[0] ?? 0;
     defaultUnits += builtIn.has(program) ? feeRules.unitsBuiltIn : feeRules.unitsProgram;
   }
   const base = BigInt(signatures) * feeRules.lamportsPerSignature;

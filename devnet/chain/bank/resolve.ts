@@ -10,7 +10,7 @@ import { messageFees, type TransactionFees } from "./costs.ts";
 
 /** Names that are kept; more begin anew. */
 const namesMax = 65_536;
-const KEY_BYTES = 32;
+const keyLength = 32;
 
 /**
  * Texts of addresses and blockhashes by their bytes. Most transactions name the same few: finding a text takes a sixth of
@@ -21,11 +21,11 @@ export class AddressNames {
 
   /** The text of the 32 bytes at a place. */
   at(bytes: Buffer, start: number): string {
-    const key = bytes.toString("latin1", start, start + KEY_BYTES);
+    const key = bytes.toString("latin1", start, start + keyLength);
     const known = this.#names.get(key);
     if (known !== undefined) return known;
     if (this.#names.size >= namesMax) this.#names.clear();
-    const name = encodeBase58(bytes.subarray(start, start + KEY_BYTES));
+    const name = encodeBase58(bytes.subarray(start, start + keyLength));
     this.#names.set(key, name);
     return name;
   }
@@ -177,7 +177,7 @@ export function resolveTransaction(transaction: Transaction, signature: string, 
   const lifetimeStart = message.blockhashBytes.byteOffset - bytes.byteOffset;
   const keys: string[] = [];
   for (let index = 0; index < message.staticKeyCount; index += 1) {
-    keys.push(names.at(buffer, keysStart + index * KEY_BYTES));
+    keys.push(names.at(buffer, keysStart + index * keyLength));
   }
   keys.push(...addresses.loaded.writable, ...addresses.loaded.readonly);
   if (keys.length > accountLocksMax) return { ok: false, error: "TooManyAccountLocks" };

@@ -13,9 +13,9 @@ import {
 } from "../model/index.ts";
 import type { BlockhashQueue } from "./recent-blocks.ts";
 
-const recentBlockhashes = 150;
-const slotHashes = 512;
-const STAKE_HISTORY = 512;
+const recentBlockhashesMax = 150;
+const slotHashesMax = 512;
+const stakeHistoryMax = 512;
 /** Hashes kept beyond those that the sysvar shows, so that it is full again when the newest slots are abandoned. */
 const spareSlotHashes = 128;
 
@@ -57,7 +57,7 @@ export class SlotSysvars {
     const kept = this.#hashes.findIndex(({ slot }) => slot < parent.slot);
     const dropped = this.#hashes.splice(0, kept < 0 ? this.#hashes.length : kept);
     for (const { slot } of dropped) this.#recent.delete(slot);
-    for (const hash of this.#spare.splice(0, slotHashes - this.#hashes.length)) {
+    for (const hash of this.#spare.splice(0, slotHashesMax - this.#hashes.length)) {
       this.#hashes.push(hash);
       this.#recent.add(hash.slot);
     }
@@ -74,7 +74,7 @@ export class SlotSysvars {
     const { epochs, historyEntry } = this.#options;
     this.#hashes.unshift({ slot: parent.slot, hash: keyBytes(parent.blockhash) });
     this.#recent.add(parent.slot);
-    for (const dropped of this.#hashes.splice(slotHashes)) {
+    for (const dropped of this.#hashes.splice(slotHashesMax)) {
       this.#recent.delete(dropped.slot);
       this.#spare.unshift(dropped);
     }
@@ -88,10 +88,10 @@ export class SlotSysvars {
       this.#epochStart = time;
       if (ended !== epoch) {
         const entry = historyEntry(ended, parent.slot, this.#stakeHistory);
-        this.#stakeHistory = [entry, ...this.#stakeHistory].slice(0, STAKE_HISTORY);
+        this.#stakeHistory = [entry, ...this.#stakeHistory].slice(0, stakeHistoryMax);
       }
     }
-    const recent = blockhashes.newest(recentBlockhashes).map((hash) => keyBytes(hash));
+    const recent = blockhashes.newest(recentBlockhashesMax).map((hash) => keyBytes(hash));
     const writes = [
       clockSysvar({
         slot,

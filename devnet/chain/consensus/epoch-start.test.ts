@@ -9,7 +9,7 @@ import { type ManualChain, signed, startManualChain } from "../testing/chain.ts"
 import { poolStakeAddress } from "./stake-pool/stake-pool.ts";
 import { distributionAddress, tipAccounts } from "./tips/tip-programs.ts";
 
-const SOL = 1_000_000_000n;
+const lamportsPerSol = 1_000_000_000n;
 const yearSeconds = 31_556_926;
 const options = { slotMs: 400, confirmedAfter: 10, finalizedAfter: 31, slotsPerEpoch: 64n };
 
@@ -62,7 +62,7 @@ function tip(manual: ManualChain, payer: Keypair, lamports: bigint, account = 0)
 
 async function tipper(manual: ManualChain): Promise<Keypair> {
   const payer = Keypair.generate();
-  manual.fund(payer, 1_000n * SOL);
+  manual.fund(payer, 1_000n * lamportsPerSol);
   await manual.closeSlots(1);
   return payer;
 }
@@ -135,16 +135,16 @@ describe("tips", () => {
     const leader = chain.cluster.leaderOf(chain.openSlot);
     const validator = chain.genesis.validators.find(({ identity }) => identity === leader);
     if (validator === undefined) throw new Error("a validator leads");
-    tip(manual, payer, 10n * SOL, 0);
-    tip(manual, payer, 20n * SOL, 7);
+    tip(manual, payer, 10n * lamportsPerSol, 0);
+    tip(manual, payer, 20n * lamportsPerSol, 7);
     await manual.closeSlots(1);
     expect([0, 7].map((index) => lamportsOf(chain, tipAccounts[index] ?? ""))).toEqual(
-      [10n, 20n].map((sol) => sol * SOL + 946_560n),
+      [10n, 20n].map((sol) => sol * lamportsPerSol + 946_560n),
     );
     while (chain.cluster.leaderOf(chain.at("processed").slot) === leader) await manual.closeSlots(1);
     const { address } = distributionAddress(validator.voteBytes, 0n);
     const rent = (168n + 128n) * 6_960n;
-    expect(lamportsOf(chain, address) - rent).toBe((30n * SOL * 95n) / 100n);
+    expect(lamportsOf(chain, address) - rent).toBe((30n * lamportsPerSol * 95n) / 100n);
     expect(tipAccounts.map((each) => lamportsOf(chain, each))).toEqual(new Array(8).fill(946_560n));
     const reserve = lamportsOf(chain, chain.genesis.pool.reserveStake);
     const own = lamportsOf(chain, validator.stake);

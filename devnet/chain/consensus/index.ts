@@ -5,7 +5,7 @@
  */
 
 export { Cluster, distributeFees } from "./cluster.ts";
-export { INFLATION, inflationRate, slotYears } from "./inflation.ts";
+export { inflationRate, inflationSchedule, slotYears } from "./inflation.ts";
 export { consecutiveSlots, EpochSchedule } from "./leader-schedule.ts";
 export { type PoolKeys, poolGenesis, poolKeys } from "./stake-pool/stake-pool.ts";
 export type { BlockBuilder } from "./tips/tip-programs.ts";

@@ -1,7 +1,7 @@
 import type { EpochSchedule } from "./leader-schedule.ts";
 
 /** The schedule of a Solana genesis: 8% falling by 15% a year to 1.5%. Source: solana-inflation, Inflation::default. */
-export const INFLATION = {
+export const inflationSchedule = {
   initial: 0.08,
   terminal: 0.015,
   taper: 0.15,
@@ -18,9 +18,9 @@ export function slotYears(slots: bigint, slotMs: number): number {
 
 /** Yearly rates `years` after genesis. */
 export function inflationRate(years: number): { total: number; validator: number; foundation: number } {
-  const tapered = INFLATION.initial * (1 - INFLATION.taper) ** years;
-  const total = Math.max(tapered, INFLATION.terminal);
-  const foundation = years < INFLATION.foundationTerm ? total * INFLATION.foundation : 0;
+  const tapered = inflationSchedule.initial * (1 - inflationSchedule.taper) ** years;
+  const total = Math.max(tapered, inflationSchedule.terminal);
+  const foundation = years < inflationSchedule.foundationTerm ? total * inflationSchedule.foundation : 0;
   return { total, validator: total - foundation, foundation };
 }
 

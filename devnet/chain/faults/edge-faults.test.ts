@@ -5,7 +5,7 @@ import { corrupted, corruptions } from "./edge.ts";
 import { SeededRandom } from "./random.ts";
 import { bootFaultyNode, RawSubscriber } from "./testing/faulty-node.ts";
 
-const SLOT = '{"jsonrpc":"2.0","id":7,"method":"getSlot","params":[{"commitment":"processed"}]}';
+const slotCall = '{"jsonrpc":"2.0","id":7,"method":"getSlot","params":[{"commitment":"processed"}]}';
 
 async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
   const before = performance.now();
@@ -45,7 +45,7 @@ test("an error on demand is a JSON-RPC error to kit, in a batch too, and devnet_
   const { rpcUrl } = faulty.node;
   await faulty.admin("devnet_error", { code: -32016 });
   await expect(createSolanaRpc(rpcUrl).getSlot().send()).rejects.toMatchObject({ context: { __code: -32016 } });
-  const batch = await (await post(rpcUrl, `[${SLOT},${SLOT}]`)).json();
+  const batch = await (await post(rpcUrl, `[${slotCall},${slotCall}]`)).json();
   const failure = { jsonrpc: "2.0", error: { code: -32016, message: "Fault on demand" }, id: 7 };
   expect(batch).toEqual([failure, failure]);
   expect(await call(rpcUrl, "devnet_clear")).toMatchObject({ result: {} });
@@ -56,11 +56,11 @@ test("a node that refuses HTTP says 503; one that refuses connections resets the
   await using faulty = await bootFaultyNode();
   const { rpcUrl, wsUrl } = faulty.node;
   await faulty.admin("devnet_refuse", { connections: false });
-  expect((await post(rpcUrl, SLOT)).status).toBe(503);
+  expect((await post(rpcUrl, slotCall)).status).toBe(503);
   using subscriber = await RawSubscriber.open(wsUrl);
   expect(await faulty.admin("devnet_refuse", { connections: true })).toEqual({ refuse: { connections: true } });
   expect(await subscriber.closed).toBeGreaterThan(1_000);
-  await expect(post(rpcUrl, SLOT)).rejects.toThrow();
+  await expect(post(rpcUrl, slotCall)).rejects.toThrow();
   await expect(RawSubscriber.open(wsUrl)).rejects.toBeDefined();
   expect(await faulty.admin("devnet_clear")).toEqual({});
   expect((await call(rpcUrl, "getHealth")).result).toBe("ok");
@@ -75,7 +75,7 @@ test("a frozen node closes no slot and answers nothing until its time is over or
   await faulty.admin("devnet_freeze", 60_000);
   await faulty.closeSlots(3);
   let answered = 0;
-  const hanging = [post(rpcUrl, SLOT), fetch(`${rpcUrl}/health`), subscriber.ask("getVersion")].map((answer) =>
+  const hanging = [post(rpcUrl, slotCall), fetch(`${rpcUrl}/health`), subscriber.ask("getVersion")].map((answer) =>
     Promise.resolve(answer).then(() => {
       answered += 1;
     }),
@@ -97,7 +97,7 @@ test("corrupt answers: ended early, random bytes, a bit turned over, another cal
   const whole = '{"jsonrpc":"2.0","result":0,"id":7}\n';
   const answer = async (kind: (typeof corruptions)[number]) => {
     await faulty.admin("devnet_corrupt", { share: 1, kind });
-    return (await post(rpcUrl, SLOT)).bytes();
+    return (await post(rpcUrl, slotCall)).bytes();
   };
   const cut = new TextDecoder().decode(await answer("truncate"));
   expect(whole.startsWith(cut) && cut.length < whole.length - 1).toBe(true);
@@ -109,7 +109,7 @@ test("corrupt answers: ended early, random bytes, a bit turned over, another cal
   expect(differing.filter((bits) => bits !== 0)).toHaveLength(1);
   await faulty.admin("devnet_clear");
   expect(await createSolanaRpc(rpcUrl).getSlot().send()).toBe(0n);
-  expect(await (await post(rpcUrl, SLOT)).text()).toBe(whole);
+  expect(await (await post(rpcUrl, slotCall)).text()).toBe(whole);
 });
 
 test("what corruption does to an answer follows from the seed", () => {

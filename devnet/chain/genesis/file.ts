@@ -43,8 +43,8 @@ const data: Shape<Uint8Array> = {
 };
 
 /** The mint of the wrapped native currency, which every chain has. */
-export const NATIVE = "native";
-const builtIn = new Map([[NATIVE, "mint"]]);
+export const nativeMint = "native";
+const builtIn = new Map([[nativeMint, "mint"]]);
 
 const key = refersTo("wallet");
 const mint = refersTo("mint");

@@ -6,7 +6,7 @@ import { readGenesisFile } from "./file.ts";
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-const STRANGE: readonly Json[] = [
+const strangeValues: readonly Json[] = [
   null,
   true,
   0,
@@ -42,7 +42,7 @@ function holders(value: Json, found: (Json[] | { [key: string]: Json })[] = []):
 function damage(document: Json, draw: Draw): void {
   const holder = draw.pick(holders(document));
   if (holder === null) return;
-  const strange = structuredClone(draw.pick(STRANGE));
+  const strange = structuredClone(draw.pick(strangeValues));
   if (Array.isArray(holder)) {
     const at = draw.below(holder.length + 1);
     const kind = draw.below(3);

@@ -9,7 +9,7 @@ import {
   rentExemptLamports,
 } from "../model/index.ts";
 import { nameOwner } from "../names/index.ts";
-import { type GenesisFile, NATIVE } from "./file.ts";
+import { type GenesisFile, nativeMint } from "./file.ts";
 import type { Fault } from "./shapes.ts";
 
 const never = 0xffff_ffff_ffff_ffffn;
@@ -45,7 +45,7 @@ export class GenesisLedger {
     for (const { name, address } of file.wallets) this.#wallets.set(name, address ?? nameOwner(name).address);
     const bytes = bytesOf(wellKnownAddresses.wrappedNativeMint);
     const native = { address: wellKnownAddresses.wrappedNativeMint, bytes, program: programs.token, decimals: 9 };
-    this.#mints.set(NATIVE, { ...native, authority: null });
+    this.#mints.set(nativeMint, { ...native, authority: null });
     this.#mints.set(native.address, { ...native, authority: null });
   }
 

@@ -61,13 +61,13 @@ export function optional<T, U>(shape: Shape<T>, value: U): Shape<T | U> {
   return { read: shape.read, absent: { value } };
 }
 
-const NAME = /^[a-z][a-z0-9-]{0,30}$/;
+const namePattern = /^[a-z][a-z0-9-]{0,30}$/;
 
 /** A name that other entries refer to: too short to be taken for an address. */
 export function declares(kind: string): Shape<string> {
   return {
     read(value, path, reading) {
-      if (typeof value !== "string" || !NAME.test(value)) {
+      if (typeof value !== "string" || !namePattern.test(value)) {
         return reading.fault(
           path,
           "expected a name: a to z, 0 to 9 and hyphens, at most 31 characters, a letter first",
@@ -84,7 +84,7 @@ export function refersTo(...kinds: readonly string[]): Shape<string> {
   return {
     read(value, path, reading) {
       if (isAddress(value)) return value;
-      if (typeof value !== "string" || !NAME.test(value)) {
+      if (typeof value !== "string" || !namePattern.test(value)) {
         return reading.fault(path, `expected an address or the name of a ${kinds.join(" or ")}`);
       }
       reading.refer({ path, name: value, kinds });
@@ -97,7 +97,8 @@ export function refersTo(...kinds: readonly string[]): Shape<string> {
 export function named(kind: string): Shape<string> {
   return {
     read(value, path, reading) {
-      if (typeof value !== "string" || !NAME.test(value)) return reading.fault(path, `expected the name of a ${kind}`);
+      if (typeof value !== "string" || !namePattern.test(value))
+        return reading.fault(path, `expected the name of a ${kind}`);
       reading.refer({ path, name: value, kinds: [kind] });
       return value;
     },

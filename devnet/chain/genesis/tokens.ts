@@ -6,15 +6,15 @@ import {
   editionAddress,
   encodeMasterEdition,
   encodeMetadata,
-  METADATA_PROGRAM,
   type MetadataParts,
   metadataAddress,
+  metadataProgramAddress,
   tokenStandard,
 } from "../programs/metaplex/layout.ts";
 import type { CollectionEntry, GenesisFile, MintEntry, NftEntry } from "./file.ts";
 import { GenesisLedger, type KnownMint, rentFree } from "./ledger.ts";
 
-const metadataProgramBytes = bytesOf(METADATA_PROGRAM);
+const metadataProgramBytes = bytesOf(metadataProgramAddress);
 
 function tokenProgramOf(entry: { readonly program: "token" | "token-2022" }): string {
   return entry.program === "token" ? programs.token : programs.token2022;
@@ -58,7 +58,7 @@ export function addMint(ledger: GenesisLedger, entry: MintEntry, path: string): 
 
 function addMetadata(ledger: GenesisLedger, path: string, parts: MetadataParts): void {
   const at = encodeBase58(metadataAddress(parts.mint, metadataProgramBytes).bytes);
-  ledger.add(path, at, rentFree(METADATA_PROGRAM, encodeMetadata(parts)));
+  ledger.add(path, at, rentFree(metadataProgramAddress, encodeMetadata(parts)));
 }
 
 /** A mint of one unit, which only its master edition could mint more of, and never does. */
@@ -73,7 +73,7 @@ function addMaster(
   const edition = editionAddress(bytes, metadataProgramBytes);
   const units = { mint: bytes, authority: edition.bytes, freezeAuthority: edition.bytes, supply: 1n, decimals: 0 };
   ledger.add(path, keypair.address, rentFree(programs.token, encodeMint({ ...units, metadata: null })));
-  ledger.add(path, encodeBase58(edition.bytes), rentFree(METADATA_PROGRAM, encodeMasterEdition()));
+  ledger.add(path, encodeBase58(edition.bytes), rentFree(metadataProgramAddress, encodeMasterEdition()));
   const standard = { tokenStandard: tokenStandard.nonFungible, editionBump: edition.bump };
   addMetadata(ledger, path, { ...parts, ...standard, mint: bytes });
   return { address: keypair.address, bytes, program: programs.token, decimals: 0, authority: null };

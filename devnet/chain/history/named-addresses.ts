@@ -8,11 +8,11 @@ const chunkWords = 1 << listChunkBits;
 const capacityMin = 2;
 
 /** What is known of one list: four words. */
-const START = 0;
-const CAPACITY = 1;
-const HEAD = 2;
-const LENGTH = 3;
-const WORDS = 4;
+const startWord = 0;
+const capacityWord = 1;
+const headWord = 2;
+const lengthWord = 3;
+const wordsOfList = 4;
 
 /**
  * Many lists of numbers of 32 bits, each in one piece so that it can be searched: appended at the end, shortened at both
@@ -27,37 +27,37 @@ export class NumberLists {
   #nextWord = 0;
 
   length(list: number): number {
-    return this.#lists[list * WORDS + LENGTH] ?? 0;
+    return this.#lists[list * wordsOfList + lengthWord] ?? 0;
   }
 
   at(list: number, position: number): number {
     const words = this.#lists;
-    const offset = (words[list * WORDS + HEAD] ?? 0) + position;
-    if ((words[list * WORDS + CAPACITY] ?? 0) > sharedMax) return this.#own.get(list)?.[offset] ?? 0;
-    const start = words[list * WORDS + START] ?? 0;
+    const offset = (words[list * wordsOfList + headWord] ?? 0) + position;
+    if ((words[list * wordsOfList + capacityWord] ?? 0) > sharedMax) return this.#own.get(list)?.[offset] ?? 0;
+    const start = words[list * wordsOfList + startWord] ?? 0;
     return this.#chunks[start >>> listChunkBits]?.[(start & (chunkWords - 1)) + offset] ?? 0;
   }
 
   append(list: number, value: number): void {
-    if ((list + 1) * WORDS > this.#lists.length) {
+    if ((list + 1) * wordsOfList > this.#lists.length) {
       const grown = new Uint32Array(this.#lists.length * 2);
       grown.set(this.#lists);
       this.#lists = grown;
     }
-    const at = list * WORDS;
+    const at = list * wordsOfList;
     const length = this.length(list);
-    if ((this.#lists[at + HEAD] ?? 0) + length === (this.#lists[at + CAPACITY] ?? 0)) {
+    if ((this.#lists[at + headWord] ?? 0) + length === (this.#lists[at + capacityWord] ?? 0)) {
       this.#move(list, Math.max(capacityMin, 2 ** Math.ceil(Math.log2((length + 1) * 1.25))));
     }
-    const offset = (this.#lists[at + HEAD] ?? 0) + length;
+    const offset = (this.#lists[at + headWord] ?? 0) + length;
     const { words, start } = this.#piece(list);
     words[start + offset] = value;
-    this.#lists[at + LENGTH] = length + 1;
+    this.#lists[at + lengthWord] = length + 1;
   }
 
   dropFirst(list: number): void {
-    const at = list * WORDS;
-    this.#lists[at + HEAD] = (this.#lists[at + HEAD] ?? 0) + 1;
+    const at = list * wordsOfList;
+    this.#lists[at + headWord] = (this.#lists[at + headWord] ?? 0) + 1;
     this.#shortened(list);
   }
 
@@ -66,19 +66,19 @@ export class NumberLists {
   }
 
   #shortened(list: number): void {
-    const at = list * WORDS;
+    const at = list * wordsOfList;
     const length = this.length(list) - 1;
-    this.#lists[at + LENGTH] = length;
+    this.#lists[at + lengthWord] = length;
     if (length === 0) this.#free(list);
-    else if ((this.#lists[at + CAPACITY] ?? 0) > length * 4 + 8)
+    else if ((this.#lists[at + capacityWord] ?? 0) > length * 4 + 8)
       this.#move(list, 2 ** Math.ceil(Math.log2(length * 2)));
   }
 
   #piece(list: number): { words: Uint32Array; start: number } {
-    const at = list * WORDS;
-    const own = (this.#lists[at + CAPACITY] ?? 0) > sharedMax ? this.#own.get(list) : undefined;
+    const at = list * wordsOfList;
+    const own = (this.#lists[at + capacityWord] ?? 0) > sharedMax ? this.#own.get(list) : undefined;
     if (own !== undefined) return { words: own, start: 0 };
-    const start = this.#lists[at + START] ?? 0;
+    const start = this.#lists[at + startWord] ?? 0;
     const words = this.#chunks[start >>> listChunkBits];
     if (words === undefined) throw new RangeError(`no list ${list}`);
     return { words, start: start & (chunkWords - 1) };
@@ -86,21 +86,21 @@ export class NumberLists {
 
   /** Moves a list to a piece of another capacity, its first number to the front. */
   #move(list: number, capacity: number): void {
-    const at = list * WORDS;
+    const at = list * wordsOfList;
     const length = this.length(list);
     let held = new Uint32Array();
     if (length > 0) {
       const { words, start } = this.#piece(list);
-      const head = start + (this.#lists[at + HEAD] ?? 0);
+      const head = start + (this.#lists[at + headWord] ?? 0);
       held = words.slice(head, head + length);
     }
     this.#free(list);
-    this.#lists[at + CAPACITY] = capacity;
+    this.#lists[at + capacityWord] = capacity;
     if (capacity > sharedMax) this.#own.set(list, new Uint32Array(capacity));
-    else this.#lists[at + START] = this.#allocate(capacity);
+    else this.#lists[at + startWord] = this.#allocate(capacity);
     const { words, start } = this.#piece(list);
     words.set(held, start);
-    this.#lists[at + LENGTH] = length;
+    this.#lists[at + lengthWord] = length;
   }
 
   #allocate(capacity: number): number {
@@ -117,8 +117,8 @@ export class NumberLists {
   }
 
   #free(list: number): void {
-    const at = list * WORDS;
-    const capacity = this.#lists[at + CAPACITY] ?? 0;
+    const at = list * wordsOfList;
+    const capacity = this.#lists[at + capacityWord] ?? 0;
     if (capacity > sharedMax) this.#own.delete(list);
     else if (capacity > 0) {
       const logarithm = Math.log2(capacity);
@@ -127,9 +127,9 @@ export class NumberLists {
         pieces = [];
         this.#released[logarithm] = pieces;
       }
-      pieces.push(this.#lists[at + START] ?? 0);
+      pieces.push(this.#lists[at + startWord] ?? 0);
     }
-    this.#lists.fill(0, at, at + WORDS);
+    this.#lists.fill(0, at, at + wordsOfList);
   }
 }
 

@@ -257,21 +257,21 @@ function readInner(reader: RecordReader): ExecutedTransaction["innerInstructions
 }
 
 /** The head of a record: flags, keys, static keys, where these and the signature stand, and the length without keys. */
-const FLAGS = 0;
-const KEYS = 1;
-const staticKeys = 2;
-const WRITABLE_LOADED = 3;
-const KEYS_START = 4;
-const signatureStart = 6;
-const LENGTH = 8;
+const flagsOffset = 0;
+const keysOffset = 1;
+const staticKeysOffset = 2;
+const writableLoadedOffset = 3;
+const keysStartOffset = 4;
+const signatureStartOffset = 6;
+const lengthOffset = 8;
 const headBytes = 10;
 const idBytes = 4;
 const signatureBytes = 64;
 /** Counts of signers and of readonly keys. */
 const messageHeaderBytes = 3;
 
-const HAS_MEMO = 4;
-const isVote = 8;
+const hasMemoFlag = 4;
+const isVoteFlag = 8;
 
 function u16(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
@@ -279,12 +279,12 @@ function u16(bytes: Uint8Array, at: number): number {
 
 /** Where the signature of a record stands: 64 bytes. */
 export function signatureAt({ bytes, start }: RecordPlace): number {
-  return start + headBytes + (bytes[start + KEYS] ?? 0) * idBytes + u16(bytes, start + signatureStart);
+  return start + headBytes + (bytes[start + keysOffset] ?? 0) * idBytes + u16(bytes, start + signatureStartOffset);
 }
 
 /** The ids of the addresses that a record names. */
 export function* idsOf({ bytes, start }: RecordPlace): Generator<number> {
-  const count = bytes[start + KEYS] ?? 0;
+  const count = bytes[start + keysOffset] ?? 0;
   for (let key = 0; key < count; key += 1) {
     const at = start + headBytes + key * idBytes;
     yield (u16(bytes, at) | (u16(bytes, at + 2) << 16)) >>> 0;
@@ -340,8 +340,8 @@ export class RecordCodec {
     writer.u8(
       (executed.error === null ? 0 : failed) |
         (executed.returnData === null ? 0 : returns) |
-        (hasMemo(message, keys) ? HAS_MEMO : 0) |
-        (executed.isVote ? isVote : 0),
+        (hasMemo(message, keys) ? hasMemoFlag : 0) |
+        (executed.isVote ? isVoteFlag : 0),
     );
     writer.u8(keys.length);
     writer.u8(count);
@@ -362,11 +362,11 @@ export class RecordCodec {
   /** The record's transaction as it was appended. */
   read(place: RecordPlace, slot: bigint, index: number): RecordedTransaction {
     const { bytes, start } = place;
-    const flags = bytes[start + FLAGS] ?? 0;
-    const count = bytes[start + staticKeys] ?? 0;
+    const flags = bytes[start + flagsOffset] ?? 0;
+    const count = bytes[start + staticKeysOffset] ?? 0;
     const keys = Array.from(idsOf(place), (id) => this.#addresses.text(id));
     const loaded = keys.slice(count);
-    const writableLoaded = bytes[start + WRITABLE_LOADED] ?? 0;
+    const writableLoaded = bytes[start + writableLoadedOffset] ?? 0;
     const outcome = this.#outcomes.read(new RecordReader(bytes, this.#outcomeAt(place)), keys, flags);
     const { unitPrice, priorityFee, writable, ...told } = outcome;
     const executed: ExecutedTransaction = {
@@ -375,7 +375,7 @@ export class RecordCodec {
       index,
       bytes: this.#wireBytes(place),
       loadedAddresses: { writable: loaded.slice(0, writableLoaded), readonly: loaded.slice(writableLoaded) },
-      isVote: (flags & isVote) !== 0,
+      isVote: (flags & isVoteFlag) !== 0,
       ...told,
     };
     return { executed, keys, writable, unitPrice, priorityFee };
@@ -383,17 +383,17 @@ export class RecordCodec {
 
   summary(place: RecordPlace): RecordSummary {
     const { bytes, start } = place;
-    const flags = bytes[start + FLAGS] ?? 0;
+    const flags = bytes[start + flagsOffset] ?? 0;
     const error =
       (flags & failed) === 0
         ? null
-        : this.#outcomes.readError(new RecordReader(bytes, this.#outcomeAt(place)), bytes[start + KEYS] ?? 0);
-    return { signature: encodeBase58(this.#signature(place)), error, hasMemo: (flags & HAS_MEMO) !== 0 };
+        : this.#outcomes.readError(new RecordReader(bytes, this.#outcomeAt(place)), bytes[start + keysOffset] ?? 0);
+    return { signature: encodeBase58(this.#signature(place)), error, hasMemo: (flags & hasMemoFlag) !== 0 };
   }
 
   /** The price of a unit, if the transaction is no vote and locks all these addresses for writing; else null. */
   unitPrice(place: RecordPlace, ids: readonly number[]): bigint | null {
-    if (((place.bytes[place.start + FLAGS] ?? 0) & isVote) !== 0) return null;
+    if (((place.bytes[place.start + flagsOffset] ?? 0) & isVoteFlag) !== 0) return null;
     const reader = new RecordReader(place.bytes, this.#outcomeAt(place));
     const price = reader.u64();
     const named = [...idsOf(place)];
@@ -406,7 +406,7 @@ export class RecordCodec {
   }
 
   #outcomeAt({ bytes, start }: RecordPlace): number {
-    return start + headBytes + (bytes[start + KEYS] ?? 0) * idBytes + u16(bytes, start + LENGTH);
+    return start + headBytes + (bytes[start + keysOffset] ?? 0) * idBytes + u16(bytes, start + lengthOffset);
   }
 
   #signature(place: RecordPlace): Uint8Array {
@@ -416,10 +416,10 @@ export class RecordCodec {
 
   #wireBytes(place: RecordPlace): Uint8Array {
     const { bytes, start } = place;
-    const count = bytes[start + staticKeys] ?? 0;
-    const keysStart = u16(bytes, start + KEYS_START);
-    const length = u16(bytes, start + LENGTH);
-    const from = start + headBytes + (bytes[start + KEYS] ?? 0) * idBytes;
+    const count = bytes[start + staticKeysOffset] ?? 0;
+    const keysStart = u16(bytes, start + keysStartOffset);
+    const length = u16(bytes, start + lengthOffset);
+    const from = start + headBytes + (bytes[start + keysOffset] ?? 0) * idBytes;
     const wire = new Uint8Array(length + count * addressBytes);
     wire.set(bytes.subarray(from, from + keysStart));
     let at = keysStart;

@@ -8,7 +8,7 @@ import { BlockEngineLinks } from "./block-engine-links.ts";
 import { FakeBlockEngine, packetOf } from "./testing/fake-block-engine.ts";
 
 const sol = 1_000_000_000n;
-const KEY = "4fYNw3dojWmQ4dXtSGE9epjRGy9pFSx62YypT7avPYvA" as Address;
+const engineKey = "4fYNw3dojWmQ4dXtSGE9epjRGy9pFSx62YypT7avPYvA" as Address;
 const quick: LinkOptions = { nearest: true, retryMs: 10, tickMs: 10 };
 
 let stack = new AsyncDisposableStack();
@@ -103,7 +103,7 @@ test("who is not let in stays out and is told of nowhere, while others work", as
 });
 
 for (const [name, feeInfo, fault] of [
-  ["takes more than all", { pubkey: KEY, commission: "101" }, "block builder commission must be <= 100"],
+  ["takes more than all", { pubkey: engineKey, commission: "101" }, "block builder commission must be <= 100"],
   ["is nobody", { pubkey: "1".repeat(32), commission: "5" }, "invalid block builder pubkey"],
   ["is no key", { pubkey: "none", commission: "5" }, "invalid block builder pubkey"],
 ] as const) {
@@ -114,9 +114,9 @@ for (const [name, feeInfo, fault] of [
     await until(() => links.facts[0]?.fault === fault);
     expect(links.facts[0]).toMatchObject({ connected: false, connections: 0 });
     expect(manual.chain.blockBuilder(identityOf(manual))).toBeNull();
-    engine.feeInfo = { pubkey: KEY, commission: "100" };
+    engine.feeInfo = { pubkey: engineKey, commission: "100" };
     await until(() => links.facts[0]?.connected === true);
-    expect(manual.chain.blockBuilder(identityOf(manual))).toEqual({ address: KEY, commissionPercent: 100n });
+    expect(manual.chain.blockBuilder(identityOf(manual))).toEqual({ address: engineKey, commissionPercent: 100n });
   });
 }
 

@@ -11,12 +11,12 @@ import { BlockEngineLinks } from "./block-engine-links.ts";
 import { FakeBlockEngine, packetOf } from "./testing/fake-block-engine.ts";
 
 const sol = 1_000_000_000n;
-const PAYERS = 12;
+const payerCount = 12;
 const validators = 3;
 const bundlesASlotMax = 8;
 const ordinaryASlotMax = 20;
 /** Half of each fee is burned, and the rest is the validator's. */
-const BURNED = 2_500n;
+const burnedLamports = 2_500n;
 /** More than any payer holds. */
 const tooMuch = 10_000_000n * sol;
 /** Turns of the event loop that a delivery is given before its slot ends, whether it has come by then or not. */
@@ -134,7 +134,7 @@ function faultsOf({ manual: { chain }, sent }: Stage, lamportsBefore: bigint, fi
     if (fails) faults.push(`the bundle of ${ids[0]} landed and could not`);
   }
   burned += minted;
-  if (burned !== BigInt(places.size) * BURNED) faults.push(`${burned} lamports were burned by ${places.size}`);
+  if (burned !== BigInt(places.size) * burnedLamports) faults.push(`${burned} lamports were burned by ${places.size}`);
   return faults;
 }
 
@@ -151,7 +151,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   const options = { ...bounds, validators: validators, confirmedAfter: 8 };
   await using manual = await startManualChain(options, svm);
   const { chain } = manual;
-  const payers = Array.from({ length: PAYERS }, (_, index) => new GenesisKeypair("payers", String(index)));
+  const payers = Array.from({ length: payerCount }, (_, index) => new GenesisKeypair("payers", String(index)));
   const { blockhash } = chain.at("processed");
   for (const { publicKey } of payers) {
     chain.submit(airdropTransaction(chain.genesis.faucet, publicKey, 100_000n * sol, blockhash, 0));

@@ -7,7 +7,7 @@ import { call } from "../testing/boot.ts";
 import { signed } from "../testing/chain.ts";
 import { FakeBlockEngine, packetOf } from "./testing/fake-block-engine.ts";
 
-const MAIN = new URL("../main.ts", import.meta.url).pathname;
+const entryPath = new URL("../main.ts", import.meta.url).pathname;
 
 interface Ready {
   readonly rpc: string;
@@ -52,7 +52,7 @@ test("the chain's process serves an engine with all its validators, outlives it,
   await using engine = await FakeBlockEngine.start();
   const flags = ["--rpc-port", "0", "--pubsub-port", "0", "--admin", "--slot-ms", "100", "--finalized-after", "4"];
   const linked = ["--block-engine", engine.url, "--block-engine-retry-ms", "20"];
-  const child = Bun.spawn([process.execPath, MAIN, ...flags, ...linked], {
+  const child = Bun.spawn([process.execPath, entryPath, ...flags, ...linked], {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "ignore",

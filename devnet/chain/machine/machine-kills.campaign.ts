@@ -10,7 +10,7 @@ const payers = 16;
 const paymentsMax = 400;
 const killsMax = 2;
 /** Half of each fee is burned, and the rest is the validator's. */
-const BURNED = 2_500n;
+const burnedLamports = 2_500n;
 
 interface Sent {
   readonly signatures: string[];
@@ -56,7 +56,7 @@ function faultsOf({ chain }: ManualChain, cast: Cast, lamportsBefore: bigint, se
   const received = chain.account(cast.receiver.address, "processed")?.lamports ?? 0n;
   if (received !== sent.lamports) faults.push(`${received} lamports were received, not ${sent.lamports}`);
   const burned = lamportsBefore - chain.accounts.lamports;
-  if (burned !== BigInt(landed.length) * BURNED) faults.push(`${burned} lamports were burned`);
+  if (burned !== BigInt(landed.length) * burnedLamports) faults.push(`${burned} lamports were burned`);
   const { pending, dropped, dangerous } = chain.facts;
   if (pending + dropped + dangerous > 0) faults.push(`${pending} pending, ${dropped} dropped, ${dangerous} dangerous`);
   return faults;

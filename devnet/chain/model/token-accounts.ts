@@ -12,7 +12,7 @@ const multisigBytes = 355;
 /** Token-2022: what kind of account carries extensions, and the extensions used here. */
 const typeMint = 1;
 const typeAccount = 2;
-const EXTENSION = { immutableOwner: 7, metadataPointer: 18, tokenMetadata: 19 } as const;
+const extensionTypes = { immutableOwner: 7, metadataPointer: 18, tokenMetadata: 19 } as const;
 
 const utf8 = new TextEncoder();
 const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
@@ -94,8 +94,8 @@ export function encodeMint(parts: MintParts): Uint8Array {
     .bytes(parts.mint)
     .finish();
   const extensions = new ByteWriter();
-  extension(extensions, EXTENSION.metadataPointer, pointer);
-  extension(extensions, EXTENSION.tokenMetadata, metadataExtension(parts.mint, parts.metadata));
+  extension(extensions, extensionTypes.metadataPointer, pointer);
+  extension(extensions, extensionTypes.tokenMetadata, metadataExtension(parts.mint, parts.metadata));
   return withExtensions(base, typeMint, extensions.finish());
 }
 
@@ -119,6 +119,6 @@ export function encodeTokenAccount(parts: TokenAccountParts): Uint8Array {
   const base = optionKey(writer, null).finish(accountBytes);
   if (!parts.immutableOwner) return base;
   const extensions = new ByteWriter();
-  extension(extensions, EXTENSION.immutableOwner, new Uint8Array());
+  extension(extensions, extensionTypes.immutableOwner, new Uint8Array());
   return withExtensions(base, typeAccount, extensions.finish());
 }

@@ -4,7 +4,7 @@ import type { AccountRef, ProgramWriter } from "./program-writer.ts";
 import { record, runtimeErrors } from "./runtime.ts";
 
 /** Numbers of the System program's instructions. */
-const SYSTEM = { assign: 1, transfer: 2, allocate: 8 } as const;
+const systemInstructions = { assign: 1, transfer: 2, allocate: 8 } as const;
 
 /** Makes and ends accounts at addresses that a program derives. */
 export class AccountMaker {
@@ -57,20 +57,20 @@ export class AccountMaker {
     asm.branch("ge", "r2", "r3", rich);
     asm.arithmetic("sub", "r3", "r2");
     asm.store(8, "r9", this.#data + 4, "r3");
-    this.#system(SYSTEM.transfer, 12, way.system, [
+    this.#system(systemInstructions.transfer, 12, way.system, [
       { account: way.payer, signs: true, writes: true },
       { account: way.account, writes: true },
     ]);
     asm.place(rich);
     const made = [{ account: way.account, signs: true, writes: true }];
     asm.store(8, "r9", this.#data + 4, way.bytes);
-    this.#system(SYSTEM.allocate, 12, way.system, made, seeds);
+    this.#system(systemInstructions.allocate, 12, way.system, made, seeds);
     this.#writer.programId("r1");
     for (let word = 0; word < 32; word += 8) {
       asm.load(8, "r2", "r1", word);
       asm.store(8, "r9", this.#data + 4 + word, "r2");
     }
-    this.#system(SYSTEM.assign, 36, way.system, made, seeds);
+    this.#system(systemInstructions.assign, 36, way.system, made, seeds);
   }
 
   #system(

@@ -2,7 +2,7 @@ import { ammProgram } from "./amm/layout.ts";
 import { assembleAmm } from "./amm/program.ts";
 import { marketplaceProgram } from "./marketplace/layout.ts";
 import { assembleMarketplace } from "./marketplace/program.ts";
-import { METADATA_PROGRAM } from "./metaplex/layout.ts";
+import { metadataProgramAddress } from "./metaplex/layout.ts";
 import { assembleMetadata } from "./metaplex/program.ts";
 
 export interface AssembledProgram {
@@ -18,7 +18,7 @@ export function assembledPrograms(): readonly AssembledProgram[] {
   assembled ??= [
     { name: "pools", address: ammProgram, elf: assembleAmm() },
     { name: "marketplace", address: marketplaceProgram, elf: assembleMarketplace() },
-    { name: "token metadata", address: METADATA_PROGRAM, elf: assembleMetadata() },
+    { name: "token metadata", address: metadataProgramAddress, elf: assembleMetadata() },
   ];
   return assembled;
 }

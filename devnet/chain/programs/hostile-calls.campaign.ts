@@ -7,19 +7,19 @@ import { bytesOf } from "../model/token-accounts.ts";
 import { mintState, tokenAmount } from "../model/token-state.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
 import { Draw } from "../traffic/draw.ts";
-import { ammProgram, POOL } from "./amm/layout.ts";
+import { ammProgram, poolOffsets } from "./amm/layout.ts";
 import { marketplaceProgram } from "./marketplace/layout.ts";
-import { METADATA_PROGRAM } from "./metaplex/layout.ts";
+import { metadataProgramAddress } from "./metaplex/layout.ts";
 import { metadataTags } from "./metaplex/tags.ts";
 import { instructionTag } from "./tags.ts";
 import { type Form, soundForms } from "./testing/sound-forms.ts";
 
-const AMM = ["swap_base_input", "swap_base_output", "deposit", "withdraw"] as const;
+const ammInstructions = ["swap_base_input", "swap_base_output", "deposit", "withdraw"] as const;
 const market = ["list_legacy", "delist_legacy", "buy_legacy"] as const;
-const TAGS: ReadonlyMap<string, readonly Uint8Array[]> = new Map([
-  [ammProgram, AMM.map(instructionTag)],
+const tagsByProgram: ReadonlyMap<string, readonly Uint8Array[]> = new Map([
+  [ammProgram, ammInstructions.map(instructionTag)],
   [marketplaceProgram, market.map(instructionTag)],
-  [METADATA_PROGRAM, Object.values(metadataTags).map((tag) => Uint8Array.of(tag))],
+  [metadataProgramAddress, Object.values(metadataTags).map((tag) => Uint8Array.of(tag))],
 ]);
 const edges = [0n, 1n, 2n, 1_000n, 1_000_000n, 1_000_000_000n, 0x7fff_ffff_ffff_ffffn, 0xffff_ffff_ffff_ffffn] as const;
 
@@ -37,7 +37,7 @@ function worldOf(chain: Chain): World {
 }
 
 function callData(draw: Draw, { program, tags }: Form): Uint8Array {
-  const tag = draw.pick(draw.below(8) === 0 ? (TAGS.get(program) ?? []) : tags);
+  const tag = draw.pick(draw.below(8) === 0 ? (tagsByProgram.get(program) ?? []) : tags);
   const writer = new ByteWriter().bytes(tag ?? new Uint8Array());
   for (let field = draw.below(6) === 0 ? draw.below(3) : 3; field > 0; field -= 1) {
     const kind = draw.below(9);
@@ -93,8 +93,8 @@ function sharesOf(chain: Chain): Shares[] {
       const account = chain.accounts.newest(vault);
       return account === null ? 0n : tokenAmount(account);
     });
-    const data = chain.accounts.newest(address)?.data ?? new Uint8Array(POOL.lpSupply + 8);
-    const supply = new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(POOL.lpSupply, true);
+    const data = chain.accounts.newest(address)?.data ?? new Uint8Array(poolOffsets.lpSupply + 8);
+    const supply = new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(poolOffsets.lpSupply, true);
     return { product: zero * one, supply };
   });
 }

@@ -9,10 +9,10 @@ import { record, runtimeErrors } from "./runtime.ts";
  * gives room on it, and the accounts that a call brings are found there by their index. r6 to r8 are a program's own.
  */
 
-const HEAP = 0x3_0000_0000n;
+const heapStart = 0x3_0000_0000n;
 /** Accounts that a call may bring; more are refused. */
 const accountsMax = 24;
-const FRESH = 0xff;
+const freshMark = 0xff;
 /** Room that the loader leaves behind each account's data for growth. */
 const growthBytes = 10_240;
 /** sizeof(SolAccountInfo) of the C interface. */
@@ -62,7 +62,7 @@ export class ProgramWriter {
       Label,
     ];
     asm.mov("r6", "r1");
-    asm.wide("r9", HEAP);
+    asm.wide("r9", heapStart);
     asm.load(8, "r1", "r6");
     asm.branch("gt", "r1", accountsMax, this.failure(runtimeErrors.notEnoughAccountKeys));
     asm.store(8, "r9", this.count, "r1");
@@ -74,7 +74,7 @@ export class ProgramWriter {
     asm.place(loop);
     asm.branch("eq", "r2", "r1", done);
     asm.load(1, "r3", "r6");
-    asm.branch("eq", "r3", FRESH, fresh);
+    asm.branch("eq", "r3", freshMark, fresh);
     // The same account again: the byte is the index at which it came first.
     asm.arithmetic("lsh", "r3", 3);
     asm.add("r3", "r9");

@@ -1,4 +1,4 @@
-import { INFLATION, inflationRate } from "../consensus/index.ts";
+import { inflationRate, inflationSchedule } from "../consensus/index.ts";
 import { rentExemptLamports } from "../model/index.ts";
 import { invalidParams, invalidRequest } from "./errors.ts";
 import { bankOf, type MethodTable, withContext } from "./method.ts";
@@ -60,7 +60,7 @@ export const economicsMethods: MethodTable = {
     optional: 1,
     run(params) {
       bareCommitmentAt(params, 0);
-      return { ...INFLATION };
+      return { ...inflationSchedule };
     },
   },
   getInflationRate: {

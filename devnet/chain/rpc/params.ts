@@ -148,7 +148,7 @@ const legacyBase64Max = 1_644;
 const v1BytesMax = 4_096;
 const v1Base64Max = 5_464;
 const v1FirstByte = 0x81;
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const base64Pattern = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Faults that are the runtime's to find after the bytes were read: the node words them differently. */
 const sanitizeFaults: ReadonlySet<string> = new Set([
@@ -180,7 +180,7 @@ export function decodeBase64(text: string, type: string): Uint8Array {
   const encodedMax = v1 ? v1Base64Max : legacyBase64Max;
   const rawMax = v1 ? v1BytesMax : legacyBytesMax;
   if (text.length > encodedMax) throw tooLarge("base64", type, text.length, encodedMax, rawMax);
-  if (text.length % 4 !== 0 || !BASE64.test(text)) {
+  if (text.length % 4 !== 0 || !base64Pattern.test(text)) {
     throw invalidParams(`invalid base64 encoding: InvalidPadding`);
   }
   // The text was checked: white space, which this would skip, is not in it.

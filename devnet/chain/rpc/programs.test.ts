@@ -10,7 +10,7 @@ import { RpcError } from "./errors.ts";
 import type { RpcNode } from "./method.ts";
 import { presentAll } from "./programs.ts";
 
-const NEVER = 0xffff_ffff_ffff_ffffn;
+const neverSlot = 0xffff_ffff_ffff_ffffn;
 
 test("a listing ends in -32012 at its bound, and never has more text than was counted", async () => {
   await using manual = await startManualChain();
@@ -23,7 +23,7 @@ test("a listing ends in -32012 at its bound, and never has more text than was co
   nonce.set([1, 0, 0, 0, 1, 0, 0, 0]);
   const found = Array.from({ length: 20 }, (_, number): [string, ChainAccount] => {
     const data = number % 2 === 0 ? new Uint8Array(120).fill(number) : nonce;
-    const account = { lamports: NEVER, data, owner: programs.system, executable: false, rentEpoch: NEVER };
+    const account = { lamports: neverSlot, data, owner: programs.system, executable: false, rentEpoch: neverSlot };
     return [encodeBase58(new Uint8Array(32).fill(255 - number)), account];
   });
   for (const encoding of ["base64", "base58", "base64+zstd", "binary", "jsonParsed"] as const) {

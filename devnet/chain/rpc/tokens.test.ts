@@ -8,7 +8,7 @@ import { bootNode, call } from "../testing/boot.ts";
 
 const secondsAYear = 60 * 60 * 24 * 365.24;
 const interestBearing = 10;
-const SCALED = 25;
+const scaledUiAmountType = 25;
 const never = 0xffff_ffff_ffff_ffffn;
 
 const address = (fill: number): Address => encodeBase58(new Uint8Array(32).fill(fill)) as Address;
@@ -43,7 +43,7 @@ beforeAll(async () => {
   // Five percent a year since 1970, compounding.
   const rate = Uint8Array.of(0xf4, 0x01);
   const interest = new ByteWriter().bytes(new Uint8Array(32)).i64(0n).bytes(rate).i64(0n).bytes(rate).finish();
-  write(scaledMint, mintData(1_000n, { type: SCALED, value: scale }));
+  write(scaledMint, mintData(1_000n, { type: scaledUiAmountType, value: scale }));
   write(interestMint, mintData(1_000n, { type: interestBearing, value: interest }));
   write(plainMint, mintData(1_000n, null));
   for (const [number, mint] of [scaledMint, interestMint, plainMint].entries()) {

@@ -1,7 +1,7 @@
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import { marketplaceProgram } from "../programs/marketplace/layout.ts";
-import { METADATA_PROGRAM } from "../programs/metaplex/layout.ts";
+import { metadataProgramAddress } from "../programs/metaplex/layout.ts";
 import { metadataTags } from "../programs/metaplex/tags.ts";
 import { instructionTag } from "../programs/tags.ts";
 import { type MintParty, reads, signs, signsAndPays, writes } from "./instructions.ts";
@@ -11,10 +11,10 @@ import type { CastCollection, ClassicNft, NftHolder } from "./nft-roster.ts";
 const system = partyOf(programs.system);
 const token = partyOf(programs.token);
 const associatedToken = partyOf(programs.associatedToken);
-const metadataProgram = partyOf(METADATA_PROGRAM);
+const metadataProgram = partyOf(metadataProgramAddress);
 const marketplace = partyOf(marketplaceProgram);
 /** spl_token_metadata_interface:initialize_account, as SHA-256 begins. */
-const INITIALIZE_METADATA = Uint8Array.of(210, 225, 30, 162, 88, 184, 77, 141);
+const initializeMetadataTag = Uint8Array.of(210, 225, 30, 162, 88, 184, 77, 141);
 
 const utf8 = new TextEncoder();
 
@@ -158,7 +158,7 @@ export function extendMint(mint: MintParty, owner: Party): readonly TrafficInstr
 }
 
 export function initializeMetadata(mint: MintParty, owner: Party, texts: NftTexts): TrafficInstruction {
-  const data = new ByteWriter().bytes(INITIALIZE_METADATA);
+  const data = new ByteWriter().bytes(initializeMetadataTag);
   for (const value of [texts.name, texts.symbol, texts.uri]) text(data, value);
   return {
     program: mint.program,

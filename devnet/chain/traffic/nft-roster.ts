@@ -3,17 +3,17 @@ import type { GenesisDescription } from "../genesis/index.ts";
 import { type ChainAccount, GenesisKeypair } from "../model/index.ts";
 import { nameOwner } from "../names/index.ts";
 import { listingSeed, marketplaceProgram } from "../programs/marketplace/layout.ts";
-import { METADATA_PROGRAM } from "../programs/metaplex/layout.ts";
+import { metadataProgramAddress } from "../programs/metaplex/layout.ts";
 import type { MintParty } from "./instructions.ts";
 import { keypairParty, type Party, partyOf } from "./message.ts";
 import { associated, derived, type Wallet } from "./parties.ts";
 
 /** Tokens of one unit that are ever minted with metadata of their own account: such a mint cannot be closed again. */
-export const NFTS_MAX = 500;
+export const nftCountMax = 500;
 /** Those of Token-2022, whose mints are closed when they are burned, and made anew. */
 const nfts2022 = 16;
 /** Wallets between which one token goes round. */
-const CIRCLE = 3;
+const circleSize = 3;
 const utf8 = new TextEncoder();
 
 /** One wallet's place for the one unit. */
@@ -56,7 +56,7 @@ export class NftRoster {
   readonly #most: number;
   readonly #wallets: readonly Wallet[];
   readonly #known = new Map<number, ClassicNft>();
-  readonly #program = partyOf(METADATA_PROGRAM);
+  readonly #program = partyOf(metadataProgramAddress);
   readonly #marketplace = partyOf(marketplaceProgram);
   #minted = 0;
 
@@ -92,7 +92,7 @@ export class NftRoster {
     const keypair = new GenesisKeypair(this.#seed, `traffic/${role}`);
     const mint = { ...keypairParty(keypair), program: partyOf(program), decimals: 0 };
     const circle: NftHolder[] = [];
-    for (let step = 0; step < CIRCLE; step += 1) {
+    for (let step = 0; step < circleSize; step += 1) {
       const owner = this.#wallets[(number * 7 + step * 11 + 1) % this.#wallets.length];
       if (owner !== undefined) circle.push({ ...associated(owner, mint), owner });
     }
@@ -124,6 +124,6 @@ export class NftRoster {
 
   /** Accounts that the roster ever fills: mint, metadata, edition, listing, escrow and the circle's; mint and circle. */
   get accountsMax(): number {
-    return this.#most * (5 + CIRCLE) + nfts2022 * (1 + CIRCLE);
+    return this.#most * (5 + circleSize) + nfts2022 * (1 + circleSize);
   }
 }

@@ -1,6 +1,6 @@
 import { mintSize } from "@sluice/wire/accounts/token";
 import { isTokenAccount, rentExemptLamports, tokenAmount } from "../model/index.ts";
-import { LISTING } from "../programs/marketplace/layout.ts";
+import { listingOffsets } from "../programs/marketplace/layout.ts";
 import {
   burnTokens,
   closeTokenAccount,
@@ -97,7 +97,7 @@ export function nftMint(scene: Scene): Plan | null {
 
 const units = 150_000;
 /** Where an item of a collection with one creator says whether it is verified. */
-const VERIFIED = 367;
+const verifiedOffset = 367;
 
 function holderOf(scene: Scene, nft: CastNft): NftHolder | null {
   const found = nft.circle.find(({ address }) => {
@@ -114,9 +114,9 @@ function otherHolder(scene: Scene, nft: CastNft, than: NftHolder | null): NftHol
 /** Sold to another of its circle, or taken back by who listed it. */
 function fromListing(scene: Scene, nft: ClassicNft, listing: Uint8Array): Plan | null {
   const view = new DataView(listing.buffer, listing.byteOffset, listing.byteLength);
-  const price = view.getBigUint64(LISTING.amount, true);
+  const price = view.getBigUint64(listingOffsets.amount, true);
   const seller = nft.circle.find(
-    ({ owner }) => Buffer.compare(owner.bytes, listing.subarray(LISTING.owner, LISTING.owner + 32)) === 0,
+    ({ owner }) => Buffer.compare(owner.bytes, listing.subarray(listingOffsets.owner, listingOffsets.owner + 32)) === 0,
   );
   if (seller === undefined) return null;
   const buyer = otherHolder(scene, nft, seller);
@@ -145,7 +145,7 @@ function handOn(scene: Scene, nft: CastNft, holder: NftHolder): Plan | null {
 function verify(scene: Scene, nft: ClassicNft, holder: NftHolder): Plan | null {
   const { collection } = scene.cast.nfts;
   const metadata = scene.chain.read(nft.metadata.address);
-  if (collection === null || metadata === null || metadata.data[VERIFIED] !== 0) return null;
+  if (collection === null || metadata === null || metadata.data[verifiedOffset] !== 0) return null;
   scene.hold(nft.mint.address);
   const instruction = verifyCollection(nft, collection, holder.owner);
   return plan([holder.owner.keypair, collection.authority.keypair], units, [instruction]);

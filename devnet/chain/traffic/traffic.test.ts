@@ -42,7 +42,7 @@ function missing(): never {
 
 /** Beyond what a loaded machine needs. */
 const patienceMs = 60_000;
-const SLOTS = 300n;
+const slotCount = 300n;
 
 describe("over several hundred slots", () => {
   let manual: ManualChain;
@@ -56,7 +56,7 @@ describe("over several hundred slots", () => {
     const { chain } = manual;
     genesis.lamports = lamportsOfAll(chain);
     traffic = startTraffic(chain);
-    for (let slot = 1n; slot <= SLOTS; slot += 1n) {
+    for (let slot = 1n; slot <= slotCount; slot += 1n) {
       await manual.closeSlots(1);
       const block = chain.history.block(slot);
       if (block === null) throw new Error(`slot ${slot} has no block`);
@@ -75,7 +75,7 @@ describe("over several hundred slots", () => {
 
   test("every kind lands: failures as failed, everything else as done", () => {
     const { history, openSlot } = manual.chain;
-    expect(openSlot).toBe(SLOTS + 1n);
+    expect(openSlot).toBe(slotCount + 1n);
     const landed = traffic.sent.slice(0, -8).map(({ kind, transaction }) => {
       const executed = history.transaction(transaction.id)?.executed;
       return { kind, error: executed === undefined ? "missing" : executed.error };
@@ -129,7 +129,7 @@ describe("over several hundred slots", () => {
 
   test("tokens of one unit are minted, verified, listed, sold, handed on", () => {
     const said = new Set<string>();
-    for (let slot = 1n; slot <= SLOTS; slot += 1n) {
+    for (let slot = 1n; slot <= slotCount; slot += 1n) {
       for (const { logs, error } of manual.chain.history.block(slot)?.transactions ?? []) {
         if (error === null) for (const line of logs) said.add(line.replace("Program log: ", ""));
       }
@@ -158,7 +158,7 @@ describe("over several hundred slots", () => {
   });
 
   test("what a transaction takes from its accounts is its fee", () => {
-    for (let slot = 1n; slot <= SLOTS; slot += 1n) {
+    for (let slot = 1n; slot <= slotCount; slot += 1n) {
       for (const { preBalances, postBalances, fee } of manual.chain.history.block(slot)?.transactions ?? []) {
         expect(sum(preBalances) - sum(postBalances)).toBe(fee);
       }

@@ -7,7 +7,7 @@ import { setUnitLimit, setUnitPrice } from "./instructions.ts";
 import { drawPlan, type TrafficKind } from "./kinds.ts";
 import { type Errand, errands, LookupTables } from "./maintenance.ts";
 import { type Draft, signedBytes } from "./message.ts";
-import { NFTS_MAX } from "./nft-roster.ts";
+import { nftCountMax } from "./nft-roster.ts";
 import { Holds, type Plan, Scene, type SceneChain } from "./traffic-world.ts";
 import { type Cast, createCast } from "./wallets.ts";
 
@@ -60,7 +60,7 @@ export class Traffic implements Disposable {
     this.#options = options;
     this.#deps = deps;
     const { chain } = deps;
-    this.#cast = createCast(options.seed, chain.genesis.description, options.nftsMax ?? NFTS_MAX);
+    this.#cast = createCast(options.seed, chain.genesis.description, options.nftsMax ?? nftCountMax);
     this.#view = { read: (address) => chain.accounts.newest(address), faucet: chain.genesis.faucet.address };
     chain.watch({
       received() {},

@@ -8,13 +8,13 @@ import { NftRoster } from "./nft-roster.ts";
 import { type CastMint, derived, holdMint, sha256, type Wallet } from "./parties.ts";
 import { type CastPool, castPools } from "./pools.ts";
 
-const WALLETS = 50;
+const walletCount = 50;
 const stakes = 12;
 /** Wallets that hold what is traded in pools. */
 const traders = 12;
 /** Addresses of wallets in the lookup table: as many as one transaction can put there beside its creation. */
 const tableWallets = 24;
-const MINTS = [
+const mintSpecs = [
   { program: programs.token, decimals: 6 },
   { program: programs.token, decimals: 9 },
   { program: programs.token2022, decimals: 2 },
@@ -46,7 +46,12 @@ export function tableAddress(authority: Party, recentSlot: bigint): { readonly p
   return derived([authority.bytes, slot], partyOf(programs.addressLookupTable));
 }
 
-function castMint(seed: string, number: number, form: (typeof MINTS)[number], wallets: readonly Wallet[]): CastMint {
+function castMint(
+  seed: string,
+  number: number,
+  form: (typeof mintSpecs)[number],
+  wallets: readonly Wallet[],
+): CastMint {
   const keypair = new GenesisKeypair(seed, `traffic/mint/${number}`);
   const [treasury] = wallets;
   if (treasury === undefined) throw new Error("there are no wallets");
@@ -69,12 +74,12 @@ export function createCast(seed: string, description: GenesisDescription, nftsMa
     return { ...keypairParty(keypair), keypair };
   };
   const treasury = wallet(0);
-  const wallets = [treasury, ...Array.from({ length: WALLETS - 1 }, (_, number) => wallet(number + 1))];
+  const wallets = [treasury, ...Array.from({ length: walletCount - 1 }, (_, number) => wallet(number + 1))];
   const { pools, mints } = castPools(description, wallets.slice(1, traders + 1));
   return {
     wallets,
     treasury,
-    mints: [...MINTS.map((form, number) => castMint(seed, number, form, wallets)), ...mints],
+    mints: [...mintSpecs.map((form, number) => castMint(seed, number, form, wallets)), ...mints],
     pools,
     nfts: new NftRoster(seed, wallets, description, nftsMax),
     stakes: Array.from({ length: stakes }, (_, number) => castStake(number, wallets[number + 1] ?? treasury)),

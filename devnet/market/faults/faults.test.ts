@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { EXCHANGES, type ExchangeId } from "../listings.ts";
+import { type ExchangeId, exchangeIds } from "../listings.ts";
 import { Listener } from "../testing/listener.ts";
 import { bootMarket, type TestMarket } from "../testing/market.ts";
 import { garbageForms } from "./fault.ts";
@@ -26,8 +26,8 @@ async function connect(markets: TestMarket, exchange: ExchangeId, path: string):
 }
 
 type Row = Record<string, string>;
-const TICKER = "/api/v3/ticker/24hr?symbol=ETHUSDT";
-const ticker = async (markets: TestMarket): Promise<Row> => (await markets.json("binance", TICKER)) as Row;
+const tickerPath = "/api/v3/ticker/24hr?symbol=ETHUSDT";
+const ticker = async (markets: TestMarket): Promise<Row> => (await markets.json("binance", tickerPath)) as Row;
 const number = (row: Row, member: string): number => Number(row[member]);
 
 /** Last prices of a pair on the exchanges that have it, by their own REST. */
@@ -138,14 +138,14 @@ describe("prices that stand still, lag, or are told with other times", () => {
     const markets = boot();
     const socket = await connect(markets, "binance", "/ws/ethusdt@ticker");
     await markets.fault({ kind: "freeze", mode: "whole", exchanges: ["binance"] });
-    const before = await (await markets.get("binance", TICKER)).text();
+    const before = await (await markets.get("binance", tickerPath)).text();
     const frames: string[] = [];
     for (let count = 0; count < 3; count += 1) {
       await markets.step(1_000);
       frames.push(await socket.text());
     }
     expect(new Set(frames).size).toBe(1);
-    expect(await (await markets.get("binance", TICKER)).text()).toBe(before);
+    expect(await (await markets.get("binance", tickerPath)).text()).toBe(before);
   });
 
   test("a frozen stream: heartbeats run ahead of the ticker, and REST goes on", async () => {
@@ -216,7 +216,7 @@ describe("prices that stand still, lag, or are told with other times", () => {
     expect([row["bidPrice"], row["askPrice"]]).toEqual([honest["askPrice"], honest["bidPrice"]]);
     expect(number(row, "volume") / number(honest, "volume")).toBeCloseTo(50, 6);
     await markets.fault({ kind: "drop", exchanges: ["binance"], symbols: ["ETH"] });
-    expect((await markets.get("binance", TICKER)).status).toBe(400);
+    expect((await markets.get("binance", tickerPath)).status).toBe(400);
     const all = (await markets.json("binance", "/api/v3/ticker/24hr")) as Row[];
     expect(all.map((each) => each["symbol"])).not.toContain("ETHUSDT");
     expect(all.length).toBe(11);
@@ -286,7 +286,7 @@ describe("doors that fail", () => {
     const markets = boot();
     await markets.fault({ kind: "limited" });
     const seen: Record<string, unknown> = {};
-    for (const id of EXCHANGES) {
+    for (const id of exchangeIds) {
       const response = await markets.get(id, "/");
       const headers = [
         "retry-after",
@@ -434,7 +434,7 @@ describe("doors that fail", () => {
 describe("the admin door", () => {
   test("faults are listed as they were set, cleared one by one or all, and answers are whole again", async () => {
     const markets = boot();
-    const honest = await (await markets.get("binance", TICKER)).text();
+    const honest = await (await markets.get("binance", tickerPath)).text();
     const lag = await markets.fault({ kind: "lag", ms: 1_000, exchanges: ["binance", "okx"], symbols: ["ETH"] });
     await markets.fault({ kind: "crossed" });
     const { faults } = (await (await markets.admin("GET", "/faults")).json()) as { faults: Record<string, unknown>[] };
@@ -450,7 +450,7 @@ describe("the admin door", () => {
     expect(await (await markets.admin("DELETE", `/faults/${lag}`)).json()).toEqual({ cleared: 1 });
     expect((await markets.admin("DELETE", `/faults/${lag}`)).status).toBe(404);
     expect(await (await markets.admin("DELETE", "/faults")).json()).toEqual({ cleared: 1 });
-    expect(await (await markets.get("binance", TICKER)).text()).toBe(honest);
+    expect(await (await markets.get("binance", tickerPath)).text()).toBe(honest);
   });
 
   test("what it does not know it refuses with a word, and nothing is on", async () => {

@@ -1,5 +1,5 @@
-import { EXCHANGES, type ExchangeId } from "../listings.ts";
-import { ASSETS } from "../process/assets.ts";
+import { type ExchangeId, exchangeIds } from "../listings.ts";
+import { marketAssets } from "../process/assets.ts";
 import { mix, seedOf } from "../process/hash.ts";
 import { type Doors, garbageForms, type Trouble } from "./fault.ts";
 import type { FaultWish } from "./faults.ts";
@@ -79,21 +79,22 @@ export function parseWish(body: unknown, seed: string): FaultWish {
   const members = new Members(body);
   const symbols = members.list(
     "symbols",
-    ASSETS.map((asset) => asset.symbol),
+    marketAssets.map((asset) => asset.symbol),
   );
-  const named = members.list("exchanges", EXCHANGES);
+  const named = members.list("exchanges", exchangeIds);
   const kind = members.take("kind");
-  const count = kind === "collusion" ? members.number("count", 1, EXCHANGES.length, named?.length ?? 3) : null;
+  const count = kind === "collusion" ? members.number("count", 1, exchangeIds.length, named?.length ?? 3) : null;
   const trouble = readTrouble(kind, members);
   members.end();
-  const exchanges = count === null ? (named ?? EXCHANGES) : named === null ? drawn(count, seed) : named.slice(0, count);
+  const exchanges =
+    count === null ? (named ?? exchangeIds) : named === null ? drawn(count, seed) : named.slice(0, count);
   return { trouble, exchanges, symbols };
 }
 
 /** So many exchanges, the same ones for the same seed. */
 function drawn(count: number, seed: string): ExchangeId[] {
   const key = seedOf(`${seed}/collusion`);
-  const order = EXCHANGES.map((id, index) => ({ id, draw: mix(key, index, 0) }));
+  const order = exchangeIds.map((id, index) => ({ id, draw: mix(key, index, 0) }));
   return order
     .toSorted((left, right) => left.draw - right.draw)
     .slice(0, count)

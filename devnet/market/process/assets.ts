@@ -20,7 +20,7 @@ const asset = (
 ): Asset => ({ symbol, name, usd, deviationPerYear, common, usdPerDay });
 
 /** The coins that the oracle prices. CRO and FTT are thin and are missing on some exchanges, on purpose. */
-export const ASSETS: readonly Asset[] = [
+export const marketAssets: readonly Asset[] = [
   asset("BTC", "Bitcoin", 83_800, 0.5, 0.92, 4e9),
   asset("ETH", "Ether", 3_050, 0.65, 0.9, 2.5e9),
   asset("SOL", "Solana", 148, 0.85, 0.82, 1.2e9),

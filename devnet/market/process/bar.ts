@@ -1,5 +1,5 @@
 /** Columns of a minute: what its trades amount to. Amounts in quote are price units times size units. */
-const COLUMNS = 9;
+const columnCount = 9;
 
 /** What the trades of a stretch of time amount to. Prices, sizes and amounts are whole numbers of the market's units. */
 export class Bar {
@@ -36,7 +36,7 @@ export class Bar {
 
 /** The minutes of an hour as they were filled in, and the whole of it once all are. */
 export class HourBars {
-  readonly #columns = new Float64Array(60 * COLUMNS);
+  readonly #columns = new Float64Array(60 * columnCount);
   readonly #known = new Uint8Array(60);
   #whole: Bar | null = null;
 
@@ -54,7 +54,7 @@ export class HourBars {
   }
 
   #minute(minute: number, fill: (minute: number) => Bar): Bar {
-    const at = minute * COLUMNS;
+    const at = minute * columnCount;
     const columns = this.#columns;
     if (this.#known[minute] === 1) {
       const bar = new Bar();

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { EXCHANGES, LISTINGS, type Quote } from "../listings.ts";
-import { bootMarket, START_MS } from "../testing/market.ts";
-import { ASSETS } from "./assets.ts";
+import { allListings, exchangeIds, type Quote } from "../listings.ts";
+import { bootMarket, marketStartMs } from "../testing/market.ts";
+import { marketAssets } from "./assets.ts";
 import { exponential } from "./hash.ts";
 import { Path } from "./path.ts";
 import { Truth } from "./truth.ts";
@@ -10,8 +10,8 @@ import { dayMs } from "./view.ts";
 const minuteMs = 60_000;
 const markets = bootMarket();
 afterAll(() => markets[Symbol.asyncDispose]());
-const all = EXCHANGES.flatMap((id) => markets.market.venues[id].markets().map((market) => ({ id, market })));
-const indexOf = (symbol: string): number => ASSETS.findIndex((asset) => asset.symbol === symbol);
+const all = exchangeIds.flatMap((id) => markets.market.venues[id].markets().map((market) => ({ id, market })));
+const indexOf = (symbol: string): number => marketAssets.findIndex((asset) => asset.symbol === symbol);
 
 describe("the walk", () => {
   const path = new Path({ seed: 1, deviationPerYear: 1 });
@@ -51,7 +51,7 @@ describe("the truth", () => {
   const truth = new Truth({ seed: "test" });
   const returns = (symbol: string): number[] =>
     Array.from({ length: 720 }, (_, hour) => {
-      const second = START_MS / 1_000 - hour * 3_600;
+      const second = marketStartMs / 1_000 - hour * 3_600;
       return Math.log(
         truth.usd(indexOf(symbol), Math.floor(second)) / truth.usd(indexOf(symbol), Math.floor(second - 3_600)),
       );
@@ -125,7 +125,7 @@ describe("a market's figures agree with each other, on every exchange, for every
     const market = venue.find("FTTUSDT");
     if (market === undefined) throw new Error("FTT is not listed");
     const cut = (minutes: number) => ({ lengthMs: minutes * minuteMs, anchorMs: 0 });
-    const untilMs = Math.floor(START_MS / 3_600_000) * 3_600_000 - 1;
+    const untilMs = Math.floor(marketStartMs / 3_600_000) * 3_600_000 - 1;
     const hours = venue.candles(market, cut(60), { untilMs }, 5);
     const minutes = venue.candles(market, cut(1), { untilMs }, 300);
     expect(hours.length).toBe(5);
@@ -153,8 +153,8 @@ describe("a market's figures agree with each other, on every exchange, for every
   });
 
   test("no amount of a minute leaves the whole numbers that a double holds", () => {
-    for (const listing of LISTINGS) {
-      const asset = ASSETS[indexOf(listing.base)];
+    for (const listing of allListings) {
+      const asset = marketAssets[indexOf(listing.base)];
       const highest = (asset?.usd ?? 0) * Math.exp(1.4 * (asset?.deviationPerYear ?? 0));
       const price = highest * 10 ** listing.pricePlaces;
       // No size exceeds four mean ones, and a minute holds a trade for each slot.
@@ -192,7 +192,7 @@ describe("nothing but the seed and the clock decides", () => {
 
   test("a candle that is over is the same a day later", async () => {
     await using market = bootMarket();
-    const endTime = START_MS - minuteMs;
+    const endTime = marketStartMs - minuteMs;
     const path = `/api/v3/klines?symbol=BTCUSDT&interval=15m&endTime=${endTime - 900_000}&limit=50`;
     const before = await market.json("binance", path);
     market.pass(dayMs);

@@ -1,5 +1,5 @@
 import type { Listing } from "../listings.ts";
-import { ASSETS } from "./assets.ts";
+import { marketAssets } from "./assets.ts";
 import { fraction, mix, normal, seedOf } from "./hash.ts";
 import { blockSeconds } from "./path.ts";
 import type { Truth } from "./truth.ts";
@@ -48,8 +48,8 @@ export class QuoteCurve {
     this.#truth = deps.truth;
     this.#shifts = deps.shifts;
     this.#seed = seedOf(`${seed}/quotes/${listing.index}`);
-    this.#base = ASSETS.findIndex((asset) => asset.symbol === listing.base);
-    this.#quote = ASSETS.findIndex((asset) => asset.symbol === listing.quote);
+    this.#base = marketAssets.findIndex((asset) => asset.symbol === listing.base);
+    this.#quote = marketAssets.findIndex((asset) => asset.symbol === listing.quote);
     const isStable = listing.base === "USDT" || listing.base === "USDC";
     const noiseBps = isStable ? 0.3 : Math.min(4, Math.max(0.5, listing.spreadBps / 3));
     this.#noise = noiseBps / 10_000;

@@ -1,4 +1,4 @@
-import { ASSETS, type Asset } from "./assets.ts";
+import { type Asset, marketAssets } from "./assets.ts";
 import { exponential, seedOf } from "./hash.ts";
 import { blockSeconds, Path } from "./path.ts";
 import { Recent } from "./recent.ts";
@@ -14,7 +14,7 @@ export class Truth {
 
   constructor(options: { readonly seed: string }) {
     this.#common = new Path({ seed: seedOf(`${options.seed}/common`), deviationPerYear: 1 });
-    this.#own = ASSETS.map(
+    this.#own = marketAssets.map(
       ({ symbol }) => new Path({ seed: seedOf(`${options.seed}/asset/${symbol}`), deviationPerYear: 1 }),
     );
   }
@@ -27,7 +27,7 @@ export class Truth {
   /** The prices of a whole block, for those who walk through it. `asset` is an index of ASSETS. */
   block(asset: number, index: number): Float64Array {
     return this.#blocks.get(index * 64 + asset, () => {
-      const of = ASSETS[asset];
+      const of = marketAssets[asset];
       const own = this.#own[asset];
       if (of === undefined || own === undefined) throw new RangeError(`no asset ${asset}`);
       return price(of, this.#commonBlock(index), own.block(index));

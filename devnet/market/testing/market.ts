@@ -3,7 +3,7 @@ import { type Clock, type RunningMarket, startMarket } from "../market.ts";
 import { defaultOptions, type MarketOptions } from "../options.ts";
 
 /** A moment in the afternoon of a Friday, so that the day and the week have begun a while ago. */
-export const START_MS = Date.UTC(2026, 8, 25, 15, 20, 30, 500);
+export const marketStartMs = Date.UTC(2026, 8, 25, 15, 20, 30, 500);
 
 export interface TestMarket extends AsyncDisposable {
   readonly market: RunningMarket;
@@ -19,7 +19,7 @@ export interface TestMarket extends AsyncDisposable {
 
 /** A market on free ports whose clock stands still until it is moved. */
 export function bootMarket(options: Partial<MarketOptions> = {}): TestMarket {
-  let nowMs = START_MS;
+  let nowMs = marketStartMs;
   const clock: Clock = {
     now: () => nowMs,
     // Whoever waits in a test waits for nothing.

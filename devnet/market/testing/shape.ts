@@ -42,8 +42,8 @@ export interface Rules {
   readonly anyOrder?: boolean;
 }
 
-const NUMBER = /^-?\d+(?:\.(\d+))?$/;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?Z$/;
+const numberPattern = /^-?\d+(?:\.(\d+))?$/;
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?Z$/;
 
 /** Every way in which one value is not shaped as a sample is: a type, a member, a text that should be a number or a time. */
 export function differences(ours: Json, real: Json, rules: Rules = {}, path = "$"): string[] {
@@ -58,16 +58,16 @@ const describe = (value: Json): string =>
   value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
 
 function ofTexts(ours: string, real: string, rules: Rules, path: string): string[] {
-  const asNumber = NUMBER.exec(real);
+  const asNumber = numberPattern.exec(real);
   if (asNumber !== null) {
-    const number = NUMBER.exec(ours);
+    const number = numberPattern.exec(ours);
     if (number === null) return [`${path} is no number: ${ours}`];
     const isExact = rules.exactPlaces !== true || (number[1]?.length ?? 0) === (asNumber[1]?.length ?? 0);
     return isExact ? [] : [`${path} has other decimals than ${real}: ${ours}`];
   }
-  const asTime = TIME.exec(real);
-  if (asTime === null) return NUMBER.test(ours) && real !== "" ? [`${path} is a number: ${ours}`] : [];
-  const time = TIME.exec(ours);
+  const asTime = timePattern.exec(real);
+  if (asTime === null) return numberPattern.test(ours) && real !== "" ? [`${path} is a number: ${ours}`] : [];
+  const time = timePattern.exec(ours);
   return time?.[1]?.length === asTime[1]?.length ? [] : [`${path} is no such time as ${real}: ${ours}`];
 }
 
@@ -82,7 +82,7 @@ function ofLists(ours: Json, real: Json[], rules: Rules, path: string): string[]
     real.length > 1 &&
     real.every(isScalar) &&
     new Set(real.map((each) => typeof each)).size >= 1 &&
-    NUMBER.test(String(first));
+    numberPattern.test(String(first));
   const isByPlace = rules.byPlace?.some((name) => path.endsWith(`.${name}`)) === true;
   if (isRow || isByPlace) {
     if (ours.length !== real.length) return [`${path} has ${ours.length} columns, not ${real.length}`];

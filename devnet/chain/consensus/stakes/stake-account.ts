@@ -9,8 +9,8 @@ import type { AccountOverlay } from "../account-overlay.ts";
 const stakeAccountBytes = 200;
 const stateInitialized = 1;
 const stateDelegated = 2;
-const DELEGATED_STAKE = 156;
-const CREDITS_OBSERVED = 188;
+const delegatedStakeOffset = 156;
+const creditsObservedOffset = 188;
 /** What the field of the abandoned rate holds in every account that was delegated before it was. */
 const oldWarmupRate = 0.25;
 
@@ -61,8 +61,8 @@ export function delegatedStake(
 export function rewarded(account: ChainAccount, delegated: bigint, creditsObserved: bigint): ChainAccount {
   const data = new Uint8Array(account.data);
   const view = new DataView(data.buffer);
-  view.setBigUint64(DELEGATED_STAKE, view.getBigUint64(DELEGATED_STAKE, true) + delegated, true);
-  view.setBigUint64(CREDITS_OBSERVED, creditsObserved, true);
+  view.setBigUint64(delegatedStakeOffset, view.getBigUint64(delegatedStakeOffset, true) + delegated, true);
+  view.setBigUint64(creditsObservedOffset, creditsObserved, true);
   return { ...account, data, lamports: account.lamports + delegated };
 }
 

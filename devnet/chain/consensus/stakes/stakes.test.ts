@@ -135,19 +135,19 @@ describe("rewards of an epoch", () => {
 });
 
 describe("activation", () => {
-  const BIG = 200_000_000n * sol;
+  const large = 200_000_000n * sol;
 
   test("no more than nine percent of the cluster's stake begins in an epoch, and the history says so", async () => {
     await using manual = await startManualChain({ ...options, faucetLamports: 900_000_000n * sol });
     const { chain } = manual;
     const all = chain.cluster.stakes.at(0n)?.total ?? 0n;
-    const big = await staker(manual, BIG);
+    const big = await staker(manual, large);
     await toEpoch(manual, 2n);
     const [first, zeroth] = historyOf(chain);
-    expect(zeroth).toMatchObject({ epoch: 0n, effective: all, activating: BIG, deactivating: 0n });
+    expect(zeroth).toMatchObject({ epoch: 0n, effective: all, activating: large, deactivating: 0n });
     expect(first?.epoch).toBe(1n);
     expect(Number(first?.effective) / Number(all)).toBeCloseTo(1.09, 6);
-    expect((first?.effective ?? 0n) + (first?.activating ?? 0n)).toBeGreaterThanOrEqual(all + BIG);
+    expect((first?.effective ?? 0n) + (first?.activating ?? 0n)).toBeGreaterThanOrEqual(all + large);
     const found = stakeStatus(delegationOf(chain, big), 1n, stakeHistory(historyOf(chain)));
     expect(Number(found.effective) / Number(all)).toBeCloseTo(0.09, 6);
     expect(found.effective + found.activating).toBe(delegationOf(chain, big).stake);
@@ -156,7 +156,7 @@ describe("activation", () => {
   test("the stake program lets go of just what has become inactive, to the lamport, epoch after epoch", async () => {
     await using manual = await startManualChain({ ...options, faucetLamports: 900_000_000n * sol });
     const { chain } = manual;
-    const big = await staker(manual, BIG);
+    const big = await staker(manual, large);
     await toEpoch(manual, 3n);
     const { payer, stake } = big;
     const deactivate = StakeProgram.deactivate({ stakePubkey: stake.publicKey, authorizedPubkey: payer.publicKey });

@@ -36,7 +36,7 @@ export function isSimpleVote(message: Message, keys: readonly string[]): boolean
   return program !== undefined && keys[program] === programs.vote;
 }
 
-const TOWER_SYNC = 14;
+const towerSyncTag = 14;
 const noRoot = 0xffff_ffff_ffff_ffffn;
 const voteProgram = decodeAddress(programs.vote) ?? new Uint8Array(32);
 
@@ -58,7 +58,7 @@ function varint(writer: ByteWriter, value: bigint): void {
 /** The data of a TowerSync instruction; lockouts are written as steps from the root. Source: solana-vote-interface. */
 export function towerSync(vote: Vote): Uint8Array {
   const { votes, rootSlot } = vote.lockouts;
-  const writer = new ByteWriter().u32(TOWER_SYNC).u64(rootSlot ?? noRoot);
+  const writer = new ByteWriter().u32(towerSyncTag).u64(rootSlot ?? noRoot);
   varint(writer, BigInt(votes.length));
   let from = rootSlot ?? 0n;
   for (const { slot, confirmations } of votes) {

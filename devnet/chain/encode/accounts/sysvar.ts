@@ -72,7 +72,7 @@ function stakeHistory(cursor: ByteReader): JsonValue {
 type Presentation = { readonly type: string; readonly info: (cursor: ByteReader) => JsonValue };
 
 /** By the sysvar's address. */
-const SYSVARS: ReadonlyMap<string, Presentation> = new Map<string, Presentation>([
+const presentations: ReadonlyMap<string, Presentation> = new Map<string, Presentation>([
   [sysvars.clock, { type: "clock", info: clock }],
   [sysvars.epochSchedule, { type: "epochSchedule", info: epochSchedule }],
   [
@@ -107,7 +107,7 @@ const SYSVARS: ReadonlyMap<string, Presentation> = new Map<string, Presentation>
 
 /** Presents a sysvar by its address. */
 export function parseSysvarAccount(address: string, account: ChainAccount): JsonObject {
-  const sysvar = SYSVARS.get(address);
+  const sysvar = presentations.get(address);
   if (sysvar === undefined) throw new MalformedBytes("The sysvar is unknown.");
   return { type: sysvar.type, info: sysvar.info(new ByteReader(account.data)) };
 }

@@ -17,21 +17,21 @@ interface KnownProgram {
   readonly parse: InstructionParser;
 }
 
-const MEMO: KnownProgram = { program: "spl-memo", parse: parseMemoInstruction };
-const TOKEN: KnownProgram = { program: "spl-token", parse: parseTokenInstruction };
+const memoProgram: KnownProgram = { program: "spl-memo", parse: parseMemoInstruction };
+const tokenProgram: KnownProgram = { program: "spl-token", parse: parseTokenInstruction };
 
 /** The programs whose instructions a node presents. Token-2022 goes under the name of the first token program. */
-const PROGRAMS: ReadonlyMap<string, KnownProgram> = new Map<string, KnownProgram>([
+const knownPrograms: ReadonlyMap<string, KnownProgram> = new Map<string, KnownProgram>([
   [programs.system, { program: "system", parse: parseSystemInstruction }],
   [programs.addressLookupTable, { program: "address-lookup-table", parse: parseLookupTableInstruction }],
   [programs.associatedToken, { program: "spl-associated-token-account", parse: parseAssociatedTokenInstruction }],
   [programs.bpfLoader, { program: "bpf-loader", parse: parseBpfLoaderInstruction }],
   [programs.bpfLoaderUpgradeable, { program: "bpf-upgradeable-loader", parse: parseUpgradeableLoaderInstruction }],
-  [programs.memoV1, MEMO],
-  [programs.memo, MEMO],
+  [programs.memoV1, memoProgram],
+  [programs.memo, memoProgram],
   [programs.stake, { program: "stake", parse: parseStakeInstruction }],
-  [programs.token, TOKEN],
-  [programs.token2022, TOKEN],
+  [programs.token, tokenProgram],
+  [programs.token2022, tokenProgram],
   [programs.vote, { program: "vote", parse: parseVoteInstruction }],
 ]);
 
@@ -42,8 +42,8 @@ const PROGRAMS: ReadonlyMap<string, KnownProgram> = new Map<string, KnownProgram
 export function parseInstruction(
   instruction: NamedInstruction,
 ): { readonly program: string; readonly parsed: JsonValue } | null {
-  const known = PROGRAMS.get(instruction.programId);
-  if (known === undefined || (instruction.accounts.length === 0 && known !== MEMO)) return null;
+  const known = knownPrograms.get(instruction.programId);
+  if (known === undefined || (instruction.accounts.length === 0 && known !== memoProgram)) return null;
   try {
     return { program: known.program, parsed: known.parse(instruction) };
   } catch (error) {

@@ -11,7 +11,7 @@ import {
 } from "./named-instruction.ts";
 
 /** Names of the extensions by their number, as instructions list them. */
-const EXTENSION_TYPES = [
+const extensionTypeNames = [
   "uninitialized",
   "transferFeeConfig",
   "transferFeeAmount",
@@ -51,7 +51,7 @@ function onMint(instruction: NamedInstruction, authority: string, info: JsonObje
 }
 
 function extensionTypes(data: ByteReader): string[] {
-  return data.list(data.remaining >> 1, 2, () => variantName(EXTENSION_TYPES, data.u16()));
+  return data.list(data.remaining >> 1, 2, () => variantName(extensionTypeNames, data.u16()));
 }
 
 /** Leaves out the members that are null. */

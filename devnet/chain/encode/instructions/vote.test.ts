@@ -9,7 +9,7 @@ describe("vote", () => {
   const vote = (type: string, info: object) => ({ program: "vote", parsed: { type, info } });
   const voteAccount = { voteAccount: A };
   const hash = new Uint8Array(32).fill(9);
-  const HASH = encodeBase58(hash);
+  const hashText = encodeBase58(hash);
 
   test("initialize", () => {
     const built = VoteProgram.initializeAccount({ votePubkey: a, nodePubkey: b, voteInit: new VoteInit(b, c, d, 7) });
@@ -62,7 +62,7 @@ describe("vote", () => {
     const parts = [u64(2n), u64(10n), u64(12n), hash, u8(1), i64(1_700_000_000n)];
     const accounts = [A, sysvars.slotHashes, sysvars.clock, B];
     const named = { slotHashesSysvar: sysvars.slotHashes, clockSysvar: sysvars.clock, voteAuthority: B };
-    const info = { ...voteAccount, ...named, vote: { slots: [10n, 12n], hash: HASH, timestamp: 1_700_000_000n } };
+    const info = { ...voteAccount, ...named, vote: { slots: [10n, 12n], hash: hashText, timestamp: 1_700_000_000n } };
     expect(parsedOfParts(programs.vote, accounts, u32(2), ...parts)).toEqual(vote("vote", info));
     expect(parsedOfParts(programs.vote, accounts, u32(6), ...parts, raw(C))).toEqual(
       vote("voteSwitch", { ...info, hash: C }),
@@ -74,7 +74,7 @@ describe("vote", () => {
       { slot: 330n, confirmation_count: 1 },
     ];
     const by = { ...voteAccount, voteAuthority: B };
-    const update = { lockouts, root: 90n, hash: HASH, timestamp: null };
+    const update = { lockouts, root: 90n, hash: hashText, timestamp: null };
     const whole = [u64(2n), u64(100n), u32(31), u64(330n), u32(1), u8(1), u64(90n), hash, u8(0)];
     const send = (...parts: Uint8Array[]) => parsedOfParts(programs.vote, [A, B], ...parts);
     expect(send(u32(8), ...whole)).toEqual(vote("updatevotestate", { ...by, voteStateUpdate: update }));
@@ -91,7 +91,7 @@ describe("vote", () => {
     expect(send(u32(14), ...compact, raw(D))).toEqual(vote("towersync", { ...by, towerSync }));
     expect(send(u32(15), ...compact, raw(D), raw(C))).toEqual(vote("towersyncswitch", { ...by, towerSync, hash: C }));
     const rootless = [u64(2n ** 64n - 1n), u8(1), u8(7), u8(2), hash, u8(0), raw(D)];
-    const first = { lockouts: [{ slot: 7n, confirmation_count: 2 }], root: null, hash: HASH, timestamp: null };
+    const first = { lockouts: [{ slot: 7n, confirmation_count: 2 }], root: null, hash: hashText, timestamp: null };
     expect(send(u32(14), ...rootless)).toEqual(vote("towersync", { ...by, towerSync: { ...first, blockId: D } }));
   });
   test("commissions, collectors and the second initialisation", () => {

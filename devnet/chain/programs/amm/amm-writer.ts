@@ -5,7 +5,7 @@ import type { AccountRef } from "../program-writer.ts";
 import { ProgramWriter } from "../program-writer.ts";
 import { record, runtimeErrors } from "../runtime.ts";
 import { accountTag, tagNumber } from "../tags.ts";
-import { ammErrors, authoritySeed, POOL, poolBytes } from "./layout.ts";
+import { ammErrors, authoritySeed, poolBytes, poolOffsets } from "./layout.ts";
 
 const transferChecked = 12;
 /** Offsets within a token account and a mint. */
@@ -37,9 +37,9 @@ export class AmmWriter {
     asm.load(8, "r2", "r1", record.data);
     asm.wide("r3", tagNumber(accountTag("PoolState")));
     asm.branch("ne", "r2", "r3", invalid);
-    asm.load(1, "r2", "r1", record.data + POOL.status);
+    asm.load(1, "r2", "r1", record.data + poolOffsets.status);
     asm.branch("set", "r2", forbidden, writer.failure(ammErrors.notApproved));
-    asm.load(1, "r2", "r1", record.data + POOL.authorityBump);
+    asm.load(1, "r2", "r1", record.data + poolOffsets.authorityBump);
     asm.store(1, "r9", this.#bump, "r2");
   }
 

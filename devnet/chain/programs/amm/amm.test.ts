@@ -7,7 +7,7 @@ import { type ManualChain, signed, startManualChain } from "../../testing/chain.
 import { walletKeypair } from "../../testing/wallets.ts";
 import { Draw } from "../../traffic/draw.ts";
 import { holding, liquidityInstruction, poolNamed, swapInstruction } from "../testing/pool-instructions.ts";
-import { POOL } from "./layout.ts";
+import { poolOffsets } from "./layout.ts";
 
 const alice = walletKeypair("alice");
 const issuer = walletKeypair("issuer");
@@ -32,7 +32,7 @@ const accountNow = (address: string) => {
 };
 const unitsAt = (address: string) => tokenAmount(accountNow(address));
 const reserves = () => [unitsAt(pool.sides[0].vault), unitsAt(pool.sides[1].vault)] as const;
-const lpSupply = () => Buffer.from(accountNow(pool.address).data).readBigUInt64LE(POOL.lpSupply);
+const lpSupply = () => Buffer.from(accountNow(pool.address).data).readBigUInt64LE(poolOffsets.lpSupply);
 
 async function run(payer: Keypair, instruction: TransactionInstruction): Promise<ExecutedTransaction> {
   // A transfer of its own amount makes each transaction one of its kind.

@@ -17,9 +17,9 @@ export const poolBytes = 637;
 /** tag 8, observation count and so on: nothing in it is kept by this program. */
 export const observationBytes = 4_075;
 
-export const CONFIG = { tradeFeeRate: 12 } as const;
+export const configOffsets = { tradeFeeRate: 12 } as const;
 
-export const POOL = {
+export const poolOffsets = {
   config: 8,
   creator: 40,
   vaults: [72, 104],

@@ -1,9 +1,9 @@
 import { record, runtimeErrors } from "../runtime.ts";
 import type { AmmWriter } from "./amm-writer.ts";
-import { ammErrors, POOL, poolStatus } from "./layout.ts";
+import { ammErrors, poolOffsets, poolStatus } from "./layout.ts";
 
 /** Positions of the accounts of deposits and withdrawals. */
-const AT = {
+const accountIndexes = {
   owner: 0,
   authority: 1,
   pool: 2,
@@ -41,30 +41,35 @@ function begin(amm: AmmWriter, forbidden: number): LiquiditySlots {
   };
   writer.requireAccounts(13);
   writer.requireData(32);
-  writer.requireSigner(AT.owner);
-  amm.openPool(AT.pool, forbidden);
-  amm.requireOfPool(AT.pool, POOL.lpMint, AT.lpMint, ammErrors.incorrectLpMint);
-  amm.requireTokenProgram(AT.lpMint, AT.tokenProgram);
+  writer.requireSigner(accountIndexes.owner);
+  amm.openPool(accountIndexes.pool, forbidden);
+  amm.requireOfPool(accountIndexes.pool, poolOffsets.lpMint, accountIndexes.lpMint, ammErrors.incorrectLpMint);
+  amm.requireTokenProgram(accountIndexes.lpMint, accountIndexes.tokenProgram);
   for (const side of sides) {
-    amm.requireOfPool(AT.pool, POOL.vaults[side], AT.vaults[side], ammErrors.invalidVault);
-    amm.requireOfPool(AT.pool, POOL.mints[side], AT.mints[side], ammErrors.invalidVault);
-    amm.reserve(AT.vaults[side], at.reserves[side]);
+    amm.requireOfPool(
+      accountIndexes.pool,
+      poolOffsets.vaults[side],
+      accountIndexes.vaults[side],
+      ammErrors.invalidVault,
+    );
+    amm.requireOfPool(accountIndexes.pool, poolOffsets.mints[side], accountIndexes.mints[side], ammErrors.invalidVault);
+    amm.reserve(accountIndexes.vaults[side], at.reserves[side]);
     writer.argument(8, 16 + side * 8, at.bounds[side]);
     const [other, chosen] = [asm.label("other token program"), asm.label("token program chosen")];
-    writer.account("r1", AT.vaults[side]);
-    writer.account("r2", AT.tokenProgram);
+    writer.account("r1", accountIndexes.vaults[side]);
+    writer.account("r2", accountIndexes.tokenProgram);
     writer.requireSameKey("r1", record.owner, "r2", record.key, other);
     asm.jump(chosen);
     asm.place(other);
-    amm.requireTokenProgram(AT.vaults[side], AT.tokenProgram2022);
+    amm.requireTokenProgram(accountIndexes.vaults[side], accountIndexes.tokenProgram2022);
     asm.place(chosen);
     asm.store(8, "r9", at.programs[side], "r2");
   }
   writer.argument(8, 8, at.lp);
   asm.load(8, "r1", "r9", at.lp);
   asm.branch("eq", "r1", 0, writer.failure(ammErrors.invalidInput));
-  writer.account("r1", AT.pool);
-  asm.load(8, "r1", "r1", record.data + POOL.lpSupply);
+  writer.account("r1", accountIndexes.pool);
+  asm.load(8, "r1", "r1", record.data + poolOffsets.lpSupply);
   asm.branch("eq", "r1", 0, writer.failure(ammErrors.emptySupply));
   asm.store(8, "r9", at.supply, "r1");
   return at;
@@ -84,8 +89,8 @@ function amounts(amm: AmmWriter, at: LiquiditySlots, round: "down" | "up"): void
 }
 
 function storeSupply(amm: AmmWriter): void {
-  amm.writer.account("r2", AT.pool);
-  amm.writer.asm.store(8, "r2", record.data + POOL.lpSupply, "r1");
+  amm.writer.account("r2", accountIndexes.pool);
+  amm.writer.asm.store(8, "r2", record.data + poolOffsets.lpSupply, "r1");
 }
 
 /** deposit {lp_token_amount u64 @8, maximum_token_0_amount u64 @16, maximum_token_1_amount u64 @24} */
@@ -103,16 +108,16 @@ export function deposit(amm: AmmWriter): void {
   for (const side of sides) {
     amm.transfer({
       program: { slot: at.programs[side] },
-      from: AT.accounts[side],
-      mint: AT.mints[side],
-      to: AT.vaults[side],
-      authority: AT.owner,
+      from: accountIndexes.accounts[side],
+      mint: accountIndexes.mints[side],
+      to: accountIndexes.vaults[side],
+      authority: accountIndexes.owner,
       amount: at.amounts[side],
       byPool: false,
     });
   }
-  const accounts = [AT.lpMint, AT.ownerLp, AT.authority] as const;
-  amm.changeSupply({ tag: 7, program: AT.tokenProgram, accounts, amount: at.lp, byPool: true });
+  const accounts = [accountIndexes.lpMint, accountIndexes.ownerLp, accountIndexes.authority] as const;
+  amm.changeSupply({ tag: 7, program: accountIndexes.tokenProgram, accounts, amount: at.lp, byPool: true });
 }
 
 /** withdraw {lp_token_amount u64 @8, minimum_token_0_amount u64 @16, minimum_token_1_amount u64 @24} */
@@ -128,15 +133,15 @@ export function withdraw(amm: AmmWriter): void {
   asm.branch("le", "r1", "r2", writer.failure(ammErrors.emptySupply));
   asm.arithmetic("sub", "r1", "r2");
   storeSupply(amm);
-  const accounts = [AT.ownerLp, AT.lpMint, AT.owner] as const;
-  amm.changeSupply({ tag: 8, program: AT.tokenProgram, accounts, amount: at.lp, byPool: false });
+  const accounts = [accountIndexes.ownerLp, accountIndexes.lpMint, accountIndexes.owner] as const;
+  amm.changeSupply({ tag: 8, program: accountIndexes.tokenProgram, accounts, amount: at.lp, byPool: false });
   for (const side of sides) {
     amm.transfer({
       program: { slot: at.programs[side] },
-      from: AT.vaults[side],
-      mint: AT.mints[side],
-      to: AT.accounts[side],
-      authority: AT.authority,
+      from: accountIndexes.vaults[side],
+      mint: accountIndexes.mints[side],
+      to: accountIndexes.accounts[side],
+      authority: accountIndexes.authority,
       amount: at.amounts[side],
       byPool: true,
     });

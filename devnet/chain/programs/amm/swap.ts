@@ -1,10 +1,10 @@
 import { record, runtimeErrors } from "../runtime.ts";
 import { eventTag, tagNumber } from "../tags.ts";
 import type { AmmWriter } from "./amm-writer.ts";
-import { ammErrors, CONFIG, feeDenominator, POOL, poolStatus } from "./layout.ts";
+import { ammErrors, configOffsets, feeDenominator, poolOffsets, poolStatus } from "./layout.ts";
 
 /** Positions of a swap's accounts. */
-const AT = {
+const accountIndexes = {
   payer: 0,
   authority: 1,
   config: 2,
@@ -54,21 +54,26 @@ function begin(amm: AmmWriter, at: SwapSlots): void {
   const { writer } = amm;
   const { asm } = writer;
   writer.requireAccounts(13);
-  writer.requireSigner(AT.payer);
-  amm.openPool(AT.pool, poolStatus.noSwap);
-  amm.requireOfPool(AT.pool, POOL.config, AT.config, runtimeErrors.invalidAccountData);
-  amm.requireOfPool(AT.pool, POOL.observation, AT.observation, runtimeErrors.invalidAccountData);
+  writer.requireSigner(accountIndexes.payer);
+  amm.openPool(accountIndexes.pool, poolStatus.noSwap);
+  amm.requireOfPool(accountIndexes.pool, poolOffsets.config, accountIndexes.config, runtimeErrors.invalidAccountData);
+  amm.requireOfPool(
+    accountIndexes.pool,
+    poolOffsets.observation,
+    accountIndexes.observation,
+    runtimeErrors.invalidAccountData,
+  );
   const [opposite, checked] = [asm.label("one for zero"), asm.label("vaults checked")];
-  writer.account("r1", AT.pool);
-  writer.account("r2", AT.vaultIn);
-  writer.requireSameKey("r1", record.data + POOL.vaults[0], "r2", record.key, opposite);
+  writer.account("r1", accountIndexes.pool);
+  writer.account("r2", accountIndexes.vaultIn);
+  writer.requireSameKey("r1", record.data + poolOffsets.vaults[0], "r2", record.key, opposite);
   const sides = (first: 0 | 1, second: 0 | 1) => {
     for (const [side, vault, mint] of [
-      [first, AT.vaultIn, AT.mintIn],
-      [second, AT.vaultOut, AT.mintOut],
+      [first, accountIndexes.vaultIn, accountIndexes.mintIn],
+      [second, accountIndexes.vaultOut, accountIndexes.mintOut],
     ] as const) {
-      amm.requireOfPool(AT.pool, POOL.vaults[side], vault, ammErrors.invalidVault);
-      amm.requireOfPool(AT.pool, POOL.mints[side], mint, ammErrors.invalidVault);
+      amm.requireOfPool(accountIndexes.pool, poolOffsets.vaults[side], vault, ammErrors.invalidVault);
+      amm.requireOfPool(accountIndexes.pool, poolOffsets.mints[side], mint, ammErrors.invalidVault);
     }
   };
   sides(0, 1);
@@ -76,12 +81,12 @@ function begin(amm: AmmWriter, at: SwapSlots): void {
   asm.place(opposite);
   sides(1, 0);
   asm.place(checked);
-  amm.requireTokenProgram(AT.vaultIn, AT.programIn);
-  amm.requireTokenProgram(AT.vaultOut, AT.programOut);
-  amm.reserve(AT.vaultIn, at.reserveIn);
-  amm.reserve(AT.vaultOut, at.reserveOut);
-  writer.account("r1", AT.config);
-  asm.load(8, "r1", "r1", record.data + CONFIG.tradeFeeRate);
+  amm.requireTokenProgram(accountIndexes.vaultIn, accountIndexes.programIn);
+  amm.requireTokenProgram(accountIndexes.vaultOut, accountIndexes.programOut);
+  amm.reserve(accountIndexes.vaultIn, at.reserveIn);
+  amm.reserve(accountIndexes.vaultOut, at.reserveOut);
+  writer.account("r1", accountIndexes.config);
+  asm.load(8, "r1", "r1", record.data + configOffsets.tradeFeeRate);
   asm.store(8, "r9", at.rate, "r1");
   asm.wide("r1", feeDenominator);
   asm.store(8, "r9", at.whole, "r1");
@@ -100,7 +105,7 @@ function tell(amm: AmmWriter, at: SwapSlots, baseInput: boolean): void {
   const field = writer.slot(16);
   asm.wide("r1", tagNumber(eventTag("SwapEvent")));
   asm.store(8, "r9", event, "r1");
-  writer.account("r1", AT.pool);
+  writer.account("r1", accountIndexes.pool);
   for (let word = 0; word < 32; word += 8) {
     asm.load(8, "r2", "r1", record.key + word);
     asm.store(8, "r9", event + 8 + word, "r2");
@@ -126,20 +131,20 @@ function tell(amm: AmmWriter, at: SwapSlots, baseInput: boolean): void {
 function settle(amm: AmmWriter, at: SwapSlots, baseInput: boolean): void {
   tell(amm, at, baseInput);
   amm.transfer({
-    program: AT.programIn,
-    from: AT.from,
-    mint: AT.mintIn,
-    to: AT.vaultIn,
-    authority: AT.payer,
+    program: accountIndexes.programIn,
+    from: accountIndexes.from,
+    mint: accountIndexes.mintIn,
+    to: accountIndexes.vaultIn,
+    authority: accountIndexes.payer,
     amount: at.amountIn,
     byPool: false,
   });
   amm.transfer({
-    program: AT.programOut,
-    from: AT.vaultOut,
-    mint: AT.mintOut,
-    to: AT.to,
-    authority: AT.authority,
+    program: accountIndexes.programOut,
+    from: accountIndexes.vaultOut,
+    mint: accountIndexes.mintOut,
+    to: accountIndexes.to,
+    authority: accountIndexes.authority,
     amount: at.amountOut,
     byPool: true,
   });

@@ -10,7 +10,15 @@ export const listingSeed = "list_state";
 export const listingBytes = 317;
 
 /** Offsets of a listing without currency, private taker and maker broker, as all of this program are. */
-export const LISTING = { version: 8, bump: 9, owner: 10, mint: 42, amount: 74, expiry: 83, rentPayer: 93 } as const;
+export const listingOffsets = {
+  version: 8,
+  bump: 9,
+  owner: 10,
+  mint: 42,
+  amount: 74,
+  expiry: 83,
+  rentPayer: 93,
+} as const;
 
 export const marketplaceErrors = {
   /** The listing asks for more than the buyer allows. */

@@ -4,16 +4,26 @@ import { ProgramWriter } from "../program-writer.ts";
 import { record } from "../runtime.ts";
 import { writeTagged } from "../tagged-instructions.ts";
 import { accountTag, tagNumber } from "../tags.ts";
-import { LISTING, listingBytes, listingSeed, marketplaceErrors } from "./layout.ts";
+import { listingBytes, listingOffsets, listingSeed, marketplaceErrors } from "./layout.ts";
 
-const TOKEN = { transferChecked: 12, closeAccount: 9 } as const;
+const tokenInstructions = { transferChecked: 12, closeAccount: 9 } as const;
 const decimals = 44;
 const never = 0x7fff_ffff_ffff_ffffn;
 
 /** Positions of the accounts of each instruction; those that are named in none of them are not read. */
-const LIST = { owner: 0, source: 1, listing: 2, escrow: 3, mint: 4, payer: 5, token: 6, associated: 7, system: 9 };
-const DELIST = { owner: 0, target: 1, listing: 2, escrow: 3, mint: 4, rent: 5, token: 6 };
-const BUY = {
+const listAccounts = {
+  owner: 0,
+  source: 1,
+  listing: 2,
+  escrow: 3,
+  mint: 4,
+  payer: 5,
+  token: 6,
+  associated: 7,
+  system: 9,
+};
+const delistAccounts = { owner: 0, target: 1, listing: 2, escrow: 3, mint: 4, rent: 5, token: 6 };
+const buyAccounts = {
   buyer: 1,
   target: 2,
   listing: 3,
@@ -46,7 +56,7 @@ class MarketplaceWriter {
   /** Moves the one unit; `byListing` when it comes out of escrow. */
   move(way: { from: number; mint: number; to: number; authority: number; token: number; byListing: boolean }): void {
     const { asm } = this.writer;
-    asm.store(1, "r9", this.#data, TOKEN.transferChecked);
+    asm.store(1, "r9", this.#data, tokenInstructions.transferChecked);
     asm.store(8, "r9", this.#data + 1, 1);
     this.writer.account("r1", way.mint);
     asm.load(1, "r1", "r1", record.data + decimals);
@@ -118,21 +128,21 @@ class MarketplaceWriter {
     asm.wide("r3", tagNumber(accountTag("ListState")));
     asm.branch("ne", "r2", "r3", wrong);
     for (const [offset, account] of [
-      [LISTING.mint, at.mint],
-      [LISTING.owner, at.owner],
-      [LISTING.rentPayer, at.rent],
+      [listingOffsets.mint, at.mint],
+      [listingOffsets.owner, at.owner],
+      [listingOffsets.rentPayer, at.rent],
     ] as const) {
       writer.account("r2", account);
       writer.requireSameKey("r1", record.data + offset, "r2", record.key, wrong);
     }
-    asm.load(1, "r2", "r1", record.data + LISTING.bump);
+    asm.load(1, "r2", "r1", record.data + listingOffsets.bump);
     asm.store(1, "r9", this.#bump, "r2");
   }
 
   /** The unit leaves escrow, and escrow and listing give their rent back. */
   release(at: { listing: number; escrow: number; mint: number; rent: number; token: number }, to: number): void {
     this.move({ from: at.escrow, mint: at.mint, to, authority: at.listing, token: at.token, byListing: true });
-    this.writer.asm.store(1, "r9", this.#data, TOKEN.closeAccount);
+    this.writer.asm.store(1, "r9", this.#data, tokenInstructions.closeAccount);
     this.invoker.invoke({
       program: at.token,
       accounts: [
@@ -154,22 +164,28 @@ function list(market: MarketplaceWriter): void {
   writer.log("Instruction: ListLegacy");
   writer.requireAccounts(10);
   writer.requireData(16);
-  writer.requireSigner(LIST.owner);
-  writer.requireTokenProgram(LIST.token);
+  writer.requireSigner(listAccounts.owner);
+  writer.requireTokenProgram(listAccounts.token);
   writer.argument(8, 8, price);
-  maker.requireAddress(LIST.listing, market.seeds(LIST.mint));
-  const seeds = market.seeds(LIST.mint);
-  maker.create({ payer: LIST.payer, account: LIST.listing, system: LIST.system, bytes: listingBytes, seeds });
-  writer.account("r1", LIST.listing);
+  maker.requireAddress(listAccounts.listing, market.seeds(listAccounts.mint));
+  const seeds = market.seeds(listAccounts.mint);
+  maker.create({
+    payer: listAccounts.payer,
+    account: listAccounts.listing,
+    system: listAccounts.system,
+    bytes: listingBytes,
+    seeds,
+  });
+  writer.account("r1", listAccounts.listing);
   asm.wide("r2", tagNumber(accountTag("ListState")));
   asm.store(8, "r1", record.data, "r2");
-  asm.store(1, "r1", record.data + LISTING.version, 1);
+  asm.store(1, "r1", record.data + listingOffsets.version, 1);
   asm.load(1, "r2", "r9", maker.bump);
-  asm.store(1, "r1", record.data + LISTING.bump, "r2");
+  asm.store(1, "r1", record.data + listingOffsets.bump, "r2");
   for (const [offset, account] of [
-    [LISTING.owner, LIST.owner],
-    [LISTING.mint, LIST.mint],
-    [LISTING.rentPayer, LIST.payer],
+    [listingOffsets.owner, listAccounts.owner],
+    [listingOffsets.mint, listAccounts.mint],
+    [listingOffsets.rentPayer, listAccounts.payer],
   ] as const) {
     writer.account("r2", account);
     for (let word = 0; word < 32; word += 8) {
@@ -178,22 +194,22 @@ function list(market: MarketplaceWriter): void {
     }
   }
   asm.load(8, "r2", "r9", price);
-  asm.store(8, "r1", record.data + LISTING.amount, "r2");
+  asm.store(8, "r1", record.data + listingOffsets.amount, "r2");
   asm.wide("r2", never);
-  asm.store(8, "r1", record.data + LISTING.expiry, "r2");
-  const { payer, escrow: at, listing: owner, mint, system, token, associated: program } = LIST;
+  asm.store(8, "r1", record.data + listingOffsets.expiry, "r2");
+  const { payer, escrow: at, listing: owner, mint, system, token, associated: program } = listAccounts;
   market.open({ payer, at, owner, mint, system, token, program });
-  market.move({ from: LIST.source, mint, to: at, authority: LIST.owner, token, byListing: false });
+  market.move({ from: listAccounts.source, mint, to: at, authority: listAccounts.owner, token, byListing: false });
 }
 
 function delist(market: MarketplaceWriter): void {
   const { writer } = market;
   writer.log("Instruction: DelistLegacy");
   writer.requireAccounts(10);
-  writer.requireSigner(DELIST.owner);
-  writer.requireTokenProgram(DELIST.token);
-  market.openListing(DELIST);
-  market.release(DELIST, DELIST.target);
+  writer.requireSigner(delistAccounts.owner);
+  writer.requireTokenProgram(delistAccounts.token);
+  market.openListing(delistAccounts);
+  market.release(delistAccounts, delistAccounts.target);
 }
 
 function buy(market: MarketplaceWriter): void {
@@ -203,18 +219,18 @@ function buy(market: MarketplaceWriter): void {
   writer.log("Instruction: BuyLegacy");
   writer.requireAccounts(14);
   writer.requireData(16);
-  writer.requireSigner(BUY.buyer);
-  writer.requireTokenProgram(BUY.token);
+  writer.requireSigner(buyAccounts.buyer);
+  writer.requireTokenProgram(buyAccounts.token);
   writer.argument(8, 8, most);
-  market.openListing(BUY);
-  asm.load(8, "r2", "r1", record.data + LISTING.amount);
+  market.openListing(buyAccounts);
+  asm.load(8, "r2", "r1", record.data + listingOffsets.amount);
   asm.store(8, "r9", price, "r2");
   asm.load(8, "r3", "r9", most);
   asm.branch("gt", "r2", "r3", writer.failure(marketplaceErrors.priceMismatch));
-  market.pay(BUY.payer, BUY.owner, BUY.system, price);
-  const { payer, target: at, buyer: owner, mint, system, token, associated: program } = BUY;
+  market.pay(buyAccounts.payer, buyAccounts.owner, buyAccounts.system, price);
+  const { payer, target: at, buyer: owner, mint, system, token, associated: program } = buyAccounts;
   market.open({ payer, at, owner, mint, system, token, program });
-  market.release(BUY, BUY.target);
+  market.release(buyAccounts, buyAccounts.target);
 }
 
 /** The marketplace program as an ELF file: listings in escrow, their end, and sales for lamports. */

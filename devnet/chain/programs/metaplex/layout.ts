@@ -4,7 +4,7 @@ import { findProgramAddress, type ProgramAddress } from "@sluice/wire/program-ad
 
 /** Accounts of the Token Metadata program as it writes them: texts padded to their longest, options borsh. */
 
-export const METADATA_PROGRAM = "metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s";
+export const metadataProgramAddress = "metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s";
 export const metadataBytes = 607;
 export const masterEditionBytes = 20;
 /** Longest texts in bytes, and what creators there may be. */

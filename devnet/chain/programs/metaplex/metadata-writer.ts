@@ -8,7 +8,7 @@ import { record, runtimeErrors } from "../runtime.ts";
 import { metadataErrors, metadataKey } from "./layout.ts";
 
 /** Where creators begin in metadata whose texts are padded. */
-export const CREATORS = 321;
+export const creatorsOffset = 321;
 const creatorBytes = 34;
 const utf8 = new TextEncoder();
 
@@ -87,9 +87,9 @@ export class MetadataWriter {
   toTokenStandard(): void {
     const { asm } = this.writer;
     const none = asm.label("no creators");
-    asm.load(1, "r2", "r1", record.data + CREATORS);
-    asm.load(4, "r3", "r1", record.data + CREATORS + 1);
-    asm.add("r1", record.data + CREATORS + 1);
+    asm.load(1, "r2", "r1", record.data + creatorsOffset);
+    asm.load(4, "r3", "r1", record.data + creatorsOffset + 1);
+    asm.add("r1", record.data + creatorsOffset + 1);
     asm.branch("eq", "r2", 0, none);
     asm.arithmetic("mul", "r3", creatorBytes);
     asm.add("r1", "r3");

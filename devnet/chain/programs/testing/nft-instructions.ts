@@ -2,7 +2,7 @@ import { encodeBase58 } from "@sluice/wire/base58";
 import { ASSOCIATED_TOKEN_PROGRAM_ID, getAssociatedTokenAddressSync, TOKEN_PROGRAM_ID } from "@solana/spl-token";
 import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { listingAddress, marketplaceProgram } from "../marketplace/layout.ts";
-import { editionAddress, METADATA_PROGRAM, metadataAddress } from "../metaplex/layout.ts";
+import { editionAddress, metadataAddress, metadataProgramAddress } from "../metaplex/layout.ts";
 import { instructionTag } from "../tags.ts";
 
 const meta = (pubkey: PublicKey, isSigner: boolean, isWritable: boolean): AccountMeta => ({
@@ -13,7 +13,7 @@ const meta = (pubkey: PublicKey, isSigner: boolean, isWritable: boolean): Accoun
 const read = (key: PublicKey, signs = false) => meta(key, signs, false);
 const write = (key: PublicKey, signs = false) => meta(key, signs, true);
 
-const metadataProgram = new PublicKey(METADATA_PROGRAM);
+const metadataProgram = new PublicKey(metadataProgramAddress);
 const marketplace = new PublicKey(marketplaceProgram);
 const address = (found: { readonly bytes: Uint8Array }) => new PublicKey(encodeBase58(found.bytes));
 

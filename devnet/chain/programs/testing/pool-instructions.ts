@@ -68,12 +68,12 @@ export interface LiquidityRequest {
   readonly bounds: readonly [bigint, bigint];
 }
 
-const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const tokenProgramAddress = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const token2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
 
 export function liquidityInstruction({ owner, pool, change, lp, bounds }: LiquidityRequest): TransactionInstruction {
   const [zero, one] = pool.sides;
-  const lpAccount = associatedTokenAddress(owner.toBytes(), TOKEN, new PublicKey(pool.lpMint).toBytes());
+  const lpAccount = associatedTokenAddress(owner.toBytes(), tokenProgramAddress, new PublicKey(pool.lpMint).toBytes());
   return new TransactionInstruction({
     programId: new PublicKey(pool.program),
     keys: [
@@ -85,7 +85,7 @@ export function liquidityInstruction({ owner, pool, change, lp, bounds }: Liquid
       write(holding(owner, one)),
       write(zero.vault),
       write(one.vault),
-      read(TOKEN),
+      read(tokenProgramAddress),
       read(token2022),
       read(zero.mint.address),
       read(one.mint.address),

@@ -4,7 +4,7 @@ import type { GenesisPool } from "../../genesis/pools.ts";
 import { associatedTokenAddress, bytesOf } from "../../model/token-accounts.ts";
 import { ammProgram } from "../amm/layout.ts";
 import { listingAddress, marketplaceProgram } from "../marketplace/layout.ts";
-import { editionAddress, METADATA_PROGRAM, metadataAddress } from "../metaplex/layout.ts";
+import { editionAddress, metadataAddress, metadataProgramAddress } from "../metaplex/layout.ts";
 import { metadataTags } from "../metaplex/tags.ts";
 import { instructionTag } from "../tags.ts";
 
@@ -21,7 +21,7 @@ const token2022 = bytesOf(programs.token2022);
 const system = bytesOf(programs.system);
 const associated = bytesOf(programs.associatedToken);
 const market = bytesOf(marketplaceProgram);
-const metadataProgram = bytesOf(METADATA_PROGRAM);
+const metadataProgram = bytesOf(metadataProgramAddress);
 const tags = (...names: readonly string[]) => names.map(instructionTag);
 const tag = (name: keyof typeof metadataTags) => [Uint8Array.of(metadataTags[name])];
 const held = (owner: Uint8Array, mint: Uint8Array) => bytesOf(associatedTokenAddress(owner, programs.token, mint));
@@ -55,9 +55,13 @@ function nftForms(mint: Uint8Array, alice: Uint8Array, seller: Uint8Array): Form
   return [
     { program: marketplaceProgram, tags: tags("list_legacy", "delist_legacy"), keys: list },
     { program: marketplaceProgram, tags: tags("buy_legacy"), keys: [...bought, token, associated, market, system] },
-    { program: METADATA_PROGRAM, tags: tag("burnNft"), keys: [metadata, alice, mint, mine, edition, token] },
-    { program: METADATA_PROGRAM, tags: tag("createMasterEdition"), keys: master },
-    { program: METADATA_PROGRAM, tags: tag("createMetadata"), keys: [metadata, mint, alice, alice, alice, system] },
+    { program: metadataProgramAddress, tags: tag("burnNft"), keys: [metadata, alice, mint, mine, edition, token] },
+    { program: metadataProgramAddress, tags: tag("createMasterEdition"), keys: master },
+    {
+      program: metadataProgramAddress,
+      tags: tag("createMetadata"),
+      keys: [metadata, mint, alice, alice, alice, system],
+    },
   ];
 }
 

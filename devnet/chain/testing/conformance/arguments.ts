@@ -1,12 +1,12 @@
 import type { RpcMethodSpec } from "@sluice/contract/rpc";
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { JsonValue } from "../../encode/index.ts";
-import { MISSING, type World, type WorldName } from "./world.ts";
+import { missingAddress, type World, type WorldName } from "./world.ts";
 
 type Kind = NonNullable<RpcMethodSpec["config"]>["fields"][string];
 
 /** What a method's positional parameter is called in the world, where its kind alone does not say it. */
-const NAMES: Readonly<Record<string, WorldName>> = {
+const worldNames: Readonly<Record<string, WorldName>> = {
   "getAccountInfo/address": "busy address",
   "getProgramAccounts/program": "features",
   "getTokenAccountBalance/token account": "token account",
@@ -31,7 +31,7 @@ const integers: Readonly<Record<string, bigint>> = {
 export function goodValue(world: World, method: string, name: string, kind: Kind): JsonValue {
   const { names } = world;
   const place = `${method}/${name}`;
-  const named = NAMES[place];
+  const named = worldNames[place];
   if (named !== undefined) return names[named];
   if (place === "getRecentPrioritizationFees/addresses") return [names["busy address"]];
   if (name === "transaction") return world.transfer();
@@ -58,7 +58,7 @@ export function goodValue(world: World, method: string, name: string, kind: Kind
     case "choice":
       return kind.values.at(-1) === "binary" ? "base64" : (kind.values.at(-1) ?? "");
     case "addresses":
-      return [names.vote, MISSING];
+      return [names.vote, missingAddress];
     case "signatures":
       return [names.signature];
     default:

@@ -13,7 +13,7 @@ import {
   type SolanaRpcApi,
   type TransactionMessageBytesBase64,
 } from "@solana/kit";
-import { MISSING, makeWorld, type World } from "./world.ts";
+import { makeWorld, missingAddress, type World } from "./world.ts";
 
 let world: World;
 let rpc: Rpc<SolanaRpcApi>;
@@ -35,7 +35,7 @@ const named = () => {
     blockhash: names.blockhash as Blockhash,
     slot: names.slot as bigint,
     message: names.message as TransactionMessageBytesBase64,
-    missing: MISSING as Address,
+    missing: missingAddress as Address,
   };
 };
 

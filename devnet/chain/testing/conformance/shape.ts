@@ -28,11 +28,11 @@ export const boolean = being("a boolean", (value) => typeof value === "boolean")
 export const nothing = being("null", (value) => value === null);
 export const anything: Shape = (value, path) => (value === undefined ? `${path} is missing` : null);
 
-const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/;
+const base58Pattern = /^[1-9A-HJ-NP-Za-km-z]+$/;
 const base58 = (least: number, most: number, name: string): Shape =>
   being(
     name,
-    (value) => typeof value === "string" && value.length >= least && value.length <= most && BASE58.test(value),
+    (value) => typeof value === "string" && value.length >= least && value.length <= most && base58Pattern.test(value),
   );
 export const address = base58(32, 44, "an address");
 export const signature = base58(64, 88, "a signature");

@@ -48,7 +48,7 @@ export type WorldName =
   | "token program"
   | "lookup table";
 
-export const MISSING = "9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej8";
+export const missingAddress = "9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej8";
 
 function found<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`the traffic made no ${what}`);
@@ -129,7 +129,7 @@ export async function makeWorld(): Promise<World> {
       "token owner": keys?.owner ?? "",
       delegate: keys?.owner ?? "",
       "busy address": keys?.owner ?? "",
-      missing: MISSING,
+      missing: missingAddress,
       signature: legacy.signature,
       blockhash,
       slot: legacy.slot,

@@ -2,7 +2,7 @@ import type { Market, Venue } from "../../venue.ts";
 import { type Feed, isObject, page, type Session, type Told, type Topic } from "../exchange.ts";
 import { isDue, newsOf } from "../news.ts";
 import { type Json, write } from "../number.ts";
-import { INTERVALS } from "./rest.ts";
+import { barIntervals } from "./rest.ts";
 import { candleRow, figures } from "./rows.ts";
 
 const streamsMax = 1_024;
@@ -82,7 +82,7 @@ function bookNews(topic: Topic, told: Told, venue: Venue): string[] {
 }
 
 function klineNews(topic: Topic, told: Told, venue: Venue): string[] {
-  const interval = INTERVALS.get(topic.detail ?? "");
+  const interval = barIntervals.get(topic.detail ?? "");
   const { market } = topic;
   const view = newsOf(topic, told, venue, "trades");
   const [candle] = interval === undefined ? [] : venue.candles(market, interval, {}, 1);
@@ -143,6 +143,6 @@ function join(session: Session, venue: Venue, name: string): void {
   const market: Market | undefined = match === null ? undefined : venue.find((match[1] ?? "").toUpperCase());
   if (match === null || market === undefined) return;
   const [, , channel = "", detail] = match;
-  if (channel === "kline" ? !INTERVALS.has(detail ?? "") : detail !== undefined) return;
+  if (channel === "kline" ? !barIntervals.has(detail ?? "") : detail !== undefined) return;
   session.topics.set(name, { key: name, channel, market, ...(detail !== undefined && { detail }) });
 }

@@ -12,12 +12,12 @@ const illegalSymbol = error(
   "Illegal characters found in parameter 'symbol'; legal range is '^[A-Z0-9-_.]{1,20}$'.",
 );
 const both = error(-1128, "Combination of optional parameters invalid.");
-const SYMBOL = /^[A-Z0-9\-_.]{1,20}$/;
+const symbolPattern = /^[A-Z0-9\-_.]{1,20}$/;
 const symbolsMax = 1_000;
 const candlesMax = 1_000;
 
 /** Case matters: 1M is a month. */
-export const INTERVALS: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
+export const barIntervals: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
   ["1s", seconds(1)],
   ...[1, 3, 5, 15, 30].map((count) => [`${count}m`, minutes(count)] as const),
   ...[1, 2, 4, 6, 8, 12].map((count) => [`${count}h`, hours(count)] as const),
@@ -65,7 +65,7 @@ function asked(ask: Ask, venue: Venue, make: (markets: readonly Market[]) => Jso
   if (symbol === null && list === null) return answer(make(venue.markets()));
   const names = symbol === null ? readList(list ?? "") : [symbol];
   if (names === null) return error(-1100, "Illegal characters found in parameter 'symbols'.");
-  if (names.some((name) => !SYMBOL.test(name))) return illegalSymbol;
+  if (names.some((name) => !symbolPattern.test(name))) return illegalSymbol;
   if (new Set(names).size !== names.length) return error(-1101, "Duplicate values for parameter 'symbols'.");
   const markets = names.flatMap((name) => venue.find(name) ?? []);
   // One bad name fails the whole call.
@@ -87,10 +87,10 @@ function candles(ask: Ask, venue: Venue, scale: number): Answer {
   const { query } = ask;
   const symbol = query.get("symbol");
   if (symbol === null) return error(-1102, "Mandatory parameter 'symbol' was not sent, was empty/null, or malformed.");
-  if (!SYMBOL.test(symbol)) return illegalSymbol;
+  if (!symbolPattern.test(symbol)) return illegalSymbol;
   const market = venue.find(symbol);
   if (market === undefined) return invalidSymbol;
-  const interval = INTERVALS.get(query.get("interval") ?? "");
+  const interval = barIntervals.get(query.get("interval") ?? "");
   if (interval === undefined) return error(-1120, "Invalid interval.");
   const [fromMs, untilMs, limit] = ["startTime", "endTime", "limit"].map((name) => wholeOf(query, name));
   if (fromMs === null || untilMs === null || limit === null || (limit !== undefined && limit < 1)) {

@@ -7,7 +7,7 @@ import { fixed, type Json, literal, plain, write } from "../number.ts";
 const channelsMax = 1_024;
 const pingEveryMs = 54_000;
 const ageMs = 90 * 86_400_000;
-const LEVELS = 100;
+const bookLevels = 100;
 
 const reconnect = write({ event: "bts:request_reconnect", channel: "", data: "" });
 
@@ -93,7 +93,7 @@ function bookNews(topic: Topic, told: Told, venue: Venue): string[] {
   if (view === null) return [];
   const { pricePlaces, sizePlaces } = view.listing;
   const levels = (first: number, step: number, size: number): Json =>
-    Array.from({ length: LEVELS }, (_, index) => first + index * step)
+    Array.from({ length: bookLevels }, (_, index) => first + index * step)
       .filter((price) => price > 0)
       .map((price, index) => [fixed(price, pricePlaces, pricePlaces), fixed(size * (1 + index), sizePlaces, 8)]);
   const data: Json = {

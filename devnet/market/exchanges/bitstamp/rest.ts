@@ -1,4 +1,4 @@
-import { ASSETS } from "../../process/assets.ts";
+import { marketAssets } from "../../process/assets.ts";
 import type { Bar } from "../../process/bar.ts";
 import type { Market, Venue } from "../../venue.ts";
 import { type Answer, type Ask, answer, page, wholeOf } from "../exchange.ts";
@@ -104,7 +104,7 @@ function pairRow(market: Market): Json {
 
 function describe({ listing }: Market): string {
   const nameOf = (symbol: string): string =>
-    symbol === "USD" ? "U.S. dollar" : (ASSETS.find((asset) => asset.symbol === symbol)?.name ?? symbol);
+    symbol === "USD" ? "U.S. dollar" : (marketAssets.find((asset) => asset.symbol === symbol)?.name ?? symbol);
   return `${nameOf(listing.base)} / ${nameOf(listing.quote)}`;
 }
 

@@ -3,7 +3,7 @@ import type { Venue } from "../../venue.ts";
 import { type Feed, objectOf, page, type Session, type Topic, textsOf } from "../exchange.ts";
 import { newsOf } from "../news.ts";
 import { type Json, plain, write } from "../number.ts";
-import { figures, INTERVALS, indexOf } from "./rest.ts";
+import { barIntervals, figures, indexOf } from "./rest.ts";
 
 const silenceMs = 600_000;
 const argsMax = 10;
@@ -66,7 +66,8 @@ function topicOf(name: string, venue: Venue): Topic | null {
   if (market === undefined) return null;
   if (channel === "tickers" && detail === undefined) return { key: name, channel, market };
   if (channel === "orderbook" && detail === "1") return { key: name, channel, market };
-  if (channel === "kline" && INTERVALS.has(detail ?? "")) return { key: name, channel, market, detail: detail ?? "" };
+  if (channel === "kline" && barIntervals.has(detail ?? ""))
+    return { key: name, channel, market, detail: detail ?? "" };
   return null;
 }
 
@@ -98,7 +99,7 @@ function frameOf(topic: Topic, venue: Venue): string {
 
 function klineFrame(topic: Topic, venue: Venue, ts: number): string {
   const { market, detail = "" } = topic;
-  const interval = INTERVALS.get(detail);
+  const interval = barIntervals.get(detail);
   const { pricePlaces, sizePlaces } = market.listing;
   const candles = interval === undefined ? [] : venue.candles(market, interval, {}, 1);
   const data = candles.map(({ startMs, endMs, bar, previousClose, isOver }): Json => {

@@ -10,7 +10,7 @@ export const envelope = (retCode: number, retMsg: string, result: Json, nowMs: n
 
 const rowsMax = 1_000;
 
-export const INTERVALS: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
+export const barIntervals: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
   ...[1, 3, 5, 15, 30].map((count) => [`${count}`, minutes(count)] as const),
   ...[1, 2, 4, 6, 12].map((count) => [`${count * 60}`, hours(count)] as const),
   ["D", days(1)],
@@ -124,7 +124,7 @@ function instrument({ listing, symbol }: Market): Json {
 
 /** Newest first. The name of the parameter that is wrong, if one is. */
 function candles(ask: Ask, market: Market, venue: Venue): Json[] | string {
-  const interval = INTERVALS.get(ask.query.get("interval") ?? "");
+  const interval = barIntervals.get(ask.query.get("interval") ?? "");
   if (interval === undefined) return "interval";
   const start = wholeOf(ask.query, "start");
   const end = wholeOf(ask.query, "end");

@@ -8,7 +8,7 @@ import { figures, tradeTime } from "./rest.ts";
 
 const subscribeWithinMs = 5_000;
 const framesPerSecondMax = 100;
-const CHANNELS = ["ticker", "ticker_batch", "heartbeat", "status"];
+const knownChannels = ["ticker", "ticker_batch", "heartbeat", "status"];
 
 type Wish = { readonly channel: string; readonly markets: readonly Market[] };
 
@@ -107,7 +107,7 @@ function wishesOf(frame: Record<string, unknown>, venue: Venue): Wish[] | string
   for (const channel of channels) {
     const name: unknown = isObject(channel) ? channel["name"] : channel;
     const own = isObject(channel) ? textsOf(channel["product_ids"] ?? []) : [];
-    if (typeof name !== "string" || own === null || !CHANNELS.includes(name))
+    if (typeof name !== "string" || own === null || !knownChannels.includes(name))
       return `${String(name)} is not a valid channel`;
     const ids = [...new Set([...shared, ...own])];
     const markets: Market[] = [];

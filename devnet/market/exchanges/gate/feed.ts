@@ -3,7 +3,7 @@ import type { Venue } from "../../venue.ts";
 import { type Feed, objectOf, page, type Session, type Topic, textsOf } from "../exchange.ts";
 import { isDue, newsOf } from "../news.ts";
 import { type Json, plain, write } from "../number.ts";
-import { candleRow, INTERVALS, tickerRow } from "./rest.ts";
+import { barIntervals, candleRow, tickerRow } from "./rest.ts";
 
 const pairsMax = 1_024;
 const channels = ["spot.tickers", "spot.book_ticker", "spot.candlesticks"];
@@ -70,7 +70,7 @@ function subscribe(session: Session, venue: Venue, { channel, event, id, pairs, 
   if (pairs === null || pairs.length === 0 || pairs.length > pairsMax) return refuse("invalid argument");
   const isCandles = channel === "spot.candlesticks";
   const [detail = ""] = pairs;
-  if (isCandles && !INTERVALS.has(detail)) return refuse("invalid interval");
+  if (isCandles && !barIntervals.has(detail)) return refuse("invalid interval");
   for (const pair of isCandles ? pairs.slice(1) : pairs) {
     const market = venue.find(pair);
     if (market === undefined) return refuse(`unknown currency pair: ${pair.slice(0, 64)}`);
@@ -86,7 +86,7 @@ function subscribe(session: Session, venue: Venue, { channel, event, id, pairs, 
 
 function candleFrames(topic: Topic, venue: Venue, frame: { readonly [member: string]: Json }): string[] {
   const { market, detail = "" } = topic;
-  const interval = INTERVALS.get(detail);
+  const interval = barIntervals.get(detail);
   const [candle] = interval === undefined ? [] : venue.candles(market, interval, {}, 1);
   const row = candle === undefined ? null : candleRow(market, candle);
   if (!Array.isArray(row) || candle === undefined) return [];

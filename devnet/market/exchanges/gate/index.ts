@@ -3,19 +3,19 @@ import { Windows } from "../limits.ts";
 import { feed } from "./feed.ts";
 import { rest } from "./rest.ts";
 
-const LIMIT = 200;
+const requestsMax = 200;
 const windowMs = 10_000;
 
 /** Gate v4 spot: api.gateio.ws. Each endpoint is counted apart. */
 export function gate(): Exchange {
-  const endpoints = new Windows({ limit: LIMIT, windowMs: windowMs });
+  const endpoints = new Windows({ limit: requestsMax, windowMs: windowMs });
   return {
     id: "gate",
     symbolOf: ({ base, quote }) => `${base}_${quote}`,
     rest,
     allow(ask, nowMs) {
       const { used, isAllowed, resetMs } = endpoints.take(`${ask.ip} ${ask.path.slice(0, 64)}`, 1, nowMs);
-      const headers = headersOf(Math.max(0, LIMIT - used), resetMs);
+      const headers = headersOf(Math.max(0, requestsMax - used), resetMs);
       return { refusal: isAllowed ? null : this.limited(false, nowMs), headers };
     },
     limited: (_, nowMs) => {
@@ -29,6 +29,6 @@ export function gate(): Exchange {
 
 const headersOf = (left: number, resetMs: number) => ({
   "X-Gate-RateLimit-Requests-Remain": String(left),
-  "X-Gate-RateLimit-Limit": String(LIMIT),
+  "X-Gate-RateLimit-Limit": String(requestsMax),
   "X-Gate-RateLimit-Reset-Timestamp": String(Math.ceil(resetMs / 1_000)),
 });

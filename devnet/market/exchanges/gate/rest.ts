@@ -8,7 +8,7 @@ const failure = (label: string, message: string): Answer => answer({ label, mess
 const notFound = answer({ label: "NOT_FOUND", message: "Not Found" }, 404);
 const rowsMax = 1_000;
 
-export const INTERVALS: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
+export const barIntervals: ReadonlyMap<string, ReturnType<typeof minutes>> = new Map([
   ...[1, 10].map((count) => [`${count}s`, seconds(count)] as const),
   ...[1, 5, 15, 30].map((count) => [`${count}m`, minutes(count)] as const),
   ...[1, 4, 8].map((count) => [`${count}h`, hours(count)] as const),
@@ -91,7 +91,7 @@ function pairRow({ listing, symbol }: Market): Json {
 
 /** Oldest first: time, amount in QUOTE, close, high, low, open, base volume, whether it is over. */
 function candles(ask: Ask, pair: string, venue: Venue): Answer {
-  const interval = INTERVALS.get(ask.query.get("interval") ?? "30m");
+  const interval = barIntervals.get(ask.query.get("interval") ?? "30m");
   if (interval === undefined) return failure("INVALID_PARAM_VALUE", "Invalid interval");
   const limit = wholeOf(ask.query, "limit");
   const from = wholeOf(ask.query, "from");

@@ -12,7 +12,7 @@ const unknownPair = error("EQuery:Unknown asset pair");
 const invalid = error("EGeneral:Invalid arguments");
 const success = (result: Json): Answer => answer({ error: [], result });
 
-const INTERVALS = [1, 5, 15, 30, 60, 240, 1_440, 10_080, 21_600];
+const barIntervals = [1, 5, 15, 30, 60, 240, 1_440, 10_080, 21_600];
 const rowsMax = 720;
 const namesMax = 500;
 
@@ -137,7 +137,7 @@ function candles(ask: Ask, venue: Venue): Answer {
   const { query } = ask;
   const interval = wholeOf(query, "interval") ?? (query.has("interval") ? null : 1);
   const since = wholeOf(query, "since");
-  if (interval === null || !INTERVALS.includes(interval) || since === null) return invalid;
+  if (interval === null || !barIntervals.includes(interval) || since === null) return invalid;
   const found = find(venue, query.get("pair") ?? "");
   if (found === null) return unknownPair;
   const { listing } = found.market;

@@ -4,12 +4,12 @@ import { feedOf } from "./feed.ts";
 import { rest } from "./rest.ts";
 import { Tokens } from "./tokens.ts";
 
-const POOL = 2_000;
+const weightMax = 2_000;
 const windowMs = 30_000;
 
 /** KuCoin classic spot: api.kucoin.com, whose bullet-public names the stream. */
 export function kucoin(options: { readonly seed: string }): Exchange {
-  const pool = new Windows({ limit: POOL, windowMs: windowMs });
+  const pool = new Windows({ limit: weightMax, windowMs: windowMs });
   const tokens = new Tokens(options);
   return {
     id: "kucoin",
@@ -17,7 +17,7 @@ export function kucoin(options: { readonly seed: string }): Exchange {
     rest: (ask, venue) => rest(ask, venue, tokens),
     allow(ask, nowMs) {
       const { used, isAllowed, resetMs } = pool.take(ask.ip, weightOf(ask), nowMs);
-      const headers = headersOf(Math.max(0, POOL - used), resetMs - nowMs);
+      const headers = headersOf(Math.max(0, weightMax - used), resetMs - nowMs);
       return { refusal: isAllowed ? null : this.limited(false, nowMs), headers };
     },
     limited: (_, nowMs) => {
@@ -29,7 +29,7 @@ export function kucoin(options: { readonly seed: string }): Exchange {
 }
 
 const headersOf = (left: number, resetMs: number) => ({
-  "gw-ratelimit-limit": String(POOL),
+  "gw-ratelimit-limit": String(weightMax),
   "gw-ratelimit-remaining": String(left),
   "gw-ratelimit-reset": String(resetMs),
 });

@@ -17,7 +17,7 @@ const noRoute = answer(
   404,
 );
 /** Candles and history candles give so many rows of so many at most. */
-const ROWS_MAX = 300;
+const candleRowsMax = 300;
 const historyRowsMax = 100;
 
 const east = eightHoursEastMs;
@@ -53,7 +53,7 @@ export function rest(ask: Ask, venue: Venue): Answer {
       if (query.get("instType") === "SPOT") return success(venue.markets().map((market) => tickerRow(market, venue)));
       return isType(query) ? success([]) : wrong("instType");
     case "/api/v5/market/candles":
-      return candles(ask, venue, ROWS_MAX);
+      return candles(ask, venue, candleRowsMax);
     case "/api/v5/market/history-candles":
       return candles(ask, venue, historyRowsMax);
     default:

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { exchangesOf } from "../../../../devnet/market/exchanges/index.ts";
 import type { Trouble } from "../../../../devnet/market/faults/fault.ts";
 import { Faults } from "../../../../devnet/market/faults/faults.ts";
-import { EXCHANGES, type ExchangeId, LISTINGS } from "../../../../devnet/market/listings.ts";
-import { ASSETS } from "../../../../devnet/market/process/assets.ts";
+import { allListings, type ExchangeId, exchangeIds } from "../../../../devnet/market/listings.ts";
+import { marketAssets } from "../../../../devnet/market/process/assets.ts";
 import type { HourBars } from "../../../../devnet/market/process/bar.ts";
 import { Recent } from "../../../../devnet/market/process/recent.ts";
 import { Truth } from "../../../../devnet/market/process/truth.ts";
@@ -28,12 +28,12 @@ class Street {
   nowMs = startMs;
 
   constructor() {
-    const listings = LISTINGS.filter((listing) => symbols.includes(listing.base));
+    const listings = allListings.filter((listing) => symbols.includes(listing.base));
     const now = (): number => this.nowMs;
     this.faults = new Faults({ listings }, { now });
     const exchanges = exchangesOf({ seed: "street" });
     const hours = new Recent<HourBars>(512);
-    this.#venues = EXCHANGES.map(
+    this.#venues = exchangeIds.map(
       (id) =>
         new Venue(
           { id, seed: "street", listings, symbolOf: (listing) => exchanges[id].symbolOf(listing) },
@@ -42,12 +42,12 @@ class Street {
     );
   }
 
-  set(trouble: Trouble, exchanges: readonly ExchangeId[] = EXCHANGES): void {
+  set(trouble: Trouble, exchanges: readonly ExchangeId[] = exchangeIds): void {
     this.faults.set({ trouble, exchanges, symbols: null });
   }
 
   usd(symbol: string): number {
-    const asset = ASSETS.findIndex((each) => each.symbol === symbol);
+    const asset = marketAssets.findIndex((each) => each.symbol === symbol);
     return this.#truth.usd(asset, Math.floor(this.nowMs / 1_000));
   }
 
@@ -81,7 +81,7 @@ class Street {
         high24h: null,
         low24h: null,
         baseVolume24h: null,
-        quoteVolume24h: fromNumber(1e6 * factor * (1 + EXCHANGES.indexOf(venue.id))),
+        quoteVolume24h: fromNumber(1e6 * factor * (1 + exchangeIds.indexOf(venue.id))),
         asOfMs: stampMs,
         receivedAtMs: this.nowMs,
       };
@@ -178,8 +178,8 @@ describe("eight exchanges", () => {
     const street = new Street();
     street.pass(5);
     const counts: (number | string)[] = [];
-    for (let gone = 1; gone <= EXCHANGES.length; gone += 1) {
-      const round = street.pass(65, EXCHANGES.slice(0, gone)).get("BTC");
+    for (let gone = 1; gone <= exchangeIds.length; gone += 1) {
+      const round = street.pass(65, exchangeIds.slice(0, gone)).get("BTC");
       counts.push(round?.kind === "price" ? round.sources.length : (round?.reason ?? "none"));
     }
     // From the sixth on only Gate and Bitstamp, then nobody, speak.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { START_MS } from "../../../../devnet/market/testing/market.ts";
+import { marketStartMs } from "../../../../devnet/market/testing/market.ts";
 import { formatDecimal } from "../model/decimal.ts";
 import type { Tick } from "../model/tick.ts";
 import type { SourceHealth } from "./source-health.ts";
@@ -12,7 +12,7 @@ const symbols = ["BTC", "ETH", "SOL", "USDC", "USDT", "CRO", "FTT"];
 let world: World;
 
 beforeAll(async () => {
-  world = new World({ symbols, startMs: START_MS });
+  world = new World({ symbols, startMs: marketStartMs });
   await world.pass(20);
 });
 afterAll(() => world[Symbol.asyncDispose]());

@@ -1,7 +1,7 @@
 import { ManualClock, seededRandom } from "@sluice/lib";
 import { type RunningMarket, startMarket } from "../../../../../devnet/market/market.ts";
 import { defaultOptions } from "../../../../../devnet/market/options.ts";
-import { ASSETS } from "../../../../../devnet/market/process/assets.ts";
+import { marketAssets } from "../../../../../devnet/market/process/assets.ts";
 import type { SourceEvents } from "../../model/events.ts";
 import type { Tick } from "../../model/tick.ts";
 import { exchanges } from "../exchanges/index.ts";
@@ -59,7 +59,7 @@ export class World implements AsyncDisposable {
 
   /** What an asset is worth now, in US dollars. */
   usd(base: string): number {
-    const index = ASSETS.findIndex(({ symbol }) => symbol === base);
+    const index = marketAssets.findIndex(({ symbol }) => symbol === base);
     return this.market.truth.usd(index, Math.floor(this.clock.now() / 1_000));
   }
 
