@@ -40,7 +40,7 @@ const long = [
 /** Everything that needs no booted network and no browser, and is quick. */
 export const unitGroups: readonly TestGroup[] = [
   { name: "architecture", paths: [architecture, "scripts"] },
-  { name: "contract and wire", paths: ["contract", "wire", "lib", "sdk"] },
+  { name: "contract and wire", paths: ["contract", "wire", "lib", "svm", "sdk"] },
   { name: "stores", paths: stores },
   { name: "server rooms", paths: ["server/src"], except: [...stores, ...long] },
 ];

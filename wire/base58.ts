@@ -273,6 +273,16 @@ export function decodeAddress(text: string): Uint8Array | null {
   return size === null ? null : decodeFixed(text, size);
 }
 
+/**
+ * The 32 bytes of an address that is known to be valid.
+ * @throws {RangeError} when the text is not an address.
+ */
+export function addressBytes(address: string): Uint8Array {
+  const bytes = decodeAddress(address);
+  if (bytes === null) throw new RangeError(`not an address: ${address}`);
+  return bytes;
+}
+
 /** The 64 bytes of a signature; null unless the text is exactly that. */
 export function decodeSignature(text: string): Uint8Array | null {
   const size = fixedSize(64);

@@ -3,7 +3,7 @@
  * when what it sends is signed, "confirmed" when it has sent it and seen it confirmed, and a JSON line with the result
  * when it has checked what became of it.
  */
-import { keyBytes } from "@sluice/svm";
+import { addressBytes } from "@sluice/wire/base58";
 import { Connection, postOf } from "./connection.ts";
 import { feeLamports, makeWallets, signTransfers } from "./transfers.ts";
 
@@ -42,7 +42,7 @@ async function rpc<Result>(connection: Connection, port: number, method: string,
 
 function requestsOf(plan: LoadPlan, blockhash: string): Uint8Array[] {
   const calls: string[] = [];
-  for (const bytes of signTransfers(wallets, keyBytes(blockhash), plan.transfers, plan.first)) {
+  for (const bytes of signTransfers(wallets, addressBytes(blockhash), plan.transfers, plan.first)) {
     const params = [Buffer.from(bytes).toString("base64"), { encoding: "base64", skipPreflight: true }];
     calls.push(JSON.stringify({ jsonrpc: "2.0", id: calls.length, method: "sendTransaction", params }));
   }

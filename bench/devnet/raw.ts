@@ -1,4 +1,4 @@
-import { keyBytes } from "@sluice/svm";
+import { addressBytes } from "@sluice/wire/base58";
 /**
  * The limit: LiteSVM alone, with its signature checks on, fed with raw bytes in a process of its own. One line on
  * standard input starts a round of so many transfers; one JSON line tells what it took.
@@ -18,7 +18,7 @@ function machine(): LiteSvm {
   native.setBlockhashCheck(false);
   native.setTransactionHistory(0n);
   for (const { publicKey } of makeWallets()) {
-    const account = new Account(walletLamports, new Uint8Array(), keyBytes(programs.system), false, 0n);
+    const account = new Account(walletLamports, new Uint8Array(), addressBytes(programs.system), false, 0n);
     native.setAccount(publicKey, account);
   }
   return native;

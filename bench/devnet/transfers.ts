@@ -1,4 +1,4 @@
-import { keyBytes } from "@sluice/svm";
+import { addressBytes } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { GenesisKeypair } from "../../devnet/chain/model/keypair.ts";
@@ -24,7 +24,7 @@ export function* signTransfers(
   count: number,
   first: number,
 ): Generator<Uint8Array> {
-  const system = keyBytes(programs.system);
+  const system = addressBytes(programs.system);
   const data = new Uint8Array(12);
   const view = new DataView(data.buffer);
   view.setUint32(0, transferInstruction, true);

@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { allocator } from "../../server/src/engine/simulation/machines/machine-process.ts";
+import { bundleMachineEnvironment } from "@sluice/svm/bundles";
 import { bareRates } from "./bare.ts";
 import { type Load, makeLoad } from "./load.ts";
 import { LoadedMachine } from "./machine.ts";
@@ -67,9 +67,10 @@ async function measure(load: Load): Promise<void> {
 }
 
 // A machine's process has its own allocator's settings, which are read when a process begins.
-if (Object.entries(allocator).every(([name, value]) => process.env[name] === value)) await measure(makeLoad());
+if (Object.entries(bundleMachineEnvironment).every(([name, value]) => process.env[name] === value))
+  await measure(makeLoad());
 else {
-  const env = { ...process.env, ...allocator };
+  const env = { ...process.env, ...bundleMachineEnvironment };
   const child = Bun.spawn([process.execPath, ...process.argv.slice(1)], {
     env,
     stdio: ["inherit", "inherit", "inherit"],

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { addressBytes } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
-import { keyOf } from "../../server/src/engine/simulation/accounts/key-name.ts";
 import type { AccountSource, RawAccount } from "../../server/src/engine/simulation/simulation.ts";
 
 const PAYERS = 64;
@@ -40,7 +40,7 @@ function transfer(lamports: bigint): Uint8Array {
 }
 
 const blockhash = new Uint8Array(32).fill(7);
-const systemProgram = keyOf(programs.system);
+const systemProgram = addressBytes(programs.system);
 
 function transaction(payer: Payer, to: Uint8Array, tip: Uint8Array, lamports: bigint): Uint8Array {
   const message = encodeMessage({
@@ -72,7 +72,7 @@ export function makeLoad(): Load {
   const source: AccountSource = {
     accounts: async (addresses) => ({
       slot: 1n,
-      accounts: addresses.map((address) => accounts.get(keyOf(address).toHex()) ?? null),
+      accounts: addresses.map((address) => accounts.get(addressBytes(address).toHex()) ?? null),
     }),
   };
   const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;

@@ -1,19 +1,16 @@
-import { systemClock } from "@sluice/lib";
+import { monotonicMs, systemClock } from "@sluice/lib";
+import { addressBytes } from "@sluice/wire/base58";
 import { ByteReader } from "@sluice/wire/bytes";
 import { FrameWriter } from "@sluice/wire/frames";
 import { sysvars } from "@sluice/wire/programs";
-import { AccountCache } from "../../server/src/engine/simulation/accounts/account-cache.ts";
-import type { AccountEntry } from "../../server/src/engine/simulation/accounts/account-entry.ts";
-import { AccountSupply } from "../../server/src/engine/simulation/accounts/account-supply.ts";
-import { keyOf } from "../../server/src/engine/simulation/accounts/key-name.ts";
-import { BundleMachine } from "../../server/src/engine/simulation/child/bundle-machine.ts";
-import { readAccounts, readBundle, writeOutcome } from "../../server/src/engine/simulation/child/machine-codec.ts";
-import { writeAccounts, writeJobs } from "../../server/src/engine/simulation/machines/simulator-codec.ts";
-import { Preparer } from "../../server/src/engine/simulation/preparation.ts";
-import { FRAME, SUCCEEDED } from "../../server/src/engine/simulation/protocol/messages.ts";
-import type { PreparedBundle } from "../../server/src/engine/simulation/resolve/prepared-bundle.ts";
-import { Resolver } from "../../server/src/engine/simulation/resolve/resolver.ts";
+import { AccountCache, type AccountEntry } from "../../server/src/engine/simulation/account-cache.ts";
+import { AccountSupply } from "../../server/src/engine/simulation/account-supply.ts";
+import { writeJobs } from "../../server/src/engine/simulation/machine.ts";
+import type { PreparedBundle } from "../../server/src/engine/simulation/prepared-bundle.ts";
+import { Preparer, Resolver } from "../../server/src/engine/simulation/resolver.ts";
 import type { AccountSource } from "../../server/src/engine/simulation/simulation.ts";
+import { BundleMachine } from "../../svm/bundles/bundle-machine.ts";
+import { frameKinds, readBundle, readUpdate, writeOutcome, writeUpdates } from "../../svm/bundles/protocol.ts";
 import { atTurn, cpuOf } from "./cpu.ts";
 
 const frameBundles = 64;
@@ -26,7 +23,7 @@ export interface Bundles {
   readonly bundles: readonly (readonly Uint8Array[])[];
 }
 
-/** Frames of 64 bundles as the simulator writes them, and a machine that has been told of their accounts. */
+/** Frames of 64 bundles as the simulator writes them, and a machine that holds their accounts. */
 export class LoadedMachine {
   readonly #machine = new BundleMachine();
   readonly #writer = new FrameWriter();
@@ -40,11 +37,12 @@ export class LoadedMachine {
     this.#machine.configure(tips);
     this.#bundles = bundles;
     const entries = bundles.flatMap(({ supports, writes, reads }) => [...supports, ...writes, ...reads]);
-    writeAccounts(this.#writer, [...new Set([...always, ...entries])]);
-    const told = this.#writer.take();
-    for (let at = 0; at < told.length; ) {
-      const end = at + headBytes + new DataView(told.buffer, at).getUint32(0, true);
-      readAccounts(new ByteReader(told.subarray(at + headBytes, end)), this.#machine);
+    writeUpdates(this.#writer, [...new Set([...always, ...entries])]);
+    const frames = this.#writer.take();
+    for (let at = 0; at < frames.length; ) {
+      const end = at + headBytes + new DataView(frames.buffer, at).getUint32(0, true);
+      const reader = new ByteReader(frames.subarray(at + headBytes, end));
+      for (let left = reader.u32(); left > 0; left -= 1) this.#machine.write(readUpdate(reader));
       at = end;
     }
   }
@@ -57,7 +55,7 @@ export class LoadedMachine {
     };
     const supply = new AccountSupply({ cache, source: read, newestSlot, clock: systemClock });
     const resolver = new Resolver({ cache, supply, tipAccounts: tips, isRecentBlockhash: () => true });
-    const always = [sysvars.clock, sysvars.rent].map((address) => cache.of(keyOf(address)));
+    const always = [sysvars.clock, sysvars.rent].map((address) => cache.of(addressBytes(address)));
     const preparer = new Preparer({ supply, resolver, always, newestSlot });
     const prepared: PreparedBundle[] = [];
     for (const [index, transactions] of bundles.entries()) {
@@ -72,7 +70,16 @@ export class LoadedMachine {
     const frames: Uint8Array[] = [];
     for (let at = 0; at < this.#bundles.length; at += frameBundles) {
       const jobs = this.#bundles.slice(at, at + frameBundles).map((bundle) => ({
-        ...{ bundle, block: null, keep: false, verify, isReplay: false, since: 0, isSuspect: false, deaths: 0 },
+        ...{
+          bundle,
+          block: null,
+          keep: false,
+          verify,
+          isReplay: false,
+          since: monotonicMs(0),
+          isSuspect: false,
+          deaths: 0,
+        },
         settle: () => undefined,
       }));
       writeJobs(this.#writer, jobs);
@@ -83,10 +90,10 @@ export class LoadedMachine {
 
   #run(frame: Uint8Array): void {
     const reader = new ByteReader(frame);
-    const writer = this.#writer.begin(FRAME.run);
+    const writer = this.#writer.begin(frameKinds.run);
     for (let left = reader.u16(); left > 0; left -= 1) {
       const outcome = this.#machine.run(readBundle(reader));
-      if (outcome.kind !== SUCCEEDED) throw new Error(`a bundle failed: ${JSON.stringify(outcome)}`);
+      if (outcome.kind !== "succeeded") throw new Error(`a bundle failed: ${JSON.stringify(outcome)}`);
       writeOutcome(writer, outcome);
     }
     writer.end().take();

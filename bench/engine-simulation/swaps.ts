@@ -1,6 +1,6 @@
+import { addressBytes } from "@sluice/wire/base58";
 import type { Transaction } from "@sluice/wire/transaction";
 import { Traffic } from "../../devnet/chain/traffic/traffic.ts";
-import { keyOf } from "../../server/src/engine/simulation/accounts/key-name.ts";
 import { startSimulatedChain, tipAccounts } from "../../server/src/engine/simulation/testing/chain-harness.ts";
 import { LoadedMachine } from "./machine.ts";
 
@@ -29,5 +29,5 @@ export async function machineOfSwaps(): Promise<LoadedMachine> {
     if (bundles.length === wanted) break;
   }
   if (bundles.length < wanted) throw new Error(`only ${bundles.length} of ${swaps.length} swaps can be made`);
-  return await LoadedMachine.of({ source: world.source, tips: tipAccounts.map(keyOf), bundles });
+  return await LoadedMachine.of({ source: world.source, tips: tipAccounts.map(addressBytes), bundles });
 }

@@ -26,6 +26,7 @@ export async function simulatorRates(load: Load): Promise<Record<string, number>
       random: systemRandom,
       log: { info: () => undefined, warn: (...what) => console.error(...what) },
       isRecentBlockhash: () => true,
+      machineEnded: () => undefined,
     },
   );
   simulator.onSlot(1n);

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { keyBytes } from "@sluice/svm";
-import { encodeBase58 } from "@sluice/wire/base58";
+import { addressBytes, encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { GenesisKeypair } from "../../devnet/chain/model/keypair.ts";
@@ -20,8 +19,8 @@ export interface SignedBundle {
 /** Who pays; the same ones in every process. */
 export const payers = Array.from({ length: payersCount }, (_, index) => new GenesisKeypair("bench", `payer ${index}`));
 
-const tips = tipAccounts().map((address) => keyBytes(address));
-const system = keyBytes(programs.system);
+const tips = tipAccounts().map((address) => addressBytes(address));
+const system = addressBytes(programs.system);
 
 function transfer(lamports: bigint): Uint8Array {
   const data = new Uint8Array(12);

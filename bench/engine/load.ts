@@ -6,7 +6,7 @@
 import { Client, type ClientDuplexStream, credentials, Metadata } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { protoFiles, protoLoading } from "@sluice/contract/proto";
-import { keyBytes } from "@sluice/svm";
+import { addressBytes } from "@sluice/wire/base58";
 import { type SignedBundle, signBundles } from "./bundles.ts";
 
 export interface LoadSender {
@@ -168,7 +168,7 @@ class Sender {
 function deal(plan: LoadPlan): SignedBundle[][] {
   const counts = plan.senders.map(({ perSecond }) => Math.floor(perSecond * plan.seconds));
   const all = signBundles(
-    keyBytes(plan.blockhash),
+    addressBytes(plan.blockhash),
     counts.reduce((sum, count) => sum + count, 0),
     plan.first,
   );

@@ -3,8 +3,9 @@ import { treeCpu } from "../rpc/process-cpu.ts";
 
 /** The server's process and those below it, by what they do. */
 const parts = [
-  ["simulations", "engine/simulation/child"],
+  ["simulations", "svm/bundles/"],
   ["chain", "devnet/chain/"],
+  ["chain", "svm/bank/"],
   ["ledger", "ledger/child"],
 ] as const;
 

@@ -1,6 +1,6 @@
-import { MachineProcess } from "@sluice/svm/bank";
 import { endInOrder } from "../end-of-process.ts";
 import { GenesisFaults } from "./genesis/index.ts";
+import { startMachine } from "./machine/index.ts";
 import { type ChainNode, startNode } from "./node.ts";
 import { type NodeOptions, parseCommandLine } from "./options.ts";
 
@@ -9,8 +9,9 @@ function endWithFaults(faults: readonly string[]): never {
   process.exit(2);
 }
 
-function start(options: NodeOptions): Promise<ChainNode> {
-  return startNode(options, { now: () => Date.now(), svm: new MachineProcess() }).catch((error: unknown) => {
+async function start(options: NodeOptions): Promise<ChainNode> {
+  const svm = await startMachine();
+  return startNode(options, { now: () => Date.now(), svm }).catch((error: unknown) => {
     if (error instanceof GenesisFaults) endWithFaults(error.faults);
     throw error;
   });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { protoFiles } from "@sluice/contract/proto";
 import { eventually } from "@sluice/lib/testing";
 import { Keypair, type VersionedTransaction } from "@solana/web3.js";
@@ -8,6 +9,7 @@ import { memo, pay, signatureOf, signed, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { connected, type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";
 
+import { descendants } from "./testing/network.ts";
 import { RestSearcher } from "./testing/searcher.ts";
 import { healthService } from "./testing/standard-services.ts";
 
@@ -204,4 +206,21 @@ test("a server that is killed tells each bundle that it accepted one end, the on
   expect(first.filter((status) => status === "included").length).toBeGreaterThan(0);
   await world.restart("SIGKILL");
   expect(await endOfAll()).toEqual(first);
+});
+
+describe("when a process of the simulation is killed", () => {
+  const metrics = async () => await (await fetch(`${world.network.dev.doors["metrics"]}`)).text();
+  const isSimulation = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("svm/bundles/main.ts");
+
+  test.skipIf(process.platform !== "linux")("its end is counted, and bundles are accepted again", async () => {
+    const pid = descendants(world.network.process.pid).find(isSimulation);
+    if (pid === undefined) throw new Error("no process of the simulation");
+    process.kill(pid, "SIGKILL");
+    const counted = 'sluice_engine_simulators_ended_total{reason="SIGKILL"} 1';
+    await eventually("it is counted", async () => (await metrics()).includes(counted));
+    const bundle = await pair("after a kill");
+    expect(await slotOf(bundle)).toBeNull();
+    const { slot } = await searcher.until(await searcher.accepted(bundle), "included");
+    expect(await slotOf(bundle)).toBe(slot);
+  });
 });

@@ -1,18 +1,16 @@
+import { addressBytes } from "@sluice/wire/base58";
 import { programs, sysvars } from "@sluice/wire/programs";
-import { Account, LiteSvm, SimulatedTransactionInfo } from "litesvm/dist/internal.js";
-import { keyBytes } from "../key-bytes.ts";
-import { durableNonce } from "./durable-nonce.ts";
+import { Account, type LiteSvm, SimulatedTransactionInfo } from "litesvm/dist/internal.js";
+import { closedAccount, freshMachine, sameAccount, sameKey, systemProgram } from "../native/accounts.ts";
 import { type LiteSvmOutcome, liteSvmOutcome } from "./outcome.ts";
-import type { SvmTransaction } from "./svm.ts";
+import { durableNonce, type SvmTransaction } from "./svm.ts";
 
-const NONCE_BYTES = 80;
-const NONCE_OFFSET = 40;
-const KEY_BYTES = 32;
-const SYSTEM_PROGRAM = keyBytes(programs.system);
-const NO_DATA = new Uint8Array();
+const nonceBytes = 80;
+const nonceOffset = 40;
+const keyLength = 32;
 
-/** Owners whose accounts LiteSVM brings along. It can list accounts by owner only. */
-const GENESIS_OWNERS = [
+/** Owners of the accounts that LiteSVM brings. It can list accounts by owner only. */
+const genesisOwners = [
   programs.nativeLoader,
   programs.bpfLoaderDeprecated,
   programs.bpfLoader,
@@ -23,7 +21,7 @@ const GENESIS_OWNERS = [
   programs.token,
   programs.token2022,
   programs.system,
-].map((address) => keyBytes(address));
+].map((address) => addressBytes(address));
 
 /** A transaction by the bytes of its keys. `writable` begins with the fee payer. */
 export interface CoreTransaction
@@ -34,7 +32,7 @@ export interface CoreTransaction
   readonly nonceIndex: number;
 }
 
-/** An account of LiteSVM's own kind, by its position in `writable`; null when it is gone. */
+/** An account of LiteSVM's own kind, by its position in `writable`; null when it is closed. */
 export interface CoreWrite {
   readonly index: number;
   readonly account: Account | null;
@@ -51,24 +49,9 @@ export interface KeyedAccount {
   readonly account: Account | null;
 }
 
-const GONE = () => new Account(0n, NO_DATA, SYSTEM_PROGRAM, false, 0n);
-
-function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
-  return Buffer.compare(one, other) === 0;
-}
-
-export function sameAccount(one: Account, other: Account): boolean {
-  return (
-    one.lamports() === other.lamports() &&
-    one.executable() === other.executable() &&
-    sameBytes(one.owner(), other.owner()) &&
-    sameBytes(one.data(), other.data())
-  );
-}
-
 /** A key by its position among those that begin at `start`. */
 export function keyAt(bytes: Uint8Array, start: number, position: number): Uint8Array {
-  return bytes.subarray(start + position * KEY_BYTES, start + (position + 1) * KEY_BYTES);
+  return bytes.subarray(start + position * keyLength, start + (position + 1) * keyLength);
 }
 
 function lifetimeOf({ bytes, lifetimeStart }: CoreTransaction): Uint8Array {
@@ -76,66 +59,64 @@ function lifetimeOf({ bytes, lifetimeStart }: CoreTransaction): Uint8Array {
 }
 
 /**
- * LiteSVM by bytes alone: texts are made where they are needed, which in a process of its own is elsewhere. Blockhash age
- * and duplicates are the bank's business, so LiteSVM's own checks of them are off. Three rules of the real runtime that
- * it lacks are added: transactions whose program cannot be loaded pay their fee, a failed transaction still advances its
- * nonce, and a nonce takes its value from the bank's last blockhash.
+ * LiteSVM by bytes alone: addresses are encoded in the parent's process. The bank checks blockhash age and duplicates, so
+ * LiteSVM's own checks of them are off. Three rules of the runtime that LiteSVM lacks are added: a transaction whose
+ * program cannot be loaded pays its fee, a failed transaction still advances its nonce, and a nonce takes its value from
+ * the bank's last blockhash.
  */
 export class LiteSvmCore {
   #native: LiteSvm;
   #verifies = false;
-  /** While accounts are restored: what the new machine brought and has not been named yet. */
-  #unnamed: Map<string, KeyedAccount> | null = null;
+  /** During a rebuild: what the new machine brought and nothing has overwritten yet. */
+  #unwritten: Map<string, KeyedAccount> | null = null;
 
   constructor() {
     this.#native = this.#fresh();
   }
 
   #fresh(): LiteSvm {
-    const native = new LiteSvm();
-    native.setSigverify(false);
-    native.setBlockhashCheck(false);
-    native.setTransactionHistory(0n);
-    native.withNativeMints();
     this.#verifies = false;
+    const native = freshMachine();
+    native.withNativeMints();
     return native;
   }
 
-  brought(): KeyedAccount[] {
-    return GENESIS_OWNERS.flatMap((owner) =>
+  /** The accounts that LiteSVM brings. */
+  genesisAccounts(): KeyedAccount[] {
+    return genesisOwners.flatMap((owner) =>
       this.#native.getProgramAccounts(owner).map((listed) => ({ key: listed.address, account: listed.account() })),
     );
   }
 
-  /** The account as it is now; null when it is gone. */
+  /** The account as it is now; null when it does not exist. */
   account(key: Uint8Array): Account | null {
     return this.#read(key, 0).account;
   }
 
   write(key: Uint8Array, account: Account | null): void {
-    if (this.#unnamed !== null) {
+    if (this.#unwritten !== null) {
       const name = Buffer.from(key).toString("latin1");
-      const brought = this.#unnamed.get(name)?.account ?? null;
-      this.#unnamed.delete(name);
-      // What is there already is left alone: a program would be compiled once more.
+      const brought = this.#unwritten.get(name)?.account ?? null;
+      this.#unwritten.delete(name);
+      // An equal account is not written: a program would be compiled once more.
       if (brought !== null && account !== null && sameAccount(brought, account)) return;
     }
-    this.#native.setAccount(key, account ?? GONE());
+    this.#native.setAccount(key, account ?? closedAccount);
   }
 
-  /** Begins anew. What is written until `endRebuild` is all that there will be. */
+  /** Starts over with an empty machine. What is written until `endRebuild` is all that it holds then. */
   beginRebuild(): void {
     this.#native = this.#fresh();
-    this.#unnamed = new Map(this.brought().map((each) => [Buffer.from(each.key).toString("latin1"), each]));
+    this.#unwritten = new Map(this.genesisAccounts().map((each) => [Buffer.from(each.key).toString("latin1"), each]));
   }
 
   endRebuild(): void {
-    const unnamed = this.#unnamed ?? new Map<string, KeyedAccount>();
-    this.#unnamed = null;
-    for (const { key } of unnamed.values()) this.write(key, null);
+    const unwritten = this.#unwritten ?? new Map<string, KeyedAccount>();
+    this.#unwritten = null;
+    for (const { key } of unwritten.values()) this.write(key, null);
   }
 
-  /** Simulates over `overlay` in place of the newest state and puts that back. */
+  /** Simulates with `overlay` in place of those accounts of the newest state, and restores them. */
   simulate(
     transaction: CoreTransaction,
     overlay: readonly KeyedAccount[],
@@ -187,11 +168,11 @@ export class LiteSvmCore {
     return { ran, writes: written.map((index) => this.#read(writable[index], index)), balances: [] };
   }
 
-  /** Setting it costs a tenth of a microsecond, so it is set only when it changes. */
-  #verify(wanted: boolean): void {
-    if (this.#verifies === wanted) return;
-    this.#native.setSigverify(wanted);
-    this.#verifies = wanted;
+  /** Setting it costs 0.1 µs, so it is set only when it changes. */
+  #verify(verifies: boolean): void {
+    if (this.#verifies === verifies) return;
+    this.#native.setSigverify(verifies);
+    this.#verifies = verifies;
   }
 
   #balance(key: Uint8Array | undefined, index: number): { index: number; lamports: bigint } {
@@ -217,9 +198,9 @@ export class LiteSvmCore {
   #setNonce(key: Uint8Array, value: Uint8Array): void {
     const account = this.#native.getAccount(key);
     const data = account?.data();
-    if (account === null || data === undefined || data.length !== NONCE_BYTES) return;
+    if (account === null || data === undefined || data.length !== nonceBytes) return;
     const changed = new Uint8Array(data);
-    changed.set(value, NONCE_OFFSET);
+    changed.set(value, nonceOffset);
     this.write(key, new Account(account.lamports(), changed, account.owner(), false, account.rentEpoch()));
   }
 
@@ -228,11 +209,11 @@ export class LiteSvmCore {
     let found: Uint8Array | null = null;
     return writes.map((write) => {
       const data = write.account?.data();
-      if (write.account === null || data === undefined || data.length !== NONCE_BYTES) return write;
+      if (write.account === null || data === undefined || data.length !== nonceBytes) return write;
       found ??= durableNonce(lifetimeOf(transaction));
-      if (!sameBytes(data.subarray(NONCE_OFFSET, NONCE_OFFSET + 32), found)) return write;
+      if (!sameKey(data.subarray(nonceOffset, nonceOffset + 32), found)) return write;
       const key = transaction.writable[write.index];
-      if (key === undefined || !sameBytes(write.account.owner(), SYSTEM_PROGRAM)) return write;
+      if (key === undefined || !sameKey(write.account.owner(), systemProgram)) return write;
       this.#setNonce(key, right);
       return this.#read(key, write.index);
     });

@@ -1,37 +1,21 @@
-import { encodeBase58 } from "@sluice/wire/base58";
+import { addressBytes, encodeBase58 } from "@sluice/wire/base58";
 import type { ByteReader } from "@sluice/wire/bytes";
 import type { FrameWriter } from "@sluice/wire/frames";
-import type { ChainAccount } from "../account.ts";
-import { rentExemptEpoch } from "../account.ts";
-import { keyBytes } from "../key-bytes.ts";
+import { type ChainAccount, readAccount, rentExemptEpoch, writeAccount } from "../account.ts";
 import type { CompiledInstruction, TransactionErrorJson } from "../outcome.ts";
-import {
-  BARE_LINE,
-  CALLS,
-  EXECUTABLE,
-  FAILED,
-  GONE,
-  INCLUDED,
-  LEGACY,
-  MOVES_LAMPORTS_ONLY,
-  NEW_LINE,
-  NO_NONCE,
-  PLAIN,
-  RETURNS,
-  VERIFY,
-} from "./messages.ts";
+import { logLines, noNonce, outcomeFlags, transactionFlags } from "./protocol.ts";
 import type { AccountWrite, LamportsWrite, SvmOutcome, SvmTransaction } from "./svm.ts";
 
-/** Names of programs that are kept between answers; more begin anew. */
-const OWNERS_MAX = 4_096;
+/** Addresses of owners that are kept between answers; beyond this number all are forgotten. */
+const ownersMax = 4_096;
 
-/** The bank's half of the protocol: it writes requests. */
+/** The bank's half of the protocol: it writes requests and reads answers. */
 export function writeTransaction(writer: FrameWriter, transaction: SvmTransaction): void {
   const { bytes, fee, nonceAddress, version, verify, movesLamportsOnly, writablePositions, loadedWritable } =
     transaction;
-  const flags = (verify ? VERIFY : 0) | (version === "legacy" ? LEGACY : 0);
-  writer.u8(flags | (movesLamportsOnly ? MOVES_LAMPORTS_ONLY : 0));
-  writer.u8(nonceAddress === null ? NO_NONCE : transaction.writable.indexOf(nonceAddress)).u64(fee);
+  const flags = (verify ? transactionFlags.verify : 0) | (version === "legacy" ? transactionFlags.legacy : 0);
+  writer.u8(flags | (movesLamportsOnly ? transactionFlags.movesLamportsOnly : 0));
+  writer.u8(nonceAddress === null ? noNonce : transaction.writable.indexOf(nonceAddress)).u64(fee);
   writer.u16(bytes.length).bytes(bytes).u16(transaction.lifetimeStart).u16(transaction.keysStart);
   writer.u8(writablePositions.length);
   for (const position of writablePositions) writer.u8(position);
@@ -39,30 +23,20 @@ export function writeTransaction(writer: FrameWriter, transaction: SvmTransactio
   for (const key of loadedWritable) writer.bytes(key);
 }
 
-export function writeAccount(writer: FrameWriter, { address, account }: AccountWrite): void {
-  writer.bytes(keyBytes(address));
-  if (account === null) {
-    writer.u8(GONE);
-    return;
-  }
-  const { lamports, rentEpoch, owner, data, executable } = account;
-  writer
-    .u8(executable ? EXECUTABLE : PLAIN)
-    .u64(lamports)
-    .u64(rentEpoch)
-    .bytes(keyBytes(owner))
-    .sizedBytes(data);
+export function writeKeyedAccount(writer: FrameWriter, { address, account }: AccountWrite): void {
+  writer.bytes(addressBytes(address));
+  writeAccount(writer, account === null ? null : { ...account, owner: addressBytes(account.owner) });
 }
 
 type Returned = SvmOutcome["returnData"];
 type Inner = SvmOutcome["innerInstructions"];
 
-/** And it reads answers. One for each life of the machine's process, since both sides number the log lines. */
+/** Reads answers. Each life of the machine's process has its own, since both sides number the log lines. */
 export class AnswerReader {
   readonly #lines: string[] = [];
   readonly #owners = new Map<string, string>();
 
-  /** What became of one transaction of a batch. */
+  /** The outcome of one transaction of a batch. */
   outcome(reader: ByteReader, transaction: SvmTransaction): SvmOutcome {
     const ran = this.#ran(reader);
     const address = (index: number) => transaction.writable[index] ?? transaction.payer;
@@ -91,19 +65,28 @@ export class AnswerReader {
   #ran(reader: ByteReader): Omit<SvmOutcome, "writes" | "balances"> {
     const flags = reader.u8();
     const computeUnitsConsumed = reader.u64();
-    const error = (flags & FAILED) === 0 ? null : (JSON.parse(reader.sizedText()) as TransactionErrorJson);
+    const error = (flags & outcomeFlags.failed) === 0 ? null : (JSON.parse(reader.sizedText()) as TransactionErrorJson);
     const logs: string[] = [];
     for (let left = reader.u16(); left > 0; left -= 1) logs.push(this.#line(reader));
-    const innerInstructions = (flags & CALLS) === 0 ? [] : this.#inner(reader);
+    const innerInstructions = (flags & outcomeFlags.calls) === 0 ? [] : this.#inner(reader);
     const returnData: Returned =
-      (flags & RETURNS) === 0 ? null : { programId: this.#owner(reader), data: reader.sizedCopy() };
-    return { included: (flags & INCLUDED) !== 0, error, logs, innerInstructions, computeUnitsConsumed, returnData };
+      (flags & outcomeFlags.returns) === 0
+        ? null
+        : { programId: this.#owner(reader.bytes(32)), data: reader.sizedCopy() };
+    return {
+      included: (flags & outcomeFlags.included) !== 0,
+      error,
+      logs,
+      innerInstructions,
+      computeUnitsConsumed,
+      returnData,
+    };
   }
 
   #line(reader: ByteReader): string {
     const number = reader.u16();
-    if (number === BARE_LINE) return reader.sizedText();
-    if (number !== NEW_LINE) return this.#lines[number] ?? "";
+    if (number === logLines.bare) return reader.sizedText();
+    if (number !== logLines.numbered) return this.#lines[number] ?? "";
     const line = reader.sizedText();
     this.#lines.push(line);
     return line;
@@ -124,26 +107,19 @@ export class AnswerReader {
   }
 
   #account(reader: ByteReader): ChainAccount | null {
-    const kind = reader.u8();
-    if (kind === GONE) return null;
-    const lamports = reader.u64();
-    const owner = this.#owner(reader);
-    return {
-      lamports,
-      data: reader.sizedCopy(),
-      owner,
-      executable: kind === EXECUTABLE,
-      rentEpoch: rentExemptEpoch,
-    };
+    const account = readAccount(reader);
+    if (account === null || account === "builtin") return null;
+    const { lamports, owner, data, executable } = account;
+    return { lamports, data: new Uint8Array(data), owner: this.#owner(owner), executable, rentEpoch: rentExemptEpoch };
   }
 
-  /** Few programs own most accounts, and their names are long to make. */
-  #owner(reader: ByteReader): string {
-    const name = reader.latin1(32);
+  /** Few programs own most accounts, and an address is slow to encode. */
+  #owner(key: Uint8Array): string {
+    const name = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
     const known = this.#owners.get(name);
     if (known !== undefined) return known;
-    if (this.#owners.size >= OWNERS_MAX) this.#owners.clear();
-    const owner = encodeBase58(Buffer.from(name, "latin1"));
+    if (this.#owners.size >= ownersMax) this.#owners.clear();
+    const owner = encodeBase58(key);
     this.#owners.set(name, owner);
     return owner;
   }

@@ -1,28 +1,15 @@
+import { addressBytes } from "@sluice/wire/base58";
 import type { ByteReader } from "@sluice/wire/bytes";
 import type { FrameWriter } from "@sluice/wire/frames";
-import { Account } from "litesvm/dist/internal.js";
-import { keyBytes } from "../key-bytes.ts";
+import type { Account } from "litesvm/dist/internal.js";
+import { readAccount, writeAccount } from "../account.ts";
+import { accountBytes, nativeAccount } from "../native/accounts.ts";
 import type { CompiledInstruction } from "../outcome.ts";
 import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt } from "./core.ts";
-import {
-  BARE_LINE,
-  CALLS,
-  EXECUTABLE,
-  FAILED,
-  GONE,
-  INCLUDED,
-  LEGACY,
-  MOVES_LAMPORTS_ONLY,
-  NEW_LINE,
-  NO_NONCE,
-  NUMBERED_LINES_MAX,
-  PLAIN,
-  RETURNS,
-  VERIFY,
-} from "./messages.ts";
 import type { LiteSvmOutcome } from "./outcome.ts";
+import { logLines, noNonce, outcomeFlags, transactionFlags } from "./protocol.ts";
 
-/** The machine's half of the protocol: requests are read and answers written without a text being made of any key. */
+/** The machine's half of the protocol: it reads requests and writes answers without making a text of any key. */
 
 export function readTransaction(reader: ByteReader): CoreTransaction {
   const flags = reader.u8();
@@ -39,37 +26,33 @@ export function readTransaction(reader: ByteReader): CoreTransaction {
     fee,
     lifetimeStart,
     writable,
-    nonceIndex: nonceIndex === NO_NONCE ? -1 : nonceIndex,
-    verify: (flags & VERIFY) !== 0,
-    isLegacy: (flags & LEGACY) !== 0,
-    movesLamportsOnly: (flags & MOVES_LAMPORTS_ONLY) !== 0,
+    nonceIndex: nonceIndex === noNonce ? -1 : nonceIndex,
+    verify: (flags & transactionFlags.verify) !== 0,
+    isLegacy: (flags & transactionFlags.legacy) !== 0,
+    movesLamportsOnly: (flags & transactionFlags.movesLamportsOnly) !== 0,
   };
 }
 
-/** An account with its key, which is null when it is to be gone. */
-export function readAccount(reader: ByteReader): KeyedAccount {
+/** An account with its key; the account is null when it is to be closed. */
+export function readKeyedAccount(reader: ByteReader): KeyedAccount {
   const key = reader.bytes(32);
-  const kind = reader.u8();
-  if (kind === GONE) return { key, account: null };
-  const lamports = reader.u64();
-  const rentEpoch = reader.u64();
-  const owner = reader.bytes(32);
-  return { key, account: new Account(lamports, reader.sizedCopy(), owner, kind === EXECUTABLE, rentEpoch) };
+  const account = readAccount(reader);
+  return { key, account: account === null || account === "builtin" ? null : nativeAccount(account) };
 }
 
-export function writeAccount(writer: FrameWriter, account: Account | null): void {
-  if (account === null) {
-    writer.u8(GONE);
-    return;
-  }
-  writer
-    .u8(account.executable() ? EXECUTABLE : PLAIN)
-    .u64(account.lamports())
-    .bytes(account.owner())
-    .sizedBytes(account.data());
+export function readKeyedAccounts(reader: ByteReader): KeyedAccount[] {
+  return Array.from({ length: reader.u32() }, () => readKeyedAccount(reader));
 }
 
-/** Lines that come with every call of a program are told by their number after the first time. */
+export function readTransactions(reader: ByteReader): CoreTransaction[] {
+  return Array.from({ length: reader.u16() }, () => readTransaction(reader));
+}
+
+function writeNative(writer: FrameWriter, account: Account | null): void {
+  writeAccount(writer, account === null ? null : accountBytes(account));
+}
+
+/** Numbers the log lines of one life as they are written; see `logLines`. */
 export class LineNumbers {
   readonly #numbers = new Map<string, number>();
 
@@ -80,10 +63,10 @@ export class LineNumbers {
       return;
     }
     const recurs = line.startsWith("Program ") && (line.endsWith(" success") || line.endsWith("]"));
-    if (recurs && this.#numbers.size < NUMBERED_LINES_MAX) {
+    if (recurs && this.#numbers.size < logLines.numbersMax) {
       this.#numbers.set(line, this.#numbers.size);
-      writer.u16(NEW_LINE);
-    } else writer.u16(BARE_LINE);
+      writer.u16(logLines.numbered);
+    } else writer.u16(logLines.bare);
     writer.sizedText(line);
   }
 }
@@ -98,9 +81,11 @@ function writeInstruction(writer: FrameWriter, instruction: CompiledInstruction)
 function writeRan(writer: FrameWriter, ran: LiteSvmOutcome, lines: LineNumbers): void {
   const { included, error, innerInstructions, logs, returnData } = ran;
   const calls = innerInstructions.length > 0;
-  const flags = (included ? INCLUDED : 0) | (error === null ? 0 : FAILED);
-  writer.u8(flags | (calls ? CALLS : 0) | (returnData === null ? 0 : RETURNS)).u64(ran.computeUnitsConsumed);
-  // An error is a short JSON text: it has many forms, and the way of a transaction that succeeds does not meet it.
+  const flags = (included ? outcomeFlags.included : 0) | (error === null ? 0 : outcomeFlags.failed);
+  writer
+    .u8(flags | (calls ? outcomeFlags.calls : 0) | (returnData === null ? 0 : outcomeFlags.returns))
+    .u64(ran.computeUnitsConsumed);
+  // An error has many forms, so it goes as a short JSON text; a transaction that succeeds has none.
   if (error !== null) writer.sizedText(JSON.stringify(error));
   writer.u16(logs.length);
   for (const line of logs) lines.write(writer, line);
@@ -111,10 +96,10 @@ function writeRan(writer: FrameWriter, ran: LiteSvmOutcome, lines: LineNumbers):
       for (const instruction of instructions) writeInstruction(writer, instruction);
     }
   }
-  if (returnData !== null) writer.bytes(keyBytes(returnData.programId)).sizedBytes(returnData.data);
+  if (returnData !== null) writer.bytes(addressBytes(returnData.programId)).sizedBytes(returnData.data);
 }
 
-/** What became of an executed transaction: accounts are told by their position among the writable keys. */
+/** The outcome of an executed transaction: accounts go by their position among the writable keys. */
 export function writeOutcome(writer: FrameWriter, { ran, writes, balances }: CoreOutcome, lines: LineNumbers): void {
   writeRan(writer, ran, lines);
   writer.u8(balances.length);
@@ -122,24 +107,24 @@ export function writeOutcome(writer: FrameWriter, { ran, writes, balances }: Cor
   writer.u8(writes.length);
   for (const { index, account } of writes) {
     writer.u8(index);
-    writeAccount(writer, account);
+    writeNative(writer, account);
   }
 }
 
-/** What a simulation found: accounts are told with their keys. */
+/** The outcome of a simulation: accounts go with their keys. */
 export function writeSimulation(
   writer: FrameWriter,
   { ran, writes }: { readonly ran: LiteSvmOutcome; readonly writes: readonly KeyedAccount[] },
   lines: LineNumbers,
 ): void {
   writeRan(writer, ran, lines);
-  writeAccounts(writer, writes);
+  writeKeyedAccounts(writer, writes);
 }
 
-export function writeAccounts(writer: FrameWriter, accounts: readonly KeyedAccount[]): void {
+export function writeKeyedAccounts(writer: FrameWriter, accounts: readonly KeyedAccount[]): void {
   writer.u32(accounts.length);
   for (const { key, account } of accounts) {
     writer.bytes(key);
-    writeAccount(writer, account);
+    writeNative(writer, account);
   }
 }

@@ -1,35 +1,7 @@
 import { encodeBase58 } from "@sluice/wire/base58";
-import {
-  FailedTransactionMetadata,
-  InstructionErrorCustom,
-  TransactionErrorDuplicateInstruction,
-  TransactionErrorInstructionError,
-  TransactionErrorInsufficientFundsForRent,
-  TransactionErrorProgramExecutionTemporarilyRestricted,
-  type TransactionMetadata,
-} from "litesvm/dist/internal.js";
-import { instructionErrorName, transactionErrorName } from "../native/error-names.ts";
-import type { TransactionErrorJson } from "../outcome.ts";
+import { FailedTransactionMetadata, type TransactionMetadata } from "litesvm/dist/internal.js";
+import { transactionError } from "../native/transaction-error.ts";
 import type { SvmOutcome } from "./svm.ts";
-
-function errorJson(failed: FailedTransactionMetadata): TransactionErrorJson {
-  const error = failed.err();
-  if (typeof error === "number") return transactionErrorName(error);
-  if (error instanceof TransactionErrorInstructionError) {
-    const inner = error.err();
-    if (typeof inner === "number") return { InstructionError: [error.index, instructionErrorName(inner)] };
-    if (inner instanceof InstructionErrorCustom) return { InstructionError: [error.index, { Custom: inner.code }] };
-    return { InstructionError: [error.index, "BorshIoError"] };
-  }
-  if (error instanceof TransactionErrorDuplicateInstruction) return { DuplicateInstruction: error.index };
-  if (error instanceof TransactionErrorInsufficientFundsForRent) {
-    return { InsufficientFundsForRent: { account_index: error.accountIndex } };
-  }
-  if (error instanceof TransactionErrorProgramExecutionTemporarilyRestricted) {
-    return { ProgramExecutionTemporarilyRestricted: { account_index: error.accountIndex } };
-  }
-  return "SanitizeFailure";
-}
 
 function innerInstructions(meta: TransactionMetadata): SvmOutcome["innerInstructions"] {
   const groups = meta.innerInstructions().map((group, index) => ({
@@ -58,20 +30,20 @@ function wasRun(meta: TransactionMetadata): boolean {
   return meta.signature().some((byte) => byte !== 0);
 }
 
-/** What a machine said of a transaction, apart from the accounts that it changed. */
+/** The outcome of a transaction, without the accounts that it changed. */
 export type LiteSvmOutcome = Omit<SvmOutcome, "writes" | "balances"> & {
-  /** Whether nothing ran, and the fee, which LiteSVM does not take then, is still due. */
+  /** Whether nothing ran and the fee is due all the same: LiteSVM does not take it then. */
   readonly feesOnly: boolean;
 };
 
-/** Reads LiteSVM's result. Each of its getters is a call of 0.3 to 1.5 µs: what cannot be there is not asked for. */
+/** Reads LiteSVM's result. Each of its getters is a call of 0.3 to 1.5 µs: `callsNothing` leaves out what cannot exist. */
 export function liteSvmOutcome(
   result: TransactionMetadata | FailedTransactionMetadata,
   callsNothing: boolean,
 ): LiteSvmOutcome {
   const failed = result instanceof FailedTransactionMetadata;
   const meta = failed ? result.meta() : result;
-  const error = failed ? errorJson(result) : null;
+  const error = failed ? transactionError(result) : null;
   const feesOnly = error === "InvalidProgramForExecution" || error === "ProgramAccountNotFound";
   return {
     included: !failed || feesOnly || wasRun(meta),

@@ -1,4 +1,4 @@
-import { encodeBase58 } from "@sluice/wire/base58";
+import { addressBytes, encodeBase58 } from "@sluice/wire/base58";
 import { Account } from "litesvm/dist/internal.js";
 import type { ChainAccount } from "../account.ts";
 import { rentExemptEpoch } from "../account.ts";
@@ -6,7 +6,6 @@ import { executeBundle, simulateBundle } from "../bank/bundle.ts";
 import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt, LiteSvmCore } from "../bank/core.ts";
 import type { LiteSvmOutcome } from "../bank/outcome.ts";
 import type { AccountWrite, LamportsWrite, Svm, SvmOutcome, SvmTransaction } from "../bank/svm.ts";
-import { keyBytes } from "../key-bytes.ts";
 
 function chainAccount(account: Account | null): ChainAccount | null {
   if (account === null) return null;
@@ -21,7 +20,13 @@ function chainAccount(account: Account | null): ChainAccount | null {
 
 function nativeAccount(account: ChainAccount | null): Account | null {
   if (account === null) return null;
-  return new Account(account.lamports, account.data, keyBytes(account.owner), account.executable, account.rentEpoch);
+  return new Account(
+    account.lamports,
+    account.data,
+    addressBytes(account.owner),
+    account.executable,
+    account.rentEpoch,
+  );
 }
 
 function coreTransaction(transaction: SvmTransaction): CoreTransaction {
@@ -49,7 +54,7 @@ function svmOutcome(
 }
 
 function keyedAccount({ address, account }: AccountWrite): KeyedAccount {
-  return { key: keyBytes(address), account: nativeAccount(account) };
+  return { key: addressBytes(address), account: nativeAccount(account) };
 }
 
 function executedOutcome({ ran, writes, balances }: CoreOutcome, transaction: SvmTransaction): SvmOutcome {
@@ -77,12 +82,12 @@ export class LiteSvmMachine implements Svm {
 
   async genesisAccounts(): Promise<readonly AccountWrite[]> {
     return this.#core
-      .brought()
+      .genesisAccounts()
       .map(({ key, account }) => ({ address: encodeBase58(key), account: chainAccount(account) }));
   }
 
   async write(accounts: Iterable<AccountWrite>): Promise<void> {
-    for (const { address, account } of accounts) this.#core.write(keyBytes(address), nativeAccount(account));
+    for (const { address, account } of accounts) this.#core.write(addressBytes(address), nativeAccount(account));
   }
 
   async rebuild(accounts: Iterable<AccountWrite>): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
-import { keyBytes } from "@sluice/svm";
 import { durableNonce, type SvmOutcome, type SvmTransaction } from "@sluice/svm/bank";
+import { addressBytes } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
 import type { AccountStore } from "../accounts/index.ts";
@@ -70,7 +70,7 @@ export class OpenSlot {
     this.parent = parent;
     this.time = time;
     this.#deps = deps;
-    this.nextNonce = durableNonce(keyBytes(parent.blockhash));
+    this.nextNonce = durableNonce(addressBytes(parent.blockhash));
     this.#bank = {
       slot,
       nextNonce: this.nextNonce,
@@ -79,7 +79,7 @@ export class OpenSlot {
       isBlockhashValid: (blockhash) => deps.blockhashes.isValid(blockhash, parent.blockHeight),
       wasProcessed: (signature) => deps.statuses.slotOf(signature) !== null,
     };
-    this.#hash = createHash("sha256").update(keyBytes(parent.blockhash));
+    this.#hash = createHash("sha256").update(addressBytes(parent.blockhash));
     // Blocks on two forks must not share a hash, as they do not on a real chain, where skipped slots have ticks too.
     if (slot !== parent.slot + 1n) this.#hash.update(`slot ${slot}`);
   }

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { MachineProcess } from "@sluice/svm/bank";
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs, sysvars } from "@sluice/wire/programs";
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { programDataAddress } from "../genesis/elf-accounts.ts";
+import { startMachine } from "../machine/index.ts";
 import { ProgramWriter } from "../programs/program-writer.ts";
 import { type ManualChain, signedBy, startManualChain } from "../testing/chain.ts";
 
@@ -139,10 +139,10 @@ class Deployment {
 }
 
 for (const machine of ["in its own process", "in the chain's"]) {
-  const svm = () => (machine === "in the chain's" ? undefined : new MachineProcess());
+  const svm = async () => (machine === "in the chain's" ? undefined : await startMachine());
 
   test(`a program that was closed runs no more, with the machine ${machine}`, async () => {
-    await using manual = await startManualChain({}, svm());
+    await using manual = await startManualChain({}, await svm());
     const deployment = new Deployment(manual);
     await deployment.deploy();
     expect(await deployment.call()).toBeNull();
@@ -152,7 +152,7 @@ for (const machine of ["in its own process", "in the chain's"]) {
   });
 
   test(`a program that was deployed in an abandoned slot does not run, with the machine ${machine}`, async () => {
-    await using manual = await startManualChain({ confirmedAfter: 10 }, svm());
+    await using manual = await startManualChain({ confirmedAfter: 10 }, await svm());
     const deployment = new Deployment(manual);
     await deployment.deploy();
     await manual.chain.fork(1, false);
@@ -161,7 +161,7 @@ for (const machine of ["in its own process", "in the chain's"]) {
   });
 
   test(`a bundle that fails neither deploys a program nor closes one, with the machine ${machine}`, async () => {
-    await using manual = await startManualChain({}, svm());
+    await using manual = await startManualChain({}, await svm());
     const deployment = new Deployment(manual);
     const deploying = await deployment.prepare();
     await deployment.landNothing([deployment.program], ...deploying);

@@ -1,7 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
-import { keyBytes } from "@sluice/svm";
 import type { SvmTransaction } from "@sluice/svm/bank";
-import { encodeBase58 } from "@sluice/wire/base58";
+import { addressBytes, encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import type { Message, Transaction } from "@sluice/wire/transaction";
 import { writableKeys } from "../encode/index.ts";
@@ -250,7 +249,7 @@ export function svmTransaction(
     if (key === undefined || !resolved.writable[index]) continue;
     writable.push(key);
     if (index < message.staticKeyCount) writablePositions.push(index);
-    else loadedWritable.push(keyBytes(key));
+    else loadedWritable.push(addressBytes(key));
   }
   return {
     bytes: resolved.transaction.bytes,

@@ -1,5 +1,5 @@
-import { keyBytes } from "@sluice/svm";
 import { type AccountWrite, durableNonce, type Svm, type SvmOutcome } from "@sluice/svm/bank";
+import { addressBytes } from "@sluice/wire/base58";
 import type { Transaction } from "@sluice/wire/transaction";
 import type { AccountStore } from "../accounts/index.ts";
 import {
@@ -79,7 +79,7 @@ export function overlayOf(
 export function viewOf(bank: SimulationBank, { chain, accounts }: SimulationDependencies): OpenBank {
   return {
     slot: bank.slot,
-    nextNonce: durableNonce(keyBytes(bank.blockhash)),
+    nextNonce: durableNonce(addressBytes(bank.blockhash)),
     read: (address) => accounts.get(address, bank.slot),
     isRecentSlot: (slot) => chain.isRecentSlot(slot),
     isBlockhashValid: (blockhash) => chain.blockhashes.isValid(blockhash, bank.blockHeight),

@@ -1,5 +1,5 @@
-import { keyBytes } from "@sluice/svm";
 import type { AccountWrite } from "@sluice/svm/bank";
+import { addressBytes } from "@sluice/wire/base58";
 import type { EpochSchedule } from "../consensus/index.ts";
 import {
   type BankSlot,
@@ -72,7 +72,7 @@ export class SlotSysvars {
   /** The sysvars of a slot that opens after `parent`, at a time in Unix seconds. */
   open(slot: bigint, time: bigint, parent: BankSlot, blockhashes: BlockhashQueue): AccountWrite[] {
     const { epochs, historyEntry } = this.#options;
-    this.#hashes.unshift({ slot: parent.slot, hash: keyBytes(parent.blockhash) });
+    this.#hashes.unshift({ slot: parent.slot, hash: addressBytes(parent.blockhash) });
     this.#recent.add(parent.slot);
     for (const dropped of this.#hashes.splice(slotHashesMax)) {
       this.#recent.delete(dropped.slot);
@@ -91,7 +91,7 @@ export class SlotSysvars {
         this.#stakeHistory = [entry, ...this.#stakeHistory].slice(0, stakeHistoryMax);
       }
     }
-    const recent = blockhashes.newest(recentBlockhashesMax).map((hash) => keyBytes(hash));
+    const recent = blockhashes.newest(recentBlockhashesMax).map((hash) => addressBytes(hash));
     const writes = [
       clockSysvar({
         slot,

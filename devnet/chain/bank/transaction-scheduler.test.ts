@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { keyBytes } from "@sluice/svm";
 import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome, type SvmTransaction } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
+import { addressBytes } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import { AddressLookupTableProgram, Keypair, SystemProgram } from "@solana/web3.js";
@@ -108,8 +108,8 @@ function withLookup(payer: Uint8Array, blockhash: string, tableBytes: Uint8Array
     numRequiredSignatures: 1,
     numReadonlySignedAccounts: 0,
     numReadonlyUnsignedAccounts: 1,
-    staticKeys: [payer, keyBytes(programs.memo)],
-    blockhash: keyBytes(blockhash),
+    staticKeys: [payer, addressBytes(programs.memo)],
+    blockhash: addressBytes(blockhash),
     instructions: [{ programIndex: 1, accountIndexes: [], data: new Uint8Array(4) }],
     lookups: [{ tableBytes, writableIndexes: [0], readonlyIndexes: [] }],
   });

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MachineProcess } from "@sluice/svm/bank";
 import { getAccount, getMint, getTokenMetadata, TOKEN_2022_PROGRAM_ID } from "@solana/spl-token";
 import {
   Connection,
@@ -12,6 +11,7 @@ import {
   Transaction,
   TransactionInstruction,
 } from "@solana/web3.js";
+import { startMachine } from "../machine/index.ts";
 import type { ChainNode } from "../node.ts";
 import { type NodeOptions, parseCommandLine } from "../options.ts";
 import { Assembler } from "../programs/assembler/assembler.ts";
@@ -164,10 +164,10 @@ test("a program comes from a file, in place of one of genesis, and one that cann
 test("programs of genesis run on after the machine's process was killed", async () => {
   const id = Keypair.generate().publicKey;
   const programs = [{ address: id.toBase58(), path: file("lasting.so", failing(8n)) }];
-  const machine = new MachineProcess();
+  const machine = await startMachine();
   await using other = await bootNode({ programs }, machine);
   const { pid } = machine.facts;
-  process.kill(pid, "SIGKILL");
+  if (pid !== null) process.kill(pid, "SIGKILL");
   // The first call finds the machine gone, and is answered by the one built anew.
   expect(await errorOf(other, id)).toEqual({ InstructionError: [0, { Custom: 8 }] });
   expect(machine.facts.pid).not.toBe(pid);

@@ -1,8 +1,10 @@
-import { MachineProcess } from "@sluice/svm/bank";
+import type { BankMachine } from "@sluice/svm/bank";
 import { decodeAddress } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import type { Transaction } from "@sluice/wire/transaction";
 import { tipAccounts } from "../consensus/tips/tip-programs.ts";
+import { startMachine } from "../machine/index.ts";
+import { killMachine } from "../machine/testing/kill-machine.ts";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
@@ -30,7 +32,7 @@ interface Sent {
 
 interface Stage {
   readonly manual: ManualChain;
-  readonly svm: MachineProcess;
+  readonly svm: BankMachine;
   readonly engine: FakeBlockEngine;
   readonly links: BlockEngineLinks;
   readonly draw: Draw;
@@ -92,7 +94,7 @@ async function runSlot(stage: Stage): Promise<void> {
   for (let turn = 0; turn < turnsMax; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
     if (turn === killAt && !svm.isEnded) {
-      process.kill(svm.facts.pid, "SIGKILL");
+      killMachine(svm);
       stage.kills += 1;
     }
     if (received() > before && turn > killAt) break;
@@ -144,7 +146,7 @@ function faultsOf({ manual: { chain }, sent }: Stage, lamportsBefore: bigint, fi
  * no lamport be lost.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const svm = new MachineProcess();
+  const svm = await startMachine();
   const draw = new Draw(`leader-bundles/${seed}`);
   await using engine = await FakeBlockEngine.start();
   const bounds = { pendingMax: 1_000_000, transactionsMax: 20 * n + 10_000, slotsMax: 10_000_000 };

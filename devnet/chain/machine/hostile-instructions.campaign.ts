@@ -1,11 +1,12 @@
-import { keyBytes } from "@sluice/svm";
-import { MachineProcess, type Svm } from "@sluice/svm/bank";
+import type { Svm } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
+import { addressBytes } from "@sluice/wire/base58";
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs, sysvars } from "@sluice/wire/programs";
 import { encodeMessage, parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/chain.ts";
 import { startManualChain } from "../testing/chain.ts";
+import { startMachine } from "./index.ts";
 
 /** A small seeded generator (mulberry32): a seed replays a run. */
 function generator(seed: number): (below: number) => number {
@@ -87,13 +88,13 @@ function hostileTransaction(random: (below: number) => number, cast: Cast): Tran
 function castOf(chain: Chain): Cast {
   const { faucet, validators } = chain.genesis;
   const [validator] = validators;
-  const called = Object.values(programs).map((address) => keyBytes(address));
+  const called = Object.values(programs).map((address) => addressBytes(address));
   const named = [...Object.values(sysvars), validator.vote, validator.stake, validator.identity];
   const fresh = Array.from({ length: 12 }, (_, index) => new Uint8Array(32).fill(index + 1));
   return {
     payer: faucet.publicKey,
-    blockhash: keyBytes(chain.at("processed").blockhash),
-    keys: [...called, ...called, ...named.map((address) => keyBytes(address)), ...fresh],
+    blockhash: addressBytes(chain.at("processed").blockhash),
+    keys: [...called, ...called, ...named.map((address) => addressBytes(address)), ...fresh],
     callable: new Set(called),
   };
 }
@@ -148,7 +149,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   const tally: Tally = { sent: 0, landed: 0, succeeded: 0, unbalanced: 0 };
   let ended = 0;
   for (let chains = 0; tally.sent < n; chains += 1) {
-    const process = chains % 2 === 1 ? new MachineProcess() : null;
+    const process = chains % 2 === 1 ? await startMachine() : null;
     const most = Math.min(transactionsPerChain, n - tally.sent);
     await runOneChain(random, most, tally, process ?? new LiteSvmMachine());
     ended += process?.facts.ended ?? 0;

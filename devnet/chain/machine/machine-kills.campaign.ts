@@ -1,8 +1,10 @@
-import { MachineProcess } from "@sluice/svm/bank";
+import type { BankMachine } from "@sluice/svm/bank";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
 import { Draw } from "../traffic/draw.ts";
+import { startMachine } from "./index.ts";
+import { killMachine } from "./testing/kill-machine.ts";
 
 const sol = 1_000_000_000n;
 const payers = 16;
@@ -18,7 +20,7 @@ interface Sent {
 }
 
 /** One slot: payments that come in spurts, kills between them, and its end at any moment of all this. */
-async function runSlot(manual: ManualChain, svm: MachineProcess, cast: Cast, draw: Draw, sent: Sent): Promise<void> {
+async function runSlot(manual: ManualChain, svm: BankMachine, cast: Cast, draw: Draw, sent: Sent): Promise<void> {
   const { chain } = manual;
   const { blockhash } = chain.at("processed");
   const payments = 1 + draw.below(paymentsMax);
@@ -33,7 +35,7 @@ async function runSlot(manual: ManualChain, svm: MachineProcess, cast: Cast, dra
     sent.lamports += lamports;
     // A turn of the event loop: batches go out and answers come in.
     if (draw.below(40) === 0) await Bun.sleep(0);
-    if (killAt.has(index)) process.kill(svm.facts.pid, "SIGKILL");
+    if (killAt.has(index)) killMachine(svm);
   }
   if (draw.below(2) === 0) await chain.settled();
   await chain.closeSlot();
@@ -67,7 +69,7 @@ function faultsOf({ chain }: ManualChain, cast: Cast, lamportsBefore: bigint, se
  * them. Each must land once, no lamport be lost, no slot be stuck.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const svm = new MachineProcess();
+  const svm = await startMachine();
   const draw = new Draw(`machine-kills/${seed}`);
   await using manual = await startManualChain({ pendingMax: 1_000_000, transactionsMax: n + 10_000 }, svm);
   const { chain } = manual;

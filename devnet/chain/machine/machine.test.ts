@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { keyBytes } from "@sluice/svm";
-import { MachineProcess, type Svm } from "@sluice/svm/bank";
+import type { Svm } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
+import { addressBytes } from "@sluice/wire/base58";
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
@@ -12,7 +12,9 @@ import { parsedTransaction } from "../rpc/params.ts";
 import { call } from "../testing/boot.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
 import { hostileTransactions } from "./hostile-instructions.campaign.ts";
+import { startMachine } from "./index.ts";
 import { run } from "./machine-kills.campaign.ts";
+import { killMachine } from "./testing/kill-machine.ts";
 
 const sol = 1_000_000_000n;
 
@@ -42,7 +44,7 @@ async function chainOf(svm: Svm, seed: number): Promise<unknown> {
 }
 
 test("a chain goes the same way, record by record, wherever its machine is", async () => {
-  expect(await chainOf(new MachineProcess(), 7)).toEqual(await chainOf(new LiteSvmMachine(), 7));
+  expect(await chainOf(await startMachine(), 7)).toEqual(await chainOf(new LiteSvmMachine(), 7));
 });
 
 test("simulations say the same, wherever the machine is", async () => {
@@ -56,7 +58,7 @@ test("simulations say the same, wherever the machine is", async () => {
     }
     return found;
   };
-  expect(await answers(new MachineProcess())).toEqual(await answers(new LiteSvmMachine()));
+  expect(await answers(await startMachine())).toEqual(await answers(new LiteSvmMachine()));
 });
 
 test("bundles end the same, run or simulated over older banks, wherever the machine is", async () => {
@@ -96,12 +98,12 @@ test("bundles end the same, run or simulated over older banks, wherever the mach
       accounts: new Map([...chain.accounts.all(slot)].sort(([one], [other]) => (one < other ? -1 : 1))),
     };
   };
-  expect(await chainOfBundles(new MachineProcess())).toEqual(await chainOfBundles(new LiteSvmMachine()));
+  expect(await chainOfBundles(await startMachine())).toEqual(await chainOfBundles(new LiteSvmMachine()));
 });
 
 for (const version of ["legacy", 0, 1] as const) {
   test(`the machine checks the signatures of a transaction of version ${version}, sent or simulated`, async () => {
-    await using manual = await startManualChain({}, new MachineProcess());
+    await using manual = await startManualChain({}, await startMachine());
     const { chain } = manual;
     const { faucet } = chain.genesis;
     const pay = (lamports: bigint, spoilt: boolean) => {
@@ -110,8 +112,8 @@ for (const version of ["legacy", 0, 1] as const) {
         numRequiredSignatures: 1,
         numReadonlySignedAccounts: 0,
         numReadonlyUnsignedAccounts: 1,
-        staticKeys: [faucet.publicKey, new Uint8Array(32).fill(9), keyBytes(programs.system)],
-        blockhash: keyBytes(chain.at("processed").blockhash),
+        staticKeys: [faucet.publicKey, new Uint8Array(32).fill(9), addressBytes(programs.system)],
+        blockhash: addressBytes(chain.at("processed").blockhash),
         instructions: [
           { programIndex: 2, accountIndexes: [0, 1], data: new ByteWriter().u32(2).u64(lamports).finish() },
         ],
@@ -139,7 +141,7 @@ test("killed in the middle of batches, the machine comes back: each transaction 
 }, 30_000);
 
 test("killed during simulations and while it is idle, the machine comes back: the answers are the same", async () => {
-  const svm = new MachineProcess();
+  const svm = await startMachine();
   await using manual = await startManualChain({}, svm);
   const { chain } = manual;
   const payer = Keypair.generate();
@@ -153,15 +155,15 @@ test("killed during simulations and while it is idle, the machine comes back: th
   const before = await simulate();
   expect(before.error).toBeNull();
   const asked = Array.from({ length: 20 }, simulate);
-  process.kill(svm.facts.pid, "SIGKILL");
+  killMachine(svm);
   expect(await Promise.all(asked)).toEqual(Array.from({ length: 20 }, () => before));
-  process.kill(svm.facts.pid, "SIGKILL");
+  killMachine(svm);
   await manual.closeSlots(2);
   expect(await simulate()).toEqual(before);
 });
 
 test("a rebuilt machine holds what the bank holds: accounts that are gone stay gone, and its own faucet too", async () => {
-  const svm = new MachineProcess();
+  const svm = await startMachine();
   await using manual = await startManualChain({}, svm);
   const { chain } = manual;
   const payer = Keypair.generate();
@@ -179,7 +181,7 @@ test("a rebuilt machine holds what the bank holds: accounts that are gone stay g
 });
 
 test.skipIf(process.platform !== "linux")("what every slot writes does not stay in the machine's memory", async () => {
-  await using svm = new MachineProcess();
+  await using svm = await startMachine();
   const written = (await svm.genesisAccounts()).find(({ account }) => account?.data.length === 131_097);
   if (written === undefined) throw new Error("no slot history");
   const residentMb = () => {
@@ -193,7 +195,7 @@ test.skipIf(process.platform !== "linux")("what every slot writes does not stay 
 });
 
 test("the machine releases what it handed out: its memory does not grow with the transactions that it ran", async () => {
-  await using svm = new MachineProcess();
+  await using svm = await startMachine();
   const [payer, to] = [Keypair.generate(), Keypair.generate()];
   const account = { data: new Uint8Array(), owner: programs.system, executable: false, rentEpoch: 0n };
   const [address, other] = [payer.publicKey.toBase58(), to.publicKey.toBase58()];

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { keyBytes } from "@sluice/svm";
 import {
   encodeHandleAccount,
   encodeNameRegistry,
@@ -9,7 +8,7 @@ import {
   reverseRegistryAddress,
   subdomainPrefix,
 } from "@sluice/wire/accounts/name-registry";
-import { decodeAddress } from "@sluice/wire/base58";
+import { addressBytes, decodeAddress } from "@sluice/wire/base58";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { type NameService, type NameSuffix, nameServices, nameSuffixes } from "@sluice/wire/name-services";
 import { programAddress } from "@sluice/wire/program-address";
@@ -91,8 +90,8 @@ function ownerBytes(owner: string): Uint8Array {
 
 class Registrar {
   readonly #service = devnetService();
-  readonly #program = keyBytes(this.#service.nameProgram);
-  readonly #handles = keyBytes(this.#service.handleProgram);
+  readonly #program = addressBytes(this.#service.nameProgram);
+  readonly #handles = addressBytes(this.#service.handleProgram);
   readonly #registrar = nameOwner("registrar").publicKey;
 
   account(owner: string, data: Uint8Array, executable = false): ChainAccount {
@@ -152,11 +151,11 @@ class Registrar {
 
   /** What owns a name that was made into a token: an address that follows from the name, off the curve. */
   #tokenRecord(registry: Uint8Array): Uint8Array {
-    return keyBytes(programAddress([utf8.encode("nft_record"), registry], this.#program, sha256));
+    return addressBytes(programAddress([utf8.encode("nft_record"), registry], this.#program, sha256));
   }
 
   #reverse(registry: Uint8Array, label: string): NameGenesisEntry {
-    const reverseClass = keyBytes(this.#service.reverseClass);
+    const reverseClass = addressBytes(this.#service.reverseClass);
     const data = encodeNameRegistry({ owner: this.#registrar, class: reverseClass, data: encodeReverseName(label) });
     const address = addressOfBytes(reverseRegistryAddress(registry, { reverseClass }, this.#program, sha256));
     return { address, account: this.account(this.#service.nameProgram, data) };

@@ -1,4 +1,4 @@
-import { keyBytes } from "@sluice/svm";
+import { addressBytes } from "@sluice/wire/base58";
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, parseTransaction, type Transaction } from "@sluice/wire/transaction";
@@ -124,7 +124,7 @@ async function runSlot(manual: ManualChain, draw: Draw, calls: number, tally: Ta
   const { chain } = manual;
   const world = worldOf(chain);
   const before = sharesOf(chain);
-  const blockhash = keyBytes(chain.at("processed").blockhash);
+  const blockhash = addressBytes(chain.at("processed").blockhash);
   for (let sent = 0; sent < calls; sent += 1) {
     const transaction = hostileCall(draw, world, blockhash);
     if (transaction !== null) chain.submit(transaction, true);

@@ -1,4 +1,4 @@
-import { keyBytes } from "@sluice/svm";
+import { addressBytes } from "@sluice/wire/base58";
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, type Transaction } from "@sluice/wire/transaction";
@@ -30,8 +30,8 @@ export function airdropTransaction(
     numRequiredSignatures: 1,
     numReadonlySignedAccounts: 0,
     numReadonlyUnsignedAccounts: 2,
-    staticKeys: [...parties, keyBytes(programs.system), keyBytes(programs.computeBudget)],
-    blockhash: keyBytes(blockhash),
+    staticKeys: [...parties, addressBytes(programs.system), addressBytes(programs.computeBudget)],
+    blockhash: addressBytes(blockhash),
     instructions: [
       {
         programIndex: parties.length,
@@ -57,7 +57,7 @@ export const airdropMethods: MethodTable = {
     required: 2,
     optional: 1,
     run(params, node) {
-      const recipient = keyBytes(addressValue(params[0]));
+      const recipient = addressBytes(addressValue(params[0]));
       const lamports = u64Value(params[1]);
       const config = configAt(params, 2, "struct RpcRequestAirdropConfig");
       const given = config?.["recentBlockhash"];

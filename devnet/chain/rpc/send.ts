@@ -1,4 +1,4 @@
-import { keyBytes } from "@sluice/svm";
+import { addressBytes } from "@sluice/wire/base58";
 import type { Transaction } from "@sluice/wire/transaction";
 import { blockhashLifeBlocks, type Simulation, signaturesValid } from "../bank/index.ts";
 import { encodeSimulation, encodeTransactionError, type JsonObject, type JsonValue } from "../encode/index.ts";
@@ -97,7 +97,7 @@ function wantedAccounts(config: JsonObject | null, transaction: Transaction): Wa
 /** The same transaction with another blockhash. */
 export function withBlockhash(transaction: Transaction, blockhash: string): Transaction {
   const bytes = new Uint8Array(transaction.bytes);
-  bytes.set(keyBytes(blockhash), transaction.message.blockhashBytes.byteOffset - transaction.bytes.byteOffset);
+  bytes.set(addressBytes(blockhash), transaction.message.blockhashBytes.byteOffset - transaction.bytes.byteOffset);
   return parsedTransaction(bytes);
 }
 

@@ -1,4 +1,4 @@
-import { keyBytes } from "@sluice/svm";
+import { addressBytes } from "@sluice/wire/base58";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/index.ts";
 import { airdropTransaction } from "../rpc/index.ts";
@@ -105,7 +105,7 @@ export class Traffic implements Disposable {
       votes: chain.genesis.validators.map(({ vote }) => vote),
     });
     const { blockhash } = chain.at("confirmed");
-    const hash = keyBytes(blockhash);
+    const hash = addressBytes(blockhash);
     const ready: Ready[] = errands(scene, this.#tables, errandsPerSlot).map((errand) => ({
       kind: "errand",
       transaction: this.#errand(errand, blockhash),
@@ -120,7 +120,7 @@ export class Traffic implements Disposable {
   }
 
   #errand(errand: Errand, blockhash: string): Transaction {
-    if (errand.kind === "draft") return parsed(errand.draft, keyBytes(blockhash));
+    if (errand.kind === "draft") return parsed(errand.draft, addressBytes(blockhash));
     const { faucet } = this.#deps.chain.genesis;
     return airdropTransaction(faucet, errand.to.bytes, errand.lamports, blockhash, 0);
   }

@@ -17,7 +17,7 @@ export type Victim = (typeof victims)[number];
 
 /** What a victim's command line holds. */
 const marks: Readonly<Record<Exclude<Victim, "server" | "leaders">, string>> = {
-  simulator: "engine/simulation/child/main.ts",
+  simulator: "svm/bundles/main.ts",
   ledger: "ledger/child/main.ts",
   machine: "svm/bank/main.ts",
 };

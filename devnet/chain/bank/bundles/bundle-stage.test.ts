@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { MachineProcess, type Svm, type SvmOutcome, type SvmTransaction } from "@sluice/svm/bank";
+import type { Svm, SvmOutcome, SvmTransaction } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { decodeTipPaymentConfig, tipPrograms } from "@sluice/wire/accounts/tips";
 import type { Address } from "@sluice/wire/identifiers";
@@ -7,6 +7,8 @@ import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { distributionAddress, tipAccounts, tipPaymentConfigAddress } from "../../consensus/tips/tip-programs.ts";
+import { startMachine } from "../../machine/index.ts";
+import { killMachine } from "../../machine/testing/kill-machine.ts";
 import { type ManualChain, signed, signedBy, startManualChain } from "../../testing/chain.ts";
 import type { BundlePacket } from "./insertion.ts";
 
@@ -383,20 +385,16 @@ describe("before a leader's first bundle of a slot the tips change hands", () =>
 
 describe("a machine that ends during a bundle", () => {
   /** Is killed as soon as it was handed a bundle, so many times. */
-  class MortalMachine extends MachineProcess {
-    deaths: number;
-
-    constructor(deaths: number) {
-      super();
-      this.deaths = deaths;
-    }
-
-    override executeBundle(...bundle: Parameters<MachineProcess["executeBundle"]>): Promise<readonly SvmOutcome[]> {
-      if (this.deaths === 0) return super.executeBundle(...bundle);
-      this.deaths -= 1;
-      process.kill(this.facts.pid, "SIGKILL");
-      return super.executeBundle(...bundle);
-    }
+  async function mortalMachine(deaths: number): Promise<Svm> {
+    const machine = await startMachine();
+    const executeBundle = machine.executeBundle.bind(machine);
+    let left = deaths;
+    machine.executeBundle = (...bundle) => {
+      if (left > 0) killMachine(machine);
+      left -= 1;
+      return executeBundle(...bundle);
+    };
+    return machine;
   }
 
   for (const [deaths, fate] of [
@@ -404,7 +402,7 @@ describe("a machine that ends during a bundle", () => {
     [2, "is dropped whole when it ended twice"],
   ] as const) {
     test(`takes all of it with it: the bundle ${fate}`, async () => {
-      const all = await cast(1, new MortalMachine(deaths));
+      const all = await cast(1, await mortalMachine(deaths));
       const { manual, payer, other } = all;
       const ordinary = [pays(all, other, sol), pays(all, other, 2n * sol)];
       const bundle = [pays(all, payer, sol), pays(all, payer, 2n * sol)];

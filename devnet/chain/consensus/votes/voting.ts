@@ -1,6 +1,5 @@
-import { keyBytes } from "@sluice/svm";
 import type { AccountWrite } from "@sluice/svm/bank";
-import { decodeAddress } from "@sluice/wire/base58";
+import { addressBytes, decodeAddress } from "@sluice/wire/base58";
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import {
@@ -142,7 +141,7 @@ export class Voting {
   /** The votes for the parent, signed. */
   transactions(voting: VotingSlot): Transaction[] {
     const { parent } = voting;
-    const hash = keyBytes(parent.blockhash);
+    const hash = addressBytes(parent.blockhash);
     return [...this.#ballots(voting)].flatMap(({ validator, lockouts }) => {
       const vote = { lockouts, hash, time: parent.time };
       const parsed = parseTransaction(voteTransaction(validator.keypair, validator.voteBytes, vote, hash));

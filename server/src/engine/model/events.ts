@@ -21,7 +21,11 @@ export const engineMetrics = {
   validators: gauge("sluice_engine_validators", "Validators that take bundles"),
   streams: gauge("sluice_engine_streams", "Open gRPC streams, by method", ["method"]),
   calls: counter("sluice_engine_grpc_calls_total", "gRPC calls that ended, by method and status", ["method", "status"]),
-  simulatorsEnded: counter("sluice_engine_simulators_ended_total", "Processes of the simulation that ended"),
+  simulatorsEnded: counter(
+    "sluice_engine_simulators_ended_total",
+    "Processes of the simulation that ended, by reason",
+    ["reason"],
+  ),
   degraded: gauge("sluice_engine_degraded", "1 for each present reason for which the engine is degraded", ["reason"]),
   active: gauge("sluice_engine_active", "1 where this process runs the block engine, 0 where it stands by"),
   floor: gauge("sluice_engine_tip_floor_lamports", "The least tip of an accepted bundle"),
@@ -131,7 +135,7 @@ export function createEngineEvents(observe: Observe): EngineEvents & EngineRoleE
     streamOpened: (method) => families.streams.with(method).add(1),
     streamClosed: (method) => families.streams.with(method).add(-1),
     machineEnded: (reason) => {
-      families.simulatorsEnded.with().add();
+      families.simulatorsEnded.with(reason).add();
       log.warn({ reason }, "a simulation process ended and is restarted");
     },
     retryableError: (what, error) => log.warn({ what, error }, "the block engine retries a failed operation"),

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
+import { addressBytes } from "@sluice/wire/base58";
 import { type Address, parseAddress } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
 import { bootNode, post } from "../../../../devnet/chain/testing/boot.ts";
 import { type ChainValue, memberOf, parseChainJson } from "../../chain/index.ts";
 import type { EngineChain } from "../model/ports.ts";
-import { keyOf } from "./accounts/key-name.ts";
 import { chainAccounts } from "./chain-accounts.ts";
 
 const nobody = "GrAkKfEpTKQuVHG2Y97Y2FF4i7y7Q5AHLK94JBy7Y5yv" as Address;
@@ -24,7 +24,7 @@ test("accounts of a node come with their owner, their size and as much of their 
   const [system, token, none] = whole.accounts;
   expect(whole.slot).toBeGreaterThanOrEqual(0n);
   expect(none).toBeNull();
-  expect(system).toMatchObject({ executable: true, owner: keyOf(programs.nativeLoader) });
+  expect(system).toMatchObject({ executable: true, owner: addressBytes(programs.nativeLoader) });
   expect(token?.space).toBe(token?.data.length ?? -1);
   const cut = await source.accounts(addresses, { minimumSlot: 0n, dataBytes: 8 });
   expect(cut.accounts[1]?.data.length).toBe(8);

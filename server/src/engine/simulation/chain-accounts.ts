@@ -1,7 +1,7 @@
+import { addressBytes } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import { type ChainValue, memberOf } from "../../chain/index.ts";
 import type { EngineChain } from "../model/ports.ts";
-import { keyOf } from "./accounts/key-name.ts";
 import type { AccountSource, RawAccount } from "./simulation.ts";
 
 function rawAccount(value: ChainValue, dataBytes: number | null): RawAccount | null {
@@ -20,7 +20,7 @@ function rawAccount(value: ChainValue, dataBytes: number | null): RawAccount | n
   const space = memberOf(value, "space");
   return {
     lamports,
-    owner: keyOf(owner as Address),
+    owner: addressBytes(owner as Address),
     executable: executable === true,
     data,
     // Whoever does not tell it may have cut the data here.

@@ -1,7 +1,22 @@
-import type { MachineAnswer } from "./machines/job.ts";
-import type { PreparedBundle } from "./resolve/prepared-bundle.ts";
-import { failureOf } from "./resolve/resolver.ts";
+import type { Transaction } from "@sluice/wire/transaction";
+import type { MachineAnswer } from "./dispatcher.ts";
+import type { PreparedBundle } from "./prepared-bundle.ts";
 import type { BundleFailure, BundleOutcome, BundleUnavailable } from "./simulation.ts";
+
+export interface FailureReason {
+  readonly reason: BundleFailure["reason"];
+  /** The runtime's error: its name, or its JSON where it has parts. */
+  readonly error: string;
+}
+
+/** The outcome of a bundle whose transaction `index` fails; `transaction` is null when it could not be parsed. */
+export function failureOf(
+  index: number,
+  transaction: Transaction | null,
+  reason: FailureReason & { readonly logs?: readonly string[] },
+): BundleFailure {
+  return { ok: false, logs: [], ...reason, index, signature: transaction?.id ?? null };
+}
 
 export function unavailable(cause: BundleUnavailable["cause"]): BundleUnavailable {
   return { ok: false, reason: "unavailable", cause };
@@ -14,7 +29,7 @@ const reasons: Readonly<Record<string, BundleFailure["reason"]>> = {
   BlockhashNotFound: "blockhash_expired",
 };
 
-/** What a machine's answer means for the bundle. */
+/** The outcome that a machine's answer stands for. */
 export function outcomeOf(bundle: PreparedBundle, answer: MachineAnswer): BundleOutcome {
   if (answer.kind === "unavailable") return unavailable(answer.cause);
   if (answer.kind === "outdated") return unavailable("no_accounts");
@@ -36,5 +51,5 @@ export function outcomeOf(bundle: PreparedBundle, answer: MachineAnswer): Bundle
     return failureOf(answer.index, transaction, { reason: "blockhash_expired", error: "BlockhashNotFound" });
   }
   const { error, logs } = answer;
-  return failureOf(answer.index, transaction, { reason: reasons[error] ?? "simulation_failed", error }, logs);
+  return failureOf(answer.index, transaction, { reason: reasons[error] ?? "simulation_failed", error, logs });
 }

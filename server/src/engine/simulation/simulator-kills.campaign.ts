@@ -102,6 +102,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
       source,
       ...{ clock: systemClock, random: seededRandom(seed), log: { info: () => undefined, warn: () => undefined } },
       isRecentBlockhash: () => true,
+      machineEnded: () => undefined,
     },
   );
   const payers = Array.from({ length: PAYERS }, () => Keypair.generate());

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { until } from "@sluice/lib/testing";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { signed } from "../../../../devnet/chain/testing/chain.ts";
 import { run } from "./simulator-kills.campaign.ts";
@@ -25,4 +26,13 @@ test("a machine that hangs is ended, and what it had is answered by its next lif
   expect(await simulator.simulate({ id: "stopped", transactions: [bytes] })).toMatchObject({ ok: true, tip: 1_000n });
   expect(simulator.facts.ended).toBeGreaterThan(0);
   expect(simulator.facts.pids).not.toContain(pid);
+  expect(world.machinesEnded).toEqual(["hung"]);
+}, 60_000);
+
+test("each end of a machine's process is reported once, with its reason", async () => {
+  await using world = await startSimulatedChain();
+  const [pid = 0] = world.simulator.facts.pids;
+  process.kill(pid, "SIGKILL");
+  await until(() => world.machinesEnded.length > 0 && world.simulator.facts.pids.length > 0);
+  expect(world.machinesEnded).toEqual(["SIGKILL"]);
 }, 60_000);

@@ -1,20 +1,15 @@
-import { rmSync } from "node:fs";
-import type { Clock, Random } from "@sluice/lib";
+import type { Clock, Log, MonotonicMs, Random, Timer } from "@sluice/lib";
+import { addressBytes } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import { sysvars } from "@sluice/wire/programs";
-import { AccountCache } from "./accounts/account-cache.ts";
-import type { AccountEntry } from "./accounts/account-entry.ts";
-import { AccountSupply } from "./accounts/account-supply.ts";
-import { keyOf } from "./accounts/key-name.ts";
-import { MachineBlock } from "./block-session.ts";
-import { Dispatcher } from "./machines/dispatcher.ts";
-import type { MachineAnswer } from "./machines/job.ts";
-import { type MachineLog, MachineProcess } from "./machines/machine-process.ts";
-import { socketDirectory } from "./machines/socket-directory.ts";
+import { superviseChild } from "../../processes/index.ts";
+import { AccountCache, type AccountEntry } from "./account-cache.ts";
+import { AccountSupply } from "./account-supply.ts";
+import { type Block, Dispatcher, type MachineAnswer } from "./dispatcher.ts";
+import { SimulationMachine, type SimulationMachineDependencies } from "./machine.ts";
 import { outcomeOf, unavailable } from "./outcome.ts";
-import { Preparer } from "./preparation.ts";
-import type { PreparedBundle } from "./resolve/prepared-bundle.ts";
-import { Resolver } from "./resolve/resolver.ts";
+import type { PreparedBundle } from "./prepared-bundle.ts";
+import { type Preparation, Preparer, Resolver } from "./resolver.ts";
 import type {
   AccountSource,
   BlockSession,
@@ -26,11 +21,11 @@ import type {
 
 export const simulatorDefaults = {
   processes: 1,
-  /** Account data kept by the server; each process keeps at most as much again twice. */
+  /** Account data held by the server; each process holds at most twice as much. */
   cacheBytesMax: 192 * 1_024 * 1_024,
   /** Bundles that may wait or be under way. */
   bundlesMax: 8_192,
-  /** How long a process may take over one frame of bundles; then it is ended and begins anew. */
+  /** How long a process may take for one frame of bundles before it is killed and started again. */
   frameMsMax: 5_000,
   /** How long a bundle may wait for a process, once its accounts are there. */
   waitMsMax: 10_000,
@@ -45,18 +40,20 @@ export interface SimulatorDependencies {
   readonly source: AccountSource;
   readonly clock: Clock;
   readonly random: Random;
-  readonly log: MachineLog;
-  /** Whether a transaction may still carry this blockhash; one that may not must carry a nonce. */
+  readonly log: Pick<Log, "info" | "warn">;
+  /** Whether a transaction may still carry this blockhash; otherwise it must carry a nonce. */
   isRecentBlockhash(blockhash: Address): boolean;
+  /** Called each time that the process of a machine ends, before it is started again; see `MachineProcess`. */
+  machineEnded(reason: string): void;
 }
 
-/** How often machines that hang and bundles that wait too long are looked for. */
-const SWEEP_MS = 250;
-/** A bundle of which a lookup table changes on its way is prepared anew so often. */
-const PREPARATIONS_MAX = 3;
+/** Interval of the search for machines that hang and bundles that have waited too long. */
+const sweepMs = 250;
+/** How often a bundle is prepared whose lookup tables change before it runs. */
+const preparationsMax = 3;
 
-/** Sysvars of which programs are told without naming them. */
-const everywhere = [
+/** Sysvars that a program can read without naming them. */
+const sysvarsOfAll = [
   sysvars.clock,
   sysvars.epochRewards,
   sysvars.epochSchedule,
@@ -67,77 +64,76 @@ const everywhere = [
   sysvars.stakeHistory,
 ];
 
-/** Starts the machines; rejects when one does not start. */
-export async function createSimulator(options: SimulatorOptions, deps: SimulatorDependencies): Promise<Simulator> {
-  const directory = socketDirectory();
-  const simulator = new MachineSimulator({ ...simulatorDefaults, ...options, directory }, deps);
+/** @throws {Error} when the process of a machine does not start; the others are ended then. */
+export async function createSimulator(
+  options: SimulatorOptions,
+  dependencies: SimulatorDependencies,
+): Promise<Simulator> {
+  const simulator = new MachineSimulator({ ...simulatorDefaults, ...options }, dependencies);
   try {
     await simulator.start();
-  } catch (fault) {
+  } catch (error) {
     await simulator[Symbol.asyncDispose]();
-    throw fault;
+    throw error;
   }
   return simulator;
 }
 
-type AllOptions = Required<SimulatorOptions> & { readonly directory: string };
-
 class MachineSimulator implements Simulator {
-  readonly #options: AllOptions;
-  readonly #deps: SimulatorDependencies;
+  readonly #options: Required<SimulatorOptions>;
+  readonly #dependencies: SimulatorDependencies;
   readonly #cache: AccountCache;
   readonly #preparer: Preparer;
   readonly #dispatcher: Dispatcher;
-  readonly #machines: MachineProcess[] = [];
+  readonly #machines: SimulationMachine[] = [];
   readonly #always: readonly AccountEntry[];
   readonly #tipAccounts: readonly Uint8Array[];
-  readonly #sweep: ReturnType<typeof setInterval>;
+  readonly #sweep: Timer;
   #newestSlot = 0n;
   #bundles = 0;
   #blocks = 0;
   #isClosed = false;
 
-  constructor(options: AllOptions, deps: SimulatorDependencies) {
+  constructor(options: Required<SimulatorOptions>, dependencies: SimulatorDependencies) {
     this.#options = options;
-    this.#deps = deps;
+    this.#dependencies = dependencies;
     const newestSlot = () => this.#newestSlot;
-    this.#tipAccounts = options.tipAccounts.map(keyOf);
+    this.#tipAccounts = options.tipAccounts.map(addressBytes);
     this.#cache = new AccountCache({
       bytesMax: options.cacheBytesMax,
       onForgotten: ({ handle }) => {
         for (const machine of this.#machines) machine.forget(handle);
       },
     });
-    this.#always = everywhere.map((address) => this.#cache.of(keyOf(address)));
+    this.#always = sysvarsOfAll.map((address) => this.#cache.of(addressBytes(address)));
     for (const entry of this.#always) entry.pins += 1;
     const { cache, tipAccounts } = { cache: this.#cache, tipAccounts: this.#tipAccounts };
-    const supply = new AccountSupply({ cache, source: deps.source, newestSlot, clock: deps.clock });
-    const isRecentBlockhash = (blockhash: Address) => deps.isRecentBlockhash(blockhash);
+    const supply = new AccountSupply({ cache, source: dependencies.source, newestSlot, clock: dependencies.clock });
+    const isRecentBlockhash = (blockhash: Address) => dependencies.isRecentBlockhash(blockhash);
     const resolver = new Resolver({ cache, supply, tipAccounts, isRecentBlockhash });
     this.#preparer = new Preparer({ supply, resolver, always: this.#always, newestSlot });
     this.#dispatcher = new Dispatcher(options);
-    this.#sweep = setInterval(() => this.#dispatcher.sweep(deps.clock.monotonic()), SWEEP_MS);
+    this.#sweep = dependencies.clock.every(sweepMs, () => this.#dispatcher.sweep(dependencies.clock.monotonic()));
   }
 
   async start(): Promise<void> {
-    const { directory, processes } = this.#options;
-    const { clock, random, log } = this.#deps;
-    const started = Array.from({ length: processes }, async (_, number) => {
-      const machine = await MachineProcess.start(
-        { directory, number },
-        {
-          ...{ clock, random, log, always: this.#always, tipAccounts: this.#tipAccounts },
-          onRoom: () => this.#dispatcher.pump(),
-          onEnded: (ended, lost) => this.#dispatcher.lost(ended, lost),
-        },
-      );
+    const { clock, random, log, machineEnded } = this.#dependencies;
+    const dependencies: SimulationMachineDependencies = {
+      ...{ clock, log, always: this.#always, tipAccounts: this.#tipAccounts },
+      launch: (options, onExit) => superviseChild(options, { clock, random, log, onExit }),
+      onRoom: () => this.#dispatcher.pump(),
+      onLost: (machine, frames) => this.#dispatcher.lost(machine, frames),
+      onExit: machineEnded,
+    };
+    const started = Array.from({ length: this.#options.processes }, async (_, number) => {
+      const machine = await SimulationMachine.start(number, dependencies);
       this.#machines.push(machine);
       this.#dispatcher.add(machine);
     });
-    const faults = (await Promise.allSettled(started)).flatMap((each) =>
+    const errors = (await Promise.allSettled(started)).flatMap((each) =>
       each.status === "rejected" ? each.reason : [],
     );
-    if (faults.length > 0) throw faults[0];
+    if (errors.length > 0) throw errors[0];
   }
 
   get facts(): SimulatorFacts {
@@ -161,7 +157,7 @@ class MachineSimulator implements Simulator {
   }
 
   async #simulate(bundle: SimulatedBundle): Promise<BundleOutcome> {
-    for (let attempt = 0; attempt < PREPARATIONS_MAX; attempt += 1) {
+    for (let attempt = 0; attempt < preparationsMax; attempt += 1) {
       const preparation = await this.#preparer.prepare(bundle);
       if (!preparation.ok) return preparation.outcome;
       const prepared = preparation.bundle;
@@ -177,7 +173,7 @@ class MachineSimulator implements Simulator {
     const { promise, resolve } = Promise.withResolvers<MachineAnswer>();
     this.#dispatcher.submit({
       ...{ bundle, block: null, keep: false, verify: true, isReplay: false, isSuspect: false, deaths: 0 },
-      since: this.#deps.clock.monotonic(),
+      since: this.#dependencies.clock.monotonic(),
       settle: resolve,
     });
     return promise;
@@ -187,7 +183,7 @@ class MachineSimulator implements Simulator {
     this.#blocks += 1;
     return new MachineBlock(slot, this.#blocks, {
       dispatcher: this.#dispatcher,
-      now: () => this.#deps.clock.monotonic(),
+      now: () => this.#dependencies.clock.monotonic(),
       prepare: (bundles) => {
         if (this.#isClosed || this.#bundles + bundles.length > this.#options.bundlesMax) return null;
         this.#bundles += bundles.length;
@@ -203,9 +199,90 @@ class MachineSimulator implements Simulator {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#sweep);
+    this.#sweep.cancel();
     this.#dispatcher.close();
     await Promise.all(this.#machines.map((machine) => machine[Symbol.asyncDispose]()));
-    rmSync(this.#options.directory, { recursive: true, force: true });
+  }
+}
+
+/** Bundles that one block keeps; each is a transaction at least, and no block holds more. */
+const keptMax = 16_384;
+
+interface BlockDependencies {
+  readonly dispatcher: Dispatcher;
+  readonly now: () => MonotonicMs;
+  /** Prepares bundles within the bounds of what may wait; `done` is called when they are answered. */
+  readonly prepare: (bundles: readonly SimulatedBundle[]) => {
+    readonly prepared: Promise<readonly Preparation[]>;
+    readonly done: () => void;
+  } | null;
+}
+
+/** A block at one machine. */
+class MachineBlock implements BlockSession {
+  readonly slot: bigint;
+  readonly #block: Block;
+  readonly #dependencies: BlockDependencies;
+  /** When what was asked for before has been handed on. */
+  #before: Promise<unknown> = Promise.resolve();
+
+  constructor(slot: bigint, number: number, dependencies: BlockDependencies) {
+    this.slot = slot;
+    this.#block = { number, kept: [], isOver: false };
+    this.#dependencies = dependencies;
+    dependencies.dispatcher.openBlock(this.#block);
+  }
+
+  apply(bundles: readonly SimulatedBundle[]): Promise<readonly BundleOutcome[]> {
+    return this.#run(bundles, true);
+  }
+
+  attempt(bundles: readonly SimulatedBundle[]): Promise<readonly BundleOutcome[]> {
+    return this.#run(bundles, false);
+  }
+
+  async #run(bundles: readonly SimulatedBundle[], keep: boolean): Promise<readonly BundleOutcome[]> {
+    const isFull = keep && this.#block.kept.length + bundles.length > keptMax;
+    const preparing = isFull ? null : this.#dependencies.prepare(bundles);
+    if (preparing === null) return bundles.map(() => unavailable("overloaded"));
+    const handedOn = this.#before.then(async () => {
+      const prepared = await preparing.prepared;
+      return prepared.map((each) => (each.ok ? this.#submit(each.bundle, keep) : Promise.resolve(each.outcome)));
+    });
+    this.#before = handedOn.catch(() => undefined);
+    try {
+      return await Promise.all(await handedOn);
+    } finally {
+      preparing.done();
+    }
+  }
+
+  async #submit(bundle: PreparedBundle, keep: boolean): Promise<BundleOutcome> {
+    const { promise, resolve } = Promise.withResolvers<MachineAnswer>();
+    const block = this.#block;
+    this.#dependencies.dispatcher.submit({
+      ...{
+        bundle,
+        block,
+        keep,
+        verify: false,
+        isReplay: false,
+        since: this.#dependencies.now(),
+        isSuspect: false,
+        deaths: 0,
+      },
+      settle: (answer) => {
+        // A block that is closed meanwhile holds nothing any more.
+        if (answer.kind === "succeeded" && keep && !block.isOver) block.kept.push(bundle);
+        else bundle.release();
+        resolve(answer);
+      },
+    });
+    return outcomeOf(bundle, await promise);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#before;
+    this.#dependencies.dispatcher.closeBlock(this.#block);
   }
 }

@@ -160,7 +160,7 @@ async function openSimulator(
   { simulators }: EngineOptions,
   given: EngineDependencies & { readonly tipAccounts: readonly Address[]; readonly view: ChainView },
 ): Promise<Simulator> {
-  const { clock, random, chain, log, tipAccounts, view } = given;
+  const { clock, random, chain, log, events, tipAccounts, view } = given;
   const simulator = opening.use(
     await createSimulator(
       { processes: simulators, tipAccounts },
@@ -170,6 +170,7 @@ async function openSimulator(
         random,
         log,
         isRecentBlockhash: (blockhash) => view.blockhashes.has(blockhash),
+        machineEnded: (reason) => events.machineEnded(reason),
       },
     ),
   );

@@ -1,9 +1,9 @@
 import { seededRandom, systemClock } from "@sluice/lib";
+import { addressBytes } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import { tipAccounts } from "../../../../../devnet/chain/consensus/tips/tip-programs.ts";
 import type { ChainAccount } from "../../../../../devnet/chain/model/records.ts";
 import { type ManualChain, startManualChain } from "../../../../../devnet/chain/testing/chain.ts";
-import { keyOf } from "../accounts/key-name.ts";
 import type { AccountSource, RawAccount, Simulator } from "../simulation.ts";
 import { createSimulator, type SimulatorOptions } from "../simulator.ts";
 
@@ -19,7 +19,7 @@ function cut(account: ChainAccount | null, dataBytes: number | null): RawAccount
   if (account === null) return null;
   return {
     lamports: account.lamports,
-    owner: keyOf(account.owner as Address),
+    owner: addressBytes(account.owner as Address),
     executable: account.executable,
     // A copy, since the chain uses its bytes again.
     data: account.data.slice(0, dataBytes ?? account.data.length),
@@ -45,6 +45,8 @@ export interface SimulatedChain extends AsyncDisposable {
   readonly manual: ManualChain;
   readonly source: ChainSource;
   readonly simulator: Simulator;
+  /** Why processes of the simulator ended, in order. */
+  readonly machinesEnded: readonly string[];
   /** Closes slots and tells the simulator of the newest. */
   closeSlots(count: number): Promise<void>;
 }
@@ -53,6 +55,7 @@ export interface SimulatedChain extends AsyncDisposable {
 export async function startSimulatedChain(options: Partial<SimulatorOptions> = {}): Promise<SimulatedChain> {
   const manual = await startManualChain({});
   const source = chainSource(manual);
+  const machinesEnded: string[] = [];
   const simulator = await createSimulator(
     { tipAccounts, ...options },
     {
@@ -62,10 +65,11 @@ export async function startSimulatedChain(options: Partial<SimulatorOptions> = {
       log: { info: () => undefined, warn: () => undefined },
       isRecentBlockhash: (blockhash) =>
         manual.chain.blockhashes.isValid(blockhash, manual.chain.at("processed").blockHeight),
+      machineEnded: (reason) => machinesEnded.push(reason),
     },
   );
   return {
-    ...{ manual, source, simulator },
+    ...{ manual, source, simulator, machinesEnded },
     async closeSlots(count) {
       await manual.closeSlots(count);
       simulator.onSlot(manual.chain.at("processed").slot);

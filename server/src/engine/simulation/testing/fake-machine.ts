@@ -1,5 +1,5 @@
-import type { Job, Machine, MachineAnswer } from "../machines/job.ts";
-import { PreparedBundle } from "../resolve/prepared-bundle.ts";
+import type { Job, Machine, MachineAnswer } from "../dispatcher.ts";
+import { PreparedBundle } from "../prepared-bundle.ts";
 
 /** A machine that a test answers for, frame by frame. */
 export class FakeMachine implements Machine {

@@ -1,0 +1,80 @@
+import type { Transaction } from "@sluice/wire/transaction";
+import type { AccountEntry } from "./account-cache.ts";
+
+/** A transaction of which every key is known. */
+export interface PreparedTransaction {
+  readonly transaction: Transaction;
+  readonly lifetimeStart: number;
+  /** The account whose nonce it carries in place of a blockhash; null with a blockhash. */
+  readonly nonce: AccountEntry | null;
+}
+
+/** A bundle that can be handed to a machine. It holds its entries until it is released. */
+export class PreparedBundle {
+  readonly id: string;
+  readonly transactions: readonly PreparedTransaction[];
+  /** What it locks, each once. */
+  readonly writes: readonly AccountEntry[];
+  readonly reads: readonly AccountEntry[];
+  /** What it does not lock and still runs on: lookup tables and the code of programs. */
+  readonly supports: readonly AccountEntry[];
+  /** A bit for each tip account of which the gain counts. */
+  readonly tipMask: number;
+  readonly fees: bigint;
+  readonly fixedCostUnits: number;
+  /** Compute units that it may consume. */
+  readonly unitLimit: number;
+  readonly mayDeploy: boolean;
+  readonly #tables: readonly (readonly [AccountEntry, number])[];
+  readonly #entries: readonly AccountEntry[];
+  #isHeld = true;
+
+  constructor(parts: {
+    readonly id: string;
+    readonly transactions: readonly PreparedTransaction[];
+    readonly writes: readonly AccountEntry[];
+    readonly reads: readonly AccountEntry[];
+    readonly tables: readonly AccountEntry[];
+    readonly code: readonly AccountEntry[];
+    readonly tipMask: number;
+    readonly fees: bigint;
+    readonly fixedCostUnits: number;
+    readonly unitLimit: number;
+    readonly mayDeploy: boolean;
+  }) {
+    this.id = parts.id;
+    this.transactions = parts.transactions;
+    this.writes = parts.writes;
+    this.reads = parts.reads;
+    this.supports = [...parts.tables, ...parts.code];
+    this.tipMask = parts.tipMask;
+    this.fees = parts.fees;
+    this.fixedCostUnits = parts.fixedCostUnits;
+    this.unitLimit = parts.unitLimit;
+    this.mayDeploy = parts.mayDeploy;
+    this.#tables = parts.tables.map((table) => [table, table.version]);
+    this.#entries = [...this.writes, ...this.reads, ...this.supports];
+    for (const entry of this.#entries) entry.pins += 1;
+  }
+
+  /** Whether its keys are what its lookup tables say now. */
+  get isCurrent(): boolean {
+    return this.#tables.every(([table, version]) => table.version === version);
+  }
+
+  /** The oldest slot as of which one of its accounts is; what never changes does not count. */
+  get slot(): bigint {
+    let oldest: bigint | null = null;
+    for (const { slot, isConstant } of this.#entries) {
+      if (!isConstant && (oldest === null || slot < oldest)) oldest = slot;
+    }
+    return oldest ?? 0n;
+  }
+
+  /** Lets go of its entries; once. */
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    for (const entry of this.#entries) entry.pins -= 1;
+  }
+}

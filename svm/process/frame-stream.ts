@@ -1,0 +1,49 @@
+import { type Frame, FrameSplitter } from "@sluice/wire/frames";
+
+/** What both ends of the socket have in common with Bun's. */
+interface ByteSocket {
+  write(bytes: Uint8Array): number;
+  end(): unknown;
+}
+
+/**
+ * Frames over a socket that may take only part of a write. The rest waits for the socket's drain, in order. What waits is
+ * bounded by the protocol: a machine has a fixed number of requests under way.
+ */
+export class FrameStream {
+  readonly #splitter = new FrameSplitter();
+  readonly #waiting: Uint8Array[] = [];
+  readonly #socket: ByteSocket;
+
+  constructor(socket: ByteSocket) {
+    this.#socket = socket;
+  }
+
+  send(frames: Uint8Array): void {
+    if (this.#waiting.length > 0) this.#waiting.push(frames);
+    else this.#write(frames);
+  }
+
+  #write(bytes: Uint8Array): void {
+    const written = Math.max(0, this.#socket.write(bytes));
+    if (written < bytes.length) this.#waiting.unshift(bytes.subarray(written));
+  }
+
+  drain(): void {
+    while (this.#waiting.length > 0) {
+      const next = this.#waiting.shift() ?? new Uint8Array();
+      const before = this.#waiting.length;
+      this.#write(next);
+      if (this.#waiting.length > before) return;
+    }
+  }
+
+  /** The frames that the chunk completes; each is a view that holds until the next call. */
+  receive(chunk: Uint8Array): Generator<Frame> {
+    return this.#splitter.push(chunk);
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+}
