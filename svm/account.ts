@@ -21,6 +21,18 @@ export interface AccountBytes {
   readonly rentEpoch?: bigint;
 }
 
+/** The JSON form of a TransactionError: a unit variant's name, or one key with its payload. */
+export type TransactionErrorJson = string | { readonly [variant: string]: unknown };
+
+/** An instruction that refers to keys by their position in the transaction. */
+export interface CompiledInstruction {
+  readonly programIdIndex: number;
+  readonly accounts: readonly number[];
+  readonly data: Uint8Array;
+  /** 1 for an outer instruction, 2 for one that it calls, and so on. */
+  readonly stackHeight: number;
+}
+
 /** The rent epoch that a node writes for every account that pays no rent, which is every account today. */
 export const rentExemptEpoch = 0xffff_ffff_ffff_ffffn;
 

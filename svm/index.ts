@@ -4,7 +4,8 @@
  * run in them: `bank/` behind the development chain's bank, and `bundles/` behind the block engine's simulation. Both
  * parents pass in the function that launches the child.
  */
+
+export type { CompiledInstruction, TransactionErrorJson } from "./account.ts";
 export { type AccountBytes, type ChainAccount, rentExemptEpoch } from "./account.ts";
-export type { CompiledInstruction, TransactionErrorJson } from "./outcome.ts";
-export type { Launch, LaunchedProcess, LaunchOptions, ProcessExit } from "./process/launcher.ts";
+export type { Launch, LaunchOptions, ProcessExit } from "./process/launcher.ts";
 export { type KillReason, MachineProcess } from "./process/machine-process.ts";

@@ -1,8 +1,8 @@
 import { addressBytes, encodeBase58 } from "@sluice/wire/base58";
 import type { ByteReader } from "@sluice/wire/bytes";
 import type { FrameWriter } from "@sluice/wire/frames";
+import type { CompiledInstruction, TransactionErrorJson } from "../account.ts";
 import { type ChainAccount, readAccount, rentExemptEpoch, writeAccount } from "../account.ts";
-import type { CompiledInstruction, TransactionErrorJson } from "../outcome.ts";
 import { logLines, noNonce, outcomeFlags, transactionFlags } from "./protocol.ts";
 import type { AccountWrite, LamportsWrite, SvmOutcome, SvmTransaction } from "./svm.ts";
 

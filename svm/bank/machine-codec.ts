@@ -2,11 +2,11 @@ import { addressBytes } from "@sluice/wire/base58";
 import type { ByteReader } from "@sluice/wire/bytes";
 import type { FrameWriter } from "@sluice/wire/frames";
 import type { Account } from "litesvm/dist/internal.js";
+import type { CompiledInstruction } from "../account.ts";
 import { readAccount, writeAccount } from "../account.ts";
 import { accountBytes, nativeAccount } from "../native/accounts.ts";
-import type { CompiledInstruction } from "../outcome.ts";
+import type { LiteSvmOutcome } from "./core.ts";
 import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt } from "./core.ts";
-import type { LiteSvmOutcome } from "./outcome.ts";
 import { logLines, noNonce, outcomeFlags, transactionFlags } from "./protocol.ts";
 
 /** The machine's half of the protocol: it reads requests and writes answers without making a text of any key. */

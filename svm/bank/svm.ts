@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { CodedError } from "@sluice/contract/errors";
-import type { ChainAccount } from "../account.ts";
-import type { CompiledInstruction, TransactionErrorJson } from "../outcome.ts";
+import type { ChainAccount, CompiledInstruction, TransactionErrorJson } from "../account.ts";
 
 /** An account as it is after a write; null when it no longer exists. */
 export interface AccountWrite {

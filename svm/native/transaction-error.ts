@@ -6,7 +6,7 @@ import {
   TransactionErrorInsufficientFundsForRent,
   TransactionErrorProgramExecutionTemporarilyRestricted,
 } from "litesvm/dist/internal.js";
-import type { TransactionErrorJson } from "../outcome.ts";
+import type { TransactionErrorJson } from "../account.ts";
 
 /** Names of TransactionErrors without parts, in the order of LiteSVM's numbering. Source: litesvm 1.5.0. */
 const transactionErrors = `AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound

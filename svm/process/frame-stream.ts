@@ -1,9 +1,20 @@
 import { type Frame, FrameSplitter } from "@sluice/wire/frames";
 
+/**
+ * Messages between every machine's process and its parent, over a Unix socket. Each frame is a u32 length, a kind and its
+ * fields, little-endian. Kinds from 1 on are the machine's own; a request is answered by one frame, and answers come in the
+ * order of the requests.
+ */
+
+/** From the child, once in each life: its process id as a u32. */
+export const helloKind = 0;
+
+/** The line that a child prints on its standard output when it is connected. */
+export const readyLine = '{"ready":true}';
+
 /** What both ends of the socket have in common with Bun's. */
 interface ByteSocket {
   write(bytes: Uint8Array): number;
-  end(): unknown;
 }
 
 /**
@@ -41,9 +52,5 @@ export class FrameStream {
   /** The frames that the chunk completes; each is a view that holds until the next call. */
   receive(chunk: Uint8Array): Generator<Frame> {
     return this.#splitter.push(chunk);
-  }
-
-  end(): void {
-    this.#socket.end();
   }
 }

@@ -18,16 +18,10 @@ export interface ProcessExit {
   readonly signal: string | null;
 }
 
-/** A child that is started again whenever it ends, until it is disposed of. */
-export interface LaunchedProcess extends AsyncDisposable {
-  /** Process id of the living child; null between two lives. */
-  pid(): number | null;
-}
-
 /**
- * Starts a child and resolves when it is ready. The launcher holds the child's standard input open for as long as its own
+ * Starts a child and resolves when it is ready; the child ends when the result is disposed of. The launcher holds the child's standard input open for as long as its own
  * process lives, since the child ends at end-of-file, and starts the child again whenever it ends; `onExit` is called each
  * time that the child ends without having been asked to.
  * @throws {Error} when the first start fails.
  */
-export type Launch = (options: LaunchOptions, onExit: (exit: ProcessExit) => void) => Promise<LaunchedProcess>;
+export type Launch = (options: LaunchOptions, onExit: (exit: ProcessExit) => void) => Promise<AsyncDisposable>;

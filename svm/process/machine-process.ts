@@ -1,12 +1,11 @@
-import { rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, invariant, type Log, type MonotonicMs } from "@sluice/lib";
 import type { ByteReader } from "@sluice/wire/bytes";
 
-import { FrameStream } from "./frame-stream.ts";
-import type { Launch, LaunchedProcess, ProcessExit } from "./launcher.ts";
-import { helloKind, readyLine } from "./messages.ts";
-import { socketDirectory } from "./socket-directory.ts";
+import { FrameStream, helloKind, readyLine } from "./frame-stream.ts";
+import type { Launch, ProcessExit } from "./launcher.ts";
 
 const readyTimeoutMs = 20_000;
 const stopTimeoutMs = 2_000;
@@ -50,7 +49,7 @@ export type KillReason = "hung" | "invalid_answer";
 export class MachineProcess<Request> implements AsyncDisposable {
   readonly #dependencies: MachineProcessDependencies<Request>;
   readonly #directory = socketDirectory();
-  #child: LaunchedProcess | null = null;
+  #child: AsyncDisposable | null = null;
   #listener: { stop(closeActive?: boolean): void } | null = null;
   #stream: FrameStream | null = null;
   #pid = 0;
@@ -208,5 +207,30 @@ export class MachineProcess<Request> implements AsyncDisposable {
     this.#lost(this.#stream);
     this.#listener?.stop(true);
     rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+const directoryPrefix = "sluice-machine-";
+
+/**
+ * Creates a directory for the socket of a machine that only this user may enter. It lies among temporary files, since the
+ * path of a socket is short and that of a data directory need not be. Directories of processes that no longer exist are
+ * removed first.
+ */
+export function socketDirectory(parent: string = tmpdir()): string {
+  for (const name of readdirSync(parent)) {
+    const pid = Number(/^sluice-machine-(\d+)-/.exec(name)?.[1]);
+    if (Number.isInteger(pid) && pid > 0 && !isAlive(pid)) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  return mkdtempSync(join(parent, `${directoryPrefix}${process.pid}-`));
+}
+
+/** A process of another user cannot be signalled, and lives. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
   }
 }

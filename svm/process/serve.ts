@@ -1,6 +1,5 @@
 import { type Frame, FrameWriter } from "@sluice/wire/frames";
-import { FrameStream } from "./frame-stream.ts";
-import { helloKind, readyLine } from "./messages.ts";
+import { FrameStream, helloKind, readyLine } from "./frame-stream.ts";
 
 /**
  * Runs a machine in this process: connects to the Unix socket that the first argument names and calls `handle` with each

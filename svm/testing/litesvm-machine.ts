@@ -3,8 +3,8 @@ import { Account } from "litesvm/dist/internal.js";
 import type { ChainAccount } from "../account.ts";
 import { rentExemptEpoch } from "../account.ts";
 import { executeBundle, simulateBundle } from "../bank/bundle.ts";
+import type { LiteSvmOutcome } from "../bank/core.ts";
 import { type CoreOutcome, type CoreTransaction, type KeyedAccount, keyAt, LiteSvmCore } from "../bank/core.ts";
-import type { LiteSvmOutcome } from "../bank/outcome.ts";
 import type { AccountWrite, LamportsWrite, Svm, SvmOutcome, SvmTransaction } from "../bank/svm.ts";
 
 function chainAccount(account: Account | null): ChainAccount | null {

@@ -1,35 +1,42 @@
 import { backoffDelayMs, type Clock, type Random, sleep } from "@sluice/lib";
-import type { Launch, LaunchedProcess, LaunchOptions, ProcessExit } from "@sluice/svm";
+import type { Launch, LaunchOptions, ProcessExit } from "@sluice/svm";
 
 type Child = Bun.Subprocess<"pipe", "pipe", "inherit">;
 
 /** The pause before a start that follows a failed one. */
 const backoff = { baseMs: 100, maxMs: 5_000 } as const;
 
-interface LauncherDependencies {
+export interface LauncherDependencies {
   readonly clock: Pick<Clock, "after">;
   readonly random: Random;
 }
 
-interface Exits {
-  readonly onExit: (exit: ProcessExit) => void;
+/** Resolves to whether the child printed its ready line before its output ended. */
+async function becomesReady(child: Child, { readReady }: LaunchOptions): Promise<boolean> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of child.stdout) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    if (lines.some((line) => readReady(line) !== null)) return true;
+  }
+  return false;
 }
 
 /** A child of the chain that is started again whenever it ends. Its standard input stays open as long as the chain lives. */
-class RestartedChild implements LaunchedProcess {
+class RestartedChild implements AsyncDisposable {
   readonly #options: LaunchOptions;
-  readonly #dependencies: LauncherDependencies & Exits;
+  readonly #dependencies: LauncherDependencies & { readonly onExit: (exit: ProcessExit) => void };
   #child: Child | null = null;
   #isStopping = false;
   #restart: Promise<void> = Promise.resolve();
 
-  constructor(options: LaunchOptions, dependencies: LauncherDependencies & Exits) {
+  constructor(
+    options: LaunchOptions,
+    dependencies: LauncherDependencies & { readonly onExit: (exit: ProcessExit) => void },
+  ) {
     this.#options = options;
     this.#dependencies = dependencies;
-  }
-
-  pid(): number | null {
-    return this.#child?.pid ?? null;
   }
 
   /** @throws {Error} when the child ends before it is ready, or is not ready in time. */
@@ -39,40 +46,25 @@ class RestartedChild implements LaunchedProcess {
     const child = Bun.spawn([...command], { detached: true, env, stdin: "pipe", stdout: "pipe", stderr: "inherit" });
     this.#child = child;
     const timer = this.#dependencies.clock.after(readyTimeoutMs, () => child.kill("SIGKILL"));
-    const isReady = await this.#readReady(child);
+    const isReady = await becomesReady(child, this.#options);
     timer.cancel();
-    void child.exited.then(() => this.#exited(child, isReady));
     if (!isReady) throw new Error(`the process of the ${name} ended before it was ready`);
+    void child.exited.then(() => this.#exited(child));
   }
 
-  async #readReady(child: Child): Promise<boolean> {
-    const decoder = new TextDecoder();
-    let text = "";
-    for await (const chunk of child.stdout) {
-      text += decoder.decode(chunk, { stream: true });
-      const lines = text.split("\n");
-      text = lines.pop() ?? "";
-      if (lines.some((line) => this.#options.readReady(line) !== null)) return true;
-    }
-    return false;
-  }
-
-  #exited(child: Child, wasReady: boolean): void {
-    if (this.#child === child) this.#child = null;
-    if (this.#isStopping || !wasReady) return;
-    this.#dependencies.onExit({
-      code: child.exitCode,
-      signal: child.signalCode === null ? null : String(child.signalCode),
-    });
+  #exited({ exitCode, signalCode }: Child): void {
+    this.#child = null;
+    if (this.#isStopping) return;
+    this.#dependencies.onExit({ code: exitCode, signal: signalCode === null ? null : String(signalCode) });
     this.#restart = this.#startAgain();
   }
 
   async #startAgain(): Promise<void> {
+    const { clock, random } = this.#dependencies;
     for (let failures = 0; !this.#isStopping; failures += 1) {
       try {
         return await this.start();
       } catch {
-        const { clock, random } = this.#dependencies;
         await sleep(clock, backoffDelayMs(failures, backoff, random));
       }
     }
