@@ -167,10 +167,16 @@ function checkCapabilities(file: SourceFacts): Violation[] {
   return found;
 }
 
+/** The whole numbers between two. */
+const between = (first: number, last: number): number[] =>
+  Array.from({ length: Math.max(0, last - first - 1) }, (_, index) => first + 1 + index);
+
 function checkSizes(file: SourceFacts): Violation[] {
   const { path } = file;
-  const found: Violation[] = file.text.split("\n").flatMap((text, index) => {
-    const isLong = text.length > limits.lineLength && !/https?:\/\/\S{60}/.test(text);
+  const lines = file.text.split("\n");
+  const commented = new Set(file.comments.flatMap(({ first, last }) => [first, last, ...between(first, last)]));
+  const found: Violation[] = lines.flatMap((text, index) => {
+    const isLong = commented.has(index + 1) && text.length > limits.lineLength && !/https?:\/\/\S{60}/.test(text);
     return isLong ? [{ rule: "line-length", path, line: index + 1, found: `${text.length} columns` }] : [];
   });
   if (isTest(path)) return found;

@@ -40,7 +40,8 @@ export interface SourceFacts {
   readonly uses: readonly { readonly name: string; readonly line: number }[];
   /** Names of variables that are declared. */
   readonly variables: readonly { readonly name: string; readonly line: number }[];
-  readonly comments: readonly { readonly text: string; readonly line: number }[];
+  /** The lines that each comment covers. */
+  readonly comments: readonly { readonly first: number; readonly last: number }[];
 }
 
 interface Node {
@@ -75,7 +76,7 @@ export function factsOf({ path, text }: SourceFile): SourceFacts {
     exported: exportedBy(program, text, lineOf),
     uses: reader.uses,
     variables: reader.variables,
-    comments: comments.map(({ value, start }) => ({ text: value, line: lineOf(start) })),
+    comments: comments.map(({ start, end }) => ({ first: lineOf(start), last: lineOf(end - 1) })),
   };
 }
 
