@@ -17,12 +17,11 @@ export function observeProcess(families: Families<typeof processMetrics>, clock:
   const startSeconds = clock.now() / 1000 - process.uptime();
   let expectedAt = clock.monotonic() + lagPeriodMs;
   let lagMs = 0;
-  const timer = setInterval(() => {
+  const timer = clock.every(lagPeriodMs, () => {
     const now = clock.monotonic();
     lagMs = Math.max(lagMs, now - expectedAt);
     expectedAt = now + lagPeriodMs;
-  }, lagPeriodMs);
-  timer.unref();
+  });
   families.memory.readFrom(() => process.memoryUsage.rss());
   families.processor.readFrom(() => {
     const { user, system } = process.cpuUsage();
@@ -34,5 +33,5 @@ export function observeProcess(families: Families<typeof processMetrics>, clock:
     lagMs = 0;
     return Math.max(0, worst) / 1000;
   });
-  return () => clearInterval(timer);
+  return () => timer.cancel();
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "@sluice/lib";
+import type { Clock, Timer } from "@sluice/lib";
 import type { PricedRound, Round } from "../model/round.ts";
 import type { Tick } from "../model/tick.ts";
 import { Aggregator } from "./aggregator.ts";
@@ -25,7 +25,7 @@ export interface RoundEngineDependencies {
 export class RoundEngine implements AsyncDisposable {
   readonly #aggregator: Aggregator;
   readonly #dependencies: RoundEngineDependencies;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #timer: Timer;
   #pending: Input[] = [];
   #isScheduled = false;
   #isClosed = false;
@@ -33,8 +33,7 @@ export class RoundEngine implements AsyncDisposable {
   constructor(options: AggregateOptions, dependencies: RoundEngineDependencies) {
     this.#aggregator = new Aggregator(options);
     this.#dependencies = dependencies;
-    this.#timer = setInterval(() => this.mark(), idleMarkMs);
-    this.#timer.unref();
+    this.#timer = dependencies.clock.every(idleMarkMs, () => this.mark());
   }
 
   accept(tick: Tick): void {
@@ -81,6 +80,6 @@ export class RoundEngine implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.mark();
     this.#isClosed = true;
-    clearInterval(this.#timer);
+    this.#timer.cancel();
   }
 }

@@ -73,12 +73,12 @@ export function startSources(options: SourcesOptions, dependencies: SourcesDepen
   const step = (): void => {
     for (const source of running.values()) source.step();
   };
-  const timer = setInterval(step, stepMs);
+  const timer = dependencies.clock.every(stepMs, step);
   step();
   return {
     health: () => sourceIds.map((id) => running.get(id)?.health() ?? disabledHealth(id)),
     [Symbol.asyncDispose]: async () => {
-      clearInterval(timer);
+      timer.cancel();
       await Promise.all([...running.values()].map((source) => source[Symbol.asyncDispose]()));
     },
   };

@@ -1,3 +1,5 @@
+import type { OracleSymbol } from "@sluice/contract/oracle";
+import { BoundedMap, type Clock } from "@sluice/lib";
 import { type Decimal, decimal, divide, multiply, parseDecimal, zero } from "../model/decimal.ts";
 import type { OracleLedger } from "../model/ports.ts";
 import type { PricedRound } from "../model/round.ts";
@@ -5,7 +7,7 @@ import { type SourceId, sourceIds } from "../model/tick.ts";
 import { type Candle, minuteMs } from "./candle.ts";
 import { sumOf } from "./day-window.ts";
 
-/** One price of a history: the last that was agreed within its step. */
+/** One price of a history: the last one within its step. */
 export interface PricePoint {
   readonly atMs: number;
   readonly price: Decimal;
@@ -26,7 +28,7 @@ export interface Bar {
   readonly volume: Decimal;
 }
 
-/** What the recorder has not written yet, so that a history ends with the present. */
+/** Rows that the recorder has not written yet, so that a history reaches to the present. */
 export interface Unwritten {
   unwritten(symbol: string): readonly Candle[];
   unwrittenRounds(symbol: string): readonly PricedRound[];
@@ -74,7 +76,7 @@ const barsOfCandles =
 
 /** Steps that people read easily, in seconds; the largest is a day. */
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400] as const;
-/** Rounds are kept for a week and a day; below a minute they are what a history is made of. */
+/** Rounds are kept for a week and a day; histories with steps below a minute are computed from them. */
 const roundsMaxMs = 7 * 86_400_000;
 
 /** The shortest step with which `limit` points cover the time; a step below a minute only where rounds reach back so far. */
@@ -88,7 +90,7 @@ export function stepMsFor(spanMs: number, limit: number): number {
   return Math.ceil(spanMs / Math.max(1, limit - 1) / minuteMs) * minuteMs;
 }
 
-/** Histories and candles out of the ledger, put together with what it has not yet. */
+/** Histories and candles of the ledger, combined with the rows that are not written yet. */
 export class History {
   readonly #ledger: Pick<OracleLedger, "query">;
   readonly #unwritten: Unwritten;
@@ -102,7 +104,7 @@ export class History {
   async points(symbol: string, options: { spanMs: number; limit: number; nowMs: number }): Promise<PricePoint[]> {
     const { spanMs, limit, nowMs } = options;
     const stepMs = stepMsFor(spanMs, limit);
-    // Steps begin at round times, so that asking again a moment later gives the same points.
+    // Steps begin at round times, so that a repeated request gives the same points.
     const from = Math.ceil((nowMs - spanMs) / stepMs) * stepMs;
     const isFine = stepMs < minuteMs;
     const parameters = { symbol, from, to: nowMs, step: stepMs, max: limit };
@@ -201,8 +203,8 @@ function barOf(atMs: number, minutes: number, parts: readonly BarPart[]): Bar {
 const minutesOfDay = decimal("1440");
 
 /**
- * An interval's share of the rolling 24-hour volume, taken as the mean over its minutes. Sources tell only the rolling
- * volume, from which what was traded within an interval cannot be had exactly; over whole days the shares add up to it.
+ * An interval's share of the rolling 24-hour volume, taken as the mean over its minutes. Sources report only the rolling
+ * volume, which does not give the exact volume of an interval; over whole days the shares add up to it.
  */
 export function barVolume(volumes: Decimal, count: bigint, minutes: number): Decimal {
   if (count === 0n) return zero;
@@ -235,4 +237,53 @@ function partOf(row: BarRow): BarPart {
     volumes: read(row.volumes),
     count: BigInt(row.n),
   };
+}
+
+export const historyCacheLimits = {
+  /** How long an answer is reused, in milliseconds; at most this much older than the finest update of a tier. */
+  keptMs: 1_000,
+  /** Answers that are kept; the oldest is dropped first. */
+  keptMax: 512,
+} as const;
+
+interface Kept<T> {
+  readonly untilMs: number;
+  readonly answer: Promise<T>;
+}
+
+/** Histories whose recent answers are reused, so that many equal requests cost the ledger one query. */
+export class CachedHistory {
+  readonly #clock: Clock;
+  readonly #history: History;
+  readonly #points = new BoundedMap<string, Kept<readonly PricePoint[]>>({ max: historyCacheLimits.keptMax });
+  readonly #bars = new BoundedMap<string, Kept<readonly Bar[]>>({ max: historyCacheLimits.keptMax });
+
+  constructor(dependencies: { readonly clock: Clock; readonly history: History }) {
+    this.#clock = dependencies.clock;
+    this.#history = dependencies.history;
+  }
+
+  points(symbol: OracleSymbol, spanMs: number, limit: number): Promise<readonly PricePoint[]> {
+    return this.#shared(this.#points, `${symbol} ${spanMs} ${limit}`, () =>
+      this.#history.points(symbol, { spanMs, limit, nowMs: this.#clock.now() }),
+    );
+  }
+
+  bars(symbol: OracleSymbol, minutes: number, limit: number): Promise<readonly Bar[]> {
+    return this.#shared(this.#bars, `${symbol} ${minutes} ${limit}`, () =>
+      this.#history.bars(symbol, { minutes, limit, nowMs: this.#clock.now() }),
+    );
+  }
+
+  #shared<T>(kept: BoundedMap<string, Kept<T>>, name: string, load: () => Promise<T>): Promise<T> {
+    const nowMs = this.#clock.monotonic();
+    const known = kept.get(name);
+    if (known !== undefined && known.untilMs > nowMs) return known.answer;
+    const answer = load();
+    const entry = { untilMs: nowMs + historyCacheLimits.keptMs, answer };
+    kept.set(name, entry);
+    // A failure is not reused.
+    answer.catch(() => kept.get(name) === entry && kept.delete(name));
+    return answer;
+  }
 }

@@ -1,22 +1,22 @@
+import { type Clock, SingleFlight, type Timer, within } from "@sluice/lib";
 import { type Decimal, formatDecimal } from "../model/decimal.ts";
 import type { OracleLedger } from "../model/ports.ts";
 import type { PricedRound } from "../model/round.ts";
 import type { Tick } from "../model/tick.ts";
 import { addRound, type Candle, candleRow, clockBackMs, minuteOf, newCandle } from "./candle.ts";
-import { RowQueue } from "./row-queue.ts";
 
 export const recorderLimits = {
-  /** How long ticks and rounds gather, in milliseconds: each batch costs the engine 15 ms whatever its size. */
+  /** How often rows are written, in milliseconds: each batch costs the ledger's engine 15 ms whatever its size. */
   writeMs: 5_000,
   tickEveryMs: 10_000,
   roundEveryMs: 1_000,
-  /** A price that stands still is written this often all the same. */
+  /** An unchanged price is written at this interval. */
   roundAtLeastEveryMs: 60_000,
-  /** How long closing waits for the ledger. */
+  /** How long disposal waits for the ledger. */
   closeMsMax: 5_000,
 } as const;
 
-/** Beyond this the ledger's columns have no room: twenty digits before the point. */
+/** The bound of the ledger's columns: twenty digits before the point. */
 const storedMax = 10n ** 38n;
 const isStorable = (value: Decimal | null): boolean => value === null || (value < storedMax && value > -storedMax);
 const textOf = (value: Decimal | null): string | null => (value === null ? null : formatDecimal(value));
@@ -27,36 +27,37 @@ interface Recorded {
   readonly confidence: Decimal;
 }
 
-/** Takes ticks and rounds off the way, thins them out, makes candles of a minute, and writes all three in batches. */
+export interface RecorderDependencies {
+  readonly clock: Clock;
+  readonly ledger: Pick<OracleLedger, "insert">;
+  /** Rows of a table that were not stored. */
+  readonly dropped: (table: string, rows: number) => void;
+}
+
+/** Thins ticks and rounds out, builds candles of a minute, and writes all three to the ledger in batches. */
 export class Recorder implements AsyncDisposable {
   readonly #dropped: (table: string, rows: number) => void;
   readonly #ticks: RowQueue<Tick>;
   readonly #rounds: RowQueue<PricedRound>;
   readonly #candles: RowQueue<Candle>;
   readonly #open = new Map<string, Candle>();
-  /** The newest round of a second that may still bring a newer one. */
+  /** The newest round of the present second. */
   readonly #held = new Map<string, PricedRound>();
   readonly #recorded = new Map<string, Recorded>();
   readonly #tickAt = new Map<string, number>();
-  readonly #timer: ReturnType<typeof setInterval> | null;
-  #writing: Promise<void> | null = null;
+  readonly #clock: Clock;
+  readonly #timer: Timer;
+  readonly #writing = new SingleFlight(() => this.#writeAll());
 
-  constructor(
-    options: { readonly writeMs?: number | null },
-    dependencies: {
-      readonly ledger: Pick<OracleLedger, "insert">;
-      readonly dropped: (table: string, rows: number) => void;
-    },
-  ) {
-    const { ledger, dropped } = dependencies;
+  constructor(dependencies: RecorderDependencies) {
+    const { clock, ledger, dropped } = dependencies;
+    this.#clock = clock;
     this.#dropped = dropped;
     const shared = { insert: (table: string, rows: readonly object[]) => ledger.insert(table, rows), dropped };
     this.#ticks = new RowQueue("oracle_ticks", tickRow, shared);
     this.#rounds = new RowQueue("oracle_rounds", roundRow, shared);
     this.#candles = new RowQueue("oracle_candles", candleRow, shared);
-    const writeMs = options.writeMs === undefined ? recorderLimits.writeMs : options.writeMs;
-    this.#timer = writeMs === null ? null : setInterval(() => void this.write(), writeMs);
-    this.#timer?.unref();
+    this.#timer = clock.every(recorderLimits.writeMs, () => void this.write());
   }
 
   tick(tick: Tick): void {
@@ -100,15 +101,12 @@ export class Recorder implements AsyncDisposable {
     return held === undefined ? waiting : [...waiting, held];
   }
 
-  /** Writes what has gathered; joins a writing that is under way. Never rejects. */
+  /** Writes the waiting rows; joins a run under way. Never rejects. */
   write(): Promise<void> {
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = null;
-    });
-    return this.#writing;
+    return this.#writing.run();
   }
 
-  /** Candles that were not written before an earlier server ended, made again from its rounds. */
+  /** Candles that an earlier process did not write, computed again from its rounds. */
   recover(candles: readonly Candle[]): void {
     for (const candle of candles) this.#candles.push(candle);
   }
@@ -127,20 +125,15 @@ export class Recorder implements AsyncDisposable {
     this.#rounds.push(round);
   }
 
-  /** Writes the open minute too, as the part of it that was seen; the ledger's reader puts it together with the rest. */
+  /** Also writes the open minute, as far as it was seen; the ledger's reader combines it with the rest. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#writing;
+    this.#timer.cancel();
+    await this.#writing.running;
     for (const held of this.#held.values()) this.#keep(held);
     for (const open of this.#open.values()) this.#candles.push(open);
     this.#held.clear();
     this.#open.clear();
-    let timer: ReturnType<typeof setTimeout> | null = null;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, recorderLimits.closeMsMax);
-    });
-    await Promise.race([this.write(), late]);
-    if (timer !== null) clearTimeout(timer);
+    await within(this.#clock, recorderLimits.closeMsMax, this.write());
   }
 }
 
@@ -174,4 +167,75 @@ function roundRow(round: PricedRound): Readonly<Record<string, unknown>> {
     low_24h: textOf(round.low24h),
     sources: round.sources.map(({ source }) => source),
   };
+}
+
+/** Bounds of the rows that wait for the ledger. */
+export const rowLimits = {
+  /** Rows that wait in one queue. A full queue drops the oldest: the newest are queried most. */
+  waitingMax: 50_000,
+  /** Rows of one INSERT. */
+  batchMax: 10_000,
+  /** Attempts for one batch, each as long as the ledger itself tries; a batch that it refuses must not block the rest. */
+  attemptsMax: 3,
+} as const;
+
+export interface RowQueueDependencies {
+  readonly insert: (table: string, rows: readonly object[]) => Promise<void>;
+  readonly dropped: (table: string, rows: number) => void;
+}
+
+/**
+ * Rows that wait for one table of the ledger, written in their order of arrival. A batch whose outcome is unknown may be
+ * written twice; readers of these tables combine equal rows.
+ */
+export class RowQueue<Row> {
+  readonly #table: string;
+  readonly #toRow: (item: Row) => object;
+  readonly #dependencies: RowQueueDependencies;
+  #waiting: Row[] = [];
+  #attempts = 0;
+
+  constructor(table: string, toRow: (item: Row) => object, dependencies: RowQueueDependencies) {
+    this.#table = table;
+    this.#toRow = toRow;
+    this.#dependencies = dependencies;
+  }
+
+  /** Items that are not known to be written, oldest first. */
+  get waiting(): readonly Row[] {
+    return this.#waiting;
+  }
+
+  push(item: Row): void {
+    this.#waiting.push(item);
+    // Cut in larger pieces, so that a full queue does not move its whole length for each row.
+    const excess = this.#waiting.length - rowLimits.waitingMax;
+    if (excess > rowLimits.batchMax) this.#drop(excess);
+  }
+
+  /** Writes the waiting rows; rows that the ledger does not take stay. Never rejects. Callers run it one at a time. */
+  async write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, rowLimits.batchMax);
+      const first = batch[0];
+      try {
+        await this.#dependencies.insert(this.#table, batch.map(this.#toRow));
+        this.#attempts = 0;
+      } catch {
+        this.#attempts += 1;
+        if (this.#attempts < rowLimits.attemptsMax) return;
+        this.#attempts = 0;
+        if (this.#waiting[0] === first) this.#drop(batch.length);
+        return;
+      }
+      // A full queue may have dropped the written rows from its front meanwhile.
+      const at = first === undefined ? -1 : this.#waiting.indexOf(first);
+      if (at === 0) this.#waiting = this.#waiting.slice(batch.length);
+    }
+  }
+
+  #drop(rows: number): void {
+    this.#waiting = this.#waiting.slice(rows);
+    this.#dependencies.dropped(this.#table, rows);
+  }
 }

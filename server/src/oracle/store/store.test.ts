@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { systemClock } from "@sluice/lib";
+import { ManualClock, systemClock } from "@sluice/lib";
 import { type Ledger, openLedger } from "../../ledger/index.ts";
 import { ledgerDirectory, recordingLog } from "../../ledger/testing/ledger-directory.ts";
 import { decimal, formatDecimal } from "../model/decimal.ts";
@@ -7,8 +7,7 @@ import { priced, tick } from "../testing/rounds.ts";
 import { newCandle } from "./candle.ts";
 import { DayWindow } from "./day-window.ts";
 import { barVolume, History, stepMsFor } from "./history.ts";
-import { Recorder } from "./recorder.ts";
-import { rowLimits } from "./row-queue.ts";
+import { Recorder, rowLimits } from "./recorder.ts";
 import { readWarmStart } from "./warm-start.ts";
 
 const minute = 60_000;
@@ -33,12 +32,12 @@ describe("the ledger of prices", () => {
 
   test("prices of any size come back to the last digit", async () => {
     const prices = ["0.000000123456789012", "123456789012.123456789", "0.000000000000000001", "99999999999999999999.9"];
-    const recorder = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    const recorder = new Recorder({ clock: new ManualClock(), ledger, ...nothing });
     for (const [index, price] of prices.entries()) {
       recorder.round(priced({ symbol: "ADA", atMs: now - hour + index * minute, price }));
     }
     await recorder[Symbol.asyncDispose]();
-    const reader = new History({ ledger, unwritten: new Recorder({ writeMs: null }, { ledger, ...nothing }) });
+    const reader = new History({ ledger, unwritten: new Recorder({ clock: new ManualClock(), ledger, ...nothing }) });
     const fine = await reader.points("ADA", { spanMs: 2 * hour, limit: 1_000, nowMs: now });
     expect(fine.map(({ price }) => formatDecimal(price))).toEqual(prices);
     const bars = await reader.bars("ADA", { minutes: 1, limit: 100, nowMs: now });
@@ -46,7 +45,7 @@ describe("the ledger of prices", () => {
   });
 
   test("a history covers its whole time with at most as many points as asked for, and goes on in what is not written yet", async () => {
-    const recorder = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    const recorder = new Recorder({ clock: new ManualClock(), ledger, ...nothing });
     const begin = now - 24 * hour;
     for (let at = begin; at < now; at += 30_000) {
       recorder.round(priced({ symbol: "ETH", atMs: at, price: String(1_000 + (at - begin) / minute) }));
@@ -74,11 +73,11 @@ describe("the ledger of prices", () => {
   });
 
   test("a minute that two servers saw in parts is one candle: first open, last close, widest range", async () => {
-    const first = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    const first = new Recorder({ clock: new ManualClock(), ledger, ...nothing });
     first.round(priced({ symbol: "DOT", atMs: now - hour, price: "5" }));
     first.round(priced({ symbol: "DOT", atMs: now - hour + 10_000, price: "9" }));
     await first[Symbol.asyncDispose]();
-    const second = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    const second = new Recorder({ clock: new ManualClock(), ledger, ...nothing });
     second.round(priced({ symbol: "DOT", atMs: now - hour + 20_000, price: "3" }));
     second.round(priced({ symbol: "DOT", atMs: now - hour + 30_000, price: "4" }));
     const inMemory = await new History({ ledger, unwritten: second }).bars("DOT", {
@@ -102,7 +101,7 @@ describe("the ledger of prices", () => {
   });
 
   test("what a killed server had not written as candles is made again from its rounds, once", async () => {
-    const killed = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    const killed = new Recorder({ clock: new ManualClock(), ledger, ...nothing });
     killed.round(priced({ symbol: "UNI", atMs: now - 10 * minute, price: "6" }));
     killed.round(priced({ symbol: "UNI", atMs: now - 9 * minute, price: "7" }));
     await killed.write();
@@ -116,7 +115,7 @@ describe("the ledger of prices", () => {
       ["7", "8", now - 9 * minute],
     ]);
     expect(before.last.find(({ symbol }) => symbol === "UNI")).toMatchObject({ price: decimal("8") });
-    const next = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    const next = new Recorder({ clock: new ManualClock(), ledger, ...nothing });
     next.recover(before.recovered);
     await next[Symbol.asyncDispose]();
     const after = await readWarmStart(ledger, now);
@@ -125,7 +124,7 @@ describe("the ledger of prices", () => {
   });
 
   test("of one source and symbol one tick is kept in ten seconds", async () => {
-    const recorder = new Recorder({ writeMs: null }, { ledger, ...nothing });
+    const recorder = new Recorder({ clock: new ManualClock(), ledger, ...nothing });
     for (let at = now - hour; at < now - hour + 30_000; at += 100) {
       recorder.tick(tick("gate", "CRO", at, decimal("0.1")));
       recorder.tick(tick("okx", "CRO", at, decimal("0.2")));
@@ -146,7 +145,11 @@ describe("what waits for the ledger", () => {
     const ledger = { insert: () => Promise.reject(new Error("down")) };
     return {
       dropped,
-      recorder: new Recorder({ writeMs: null }, { ledger, dropped: (table, rows) => dropped.push([table, rows]) }),
+      recorder: new Recorder({
+        clock: new ManualClock(),
+        ledger,
+        dropped: (table, rows) => dropped.push([table, rows]),
+      }),
     };
   };
 
@@ -200,7 +203,7 @@ describe("what waits for the ledger", () => {
 
 describe("a clock", () => {
   const recorder = () =>
-    new Recorder({ writeMs: null }, { ledger: { insert: async () => undefined }, dropped: () => undefined });
+    new Recorder({ clock: new ManualClock(), ledger: { insert: async () => undefined }, dropped: () => undefined });
 
   test("that slips by less than two minutes leaves the open candle open: what comes late belongs to it", () => {
     const kept = recorder();

@@ -28,7 +28,7 @@ export interface StreamClient {
 /** What a session asks of the stream that it belongs to. */
 export interface StreamServices {
   readonly authMs: number;
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic" | "after">;
   /** Whether more clients than the bound wait without having said who they are. */
   isCrowded(): boolean;
   admit(apiKey: string, caller: Caller): Promise<{ readonly accountId: string; readonly tier: string } | StreamRefusal>;

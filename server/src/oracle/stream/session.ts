@@ -1,4 +1,5 @@
 import { type OracleErrorCode, type OracleSymbol, oracleBounds, oracleErrorTable } from "@sluice/contract/oracle";
+import type { Timer } from "@sluice/lib";
 import { ClientSession, closeCodes, InboundBounds } from "../../net/index.ts";
 import { jsonText } from "../model/json.ts";
 import type { Quotation } from "../model/quotation.ts";
@@ -24,7 +25,7 @@ export class StreamSession extends ClientSession implements StreamClient {
   readonly #symbols = new Set<OracleSymbol>();
   /** Prices that came while the client was not reading, at most one a symbol. */
   readonly #waiting = new Map<string, string>();
-  #deadline: ReturnType<typeof setTimeout> | null = null;
+  #deadline: Timer | null = null;
 
   constructor(
     options: { readonly requestId: string; readonly caller: Parameters<StreamServices["admit"]>[1] },
@@ -49,8 +50,8 @@ export class StreamSession extends ClientSession implements StreamClient {
       this.#refuse(closeCodes.unavailable, "SERVICE_UNAVAILABLE");
       return;
     }
-    this.#deadline = setTimeout(() => this.#refuse(closeCodes.badKey, "MISSING_API_KEY"), this.#services.authMs);
-    this.#deadline.unref();
+    const { clock, authMs } = this.#services;
+    this.#deadline = clock.after(authMs, () => this.#refuse(closeCodes.badKey, "MISSING_API_KEY"));
   }
 
   protected override onMessage(data: string | Uint8Array): void {
@@ -101,12 +102,12 @@ export class StreamSession extends ClientSession implements StreamClient {
   }
 
   protected override onEnding(): void {
-    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    this.#deadline?.cancel();
     this.#waiting.clear();
   }
 
   protected override onClosed(code: number): void {
-    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    this.#deadline?.cancel();
     this.#services.closed(this, code);
     this.#waiting.clear();
     this.#symbols.clear();
@@ -141,7 +142,7 @@ export class StreamSession extends ClientSession implements StreamClient {
       this.#refuse(admission.closeCode, admission.code);
       return;
     }
-    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    this.#deadline?.cancel();
     this.#member = { accountId: admission.accountId, apiKey };
     this.send(jsonText({ type: "auth_success", tier: admission.tier }));
   }

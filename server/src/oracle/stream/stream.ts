@@ -98,7 +98,7 @@ export class OracleStream implements SocketMount {
     else if (waitMs <= 0) this.#send(quotation, pace);
     else {
       pace.next = quotation;
-      setTimeout(() => this.#sendNext(pace), waitMs).unref();
+      this.#dependencies.clock.after(waitMs, () => this.#sendNext(pace));
     }
   }
 

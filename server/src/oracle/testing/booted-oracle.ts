@@ -64,7 +64,6 @@ export async function bootOracle(options: BootOptions = {}) {
     {
       sunsetMs: options.sunsetMs ?? null,
       successorUrl: options.successorUrl ?? null,
-      writeMs: null,
       ...(options.authMs === undefined ? {} : { authMs: options.authMs }),
     },
     {

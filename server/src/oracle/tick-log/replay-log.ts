@@ -3,16 +3,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { Aggregator } from "../aggregate/aggregator.ts";
-import { serialiseRound } from "../aggregate/inputs.ts";
+import { type Input, serialiseRound } from "../aggregate/inputs.ts";
 import type { AggregateOptions } from "../aggregate/options.ts";
+import { type Decimal, parseDecimal } from "../model/decimal.ts";
 import type { Round } from "../model/round.ts";
-import { type LogLine, readLogLine } from "./read-line.ts";
+import { type QuoteCurrency, type SourceId, sourceIds, type Tick } from "../model/tick.ts";
 import { tickLogPattern } from "./tick-log.ts";
 
-/** No block is made larger than what waits for a flush, packed. */
+/** A compressed block is at most as large as the text that waits for a flush. */
 const blockBytesMax = 16 * 1_024 * 1_024;
 
-/** The lines of one file. A block that was cut ends it; one that cannot be unpacked, or a line that is none, is told as null. */
+/** The lines of one file. A block that was cut off ends it; a damaged block and an unreadable line are yielded as null. */
 export function* linesOfFile(path: string): Generator<LogLine | null> {
   const bytes = readFileSync(path);
   let at = 0;
@@ -44,18 +45,18 @@ export function tickLogFiles(directory: string): string[] {
 export interface ReplayReport {
   readonly inputs: number;
   readonly rounds: number;
-  /** Digests of the running server that the replay's rounds come to as well, and those that they do not. */
+  /** Digests of the server that are equal to those of the replay, and those that differ. */
   readonly proved: number;
   readonly differing: number;
-  /** Digests before which something is missing: the beginning of a log whose oldest files are gone, or a damaged block. */
+  /** Digests whose inputs are incomplete, because the oldest files are gone or a block is damaged. */
   readonly unprovable: number;
   /** Lines and blocks that could not be read. */
   readonly damaged: number;
 }
 
 /**
- * Makes the rounds of a log again, hands each to `onRound`, and holds them against the digests that the server wrote. Each
- * start of a process begins anew, as it did then.
+ * Computes the rounds of a log again, passes each to `onRound`, and compares them with the digests that the server wrote.
+ * Each start of a process begins with an empty state, as it did then.
  */
 export function replayLog(
   files: Iterable<string>,
@@ -93,3 +94,63 @@ export function replayLog(
   }
   return report;
 }
+
+/** A line of a tick log. */
+export type LogLine =
+  | { readonly kind: "input"; readonly input: Input }
+  /** A process started here; later lines do not depend on earlier ones. */
+  | { readonly kind: "start"; readonly atMs: number }
+  /** The digest of the rounds since the previous digest. */
+  | { readonly kind: "digest"; readonly rounds: number; readonly sha256: string };
+
+type Members = Readonly<Record<string, unknown>>;
+
+const quoteCurrencies: readonly QuoteCurrency[] = ["USD", "USDT", "USDC"];
+
+/** Reads one line; null when it is not one. */
+export function readLogLine(text: string): LogLine | null {
+  const members = membersOf(text);
+  if (members === null) return null;
+  const { kind, atMs, rounds, sha256 } = members;
+  if (kind === "time" && isTime(atMs)) return { kind: "input", input: { kind, atMs } };
+  if (kind === "start" && isTime(atMs)) return { kind, atMs };
+  if (kind === "digest" && typeof rounds === "number" && typeof sha256 === "string") return { kind, rounds, sha256 };
+  if (kind !== "tick") return null;
+  const tick = tickOf(members);
+  return tick === null ? null : { kind: "input", input: { kind, tick } };
+}
+
+function membersOf(text: string): Members | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : null;
+  } catch {
+    return null;
+  }
+}
+
+const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
+
+function tickOf(members: Members): Tick | null {
+  const source = sourceIds.find((id) => id === members["source"]);
+  const quote = quoteCurrencies.find((each) => each === members["quote"]);
+  const { base, asOfMs, receivedAtMs } = members;
+  const price = decimalOf(members["price"]);
+  if (source === undefined || quote === undefined || typeof base !== "string" || price === null) return null;
+  if (!isTime(asOfMs) || !isTime(receivedAtMs)) return null;
+  return { ...partsOf(members), source: source satisfies SourceId, base, quote, price, asOfMs, receivedAtMs };
+}
+
+function partsOf(members: Members) {
+  return {
+    bid: decimalOf(members["bid"]),
+    ask: decimalOf(members["ask"]),
+    open24h: decimalOf(members["open24h"]),
+    high24h: decimalOf(members["high24h"]),
+    low24h: decimalOf(members["low24h"]),
+    baseVolume24h: decimalOf(members["baseVolume24h"]),
+    quoteVolume24h: decimalOf(members["quoteVolume24h"]),
+  };
+}
+
+const decimalOf = (value: unknown): Decimal | null => (typeof value === "string" ? parseDecimal(value) : null);

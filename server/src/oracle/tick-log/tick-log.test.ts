@@ -6,8 +6,7 @@ import { ManualClock, seededRandom } from "@sluice/lib";
 import { serialiseInput, serialiseRound } from "../aggregate/inputs.ts";
 import { RoundEngine } from "../aggregate/round-engine.ts";
 import { startMs, tickOf, ticksOf } from "../aggregate/testing/ticks.ts";
-import { readLogLine } from "./read-line.ts";
-import { replayLog, tickLogFiles } from "./replay-log.ts";
+import { readLogLine, replayLog, tickLogFiles } from "./replay-log.ts";
 import { TickLog } from "./tick-log.ts";
 
 const options = { symbols: ["BTC", "ETH"] };
@@ -32,9 +31,10 @@ async function record(
   const random = seededRandom(seed);
   const clock = new ManualClock(startMs + seed * 10_000_000);
   await using log = new TickLog(
-    { directory: path, bytesMax: bytes.all, fileBytesMax: bytes.file, flushMs: null },
+    { directory: path, bytesMax: bytes.all, fileBytesMax: bytes.file },
     {
-      now: () => clock.now(),
+      // A clock of its own, whose timers the test does not fire.
+      clock: new ManualClock(clock.now()),
       failed: (fault) => {
         throw fault;
       },
@@ -123,10 +123,7 @@ test("a round that the server made otherwise is found", async () => {
   const path = directory();
   const clock = new ManualClock(startMs);
   {
-    await using log = new TickLog(
-      { directory: path, bytesMax: 1e9, flushMs: null },
-      { now: () => clock.now(), failed: () => {} },
-    );
+    await using log = new TickLog({ directory: path, bytesMax: 1e9 }, { clock, failed: () => {} });
     const tick = tickOf("okx", "100");
     log.mark(
       [
@@ -169,8 +166,8 @@ test("a log that cannot be written ends, and is told once", async () => {
   writeFileSync(blocked, "");
   const faults: unknown[] = [];
   const log = new TickLog(
-    { directory: join(blocked, "inside"), bytesMax: 1e9, flushMs: null },
-    { now: () => startMs, failed: (fault) => void faults.push(fault) },
+    { directory: join(blocked, "inside"), bytesMax: 1e9 },
+    { clock: new ManualClock(startMs), failed: (fault) => void faults.push(fault) },
   );
   for (let mark = 0; mark < 3; mark += 1) {
     log.mark([{ kind: "time", atMs: startMs + mark }], []);

@@ -2,44 +2,43 @@ import { createHash, type Hash } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
+import type { Clock, Timer } from "@sluice/lib";
 import type { Input } from "../aggregate/inputs.ts";
 import { serialiseInput, serialiseRound } from "../aggregate/inputs.ts";
 import type { Round } from "../model/round.ts";
 
 export interface TickLogOptions {
   readonly directory: string;
-  /** All files together; the oldest go first. */
+  /** Of all files together; the oldest are removed first. */
   readonly bytesMax: number;
-  /** A file is ended when it has grown to this. */
+  /** A file of this size is closed and followed by a new one. */
   readonly fileBytesMax?: number;
-  /** How often what came is written; null leaves it to `flush`. */
-  readonly flushMs?: number | null;
 }
 
 export interface TickLogDependencies {
-  /** Unix milliseconds, for the names of files. */
-  readonly now: () => number;
-  /** A file could not be written: the log ends, prices go on. */
-  readonly failed: (fault: unknown) => void;
+  readonly clock: Pick<Clock, "now" | "every">;
+  /** A file could not be written: the log ends, prices continue. */
+  readonly failed: (error: unknown) => void;
 }
 
 const fileBytesDefault = 8 * 1_024 * 1_024;
-const flushMsDefault = 2_000;
-/** Characters that wait for their flush; when as many have come it is made at once. */
+/** How often lines are written. */
+const flushMs = 2_000;
+/** Characters that wait for their flush; the flush runs at once when this many wait. */
 const waitingMax = 4 * 1_024 * 1_024;
 export const tickLogPattern = /^ticks-(\d{13})-(\d{6})\.log$/;
 
 /**
- * Everything that rounds are made of, in its order, and a digest of the rounds with each flush: a replay of the files gives
- * the same rounds and can prove it. Lines of JSON in blocks, each its length (4 bytes, little-endian) and a zstd frame; a
- * block that was cut by a crash is left out by the reader. The first line of a process's first file says so, since only from
- * there on nothing is missing.
+ * All inputs of rounds in their order, and a digest of the rounds with each flush: a replay of the files gives the same
+ * rounds and proves it by the digests. Lines of JSON in blocks, each its length (4 bytes, little-endian) and a zstd frame;
+ * the reader omits a block that a crash cut off. The first line of a process's first file marks the start, because the log
+ * is complete only from there.
  */
 export class TickLog implements AsyncDisposable {
   readonly #options: Required<TickLogOptions>;
-  readonly #deps: TickLogDependencies;
+  readonly #dependencies: TickLogDependencies;
   readonly #startedAtMs: number;
-  readonly #timer: ReturnType<typeof setInterval> | null;
+  readonly #timer: Timer;
   #lines: string[] = [];
   #waiting = 0;
   #digest: Hash = createHash("sha256");
@@ -50,16 +49,14 @@ export class TickLog implements AsyncDisposable {
   #isOver = false;
 
   constructor(options: TickLogOptions, dependencies: TickLogDependencies) {
-    this.#options = { fileBytesMax: fileBytesDefault, flushMs: flushMsDefault, ...options };
-    this.#deps = dependencies;
-    this.#startedAtMs = dependencies.now();
-    const { flushMs } = this.#options;
-    this.#timer = flushMs === null ? null : setInterval(() => this.flush(), flushMs);
-    this.#timer?.unref();
+    this.#options = { fileBytesMax: fileBytesDefault, ...options };
+    this.#dependencies = dependencies;
+    this.#startedAtMs = dependencies.clock.now();
+    this.#timer = dependencies.clock.every(flushMs, () => this.flush());
     this.#add(JSON.stringify({ kind: "start", atMs: this.#startedAtMs }));
   }
 
-  /** One mark: what was taken in since the one before, and the rounds that it made. */
+  /** One mark: the inputs since the previous one, and the rounds that it computed. */
   mark(inputs: readonly Input[], rounds: readonly Round[]): void {
     if (this.#isOver) return;
     for (const input of inputs) this.#add(serialiseInput(input));
@@ -70,7 +67,7 @@ export class TickLog implements AsyncDisposable {
     if (this.#waiting >= waitingMax) this.flush();
   }
 
-  /** Writes what came, with the digest of its rounds. */
+  /** Writes the waiting lines, with the digest of their rounds. */
   flush(): void {
     if (this.#isOver || this.#lines.length === 0) return;
     this.#add(JSON.stringify({ kind: "digest", rounds: this.#rounds, sha256: this.#digest.digest("hex") }));
@@ -84,10 +81,10 @@ export class TickLog implements AsyncDisposable {
     block.set(frame, 4);
     try {
       this.#write(block);
-    } catch (fault) {
-      // A full disk costs the log, never a price.
+    } catch (error) {
+      // A full disk ends the log and never a price.
       this.#isOver = true;
-      this.#deps.failed(fault);
+      this.#dependencies.failed(error);
     }
   }
 
@@ -135,7 +132,7 @@ export class TickLog implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer.cancel();
     this.flush();
     this.#isOver = true;
     this.#end();

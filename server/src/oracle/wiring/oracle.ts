@@ -18,8 +18,7 @@ import type { Round } from "../model/round.ts";
 import type { Tick } from "../model/tick.ts";
 import { sourceCadenceMs } from "../sources/index.ts";
 import { DayWindow } from "../store/day-window.ts";
-import { History } from "../store/history.ts";
-import { Past } from "../store/past.ts";
+import { CachedHistory, History } from "../store/history.ts";
 import { PriceStore } from "../store/price-store.ts";
 import { type PriceSummary, summarisePrices } from "../store/price-summary.ts";
 import { Recorder } from "../store/recorder.ts";
@@ -33,8 +32,6 @@ export interface OracleOptions {
   readonly successorUrl: string | null;
   /** Where everything that rounds are made of is kept, and in how many bytes; null keeps nothing. */
   readonly tickLog?: { readonly directory: string; readonly bytesMax: number } | null;
-  /** How often what was recorded is written; null leaves it to disposal. */
-  readonly writeMs?: number | null;
   /** How long a client of the stream may take to say who it is. */
   readonly authMs?: number;
 }
@@ -97,10 +94,7 @@ class RunningOracle implements Oracle {
     this.#dependencies = dependencies;
     this.#startedAtMs = clock.monotonic();
     this.#book = new PriceStore({ clock });
-    this.#recorder = new Recorder(
-      { ...(options.writeMs === undefined ? {} : { writeMs: options.writeMs }) },
-      { ledger, dropped: (table, rows) => events.rowsDropped(table, rows) },
-    );
+    this.#recorder = new Recorder({ clock, ledger, dropped: (table, rows) => events.rowsDropped(table, rows) });
     this.#tickLog = openTickLog(options, dependencies);
     const stats = new RequestStats({ clock });
     const services = this.#services(stats);
@@ -175,7 +169,7 @@ class RunningOracle implements Oracle {
     const history = new History({ ledger, unwritten: this.#recorder });
     return {
       book: this.#book,
-      history: new Past({ clock, history }),
+      history: new CachedHistory({ clock, history }),
       sources: () => this.sources(),
       info: (id) => oracleSources[id],
       feeds: () => {
@@ -203,6 +197,6 @@ class RunningOracle implements Oracle {
 
 function openTickLog({ tickLog }: OracleOptions, { clock, events }: OracleDependencies): TickLog | null {
   if (tickLog === undefined || tickLog === null) return null;
-  const failed = (fault: unknown): void => events.internalError("oracle tick log", fault);
-  return new TickLog(tickLog, { now: () => clock.now(), failed });
+  const failed = (error: unknown): void => events.internalError("oracle tick log", error);
+  return new TickLog(tickLog, { clock, failed });
 }
