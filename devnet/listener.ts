@@ -8,7 +8,7 @@ export interface Listening {
 }
 
 /** A port that answers, or that resets every connection at once and keeps its number meanwhile. */
-export class Door {
+export class ResettableListener {
   readonly port: number;
   readonly #hostname: string;
   readonly #answer: (port: number) => Listening;

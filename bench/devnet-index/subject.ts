@@ -55,7 +55,7 @@ function viewOf(chain: Chain, accounts: AccountStore, history: History, slot: bi
     genesis: chain.genesis,
     blockhashes: chain.blockhashes,
     epochs: chain.epochs,
-    left: null,
+    abandonedFork: null,
     statuses: chain.statuses,
     cluster: chain.cluster,
     openSlot: slot + 1n,
@@ -73,9 +73,9 @@ function viewOf(chain: Chain, accounts: AccountStore, history: History, slot: bi
 }
 
 function dispatchOf(view: ChainView): Dispatch {
-  const doors = { rpc: "", pubsub: "" };
+  const endpoints = { rpc: "", pubsub: "" };
   const performance = new PerformanceSamples(view.at("finalized"));
-  const node = { chain: view, performance, faucet: { next: () => 0 }, doors, now: () => 1_800_000_000_000 };
+  const node = { chain: view, performance, faucet: { next: () => 0 }, endpoints, now: () => 1_800_000_000_000 };
   const methods = rpcMethods();
   return dispatcher(
     (name) => methods.get(name),

@@ -1,6 +1,6 @@
 import type { Svm } from "@sluice/svm/bank";
 import type { Server, ServerWebSocket } from "bun";
-import { Door } from "../listener.ts";
+import { ResettableListener } from "../listener.ts";
 import { Chain, PerformanceSamples } from "./bank/index.ts";
 import {
   adminMethods,
@@ -71,9 +71,9 @@ function watch(chain: Chain, publish: (event: ChainEvent) => void, performance: 
     },
     confirmed: reached("confirmed"),
     finalized: reached("finalized"),
-    abandoned(parent, slots, takenBack) {
+    abandoned(parent, slots, reverted) {
       performance.abandoned(parent);
-      publish({ kind: "abandoned", slots, takenBack });
+      publish({ kind: "abandoned", slots, reverted });
     },
   });
 }
@@ -174,13 +174,13 @@ export interface NodeDependencies {
  * Starts a chain at its genesis and opens its doors. Ports may be 0: the URLs tell which were taken. Throws GenesisFaults
  * when what it is to begin with is wrong.
  */
-export async function startNode(options: NodeOptions, deps: NodeDependencies): Promise<ChainNode> {
-  const { svm } = deps;
+export async function startNode(options: NodeOptions, dependencies: NodeDependencies): Promise<ChainNode> {
+  const { svm } = dependencies;
   const description = await loadGenesis(options, fetch);
   const genesis = await createGenesis(options, svm, description);
   const edge = new EdgeFaults();
   const sockets = new SocketFaults();
-  const clock = new SlotClock(options, { now: deps.now, isStopped: () => edge.frozen.isShut });
+  const clock = new SlotClock(options, { now: dependencies.now, isStopped: () => edge.frozen.isShut });
   const chain = await Chain.start(options, genesis, { svm, now: clock.now });
   const performance = new PerformanceSamples(chain.at("processed"));
   const addresses = { rpc: "", pubsub: "" };
@@ -192,23 +192,24 @@ export async function startNode(options: NodeOptions, deps: NodeDependencies): P
     },
   };
   const view = new LaggingView(chain, (event) => hub.publish(event));
-  const node: RpcNode = { chain: view, performance, faucet, doors: addresses, now: clock.now };
+  const node: RpcNode = { chain: view, performance, faucet, endpoints: addresses, now: clock.now };
   const methods = new Map(rpcMethods());
   const rpc = dispatcher(
     (name) => methods.get(name),
     (method, params) => method.run(params, node),
   );
   const hub = new PubSubHub({ subscriptionsMax: options.subscriptionsMax }, { node });
-  watch(chain, (event) => view.tell(event), performance);
+  watch(chain, (event) => view.publish(event), performance);
   const isHealthy = () => faults.slotsBehind === null;
   const behind = { rpc: edge.failing(rpc), hub, node, edge, sockets, isHealthy };
-  const doorAt = (port: number) => new Door({ hostname: options.host, port }, (taken) => serve(taken, options, behind));
-  const doors = [doorAt(options.rpcPort), doorAt(options.pubsubPort)] as const;
+  const listenAt = (port: number) =>
+    new ResettableListener({ hostname: options.host, port }, (taken) => serve(taken, options, behind));
+  const listeners = [listenAt(options.rpcPort), listenAt(options.pubsubPort)] as const;
   const { blockEngineNearest: nearest, blockEngineRetryMs: retryMs } = options;
-  const engine = new BlockEngineLinks({ nearest, retryMs, tickMs: engineTickMs }, { chain, now: deps.now });
-  const faults = new Faults(options, { chain, clock, edge, sockets, view, doors, engine });
-  addresses.rpc = `${address(options.host)}:${doors[0].port}`;
-  addresses.pubsub = `${address(options.host)}:${doors[1].port}`;
+  const engine = new BlockEngineLinks({ nearest, retryMs, tickMs: engineTickMs }, { chain, now: dependencies.now });
+  const faults = new Faults(options, { chain, clock, edge, sockets, view, listeners, engine });
+  addresses.rpc = `${address(options.host)}:${listeners[0].port}`;
+  addresses.pubsub = `${address(options.host)}:${listeners[1].port}`;
   const added = options.admin ? adminMethods(faults) : new Map<string, Method>();
   for (const [name, method] of added) methods.set(name, method);
   if (options.admin) methods.set("getHealth", healthMethod(faults));
@@ -232,7 +233,7 @@ export async function startNode(options: NodeOptions, deps: NodeDependencies): P
       timer?.stop();
       await engine[Symbol.asyncDispose]();
       edge.clear();
-      await Promise.all([...doors.map((door) => door.stop()), admin?.stop(true)]);
+      await Promise.all([...listeners.map((listener) => listener.stop()), admin?.stop(true)]);
       await chain[Symbol.asyncDispose]();
     },
   };

@@ -1,5 +1,5 @@
 import type { Server, ServerWebSocket } from "bun";
-import { Door } from "../listener.ts";
+import { ResettableListener } from "../listener.ts";
 import type { Answer, Ask, Exchange } from "./exchanges/exchange.ts";
 import { page } from "./exchanges/exchange.ts";
 import type { Faults } from "./faults/faults.ts";
@@ -32,7 +32,7 @@ const types = {
 /** One exchange's address: REST and stream on one port, with the faults of a door. */
 export class Front implements AsyncDisposable {
   readonly hub: Hub;
-  readonly #door: Door;
+  readonly #door: ResettableListener;
   readonly #hostname: string;
   readonly #exchange: Exchange;
   readonly #venue: Venue;
@@ -45,7 +45,7 @@ export class Front implements AsyncDisposable {
 
   constructor(
     options: { readonly hostname: string; readonly port: number; readonly limits: boolean },
-    deps: {
+    dependencies: {
       readonly exchange: Exchange;
       readonly venue: Venue;
       readonly faults: Faults;
@@ -55,14 +55,16 @@ export class Front implements AsyncDisposable {
   ) {
     this.#hostname = options.hostname;
     this.#isLimited = options.limits;
-    this.#exchange = deps.exchange;
-    this.#venue = deps.venue;
-    this.#faults = deps.faults;
-    this.#sleep = deps.sleep;
-    this.#onConnection = deps.onConnection;
-    this.#seed = seedOf(`${deps.venue.seed}/gate/${deps.venue.id}`);
-    this.hub = new Hub({ feed: deps.exchange.feed, venue: deps.venue, faults: deps.faults });
-    this.#door = new Door({ hostname: options.hostname, port: options.port }, (port) => this.#serve(port));
+    this.#exchange = dependencies.exchange;
+    this.#venue = dependencies.venue;
+    this.#faults = dependencies.faults;
+    this.#sleep = dependencies.sleep;
+    this.#onConnection = dependencies.onConnection;
+    this.#seed = seedOf(`${dependencies.venue.seed}/gate/${dependencies.venue.id}`);
+    this.hub = new Hub({ feed: dependencies.exchange.feed, venue: dependencies.venue, faults: dependencies.faults });
+    this.#door = new ResettableListener({ hostname: options.hostname, port: options.port }, (port) =>
+      this.#serve(port),
+    );
   }
 
   /** "127.0.0.1:4711" */

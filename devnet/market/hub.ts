@@ -1,4 +1,4 @@
-import type { Feed, Session, Told, Topic } from "./exchanges/exchange.ts";
+import type { Feed, PublishedState, Session, Topic } from "./exchanges/exchange.ts";
 import type { Faults } from "./faults/faults.ts";
 import { spoil } from "./faults/garbage.ts";
 import { fraction, mix, seedOf } from "./process/hash.ts";
@@ -16,7 +16,7 @@ export interface Wire {
 export class Client implements Session {
   readonly topics = new Map<string, Topic>();
   readonly notes = new Map<string, number>();
-  heardMs: number;
+  receivedMs: number;
   pongMs: number;
   sentMs: number;
   isOpen = true;
@@ -25,25 +25,25 @@ export class Client implements Session {
   readonly query: URLSearchParams;
   readonly openedMs: number;
   readonly #wire: Wire;
-  readonly #gate: (client: Client, text: string, what: "answer" | "pulse" | "tell") => readonly string[];
+  readonly #gate: (client: Client, text: string, what: "answer" | "pulse" | "push") => readonly string[];
   readonly #now: () => number;
 
   constructor(
     options: { readonly number: number; readonly path: string; readonly query: URLSearchParams },
-    deps: {
+    dependencies: {
       readonly wire: Wire;
       readonly now: () => number;
-      readonly gate: (client: Client, text: string, what: "answer" | "pulse" | "tell") => readonly string[];
+      readonly gate: (client: Client, text: string, what: "answer" | "pulse" | "push") => readonly string[];
     },
   ) {
     this.number = options.number;
     this.path = options.path;
     this.query = options.query;
-    this.#wire = deps.wire;
-    this.#gate = deps.gate;
-    this.#now = deps.now;
-    this.openedMs = deps.now();
-    this.heardMs = this.openedMs;
+    this.#wire = dependencies.wire;
+    this.#gate = dependencies.gate;
+    this.#now = dependencies.now;
+    this.openedMs = dependencies.now();
+    this.receivedMs = this.openedMs;
     this.pongMs = this.openedMs;
     this.sentMs = this.openedMs;
   }
@@ -56,8 +56,8 @@ export class Client implements Session {
     this.#send(text, "pulse");
   }
 
-  tell(text: string): void {
-    this.#send(text, "tell");
+  push(text: string): void {
+    this.#send(text, "push");
   }
 
   ping(text: string): void {
@@ -74,7 +74,7 @@ export class Client implements Session {
     this.#wire.terminate();
   }
 
-  #send(text: string, what: "answer" | "pulse" | "tell"): void {
+  #send(text: string, what: "answer" | "pulse" | "push"): void {
     for (const each of this.#gate(this, text, what)) {
       this.sentMs = this.#now();
       this.#wire.send(each);
@@ -92,17 +92,17 @@ export class Hub {
   readonly #faults: Faults;
   readonly #seed: number;
   readonly #clients = new Set<Client>();
-  readonly #told = new Map<string, Told>();
+  readonly #published = new Map<string, PublishedState>();
   /** A frame that is held back so that the next one goes before it. */
   readonly #held = new Map<Client, string>();
   #opened = 0;
   #sent = 0;
 
-  constructor(deps: { readonly feed: Feed; readonly venue: Venue; readonly faults: Faults }) {
-    this.#feed = deps.feed;
-    this.#venue = deps.venue;
-    this.#faults = deps.faults;
-    this.#seed = seedOf(`${deps.venue.seed}/hub/${deps.venue.id}`);
+  constructor(dependencies: { readonly feed: Feed; readonly venue: Venue; readonly faults: Faults }) {
+    this.#feed = dependencies.feed;
+    this.#venue = dependencies.venue;
+    this.#faults = dependencies.faults;
+    this.#seed = seedOf(`${dependencies.venue.seed}/hub/${dependencies.venue.id}`);
   }
 
   get size(): number {
@@ -120,15 +120,15 @@ export class Hub {
   }
 
   message(client: Client, text: string): void {
-    client.heardMs = this.#venue.clock();
+    client.receivedMs = this.#venue.clock();
     if (!client.isOpen || this.#isSilent()) return;
     this.#feed.message(client, text, this.#venue);
     this.#begin(client);
   }
 
   pong(client: Client): void {
-    client.heardMs = this.#venue.clock();
-    client.pongMs = client.heardMs;
+    client.receivedMs = this.#venue.clock();
+    client.pongMs = client.receivedMs;
   }
 
   closed(client: Client): void {
@@ -160,28 +160,28 @@ export class Hub {
     for (const client of this.#clients) {
       for (const topic of client.topics.values()) {
         if (!news.has(topic.key)) news.set(topic.key, this.#newsOf(topic));
-        for (const text of news.get(topic.key) ?? []) client.tell(this.#feed.wrap?.(client, topic, text) ?? text);
+        for (const text of news.get(topic.key) ?? []) client.push(this.#feed.wrap?.(client, topic, text) ?? text);
       }
     }
     for (const client of [...this.#clients]) if (client.isOpen) this.#feed.beat(client, this.#venue);
-    for (const key of this.#told.keys()) if (!news.has(key)) this.#told.delete(key);
+    for (const key of this.#published.keys()) if (!news.has(key)) this.#published.delete(key);
   }
 
   /** A topic's news begin with the moment at which somebody first asks for them. */
   #begin(client: Client): void {
     for (const topic of client.topics.values()) {
-      if (this.#told.has(topic.key)) continue;
+      if (this.#published.has(topic.key)) continue;
       const { contentMs } = this.#venue.moment(topic.market);
-      this.#told.set(topic.key, { contentMs, atMs: 0, tradeId: -1, quotes: "" });
+      this.#published.set(topic.key, { contentMs, atMs: 0, tradeId: -1, quotes: "" });
     }
   }
 
   #newsOf(topic: Topic): readonly string[] {
-    const told = this.#told.get(topic.key);
-    if (told === undefined) return [];
+    const published = this.#published.get(topic.key);
+    if (published === undefined) return [];
     if (topic.channel !== "heartbeat" && this.#venue.isMuted(topic.market)) return [];
     if (this.#faults.ofMarket("drop", topic.market.listing) !== null) return [];
-    return this.#feed.news(topic, told, this.#venue);
+    return this.#feed.news(topic, published, this.#venue);
   }
 
   #isSilent(): boolean {
@@ -189,7 +189,7 @@ export class Hub {
   }
 
   /** What really goes out in place of a frame. */
-  readonly #pass = (client: Client, text: string, what: "answer" | "pulse" | "tell"): readonly string[] => {
+  readonly #pass = (client: Client, text: string, what: "answer" | "pulse" | "push"): readonly string[] => {
     const { id } = this.#venue;
     if (!client.isOpen || this.#isSilent()) return [];
     if (what === "answer") return this.#faults.ofExchange("unacknowledged", id) === null ? [text] : [];

@@ -34,8 +34,8 @@ const record = <Value>(make: (id: ExchangeId, index: number) => Value): Record<E
   Object.fromEntries(exchangeIds.map((id, index) => [id, make(id, index)])) as Record<ExchangeId, Value>;
 
 /** Starts eight exchanges and the admin door. Ports may be 0: the addresses tell which were taken. */
-export function startMarket(options: MarketOptions, deps: { readonly clock: Clock }): RunningMarket {
-  const { clock } = deps;
+export function startMarket(options: MarketOptions, dependencies: { readonly clock: Clock }): RunningMarket {
+  const { clock } = dependencies;
   const { seed } = options;
   const now = (): number => Math.floor(clock.now());
   const truth = new Truth({ seed });

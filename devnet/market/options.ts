@@ -54,9 +54,9 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   }
   const faults: string[] = [];
   const whole = (name: "port" | "admin-port" | "tick-ms", highest: number, otherwise: number): number => {
-    const given = values[name];
-    if (given === undefined) return otherwise;
-    if (/^\d{1,6}$/.test(given) && Number(given) <= highest) return Number(given);
+    const value = values[name];
+    if (value === undefined) return otherwise;
+    if (/^\d{1,6}$/.test(value) && Number(value) <= highest) return Number(value);
     faults.push(`--${name} must be a whole number from 0 to ${highest}`);
     return otherwise;
   };

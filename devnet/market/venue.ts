@@ -54,12 +54,12 @@ export class Venue {
       readonly listings: readonly Listing[];
       readonly symbolOf: (listing: Listing) => string;
     },
-    deps: VenueDeps,
+    dependencies: VenueDeps,
   ) {
     this.id = options.id;
     this.seed = options.seed;
-    this.#faults = deps.faults;
-    this.#now = deps.now;
+    this.#faults = dependencies.faults;
+    this.#now = dependencies.now;
     this.#markets = options.listings
       .filter((listing) => listing.exchange === options.id)
       .map((listing) => ({
@@ -67,7 +67,7 @@ export class Venue {
         symbol: options.symbolOf(listing),
         tape: new Tape(
           { seed: options.seed, listing },
-          { truth: deps.truth, hours: deps.hours, shifts: () => deps.faults.shiftsOf(listing) },
+          { truth: dependencies.truth, hours: dependencies.hours, shifts: () => dependencies.faults.shiftsOf(listing) },
         ),
       }));
   }

@@ -5,9 +5,9 @@ import type { BankSlot, Block, ChainAccount, Commitment } from "../model/index.t
 type ReadAccounts = Pick<AccountStore, "get" | "find" | "ofProgram" | "largestHolders" | "richest" | "written">;
 
 /** Addresses that were written in abandoned slots, by what was told of these: `confirmed` in those that were confirmed. */
-export type TakenBack = Readonly<Record<"processed" | "confirmed", ReadonlySet<string>>>;
+export type RevertedAddresses = Readonly<Record<"processed" | "confirmed", ReadonlySet<string>>>;
 
-interface LeftParts {
+interface AbandonedForkParts {
   /** The confirmed bank, whose slot is abandoned. */
   readonly bank: BankSlot;
   /** Abandoned blocks up to it. */
@@ -22,14 +22,14 @@ interface LeftParts {
  * confirmed on the branch that won, calls at `confirmed` are answered from this one. Source: Agave, rpc,
  * optimistically_confirmed_bank_tracker.
  */
-export class LeftBranch {
+export class AbandonedFork {
   readonly bank: BankSlot;
   readonly #blocks: ReadonlyMap<bigint, Block>;
   readonly #transactions: ReadonlyMap<string, RecordedTransaction>;
   readonly #accounts: ReadonlyMap<string, ChainAccount | null>;
 
   /** With `before`, a branch that was left from the same bank and of which still more is abandoned now. */
-  constructor({ bank, blocks, transactions, accounts }: LeftParts, before: LeftBranch | null) {
+  constructor({ bank, blocks, transactions, accounts }: AbandonedForkParts, before: AbandonedFork | null) {
     this.bank = bank;
     const [held, landed, read] =
       before === null ? [[], [], []] : [before.#blocks, before.#transactions, before.#accounts];
@@ -72,28 +72,28 @@ export class LeftBranch {
   }
 }
 
-interface LeavingFrom {
+interface AbandoningChain {
   readonly accounts: AccountStore;
   readonly history: History;
   at(commitment: Commitment): BankSlot;
 }
 
 /** What slots that are about to be abandoned have written, and what of them is still shown as confirmed; null for nothing. */
-export function leavingBranch(
+export function describeAbandonment(
   gone: readonly BankSlot[],
-  chain: LeavingFrom,
-): { readonly takenBack: TakenBack; readonly confirmed: Omit<LeftParts, "transactions"> | null } {
+  chain: AbandoningChain,
+): { readonly reverted: RevertedAddresses; readonly confirmed: Omit<AbandonedForkParts, "transactions"> | null } {
   const { accounts, history } = chain;
   const bank = chain.at("confirmed");
   const shown = gone.filter(({ slot }) => slot <= bank.slot);
   const written = (slots: readonly BankSlot[]) => new Set(slots.flatMap(({ slot }) => [...accounts.written(slot)]));
-  const takenBack = { processed: written(gone), confirmed: written(shown) };
-  if (shown.length === 0) return { takenBack, confirmed: null };
+  const reverted = { processed: written(gone), confirmed: written(shown) };
+  if (shown.length === 0) return { reverted, confirmed: null };
   // The transactions are read while they are kept.
   const blocks = shown.flatMap(({ slot }) => {
     const block = history.block(slot);
     return block === null ? [] : [{ ...block }];
   });
-  const held = new Map([...takenBack.processed].map((address) => [address, accounts.get(address, bank.slot)]));
-  return { takenBack, confirmed: { bank, blocks, accounts: held } };
+  const held = new Map([...reverted.processed].map((address) => [address, accounts.get(address, bank.slot)]));
+  return { reverted, confirmed: { bank, blocks, accounts: held } };
 }

@@ -1,6 +1,6 @@
 import type { Svm } from "@sluice/svm/bank";
 import type { BankSlot, Block } from "../model/index.ts";
-import type { TakenBack } from "./abandoned-fork.ts";
+import type { RevertedAddresses } from "./abandoned-fork.ts";
 
 export interface ChainOptions {
   /** Nominal length of a slot; the chain's own clock is whoever closes its slots. */
@@ -34,7 +34,7 @@ export interface ChainListener {
    * Slots after `parent`, oldest first, the open one last, are no longer part of the chain, nor is what was written in
    * those that were frozen.
    */
-  abandoned?(parent: BankSlot, slots: readonly bigint[], takenBack: TakenBack): void;
+  abandoned?(parent: BankSlot, slots: readonly bigint[], reverted: RevertedAddresses): void;
 }
 
 /** The commitment that a fork leaves as it is; what is below it may be abandoned. */

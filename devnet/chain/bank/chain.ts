@@ -6,7 +6,7 @@ import { type BlockBuilder, Cluster, distributeFees, EpochSchedule, slotYears } 
 import type { Genesis } from "../genesis/index.ts";
 import { History, type RecordedTransaction } from "../history/index.ts";
 import type { BankSlot, Block, ChainAccount, Commitment } from "../model/index.ts";
-import { LeftBranch, leavingBranch } from "./abandoned-fork.ts";
+import { AbandonedFork, describeAbandonment } from "./abandoned-fork.ts";
 import { blockOf } from "./block-of.ts";
 import { BundleStage } from "./bundles/bundle-stage.ts";
 import { type BundleSimulation, type BundleSimulationRequest, simulateBundleAt } from "./bundles/simulate-bundle.ts";
@@ -17,7 +17,7 @@ import { BlockhashQueue, StatusCache } from "./recent-blocks.ts";
 import { runVotes } from "./run-votes.ts";
 import { type Simulation, type SimulationBank, type SimulationRequest, simulateAt } from "./simulation.ts";
 import { SlotSysvars } from "./slot-sysvars.ts";
-import { Pipeline, type PipelineFacts } from "./transaction-scheduler.ts";
+import { TransactionScheduler, type TransactionSchedulerFacts } from "./transaction-scheduler.ts";
 
 /**
  * The chain: an open slot into which submitted transactions go in order of arrival, and the frozen slots behind it.
@@ -33,7 +33,7 @@ export class Chain implements AsyncDisposable {
   readonly epochs: EpochSchedule;
   readonly cluster: Cluster;
   readonly #options: ChainOptions;
-  readonly #deps: ChainDependencies;
+  readonly #dependencies: ChainDependencies;
   readonly #ladder: CommitmentLadder;
   readonly #sysvars: SlotSysvars;
   readonly #listeners = new Set<ChainListener>();
@@ -42,14 +42,14 @@ export class Chain implements AsyncDisposable {
   /** Who builds an identity's blocks, as its block engine says; null while nobody says anything. */
   blockBuilder: (identity: string) => BlockBuilder | null = () => null;
   readonly bundles: BundleStage;
-  readonly #pipeline: Pipeline;
+  readonly #scheduler: TransactionScheduler;
   #open: OpenSlot;
-  #left: LeftBranch | null = null;
+  #abandonedFork: AbandonedFork | null = null;
 
-  private constructor(options: ChainOptions, genesis: Genesis, deps: ChainDependencies) {
+  private constructor(options: ChainOptions, genesis: Genesis, dependencies: ChainDependencies) {
     this.genesis = genesis;
     this.#options = options;
-    this.#deps = deps;
+    this.#dependencies = dependencies;
     this.history = new History(options);
     this.epochs = new EpochSchedule(options.slotsPerEpoch);
     this.cluster = new Cluster(options, {
@@ -62,7 +62,7 @@ export class Chain implements AsyncDisposable {
       epochs: this.epochs,
       historyEntry: (...ended) => this.cluster.historyEntry(...ended),
     });
-    const time = BigInt(Math.floor(deps.now() / 1_000));
+    const time = BigInt(Math.floor(dependencies.now() / 1_000));
     for (const { address, account } of genesis.accounts) this.accounts.write(0n, address, account);
     this.cluster.start();
     const bank: BankSlot = {
@@ -79,8 +79,8 @@ export class Chain implements AsyncDisposable {
     this.blockhashes.register(bank.blockhash, 0n);
     this.history.append(blockOf(bank, encodeBase58(new Uint8Array(32)), [], []), []);
     this.#open = this.#nextSlot(bank);
-    this.#pipeline = new Pipeline(options, {
-      svm: deps.svm,
+    this.#scheduler = new TransactionScheduler(options, {
+      svm: dependencies.svm,
       open: () => this.#open,
       newest: () => this.#newestAccounts(),
     });
@@ -89,7 +89,7 @@ export class Chain implements AsyncDisposable {
 
   #bundleStage(): BundleStage {
     return new BundleStage({
-      svm: this.#deps.svm,
+      svm: this.#dependencies.svm,
       open: () => this.#open,
       leaderOf: (slot) => this.cluster.leaderOf(slot),
       rootBank: () => {
@@ -97,20 +97,20 @@ export class Chain implements AsyncDisposable {
         const read = (address: string) => this.accounts.get(address, slot);
         return { slot, read, isRecentSlot: (recent) => this.isRecentSlot(recent) };
       },
-      exclusively: (work) => this.#pipeline.exclusively(work),
+      exclusively: (work) => this.#scheduler.exclusively(work),
       crankTips: async () => {
         const { slot } = this.#open;
         const writes = this.cluster.crankTips(slot, this.blockBuilder(this.cluster.leaderOf(slot)));
         if (writes !== null) await this.#write(slot, writes);
         return writes !== null;
       },
-      distrustCaches: () => this.#pipeline.distrustCaches(),
+      invalidateCaches: () => this.#scheduler.invalidateCaches(),
     });
   }
 
   /** Starts a chain at its genesis, which is processed, confirmed and finalized at once, with slot 1 open. */
-  static async start(options: ChainOptions, genesis: Genesis, deps: ChainDependencies): Promise<Chain> {
-    const chain = new Chain(options, genesis, deps);
+  static async start(options: ChainOptions, genesis: Genesis, dependencies: ChainDependencies): Promise<Chain> {
+    const chain = new Chain(options, genesis, dependencies);
     await chain.#openSlot(chain.#open);
     return chain;
   }
@@ -129,12 +129,12 @@ export class Chain implements AsyncDisposable {
 
   /** Transactions that were dropped because too many waited. */
   get dropped(): number {
-    return this.#pipeline.facts.dropped;
+    return this.#scheduler.facts.dropped;
   }
 
   /** What became of transactions and of the machine that nobody is answered about. */
-  get facts(): PipelineFacts & { readonly machine: MachineFacts } {
-    return { ...this.#pipeline.facts, machine: this.#deps.svm.facts };
+  get facts(): TransactionSchedulerFacts & { readonly machine: MachineFacts } {
+    return { ...this.#scheduler.facts, machine: this.#dependencies.svm.facts };
   }
 
   /** Whether the SlotHashes sysvar of the open slot names this slot. */
@@ -147,35 +147,35 @@ export class Chain implements AsyncDisposable {
    * `verified` says that its signatures were checked already.
    */
   submit(transaction: Transaction, verified = false, signature: string = transaction.id): void {
-    if (!this.#pipeline.submit({ transaction, signature, verified })) return;
+    if (!this.#scheduler.submit({ transaction, signature, verified })) return;
     for (const listener of this.#listeners) listener.received(signature);
   }
 
   /** Resolves when every transaction and bundle submitted so far has run, was dropped, or waits for another slot. */
   async settled(): Promise<void> {
     await this.bundles.settled();
-    await this.#pipeline.settled();
+    await this.#scheduler.settled();
   }
 
   /** Runs a transaction over the state of a commitment, or of the bank that `at` gives, keeping nothing. */
   simulate(request: SimulationRequest, at?: () => BankSlot): Promise<Simulation> {
-    return this.#pipeline.alongside(() =>
+    return this.#scheduler.alongside(() =>
       simulateAt(request, at?.() ?? this.at(request.commitment), this.#simulationDependencies()),
     );
   }
 
   /** Runs a bundle over a bank that `bankAt` or `tip` gave, keeping nothing. */
   simulateBundle(request: BundleSimulationRequest, bank: SimulationBank): Promise<BundleSimulation> {
-    return this.#pipeline.alongside(() => simulateBundleAt(request, bank, this.#simulationDependencies()));
+    return this.#scheduler.alongside(() => simulateBundleAt(request, bank, this.#simulationDependencies()));
   }
 
   #simulationDependencies() {
     return {
-      svm: this.#deps.svm,
+      svm: this.#dependencies.svm,
       chain: this,
       accounts: this.accounts,
-      mayChange: (address: string) => this.#pipeline.mayChange(address),
-      distrustCaches: () => this.#pipeline.distrustCaches(),
+      mayChange: (address: string) => this.#scheduler.mayChange(address),
+      invalidateCaches: () => this.#scheduler.invalidateCaches(),
     };
   }
 
@@ -195,10 +195,10 @@ export class Chain implements AsyncDisposable {
    * earn the validators what votes for them would have: time was moved on, and nothing went wrong.
    */
   closeSlot(skip = 0n, how: { readonly silent?: boolean; readonly voted?: boolean } = {}): Promise<void> {
-    return this.#pipeline.exclusively(async () => {
+    return this.#scheduler.exclusively(async () => {
       const { bank, block } = await this.#freeze();
       const moved = this.#ladder.push(bank);
-      if (moved.confirmed.length > 0) this.#left = null;
+      if (moved.confirmed.length > 0) this.#abandonedFork = null;
       for (const listener of this.#listeners) {
         listener.frozen(bank, block);
         for (const confirmed of moved.confirmed) listener.confirmed(confirmed);
@@ -215,8 +215,8 @@ export class Chain implements AsyncDisposable {
   }
 
   /** What is shown at `confirmed` of a branch that was confirmed and abandoned; null where there is none. */
-  get left(): LeftBranch | null {
-    return this.#left;
+  get abandonedFork(): AbandonedFork | null {
+    return this.#abandonedFork;
   }
 
   /** How many slots `fork` can abandon now. */
@@ -236,23 +236,23 @@ export class Chain implements AsyncDisposable {
     landAgain: boolean,
     keeps: ForkKeeps = "confirmed",
   ): Promise<{ parent: bigint; abandoned: readonly bigint[] }> {
-    return this.#pipeline.exclusively(async () => {
+    return this.#scheduler.exclusively(async () => {
       const open = this.#open;
       const gone = this.#ladder.above(keeps).slice(0, depth);
       const parent = this.#ladder.abandon(depth, keeps);
       const abandoned = [...gone.map(({ slot }) => slot).toReversed(), open.slot];
-      const leaving = leavingBranch(gone, this);
+      const leaving = describeAbandonment(gone, this);
       const transactions = [...this.history.rollback(parent.slot), ...open.recorded];
       if (leaving.confirmed !== null) {
-        this.#left = new LeftBranch({ ...leaving.confirmed, transactions }, this.#left);
+        this.#abandonedFork = new AbandonedFork({ ...leaving.confirmed, transactions }, this.#abandonedFork);
       }
       this.statuses.rollback(depth);
       this.blockhashes.rollback(parent.blockHeight);
       this.cluster.rollback(parent.slot);
       this.#sysvars.rollback(parent);
-      if (abandoned.some((slot) => this.#wroteProgram(slot))) this.#pipeline.distrustCaches();
+      if (abandoned.some((slot) => this.#wroteProgram(slot))) this.#scheduler.invalidateCaches();
       await this.#writeMachine(this.accounts.rollback(parent.slot));
-      for (const listener of this.#listeners) listener.abandoned?.(parent, abandoned, leaving.takenBack);
+      for (const listener of this.#listeners) listener.abandoned?.(parent, abandoned, leaving.reverted);
       await this.#openSlot(this.#nextSlot(parent, open.slot + 1n));
       if (landAgain) this.#landAgain(transactions);
       return { parent: parent.slot, abandoned };
@@ -266,7 +266,7 @@ export class Chain implements AsyncDisposable {
       const parsed = parseTransaction(bytes);
       return parsed.ok ? [{ transaction: parsed.transaction, signature, verified: true }] : [];
     });
-    this.#pipeline.submitFirst(submissions);
+    this.#scheduler.submitFirst(submissions);
   }
 
   /** Whether a program was written in a slot that is not yet rooted: the machine keeps what it compiled. */
@@ -300,7 +300,7 @@ export class Chain implements AsyncDisposable {
   }
 
   #nextSlot(parent: BankSlot, slot = parent.slot + 1n): OpenSlot {
-    const now = BigInt(Math.floor(this.#deps.now() / 1_000));
+    const now = BigInt(Math.floor(this.#dependencies.now() / 1_000));
     const { accounts, blockhashes, statuses, history } = this;
     const time = now > parent.time ? now : parent.time;
     return new OpenSlot(
@@ -311,7 +311,7 @@ export class Chain implements AsyncDisposable {
         statuses,
         history,
         isRecentSlot: (recent) => this.isRecentSlot(recent),
-        programClosed: () => this.#pipeline.distrustCaches(),
+        programClosed: () => this.#scheduler.invalidateCaches(),
       },
     );
   }
@@ -325,8 +325,8 @@ export class Chain implements AsyncDisposable {
     await this.#write(slot, writes);
     open.rewards = rewards;
     // The votes for the slot before come first.
-    await runVotes(this.cluster.voteTransactions(open.slot, open.parent), open, this.#deps.svm);
-    this.#pipeline.opened();
+    await runVotes(this.cluster.voteTransactions(open.slot, open.parent), open, this.#dependencies.svm);
+    this.#scheduler.opened();
     this.bundles.opened();
     if (!silent) this.announceOpen();
   }
@@ -339,7 +339,7 @@ export class Chain implements AsyncDisposable {
   /** A machine that has ended gets what is recorded when it is rebuilt. */
   async #writeMachine(writes: readonly AccountWrite[]): Promise<void> {
     try {
-      await this.#deps.svm.write(writes);
+      await this.#dependencies.svm.write(writes);
     } catch (error) {
       if (!(error instanceof MachineEndedError)) throw error;
     }
@@ -367,7 +367,7 @@ export class Chain implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.bundles.clear();
-    await this.#pipeline.exclusively(async () => undefined);
-    await this.#deps.svm[Symbol.asyncDispose]();
+    await this.#scheduler.exclusively(async () => undefined);
+    await this.#dependencies.svm[Symbol.asyncDispose]();
   }
 }

@@ -4,7 +4,7 @@
  * its slots; it feeds accounts and history, and reports each step to its listeners.
  */
 
-export { LeftBranch, type TakenBack } from "./abandoned-fork.ts";
+export { AbandonedFork, type RevertedAddresses } from "./abandoned-fork.ts";
 export { type BundlePacket, bundleId, bundleTransactionsMax, type InsertionFault } from "./bundles/insertion.ts";
 export type { BundleStep } from "./bundles/simulate-bundle.ts";
 export { Chain } from "./chain.ts";

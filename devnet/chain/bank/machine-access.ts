@@ -2,43 +2,43 @@ import { type AccountWrite, MachineEndedError, type Svm } from "@sluice/svm/bank
 import type { Admitted } from "./open-slot.ts";
 
 /** Works that run together at most, and that may wait for it; more are refused. */
-const togetherMax = 64;
-const togetherWaitingMax = 10_000;
+const sharedMax = 64;
+const sharedWaitingMax = 10_000;
 
 /**
  * Who may go next: works that run together with others, and works that run alone. One that wants to be alone goes before
  * all that come after it, and waits for those that run. Conditions are looked at whenever `next` is called.
  */
-export class Turns {
-  readonly #alone: { readonly ready: () => boolean; readonly start: () => void }[] = [];
+export class MachineLock {
+  readonly #exclusiveWaiting: { readonly ready: () => boolean; readonly start: () => void }[] = [];
   readonly #waiting: (() => void)[] = [];
   #watched: { readonly condition: () => boolean; readonly met: () => void }[] = [];
-  #isAlone = false;
-  #together = 0;
+  #isExclusive = false;
+  #sharedRunning = 0;
 
   /** Whether something runs alone or waits for it. */
-  get isAloneWanted(): boolean {
-    return this.#isAlone || this.#alone.length > 0;
+  get isExclusiveWanted(): boolean {
+    return this.#isExclusive || this.#exclusiveWaiting.length > 0;
   }
 
   /** Runs work when nothing runs together and `ready` holds; `after` is called when it is over. */
-  async alone<T>(ready: () => boolean, work: () => Promise<T>, after: () => void): Promise<T> {
+  async exclusive<T>(ready: () => boolean, work: () => Promise<T>, after: () => void): Promise<T> {
     const turn = Promise.withResolvers<void>();
-    this.#alone.push({ ready, start: turn.resolve });
+    this.#exclusiveWaiting.push({ ready, start: turn.resolve });
     this.next();
     await turn.promise;
     try {
       return await work();
     } finally {
-      this.#isAlone = false;
+      this.#isExclusive = false;
       this.next();
       after();
     }
   }
 
   /** Runs work beside others of its kind. Throws when too many wait. */
-  async together<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#waiting.length >= togetherWaitingMax) throw new Error("too many simulations wait");
+  async shared<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#waiting.length >= sharedWaitingMax) throw new Error("too many simulations wait");
     const turn = Promise.withResolvers<void>();
     this.#waiting.push(turn.resolve);
     this.next();
@@ -46,7 +46,7 @@ export class Turns {
     try {
       return await work();
     } finally {
-      this.#together -= 1;
+      this.#sharedRunning -= 1;
       this.next();
     }
   }
@@ -59,7 +59,7 @@ export class Turns {
     return promise;
   }
 
-  #tellWatched(): void {
+  #notifyWatchers(): void {
     this.#watched = this.#watched.filter(({ condition, met }) => {
       if (!condition()) return true;
       met();
@@ -69,17 +69,17 @@ export class Turns {
 
   /** Something changed: whoever may go now goes. */
   next(): void {
-    if (this.#watched.length > 0) this.#tellWatched();
-    const first = this.#alone[0];
-    if (first !== undefined && !this.#isAlone && this.#together === 0 && first.ready()) {
-      this.#alone.shift();
-      this.#isAlone = true;
+    if (this.#watched.length > 0) this.#notifyWatchers();
+    const first = this.#exclusiveWaiting[0];
+    if (first !== undefined && !this.#isExclusive && this.#sharedRunning === 0 && first.ready()) {
+      this.#exclusiveWaiting.shift();
+      this.#isExclusive = true;
       first.start();
     }
-    while (!this.isAloneWanted && this.#together < togetherMax) {
+    while (!this.isExclusiveWanted && this.#sharedRunning < sharedMax) {
       const start = this.#waiting.shift();
       if (start === undefined) return;
-      this.#together += 1;
+      this.#sharedRunning += 1;
       start();
     }
   }
@@ -98,7 +98,7 @@ export interface RecoveryDependencies {
   readonly idle: () => Promise<void>;
   /** Runs one transaction and records what becomes of it. */
   readonly run: (admitted: Admitted) => Promise<void>;
-  readonly giveUp: (admitted: Admitted, reason: unknown) => void;
+  readonly discard: (admitted: Admitted, reason: unknown) => void;
   /** Called after each attempt. One that failed is not followed by another until somebody asks for the machine. */
   readonly over: (isUp: boolean) => void;
 }
@@ -108,7 +108,7 @@ export interface RecoveryDependencies {
  * accounts; then the transactions that were under way run again, one by one, so that one that ends the machine is known.
  */
 export class MachineRecovery {
-  readonly #deps: RecoveryDependencies;
+  readonly #dependencies: RecoveryDependencies;
   /** Transactions that were under way when the machine ended, in order. */
   readonly #again: Admitted[] = [];
   #isStale = false;
@@ -116,8 +116,8 @@ export class MachineRecovery {
   #dangerous = 0;
   #rebuilds = 0;
 
-  constructor(deps: RecoveryDependencies) {
-    this.#deps = deps;
+  constructor(dependencies: RecoveryDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Whether the machine may be asked for anything: nothing is to be mended, and nothing is being mended. */
@@ -125,12 +125,12 @@ export class MachineRecovery {
     return this.#attempt === null && !this.#isNeeded;
   }
 
-  get isUnderWay(): boolean {
+  get isRecovering(): boolean {
     return this.#attempt !== null;
   }
 
   /** Whether transactions wait to run again. */
-  get owes(): boolean {
+  get hasPending(): boolean {
     return this.#again.length > 0;
   }
 
@@ -140,16 +140,16 @@ export class MachineRecovery {
   }
 
   get #isNeeded(): boolean {
-    return this.#deps.svm.isEnded || this.#isStale || this.#again.length > 0;
+    return this.#dependencies.svm.isEnded || this.#isStale || this.#again.length > 0;
   }
 
   /** The machine ended while these were under way. */
-  runAgain(batch: readonly Admitted[]): void {
+  rerun(batch: readonly Admitted[]): void {
     this.#again.push(...batch);
   }
 
   /** The machine runs programs that are no more: it is rebuilt before it runs anything else. */
-  distrustCaches(): void {
+  invalidateCaches(): void {
     this.#isStale = true;
   }
 
@@ -172,13 +172,13 @@ export class MachineRecovery {
 
   #over(isUp: boolean): void {
     this.#attempt = null;
-    this.#deps.over(isUp);
+    this.#dependencies.over(isUp);
   }
 
   async #rebuildAndRunAgain(): Promise<void> {
     // What is under way at a machine that ended is on its way back, and a stale one finishes what it has.
-    await this.#deps.idle();
-    if (this.#deps.svm.isEnded || this.#isStale) await this.#rebuild();
+    await this.#dependencies.idle();
+    if (this.#dependencies.svm.isEnded || this.#isStale) await this.#rebuild();
     for (let next = this.#again[0]; next !== undefined; next = this.#again[0]) {
       await this.#runAlone(next);
       this.#again.shift();
@@ -188,21 +188,21 @@ export class MachineRecovery {
   async #runAlone(admitted: Admitted): Promise<void> {
     for (let deaths = 0; deaths < deathsMax; deaths += 1) {
       try {
-        return await this.#deps.run(admitted);
+        return await this.#dependencies.run(admitted);
       } catch (error) {
-        if (!(error instanceof MachineEndedError)) return this.#deps.giveUp(admitted, error);
+        if (!(error instanceof MachineEndedError)) return this.#dependencies.discard(admitted, error);
         await this.#rebuild();
       }
     }
     this.#dangerous += 1;
     const { signature } = admitted.submission;
-    this.#deps.giveUp(admitted, `devnet chain: ${signature} ends the virtual machine and is dropped`);
+    this.#dependencies.discard(admitted, `devnet chain: ${signature} ends the virtual machine and is dropped`);
   }
 
   async #rebuild(): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await this.#deps.svm.rebuild(this.#deps.newest());
+        await this.#dependencies.svm.rebuild(this.#dependencies.newest());
         this.#rebuilds += 1;
         this.#isStale = false;
         return;

@@ -58,26 +58,26 @@ export class OpenSlot {
   readonly recorded: RecordedTransaction[] = [];
   /** What the slot has paid at its opening, as the first of an epoch. */
   rewards: readonly Reward[] = [];
-  readonly #deps: OpenSlotDependencies;
+  readonly #dependencies: OpenSlotDependencies;
   readonly #bank: OpenBank;
   readonly #limits = new BlockLimits();
   readonly #hash: Hash;
   #unhashed: string[] = [];
 
-  constructor(at: Pick<OpenSlot, "slot" | "parent" | "time">, deps: OpenSlotDependencies) {
+  constructor(at: Pick<OpenSlot, "slot" | "parent" | "time">, dependencies: OpenSlotDependencies) {
     const { slot, parent, time } = at;
     this.slot = slot;
     this.parent = parent;
     this.time = time;
-    this.#deps = deps;
+    this.#dependencies = dependencies;
     this.nextNonce = durableNonce(addressBytes(parent.blockhash));
     this.#bank = {
       slot,
       nextNonce: this.nextNonce,
-      read: (address) => deps.accounts.get(address, slot),
-      isRecentSlot: deps.isRecentSlot,
-      isBlockhashValid: (blockhash) => deps.blockhashes.isValid(blockhash, parent.blockHeight),
-      wasProcessed: (signature) => deps.statuses.slotOf(signature) !== null,
+      read: (address) => dependencies.accounts.get(address, slot),
+      isRecentSlot: dependencies.isRecentSlot,
+      isBlockhashValid: (blockhash) => dependencies.blockhashes.isValid(blockhash, parent.blockHeight),
+      wasProcessed: (signature) => dependencies.statuses.slotOf(signature) !== null,
     };
     this.#hash = createHash("sha256").update(addressBytes(parent.blockhash));
     // Blocks on two forks must not share a hash, as they do not on a real chain, where skipped slots have ticks too.
@@ -107,19 +107,19 @@ export class OpenSlot {
       return;
     }
     const position = { slot: this.slot, index: this.recorded.length };
-    if (closesProgram(resolved.keys, outcome, this.#bank)) this.#deps.programClosed();
+    if (closesProgram(resolved.keys, outcome, this.#bank)) this.#dependencies.programClosed();
     const ran = { resolved, writableCount: writable.length };
-    const recorded = recordOutcome(ran, outcome, position, this.#bank, this.#deps.accounts);
+    const recorded = recordOutcome(ran, outcome, position, this.#bank, this.#dependencies.accounts);
     this.recorded.push(recorded);
-    this.#deps.history.stage(recorded);
+    this.#dependencies.history.stage(recorded);
     this.#unhashed.push(resolved.signature);
     if (this.#unhashed.length >= hashedAtATime) this.#hashSignatures();
-    this.#deps.statuses.add(resolved.signature, this.slot);
+    this.#dependencies.statuses.add(resolved.signature, this.slot);
     this.#limits.add(Number(recorded.executed.costUnits) - reserved, writable);
   }
 
   /** Gives back what was reserved for a transaction that is given up. */
-  giveUp({ machine, reserved }: Admitted): void {
+  release({ machine, reserved }: Admitted): void {
     this.#limits.add(-reserved, machine.writable);
   }
 

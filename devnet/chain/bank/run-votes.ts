@@ -22,6 +22,6 @@ export async function runVotes(
     }
   } catch (error) {
     if (!(error instanceof MachineEndedError)) throw error;
-    for (const vote of admitted) open.giveUp(vote);
+    for (const vote of admitted) open.release(vote);
   }
 }

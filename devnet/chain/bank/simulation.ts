@@ -58,15 +58,15 @@ export interface SimulationDependencies {
 export function overlayOf(
   transactions: readonly ResolvedTransaction[],
   bank: SimulationBank,
-  deps: SimulationDependencies,
+  dependencies: SimulationDependencies,
 ): AccountWrite[] {
-  const { accounts } = deps;
+  const { accounts } = dependencies;
   const addresses = new Set(
     transactions.flatMap(({ keys, message }) => [...keys, ...message.lookups.map(({ table }) => table)]),
   );
   const overlay: AccountWrite[] = [];
   for (const address of addresses) {
-    if (!accounts.changedAfter(address, bank.slot) && !deps.mayChange(address)) continue;
+    if (!accounts.changedAfter(address, bank.slot) && !dependencies.mayChange(address)) continue;
     const account = accounts.get(address, bank.slot);
     // What the machine caches is simulated as it is now: it would not notice the older bytes.
     const owners = [account?.owner, accounts.newest(address)?.owner];
@@ -94,9 +94,9 @@ export function viewOf(bank: SimulationBank, { chain, accounts }: SimulationDepe
 export async function simulateAt(
   request: SimulationRequest,
   bank: BankSlot,
-  deps: SimulationDependencies,
+  dependencies: SimulationDependencies,
 ): Promise<Simulation> {
-  const view = viewOf(bank, deps);
+  const view = viewOf(bank, dependencies);
   const before = view.read;
   const nothing = {
     bank,
@@ -114,7 +114,11 @@ export async function simulateAt(
   const held = keys.map(before);
   const preTokenBalances = tokenBalances(keys, before);
   const transaction = svmTransaction(resolved, nonceAddress, request.verify ?? false);
-  const outcome = await deps.svm.simulate(transaction, overlayOf([resolved], bank, deps), view.nextNonce);
+  const outcome = await dependencies.svm.simulate(
+    transaction,
+    overlayOf([resolved], bank, dependencies),
+    view.nextNonce,
+  );
   const after = readAfter(outcome, before);
   return {
     error: exactError(outcome, resolved, view),

@@ -1,5 +1,5 @@
 import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome } from "@sluice/svm/bank";
-import { MachineRecovery, Turns } from "./machine-access.ts";
+import { MachineLock, MachineRecovery } from "./machine-access.ts";
 import type { Admitted, OpenSlot, Submission } from "./open-slot.ts";
 import { advancesNonce } from "./resolve.ts";
 
@@ -39,7 +39,7 @@ export class SubmissionQueue {
 }
 
 /** What the machine was given and has not answered, with all that others need to know of it before they are admitted. */
-export class UnderWay {
+export class InFlight {
   readonly #batches = new Set<readonly Admitted[]>();
   readonly #signatures = new Set<string>();
   #tableWriters = 0;
@@ -100,12 +100,12 @@ const putOffMax = 1_024;
 /** Times that a simulation runs at most, since the machine may end during it for a reason that is not its own. */
 const simulationRunsMax = 2;
 
-export interface PipelineOptions {
+export interface TransactionSchedulerOptions {
   /** Transactions that may wait for the machine; more are dropped, as a full leader drops them. */
   readonly pendingMax: number;
 }
 
-export interface PipelineDependencies {
+export interface TransactionSchedulerDependencies {
   readonly svm: Svm;
   readonly open: () => OpenSlot;
   /** Every account as it is recorded now: what a new machine begins with. */
@@ -113,7 +113,7 @@ export interface PipelineDependencies {
 }
 
 /** What became of transactions and of the machine that nobody is answered about. */
-export interface PipelineFacts {
+export interface TransactionSchedulerFacts {
   readonly pending: number;
   /** Dropped because too many waited. */
   readonly dropped: number;
@@ -130,36 +130,36 @@ export interface PipelineFacts {
  * end, a fork) waits for what is under way and for nothing that is queued. When the machine ends, it is rebuilt from what
  * is recorded, and the transactions that were under way run again, one by one.
  */
-export class Pipeline {
-  readonly #options: PipelineOptions;
-  readonly #deps: PipelineDependencies;
+export class TransactionScheduler {
+  readonly #options: TransactionSchedulerOptions;
+  readonly #dependencies: TransactionSchedulerDependencies;
   readonly #queue = new SubmissionQueue();
   /** For the next slot, since an account that they write has no room in this one. */
   readonly #putOff: Submission[] = [];
-  readonly #underWay = new UnderWay();
-  readonly #turns = new Turns();
+  readonly #inFlight = new InFlight();
+  readonly #lock = new MachineLock();
   readonly #recovery: MachineRecovery;
   #isBlockFull = false;
   #isPumpDue = false;
   #dropped = 0;
 
-  constructor(options: PipelineOptions, deps: PipelineDependencies) {
+  constructor(options: TransactionSchedulerOptions, dependencies: TransactionSchedulerDependencies) {
     this.#options = options;
-    this.#deps = deps;
+    this.#dependencies = dependencies;
     this.#recovery = new MachineRecovery({
-      svm: deps.svm,
-      newest: deps.newest,
-      idle: () => this.#turns.until(() => this.#underWay.batches === 0),
+      svm: dependencies.svm,
+      newest: dependencies.newest,
+      idle: () => this.#lock.until(() => this.#inFlight.batches === 0),
       run: async (admitted) => {
         const [outcome] = await this.#execute([admitted]);
         this.#record(admitted, outcome);
       },
-      giveUp: (admitted, reason) => this.#giveUp(admitted, reason),
-      over: (isUp) => (isUp ? this.#pumpSoon() : this.#turns.next()),
+      discard: (admitted, reason) => this.#giveUp(admitted, reason),
+      over: (isUp) => (isUp ? this.#pumpSoon() : this.#lock.next()),
     });
   }
 
-  get facts(): PipelineFacts {
+  get facts(): TransactionSchedulerFacts {
     const pending = this.#queue.length + this.#putOff.length;
     return { pending, dropped: this.#dropped, ...this.#recovery.facts };
   }
@@ -191,16 +191,16 @@ export class Pipeline {
   /** Resolves when every transaction submitted so far has run, was dropped, or waits for the next slot. */
   settled(): Promise<void> {
     const mayRun = () => this.#queue.length > 0 && !this.#isBlockFull;
-    return this.#turns.until(() => !mayRun() && !this.#recovery.owes && this.#isQuiet());
+    return this.#lock.until(() => !mayRun() && !this.#recovery.hasPending && this.#isQuiet());
   }
 
   #isQuiet(): boolean {
-    return this.#underWay.batches === 0 && !this.#recovery.isUnderWay;
+    return this.#inFlight.batches === 0 && !this.#recovery.isRecovering;
   }
 
   /** Runs work with nothing under way at the machine; all else waits meanwhile. `up` mends a machine that ends during it. */
   exclusively<T>(work: (up: () => Promise<void>) => Promise<T>): Promise<T> {
-    return this.#turns.alone(
+    return this.#lock.exclusive(
       () => this.#isQuiet(),
       async () => {
         await this.#recovery.up();
@@ -212,7 +212,7 @@ export class Pipeline {
 
   /** Runs a simulation between the batches. One during which the machine ends runs once more; then the fault is its own. */
   alongside<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.together(async () => {
+    return this.#lock.shared(async () => {
       for (let run = 1; ; run += 1) {
         await this.#recovery.up();
         try {
@@ -226,12 +226,12 @@ export class Pipeline {
 
   /** Whether a transaction that is under way may write an account. */
   mayChange(address: string): boolean {
-    return this.#underWay.mayChange(address);
+    return this.#inFlight.mayChange(address);
   }
 
   /** The machine runs programs that are no more: it is rebuilt before it runs anything else. */
-  distrustCaches(): void {
-    this.#recovery.distrustCaches();
+  invalidateCaches(): void {
+    this.#recovery.invalidateCaches();
   }
 
   /** Transactions that come together go together. */
@@ -245,17 +245,17 @@ export class Pipeline {
   }
 
   #pump(): void {
-    const hasWork = this.#queue.length > 0 || this.#recovery.owes;
-    if (hasWork && !this.#turns.isAloneWanted) this.#handOver();
-    this.#turns.next();
+    const hasWork = this.#queue.length > 0 || this.#recovery.hasPending;
+    if (hasWork && !this.#lock.isExclusiveWanted) this.#handOver();
+    this.#lock.next();
   }
 
   #handOver(): void {
     if (!this.#recovery.isUp) {
-      if (!this.#recovery.isUnderWay) this.#recovery.up().catch((error: unknown) => console.error(error));
+      if (!this.#recovery.isRecovering) this.#recovery.up().catch((error: unknown) => console.error(error));
       return;
     }
-    while (this.#underWay.batches < batchesMax) {
+    while (this.#inFlight.batches < batchesMax) {
       const batch = this.#nextBatch();
       if (batch.length === 0) return;
       void this.#run(batch);
@@ -267,12 +267,12 @@ export class Pipeline {
     let units = 0;
     while (batch.length < batchMax && units < batchUnitsMax && !this.#isBlockFull) {
       const submission = this.#queue.first();
-      if (submission === undefined || this.#underWay.concerns(submission)) break;
-      if (this.#underWay.has(submission.signature)) {
+      if (submission === undefined || this.#inFlight.concerns(submission)) break;
+      if (this.#inFlight.has(submission.signature)) {
         this.#queue.removeFirst();
         continue;
       }
-      const admitted = this.#deps.open().admit(submission);
+      const admitted = this.#dependencies.open().admit(submission);
       if (admitted === "block full") {
         this.#isBlockFull = true;
         break;
@@ -282,7 +282,7 @@ export class Pipeline {
       else if (admitted !== "refused") {
         batch.push(admitted);
         units += admitted.resolved.fees.unitLimit;
-        this.#underWay.admitted(admitted);
+        this.#inFlight.admitted(admitted);
       }
     }
     return batch;
@@ -294,31 +294,31 @@ export class Pipeline {
   }
 
   async #run(batch: readonly Admitted[]): Promise<void> {
-    this.#underWay.handedOver(batch);
+    this.#inFlight.handedOver(batch);
     try {
       const outcomes = await this.#execute(batch);
       batch.forEach((admitted, index) => {
         this.#record(admitted, outcomes[index]);
       });
     } catch (error) {
-      if (error instanceof MachineEndedError) this.#recovery.runAgain(batch);
+      if (error instanceof MachineEndedError) this.#recovery.rerun(batch);
       // A batch on which the machine fails is lost, as it is with a leader that crashes; the others run.
       else for (const admitted of batch) this.#giveUp(admitted, error);
     }
-    this.#underWay.answered(batch);
+    this.#inFlight.answered(batch);
     this.#pump();
   }
 
   #execute(batch: readonly Admitted[]): Promise<readonly SvmOutcome[]> {
     const machine = batch.map((admitted) => admitted.machine);
-    return this.#deps.svm.execute(machine, this.#deps.open().nextNonce);
+    return this.#dependencies.svm.execute(machine, this.#dependencies.open().nextNonce);
   }
 
   #record(admitted: Admitted, outcome: SvmOutcome | undefined): void {
-    this.#underWay.over(admitted);
+    this.#inFlight.over(admitted);
     try {
       if (outcome === undefined) throw new Error("the machine left out an outcome");
-      this.#deps.open().record(admitted, outcome);
+      this.#dependencies.open().record(admitted, outcome);
     } catch (error) {
       console.error(error);
     }
@@ -326,7 +326,7 @@ export class Pipeline {
 
   #giveUp(admitted: Admitted, reason: unknown): void {
     console.error(reason);
-    this.#underWay.over(admitted);
-    this.#deps.open().giveUp(admitted);
+    this.#inFlight.over(admitted);
+    this.#dependencies.open().release(admitted);
   }
 }

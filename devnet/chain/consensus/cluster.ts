@@ -62,7 +62,7 @@ export interface ClusterGenesis {
   readonly validators: Validators;
   readonly pool: PoolKeys;
   /** Address of the account that runs the tip programs. */
-  readonly tipKeeper: string;
+  readonly tipOperator: string;
 }
 
 export interface ClusterDependencies {
@@ -92,12 +92,12 @@ export class Cluster {
   readonly leaders: LeaderSchedule;
   readonly voting: Voting;
   readonly #options: ClusterOptions;
-  readonly #deps: ClusterDependencies;
+  readonly #dependencies: ClusterDependencies;
 
-  constructor(options: ClusterOptions, deps: ClusterDependencies) {
+  constructor(options: ClusterOptions, dependencies: ClusterDependencies) {
     this.#options = options;
-    this.#deps = deps;
-    const { genesis, epochs } = deps;
+    this.#dependencies = dependencies;
+    const { genesis, epochs } = dependencies;
     const { validators } = genesis;
     this.leaders = new LeaderSchedule({ seed: genesis.hashText, epochs, stakes: this.stakes, validators });
     this.voting = new Voting(validators);
@@ -114,7 +114,7 @@ export class Cluster {
   }
 
   #at(slot: bigint) {
-    const { read, ofProgram } = this.#deps;
+    const { read, ofProgram } = this.#dependencies;
     return {
       accounts: new AccountOverlay((address) => read(address, slot)),
       ofProgram: (program: string) => ofProgram(program, slot),
@@ -128,7 +128,7 @@ export class Cluster {
 
   /** Who leads a slot; the first validator where the schedule is no longer known. */
   leaderOf(slot: bigint): string {
-    return (this.leaders.at(slot) ?? this.#deps.genesis.validators[0]).identity;
+    return (this.leaders.at(slot) ?? this.#dependencies.genesis.validators[0]).identity;
   }
 
   /** The stake history's entry of an epoch that ends before `slot`. */
@@ -143,7 +143,7 @@ export class Cluster {
    */
   open(opening: OpeningSlot): { readonly writes: readonly AccountWrite[]; readonly rewards: readonly Reward[] } {
     const { slot, parent } = opening;
-    const { genesis, epochs } = this.#deps;
+    const { genesis, epochs } = this.#dependencies;
     const { accounts, ofProgram } = this.#at(slot);
     const [ended, epoch] = [epochs.epochOf(parent.slot), epochs.epochOf(slot)];
     const leader = this.leaderOf(slot);
@@ -158,8 +158,8 @@ export class Cluster {
         this.#options.slotMs,
       );
       const start = { epoch, ended, slot, inflation, stakeHistory: opening.stakeHistory };
-      const { pool, tipKeeper } = genesis;
-      rewards = startEpoch(start, { accounts, ofProgram, stakes: this.stakes, pool, tipKeeper });
+      const { pool, tipOperator } = genesis;
+      rewards = startEpoch(start, { accounts, ofProgram, stakes: this.stakes, pool, tipOperator });
     }
     if (!this.#options.votes) {
       const read = (address: string) => accounts.read(address);
@@ -174,15 +174,15 @@ export class Cluster {
   crankTips(slot: bigint, builder: BlockBuilder | null): readonly AccountWrite[] | null {
     const { accounts } = this.#at(slot);
     const identity = this.leaderOf(slot);
-    const leader = this.#deps.genesis.validators.find((validator) => validator.identity === identity);
+    const leader = this.#dependencies.genesis.validators.find((validator) => validator.identity === identity);
     if (leader === undefined) return null;
-    return sweepTips(leader, this.#deps.epochs.epochOf(slot), accounts, builder) ? accounts.writes : null;
+    return sweepTips(leader, this.#dependencies.epochs.epochOf(slot), accounts, builder) ? accounts.writes : null;
   }
 
   /** The votes for a slot's parent as transactions of that slot; none when the chain writes them itself. */
   voteTransactions(slot: bigint, parent: BankSlot): readonly Transaction[] {
     if (!this.#options.votes) return [];
-    const read = (address: string) => this.#deps.read(address, slot);
-    return this.voting.transactions({ slot, epoch: this.#deps.epochs.epochOf(slot), parent, read });
+    const read = (address: string) => this.#dependencies.read(address, slot);
+    return this.voting.transactions({ slot, epoch: this.#dependencies.epochs.epochOf(slot), parent, read });
   }
 }

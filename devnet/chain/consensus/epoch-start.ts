@@ -27,15 +27,15 @@ export interface EpochStartDependencies {
   readonly ofProgram: (program: string) => Iterable<string>;
   readonly stakes: EpochStakes;
   readonly pool: PoolKeys;
-  readonly tipKeeper: string;
+  readonly tipOperator: string;
 }
 
 /** Counts each vote account's active stake as an epoch begins. */
 export function countStakes(
   at: { readonly epoch: bigint; readonly slot: bigint; readonly stakeHistory: readonly StakeHistoryEntry[] },
-  deps: Pick<EpochStartDependencies, "accounts" | "ofProgram" | "stakes">,
+  dependencies: Pick<EpochStartDependencies, "accounts" | "ofProgram" | "stakes">,
 ): void {
-  const { accounts, ofProgram, stakes } = deps;
+  const { accounts, ofProgram, stakes } = dependencies;
   const delegated = delegations(ofProgram(programs.stake), accounts);
   const active = activeStakes(delegated, at.epoch, stakeHistory(at.stakeHistory));
   stakes.record(at.epoch, at.slot, voterStakes(ofProgram(programs.vote), active, accounts));
@@ -45,15 +45,19 @@ export function countStakes(
  * What happens before the first transaction of an epoch, in this order: the tips of the epoch before are given to those
  * who may claim them, inflation is paid for it, the stake of the new one is counted, and the stake pool is updated.
  */
-export function startEpoch(start: EpochStart, deps: EpochStartDependencies): Reward[] {
-  const { accounts, ofProgram } = deps;
+export function startEpoch(start: EpochStart, dependencies: EpochStartDependencies): Reward[] {
+  const { accounts, ofProgram } = dependencies;
   const history = stakeHistory(start.stakeHistory);
   const delegated = delegations(ofProgram(programs.stake), accounts);
   const stakes = activeStakes(delegated, start.ended, history);
-  settleTips(ofProgram(tipPrograms.distribution), { epoch: start.epoch, stakes, keeper: deps.tipKeeper }, accounts);
+  settleTips(
+    ofProgram(tipPrograms.distribution),
+    { epoch: start.epoch, stakes, operator: dependencies.tipOperator },
+    accounts,
+  );
   const { ended: epoch, inflation: lamports } = start;
   const rewards = payEpochRewards({ epoch, lamports, delegations: delegated, history }, accounts);
-  countStakes(start, deps);
-  updateStakePool(deps.pool, start.epoch, accounts);
+  countStakes(start, dependencies);
+  updateStakePool(dependencies.pool, start.epoch, accounts);
   return rewards;
 }

@@ -9,7 +9,7 @@ export { inflationRate, inflationSchedule, slotYears } from "./inflation.ts";
 export { consecutiveSlots, EpochSchedule } from "./leader-schedule.ts";
 export { type PoolKeys, poolGenesis, poolKeys } from "./stake-pool/stake-pool.ts";
 export type { BlockBuilder } from "./tips/tip-programs.ts";
-export { tipAccounts, tipGenesis, tipKeeper } from "./tips/tip-programs.ts";
+export { tipAccounts, tipGenesis, tipOperator } from "./tips/tip-programs.ts";
 export { createValidators, stakedAtGenesis, type Validators, validatorGenesis } from "./validator.ts";
 export { readTower } from "./votes/vote-account.ts";
 export { isSimpleVote } from "./votes/voting.ts";

@@ -32,11 +32,11 @@ test("skipped slots have no block: lists leave them out, getBlock says so, paren
   await faulty.closeSlots(2);
   expect(await faulty.admin("devnet_skipSlots", 3)).toEqual({ openSlot: 3, skipping: 3 });
   await faulty.closeSlots(1);
-  expect(await subscriber.told(slots)).toHaveLength(2);
+  expect(await subscriber.notifications(slots)).toHaveLength(2);
   await faulty.closeSlots(2);
-  expect(await subscriber.told(slots)).toHaveLength(2);
+  expect(await subscriber.notifications(slots)).toHaveLength(2);
   await faulty.closeSlots(1);
-  expect((await subscriber.told(slots)).at(-1)).toEqual({ slot: 7, parent: 3, root: 0 });
+  expect((await subscriber.notifications(slots)).at(-1)).toEqual({ slot: 7, parent: 3, root: 0 });
   await faulty.closeSlots(2);
   const connection = connect(faulty);
   expect(await connection.getBlocks(0, 8, "confirmed")).toEqual([0, 1, 2, 3, 7]);
@@ -93,8 +93,10 @@ test("a fork takes back what only processed had seen: balance, status, block, bl
   expect(await connection.getSlot("processed")).toBe(9);
   expect((await connection.isBlockhashValid(abandonedHash, { commitment: "processed" })).value).toBe(false);
   expect((await connection.isBlockhashValid(blockhash, { commitment: "processed" })).value).toBe(true);
-  expect((await subscriber.told(slots)).at(-1)).toEqual({ slot: 13, parent: 9, root: 0 });
-  const dead = (await subscriber.told(updates)).filter((update) => (update as { type: string }).type === "dead");
+  expect((await subscriber.notifications(slots)).at(-1)).toEqual({ slot: 13, parent: 9, root: 0 });
+  const dead = (await subscriber.notifications(updates)).filter(
+    (update) => (update as { type: string }).type === "dead",
+  );
   expect(dead.map((update) => (update as { slot: number }).slot)).toEqual([10, 11, 12]);
   await faulty.closeSlots(10);
   expect(await connection.getBlocks(8, 14, "confirmed")).toEqual([8, 9, 13, 14]);
@@ -121,8 +123,8 @@ test("a fork tells an account's subscriber at processed what the account is afte
   await faulty.admin("devnet_fork", { depth: 2 });
   await faulty.closeSlots(2);
   const lamports = async (subscription: unknown) =>
-    (await subscriber.told(subscription)).map((told) => {
-      const { context, value } = told as { context: { slot: number }; value: { lamports: number } };
+    (await subscriber.notifications(subscription)).map((notifications) => {
+      const { context, value } = notifications as { context: { slot: number }; value: { lamports: number } };
       return [context.slot, value.lamports];
     });
   expect(await lamports(received)).toEqual([
@@ -172,11 +174,11 @@ test("a fork of confirmed blocks: confirmed stands on what was left until newer 
   const account = await subscriber.ask("accountSubscribe", to.publicKey.toBase58(), { commitment: "confirmed" });
   const updates = await subscriber.ask("slotsUpdatesSubscribe");
   const signature = await sent(connection, payer, to, (await connection.getLatestBlockhash("processed")).blockhash);
-  const told = await subscriber.ask("signatureSubscribe", signature, { commitment: "confirmed" });
+  const notifications = await subscriber.ask("signatureSubscribe", signature, { commitment: "confirmed" });
   await faulty.closeSlots(5);
   const seen = await connection.getBlock(10, { commitment: "confirmed" });
   const { blockhash } = await connection.getLatestBlockhash("confirmed");
-  expect(await subscriber.told(told)).toMatchObject([{ value: { err: null } }]);
+  expect(await subscriber.notifications(notifications)).toMatchObject([{ value: { err: null } }]);
   await expect(faulty.admin("devnet_fork", { depth: 5 })).rejects.toThrow("depth must be from 1 to 3");
   await expect(faulty.admin("devnet_fork", { depth: 13, confirmed: true })).rejects.toThrow("from 1 to 12");
   const forked = await faulty.admin("devnet_fork", { depth: 5, confirmed: true });
@@ -201,7 +203,7 @@ test("a fork of confirmed blocks: confirmed stands on what was left until newer 
   await faulty.closeSlots(1);
   const never = { slot: 16, blocks: [8, 9, 16], balance: 0, isValid: false, transaction: undefined };
   expect(await confirmed()).toMatchObject({ ...never, block: { code: -32007 } } as never);
-  const lamports = (await subscriber.told(account)).map((each) => {
+  const lamports = (await subscriber.notifications(account)).map((each) => {
     const { context, value } = each as { context: { slot: number }; value: { lamports: number } };
     return [context.slot, value.lamports];
   });
@@ -209,7 +211,7 @@ test("a fork of confirmed blocks: confirmed stands on what was left until newer 
     [10, sol],
     [16, 0],
   ]);
-  const confirmations = (await subscriber.told(updates)) as { type: string; slot: number }[];
+  const confirmations = (await subscriber.notifications(updates)) as { type: string; slot: number }[];
   const slots = confirmations.filter(({ type }) => type === "optimisticConfirmation").map(({ slot }) => slot);
   expect(slots).toEqual([7, 8, 9, 10, 11, 16]);
   await faulty.closeSlots(9);

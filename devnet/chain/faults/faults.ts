@@ -1,4 +1,4 @@
-import type { Door } from "../../listener.ts";
+import type { ResettableListener } from "../../listener.ts";
 import type { Chain } from "../bank/index.ts";
 import type { JsonObject } from "../encode/index.ts";
 import type { BlockEngineLinks } from "../leader/index.ts";
@@ -14,7 +14,7 @@ export interface FaultyParts {
   readonly edge: EdgeFaults;
   readonly sockets: SocketFaults;
   readonly view: LaggingView;
-  readonly doors: readonly Door[];
+  readonly listeners: readonly ResettableListener[];
   readonly engine: BlockEngineLinks;
 }
 
@@ -60,18 +60,18 @@ export class Faults {
 
   async refuseConnections(): Promise<void> {
     this.refusing = true;
-    await Promise.all(this.parts.doors.map((door) => door.refuse()));
+    await Promise.all(this.parts.listeners.map((listener) => listener.refuse()));
   }
 
   /** Ends every fault. What happened meanwhile stays: forks, skipped slots, dropped history, time that moved on. */
   async clear(): Promise<void> {
-    const { chain, clock, edge, sockets, view, doors } = this.parts;
+    const { chain, clock, edge, sockets, view, listeners } = this.parts;
     this.zombie = false;
     this.refusing = false;
     edge.clear();
     sockets.drop = null;
     clock.clear(chain);
     view.clear();
-    await Promise.all(doors.map((door) => door.accept()));
+    await Promise.all(listeners.map((listener) => listener.accept()));
   }
 }

@@ -1,4 +1,4 @@
-import type { Chain, LeftBranch, Simulation, SimulationBank, SimulationRequest } from "../bank/index.ts";
+import type { AbandonedFork, Chain, Simulation, SimulationBank, SimulationRequest } from "../bank/index.ts";
 import type { RecordedTransaction } from "../history/index.ts";
 import type { BankSlot, Commitment } from "../model/index.ts";
 import type { ChainEvent } from "../pubsub/index.ts";
@@ -50,12 +50,12 @@ export class LaggingView implements ChainView {
   }
 
   get accounts() {
-    return this.left?.over(this.#chain.accounts) ?? this.#chain.accounts;
+    return this.abandonedFork?.over(this.#chain.accounts) ?? this.#chain.accounts;
   }
 
-  get left(): LeftBranch | null {
-    const { left } = this.#chain;
-    return left !== null && left.bank.slot === this.at("confirmed").slot ? left : null;
+  get abandonedFork(): AbandonedFork | null {
+    const { abandonedFork } = this.#chain;
+    return abandonedFork !== null && abandonedFork.bank.slot === this.at("confirmed").slot ? abandonedFork : null;
   }
 
   get blockhashes() {
@@ -131,7 +131,7 @@ export class LaggingView implements ChainView {
   }
 
   /** Tells an event now, or when what it speaks of is shown. What is received is told at once: no slot holds it yet. */
-  tell(event: ChainEvent): void {
+  publish(event: ChainEvent): void {
     if (this.#behind === 0 || event.kind === "received") {
       this.#publish(event);
       return;

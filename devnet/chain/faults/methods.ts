@@ -178,8 +178,8 @@ function nodeMethods(faults: Faults): MethodTable {
       ...firstParameter,
       run(params) {
         const object = settings(params[0], ["ms", "share", "methods"]);
-        const given = object["methods"] ?? null;
-        const methods = given === null ? null : listValue(given).map((entry) => stringValue(entry));
+        const requested = object["methods"] ?? null;
+        const methods = requested === null ? null : listValue(requested).map((entry) => stringValue(entry));
         if (methods !== null && methods.length > methodsMax) {
           throw invalidParams(`Invalid params: at most ${methodsMax} methods.`);
         }

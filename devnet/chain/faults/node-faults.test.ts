@@ -33,14 +33,14 @@ test("a lagging node answers from the state of so many slots ago, says how far i
   using subscriber = await RawSubscriber.open(wsUrl);
   const account = await subscriber.ask("accountSubscribe", to.toBase58(), { commitment: "finalized" });
   await faulty.closeSlots(3);
-  expect(await subscriber.told(account)).toEqual([]);
+  expect(await subscriber.notifications(account)).toEqual([]);
   expect(await faulty.admin("devnet_info")).toMatchObject({
     slot: 19,
     shownSlot: 14,
     faults: { lag: { slots: 5, now: 5 } },
   });
   expect(await faulty.admin("devnet_clear")).toEqual({});
-  expect(await subscriber.told(account)).toMatchObject([{ context: { slot: 11 }, value: { lamports: sol } }]);
+  expect(await subscriber.notifications(account)).toMatchObject([{ context: { slot: 11 }, value: { lamports: sol } }]);
   expect(await shown()).toEqual([19, 15, sol, 11]);
   expect((await call(rpcUrl, "getHealth")).result).toBe("ok");
   await faulty.closeSlots(1);
@@ -51,7 +51,8 @@ test("every slot notification of a lagging node comes late by the lag, in order,
   await using faulty = await bootFaultyNode();
   using subscriber = await RawSubscriber.open(faulty.node.wsUrl);
   const subscription = await subscriber.ask("slotSubscribe");
-  const slots = async () => (await subscriber.told(subscription)).map((told) => (told as { slot: number }).slot);
+  const slots = async () =>
+    (await subscriber.notifications(subscription)).map((notification) => (notification as { slot: number }).slot);
   await faulty.closeSlots(2);
   await faulty.admin("devnet_lag", 3);
   await faulty.closeSlots(3);
@@ -98,24 +99,26 @@ test("a zombie lags as much and says that it is well", async () => {
 });
 
 test("that share of notifications is lost, the same ones for the same seed, and no answer", async () => {
-  const heard = async (seed: string): Promise<number[]> => {
+  const received = async (seed: string): Promise<number[]> => {
     await using faulty = await bootFaultyNode();
     using subscriber = await RawSubscriber.open(faulty.node.wsUrl);
     const subscription = await subscriber.ask("slotSubscribe");
     await faulty.admin("devnet_dropPubsub", { share: 0.5, seed });
     await faulty.closeSlots(60);
-    const slots = (await subscriber.told(subscription)).map((told) => (told as { slot: number }).slot);
+    const slots = (await subscriber.notifications(subscription)).map(
+      (notification) => (notification as { slot: number }).slot,
+    );
     const { faults } = (await faulty.admin("devnet_info")) as { faults: { dropPubsub: { dropped: number } } };
     expect(faults.dropPubsub.dropped).toBe(60 - slots.length);
     await faulty.admin("devnet_clear");
     await faulty.closeSlots(10);
-    expect(await subscriber.told(subscription)).toHaveLength(slots.length + 10);
+    expect(await subscriber.notifications(subscription)).toHaveLength(slots.length + 10);
     return slots;
   };
-  const first = await heard("one");
+  const first = await received("one");
   expect(first.length).toBeWithin(15, 46);
-  expect(await heard("one")).toEqual(first);
-  expect(await heard("two")).not.toEqual(first);
+  expect(await received("one")).toEqual(first);
+  expect(await received("two")).not.toEqual(first);
 });
 
 test("closed PubSub connections end with 1001, and a new one works", async () => {
@@ -127,5 +130,5 @@ test("closed PubSub connections end with 1001, and a new one works", async () =>
   using again = await RawSubscriber.open(faulty.node.wsUrl);
   const subscription = await again.ask("slotSubscribe");
   await faulty.closeSlots(1);
-  expect(await again.told(subscription)).toHaveLength(1);
+  expect(await again.notifications(subscription)).toHaveLength(1);
 });

@@ -31,7 +31,7 @@ function faultOf(chain: Chain, shownBefore: { confirmed: bigint; finalized: bigi
   const { confirmed, finalized } = { confirmed: chain.at("confirmed").slot, finalized: chain.at("finalized").slot };
   if (confirmed < shownBefore.confirmed || finalized < shownBefore.finalized) return "a commitment moved back";
   // A confirmed branch that was abandoned stands above the blocks that are to win.
-  const isLeft = chain.left !== null;
+  const isLeft = chain.abandonedFork !== null;
   if (finalized > confirmed || finalized > bank.slot || (confirmed > bank.slot && !isLeft)) {
     return "the commitments are out of order";
   }

@@ -25,10 +25,13 @@ export class SlotClock {
   #advancing = false;
   #lastAdvance: Promise<void> = Promise.resolve();
 
-  constructor(options: SlotClockOptions, deps: { readonly now: () => number; readonly isStopped: () => boolean }) {
+  constructor(
+    options: SlotClockOptions,
+    dependencies: { readonly now: () => number; readonly isStopped: () => boolean },
+  ) {
     this.#options = options;
-    this.#now = deps.now;
-    this.#isStopped = deps.isStopped;
+    this.#now = dependencies.now;
+    this.#isStopped = dependencies.isStopped;
   }
 
   /** Unix milliseconds. */

@@ -63,8 +63,8 @@ export function validatorMethods(faults: Faults): MethodTable {
       required: 1,
       optional: 0,
       async run(params) {
-        const given = settings(params[0], ["url"])["url"] ?? null;
-        const url = given === null ? null : readBlockEngine(stringValue(given));
+        const requested = settings(params[0], ["url"])["url"] ?? null;
+        const url = requested === null ? null : readBlockEngine(stringValue(requested));
         if (typeof url === "object" && url !== null) {
           throw invalidParams("Invalid params: url must be an http or https URL, or null.");
         }

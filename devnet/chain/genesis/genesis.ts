@@ -9,7 +9,7 @@ import {
   poolKeys,
   stakedAtGenesis,
   tipGenesis,
-  tipKeeper,
+  tipOperator,
   type Validators,
   validatorGenesis,
 } from "../consensus/index.ts";
@@ -43,7 +43,7 @@ export interface Genesis {
   readonly validators: Validators;
   readonly pool: PoolKeys;
   /** Who runs the tip programs. */
-  readonly tipKeeper: string;
+  readonly tipOperator: string;
   readonly accounts: readonly AccountWrite[];
   /** What was described of it: pools, wallets, mints and programs by name. */
   readonly description: GenesisDescription;
@@ -127,7 +127,7 @@ export async function createGenesis(
     faucet,
     validators,
     pool: poolKeys(options.seed),
-    tipKeeper: tipKeeper(options.seed),
+    tipOperator: tipOperator(options.seed),
     accounts: [...kept, ...added],
     description,
   };

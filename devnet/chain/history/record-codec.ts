@@ -114,9 +114,9 @@ export class OutcomeCodec {
       writer.u64(value);
     }
     writeBalances(executed, writer);
-    const told: string[] = [];
-    writeTokens(executed.preTokenBalances, keys, told, writer);
-    writeTokens(executed.postTokenBalances, keys, told, writer);
+    const named: string[] = [];
+    writeTokens(executed.preTokenBalances, keys, named, writer);
+    writeTokens(executed.postTokenBalances, keys, named, writer);
     writer.count(executed.logs.length);
     for (const line of executed.logs) this.#lines.write(line, writer);
     writer.count(executed.innerInstructions.length);
@@ -132,7 +132,7 @@ export class OutcomeCodec {
       }
     }
     if (executed.returnData !== null) {
-      writeAddress(executed.returnData.programId, keys, told, writer);
+      writeAddress(executed.returnData.programId, keys, named, writer);
       writer.sizedBytes(executed.returnData.data);
     }
   }
@@ -151,13 +151,13 @@ export class OutcomeCodec {
       const length = reader.u8();
       return length === same ? (preBalances[key] ?? 0n) : reader.u64Of(length);
     });
-    const told: string[] = [];
-    const preTokenBalances = readTokens(reader, keys, told);
-    const postTokenBalances = readTokens(reader, keys, told);
+    const named: string[] = [];
+    const preTokenBalances = readTokens(reader, keys, named);
+    const postTokenBalances = readTokens(reader, keys, named);
     const logs = Array.from({ length: reader.count() }, () => this.#lines.read(reader));
     const innerInstructions = readInner(reader);
     const returnData =
-      (flags & returns) === 0 ? null : { programId: readAddress(reader, keys, told), data: reader.sizedBytes() };
+      (flags & returns) === 0 ? null : { programId: readAddress(reader, keys, named), data: reader.sizedBytes() };
     return {
       unitPrice,
       writable,
@@ -202,45 +202,45 @@ function writeBalances({ preBalances, postBalances }: ExecutedTransaction, write
 function writeTokens(
   balances: readonly TokenBalance[],
   keys: readonly string[],
-  told: string[],
+  named: string[],
   writer: RecordWriter,
 ): void {
   writer.count(balances.length);
   for (const { accountIndex, mint, owner, programId, amount, decimals } of balances) {
     writer.count(accountIndex);
-    for (const address of [mint, owner, programId]) writeAddress(address, keys, told, writer);
+    for (const address of [mint, owner, programId]) writeAddress(address, keys, named, writer);
     writer.u64(amount);
     writer.u8(decimals);
   }
 }
 
 /** By its place among the keys, or among what this record told before; in full otherwise. */
-function writeAddress(address: string, keys: readonly string[], told: string[], writer: RecordWriter): void {
+function writeAddress(address: string, keys: readonly string[], named: string[], writer: RecordWriter): void {
   const key = keys.indexOf(address);
-  const place = key >= 0 ? key : keys.length + (told.includes(address) ? told.indexOf(address) : told.length);
+  const place = key >= 0 ? key : keys.length + (named.includes(address) ? named.indexOf(address) : named.length);
   writer.count(place);
-  if (place < keys.length + told.length) return;
+  if (place < keys.length + named.length) return;
   writer.address(address);
-  told.push(address);
+  named.push(address);
 }
 
-function readTokens(reader: RecordReader, keys: readonly string[], told: string[]): TokenBalance[] {
+function readTokens(reader: RecordReader, keys: readonly string[], named: string[]): TokenBalance[] {
   return Array.from({ length: reader.count() }, () => ({
     accountIndex: reader.count(),
-    mint: readAddress(reader, keys, told),
-    owner: readAddress(reader, keys, told),
-    programId: readAddress(reader, keys, told),
+    mint: readAddress(reader, keys, named),
+    owner: readAddress(reader, keys, named),
+    programId: readAddress(reader, keys, named),
     amount: reader.u64(),
     decimals: reader.u8(),
   }));
 }
 
-function readAddress(reader: RecordReader, keys: readonly string[], told: string[]): string {
+function readAddress(reader: RecordReader, keys: readonly string[], named: string[]): string {
   const place = reader.count();
-  const known = keys[place] ?? told[place - keys.length];
+  const known = keys[place] ?? named[place - keys.length];
   if (known !== undefined) return known;
   const address = encodeBase58(reader.bytes(addressBytes));
-  told.push(address);
+  named.push(address);
   return address;
 }
 
@@ -368,7 +368,7 @@ export class RecordCodec {
     const loaded = keys.slice(count);
     const writableLoaded = bytes[start + writableLoadedOffset] ?? 0;
     const outcome = this.#outcomes.read(new RecordReader(bytes, this.#outcomeAt(place)), keys, flags);
-    const { unitPrice, priorityFee, writable, ...told } = outcome;
+    const { unitPrice, priorityFee, writable, ...rest } = outcome;
     const executed: ExecutedTransaction = {
       signature: encodeBase58(this.#signature(place)),
       slot,
@@ -376,7 +376,7 @@ export class RecordCodec {
       bytes: this.#wireBytes(place),
       loadedAddresses: { writable: loaded.slice(0, writableLoaded), readonly: loaded.slice(writableLoaded) },
       isVote: (flags & isVoteFlag) !== 0,
-      ...told,
+      ...rest,
     };
     return { executed, keys, writable, unitPrice, priorityFee };
   }

@@ -46,7 +46,7 @@ export interface LinkFacts {
 export class BlockEngineLink implements AsyncDisposable {
   readonly #url: string;
   readonly #options: LinkOptions;
-  readonly #deps: LinkDependencies;
+  readonly #dependencies: LinkDependencies;
   readonly #stop = new AbortController();
   readonly #over: Promise<void>;
   #connected = false;
@@ -57,20 +57,20 @@ export class BlockEngineLink implements AsyncDisposable {
   /** Monotonic time since when there is no connection; null while there is one, and before the first attempt ended. */
   #awaySince: number | null = null;
   /** What was said last of an engine that is away. */
-  #told: string | null = null;
+  #lastLogged: string | null = null;
   /** Who builds this leader's blocks, as the engine said last; null until it has. */
   builder: BlockBuilder | null = null;
 
-  constructor(url: string, options: LinkOptions, deps: LinkDependencies) {
+  constructor(url: string, options: LinkOptions, dependencies: LinkDependencies) {
     this.#url = url;
     this.#options = options;
-    this.#deps = deps;
+    this.#dependencies = dependencies;
     this.#over = this.#run();
   }
 
   get facts(): LinkFacts {
     return {
-      identity: this.#deps.keypair.address,
+      identity: this.#dependencies.keypair.address,
       connected: this.#connected,
       connections: this.#connections,
       bundles: this.#bundles,
@@ -95,7 +95,7 @@ export class BlockEngineLink implements AsyncDisposable {
   /** Tries the engine's endpoints one after another; rejects with the fault of the last. */
   async #connect(): Promise<void> {
     const { nearest } = this.#options;
-    const { services } = this.#deps;
+    const { services } = this.#dependencies;
     const open = (at: string) => new EngineChannel(at, services, this.#stop.signal);
     const endpoints = await findEndpoints(this.#url, nearest, { open, monotonic: () => performance.now() });
     let fault: unknown = null;
@@ -113,7 +113,7 @@ export class BlockEngineLink implements AsyncDisposable {
   }
 
   async #hold(endpoint: string): Promise<void> {
-    const { keypair, now, services } = this.#deps;
+    const { keypair, now, services } = this.#dependencies;
     using channel = new EngineChannel(endpoint, services, this.#stop.signal);
     await holdConnection(
       this.#options,
@@ -123,11 +123,11 @@ export class BlockEngineLink implements AsyncDisposable {
         now,
         bundle: (packets) => {
           this.#bundles += 1;
-          this.#deps.bundle(packets, keypair.address);
+          this.#dependencies.bundle(packets, keypair.address);
         },
         packet: (packet) => {
           this.#packets += 1;
-          this.#deps.packet(packet);
+          this.#dependencies.packet(packet);
         },
         builder: (builder) => {
           this.builder = builder;
@@ -137,7 +137,7 @@ export class BlockEngineLink implements AsyncDisposable {
           this.#connected = true;
           this.#fault = null;
           this.#awaySince = null;
-          this.#told = null;
+          this.#lastLogged = null;
         },
       },
       this.#stop.signal,
@@ -149,12 +149,12 @@ export class BlockEngineLink implements AsyncDisposable {
    * wants no others: so hot spares are answered.
    */
   #lost(error: unknown): void {
-    const said = error instanceof Error ? error.message : String(error);
-    this.#fault = said;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#fault = reason;
     this.#awaySince ??= performance.now();
-    if (performance.now() - this.#awaySince < startingMs || said === this.#told || isDenied(error)) return;
-    this.#told = said;
-    console.error(`devnet chain: ${this.#deps.keypair.address} has no block engine at ${this.#url}: ${said}`);
+    if (performance.now() - this.#awaySince < startingMs || reason === this.#lastLogged || isDenied(error)) return;
+    this.#lastLogged = reason;
+    console.error(`devnet chain: ${this.#dependencies.keypair.address} has no block engine at ${this.#url}: ${reason}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

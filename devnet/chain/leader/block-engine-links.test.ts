@@ -17,7 +17,7 @@ afterEach(async () => {
   stack = new AsyncDisposableStack();
 });
 
-interface Cast {
+interface TrafficAccounts {
   readonly manual: ManualChain;
   readonly engine: FakeBlockEngine;
   readonly links: BlockEngineLinks;
@@ -29,7 +29,7 @@ async function cast(
   set: (engine: FakeBlockEngine) => void = () => undefined,
   options: Partial<LinkOptions> = {},
   validators = 1,
-): Promise<Cast> {
+): Promise<TrafficAccounts> {
   const engine = stack.use(await FakeBlockEngine.start());
   set(engine);
   const manual = stack.use(await startManualChain({ validators }));
@@ -45,7 +45,7 @@ async function cast(
 
 const identityOf = ({ chain }: ManualChain) => chain.genesis.validators[0].identity;
 
-function payment({ manual, payer }: Cast, lamports: bigint) {
+function payment({ manual, payer }: TrafficAccounts, lamports: bigint) {
   const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: Keypair.generate().publicKey, lamports });
   return signed(payer, manual.chain.at("processed").blockhash, pay);
 }

@@ -12,17 +12,17 @@ export interface BlockEngineLinksDependencies {
 /** The links of all validators with one block engine, which takes turns in the slots as they do. */
 export class BlockEngineLinks implements AsyncDisposable {
   readonly #options: LinkOptions;
-  readonly #deps: BlockEngineLinksDependencies;
+  readonly #dependencies: BlockEngineLinksDependencies;
   readonly #services = loadServices();
   readonly #links = new Map<string, BlockEngineLink>();
   #url: string | null = null;
   /** Changes of the engine so far: an older one that is still under way gives way to a newer. */
   #changes = 0;
 
-  constructor(options: LinkOptions, deps: BlockEngineLinksDependencies) {
+  constructor(options: LinkOptions, dependencies: BlockEngineLinksDependencies) {
     this.#options = options;
-    this.#deps = deps;
-    deps.chain.blockBuilder = (identity) => this.#links.get(identity)?.builder ?? null;
+    this.#dependencies = dependencies;
+    dependencies.chain.blockBuilder = (identity) => this.#links.get(identity)?.builder ?? null;
   }
 
   /** Where the engine is; null when the validators have none. */
@@ -43,7 +43,7 @@ export class BlockEngineLinks implements AsyncDisposable {
     this.#links.clear();
     await Promise.all(old.map((link) => link[Symbol.asyncDispose]()));
     if (url === null || this.#changes !== change) return;
-    const { chain, now } = this.#deps;
+    const { chain, now } = this.#dependencies;
     for (const { keypair, identity } of chain.genesis.validators) {
       const link = new BlockEngineLink(url, this.#options, {
         services: this.#services,

@@ -63,10 +63,10 @@ export function readFeeInfo({ pubkey, commission }: BlockBuilderFeeInfoMessage):
  */
 export async function holdConnection(
   options: ConnectionOptions,
-  deps: ConnectionDependencies,
+  dependencies: ConnectionDependencies,
   signal: AbortSignal,
 ): Promise<never> {
-  const { channel, keypair, now } = deps;
+  const { channel, keypair, now } = dependencies;
   const { promise: lost, reject: lose } = Promise.withResolvers<never>();
   // Whoever waits for it learns of it; meanwhile it is nobody's unhandled fault.
   lost.catch(() => undefined);
@@ -78,10 +78,10 @@ export async function holdConnection(
     signal.throwIfAborted();
     const session = await Session.signIn({ channel, keypair, now });
     const packets = (answer: SubscribePacketsMessage) => {
-      for (const packet of answer.batch?.packets ?? []) deps.packet(readPacket(packet));
+      for (const packet of answer.batch?.packets ?? []) dependencies.packet(readPacket(packet));
     };
     const bundles = (answer: SubscribeBundlesMessage) => {
-      for (const { bundle } of answer.bundles) if (bundle !== null) deps.bundle(bundle.packets.map(readPacket));
+      for (const { bundle } of answer.bundles) if (bundle !== null) dependencies.bundle(bundle.packets.map(readPacket));
     };
     await channel.subscribe<SubscribePacketsMessage>("packets", session.token, { message: packets, over });
     await channel.subscribe<SubscribeBundlesMessage>("bundles", session.token, { message: bundles, over });
@@ -89,11 +89,11 @@ export async function holdConnection(
     const tick = async () => {
       await session.renewIfDue();
       if (now() < feeInfoDue) return;
-      deps.builder(readFeeInfo(await channel.ask<BlockBuilderFeeInfoMessage>("feeInfo", {}, session.token)));
+      dependencies.builder(readFeeInfo(await channel.ask<BlockBuilderFeeInfoMessage>("feeInfo", {}, session.token)));
       feeInfoDue = now() + feeInfoEveryMs;
     };
     await tick();
-    deps.connected();
+    dependencies.connected();
     const again = () => {
       timer = setTimeout(() => void tick().then(again, lose), options.tickMs);
     };

@@ -12,22 +12,22 @@ export interface EndpointDependencies {
   readonly monotonic: () => number;
 }
 
-async function endpointsOf(url: string, deps: EndpointDependencies): Promise<BlockEngineEndpointsMessage> {
-  using channel = deps.open(url);
+async function endpointsOf(url: string, dependencies: EndpointDependencies): Promise<BlockEngineEndpointsMessage> {
+  using channel = dependencies.open(url);
   return await channel.ask<BlockEngineEndpointsMessage>("endpoints", {}, null);
 }
 
 /** The shortest time in which a region answered; null when it never did. */
-async function roundTrip(url: string, deps: EndpointDependencies): Promise<number | null> {
+async function roundTrip(url: string, dependencies: EndpointDependencies): Promise<number | null> {
   let best: number | null = null;
   for (let probe = 0; probe < probes; probe += 1) {
-    const asked = deps.monotonic();
+    const asked = dependencies.monotonic();
     try {
-      await endpointsOf(url, deps);
+      await endpointsOf(url, dependencies);
     } catch {
       continue;
     }
-    const took = deps.monotonic() - asked;
+    const took = dependencies.monotonic() - asked;
     if (best === null || took < best) best = took;
   }
   return best;
@@ -41,12 +41,14 @@ async function roundTrip(url: string, deps: EndpointDependencies): Promise<numbe
 export async function findEndpoints(
   url: string,
   nearest: boolean,
-  deps: EndpointDependencies,
+  dependencies: EndpointDependencies,
 ): Promise<readonly string[]> {
-  const { global_endpoint: global, regioned_endpoints: regions } = await endpointsOf(url, deps);
+  const { global_endpoint: global, regioned_endpoints: regions } = await endpointsOf(url, dependencies);
   if (nearest) {
     const urls = regions.slice(0, regionsMax).map((region) => region.block_engine_url);
-    const timed = await Promise.all(urls.map(async (region) => ({ region, took: await roundTrip(region, deps) })));
+    const timed = await Promise.all(
+      urls.map(async (region) => ({ region, took: await roundTrip(region, dependencies) })),
+    );
     const reached = timed.flatMap(({ region, took }) => (took === null ? [] : [{ region, took }]));
     if (reached.length > 0) return reached.sort((one, other) => one.took - other.took).map(({ region }) => region);
   }

@@ -28,20 +28,20 @@ export interface SessionDependencies {
 
 /** A validator's signed-in state: an access token, and what renews it. */
 export class Session {
-  readonly #deps: SessionDependencies;
+  readonly #dependencies: SessionDependencies;
   #access: Token;
   #refresh: Token;
 
-  private constructor(deps: SessionDependencies, access: Token, refresh: Token) {
-    this.#deps = deps;
+  private constructor(dependencies: SessionDependencies, access: Token, refresh: Token) {
+    this.#dependencies = dependencies;
     this.#access = access;
     this.#refresh = refresh;
   }
 
   /** Signs a challenge with the identity's key. Rejects when the engine does not take it or gives no whole tokens. */
-  static async signIn(deps: SessionDependencies): Promise<Session> {
-    const { access, refresh } = await newTokens(deps);
-    return new Session(deps, access, refresh);
+  static async signIn(dependencies: SessionDependencies): Promise<Session> {
+    const { access, refresh } = await newTokens(dependencies);
+    return new Session(dependencies, access, refresh);
   }
 
   /** What calls are authorised with. */
@@ -51,14 +51,14 @@ export class Session {
 
   /** Renews what is about to expire: the access token by the other one, both by signing in again. */
   async renewIfDue(): Promise<void> {
-    const soon = this.#deps.now() + renewedBeforeMs;
+    const soon = this.#dependencies.now() + renewedBeforeMs;
     if (this.#refresh.expiresAt <= soon) {
-      const { access, refresh } = await newTokens(this.#deps);
+      const { access, refresh } = await newTokens(this.#dependencies);
       this.#access = access;
       this.#refresh = refresh;
     } else if (this.#access.expiresAt <= soon) {
       const request = { refresh_token: this.#refresh.value };
-      const answer = await this.#deps.channel.ask<{ readonly access_token: TokenMessage | null }>(
+      const answer = await this.#dependencies.channel.ask<{ readonly access_token: TokenMessage | null }>(
         "refresh",
         request,
         null,
@@ -68,8 +68,10 @@ export class Session {
   }
 }
 
-async function newTokens(deps: SessionDependencies): Promise<{ readonly access: Token; readonly refresh: Token }> {
-  const { channel, keypair } = deps;
+async function newTokens(
+  dependencies: SessionDependencies,
+): Promise<{ readonly access: Token; readonly refresh: Token }> {
+  const { channel, keypair } = dependencies;
   const asked = { role: "VALIDATOR", pubkey: keypair.publicKey };
   const { challenge } = await channel.ask<{ readonly challenge: string }>("challenge", asked, null);
   // The key before it keeps an engine from having a transaction signed.

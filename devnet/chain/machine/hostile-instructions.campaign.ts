@@ -43,7 +43,7 @@ function instructionData(random: (below: number) => number): Uint8Array {
   return writer.finish();
 }
 
-interface Cast {
+interface TrafficAccounts {
   readonly payer: Uint8Array;
   readonly blockhash: Uint8Array;
   readonly keys: readonly Uint8Array[];
@@ -52,7 +52,7 @@ interface Cast {
 }
 
 /** A transaction that the strict parser takes and whose instructions mean anything at all; null when it is too long. */
-function hostileTransaction(random: (below: number) => number, cast: Cast): Transaction | null {
+function hostileTransaction(random: (below: number) => number, cast: TrafficAccounts): Transaction | null {
   const chosen = new Map<string, Uint8Array>();
   const count = 2 + random(12);
   for (let tries = 0; tries < count; tries += 1) {
@@ -85,7 +85,7 @@ function hostileTransaction(random: (below: number) => number, cast: Cast): Tran
   return parsed.ok ? parsed.transaction : null;
 }
 
-function castOf(chain: Chain): Cast {
+function accountsOf(chain: Chain): TrafficAccounts {
   const { faucet, validators } = chain.genesis;
   const [validator] = validators;
   const called = Object.values(programs).map((address) => addressBytes(address));
@@ -102,7 +102,7 @@ function castOf(chain: Chain): Cast {
 /** So many hostile transactions, less those that would be too long, for a chain as it stands now. */
 export function hostileTransactions(seed: number, count: number, chain: Chain): Transaction[] {
   const random = generator(seed);
-  const cast = castOf(chain);
+  const cast = accountsOf(chain);
   return Array.from({ length: count }, () => hostileTransaction(random, cast) ?? []).flat();
 }
 
@@ -122,7 +122,7 @@ async function runOneChain(random: (below: number) => number, n: number, tally: 
   const { chain } = manual;
   const end = tally.sent + n;
   while (tally.sent < end) {
-    const cast = castOf(chain);
+    const cast = accountsOf(chain);
     for (let sent = 0; sent < transactionsPerSlot && tally.sent < end; sent += 1) {
       const transaction = hostileTransaction(random, cast);
       if (transaction === null) continue;

@@ -20,7 +20,13 @@ interface Sent {
 }
 
 /** One slot: payments that come in spurts, kills between them, and its end at any moment of all this. */
-async function runSlot(manual: ManualChain, svm: BankMachine, cast: Cast, draw: Draw, sent: Sent): Promise<void> {
+async function runSlot(
+  manual: ManualChain,
+  svm: BankMachine,
+  cast: TrafficAccounts,
+  draw: Draw,
+  sent: Sent,
+): Promise<void> {
   const { chain } = manual;
   const { blockhash } = chain.at("processed");
   const payments = 1 + draw.below(paymentsMax);
@@ -41,13 +47,13 @@ async function runSlot(manual: ManualChain, svm: BankMachine, cast: Cast, draw: 
   await chain.closeSlot();
 }
 
-interface Cast {
+interface TrafficAccounts {
   readonly payers: readonly GenesisKeypair[];
   readonly receiver: GenesisKeypair;
 }
 
 /** What does not fit at the end, in a few words; empty when all does. */
-function faultsOf({ chain }: ManualChain, cast: Cast, lamportsBefore: bigint, sent: Sent): string[] {
+function faultsOf({ chain }: ManualChain, cast: TrafficAccounts, lamportsBefore: bigint, sent: Sent): string[] {
   const slots = chain.history.slots(2n, chain.at("processed").slot, 1_000_000);
   const landed = slots.flatMap((slot) => chain.history.block(slot)?.transactions ?? []);
   const faults: string[] = [];

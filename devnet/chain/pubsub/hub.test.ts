@@ -18,17 +18,17 @@ beforeEach(async () => {
   const { chain } = manual;
   const performance = new PerformanceSamples(chain.at("processed"));
   const view = new LaggingView(chain, () => undefined);
-  node = { chain: view, performance, faucet: { next: () => 1 }, doors: { rpc: "", pubsub: "" }, now: () => 0 };
+  node = { chain: view, performance, faucet: { next: () => 1 }, endpoints: { rpc: "", pubsub: "" }, now: () => 0 };
   hub = new PubSubHub({ subscriptionsMax: 10 }, { node });
 });
 
 afterEach(() => manual[Symbol.asyncDispose]());
 
 class Listener implements PubSubClient {
-  readonly told: { readonly method: string; readonly params: { readonly result: unknown } }[] = [];
+  readonly notifications: { readonly method: string; readonly params: { readonly result: unknown } }[] = [];
 
   send(text: string): void {
-    this.told.push(JSON.parse(text));
+    this.notifications.push(JSON.parse(text));
   }
 }
 
@@ -49,11 +49,14 @@ test("a fault in what one subscriber is told keeps nothing from those who came a
   const sound = new Listener();
   hub.dispatchFor(broken)("slotSubscribe", []);
   hub.dispatchFor(sound)("slotsUpdatesSubscribe", []);
-  const told = spyOn(console, "error").mockImplementation(() => undefined);
+  const notifications = spyOn(console, "error").mockImplementation(() => undefined);
   hub.publish({ kind: "opened", slot: 7n, parent: 6n });
-  expect(told).toHaveBeenCalledTimes(1);
-  told.mockRestore();
-  expect(sound.told.map(({ method }) => method)).toEqual(["slotsUpdatesNotification", "slotsUpdatesNotification"]);
+  expect(notifications).toHaveBeenCalledTimes(1);
+  notifications.mockRestore();
+  expect(sound.notifications.map(({ method }) => method)).toEqual([
+    "slotsUpdatesNotification",
+    "slotsUpdatesNotification",
+  ]);
 });
 
 test("a client that is gone gives back its subscriptions, and those alone", () => {
@@ -74,7 +77,7 @@ test("a client that is gone gives back its subscriptions, and those alone", () =
   hub.closed(leaving);
   hub.dispatchFor(staying)("slotSubscribe", []);
   hub.publish({ kind: "opened", slot: 7n, parent: 6n });
-  expect([leaving.told.length, staying.told.length]).toEqual([0, 1]);
+  expect([leaving.notifications.length, staying.notifications.length]).toEqual([0, 1]);
   const again = new Listener();
   join(again, 6);
   expect(() => hub.dispatchFor(again)("rootSubscribe", [])).toThrow("Node subscription limit reached");
@@ -101,5 +104,5 @@ test("a block is read once for all who ask for addresses in it, however many the
   const { length } = frozen().block.transactions;
   expect([read.mock.calls.length, length]).toEqual([8, 8]);
   read.mockRestore();
-  expect(listeners.map(({ told }) => told.length)).toEqual(others.map(() => 1));
+  expect(listeners.map(({ notifications }) => notifications.length)).toEqual(others.map(() => 1));
 });

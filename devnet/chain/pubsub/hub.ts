@@ -59,9 +59,9 @@ export class PubSubHub {
   #held = 0;
   #nextId = 0;
 
-  constructor(options: HubOptions, deps: { readonly node: RpcNode }) {
+  constructor(options: HubOptions, dependencies: { readonly node: RpcNode }) {
     this.#options = options;
-    this.#node = deps.node;
+    this.#node = dependencies.node;
   }
 
   /** Answers the calls of one client. */
@@ -147,14 +147,14 @@ export class PubSubHub {
     const concerned = event.kind === "received" ? (this.#receivers.get(event.signature) ?? []) : this.#byId.values();
     for (const shared of concerned) {
       try {
-        this.#tell(shared, event);
+        this.#notify(shared, event);
       } catch (error) {
         console.error(error);
       }
     }
   }
 
-  #tell(shared: Shared, event: ChainEvent): void {
+  #notify(shared: Shared, event: ChainEvent): void {
     for (const { result, last } of shared.topic.notices(event, this.#node)) {
       const params = { result, subscription: shared.id };
       const text = stringifyJsonExact({ jsonrpc: "2.0", method: shared.topic.notification, params });

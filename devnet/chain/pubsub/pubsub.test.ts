@@ -50,10 +50,12 @@ class Client {
   }
 
   /** What a subscription has said so far: a call that is answered proves that everything before it has arrived. */
-  async told(subscription: unknown): Promise<unknown[]> {
+  async notifications(subscription: unknown): Promise<unknown[]> {
     await this.ask("getVersion");
-    const told = this.messages.map(({ params }) => params).filter((params) => params?.subscription === subscription);
-    return told.map((params) => params?.result);
+    const notifications = this.messages
+      .map(({ params }) => params)
+      .filter((params) => params?.subscription === subscription);
+    return notifications.map((params) => params?.result);
   }
 
   close(): void {
@@ -87,8 +89,8 @@ test("identical subscriptions share an id, and each client leaves for himself", 
   });
   await fund(address, 5_000_000);
   await closeSlots(1);
-  expect(await left.told(id)).toEqual([]);
-  expect(await right.told(id)).toHaveLength(1);
+  expect(await left.notifications(id)).toEqual([]);
+  expect(await right.notifications(id)).toHaveLength(1);
   left.close();
   right.close();
 });
@@ -113,22 +115,22 @@ test("an account is told once for each slot that changed it, at the commitment a
     executable: false,
     space: 0,
   };
-  const [first, ...others] = await client.told(processed);
+  const [first, ...others] = await client.notifications(processed);
   expect(first).toMatchObject({ context: { slot }, value: account });
   expect(Object.keys((first as { context: object }).context)).toEqual(["slot"]);
   expect(others).toEqual([]);
-  expect(await client.told(confirmed)).toEqual([]);
+  expect(await client.notifications(confirmed)).toEqual([]);
   const blockhash = node.chain.at("processed").blockhash;
   const to = Keypair.generate().publicKey;
   const all = SystemProgram.transfer({ fromPubkey: owner.publicKey, toPubkey: to, lamports: 10_000_000 - 5_000 });
   node.chain.submit(signed(owner, blockhash, all));
   await closeSlots(1);
-  expect((await client.told(processed))[1]).toMatchObject({ value: { lamports: 0, rentEpoch: 0, space: 0 } });
-  expect(await client.told(confirmed)).toEqual([first]);
+  expect((await client.notifications(processed))[1]).toMatchObject({ value: { lamports: 0, rentEpoch: 0, space: 0 } });
+  expect(await client.notifications(confirmed)).toEqual([first]);
   await closeSlots(31);
-  expect(await client.told(finalized)).toEqual([first]);
+  expect(await client.notifications(finalized)).toEqual([first]);
   await closeSlots(1);
-  expect(await client.told(finalized)).toHaveLength(2);
+  expect(await client.notifications(finalized)).toHaveLength(2);
   client.close();
 });
 
@@ -147,14 +149,14 @@ test("a signature is told as received, then once with its error, and the subscri
   const id = (await client.ask("signatureSubscribe", [transaction.id, config])).result;
   node.chain.submit(transaction);
   await closeSlots(1);
-  const [received, done, ...others] = await client.told(id);
+  const [received, done, ...others] = await client.notifications(id);
   expect(received).toMatchObject({ value: "receivedSignature" });
   expect(done).toMatchObject({ value: { err: { InstructionError: [0, { Custom: 1 }] } } });
   expect(others).toEqual([]);
   expect((await client.ask("signatureUnsubscribe", [id])).error?.message).toBe("Invalid subscription id.");
   const late = (await client.ask("signatureSubscribe", [transaction.id, { commitment: "confirmed" }])).result;
   await closeSlots(1);
-  expect(await client.told(late)).toHaveLength(1);
+  expect(await client.notifications(late)).toHaveLength(1);
   client.close();
 });
 
@@ -180,13 +182,15 @@ test("programs, logs and blocks are told as their filters say; slots, updates an
   await fund(other, 6_000_000);
   await closeSlots(2);
   const slot = Number(node.chain.at("confirmed").slot);
-  const told = (await client.told(program)) as { value: { pubkey: string } }[];
-  expect(told.map(({ value }) => value.pubkey)).toEqual(expect.arrayContaining([wanted, other]));
-  expect(await client.told(logs)).toMatchObject([{ context: { slot }, value: { signature, err: null } }]);
-  expect(await client.told(block)).toMatchObject([{ value: { slot, err: null, block: { signatures: [signature] } } }]);
-  expect(await client.told(slots)).toHaveLength(2);
-  expect(await client.told(roots)).toHaveLength(2);
-  const types = ((await client.told(updates)) as { type: string }[]).map(({ type }) => type);
+  const notifications = (await client.notifications(program)) as { value: { pubkey: string } }[];
+  expect(notifications.map(({ value }) => value.pubkey)).toEqual(expect.arrayContaining([wanted, other]));
+  expect(await client.notifications(logs)).toMatchObject([{ context: { slot }, value: { signature, err: null } }]);
+  expect(await client.notifications(block)).toMatchObject([
+    { value: { slot, err: null, block: { signatures: [signature] } } },
+  ]);
+  expect(await client.notifications(slots)).toHaveLength(2);
+  expect(await client.notifications(roots)).toHaveLength(2);
+  const types = ((await client.notifications(updates)) as { type: string }[]).map(({ type }) => type);
   const round = ["completed", "frozen", "optimisticConfirmation", "root", "firstShredReceived", "createdBank"];
   expect(types).toEqual([...round, ...round]);
   client.close();

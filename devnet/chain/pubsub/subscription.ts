@@ -1,4 +1,4 @@
-import type { TakenBack } from "../bank/index.ts";
+import type { RevertedAddresses } from "../bank/index.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import type { BankSlot, Block, Commitment } from "../model/index.ts";
 import type { RpcNode } from "../rpc/index.ts";
@@ -8,7 +8,7 @@ export type ChainEvent =
   | { readonly kind: "received"; readonly signature: string }
   | { readonly kind: "opened"; readonly slot: bigint; readonly parent: bigint }
   /** The chain went on from an older slot; these, oldest first, are no part of it, nor is what was written in them. */
-  | { readonly kind: "abandoned"; readonly slots: readonly bigint[]; readonly takenBack: TakenBack }
+  | { readonly kind: "abandoned"; readonly slots: readonly bigint[]; readonly reverted: RevertedAddresses }
   /** A slot reached a commitment; frozen slots are processed. */
   | { readonly kind: "reached"; readonly commitment: Commitment; readonly bank: BankSlot; readonly block: Block };
 

@@ -85,8 +85,8 @@ function presented(
   if (!("fault" in encoded)) return encoded;
   const { lamports, owner, executable, rentEpoch } = shown;
   const data = "error: data too large for bs58 encoding";
-  const told = encoding === "binary" ? data : [data, "base58"];
-  return { lamports, data: told, owner, executable, rentEpoch, space: BigInt(shown.data.length) };
+  const placeholder = encoding === "binary" ? data : [data, "base58"];
+  return { lamports, data: placeholder, owner, executable, rentEpoch, space: BigInt(shown.data.length) };
 }
 
 /** Whether a slot reached the commitment that a topic waits for. */
@@ -106,18 +106,18 @@ export function accountTopic(params: Params): Topic {
   const config = configAt(params, 1, "struct RpcAccountInfoConfig");
   const { encoding } = accountForm(config, "binary");
   const commitment = commitmentMember(config);
-  let isTakenBack = false;
+  let isReverted = false;
   return {
     notification: "accountNotification",
     key: keyOf("account", address, encoding, commitment),
     *notices(event, node) {
-      if (event.kind === "abandoned" && commitment !== "finalized" && event.takenBack[commitment].has(address)) {
-        isTakenBack = true;
+      if (event.kind === "abandoned" && commitment !== "finalized" && event.reverted[commitment].has(address)) {
+        isReverted = true;
       }
       if (!isReached(event, commitment)) return;
       const { slot } = event.bank;
-      if (!isTakenBack && !node.chain.accounts.written(slot).has(address)) return;
-      isTakenBack = false;
+      if (!isReverted && !node.chain.accounts.written(slot).has(address)) return;
+      isReverted = false;
       const account = node.chain.accounts.get(address, slot);
       yield { result: atSlot(slot, presented(node, event.bank, address, account, encoding)) };
     },

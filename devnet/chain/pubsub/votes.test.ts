@@ -22,9 +22,9 @@ test("logs of votes are told with allWithVotes and to who names a vote account, 
   ];
   await call(faulty.node.rpcUrl, "requestAirdrop", [first.identity, 1_000_000]);
   await faulty.closeSlots(2);
-  expect(await client.told(all)).toHaveLength(1);
-  expect(await client.told(withVotes)).toHaveLength(2 * 3 + 1);
-  expect(await client.told(mentions)).toHaveLength(2);
+  expect(await client.notifications(all)).toHaveLength(1);
+  expect(await client.notifications(withVotes)).toHaveLength(2 * 3 + 1);
+  expect(await client.notifications(mentions)).toHaveLength(2);
 });
 
 test("voteSubscribe tells each vote's account, slots, hash, time and signature", async () => {
@@ -34,9 +34,9 @@ test("voteSubscribe tells each vote's account, slots, hash, time and signature",
   const voted = chain.at("processed");
   // The votes for the newest slot are in the open one.
   await faulty.closeSlots(1);
-  const told = await client.told(votes);
+  const notifications = await client.notifications(votes);
   const block = chain.history.block(voted.slot + 1n);
-  expect(told).toEqual(
+  expect(notifications).toEqual(
     chain.genesis.validators.map(({ vote }, index) => ({
       votePubkey: vote,
       slots: Array.from({ length: Number(voted.slot) + 1 }, (_, slot) => slot),

@@ -21,9 +21,9 @@ function sliceNumber(value: bigint): number {
 
 export function accountForm(config: JsonObject | null, absent: AccountEncodingName): AccountForm {
   const encoding = variantMember(config, "encoding", accountEncodings, absent);
-  const given = config?.["dataSlice"];
-  if (given === undefined || given === null) return { encoding, dataSlice: undefined };
-  const slice = objectValue(given, "struct UiDataSliceConfig");
+  const requested = config?.["dataSlice"];
+  if (requested === undefined || requested === null) return { encoding, dataSlice: undefined };
+  const slice = objectValue(requested, "struct UiDataSliceConfig");
   for (const member of ["offset", "length"]) {
     if (slice[member] === undefined) throw invalidParams(`Invalid params: missing field \`${member}\`.`);
   }

@@ -60,9 +60,9 @@ export const airdropMethods: MethodTable = {
       const recipient = addressBytes(addressValue(params[0]));
       const lamports = u64Value(params[1]);
       const config = configAt(params, 2, "struct RpcRequestAirdropConfig");
-      const given = config?.["recentBlockhash"];
+      const requested = config?.["recentBlockhash"];
       const bank = bankOf(node, config);
-      const blockhash = given === undefined || given === null ? bank.blockhash : addressValue(given);
+      const blockhash = requested === undefined || requested === null ? bank.blockhash : addressValue(requested);
       const { faucet } = node.chain.genesis;
       const held = node.chain.accounts.get(faucet.address, node.chain.openSlot)?.lamports ?? 0n;
       if (held < lamports + feeLamports) throw invalidRequest();

@@ -2,12 +2,12 @@ import { parseMessage } from "@sluice/wire/transaction";
 import { blockhashLifeBlocks, messageFees } from "../bank/index.ts";
 import type { BankSlot } from "../model/index.ts";
 import { invalidParams } from "./errors.ts";
-import { bankOf, leftAt, type MethodTable, type RpcNode, withContext } from "./method.ts";
+import { abandonedForkAt, bankOf, type MethodTable, type RpcNode, withContext } from "./method.ts";
 import { addressValue, configAt, decodeBase64, stringValue } from "./params.ts";
 
 /** The hashes of a branch that was confirmed and abandoned are new: they are valid as long as that is what is shown. */
 function isValidAt(node: RpcNode, bank: BankSlot, blockhash: string): boolean {
-  if (leftAt(node, bank.slot)?.holdsBlockhash(blockhash)) return true;
+  if (abandonedForkAt(node, bank.slot)?.holdsBlockhash(blockhash)) return true;
   return node.chain.blockhashes.isValid(blockhash, bank.blockHeight);
 }
 

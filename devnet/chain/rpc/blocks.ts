@@ -1,7 +1,7 @@
 import { encodeBlock, type JsonValue } from "../encode/index.ts";
 import type { BankSlot, Block } from "../model/index.ts";
 import { blockCleanedUp, blockNotAvailable, invalidParams, slotSkipped, unsupportedVersion } from "./errors.ts";
-import { bankOf, leftAt, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
+import { abandonedForkAt, bankOf, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {
   addressValue,
   booleanMember,
@@ -21,7 +21,7 @@ function blockAt(node: RpcNode, slot: bigint, newest: bigint): Block {
   const { history } = node.chain;
   if (slot > newest) throw blockNotAvailable(slot);
   if (slot < history.firstSlot) throw blockCleanedUp(slot, history.firstSlot);
-  const block = history.block(slot) ?? leftAt(node, newest)?.block(slot) ?? null;
+  const block = history.block(slot) ?? abandonedForkAt(node, newest)?.block(slot) ?? null;
   if (block === null) throw slotSkipped(slot);
   return block;
 }
@@ -30,7 +30,7 @@ function blockAt(node: RpcNode, slot: bigint, newest: bigint): Block {
 function slotsOf(node: RpcNode, bank: BankSlot, { first, last, limit }: SlotRange): bigint[] {
   const end = last < bank.slot ? last : bank.slot;
   const slots = node.chain.history.slots(first, end, limit);
-  return [...slots, ...(leftAt(node, bank.slot)?.slots(first, end) ?? [])].slice(0, limit);
+  return [...slots, ...(abandonedForkAt(node, bank.slot)?.slots(first, end) ?? [])].slice(0, limit);
 }
 
 interface SlotRange {
@@ -46,9 +46,9 @@ function isConfig(value: JsonValue | undefined): boolean {
 function blocks(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const start = u64Value(params[0]);
   const config = configAt(params, isConfig(params[1]) && !isConfig(params[2]) ? 1 : 2, "struct RpcContextConfig");
-  const given = params[1] === undefined || params[1] === null || isConfig(params[1]) ? null : u64Value(params[1]);
+  const requested = params[1] === undefined || params[1] === null || isConfig(params[1]) ? null : u64Value(params[1]);
   const bank = reached(node.chain.at(ledgerCommitment(config)), config);
-  const asked = given ?? start + blocksMax;
+  const asked = requested ?? start + blocksMax;
   const end = asked < bank.slot ? asked : bank.slot;
   if (end < start) return [];
   if (end - start > blocksMax) throw invalidParams(`Slot range too large; max ${blocksMax}`);
@@ -57,13 +57,13 @@ function blocks(params: readonly JsonValue[], node: RpcNode): JsonValue {
 
 /** Leader slots and blocks of each identity, or of the wanted one, in a range of slots. */
 function production(
-  range: { readonly firstSlot: bigint; readonly lastSlot: bigint; readonly wanted: string | null },
+  range: { readonly firstSlot: bigint; readonly lastSlot: bigint; readonly filter: string | null },
   { chain }: RpcNode,
 ): Record<string, [bigint, bigint]> {
-  const { firstSlot, lastSlot, wanted } = range;
+  const { firstSlot, lastSlot, filter } = range;
   const byIdentity = new Map<string, [bigint, bigint]>();
   for (const [leader, slots] of chain.cluster.leaders.slotCounts(firstSlot, lastSlot)) {
-    if (wanted === null || leader === wanted) byIdentity.set(leader, [slots, 0n]);
+    if (filter === null || leader === filter) byIdentity.set(leader, [slots, 0n]);
   }
   for (const slot of chain.history.slots(firstSlot, lastSlot, Number(lastSlot - firstSlot) + 1)) {
     const counts = byIdentity.get(chain.cluster.leaderOf(slot));
@@ -76,18 +76,18 @@ function blockProduction(params: readonly JsonValue[], node: RpcNode): JsonValue
   const config = configAt(params, 0, "struct RpcBlockProductionConfig");
   const bank = bankOf(node, config);
   const { epochs, cluster } = node.chain;
-  const given = config?.["range"] ?? null;
-  const range = given === null ? null : objectValue(given, "struct RpcBlockProductionConfigRange");
+  const requested = config?.["range"] ?? null;
+  const range = requested === null ? null : objectValue(requested, "struct RpcBlockProductionConfigRange");
   const firstSlot = range === null ? epochs.firstSlot(epochs.epochOf(bank.slot)) : u64Value(range["firstSlot"]);
   const lastSlot = u64Member(range, "lastSlot") ?? bank.slot;
   if (firstSlot > bank.slot) throw invalidParams(`firstSlot, ${firstSlot}, is too large; last slot: ${bank.slot}`);
   if (lastSlot > bank.slot) throw invalidParams(`lastSlot, ${lastSlot}, is too large; max ${bank.slot}`);
   if (lastSlot < firstSlot) throw invalidParams(`lastSlot, ${lastSlot}, cannot be less than firstSlot, ${firstSlot}`);
   const identity = config?.["identity"] ?? null;
-  const wanted = identity === null ? null : addressValue(identity);
+  const filter = identity === null ? null : addressValue(identity);
   const oldest = cluster.leaders.oldestSlot;
   if (firstSlot < oldest) throw invalidParams(`firstSlot, ${firstSlot}, is too small; min ${oldest}`);
-  const byIdentity = production({ firstSlot, lastSlot, wanted }, node);
+  const byIdentity = production({ firstSlot, lastSlot, filter }, node);
   return withContext(bank, { byIdentity, range: { firstSlot, lastSlot } });
 }
 

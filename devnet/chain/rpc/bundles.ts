@@ -66,12 +66,12 @@ function commitmentBank(value: JsonValue | undefined, node: RpcNode): Simulation
 
 /** `"tip"`, a slot of this fork, or a commitment, which is confirmed unless another is named. */
 function bankOf(config: JsonObject | null, node: RpcNode): SimulationBank {
-  const given = config?.["simulationBank"];
-  if (given === undefined || given === null) return node.chain.at("confirmed");
-  if (given === "tip") return node.chain.tip;
+  const requested = config?.["simulationBank"];
+  if (requested === undefined || requested === null) return node.chain.at("confirmed");
+  if (requested === "tip") return node.chain.tip;
   const variants = ["commitment", "slot", "tip"];
-  if (typeof given === "string") throw unknownVariant(given, variants);
-  const object = objectValue(given, "enum SimulationSlotConfig");
+  if (typeof requested === "string") throw unknownVariant(requested, variants);
+  const object = objectValue(requested, "enum SimulationSlotConfig");
   if (object["commitment"] !== undefined) return commitmentBank(object["commitment"], node);
   const [name = ""] = Object.keys(object);
   if (name !== "slot") throw unknownVariant(name, variants);
@@ -88,9 +88,9 @@ function accountsMember(config: JsonObject | null, name: string, count: number):
   return listValue(config[name]);
 }
 
-function addressesOf(given: JsonValue, { message }: Transaction): readonly string[] {
-  if (given === null) return [];
-  const config = objectValue(given, "struct RpcSimulateTransactionAccountsConfig");
+function addressesOf(requested: JsonValue, { message }: Transaction): readonly string[] {
+  if (requested === null) return [];
+  const config = objectValue(requested, "struct RpcSimulateTransactionAccountsConfig");
   onlyBase64(textMember(config, "encoding"));
   if (config["addresses"] === undefined) throw missing("addresses");
   const list = listValue(config["addresses"]);
@@ -117,11 +117,11 @@ export function bundleSimulationConfig(params: readonly JsonValue[], node: RpcNo
   onlyBase64(
     variantMember(config, "transactionEncoding", ["binary", "base58", "base64", "json", "jsonParsed"], undefined),
   );
-  const given = texts.map((text) => transactionInput(text, { encoding: "base64" }));
+  const requested = texts.map((text) => transactionInput(text, { encoding: "base64" }));
   const skipSigVerify = booleanMember(config, "skipSigVerify", false);
   const replaced = booleanMember(config, "replaceRecentBlockhash", false);
   if (replaced && !skipSigVerify) throw invalidParams("sigVerify may not be used with replaceRecentBlockhash");
-  const transactions = replaced ? given.map((each) => withBlockhash(each, bank.blockhash)) : given;
+  const transactions = replaced ? requested.map((each) => withBlockhash(each, bank.blockhash)) : requested;
   const forged = skipSigVerify ? undefined : transactions.find((each) => !signaturesValid(each));
   if (forged !== undefined) throw invalidParams(`transaction signature is invalid: ${forged.id}`);
   const addresses = (configs: readonly JsonValue[]) =>
@@ -165,7 +165,7 @@ const absent: ChainAccount = {
 
 function presentStep(
   step: BundleStep,
-  wanted: { readonly pre: readonly string[]; readonly post: readonly string[] },
+  accountsConfig: { readonly pre: readonly string[]; readonly post: readonly string[] },
   replacement: SimulationBank | null,
   node: RpcNode,
 ): JsonObject {
@@ -196,8 +196,8 @@ function presentStep(
     preTokenBalances: ran ? step.preTokenBalances : null,
     postTokenBalances: ran ? step.postTokenBalances : null,
     loadedAddresses: resolved?.loaded ?? { writable: [], readonly: [] },
-    preExecutionAccounts: shown(wanted.pre, step.before),
-    postExecutionAccounts: shown(wanted.post, step.after),
+    preExecutionAccounts: shown(accountsConfig.pre, step.before),
+    postExecutionAccounts: shown(accountsConfig.post, step.after),
   });
 }
 

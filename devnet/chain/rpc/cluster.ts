@@ -25,8 +25,8 @@ function clusterNode(node: RpcNode, identity: string, index: number): JsonObject
     tpuForwardsQuic: null,
     tpuVote: null,
     serveRepair: null,
-    rpc: own ? node.doors.rpc : null,
-    pubsub: own ? node.doors.pubsub : null,
+    rpc: own ? node.endpoints.rpc : null,
+    pubsub: own ? node.endpoints.pubsub : null,
     version: nodeVersion,
     clientId: "Agave",
     featureSet: featureSet,
@@ -66,8 +66,8 @@ export const clusterMethods: MethodTable = {
     required: 0,
     optional: 1,
     run(params, node) {
-      const given = params[0];
-      const limit = given === undefined || given === null ? samplesMax : u64Value(given, "usize");
+      const requested = params[0];
+      const limit = requested === undefined || requested === null ? samplesMax : u64Value(requested, "usize");
       if (limit > samplesMax) throw invalidParams(`Invalid limit; max ${samplesMax}`);
       return node.performance.newest(Number(limit)).map((sample) => ({
         slot: sample.slot,

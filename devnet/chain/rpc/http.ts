@@ -17,14 +17,14 @@ export const defaultBodyBytesMax = 51_200;
 function corsHeaders(request: Request): Record<string, string> {
   const origin = request.headers.get("origin");
   if (origin === null) return {};
-  const wanted = request.headers.get("access-control-request-headers");
+  const requestedHeaders = request.headers.get("access-control-request-headers");
   return {
     "access-control-allow-origin": origin,
     vary: "origin",
     ...(request.method === "OPTIONS" && {
       "access-control-max-age": "86400",
       "access-control-allow-methods": "OPTIONS, POST",
-      ...(wanted !== null && { "access-control-allow-headers": wanted }),
+      ...(requestedHeaders !== null && { "access-control-allow-headers": requestedHeaders }),
     }),
   };
 }

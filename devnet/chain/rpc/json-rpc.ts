@@ -19,8 +19,8 @@ function isId(value: JsonValue | undefined): value is Id {
 
 function failureText(error: RpcError, id: Id): string {
   const { code, message, data } = error;
-  const told = data === undefined ? { code, message } : { code, message, data };
-  return `{"jsonrpc":"2.0","error":${stringifyJsonExact(told)},"id":${stringifyJsonExact(id)}}`;
+  const failure = data === undefined ? { code, message } : { code, message, data };
+  return `{"jsonrpc":"2.0","error":${stringifyJsonExact(failure)},"id":${stringifyJsonExact(id)}}`;
 }
 
 function resultText(result: JsonValue, id: Id): string {
@@ -57,14 +57,14 @@ function answerOne(request: JsonValue, dispatch: Dispatch): string | Promise<str
     return failureText(invalidRequest(), null);
   }
   const call = request as JsonObject;
-  const given = call["id"];
-  if (given !== undefined && !isId(given)) return failureText(invalidRequest(), null);
-  const id = given ?? null;
+  const requested = call["id"];
+  if (requested !== undefined && !isId(requested)) return failureText(invalidRequest(), null);
+  const id = requested ?? null;
   const method = call["method"];
   if (typeof method !== "string" || Object.keys(call).some((member) => !members.has(member))) {
     return failureText(invalidRequest(), id);
   }
-  if (given === undefined) return null;
+  if (requested === undefined) return null;
   if (call["jsonrpc"] !== "2.0") return failureText(invalidRequest("Unsupported JSON-RPC protocol version"), id);
   return callText(method, call["params"], id, dispatch);
 }

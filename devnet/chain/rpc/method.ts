@@ -1,5 +1,5 @@
 import type { AccountStore } from "../accounts/index.ts";
-import type { Chain, LeftBranch, PerformanceSamples, StatusCache } from "../bank/index.ts";
+import type { AbandonedFork, Chain, PerformanceSamples, StatusCache } from "../bank/index.ts";
 import type { EncodeClock, JsonObject, JsonValue } from "../encode/index.ts";
 import type { AddressEntry, AddressRange, History } from "../history/index.ts";
 import type { BankSlot, ChainAccount, Commitment } from "../model/index.ts";
@@ -20,7 +20,7 @@ export interface ChainView
     | "cluster"
     | "epochs"
     | "at"
-    | "left"
+    | "abandonedFork"
     | "bankAt"
     | "tip"
     | "openSlot"
@@ -47,7 +47,7 @@ export interface RpcNode {
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Addresses of this node's own doors, for getClusterNodes: "ip:port". */
-  readonly doors: { readonly rpc: string; readonly pubsub: string };
+  readonly endpoints: { readonly rpc: string; readonly pubsub: string };
 }
 
 export interface Method {
@@ -81,8 +81,8 @@ export function withContext(bank: BankSlot, value: JsonValue): JsonObject {
 }
 
 /** The branch that a call answers from whose bank is this one; null where the bank is of the chain itself. */
-export function leftAt({ chain: { left } }: RpcNode, slot: bigint): LeftBranch | null {
-  return left?.bank.slot === slot ? left : null;
+export function abandonedForkAt({ chain: { abandonedFork } }: RpcNode, slot: bigint): AbandonedFork | null {
+  return abandonedFork?.bank.slot === slot ? abandonedFork : null;
 }
 
 export function clockOf(node: RpcNode, bank: BankSlot): EncodeClock {

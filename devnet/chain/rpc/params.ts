@@ -204,8 +204,8 @@ function decodeText(text: string, encoding: string): Uint8Array {
 
 /** Decodes and parses the transaction of sendTransaction and simulateTransaction; base58 unless the config says base64. */
 export function transactionInput(text: string, config: JsonObject | null): Transaction {
-  const given = config?.["encoding"];
-  const encoding = given === undefined || given === null ? "base58" : stringValue(given);
+  const requested = config?.["encoding"];
+  const encoding = requested === undefined || requested === null ? "base58" : stringValue(requested);
   if (encoding !== "base58" && encoding !== "base64") {
     throw invalidParams(`unsupported encoding: ${encoding}. Supported encodings: base58, base64`);
   }

@@ -16,9 +16,9 @@ test("a listing ends in -32012 at its bound, and never has more text than was co
   await using manual = await startManualChain();
   const { chain } = manual;
   const bank = chain.at("processed");
-  const doors = { rpc: "", pubsub: "" };
+  const endpoints = { rpc: "", pubsub: "" };
   const performance = new PerformanceSamples(bank);
-  const node: RpcNode = { chain, performance, faucet: { next: () => 0 }, doors, now: () => 0 };
+  const node: RpcNode = { chain, performance, faucet: { next: () => 0 }, endpoints, now: () => 0 };
   const nonce = new Uint8Array(80);
   nonce.set([1, 0, 0, 0, 1, 0, 0, 0]);
   const found = Array.from({ length: 20 }, (_, number): [string, ChainAccount] => {

@@ -50,13 +50,13 @@ function bytesOfText(text: string, encoding: string): Uint8Array {
 function memcmpFilter(memcmp: JsonObject): AccountFilter {
   if (memcmp["offset"] === undefined) throw invalidParams("Invalid params: missing field `offset`.");
   const offset = u64Value(memcmp["offset"], "usize");
-  const given = memcmp["bytes"];
-  if (Array.isArray(given)) return { kind: "memcmp", offset, bytes: bytesOfList(given) };
-  if (given === undefined) throw invalidParams("Invalid params: missing field `bytes`.");
+  const requested = memcmp["bytes"];
+  if (Array.isArray(requested)) return { kind: "memcmp", offset, bytes: bytesOfList(requested) };
+  if (requested === undefined) throw invalidParams("Invalid params: missing field `bytes`.");
   const encoding =
     memcmp["encoding"] === undefined || memcmp["encoding"] === null ? "base58" : stringValue(memcmp["encoding"]);
   if (encoding !== "base58" && encoding !== "base64") throw unknownVariant(encoding, ["base58", "base64", "bytes"]);
-  const bytes = bytesOfText(stringValue(given), encoding);
+  const bytes = bytesOfText(stringValue(requested), encoding);
   if (bytes.length > memcmpBytesMax) throw tooMuch();
   return { kind: "memcmp", offset, bytes };
 }
@@ -76,9 +76,9 @@ function accountFilter(value: JsonValue): AccountFilter {
 
 /** The filters of getProgramAccounts and programSubscribe: at most four, all of which must hold. */
 export function accountFilters(config: JsonObject | null): readonly AccountFilter[] {
-  const given = config?.["filters"];
-  if (given === undefined || given === null) return [];
-  const list = listValue(given);
+  const requested = config?.["filters"];
+  if (requested === undefined || requested === null) return [];
+  const list = listValue(requested);
   if (list.length > filtersMax) throw invalidParams(`Too many filters provided; max ${filtersMax}`);
   return list.map(accountFilter);
 }

@@ -77,15 +77,15 @@ async function preflight(transaction: Transaction, config: JsonObject | null, no
   throw preflightFailure(encodeTransactionError(error), data);
 }
 
-interface WantedAccounts {
+interface RequestedAccounts {
   readonly encoding: "base64" | "base64+zstd" | "jsonParsed";
   readonly addresses: readonly string[];
 }
 
-function wantedAccounts(config: JsonObject | null, transaction: Transaction): WantedAccounts | null {
-  const given = config?.["accounts"];
-  if (given === undefined || given === null) return null;
-  const accounts = objectValue(given, "struct RpcSimulateTransactionAccountsConfig");
+function requestedAccounts(config: JsonObject | null, transaction: Transaction): RequestedAccounts | null {
+  const requested = config?.["accounts"];
+  if (requested === undefined || requested === null) return null;
+  const accounts = objectValue(requested, "struct RpcSimulateTransactionAccountsConfig");
   const encoding = variantMember(accounts, "encoding", accountEncodings, "base64");
   if (encoding === "binary" || encoding === "base58") throw invalidParams("base58 encoding not supported");
   const list = listValue(accounts["addresses"]);
@@ -103,15 +103,15 @@ export function withBlockhash(transaction: Transaction, blockhash: string): Tran
 
 function presentSimulation(
   simulation: Simulation,
-  options: { wanted: WantedAccounts | null; inner: boolean; replaced: boolean },
+  options: { accountsConfig: RequestedAccounts | null; inner: boolean; replaced: boolean },
   node: RpcNode,
 ): JsonObject {
   const { bank, resolved, outcome, error } = simulation;
-  const { wanted } = options;
+  const { accountsConfig } = options;
   const accounts =
-    wanted?.addresses.map((address) => {
+    accountsConfig?.addresses.map((address) => {
       const account = error === null ? simulation.after(address) : null;
-      const form = { encoding: wanted.encoding, dataSlice: undefined };
+      const form = { encoding: accountsConfig.encoding, dataSlice: undefined };
       return account === null ? null : presentAccount(node, bank, address, account, form);
     }) ?? null;
   const lastValidBlockHeight = bank.blockHeight + blockhashLifeBlocks;
@@ -134,23 +134,23 @@ function presentSimulation(
 
 async function simulate(params: readonly JsonValue[], node: RpcNode): Promise<JsonValue> {
   const config = configAt(params, 1, "struct RpcSimulateTransactionConfig");
-  const given = transactionInput(stringValue(params[0]), config);
+  const requested = transactionInput(stringValue(params[0]), config);
   const sigVerify = booleanMember(config, "sigVerify", false);
   const replaced = booleanMember(config, "replaceRecentBlockhash", false);
   const inner = booleanMember(config, "innerInstructions", false);
   if (sigVerify && replaced) throw invalidParams("sigVerify may not be used with replaceRecentBlockhash");
-  const wanted = wantedAccounts(config, given);
+  const accountsConfig = requestedAccounts(config, requested);
   const bank = bankOf(node, config);
-  const transaction = replaced ? withBlockhash(given, bank.blockhash) : given;
+  const transaction = replaced ? withBlockhash(requested, bank.blockhash) : requested;
   if (sigVerify && !signaturesValid(transaction)) {
-    const accounts = wanted === null ? null : wanted.addresses.map(() => null);
+    const accounts = accountsConfig === null ? null : accountsConfig.addresses.map(() => null);
     const refused = { error: signatureFailure, ...notRun, ...nothingElse, accounts };
     return withContext(bank, encodeSimulation({ ...refused, innerInstructions: inner ? [] : null }));
   }
   const commitment = commitmentMember(config);
   const simulation = await node.chain.simulate({ transaction, commitment, checkAge: !replaced });
   refuseUnresolved(simulation.error);
-  return withContext(simulation.bank, presentSimulation(simulation, { wanted, inner, replaced }, node));
+  return withContext(simulation.bank, presentSimulation(simulation, { accountsConfig, inner, replaced }, node));
 }
 
 /** Sending and simulating transactions. */

@@ -3,7 +3,7 @@ import { encodeTransaction, type JsonObject, type JsonValue } from "../encode/in
 import type { RecordedTransaction } from "../history/index.ts";
 import { memoPrograms } from "../model/index.ts";
 import { filterTransactionNotFound, invalidParams, unsupportedVersion } from "./errors.ts";
-import { leftAt, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
+import { abandonedForkAt, type MethodTable, type RpcNode, reached, withContext } from "./method.ts";
 import {
   addressValue,
   booleanMember,
@@ -29,11 +29,11 @@ export function encodingConfigAt(params: readonly JsonValue[], position: number)
 
 /** The highest version that the caller can read; undefined means legacy only. */
 export function maxVersion(config: JsonObject | null): number | undefined {
-  const given = u64Member(config, "maxSupportedTransactionVersion");
-  if (given !== undefined && given > 255n) {
-    throw invalidParams(`Invalid params: invalid value: integer \`${given}\`, expected u8.`);
+  const requested = u64Member(config, "maxSupportedTransactionVersion");
+  if (requested !== undefined && requested > 255n) {
+    throw invalidParams(`Invalid params: invalid value: integer \`${requested}\`, expected u8.`);
   }
-  return given === undefined ? undefined : Number(given);
+  return requested === undefined ? undefined : Number(requested);
 }
 
 /** Memos of the outer instructions, each with its length in bytes; null when there is none. */
@@ -49,7 +49,7 @@ function memoOf(recorded: RecordedTransaction): string | null {
 }
 
 function blockTime(node: RpcNode, slot: bigint): bigint | null {
-  return (node.chain.history.block(slot) ?? node.chain.left?.block(slot))?.blockTime ?? null;
+  return (node.chain.history.block(slot) ?? node.chain.abandonedFork?.block(slot))?.blockTime ?? null;
 }
 
 /** Without a search of history only the last 300 blocks are known, as on a node. */
@@ -121,7 +121,7 @@ export const transactionMethods: MethodTable = {
       const onChain = node.chain.history.transaction(signature);
       // What the confirmed branch held is shown, although it may have landed again on the one that won.
       const isSeen = onChain !== null && onChain.executed.slot <= bank.slot;
-      const recorded = isSeen ? onChain : (leftAt(node, bank.slot)?.transaction(signature) ?? null);
+      const recorded = isSeen ? onChain : (abandonedForkAt(node, bank.slot)?.transaction(signature) ?? null);
       if (recorded === null || recorded.executed.slot > bank.slot) return null;
       const { slot, index } = recorded.executed;
       const encoded = encodeTransaction(recorded.executed, { encoding, maxSupportedTransactionVersion });

@@ -20,8 +20,8 @@ function leaderSchedule(params: readonly JsonValue[], node: RpcNode): JsonValue 
   const { chain } = node;
   const bank = chain.at(commitmentMember(config));
   const slot = configFirst || first === undefined || first === null ? bank.slot : u64Value(first);
-  const given = config?.["identity"];
-  const identity = given === undefined || given === null ? null : addressValue(given);
+  const requested = config?.["identity"];
+  const identity = requested === undefined || requested === null ? null : addressValue(requested);
   const epoch = chain.epochs.epochOf(slot);
   const leaders = epoch > chain.epochs.lastScheduledEpoch(bank.slot) ? null : chain.cluster.leaders.ofEpoch(epoch);
   if (leaders === null) return null;
@@ -60,12 +60,12 @@ function voteAccountRow(vote: string, bank: BankSlot, { chain }: RpcNode) {
 function voteAccounts(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const config = configAt(params, 0, "struct RpcGetVoteAccountsConfig");
   const bank = bankOf(node, config);
-  const given = config?.["votePubkey"] ?? null;
-  const wanted = given === null ? null : addressValue(given);
+  const requested = config?.["votePubkey"] ?? null;
+  const filter = requested === null ? null : addressValue(requested);
   const keepUnstaked = booleanMember(config, "keepUnstakedDelinquents", false);
   const distance = u64Member(config, "delinquentSlotDistance") ?? delinquentSlotDistance;
   const rows = [...node.chain.accounts.ofProgram(programs.vote, bank.slot)]
-    .filter(([vote]) => wanted === null || vote === wanted)
+    .filter(([vote]) => filter === null || vote === filter)
     .flatMap(([vote]) => voteAccountRow(vote, bank, node) ?? [])
     .sort((one, other) => (one.activatedStake < other.activatedStake ? 1 : -1));
   const votes = ({ lastVote }: { readonly lastVote: bigint }) => lastVote + distance >= bank.slot;

@@ -6,7 +6,7 @@ import { metadataTags } from "../programs/metaplex/tags.ts";
 import { instructionTag } from "../programs/tags.ts";
 import { type MintParty, reads, signs, signsAndPays, writes } from "./instructions.ts";
 import { type Party, partyOf, type TrafficInstruction } from "./message.ts";
-import type { CastCollection, ClassicNft, NftHolder } from "./nft-roster.ts";
+import type { ClassicNft, NftHolder, TrafficCollection } from "./nft-roster.ts";
 
 const system = partyOf(programs.system);
 const token = partyOf(programs.token);
@@ -66,7 +66,7 @@ export function createMasterEdition(nft: ClassicNft, owner: Party): TrafficInstr
   };
 }
 
-export function verifyCollection(nft: ClassicNft, collection: CastCollection, payer: Party): TrafficInstruction {
+export function verifyCollection(nft: ClassicNft, collection: TrafficCollection, payer: Party): TrafficInstruction {
   const { authority, mint, metadata, edition } = collection;
   return {
     program: metadataProgram,

@@ -21,7 +21,7 @@ export interface NftHolder extends Party {
   readonly owner: Wallet;
 }
 
-export interface CastNft {
+export interface TrafficNft {
   readonly number: number;
   readonly keypair: GenesisKeypair;
   readonly mint: MintParty;
@@ -29,7 +29,7 @@ export interface CastNft {
 }
 
 /** One of the Token program, with what belongs to it. */
-export interface ClassicNft extends CastNft {
+export interface ClassicNft extends TrafficNft {
   readonly metadata: Party;
   readonly edition: Party;
   readonly listing: Party;
@@ -37,7 +37,7 @@ export interface ClassicNft extends CastNft {
 }
 
 /** The collection of genesis that minted tokens say that they are of. */
-export interface CastCollection {
+export interface TrafficCollection {
   readonly mint: Party;
   readonly metadata: Party;
   readonly edition: Party;
@@ -50,8 +50,8 @@ interface Reader {
 
 /** The tokens of one unit of a seed, each derived when it is first needed. */
 export class NftRoster {
-  readonly collection: CastCollection | null;
-  readonly modern: readonly CastNft[];
+  readonly collection: TrafficCollection | null;
+  readonly modern: readonly TrafficNft[];
   readonly #seed: string;
   readonly #most: number;
   readonly #wallets: readonly Wallet[];
@@ -66,11 +66,11 @@ export class NftRoster {
     this.#wallets = wallets;
     this.collection = this.#collection(description);
     this.modern = Array.from({ length: nfts2022 }, (_, number) =>
-      this.#cast(`nft-2022/${number}`, number, programs.token2022),
+      this.#accounts(`nft-2022/${number}`, number, programs.token2022),
     );
   }
 
-  #collection({ collections, wallets }: GenesisDescription): CastCollection | null {
+  #collection({ collections, wallets }: GenesisDescription): TrafficCollection | null {
     const [first] = collections;
     const keypair = first === undefined ? null : nameOwner(first.authority);
     if (first === undefined || keypair === null || wallets.get(first.authority) !== keypair.address) return null;
@@ -88,7 +88,7 @@ export class NftRoster {
     return derived(seeds, this.#program).party;
   }
 
-  #cast(role: string, number: number, program: string): CastNft {
+  #accounts(role: string, number: number, program: string): TrafficNft {
     const keypair = new GenesisKeypair(this.#seed, `traffic/${role}`);
     const mint = { ...keypairParty(keypair), program: partyOf(program), decimals: 0 };
     const circle: NftHolder[] = [];
@@ -102,7 +102,7 @@ export class NftRoster {
   nft(number: number): ClassicNft {
     const known = this.#known.get(number);
     if (known !== undefined) return known;
-    const nft = this.#cast(`nft/${number}`, number, programs.token);
+    const nft = this.#accounts(`nft/${number}`, number, programs.token);
     const listing = derived([utf8.encode(listingSeed), nft.mint.bytes], this.#marketplace).party;
     const escrow = associated(listing, nft.mint);
     const whole = { ...nft, metadata: this.#metadata(nft.mint), edition: this.#edition(nft.mint), listing, escrow };

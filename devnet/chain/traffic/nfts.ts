@@ -25,8 +25,8 @@ import {
   type NftTexts,
   verifyCollection,
 } from "./nft-instructions.ts";
-import type { CastNft, ClassicNft, NftHolder } from "./nft-roster.ts";
-import { type Plan, plan, type Scene } from "./traffic-world.ts";
+import type { ClassicNft, NftHolder, TrafficNft } from "./nft-roster.ts";
+import { type Plan, plan, type TrafficWorld } from "./traffic-world.ts";
 
 const sol = 1_000_000_000n;
 /** A Token-2022 mint with a close authority and a metadata pointer, before its metadata are in it. */
@@ -43,29 +43,29 @@ function texts(form: "cat" | "pearl", number: number): NftTexts {
   };
 }
 
-function mintClassic(scene: Scene, nft: ClassicNft, holder: NftHolder): Plan {
+function mintClassic(world: TrafficWorld, nft: ClassicNft, holder: NftHolder): Plan {
   const { owner } = holder;
   const { mint, keypair } = nft;
   const size = { lamports: rentExemptLamports(mintSize), space: mintSize };
-  scene.hold(mint.address);
+  world.hold(mint.address);
   return plan([owner.keypair, keypair], 250_000, [
     createAccount(owner, mint, size, mint.program),
     initializeNftMint(mint, owner),
     openTokenAccount(owner, owner, mint, holder),
     mintTokens(mint, holder, owner, 1n),
-    createMetadata(nft, owner, texts("cat", nft.number), scene.cast.nfts.collection?.mint ?? null),
+    createMetadata(nft, owner, texts("cat", nft.number), world.accounts.nfts.collection?.mint ?? null),
     createMasterEdition(nft, owner),
   ]);
 }
 
-function mintModern(scene: Scene, nft: CastNft, holder: NftHolder): Plan {
+function mintModern(world: TrafficWorld, nft: TrafficNft, holder: NftHolder): Plan {
   const { owner } = holder;
   const { mint, keypair } = nft;
   const said = texts("pearl", nft.number);
   const length = said.name.length + said.symbol.length + said.uri.length;
   // The program takes the room for metadata later; the rent for it is there from the start.
   const size = { lamports: rentExemptLamports(mint2022Bytes + metadataBytes + length), space: mint2022Bytes };
-  scene.hold(mint.address);
+  world.hold(mint.address);
   return plan([owner.keypair, keypair], 250_000, [
     createAccount(owner, mint, size, mint.program),
     ...extendMint(mint, owner),
@@ -78,62 +78,62 @@ function mintModern(scene: Scene, nft: CastNft, holder: NftHolder): Plan {
 }
 
 /** A token of one unit: of the Token program with its metadata's own accounts while there may be more of them, or 2022. */
-export function nftMint(scene: Scene): Plan | null {
-  const free = (nft: CastNft) => !scene.holds.has(nft.mint.address);
-  const rich = (nft: CastNft) =>
-    nft.circle.find(({ owner }) => scene.canPay(owner) && scene.lamports(owner.address) > sol / 10n);
-  if (scene.draw.fraction() < 0.5) {
-    for (const nft of scene.cast.nfts.unminted(scene.chain)) {
+export function nftMint(world: TrafficWorld): Plan | null {
+  const free = (nft: TrafficNft) => !world.holds.has(nft.mint.address);
+  const rich = (nft: TrafficNft) =>
+    nft.circle.find(({ owner }) => world.canPay(owner) && world.lamports(owner.address) > sol / 10n);
+  if (world.draw.fraction() < 0.5) {
+    for (const nft of world.accounts.nfts.unminted(world.chain)) {
       const holder = free(nft) ? rich(nft) : undefined;
-      if (holder !== undefined) return mintClassic(scene, nft, holder);
+      if (holder !== undefined) return mintClassic(world, nft, holder);
       if (free(nft)) break;
     }
   }
-  const absent = scene.cast.nfts.modern.filter((nft) => free(nft) && scene.chain.read(nft.mint.address) === null);
-  const nft = scene.draw.pick(absent);
+  const absent = world.accounts.nfts.modern.filter((nft) => free(nft) && world.chain.read(nft.mint.address) === null);
+  const nft = world.draw.pick(absent);
   const holder = nft === null ? undefined : rich(nft);
-  return nft === null || holder === undefined ? null : mintModern(scene, nft, holder);
+  return nft === null || holder === undefined ? null : mintModern(world, nft, holder);
 }
 
 const units = 150_000;
 /** Where an item of a collection with one creator says whether it is verified. */
 const verifiedOffset = 367;
 
-function holderOf(scene: Scene, nft: CastNft): NftHolder | null {
+function holderOf(world: TrafficWorld, nft: TrafficNft): NftHolder | null {
   const found = nft.circle.find(({ address }) => {
-    const account = scene.chain.read(address);
+    const account = world.chain.read(address);
     return account !== null && isTokenAccount(account) && tokenAmount(account) === 1n;
   });
   return found ?? null;
 }
 
-function otherHolder(scene: Scene, nft: CastNft, than: NftHolder | null): NftHolder | null {
-  return scene.draw.pick(nft.circle.filter((holder) => holder !== than && scene.canPay(holder.owner)));
+function otherHolder(world: TrafficWorld, nft: TrafficNft, than: NftHolder | null): NftHolder | null {
+  return world.draw.pick(nft.circle.filter((holder) => holder !== than && world.canPay(holder.owner)));
 }
 
 /** Sold to another of its circle, or taken back by who listed it. */
-function fromListing(scene: Scene, nft: ClassicNft, listing: Uint8Array): Plan | null {
+function fromListing(world: TrafficWorld, nft: ClassicNft, listing: Uint8Array): Plan | null {
   const view = new DataView(listing.buffer, listing.byteOffset, listing.byteLength);
   const price = view.getBigUint64(listingOffsets.amount, true);
   const seller = nft.circle.find(
     ({ owner }) => Buffer.compare(owner.bytes, listing.subarray(listingOffsets.owner, listingOffsets.owner + 32)) === 0,
   );
   if (seller === undefined) return null;
-  const buyer = otherHolder(scene, nft, seller);
-  if (buyer !== null && scene.draw.fraction() < 0.75 && scene.lamports(buyer.owner.address) > price * 2n) {
-    scene.hold(nft.mint.address, buyer.owner.address);
+  const buyer = otherHolder(world, nft, seller);
+  if (buyer !== null && world.draw.fraction() < 0.75 && world.lamports(buyer.owner.address) > price * 2n) {
+    world.hold(nft.mint.address, buyer.owner.address);
     return plan([buyer.owner.keypair], units, [buyNft(nft, buyer, seller.owner, price)]);
   }
-  if (!scene.canPay(seller.owner)) return null;
-  scene.hold(nft.mint.address);
+  if (!world.canPay(seller.owner)) return null;
+  world.hold(nft.mint.address);
   const { owner } = seller;
   return plan([owner.keypair], units, [openTokenAccount(owner, owner, nft.mint, seller), delistNft(nft, seller)]);
 }
 
-function handOn(scene: Scene, nft: CastNft, holder: NftHolder): Plan | null {
-  const to = otherHolder(scene, nft, holder);
+function handOn(world: TrafficWorld, nft: TrafficNft, holder: NftHolder): Plan | null {
+  const to = otherHolder(world, nft, holder);
   if (to === null) return null;
-  scene.hold(nft.mint.address);
+  world.hold(nft.mint.address);
   const { owner } = holder;
   return plan([owner.keypair], units, [
     openTokenAccount(owner, to.owner, nft.mint, to),
@@ -142,53 +142,53 @@ function handOn(scene: Scene, nft: CastNft, holder: NftHolder): Plan | null {
   ]);
 }
 
-function verify(scene: Scene, nft: ClassicNft, holder: NftHolder): Plan | null {
-  const { collection } = scene.cast.nfts;
-  const metadata = scene.chain.read(nft.metadata.address);
+function verify(world: TrafficWorld, nft: ClassicNft, holder: NftHolder): Plan | null {
+  const { collection } = world.accounts.nfts;
+  const metadata = world.chain.read(nft.metadata.address);
   if (collection === null || metadata === null || metadata.data[verifiedOffset] !== 0) return null;
-  scene.hold(nft.mint.address);
+  world.hold(nft.mint.address);
   const instruction = verifyCollection(nft, collection, holder.owner);
   return plan([holder.owner.keypair, collection.authority.keypair], units, [instruction]);
 }
 
-function classicLife(scene: Scene): Plan | null {
-  const minted = scene.cast.nfts.minted(scene.chain);
+function classicLife(world: TrafficWorld): Plan | null {
+  const minted = world.accounts.nfts.minted(world.chain);
   if (minted === 0) return null;
-  const nft = scene.cast.nfts.nft(scene.draw.below(minted));
-  if (scene.holds.has(nft.mint.address)) return null;
-  const listing = scene.chain.read(nft.listing.address);
-  if (listing !== null) return fromListing(scene, nft, listing.data);
-  const holder = holderOf(scene, nft);
-  if (holder === null || !scene.canPay(holder.owner)) return null;
-  const verified = verify(scene, nft, holder);
+  const nft = world.accounts.nfts.nft(world.draw.below(minted));
+  if (world.holds.has(nft.mint.address)) return null;
+  const listing = world.chain.read(nft.listing.address);
+  if (listing !== null) return fromListing(world, nft, listing.data);
+  const holder = holderOf(world, nft);
+  if (holder === null || !world.canPay(holder.owner)) return null;
+  const verified = verify(world, nft, holder);
   if (verified !== null) return verified;
-  const drawn = scene.draw.fraction();
+  const drawn = world.draw.fraction();
   if (drawn < 0.03) {
-    scene.hold(nft.mint.address);
+    world.hold(nft.mint.address);
     return plan([holder.owner.keypair], units, [burnNft(nft, holder)]);
   }
-  if (drawn < 0.3) return handOn(scene, nft, holder);
-  scene.hold(nft.mint.address);
-  const price = BigInt(scene.draw.magnitude(7, 9.3));
+  if (drawn < 0.3) return handOn(world, nft, holder);
+  world.hold(nft.mint.address);
+  const price = BigInt(world.draw.magnitude(7, 9.3));
   return plan([holder.owner.keypair], units, [listNft(nft, holder, price)]);
 }
 
 /** The close authority of a mint of ours is whoever minted it: the first extension of such a mint. */
-function minterOf(scene: Scene, nft: CastNft): NftHolder | null {
-  const data = scene.chain.read(nft.mint.address)?.data ?? new Uint8Array();
+function minterOf(world: TrafficWorld, nft: TrafficNft): NftHolder | null {
+  const data = world.chain.read(nft.mint.address)?.data ?? new Uint8Array();
   return nft.circle.find(({ owner }) => Buffer.compare(data.subarray(170, 202), owner.bytes) === 0) ?? null;
 }
 
-function modernLife(scene: Scene): Plan | null {
-  const alive = scene.cast.nfts.modern.filter((nft) => {
-    return !scene.holds.has(nft.mint.address) && scene.chain.read(nft.mint.address) !== null;
+function modernLife(world: TrafficWorld): Plan | null {
+  const alive = world.accounts.nfts.modern.filter((nft) => {
+    return !world.holds.has(nft.mint.address) && world.chain.read(nft.mint.address) !== null;
   });
-  const nft = scene.draw.pick(alive);
-  const holder = nft === null ? null : holderOf(scene, nft);
-  if (nft === null || holder === null || !scene.canPay(holder.owner)) return null;
-  const minter = minterOf(scene, nft);
-  if (scene.draw.fraction() < 0.6 || minter === null) return handOn(scene, nft, holder);
-  scene.hold(nft.mint.address);
+  const nft = world.draw.pick(alive);
+  const holder = nft === null ? null : holderOf(world, nft);
+  if (nft === null || holder === null || !world.canPay(holder.owner)) return null;
+  const minter = minterOf(world, nft);
+  if (world.draw.fraction() < 0.6 || minter === null) return handOn(world, nft, holder);
+  world.hold(nft.mint.address);
   const { owner } = holder;
   const signers = [owner.keypair, ...(minter.owner === owner ? [] : [minter.owner.keypair])] as const;
   return plan([signers[0], ...signers.slice(1)], units, [
@@ -199,6 +199,6 @@ function modernLife(scene: Scene): Plan | null {
 }
 
 /** What comes after its minting: listed, sold, taken back, verified, handed on, burned. */
-export function nftLife(scene: Scene): Plan | null {
-  return scene.draw.fraction() < 0.7 ? classicLife(scene) : modernLife(scene);
+export function nftLife(world: TrafficWorld): Plan | null {
+  return world.draw.fraction() < 0.7 ? classicLife(world) : modernLife(world);
 }

@@ -15,10 +15,10 @@ export interface Wallet extends Party {
 /** Where one wallet's units of one mint are, whether or not the account is open now. */
 export interface Holding extends Party {
   readonly owner: Wallet;
-  readonly mint: CastMint;
+  readonly mint: TrafficMint;
 }
 
-export interface CastMint extends MintParty {
+export interface TrafficMint extends MintParty {
   /** Creates it; null for a mint that genesis brings. */
   readonly keypair: GenesisKeypair | null;
   /** Mints its units. */
@@ -34,9 +34,9 @@ export function derived(seeds: readonly Uint8Array[], program: Party): { party: 
 }
 
 /** A mint with an associated account for each holder. */
-export function holdMint(parts: Omit<CastMint, "holdings">, holders: readonly Wallet[]): CastMint {
+export function holdMint(parts: Omit<TrafficMint, "holdings">, holders: readonly Wallet[]): TrafficMint {
   const holdings: Holding[] = [];
-  const mint: CastMint = { ...parts, holdings };
+  const mint: TrafficMint = { ...parts, holdings };
   for (const owner of holders) holdings.push({ ...associated(owner, mint), owner, mint });
   return mint;
 }

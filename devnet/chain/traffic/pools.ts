@@ -5,29 +5,29 @@ import { nameOwner } from "../names/index.ts";
 import { instructionTag } from "../programs/tags.ts";
 import { type MintParty, reads, signs, writes } from "./instructions.ts";
 import { keypairParty, type Party, partyOf, type TrafficInstruction } from "./message.ts";
-import { associated, type CastMint, holdMint, type Wallet } from "./parties.ts";
+import { associated, holdMint, type TrafficMint, type Wallet } from "./parties.ts";
 
 /** A wallet's account of the wrapped native currency, open only while a transaction needs it. */
 export interface Wrapped extends Party {
   readonly owner: Wallet;
 }
 
-export interface CastSide {
+export interface TrafficPoolSide {
   /** Null for the wrapped native currency. */
-  readonly mint: CastMint | null;
+  readonly mint: TrafficMint | null;
   readonly party: MintParty;
   readonly vault: Party;
   /** What genesis put into it: together with the other side's the price to which traders come back. */
   readonly reference: bigint;
 }
 
-export interface CastPool {
+export interface TrafficPool {
   readonly program: Party;
   readonly authority: Party;
   readonly config: Party;
   readonly address: Party;
   readonly observation: Party;
-  readonly sides: readonly [CastSide, CastSide];
+  readonly sides: readonly [TrafficPoolSide, TrafficPoolSide];
   readonly wrapped: readonly Wrapped[];
 }
 
@@ -38,7 +38,7 @@ function mintParty(mint: KnownMint): MintParty {
 }
 
 /** A mint of genesis whose units the traffic can make, because its authority is a wallet by name; null for others. */
-function tradedMint(mint: KnownMint, description: GenesisDescription, traders: readonly Wallet[]): CastMint | null {
+function tradedMint(mint: KnownMint, description: GenesisDescription, traders: readonly Wallet[]): TrafficMint | null {
   const name = mint.authority;
   if (name === null) return null;
   const keypair = nameOwner(name);
@@ -47,12 +47,12 @@ function tradedMint(mint: KnownMint, description: GenesisDescription, traders: r
   return holdMint({ ...mintParty(mint), keypair: null, authority }, traders);
 }
 
-function castPool(
+function trafficPool(
   pool: GenesisPool,
-  mints: ReadonlyMap<string, CastMint>,
+  mints: ReadonlyMap<string, TrafficMint>,
   wrapped: readonly Wrapped[],
-): CastPool | null {
-  const side = (index: 0 | 1): CastSide | null => {
+): TrafficPool | null {
+  const side = (index: 0 | 1): TrafficPoolSide | null => {
     const { mint, vault, amount } = pool.sides[index];
     const known = mints.get(mint.address) ?? null;
     if (known === null && !isNative(mint)) return null;
@@ -72,11 +72,11 @@ function castPool(
 }
 
 /** The pools of genesis that the traffic can trade in, and their mints. */
-export function castPools(
+export function trafficPools(
   description: GenesisDescription,
   traders: readonly Wallet[],
-): { readonly pools: readonly CastPool[]; readonly mints: readonly CastMint[] } {
-  const mints = new Map<string, CastMint>();
+): { readonly pools: readonly TrafficPool[]; readonly mints: readonly TrafficMint[] } {
+  const mints = new Map<string, TrafficMint>();
   for (const { mint } of description.pools.flatMap(({ sides }) => sides)) {
     const traded = isNative(mint) || mints.has(mint.address) ? null : tradedMint(mint, description, traders);
     if (traded !== null) mints.set(mint.address, traded);
@@ -89,14 +89,14 @@ export function castPools(
   const wrapped =
     description.pools.length === 0 ? [] : traders.map((owner) => ({ ...associated(owner, native), owner }));
   return {
-    pools: description.pools.flatMap((pool) => castPool(pool, mints, wrapped) ?? []),
+    pools: description.pools.flatMap((pool) => trafficPool(pool, mints, wrapped) ?? []),
     mints: [...mints.values()],
   };
 }
 
 /** swap_base_input of a pool: `from` is the side that goes in. */
 export function swapInstruction(
-  pool: CastPool,
+  pool: TrafficPool,
   from: 0 | 1,
   way: { readonly owner: Party; readonly source: Party; readonly target: Party },
   amounts: { readonly amountIn: bigint; readonly leastOut: bigint },

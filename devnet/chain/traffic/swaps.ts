@@ -3,8 +3,8 @@ import { isTokenAccount, tokenAmount } from "../model/index.ts";
 import { closeTokenAccount, openTokenAccount, syncNative, transfer } from "./instructions.ts";
 import type { Party, TrafficInstruction } from "./message.ts";
 import type { Wallet } from "./parties.ts";
-import { type CastPool, type CastSide, swapInstruction } from "./pools.ts";
-import { type Plan, plan, type Scene } from "./traffic-world.ts";
+import { swapInstruction, type TrafficPool, type TrafficPoolSide } from "./pools.ts";
+import { type Plan, plan, type TrafficWorld } from "./traffic-world.ts";
 
 const swapUnits = 200_000;
 /** How far a price may wander from where genesis set it before everybody trades it back, in thousandths. */
@@ -13,7 +13,7 @@ const wander = 80n;
 const largestPart = 150n;
 
 interface Trade {
-  readonly pool: CastPool;
+  readonly pool: TrafficPool;
   readonly from: 0 | 1;
   readonly owner: Wallet;
   readonly source: Party;
@@ -22,9 +22,9 @@ interface Trade {
   readonly quote: bigint;
 }
 
-function reserves(scene: Scene, pool: CastPool): readonly [bigint, bigint] | null {
-  const amount = ({ vault }: CastSide) => {
-    const account = scene.chain.read(vault.address);
+function reserves(world: TrafficWorld, pool: TrafficPool): readonly [bigint, bigint] | null {
+  const amount = ({ vault }: TrafficPoolSide) => {
+    const account = world.chain.read(vault.address);
     return account === null || !isTokenAccount(account) ? 0n : tokenAmount(account);
   };
   const held = [amount(pool.sides[0]), amount(pool.sides[1])] as const;
@@ -32,57 +32,57 @@ function reserves(scene: Scene, pool: CastPool): readonly [bigint, bigint] | nul
 }
 
 /** The side that goes in: by chance when the price is where it began, surely the scarce one at the end of its range. */
-function direction(scene: Scene, pool: CastPool, held: readonly [bigint, bigint]): 0 | 1 {
+function direction(world: TrafficWorld, pool: TrafficPool, held: readonly [bigint, bigint]): 0 | 1 {
   const before = pool.sides[0].reference * held[1];
   const now = pool.sides[1].reference * held[0];
   // Thousandths by which side 0 is dearer than it was; dearer things are sold.
   const dearer = ((before - now) * 1_000n) / now;
   const chance = 0.5 + Number(dearer) / Number(wander * 2n);
-  return scene.draw.fraction() < chance ? 0 : 1;
+  return world.draw.fraction() < chance ? 0 : 1;
 }
 
 /** Somebody with something of what goes in, and a place for what comes out. */
 function trader(
-  scene: Scene,
-  pool: CastPool,
+  world: TrafficWorld,
+  pool: TrafficPool,
   from: 0 | 1,
 ): (Omit<Trade, "amountIn" | "quote"> & { readonly most: bigint }) | null {
   const [into, out] = from === 0 ? pool.sides : [pool.sides[1], pool.sides[0]];
-  const place = (side: CastSide, least: bigint) =>
+  const place = (side: TrafficPoolSide, least: bigint) =>
     side.mint === null
       ? pool.wrapped
-          .filter((wrapped) => scene.canPay(wrapped.owner) && !scene.holds.has(wrapped.address))
+          .filter((wrapped) => world.canPay(wrapped.owner) && !world.holds.has(wrapped.address))
           .map((wrapped) => ({
             party: wrapped as Party,
             owner: wrapped.owner,
-            most: scene.lamports(wrapped.owner.address) / 3n,
+            most: world.lamports(wrapped.owner.address) / 3n,
           }))
-      : scene
+      : world
           .open(side.mint)
           .filter(({ amount }) => amount >= least)
           .map(({ holding, amount }) => ({ party: holding as Party, owner: holding.owner, most: amount }));
   const targets = new Map(place(out, 0n).map(({ owner, party }) => [owner, party]));
-  const chosen = scene.draw.pick(place(into, 1n).filter(({ owner }) => targets.has(owner)));
+  const chosen = world.draw.pick(place(into, 1n).filter(({ owner }) => targets.has(owner)));
   const target = chosen === null ? undefined : targets.get(chosen.owner);
   if (chosen === null || target === undefined) return null;
   return { pool, from, owner: chosen.owner, source: chosen.party, target, most: chosen.most };
 }
 
-function trade(scene: Scene): Trade | null {
-  const pool = scene.draw.pick(scene.cast.pools);
-  const held = pool === null ? null : reserves(scene, pool);
+function trade(world: TrafficWorld): Trade | null {
+  const pool = world.draw.pick(world.accounts.pools);
+  const held = pool === null ? null : reserves(world, pool);
   if (pool === null || held === null) return null;
-  const from = direction(scene, pool, held);
-  const found = trader(scene, pool, from);
+  const from = direction(world, pool, held);
+  const found = trader(world, pool, from);
   if (found === null) return null;
   const [into, out] = from === 0 ? held : [held[1], held[0]];
-  const wanted = scene.draw.part(found.most, 10, 600);
+  const wanted = world.draw.part(found.most, 10, 600);
   const amountIn = wanted < into / largestPart ? wanted : into / largestPart + 1n;
   const net = (amountIn * 997n) / 1_000n;
   return { ...found, amountIn, quote: (out * net) / (into + net) };
 }
 
-function draft(scene: Scene, { pool, from, owner, source, target, amountIn }: Trade, leastOut: bigint): Plan {
+function draft(world: TrafficWorld, { pool, from, owner, source, target, amountIn }: Trade, leastOut: bigint): Plan {
   const [into, out] = from === 0 ? pool.sides : [pool.sides[1], pool.sides[0]];
   const instructions: TrafficInstruction[] = [];
   if (into.mint === null) {
@@ -93,18 +93,18 @@ function draft(scene: Scene, { pool, from, owner, source, target, amountIn }: Tr
   instructions.push(swapInstruction(pool, from, { owner, source, target }, { amountIn, leastOut }));
   if (into.mint === null) instructions.push(closeTokenAccount(into.party, source, owner));
   if (out.mint === null) instructions.push(closeTokenAccount(out.party, target, owner));
-  scene.hold(source.address, target.address);
+  world.hold(source.address, target.address);
   return plan([owner.keypair], swapUnits, instructions);
 }
 
 /** A swap of one holder. What others do in the same slot moves the price, so half of the quote is enough for it. */
-export function swap(scene: Scene): Plan | null {
-  const found = trade(scene);
-  return found === null || found.quote < 2n ? null : draft(scene, found, found.quote / 2n);
+export function swap(world: TrafficWorld): Plan | null {
+  const found = trade(world);
+  return found === null || found.quote < 2n ? null : draft(world, found, found.quote / 2n);
 }
 
 /** A swap that asks for more than the pool has, and fails for its slippage. */
-export function swapBeyondItsBound(scene: Scene): Plan | null {
-  const found = trade(scene);
-  return found === null || found.quote < 2n ? null : draft(scene, found, maxU64);
+export function swapBeyondItsBound(world: TrafficWorld): Plan | null {
+  const found = trade(world);
+  return found === null || found.quote < 2n ? null : draft(world, found, maxU64);
 }

@@ -1,8 +1,8 @@
 import { type ChainAccount, type GenesisKeypair, isTokenAccount, mintState, tokenAmount } from "../model/index.ts";
 import type { Draw } from "./draw.ts";
 import type { Draft, TrafficInstruction, UsableTable } from "./message.ts";
-import type { CastMint, Holding, Wallet } from "./parties.ts";
-import type { Cast } from "./wallets.ts";
+import type { Holding, TrafficMint, Wallet } from "./parties.ts";
+import type { TrafficAccounts } from "./wallets.ts";
 
 const sol = 1_000_000_000n;
 /** What a wallet is given by the faucet, unless the faucet holds too little for everybody. */
@@ -14,7 +14,7 @@ const floorMin = sol / 100n;
 const heldSlots = 2n;
 
 /** What the traffic must know of the chain, in its newest state. */
-export interface SceneChain {
+export interface WorldChain {
   read(address: string): ChainAccount | null;
   readonly faucet: string;
 }
@@ -43,9 +43,9 @@ export interface OpenHolding {
   readonly amount: bigint;
 }
 
-export interface SceneParts {
-  readonly cast: Cast;
-  readonly chain: SceneChain;
+export interface TrafficWorldParts {
+  readonly accounts: TrafficAccounts;
+  readonly chain: WorldChain;
   readonly draw: Draw;
   readonly holds: Holds;
   readonly table: UsableTable | null;
@@ -56,9 +56,9 @@ export interface SceneParts {
 }
 
 /** The cast as it stands when a slot opens, and the numbers that are drawn for that slot. */
-export class Scene {
-  readonly cast: Cast;
-  readonly chain: SceneChain;
+export class TrafficWorld {
+  readonly accounts: TrafficAccounts;
+  readonly chain: WorldChain;
   readonly draw: Draw;
   readonly holds: Holds;
   readonly table: UsableTable | null;
@@ -72,8 +72,8 @@ export class Scene {
   readonly payers: readonly Wallet[];
   readonly #payers: ReadonlySet<Wallet>;
 
-  constructor(parts: SceneParts) {
-    this.cast = parts.cast;
+  constructor(parts: TrafficWorldParts) {
+    this.accounts = parts.accounts;
     this.chain = parts.chain;
     this.draw = parts.draw;
     this.holds = parts.holds;
@@ -84,7 +84,7 @@ export class Scene {
     const faucet = this.lamports(parts.chain.faucet);
     const share = faucet / 1_000n;
     this.allowance = share > allowance ? allowance : share < allowanceMin ? 0n : share;
-    this.payers = parts.cast.wallets.filter((wallet) => this.lamports(wallet.address) >= this.floor);
+    this.payers = parts.accounts.wallets.filter((wallet) => this.lamports(wallet.address) >= this.floor);
     this.#payers = new Set(this.payers);
   }
 
@@ -112,12 +112,12 @@ export class Scene {
 
   /** Another wallet than this one. */
   other(wallet: Wallet): Wallet {
-    const { wallets } = this.cast;
+    const { wallets } = this.accounts;
     const at = wallets.indexOf(wallet);
-    return wallets[(at + 1 + this.draw.below(wallets.length - 1)) % wallets.length] ?? this.cast.treasury;
+    return wallets[(at + 1 + this.draw.below(wallets.length - 1)) % wallets.length] ?? this.accounts.treasury;
   }
 
-  supply(mint: CastMint): bigint | null {
+  supply(mint: TrafficMint): bigint | null {
     const account = this.chain.read(mint.address);
     return account === null ? null : (mintState(account)?.supply ?? null);
   }
@@ -126,14 +126,14 @@ export class Scene {
     return holdings.filter(({ address, owner }) => !this.holds.has(address) && this.canPay(owner));
   }
 
-  open(mint: CastMint): OpenHolding[] {
+  open(mint: TrafficMint): OpenHolding[] {
     return this.#free(mint.holdings).flatMap((holding) => {
       const account = this.chain.read(holding.address);
       return account === null || !isTokenAccount(account) ? [] : [{ holding, amount: tokenAmount(account) }];
     });
   }
 
-  closed(mint: CastMint): Holding[] {
+  closed(mint: TrafficMint): Holding[] {
     return this.#free(mint.holdings).filter(({ address }) => this.chain.read(address) === null);
   }
 }
@@ -153,7 +153,10 @@ export function plan(
 }
 
 /** Who signs when units of a mint are made: the treasury pays, and whoever may make them says so. */
-export function mintSigners({ cast }: Scene, mint: CastMint): readonly [GenesisKeypair, ...GenesisKeypair[]] {
-  const { treasury } = cast;
+export function mintSigners(
+  { accounts }: TrafficWorld,
+  mint: TrafficMint,
+): readonly [GenesisKeypair, ...GenesisKeypair[]] {
+  const { treasury } = accounts;
   return mint.authority === treasury ? [treasury.keypair] : [treasury.keypair, mint.authority.keypair];
 }

@@ -5,14 +5,14 @@ import { airdropTransaction } from "../rpc/index.ts";
 import { Draw } from "./draw.ts";
 import { setUnitLimit, setUnitPrice } from "./instructions.ts";
 import { drawPlan, type TrafficKind } from "./kinds.ts";
-import { type Errand, errands, LookupTables } from "./maintenance.ts";
+import { LookupTables, type MaintenanceTask, maintenanceTasks } from "./maintenance.ts";
 import { type Draft, signedBytes } from "./message.ts";
 import { nftCountMax } from "./nft-roster.ts";
-import { Holds, type Plan, Scene, type SceneChain } from "./traffic-world.ts";
-import { type Cast, createCast } from "./wallets.ts";
+import { Holds, type Plan, TrafficWorld, type WorldChain } from "./traffic-world.ts";
+import { createTrafficAccounts, type TrafficAccounts } from "./wallets.ts";
 
 /** Transactions that prepare or repair the traffic in one slot. */
-const errandsPerSlot = 8;
+const maintenancePerSlot = 8;
 /** The shortest time between two submissions of one slot; those that would come closer go together. */
 const gapMsMin = 10;
 /** What a slot counts for when its clock is stopped. */
@@ -47,20 +47,20 @@ interface Ready {
  */
 export class Traffic implements Disposable {
   readonly #options: TrafficOptions;
-  readonly #deps: TrafficDependencies;
-  readonly #cast: Cast;
+  readonly #dependencies: TrafficDependencies;
+  readonly #accounts: TrafficAccounts;
   readonly #holds = new Holds();
   readonly #tables = new LookupTables();
-  readonly #view: SceneChain;
+  readonly #view: WorldChain;
   #waiting: Ready[] = [];
   #timer: ReturnType<typeof setTimeout> | null = null;
   #stopped = false;
 
-  constructor(options: TrafficOptions, deps: TrafficDependencies) {
+  constructor(options: TrafficOptions, dependencies: TrafficDependencies) {
     this.#options = options;
-    this.#deps = deps;
-    const { chain } = deps;
-    this.#cast = createCast(options.seed, chain.genesis.description, options.nftsMax ?? nftCountMax);
+    this.#dependencies = dependencies;
+    const { chain } = dependencies;
+    this.#accounts = createTrafficAccounts(options.seed, chain.genesis.description, options.nftsMax ?? nftCountMax);
     this.#view = { read: (address) => chain.accounts.newest(address), faucet: chain.genesis.faucet.address };
     chain.watch({
       received() {},
@@ -92,10 +92,10 @@ export class Traffic implements Disposable {
   }
 
   #draw(slot: bigint): Ready[] {
-    const { chain } = this.#deps;
+    const { chain } = this.#dependencies;
     this.#holds.open(slot);
-    const scene = new Scene({
-      cast: this.#cast,
+    const world = new TrafficWorld({
+      accounts: this.#accounts,
       chain: this.#view,
       draw: new Draw(`${this.#options.seed}/${slot}`),
       holds: this.#holds,
@@ -106,23 +106,23 @@ export class Traffic implements Disposable {
     });
     const { blockhash } = chain.at("confirmed");
     const hash = addressBytes(blockhash);
-    const ready: Ready[] = errands(scene, this.#tables, errandsPerSlot).map((errand) => ({
+    const ready: Ready[] = maintenanceTasks(world, this.#tables, maintenancePerSlot).map((task) => ({
       kind: "errand",
-      transaction: this.#errand(errand, blockhash),
+      transaction: this.#maintenance(task, blockhash),
     }));
     const share = this.#share(slot) - ready.length;
     for (let count = 0; count < share; count += 1) {
-      const drawn = drawPlan(scene);
+      const drawn = drawPlan(world);
       if (drawn === null) break;
-      ready.push({ kind: drawn.kind, transaction: parsed(withBid(drawn.plan, scene.draw), hash) });
+      ready.push({ kind: drawn.kind, transaction: parsed(withBid(drawn.plan, world.draw), hash) });
     }
     return ready;
   }
 
-  #errand(errand: Errand, blockhash: string): Transaction {
-    if (errand.kind === "draft") return parsed(errand.draft, addressBytes(blockhash));
-    const { faucet } = this.#deps.chain.genesis;
-    return airdropTransaction(faucet, errand.to.bytes, errand.lamports, blockhash, 0);
+  #maintenance(task: MaintenanceTask, blockhash: string): Transaction {
+    if (task.kind === "draft") return parsed(task.draft, addressBytes(blockhash));
+    const { faucet } = this.#dependencies.chain.genesis;
+    return airdropTransaction(faucet, task.to.bytes, task.lamports, blockhash, 0);
   }
 
   #spread(): void {
@@ -145,9 +145,9 @@ export class Traffic implements Disposable {
       this.#timer = null;
     }
     for (const { kind, transaction } of this.#waiting.splice(0, count)) {
-      this.#deps.submitted?.(kind, transaction);
+      this.#dependencies.submitted?.(kind, transaction);
       // Its signatures were made here a moment ago.
-      this.#deps.chain.submit(transaction, true);
+      this.#dependencies.chain.submit(transaction, true);
     }
   }
 
@@ -160,8 +160,8 @@ export class Traffic implements Disposable {
 }
 
 /** Starts the traffic of a chain; null for a rate of 0. It goes on until it is disposed of. */
-export function startTraffic(options: TrafficOptions, deps: TrafficDependencies): Traffic | null {
-  return options.transactionsPerSecond > 0 ? new Traffic(options, deps) : null;
+export function startTraffic(options: TrafficOptions, dependencies: TrafficDependencies): Traffic | null {
+  return options.transactionsPerSecond > 0 ? new Traffic(options, dependencies) : null;
 }
 
 function parsed(draft: Draft, blockhash: Uint8Array): Transaction {

@@ -5,8 +5,8 @@ import { GenesisKeypair } from "../model/index.ts";
 import type { SeededAccount } from "./instructions.ts";
 import { keypairParty, type Party, partyOf } from "./message.ts";
 import { NftRoster } from "./nft-roster.ts";
-import { type CastMint, derived, holdMint, sha256, type Wallet } from "./parties.ts";
-import { type CastPool, castPools } from "./pools.ts";
+import { derived, holdMint, sha256, type TrafficMint, type Wallet } from "./parties.ts";
+import { type TrafficPool, trafficPools } from "./pools.ts";
 
 const walletCount = 50;
 const stakes = 12;
@@ -20,7 +20,7 @@ const mintSpecs = [
   { program: programs.token2022, decimals: 2 },
 ] as const;
 
-export interface CastStake extends SeededAccount {
+export interface TrafficStake extends SeededAccount {
   readonly owner: Wallet;
 }
 
@@ -28,14 +28,14 @@ export interface CastStake extends SeededAccount {
  * Everybody and everything that the traffic ever touches: a bounded number of accounts, all following from its seed and
  * from the pools of genesis.
  */
-export interface Cast {
+export interface TrafficAccounts {
   readonly wallets: readonly Wallet[];
   /** Creates the mints, mints their units and pays for what belongs to nobody in particular. */
   readonly treasury: Wallet;
-  readonly mints: readonly CastMint[];
-  readonly stakes: readonly CastStake[];
+  readonly mints: readonly TrafficMint[];
+  readonly stakes: readonly TrafficStake[];
   readonly tableMembers: readonly Wallet[];
-  readonly pools: readonly CastPool[];
+  readonly pools: readonly TrafficPool[];
   readonly nfts: NftRoster;
 }
 
@@ -46,12 +46,12 @@ export function tableAddress(authority: Party, recentSlot: bigint): { readonly p
   return derived([authority.bytes, slot], partyOf(programs.addressLookupTable));
 }
 
-function castMint(
+function trafficMint(
   seed: string,
   number: number,
   form: (typeof mintSpecs)[number],
   wallets: readonly Wallet[],
-): CastMint {
+): TrafficMint {
   const keypair = new GenesisKeypair(seed, `traffic/mint/${number}`);
   const [treasury] = wallets;
   if (treasury === undefined) throw new Error("there are no wallets");
@@ -60,7 +60,7 @@ function castMint(
   return holdMint(parts, wallets);
 }
 
-function castStake(number: number, owner: Wallet): CastStake {
+function trafficStake(number: number, owner: Wallet): TrafficStake {
   const seed = `traffic/stake/${number}`;
   const stakeProgram = partyOf(programs.stake);
   const bytes = sha256(Buffer.concat([owner.bytes, Buffer.from(seed), stakeProgram.bytes]));
@@ -68,21 +68,21 @@ function castStake(number: number, owner: Wallet): CastStake {
 }
 
 /** The cast of a seed. Takes about 30 ms, most of it for the addresses of 230 token accounts. */
-export function createCast(seed: string, description: GenesisDescription, nftsMax: number): Cast {
+export function createTrafficAccounts(seed: string, description: GenesisDescription, nftsMax: number): TrafficAccounts {
   const wallet = (number: number): Wallet => {
     const keypair = new GenesisKeypair(seed, `traffic/wallet/${number}`);
     return { ...keypairParty(keypair), keypair };
   };
   const treasury = wallet(0);
   const wallets = [treasury, ...Array.from({ length: walletCount - 1 }, (_, number) => wallet(number + 1))];
-  const { pools, mints } = castPools(description, wallets.slice(1, traders + 1));
+  const { pools, mints } = trafficPools(description, wallets.slice(1, traders + 1));
   return {
     wallets,
     treasury,
-    mints: [...mintSpecs.map((form, number) => castMint(seed, number, form, wallets)), ...mints],
+    mints: [...mintSpecs.map((form, number) => trafficMint(seed, number, form, wallets)), ...mints],
     pools,
     nfts: new NftRoster(seed, wallets, description, nftsMax),
-    stakes: Array.from({ length: stakes }, (_, number) => castStake(number, wallets[number + 1] ?? treasury)),
+    stakes: Array.from({ length: stakes }, (_, number) => trafficStake(number, wallets[number + 1] ?? treasury)),
     tableMembers: wallets.slice(0, tableWallets),
   };
 }

@@ -51,7 +51,7 @@ export interface Topic {
 }
 
 /** What was told of a topic last. */
-export interface Told {
+export interface PublishedState {
   contentMs: number;
   atMs: number;
   tradeId: number;
@@ -66,7 +66,7 @@ export interface Session {
   readonly openedMs: number;
   readonly topics: Map<string, Topic>;
   /** When the client last sent anything, a pong last, and when anything was last sent to it. */
-  readonly heardMs: number;
+  readonly receivedMs: number;
   readonly pongMs: number;
   readonly sentMs: number;
   /** What a feed remembers about a client. */
@@ -76,7 +76,7 @@ export interface Session {
   /** Pongs and heartbeats. */
   pulse(text: string): void;
   /** Data of a topic. */
-  tell(text: string): void;
+  push(text: string): void;
   ping(text: string): void;
   close(code: number, reason: string): void;
 }
@@ -92,7 +92,7 @@ export interface Feed {
   /** Heartbeats and duties; once a tick. */
   beat(session: Session, venue: Venue): void;
   /** What there is to tell of a topic since it was told of last. */
-  news(topic: Topic, told: Told, venue: Venue): readonly string[];
+  news(topic: Topic, published: PublishedState, venue: Venue): readonly string[];
   /** What the exchange says before it ends connections; missing where nothing is documented. */
   notice?(session: Session, venue: Venue): string;
   /** How a frame is wrapped for one client; frames are the same for all where this is missing. */

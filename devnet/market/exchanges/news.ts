@@ -1,6 +1,6 @@
 import type { View } from "../process/view.ts";
 import type { Venue } from "../venue.ts";
-import type { Told, Topic } from "./exchange.ts";
+import type { PublishedState, Topic } from "./exchange.ts";
 
 /** Trades of one market that one tick tells of at most; older ones are left out, as after a gap. */
 export const tradesPerTickMax = 64;
@@ -9,20 +9,20 @@ export const tradesPerTickMax = 64;
  * The view of a topic's market when there is something to tell: a new trade, or, if asked for, other best prices. A market
  * that a fault froze is told of again and again. Null when there is nothing new.
  */
-export function newsOf(topic: Topic, told: Told, venue: Venue, what: "trades" | "quotes"): View | null {
+export function newsOf(topic: Topic, published: PublishedState, venue: Venue, what: "trades" | "quotes"): View | null {
   const view = venue.view(topic.market);
   const quotes = what === "quotes" ? `${view.bid} ${view.ask} ${view.bidSize} ${view.askSize}` : "";
-  const isNew = told.tradeId !== view.last.id || told.quotes !== quotes || venue.isFrozen(topic.market);
-  told.tradeId = view.last.id;
-  told.quotes = quotes;
+  const isNew = published.tradeId !== view.last.id || published.quotes !== quotes || venue.isFrozen(topic.market);
+  published.tradeId = view.last.id;
+  published.quotes = quotes;
   return isNew ? view : null;
 }
 
 /** Whether so much time has gone since the topic was told of; takes note that it is now. */
-export function isDue(told: Told, everyMs: number, venue: Venue): boolean {
+export function isDue(published: PublishedState, everyMs: number, venue: Venue): boolean {
   const now = venue.clock();
   // A clock that was set back must not silence a topic until it has caught up.
-  if (now >= told.atMs && now - told.atMs < everyMs) return false;
-  told.atMs = now;
+  if (now >= published.atMs && now - published.atMs < everyMs) return false;
+  published.atMs = now;
   return true;
 }

@@ -27,9 +27,9 @@ export class Faults {
   readonly #listings: readonly Listing[];
   #nextId = 1;
 
-  constructor(options: { readonly listings: readonly Listing[] }, deps: { readonly now: () => number }) {
+  constructor(options: { readonly listings: readonly Listing[] }, dependencies: { readonly now: () => number }) {
     this.#listings = options.listings;
-    this.#now = deps.now;
+    this.#now = dependencies.now;
   }
 
   list(): readonly Fault[] {

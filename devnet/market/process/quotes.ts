@@ -42,11 +42,11 @@ export class QuoteCurve {
 
   constructor(
     options: { readonly seed: string; readonly listing: Listing },
-    deps: { readonly truth: Truth; readonly shifts: () => readonly Shift[] },
+    dependencies: { readonly truth: Truth; readonly shifts: () => readonly Shift[] },
   ) {
     const { listing, seed } = options;
-    this.#truth = deps.truth;
-    this.#shifts = deps.shifts;
+    this.#truth = dependencies.truth;
+    this.#shifts = dependencies.shifts;
     this.#seed = seedOf(`${seed}/quotes/${listing.index}`);
     this.#base = marketAssets.findIndex((asset) => asset.symbol === listing.base);
     this.#quote = marketAssets.findIndex((asset) => asset.symbol === listing.quote);

@@ -35,13 +35,13 @@ export class Tape {
 
   constructor(
     options: { readonly seed: string; readonly listing: Listing },
-    deps: { readonly truth: Truth; readonly hours: Recent<HourBars>; readonly shifts: () => readonly Shift[] },
+    dependencies: { readonly truth: Truth; readonly hours: Recent<HourBars>; readonly shifts: () => readonly Shift[] },
   ) {
     this.listing = options.listing;
-    this.#quotes = new QuoteCurve(options, deps);
+    this.#quotes = new QuoteCurve(options, dependencies);
     this.#seed = seedOf(`${options.seed}/trades/${options.listing.index}`);
     this.#slotMs = options.listing.slotSeconds * 1_000;
-    this.#hours = deps.hours;
+    this.#hours = dependencies.hours;
     this.#idBase = (this.#seed % 1_000_000) - Math.floor(firstSlotMs / this.#slotMs);
   }
 

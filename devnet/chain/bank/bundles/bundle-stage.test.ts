@@ -21,7 +21,7 @@ afterEach(async () => {
   stack = new AsyncDisposableStack();
 });
 
-interface Cast {
+interface TrafficAccounts {
   readonly manual: ManualChain;
   readonly payer: Keypair;
   readonly other: Keypair;
@@ -38,7 +38,7 @@ class GreedyMachine extends LiteSvmMachine {
   }
 }
 
-async function cast(validators = 1, machine: Svm = new LiteSvmMachine()): Promise<Cast> {
+async function cast(validators = 1, machine: Svm = new LiteSvmMachine()): Promise<TrafficAccounts> {
   const manual = stack.use(await startManualChain({ validators, slotsPerEpoch: 432n }, machine));
   const [payer, other] = [Keypair.generate(), Keypair.generate()];
   manual.fund(payer, 1_000n * sol);
@@ -53,7 +53,12 @@ function transfer(from: Keypair, to: PublicKey, lamports: bigint) {
   return SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports });
 }
 
-function pays({ manual }: Cast, from: Keypair, lamports: bigint, to = Keypair.generate().publicKey): Transaction {
+function pays(
+  { manual }: TrafficAccounts,
+  from: Keypair,
+  lamports: bigint,
+  to = Keypair.generate().publicKey,
+): Transaction {
   return signed(from, blockhash(manual), transfer(from, to, lamports));
 }
 

@@ -42,7 +42,7 @@ export interface BundleStageDependencies {
   readonly exclusively: (work: (up: () => Promise<void>) => Promise<void>) => Promise<void>;
   /** Has the tip programs serve the open slot's leader; false while they cannot, and then no bundle runs. */
   readonly crankTips: () => Promise<boolean>;
-  readonly distrustCaches: () => void;
+  readonly invalidateCaches: () => void;
 }
 
 /**
@@ -51,7 +51,7 @@ export interface BundleStageDependencies {
  * land is dropped, and nobody is told but through the chain.
  */
 export class BundleStage {
-  readonly #deps: BundleStageDependencies;
+  readonly #dependencies: BundleStageDependencies;
   #waiting: Waiting[] = [];
   #isRunning = false;
   #drain: Promise<void> = Promise.resolve();
@@ -60,8 +60,8 @@ export class BundleStage {
   #kept = 0;
   readonly #dropped = new Map<Dropped, number>();
 
-  constructor(deps: BundleStageDependencies) {
-    this.#deps = deps;
+  constructor(dependencies: BundleStageDependencies) {
+    this.#dependencies = dependencies;
   }
 
   get facts(): BundleFacts {
@@ -73,7 +73,7 @@ export class BundleStage {
   submit(packets: readonly BundlePacket[], leader: string | null): Insertion {
     const insertion = insertBundle(packets, {
       hasRoom: () => this.#waiting.filter((waiting) => waiting.leader === leader).length < waitingMax,
-      bank: this.#deps.rootBank,
+      bank: this.#dependencies.rootBank,
     });
     if (!insertion.ok) {
       this.#drop(insertion.fault);
@@ -112,7 +112,7 @@ export class BundleStage {
   }
 
   #isNear(leader: string | null): boolean {
-    const { open, leaderOf } = this.#deps;
+    const { open, leaderOf } = this.#dependencies;
     const { slot } = open();
     for (let offset = 0n; offset < holdSlots; offset += 1n) {
       if (leader === null || leaderOf(slot + offset) === leader) return true;
@@ -135,15 +135,15 @@ export class BundleStage {
 
   /** The first bundle that may run in the open slot. */
   #next(): Waiting | undefined {
-    const { slot } = this.#deps.open();
-    const leads = this.#deps.leaderOf(slot);
+    const { slot } = this.#dependencies.open();
+    const leads = this.#dependencies.leaderOf(slot);
     return this.#waiting.find(({ leader, from }) => from <= slot && (leader === null || leader === leads));
   }
 
   async #runAll(): Promise<void> {
     this.#isRunning = true;
     try {
-      while (this.#next() !== undefined) await this.#deps.exclusively((up) => this.#runWindow(up));
+      while (this.#next() !== undefined) await this.#dependencies.exclusively((up) => this.#runWindow(up));
     } catch (error) {
       // The machine cannot be brought up: what waits is tried again with the next slot.
       console.error(error);
@@ -154,7 +154,7 @@ export class BundleStage {
 
   async #runWindow(up: () => Promise<void>): Promise<void> {
     for (let left = window; left > 0; left -= 1) {
-      const open = this.#deps.open();
+      const open = this.#dependencies.open();
       const next = this.#next();
       if (next === undefined) return;
       if (await this.#crank(open)) await this.#run(next, open, up);
@@ -164,19 +164,21 @@ export class BundleStage {
 
   async #crank(open: OpenSlot): Promise<boolean> {
     if (this.#cranked === open) return true;
-    if (!(await this.#deps.crankTips())) return false;
+    if (!(await this.#dependencies.crankTips())) return false;
     this.#cranked = open;
     return true;
   }
 
   async #run(waiting: Waiting, open: OpenSlot, up: () => Promise<void>): Promise<void> {
-    const { svm, distrustCaches } = this.#deps;
-    const outcome = await runBundle(waiting.transactions, open, { svm, up, distrustCaches }).catch((error: unknown) => {
-      console.error(error);
-      // Nobody knows how far it came: the machine begins anew with what is recorded.
-      distrustCaches();
-      return "fault" as const;
-    });
+    const { svm, invalidateCaches } = this.#dependencies;
+    const outcome = await runBundle(waiting.transactions, open, { svm, up, invalidateCaches }).catch(
+      (error: unknown) => {
+        console.error(error);
+        // Nobody knows how far it came: the machine begins anew with what is recorded.
+        invalidateCaches();
+        return "fault" as const;
+      },
+    );
     if (outcome === "no room") {
       this.#kept += 1;
       waiting.from = open.slot + 1n;

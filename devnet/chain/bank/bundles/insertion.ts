@@ -48,7 +48,7 @@ function isAllowed(transaction: Transaction, bank: LookupBank): boolean {
  * Checks a bundle before it waits for its leader, in the order of the validator that this chain follows: the signatures,
  * then number and form, room, what each transaction names, and transactions that come twice.
  */
-export function insertBundle(packets: readonly BundlePacket[], deps: InsertionDependencies): Insertion {
+export function insertBundle(packets: readonly BundlePacket[], dependencies: InsertionDependencies): Insertion {
   const parsed = packets.map(({ data, isDiscarded }) => (isDiscarded ? null : parseTransaction(data)));
   const unsigned = parsed.findIndex((each) => each?.ok === true && !signaturesValid(each.transaction));
   if (unsigned >= 0) return refused("SignatureFailure", unsigned);
@@ -56,8 +56,8 @@ export function insertBundle(packets: readonly BundlePacket[], deps: InsertionDe
   if (packets.length > bundleTransactionsMax) return refused("BundleTooLarge");
   const discarded = parsed.indexOf(null);
   if (discarded >= 0) return refused("PacketMarkedDiscard", discarded);
-  if (!deps.hasRoom()) return refused("ContainerFull");
-  const bank = deps.bank();
+  if (!dependencies.hasRoom()) return refused("ContainerFull");
+  const bank = dependencies.bank();
   const transactions: Transaction[] = [];
   for (const [index, each] of parsed.entries()) {
     if (each?.ok !== true || !isAllowed(each.transaction, bank)) return refused("PacketFilterError", index);

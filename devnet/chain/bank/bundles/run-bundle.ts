@@ -24,7 +24,7 @@ export interface BundleRunDependencies {
   /** Resolves when the machine may be asked for something. */
   readonly up: () => Promise<void>;
   /** The machine compiled programs that are not there: it is rebuilt before it runs anything else. */
-  readonly distrustCaches: () => void;
+  readonly invalidateCaches: () => void;
 }
 
 /** Admits all transactions over the state before the first of them, or none. */
@@ -36,14 +36,14 @@ function admitAll(transactions: readonly Transaction[], open: OpenSlot): Admitte
       admitted.push(one);
       continue;
     }
-    giveUpAll(admitted, open);
+    releaseAll(admitted, open);
     return one === "refused" ? "refused" : "no room";
   }
   return admitted;
 }
 
-function giveUpAll(admitted: readonly Admitted[], open: OpenSlot): void {
-  for (const one of admitted) open.giveUp(one);
+function releaseAll(admitted: readonly Admitted[], open: OpenSlot): void {
+  for (const one of admitted) open.release(one);
 }
 
 /** Whether transactions may have had the machine compile something, which it keeps though they were taken back. */
@@ -78,12 +78,12 @@ async function execute(
 export async function runBundle(
   transactions: readonly Transaction[],
   open: OpenSlot,
-  deps: BundleRunDependencies,
+  dependencies: BundleRunDependencies,
 ): Promise<BundleOutcome> {
   const admitted = admitAll(transactions, open);
   if (typeof admitted === "string") return admitted;
-  const outcomes = await execute(admitted, open, deps).catch((error: unknown) => {
-    giveUpAll(admitted, open);
+  const outcomes = await execute(admitted, open, dependencies).catch((error: unknown) => {
+    releaseAll(admitted, open);
     throw error;
   });
   if (outcomes?.length === admitted.length && outcomes.every(succeeded)) {
@@ -93,8 +93,8 @@ export async function runBundle(
     }
     return "landed";
   }
-  giveUpAll(admitted, open);
+  releaseAll(admitted, open);
   if (outcomes === null) return "dangerous";
-  if (namesLoader(admitted)) deps.distrustCaches();
+  if (namesLoader(admitted)) dependencies.invalidateCaches();
   return "failed";
 }

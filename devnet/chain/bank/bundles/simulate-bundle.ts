@@ -50,9 +50,9 @@ function readOver(outcome: SvmOutcome, before: Read): Read {
 export async function simulateBundleAt(
   { transactions, checkAge }: BundleSimulationRequest,
   bank: SimulationBank,
-  deps: SimulationDependencies & { readonly distrustCaches: () => void },
+  dependencies: SimulationDependencies & { readonly invalidateCaches: () => void },
 ): Promise<BundleSimulation> {
-  const view = viewOf(bank, deps);
+  const view = viewOf(bank, dependencies);
   const admissions = transactions.map((transaction) => admit(transaction, view, { checkAge }));
   const refused = admissions.findIndex(({ ok }) => !ok);
   const admitted = admissions
@@ -60,9 +60,9 @@ export async function simulateBundleAt(
     .flatMap((one) => (one.ok ? [one] : []));
   const resolved = admitted.map((one) => one.resolved);
   const machine = admitted.map((one) => svmTransaction(one.resolved, one.nonceAddress, false));
-  const overlay = overlayOf(resolved, bank, deps);
-  const outcomes = machine.length === 0 ? [] : await deps.svm.simulateBundle(machine, overlay, view.nextNonce);
-  if (namesLoader(admitted)) deps.distrustCaches();
+  const overlay = overlayOf(resolved, bank, dependencies);
+  const outcomes = machine.length === 0 ? [] : await dependencies.svm.simulateBundle(machine, overlay, view.nextNonce);
+  if (namesLoader(admitted)) dependencies.invalidateCaches();
   const steps: BundleStep[] = [];
   let before: Read = view.read;
   for (const [index, outcome] of outcomes.entries()) {

@@ -22,7 +22,7 @@ export interface ClaimsInput {
   readonly epoch: bigint;
   /** By vote account, the stake accounts that were active in the epoch that has ended. */
   readonly stakes: ReadonlyMap<string, readonly { readonly address: string; readonly stake: bigint }[]>;
-  readonly keeper: string;
+  readonly operator: string;
 }
 
 /** The root of the tree of claims: leaves and nodes are told apart by their first byte, pairs are in byte order. */
@@ -81,13 +81,13 @@ function distribute(address: string, held: TipDistributionAccount, input: Claims
 }
 
 /** Its rent goes back to the validator, and what nobody could claim to the keeper of the tip programs. */
-function close(address: string, held: TipDistributionAccount, keeper: string, accounts: AccountOverlay): void {
+function close(address: string, held: TipDistributionAccount, operator: string, accounts: AccountOverlay): void {
   const account = accounts.read(address);
   if (account === null) return;
   const rent = rentExemptLamports(account.data.length);
   accounts.write(address, null);
   accounts.add(held.voteAccount, rent, systemAccount(0n));
-  if (account.lamports > rent) accounts.add(keeper, account.lamports - rent, systemAccount(0n));
+  if (account.lamports > rent) accounts.add(operator, account.lamports - rent, systemAccount(0n));
 }
 
 /**
@@ -99,7 +99,7 @@ export function settleTips(addresses: Iterable<string>, input: ClaimsInput, acco
     const account = accounts.read(address);
     const held = account?.owner === tipPrograms.distribution ? decodeTipDistributionAccount(account.data) : null;
     if (held === null) continue;
-    if (held.expiresAt < input.epoch) close(address, held, input.keeper, accounts);
+    if (held.expiresAt < input.epoch) close(address, held, input.operator, accounts);
     else if (held.merkleRoot === null && held.epochCreatedAt < input.epoch) distribute(address, held, input, accounts);
   }
 }

@@ -49,22 +49,22 @@ export function distributionAddress(vote: Uint8Array, epoch: bigint): { address:
 }
 
 /** Who runs the tip programs: signs for roots, builds blocks, and gets what nobody claims. */
-export function tipKeeper(seed: string): Address {
+export function tipOperator(seed: string): Address {
   return addressOfBytes(new GenesisKeypair(seed, "tips").publicKey);
 }
 
 /** The tip programs, which only stand there, with their configurations and the eight accounts. */
 export function tipGenesis(seed: string): AccountWrite[] {
-  const keeper = tipKeeper(seed);
+  const operator = tipOperator(seed);
   const config = encodeTipPaymentConfig({
-    tipReceiver: keeper,
-    blockBuilder: keeper,
+    tipReceiver: operator,
+    blockBuilder: operator,
     blockBuilderCommissionPercent: builderCommissionPercent,
     bumps: [paymentConfig.bump, ...payable.map(({ bump }) => bump)],
   });
   const claims = encodeTipDistributionConfig({
-    authority: keeper,
-    expiredFundsAccount: keeper,
+    authority: operator,
+    expiredFundsAccount: operator,
     epochsValid: claimEpochs,
     maxValidatorCommissionBps: 10_000,
     bump: distributionConfig.bump,
@@ -72,7 +72,7 @@ export function tipGenesis(seed: string): AccountWrite[] {
   return [
     { address: tipPrograms.payment, account: standInProgram("devnet_tip_payment") },
     { address: tipPrograms.distribution, account: standInProgram("devnet_tip_distribution") },
-    { address: keeper, account: systemAccount(sol) },
+    { address: operator, account: systemAccount(sol) },
     { address: tipPaymentConfigAddress, account: ownedAccount(tipPrograms.payment, config) },
     { address: tipDistributionConfigAddress, account: ownedAccount(tipPrograms.distribution, claims) },
     ...tipAccounts.map((address) => ({ address, account: ownedAccount(tipPrograms.payment, encodeTipAccount()) })),

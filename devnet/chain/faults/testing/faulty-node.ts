@@ -74,10 +74,12 @@ export class RawSubscriber implements Disposable {
   }
 
   /** What a subscription has said so far: a call that is answered proves that everything before it has arrived. */
-  async told(subscription: unknown): Promise<unknown[]> {
+  async notifications(subscription: unknown): Promise<unknown[]> {
     await this.ask("getVersion");
     const params = this.#messages.flatMap((message) => message.params ?? []);
-    return params.filter((told) => told.subscription === subscription).map((told) => told.result);
+    return params
+      .filter((notifications) => notifications.subscription === subscription)
+      .map((notifications) => notifications.result);
   }
 
   [Symbol.dispose](): void {

@@ -153,11 +153,11 @@ export class FakeBlockEngine implements AsyncDisposable {
   #count(call: string): void {
     this.calls.set(call, (this.calls.get(call) ?? 0) + 1);
     const { promise, resolve } = Promise.withResolvers<void>();
-    void promise.then(() => this.#tellWatched());
+    void promise.then(() => this.#notifyWatchers());
     resolve();
   }
 
-  #tellWatched(): void {
+  #notifyWatchers(): void {
     this.#watched = this.#watched.filter(({ met, resolve }) => {
       if (!met()) return true;
       resolve();
@@ -239,7 +239,7 @@ export class FakeBlockEngine implements AsyncDisposable {
     streams.set(identity, call);
     call.on("cancelled", () => {
       if (streams.get(identity) === call) streams.delete(identity);
-      this.#tellWatched();
+      this.#notifyWatchers();
     });
     this.#count(name);
   }

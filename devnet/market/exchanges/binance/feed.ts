@@ -1,5 +1,5 @@
 import type { Market, Venue } from "../../venue.ts";
-import { type Feed, isObject, page, type Session, type Told, type Topic } from "../exchange.ts";
+import { type Feed, isObject, type PublishedState, page, type Session, type Topic } from "../exchange.ts";
 import { isDue, newsOf } from "../news.ts";
 import { type Json, write } from "../number.ts";
 import { barIntervals } from "./rest.ts";
@@ -41,12 +41,12 @@ export const feed: Feed = {
     session.notes.set("ping", now);
     session.ping(String(now));
   },
-  news(topic, told, venue) {
-    if (topic.channel === "bookTicker") return bookNews(topic, told, venue);
-    if (!isDue(told, 1_000, venue)) return [];
+  news(topic, published, venue) {
+    if (topic.channel === "bookTicker") return bookNews(topic, published, venue);
+    if (!isDue(published, 1_000, venue)) return [];
     const { market } = topic;
-    if (topic.channel === "kline") return klineNews(topic, told, venue);
-    const view = newsOf(topic, told, venue, "quotes");
+    if (topic.channel === "kline") return klineNews(topic, published, venue);
+    const view = newsOf(topic, published, venue, "quotes");
     if (view === null) return [];
     const of = figures(view);
     const event = {
@@ -73,18 +73,18 @@ export const feed: Feed = {
     isCombined(session) ? `{"stream":${JSON.stringify(topic.key)},"data":${text}}` : text,
 };
 
-function bookNews(topic: Topic, told: Told, venue: Venue): string[] {
-  const view = newsOf(topic, told, venue, "quotes");
+function bookNews(topic: Topic, published: PublishedState, venue: Venue): string[] {
+  const view = newsOf(topic, published, venue, "quotes");
   if (view === null) return [];
   const of = figures(view);
   const u = Math.floor(view.contentMs / 100);
   return [write({ u, s: topic.market.symbol, b: of.bid, B: of.bidSize, a: of.ask, A: of.askSize })];
 }
 
-function klineNews(topic: Topic, told: Told, venue: Venue): string[] {
+function klineNews(topic: Topic, published: PublishedState, venue: Venue): string[] {
   const interval = barIntervals.get(topic.detail ?? "");
   const { market } = topic;
-  const view = newsOf(topic, told, venue, "trades");
+  const view = newsOf(topic, published, venue, "trades");
   const [candle] = interval === undefined ? [] : venue.candles(market, interval, {}, 1);
   if (view === null || candle === undefined) return [];
   const row = candleRow(candle, market.listing.pricePlaces, market.listing.sizePlaces, 1);

@@ -1,6 +1,6 @@
 import type { Trade } from "../../process/tape.ts";
 import type { Market, Venue } from "../../venue.ts";
-import { type Feed, isObject, objectOf, page, type Told, type Topic } from "../exchange.ts";
+import { type Feed, isObject, objectOf, type PublishedState, page, type Topic } from "../exchange.ts";
 import { isDue, newsOf, tradesPerTickMax } from "../news.ts";
 import { fixed, type Json, literal, plain, write } from "../number.ts";
 
@@ -52,15 +52,15 @@ export const feed: Feed = {
     session.notes.set("ping", now);
     session.ping("");
   },
-  news: (topic, told, venue) =>
-    topic.channel === "order_book" ? bookNews(topic, told, venue) : tradeNews(topic, told, venue),
+  news: (topic, published, venue) =>
+    topic.channel === "order_book" ? bookNews(topic, published, venue) : tradeNews(topic, published, venue),
 };
 
-function tradeNews(topic: Topic, told: Told, venue: Venue): string[] {
+function tradeNews(topic: Topic, published: PublishedState, venue: Venue): string[] {
   const { market } = topic;
   const { contentMs, stampMs } = venue.moment(market);
-  const fresh = venue.tradesAfter(market, told.contentMs, tradesPerTickMax);
-  told.contentMs = Math.max(told.contentMs, contentMs);
+  const fresh = venue.tradesAfter(market, published.contentMs, tradesPerTickMax);
+  published.contentMs = Math.max(published.contentMs, contentMs);
   // A market that a fault froze repeats its last trade, at its time or at the running clock's.
   const trades = fresh.length === 0 && venue.isFrozen(market) ? [market.tape.last(contentMs)] : fresh;
   const moved = stampMs - contentMs;
@@ -87,9 +87,9 @@ function tradeRow(market: Market, trade: Trade, movedMs: number): Json {
 }
 
 /** A hundred levels to either side, whole each time, a unit of price apart and below the first as deep as it. */
-function bookNews(topic: Topic, told: Told, venue: Venue): string[] {
-  if (!isDue(told, 1_000, venue)) return [];
-  const view = newsOf(topic, told, venue, "quotes");
+function bookNews(topic: Topic, published: PublishedState, venue: Venue): string[] {
+  if (!isDue(published, 1_000, venue)) return [];
+  const view = newsOf(topic, published, venue, "quotes");
   if (view === null) return [];
   const { pricePlaces, sizePlaces } = view.listing;
   const levels = (first: number, step: number, size: number): Json =>

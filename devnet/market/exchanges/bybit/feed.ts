@@ -40,16 +40,16 @@ export const feed: Feed = {
       if (op === "unsubscribe") session.topics.delete(topic.key);
       else {
         session.topics.set(topic.key, topic);
-        session.tell(frameOf(topic, venue));
+        session.push(frameOf(topic, venue));
       }
     }
   },
   beat(session, venue) {
-    if (venue.clock() - session.heardMs >= silenceMs) session.close(1000, "no traffic");
+    if (venue.clock() - session.receivedMs >= silenceMs) session.close(1000, "no traffic");
   },
-  news: (topic, told, venue) => {
+  news: (topic, published, venue) => {
     const what = topic.channel === "orderbook" ? "quotes" : "trades";
-    return newsOf(topic, told, venue, what) === null ? [] : [frameOf(topic, venue)];
+    return newsOf(topic, published, venue, what) === null ? [] : [frameOf(topic, venue)];
   },
 };
 

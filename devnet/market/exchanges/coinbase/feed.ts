@@ -40,18 +40,18 @@ export const feed: Feed = {
     session.answer(write({ type: "subscriptions", channels: channelsOf(session) }));
     // The last trade is told at once, however old it is.
     for (const { channel, market } of added) {
-      if (channel.startsWith("ticker")) session.tell(write(tickerRow(market, venue.view(market), channel)));
+      if (channel.startsWith("ticker")) session.push(write(tickerRow(market, venue.view(market), channel)));
     }
   },
   beat(session, venue) {
     const isIdle = !session.notes.has("subscribed") && venue.clock() - session.openedMs >= subscribeWithinMs;
     if (isIdle) session.close(1000, "subscribe within 5 seconds");
   },
-  news(topic, told, venue) {
+  news(topic, published, venue) {
     const { market, channel } = topic;
-    if (channel === "heartbeat") return isDue(told, 1_000, venue) ? [write(heartbeatRow(market, venue))] : [];
-    if (channel === "ticker_batch" && !isDue(told, 5_000, venue)) return [];
-    const view = newsOf(topic, told, venue, "trades");
+    if (channel === "heartbeat") return isDue(published, 1_000, venue) ? [write(heartbeatRow(market, venue))] : [];
+    if (channel === "ticker_batch" && !isDue(published, 5_000, venue)) return [];
+    const view = newsOf(topic, published, venue, "trades");
     return view === null ? [] : [write(tickerRow(market, view, channel))];
   },
 };

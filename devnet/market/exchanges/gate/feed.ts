@@ -30,10 +30,10 @@ export const feed: Feed = {
   notice: () =>
     write({ type: "upgrade", msg: "The connection will soon be closed for a service upgrade. Please reconnect." }),
   beat() {},
-  news(topic, told, venue) {
+  news(topic, published, venue) {
     const everyMs = { "spot.tickers": 1_000, "spot.candlesticks": 2_000 }[topic.channel] ?? 0;
-    if (!isDue(told, everyMs, venue)) return [];
-    const view = newsOf(topic, told, venue, topic.channel === "spot.candlesticks" ? "trades" : "quotes");
+    if (!isDue(published, everyMs, venue)) return [];
+    const view = newsOf(topic, published, venue, topic.channel === "spot.candlesticks" ? "trades" : "quotes");
     if (view === null) return [];
     const { market, channel } = topic;
     // The time is when it is sent, and so runs on whatever is told.

@@ -42,12 +42,12 @@ export const feed: Feed = {
   },
   beat(session, venue) {
     const now = venue.clock();
-    if (now - Math.max(session.heardMs, session.sentMs) >= silenceMs) return session.close(1000, "inactivity");
+    if (now - Math.max(session.receivedMs, session.sentMs) >= silenceMs) return session.close(1000, "inactivity");
     if (session.topics.size > 0 && now - session.sentMs >= heartbeatMs) session.pulse(write({ channel: "heartbeat" }));
   },
-  news(topic, told, venue) {
+  news(topic, published, venue) {
     const onQuotes = topic.channel === "ticker" && topic.detail === "bbo";
-    const view = newsOf(topic, told, venue, onQuotes ? "quotes" : "trades");
+    const view = newsOf(topic, published, venue, onQuotes ? "quotes" : "trades");
     if (view === null) return [];
     return [
       topic.channel === "ticker"
@@ -93,7 +93,7 @@ function subscribe(
   session.answer(write({ method, result, success: true, ...times, ...reqId }));
   if (!wantsSnapshot) return;
   const isTicker = channel === "ticker";
-  session.tell(isTicker ? tickerFrame(venue.view(market), "snapshot") : candleFrame(market, venue, detail, "snapshot"));
+  session.push(isTicker ? tickerFrame(venue.view(market), "snapshot") : candleFrame(market, venue, detail, "snapshot"));
 }
 
 const micros = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");

@@ -27,9 +27,9 @@ export function feedOf(tokens: Tokens): Feed {
       const pingMs = session.notes.get("ping") ?? session.openedMs;
       if (venue.clock() - pingMs >= pingIntervalMs + pingTimeoutMs) session.close(1000, "ping timeout");
     },
-    news(topic, told, venue) {
-      if (topic.channel === "snapshot" && !isDue(told, 2_000, venue)) return [];
-      const view = newsOf(topic, told, venue, topic.channel === "candles" ? "trades" : "quotes");
+    news(topic, published, venue) {
+      if (topic.channel === "snapshot" && !isDue(published, 2_000, venue)) return [];
+      const view = newsOf(topic, published, venue, topic.channel === "candles" ? "trades" : "quotes");
       if (view === null) return [];
       const { market } = topic;
       if (topic.channel === "candles") return candleFrames(topic, venue);
@@ -61,9 +61,9 @@ function message(session: Session, text: string, venue: Venue) {
   session.notes.set("window", window);
   session.notes.set("frames", count);
   const frame = objectOf(text);
-  const given = frame?.["id"];
+  const value = frame?.["id"];
   // Whatever the id was, it comes back as a text.
-  const id = typeof given === "string" ? given.slice(0, 128) : typeof given === "number" ? String(given) : "";
+  const id = typeof value === "string" ? value.slice(0, 128) : typeof value === "number" ? String(value) : "";
   const fail = (code: number, data: string): void => session.answer(write({ id, type: "error", code, data }));
   if (count > framesPerTenSecondsMax) return fail(509, "exceed max permits per second");
   if (frame === null) return fail(400, "Bad Request");

@@ -59,7 +59,7 @@ export const feed: Feed = {
       if (op === "unsubscribe") session.topics.delete(key);
       else {
         session.topics.set(key, { key, channel, market });
-        session.tell(write({ arg: named, data: [tickerRow(market, venue, true)] }));
+        session.push(write({ arg: named, data: [tickerRow(market, venue, true)] }));
       }
     }
   },
@@ -68,11 +68,11 @@ export const feed: Feed = {
     return write({ event: "notice", code: "64008", msg, connId: connectionId(session, venue) });
   },
   beat(session, venue) {
-    const isQuiet = venue.clock() - Math.max(session.heardMs, session.sentMs) >= silenceMs;
+    const isQuiet = venue.clock() - Math.max(session.receivedMs, session.sentMs) >= silenceMs;
     if (isQuiet) session.close(4004, "No data received in 30s.");
   },
-  news(topic, told, venue) {
-    if (newsOf(topic, told, venue, "quotes") === null) return [];
+  news(topic, published, venue) {
+    if (newsOf(topic, published, venue, "quotes") === null) return [];
     const { market } = topic;
     return [write({ arg: { channel: "tickers", instId: market.symbol }, data: [tickerRow(market, venue, true)] })];
   },
