@@ -2,26 +2,20 @@ import type { HealthRecord } from "@sluice/contract/schemas";
 import type { Network } from "@sluice/contract/tiers";
 import type { AddressSet, Clock } from "@sluice/lib";
 import type { Access } from "../access/index.ts";
-import {
-  docsRedirect,
-  hasSingleHost,
-  isUpgrade,
-  pathOf,
-  preflightResponse,
-  problemResponse,
-  targetOf,
-} from "../http/index.ts";
+import { docsRedirect, hasSingleHost, isUpgrade, pathOf, preflightResponse, problemResponse } from "../http/index.ts";
 import type { RequestFact } from "../ledger/index.ts";
 import {
   type AppMount,
-  type DoorServer,
+  closedAbnormally,
   type Handled,
+  type HeadFault,
+  type HttpAnswer,
   type HttpRequest,
   HttpServer,
-  Listener,
-  runtimeBodyBytesMax,
+  problemAnswer,
   type SocketMount,
-  type SocketPeer,
+  type SocketSession,
+  WebSocketServer,
   webRequest,
 } from "../net/index.ts";
 import type { Tracing } from "../observe/index.ts";
@@ -73,9 +67,8 @@ export class GatewayDoor implements AsyncDisposable {
   readonly #pipeline: Pipeline;
   readonly #web: WebAnswers;
   readonly #server: HttpServer;
-  /** Takes the WebSockets of the gateway's port, which come to it through tunnels; on this machine only. */
-  readonly #socketListener: Listener;
-  readonly #pubsubListener: Listener | null;
+  readonly #pubsubServer: HttpServer | null;
+  readonly #webSockets: WebSocketServer;
   #draining = false;
 
   /** Listens at once; throws when a port cannot be had. */
@@ -94,24 +87,18 @@ export class GatewayDoor implements AsyncDisposable {
       headers: new AnswerHeaders(),
       overload: this.#overload,
     });
-    const listen = (hostname: string, port: number, answer: RuntimeAnswer): Listener =>
-      new Listener({ hostname, port, bodyBytesMax: runtimeBodyBytesMax }, { answer, events: dependencies.events });
-    this.#server = new HttpServer(options, {
-      ...dependencies,
-      answer: (request) => this.#answer(request),
-      refusal: (fault) => this.#web.malformed(fault),
-    });
-    const opened = [this.#server] as (HttpServer | Listener)[];
+    this.#webSockets = new WebSocketServer(dependencies);
+    const listen = (port: number, answer: (request: HttpRequest) => Handled | Promise<Handled>): HttpServer => {
+      const refusal = (fault: HeadFault | "fault"): HttpAnswer => this.#web.malformed(fault);
+      return new HttpServer({ hostname: options.hostname, port }, { ...dependencies, answer, refusal });
+    };
+    this.#server = listen(options.port, (request) => this.#answer(request));
     try {
-      this.#socketListener = listen("127.0.0.1", 0, (request, server) => this.#answerTunnel(request, server));
-      opened.push(this.#socketListener);
-      this.#pubsubListener =
-        options.pubsubPort === null
-          ? null
-          : listen(options.hostname, options.pubsubPort, (request, server) => this.#answerPubSub(request, server));
-    } catch (fault) {
-      for (const each of opened) void each.stop(0);
-      throw fault;
+      const { pubsubPort } = options;
+      this.#pubsubServer = pubsubPort === null ? null : listen(pubsubPort, (request) => this.#answerPubSub(request));
+    } catch (error) {
+      void this.#server.stop(0);
+      throw error;
     }
   }
 
@@ -120,19 +107,19 @@ export class GatewayDoor implements AsyncDisposable {
   }
 
   get pubsubPort(): number | null {
-    return this.#pubsubListener?.port ?? null;
+    return this.#pubsubServer?.port ?? null;
   }
 
   /** Connected WebSockets of both ports. */
   get sockets(): number {
-    return this.#socketListener.sockets + (this.#pubsubListener?.sockets ?? 0);
+    return this.#webSockets.size;
   }
 
   /** What happens to every socket each 30 seconds; tests do not wait for it. */
   tick(): void {
     this.#server.tick();
-    this.#socketListener.tick();
-    this.#pubsubListener?.tick();
+    this.#pubsubServer?.tick();
+    this.#webSockets.tick();
   }
 
   #answer(request: HttpRequest): Handled | Promise<Handled> {
@@ -145,7 +132,11 @@ export class GatewayDoor implements AsyncDisposable {
         const record = this.#dependencies.health();
         return healthResponse(method, requestId, { record, isDraining: this.#draining });
       });
-    if (method === "GET" && isUpgrade(headers)) return this.#upgrade(path);
+    if (method === "GET" && isUpgrade(headers)) {
+      const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
+      if (mount !== undefined) return this.#upgrade(request, mount);
+      return this.#web.from((requestId) => problemResponse("NOT_FOUND", { requestId }));
+    }
     if (method === "OPTIONS" && isRpcPath(path)) {
       const requested = headers.get("access-control-request-headers");
       return this.#web.from((requestId) => preflightResponse(requested, ["POST", "OPTIONS"], requestId));
@@ -174,63 +165,45 @@ export class GatewayDoor implements AsyncDisposable {
     });
   }
 
-  /** WebSockets are the runtime's to speak: the connection goes on to a listener that nobody else is answered by. */
-  #upgrade(path: string): Handled | Promise<Handled> {
-    if (this.#dependencies.sockets.some((mount) => mount.serves(path))) {
-      if (!this.#draining) return { tunnelTo: this.#socketListener.port };
-      return this.#web.from((requestId) => problemResponse("OVERLOADED", { requestId }));
+  #answerPubSub(request: HttpRequest): Handled | Promise<Handled> {
+    const { method, headers } = request;
+    if (method === "GET" && isUpgrade(headers) && hasSingleHost(headers)) {
+      return this.#upgrade(request, this.#dependencies.pubsub);
     }
-    return this.#web.from((requestId) => problemResponse("NOT_FOUND", { requestId }));
+    return this.#web.from(
+      (requestId) =>
+        docsRedirect(webRequest(request), this.port) ??
+        problemResponse("NOT_FOUND", { requestId, message: "This port speaks WebSocket only" }),
+    );
   }
 
-  #answerTunnel(request: Request, server: DoorServer): RuntimeAnswered {
-    const from = server.requestIP(request);
-    const address = from === null ? null : this.#server.clientAt(from.port);
-    const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(pathOf(targetOf(request.url))));
-    // Whoever comes by another way than a tunnel has nothing to look for here.
-    if (address === null || mount === undefined || !isUpgrade(request.headers)) {
-      return problemResponse("NOT_FOUND", {
-        requestId: this.#dependencies.requestId(),
-        headers: { Connection: "close" },
-      });
-    }
-    return this.#begin(request, server, mount, { requestIP: () => ({ address }) });
+  #upgrade(request: HttpRequest, mount: SocketMount): Handled | Promise<Handled> {
+    if (this.#draining) return this.#web.from((requestId) => problemResponse("OVERLOADED", { requestId }));
+    return this.#web.handle(() => {
+      const session = mount.begin(webRequest(request), { requestIP: () => ({ address: request.socketAddress }) });
+      return session instanceof Promise
+        ? session.then((ready) => this.#switch(request, ready))
+        : this.#switch(request, session);
+    });
   }
 
-  #answerPubSub(request: Request, server: DoorServer): RuntimeAnswered {
-    if (request.method === "GET" && isUpgrade(request.headers) && hasSingleHost(request.headers)) {
-      return this.#begin(request, server, this.#dependencies.pubsub, server);
-    }
-    const page = docsRedirect(request, this.port);
-    if (page !== null) return page;
-    const requestId = this.#dependencies.requestId();
-    return problemResponse("NOT_FOUND", { requestId, message: "This port speaks WebSocket only" });
-  }
-
-  #begin(request: Request, server: DoorServer, mount: SocketMount, peer: SocketPeer): RuntimeAnswered {
-    if (this.#draining) return problemResponse("OVERLOADED", { requestId: this.#dependencies.requestId() });
-    const session = mount.begin(request, peer);
-    const upgrade = (ready: Awaited<typeof session>): Response | undefined => {
-      const headers = { "X-Request-Id": ready.requestId };
-      if (server.upgrade(request, { data: { session: ready }, headers })) return undefined;
-      ready.closed(1006);
-      return problemResponse("INVALID_REQUEST", { requestId: ready.requestId });
-    };
-    return session instanceof Promise ? session.then(upgrade) : upgrade(session);
+  #switch(request: HttpRequest, session: SocketSession): Handled {
+    const upgrade = this.#webSockets.upgrade(request, session);
+    if (upgrade !== null) return upgrade;
+    session.closed(closedAbnormally);
+    return problemAnswer("INVALID_REQUEST", { requestId: session.requestId });
   }
 
   #appOf(path: string): AppMount | null {
     return this.#apps.find(({ prefix }) => isBeneath(path, prefix)) ?? null;
   }
 
-  /** Drains both ports: see Listener.stop. Balancers see /health say 503 from now on. */
+  /** Drains both ports: see HttpServer.stop. Balancers see /health say 503 from now on. */
   async stop(deadlineMs: number): Promise<void> {
     this.#draining = true;
-    await Promise.all([
-      this.#server.stop(deadlineMs),
-      this.#socketListener.stop(deadlineMs),
-      this.#pubsubListener?.stop(deadlineMs),
-    ]);
+    this.#webSockets.drain();
+    await Promise.all([this.#server.stop(deadlineMs), this.#pubsubServer?.stop(deadlineMs)]);
+    this.#webSockets[Symbol.dispose]();
     this.#bodies[Symbol.dispose]();
     this.#overload[Symbol.dispose]();
   }
@@ -239,9 +212,6 @@ export class GatewayDoor implements AsyncDisposable {
     await this.stop(0);
   }
 }
-
-type RuntimeAnswered = Response | undefined | Promise<Response | undefined>;
-type RuntimeAnswer = (request: Request, server: DoorServer) => RuntimeAnswered;
 
 /** True for the path itself and for those under it; "/" takes all. */
 function isBeneath(path: string, prefix: string): boolean {

@@ -1,6 +1,6 @@
 import type { HealthRecord } from "@sluice/contract/schemas";
 import { failureOf, problemResponse } from "../http/index.ts";
-import { type HeadFault, type HttpAnswer, problemAnswer, webAnswer } from "../net/index.ts";
+import { type Handled, type HeadFault, type HttpAnswer, problemAnswer, webAnswer } from "../net/index.ts";
 import type { GatewayEvents } from "./events.ts";
 
 interface Dependencies {
@@ -30,6 +30,20 @@ export class WebAnswers {
       const { code, message } = failureOf(fault);
       if (code === "INTERNAL_ERROR") this.#dependencies.events.internalError("door", fault, { requestId });
       return problemAnswer(code, { requestId, message });
+    }
+  }
+
+  /** Runs what handles a request and takes its failures for answers; never throws and never rejects. */
+  handle(work: () => Handled | Promise<Handled>): Handled | Promise<Handled> {
+    const failed = (error: unknown): Promise<HttpAnswer> =>
+      this.from(() => {
+        throw error;
+      });
+    try {
+      const handled = work();
+      return handled instanceof Promise ? handled.catch(failed) : handled;
+    } catch (error) {
+      return failed(error);
     }
   }
 

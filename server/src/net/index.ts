@@ -35,9 +35,11 @@ export { type AppAddress, AppListener, type AppListenerDependencies } from "./li
 export { freePortRange, freePorts, ListenError, listening } from "./listener/listen-error.ts";
 export { type DoorServer, Listener, type ListenerOptions, runtimeBodyBytesMax } from "./listener/listener.ts";
 export { type DevAuthorityOptions, type DevTls, devTls } from "./tls/dev-authority.ts";
+export { WebSocketServer } from "./websocket/server.ts";
 export {
   ClientSession,
   closeCodes,
+  closedAbnormally,
   InboundBounds,
   RefusedSession,
   type Socket,

@@ -57,7 +57,7 @@ export const closeCodes = {
 } as const;
 
 /** What a connection that ended without a closing frame counts as (RFC 6455, section 7.1.5). */
-const closedAbnormally = 1006;
+export const closedAbnormally = 1006;
 
 /** Pings without an answer after which a client counts as gone: 60 to 90 seconds. */
 const missedPongsMax = 2;

@@ -35,8 +35,8 @@ export const isStreamed = (body: HttpAnswer["body"]): body is StreamedBody =>
   typeof body === "object" && "source" in body;
 
 /** The client of an answer has gone: what is still coming of the answer is not read. */
-export function dropAnswer(answer: Pick<HttpAnswer, "body"> | { readonly tunnelTo: number }): void {
-  if (!("body" in answer) || !isStreamed(answer.body)) return;
+export function dropAnswer(answer: HttpAnswer): void {
+  if (!isStreamed(answer.body)) return;
   answer.body.source.cancel();
   answer.body.ended({ how: "left", bytes: 0, error: null });
 }

@@ -3,10 +3,26 @@ import { type BodySink, DiscardingSink, HttpRequest, type RequestSource } from "
 import { type HeadFault, RequestHead } from "./request-head.ts";
 import { RequestReader } from "./request-reader.ts";
 import { type ClientSocket, ResponseWriter } from "./response-writer.ts";
-import { Tunnel } from "./tunnel.ts";
 
-/** What becomes of a request: an answer, or its connection goes on as a tunnel to a port of this machine. */
-export type Handled = HttpAnswer | { readonly tunnelTo: number };
+/** What becomes of a request: an answer, or another protocol on its connection. */
+export type Handled = HttpAnswer | Upgrade;
+
+/** A switch to another protocol. */
+export interface Upgrade {
+  /** The head of the answer, with its end. */
+  readonly head: string;
+  /** Takes over the socket, once the head was written. `ended` is called when the socket is done with. */
+  readonly begin: (socket: ClientSocket, ended: () => void) => Upgraded;
+  /** Called in place of `begin` when the client has gone. */
+  readonly abandoned: () => void;
+}
+
+/** What receives a client's bytes after the switch. */
+export interface Upgraded {
+  fromClient(bytes: Buffer): void;
+  clientDrained(): void;
+  clientGone(): void;
+}
 
 export interface ConnectionOwner {
   /** Monotonic milliseconds, to the resolution of the owner's looks. */
@@ -22,7 +38,6 @@ export interface ConnectionOwner {
   /** The pair of these is told for each request; the second also when its client went away. */
   begun(): void;
   finished(): void;
-  tunnelled(localPort: number, clientAddress: string | null): void;
   ended(connection: object): void;
 }
 
@@ -67,7 +82,7 @@ export class Connection implements RequestSource {
   readonly #reader = new RequestReader();
   #request: HttpRequest | null = null;
   #isAnswered = false;
-  #tunnel: Tunnel | null = null;
+  #upgraded: Upgraded | null = null;
   #isAdvancing = false;
   /** `refused`: what came was no request. `lingering`: closed from here, and what still comes is thrown away. */
   #state: "open" | "refused" | "lingering" | "over" = "open";
@@ -91,8 +106,8 @@ export class Connection implements RequestSource {
   received(bytes: Buffer): void {
     if (this.#state !== "open") return;
     this.#movedAt = this.#owner.nowMs;
-    if (this.#tunnel !== null) {
-      this.#tunnel.fromClient(bytes);
+    if (this.#upgraded !== null) {
+      this.#upgraded.fromClient(bytes);
       return;
     }
     if (this.#request === null && this.#reader.held === 0) this.#sinceMs = this.#movedAt;
@@ -101,7 +116,7 @@ export class Connection implements RequestSource {
   }
 
   drained(): void {
-    if (this.#tunnel !== null) this.#tunnel.clientDrained();
+    if (this.#upgraded !== null) this.#upgraded.clientDrained();
     else if (this.#writer.drained()) this.#movedAt = this.#owner.nowMs;
   }
 
@@ -110,7 +125,7 @@ export class Connection implements RequestSource {
     if (this.#state === "over") return;
     this.#state = "over";
     this.#writer.closed();
-    this.#tunnel?.clientGone();
+    this.#upgraded?.clientGone();
     const request = this.#request;
     this.#request = null;
     this.#reader.endBody();
@@ -126,9 +141,9 @@ export class Connection implements RequestSource {
     this.closed();
   }
 
-  /** The server is going away: what waits for a request is closed now, the rest after its answer. Tunnels are others' to end. */
+  /** The server is going away: what waits for a request is closed now, the rest after its answer. What switched to another protocol ends by itself. */
   drain(): void {
-    if (this.#request === null && this.#tunnel === null && this.#state === "open") this.#end();
+    if (this.#request === null && this.#upgraded === null && this.#state === "open") this.#end();
   }
 
   /** Ends what is past its time. */
@@ -137,7 +152,7 @@ export class Connection implements RequestSource {
   }
 
   get #phase(): Phase {
-    if (this.#tunnel !== null) return "busy";
+    if (this.#upgraded !== null) return "busy";
     if (this.#state !== "open") return "lingering";
     if (this.#request === null) return this.#reader.held === 0 ? "idle" : "head";
     if (this.#isAnswered && !this.#reader.isBodyWhole) return "discarding";
@@ -180,7 +195,7 @@ export class Connection implements RequestSource {
 
   /** Does what can be done with what has come; true when there may be more to do. */
   #step(): boolean {
-    if (this.#state !== "open" || this.#tunnel !== null) return false;
+    if (this.#state !== "open" || this.#upgraded !== null) return false;
     if (this.#request === null) return this.#reader.held > 0 && this.#beginNext();
     const state = this.#reader.readBody();
     if (state === "malformed" && this.#isAnswered) this.terminate();
@@ -207,9 +222,15 @@ export class Connection implements RequestSource {
   }
 
   #handled(request: HttpRequest, handled: Handled): void {
-    if (this.#request !== request) dropAnswer(handled);
-    else if ("tunnelTo" in handled) this.#beginTunnel(request, handled.tunnelTo);
-    else this.#answer(request, handled);
+    if (!("begin" in handled)) {
+      if (this.#request === request) this.#answer(request, handled);
+      else dropAnswer(handled);
+    } else if (this.#request !== request) handled.abandoned();
+    else {
+      const sent = this.#writer.write(handled.head);
+      if (sent === true) this.#upgrade(handled);
+      else void sent.then(() => this.#upgrade(handled));
+    }
   }
 
   #answer(request: HttpRequest, answer: HttpAnswer): void {
@@ -271,16 +292,19 @@ export class Connection implements RequestSource {
     this.closed();
   }
 
-  /** From here on bytes are passed between the client and the port; the head that asked for it goes first. */
-  #beginTunnel(request: HttpRequest, port: number): void {
-    const beginning = Buffer.concat([request.headers.bytes(), this.#reader.takeRest()]);
+  /** From here on the connection is the other protocol's; what the client sent ahead goes to it first. */
+  #upgrade({ begin, abandoned }: Upgrade): void {
+    if (this.#request === null) {
+      abandoned();
+      return;
+    }
     this.#request = null;
     this.#owner.finished();
     this.#resume();
-    this.#tunnel = new Tunnel(
-      { port, clientAddress: this.remoteAddress, beginning },
-      { socket: this.#socket, owner: this.#owner, ended: () => this.#endPolitely() },
-    );
+    const upgraded = begin(this.#socket, () => this.closed());
+    this.#upgraded = upgraded;
+    const rest = this.#reader.takeRest();
+    if (rest.length > 0) upgraded.fromClient(rest);
   }
 
   #resume(): void {

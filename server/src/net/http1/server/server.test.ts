@@ -2,8 +2,6 @@ import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { systemClock } from "@sluice/lib";
 import { until } from "@sluice/lib/testing";
-import { Listener } from "../../listener/listener.ts";
-import type { SocketSession } from "../../websocket/session.ts";
 import type { HttpAnswer } from "./answer.ts";
 import type { HttpRequest } from "./request.ts";
 import { HttpServer } from "./server.ts";
@@ -181,61 +179,51 @@ test("a server that stops answers what is under way, refuses new connections, an
   expect([server.pending, server.connections]).toEqual([0, 0]);
 });
 
-/** A session that sends back what it gets. */
-function echoSession(): SocketSession {
-  let send: (data: string | Uint8Array) => void = () => undefined;
-  let close = (): void => undefined;
-  return {
-    requestId: "req_2",
-    opened: (socket) => {
-      send = (data) => void socket.send(data);
-      close = () => socket.close(1001);
-    },
-    received: (data) => send(data),
-    ponged: () => {},
-    tick: () => {},
-    drain: () => close(),
-    closed: () => {},
-  };
-}
-
-test("a tunnel passes a client on under its own address, and whoever comes by another way has none", async () => {
-  const addresses: (string | null)[] = [];
-  await using listener: Listener = new Listener(
-    { hostname: "127.0.0.1", port: 0, bodyBytesMax: 1_024 },
-    {
-      answer: (request, runtime) => {
-        const address = server.clientAt(runtime.requestIP(request)?.port ?? 0);
-        addresses.push(address);
-        if (address === null) return new Response(null, { status: 404 });
-        return runtime.upgrade(request, { data: { session: echoSession() } }) ? undefined : new Response(null);
+test("a connection that switches gives what the client sent ahead to the other protocol, and its end", async () => {
+  const heard: string[] = [];
+  const { promise: gone, resolve: clientGone } = Promise.withResolvers<void>();
+  await using server = serve(() => ({
+    head: "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+    begin: (socket) => ({
+      fromClient: (bytes) => {
+        heard.push(bytes.toString());
+        socket.write("welcome");
       },
-      events: { internalError: () => {} },
-    },
-  );
-  await using server: HttpServer = serve(() => ({ tunnelTo: listener.port }));
-  const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`);
-  await new Promise((resolve) => socket.addEventListener("open", resolve));
-  const answers: string[] = [];
-  socket.addEventListener("message", ({ data }) => answers.push(String(data)));
-  const large = "x".repeat(200_000);
-  for (let count = 0; count < 50; count += 1) socket.send(`${count} ${large}`);
-  await until(() => answers.length === 50);
-  expect(answers).toEqual(Array.from({ length: 50 }, (_, count) => `${count} ${large}`));
-  expect((await fetch(`http://127.0.0.1:${listener.port}/`)).status).toBe(404);
-  expect(addresses).toEqual(["127.0.0.1", null]);
-  const closed = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
-  await listener.stop(1_000);
-  expect(await closed).toBe(1001);
+      clientDrained: () => {},
+      clientGone,
+    }),
+    abandoned: () => {},
+  }));
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\nahead");
+  let received = "";
+  socket.on("data", (bytes) => {
+    received += bytes.toString();
+  });
+  await until(() => received.endsWith("welcome"));
+  expect([heard, received]).toEqual([["ahead"], "HTTP/1.1 101 Switching Protocols\r\n\r\nwelcome"]);
+  socket.destroy();
+  await gone;
   await until(() => server.connections === 0);
 });
 
-test("a tunnel to a port that nobody has ends its client's connection", async () => {
-  const probe = serve(() => plain(""));
-  const { port } = probe;
-  await probe.stop(0);
-  await using server = serve(() => ({ tunnelTo: port }));
-  const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`);
-  await new Promise((resolve) => socket.addEventListener("close", resolve));
+test("a switch whose client has gone meanwhile is abandoned", async () => {
+  const { promise: waited, resolve: go } = Promise.withResolvers<void>();
+  const { promise: isAbandoned, resolve: abandoned } = Promise.withResolvers<void>();
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  await using server = serve(async () => {
+    ask();
+    await waited;
+    const begin = (): never => {
+      throw new Error("the client has gone");
+    };
+    return { head: "", begin, abandoned };
+  });
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  await asked;
+  socket.destroy();
   await until(() => server.connections === 0);
+  go();
+  await isAbandoned;
 });

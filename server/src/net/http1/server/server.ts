@@ -1,4 +1,4 @@
-import type { Clock } from "@sluice/lib";
+import { type Clock, type Timer, within } from "@sluice/lib";
 import type { NetEvents } from "../../events.ts";
 import type { HttpAnswer } from "./answer.ts";
 import { Connection, type ConnectionOwner, type ConnectionTimes, type Handled } from "./connection.ts";
@@ -30,8 +30,7 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
   readonly #times: ConnectionTimes;
   readonly #listener: Bun.TCPSocketListener<Connection | undefined>;
   readonly #connections = new Set<Connection>();
-  readonly #clients = new Map<number, string>();
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #timer: Timer;
   #pending = 0;
   #emptied: (() => void) | null = null;
   isDraining = false;
@@ -62,8 +61,7 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
     });
     this.tick();
     const { idleMs, headMs, lingerMs } = this.#times;
-    this.#timer = setInterval(() => this.tick(), Math.min(1_000, idleMs / 2, headMs / 2, lingerMs / 2));
-    this.#timer.unref();
+    this.#timer = dependencies.clock.every(Math.min(1_000, idleMs / 2, headMs / 2, lingerMs / 2), () => this.tick());
   }
 
   get port(): number {
@@ -77,11 +75,6 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
 
   get connections(): number {
     return this.#connections.size;
-  }
-
-  /** The client whose tunnel comes from a port of this machine; null when there is none, and somebody else calls. */
-  clientAt(localPort: number): string | null {
-    return this.#clients.get(localPort) ?? null;
   }
 
   /** Reads the clock and ends what is past its time; runs by itself. */
@@ -124,11 +117,6 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
     this.#pending -= 1;
   }
 
-  tunnelled(localPort: number, clientAddress: string | null): void {
-    if (clientAddress === null) this.#clients.delete(localPort);
-    else this.#clients.set(localPort, clientAddress);
-  }
-
   ended(connection: Connection): void {
     this.#connections.delete(connection);
     if (this.#connections.size === 0) this.#emptied?.();
@@ -145,12 +133,10 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
     if (this.#connections.size > 0 && deadlineMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#emptied = resolve;
-      const timer = setTimeout(resolve, deadlineMs);
-      await promise;
-      clearTimeout(timer);
+      await within(this.#dependencies.clock, deadlineMs, promise);
     }
     for (const connection of this.#connections) connection.terminate();
-    clearInterval(this.#timer);
+    this.#timer.cancel();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

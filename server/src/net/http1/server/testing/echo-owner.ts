@@ -46,8 +46,6 @@ export class EchoOwner implements ConnectionOwner {
     this.pending -= 1;
   }
 
-  tunnelled(): void {}
-
   ended(): void {
     this.isEnded = true;
   }

@@ -1,23 +1,15 @@
-import type { ClientSocket } from "./response-writer.ts";
-
-/** The other end of a tunnel while it lasts. */
-export interface TunnelOwner {
-  /** Whose tunnel comes from a port of this machine; null when it is over. */
-  tunnelled(localPort: number, clientAddress: string | null): void;
-}
+import type { ClientSocket } from "../../server/src/net/http1/server/response-writer.ts";
 
 export interface TunnelOptions {
   /** On this machine. */
   readonly port: number;
-  readonly clientAddress: string;
   /** What goes first. */
-  readonly beginning: Buffer;
+  readonly beginning: Uint8Array;
 }
 
 interface TunnelDependencies {
   readonly socket: ClientSocket;
-  readonly owner: TunnelOwner;
-  /** Both ends are done with, but for the client's socket. */
+  /** The tunnel is over. */
   readonly ended: () => void;
 }
 
@@ -29,17 +21,14 @@ const earlyBytesMax = 256 * 1024;
  * not. Neither side is read while the other does not take what was read, so a tunnel holds one read of each at most.
  */
 export class Tunnel {
-  readonly #options: TunnelOptions;
   readonly #dependencies: TunnelDependencies;
   #far: Bun.Socket<Tunnel> | null = null;
-  #localPort = 0;
   #toFar: Uint8Array | null;
   #toClient: Uint8Array | null = null;
   #isFarDone = false;
   #isOver = false;
 
   constructor(options: TunnelOptions, dependencies: TunnelDependencies) {
-    this.#options = options;
     this.#dependencies = dependencies;
     this.#toFar = options.beginning;
     const opening = Bun.connect<Tunnel>({ hostname: "127.0.0.1", port: options.port, data: this, socket: handlers });
@@ -68,19 +57,15 @@ export class Tunnel {
   clientGone(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#forget();
     this.#far?.end();
   }
 
   farOpened(far: Bun.Socket<Tunnel>): void {
-    this.#localPort = far.localPort;
     if (this.#isOver) {
       far.terminate();
       return;
     }
     this.#far = far;
-    // Before the first byte is there to be asked about.
-    this.#dependencies.owner.tunnelled(this.#localPort, this.#options.clientAddress);
     this.farDrained();
   }
 
@@ -104,21 +89,15 @@ export class Tunnel {
   farGone(): void {
     this.#isFarDone = true;
     this.#far = null;
-    this.#forget();
     if (!this.#isOver && this.#toClient === null) this.#finish();
   }
 
   #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#forget();
     this.#far?.end();
+    this.#dependencies.socket.end();
     this.#dependencies.ended();
-  }
-
-  #forget(): void {
-    if (this.#localPort !== 0) this.#dependencies.owner.tunnelled(this.#localPort, null);
-    this.#localPort = 0;
   }
 
   #unwritten(socket: { write(bytes: Uint8Array): number } | null, bytes: Uint8Array): Uint8Array | null {

@@ -1,0 +1,192 @@
+import type { Upgraded } from "../http1/server/connection.ts";
+import type { ClientSocket } from "../http1/server/response-writer.ts";
+import { encodeFrame, FrameReader, opcodes, reasonBytesMax } from "./frames.ts";
+import { closeCodes, closedAbnormally, type Socket, type SocketSession } from "./session.ts";
+
+export interface WebSocketOptions {
+  readonly session: SocketSession;
+  /** The longest message that a client may send. */
+  readonly messageBytesMax: number;
+  /** What may wait for a client that does not read before its connection is ended. */
+  readonly unsentBytesMax: number;
+}
+
+export interface WebSocketDependencies {
+  readonly socket: ClientSocket;
+  /** An error of the session, which ends its connection alone. */
+  readonly failed: (error: unknown) => void;
+  /** The connection is over; called once. */
+  readonly ended: () => void;
+}
+
+/** What a client that sends no code closes with, and what it counts as (RFC 6455, section 7.1.5). */
+const noCode = 1005;
+const normalClosure = 1000;
+/** Frames that wait are put together to writes of this size. */
+const joinedBytesMax = 64 * 1024;
+
+/** The last text and its frame: a text that goes to many clients is encoded once. */
+const shared = { text: "", frame: encodeFrame(opcodes.text, "") };
+
+/** The server's end of a WebSocket (RFC 6455): a session's messages as frames on a client's socket. */
+export class WebSocketConnection implements Socket, Upgraded {
+  readonly session: SocketSession;
+  readonly #unsentBytesMax: number;
+  readonly #dependencies: WebSocketDependencies;
+  readonly #reader: FrameReader;
+  /** What the socket has not taken, oldest first, and its bytes. */
+  #unsent: Buffer[] = [];
+  #unsentBytes = 0;
+  /** Frames that go out together; null outside `cork`. */
+  #corked: Buffer[] | null = null;
+  /** `closing`: our closing frame was sent. */
+  #state: "open" | "closing" | "over" = "open";
+  #closeCode = closedAbnormally;
+
+  constructor(options: WebSocketOptions, dependencies: WebSocketDependencies) {
+    this.session = options.session;
+    this.#unsentBytesMax = options.unsentBytesMax;
+    this.#dependencies = dependencies;
+    this.#reader = new FrameReader(options, {
+      message: (data) => this.#received(data),
+      ping: (payload) => void this.#write(encodeFrame(opcodes.pong, payload)),
+      pong: () => this.session.ponged(),
+      close: (code) => this.#closedByPeer(code),
+      broken: (code) => {
+        this.close(code);
+        this.#end();
+      },
+    });
+  }
+
+  /** Bytes that were taken; -1 when some wait, 0 when the connection is closing. */
+  send(data: string | Uint8Array): number {
+    if (this.#state !== "open") return 0;
+    if (typeof data !== "string") return this.#write(encodeFrame(opcodes.binary, data));
+    if (data !== shared.text) {
+      shared.text = data;
+      shared.frame = encodeFrame(opcodes.text, data);
+    }
+    return this.#write(shared.frame);
+  }
+
+  ping(): number {
+    return this.#state === "open" ? this.#write(encodeFrame(opcodes.ping, "")) : 0;
+  }
+
+  /** Sends the closing frame behind what was sent; the connection ends when the client has answered it. */
+  close(code: number = normalClosure, reason = ""): void {
+    if (this.#state !== "open") return;
+    this.#state = "closing";
+    this.#closeCode = code;
+    const text = Buffer.from(reason);
+    const isCut = text.length > reasonBytesMax;
+    const payload = Buffer.alloc(2 + (isCut ? 0 : text.length));
+    payload.writeUInt16BE(code, 0);
+    if (!isCut) payload.set(text, 2);
+    this.#write(encodeFrame(opcodes.close, payload));
+  }
+
+  terminate(): void {
+    if (this.#state === "over") return;
+    this.#dependencies.socket.terminate();
+    this.clientGone();
+  }
+
+  getBufferedAmount(): number {
+    return this.#unsentBytes;
+  }
+
+  cork(work: () => void): void {
+    if (this.#corked !== null) {
+      work();
+      return;
+    }
+    const frames: Buffer[] = [];
+    this.#corked = frames;
+    try {
+      work();
+    } finally {
+      this.#corked = null;
+      if (frames.length > 0 && this.#state !== "over") this.#write(Buffer.concat(frames));
+    }
+  }
+
+  fromClient(bytes: Buffer): void {
+    try {
+      this.#reader.feed(bytes);
+    } catch (error) {
+      this.#dependencies.failed(error);
+      this.close(closeCodes.internalError);
+    }
+  }
+
+  clientDrained(): void {
+    while (this.#unsentBytes > 0) {
+      const joined = this.#nextUnsent();
+      const written = Math.max(0, this.#dependencies.socket.write(joined));
+      if (written === joined.length) continue;
+      this.#unsent.unshift(joined.subarray(written));
+      this.#unsentBytes += joined.length - written;
+      return;
+    }
+    this.session.writable?.();
+  }
+
+  /** Takes from what waits as much as one write is to have. */
+  #nextUnsent(): Buffer {
+    let count = 0;
+    let bytes = 0;
+    for (const frame of this.#unsent) {
+      if (count > 0 && bytes + frame.length > joinedBytesMax) break;
+      count += 1;
+      bytes += frame.length;
+    }
+    this.#unsentBytes -= bytes;
+    const frames = this.#unsent.splice(0, count);
+    return frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames, bytes);
+  }
+
+  clientGone(): void {
+    if (this.#state === "over") return;
+    this.#state = "over";
+    this.#reader.stop();
+    this.#unsent = [];
+    this.#unsentBytes = 0;
+    this.session.closed(this.#closeCode);
+    this.#dependencies.ended();
+  }
+
+  #received(data: string | Buffer): void {
+    if (this.#state === "open") this.session.received(data);
+  }
+
+  /** The client began to close, or answered our closing frame. */
+  #closedByPeer(code: number): void {
+    if (this.#state === "open") {
+      this.close(code === noCode ? normalClosure : code);
+      this.#closeCode = code;
+    }
+    this.#end();
+  }
+
+  /** What was sent still arrives, unless it waits for the client to read. */
+  #end(): void {
+    this.#dependencies.socket.end();
+    this.clientGone();
+  }
+
+  #write(frame: Buffer): number {
+    if (this.#corked !== null) {
+      this.#corked.push(frame);
+      return frame.length;
+    }
+    const written = this.#unsentBytes > 0 ? 0 : this.#dependencies.socket.write(frame);
+    if (written === frame.length) return written;
+    if (written < 0) return 0;
+    this.#unsent.push(frame.subarray(written));
+    this.#unsentBytes += frame.length - written;
+    if (this.#unsentBytes > this.#unsentBytesMax) this.terminate();
+    return -1;
+  }
+}
