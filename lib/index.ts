@@ -26,6 +26,7 @@ export {
   type WallMs,
   wallMs,
 } from "./clock.ts";
+export { Emitter, KeyedEmitter, type Listener } from "./emitter.ts";
 export { InvariantError, invariant } from "./invariant.ts";
 export type { Log } from "./log.ts";
 export { type Random, seededRandom, systemRandom } from "./random.ts";

@@ -6,13 +6,14 @@
 export { requireUnusedState } from "./directory-lock.ts";
 export type {
   AcceptResult,
+  BundleIngress,
+  BundleRecord,
+  BundleStanding,
+  BundleStep,
   BundleStore,
+  NewBundle,
+  OpenedContent,
   StepResult,
-  StoredBundle,
-  StoredBundleContent,
-  StoredBundleStanding,
-  StoredBundleStep,
-  StoredBundleTerms,
 } from "./engine/bundle-records.ts";
 export {
   type CursorStore,

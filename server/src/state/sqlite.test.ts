@@ -42,7 +42,7 @@ describe("the data directory", () => {
     await using _held = await openState({ directory, databaseUrl: null }, deps);
     const script = `
       const { openState } = await import(${JSON.stringify(join(import.meta.dir, "index.ts"))});
-      const { systemClock, systemRandom } = await import(${JSON.stringify(join(import.meta.dir, "@sluice/lib"))});
+      const { systemClock, systemRandom } = await import("@sluice/lib");
       const log = { info() {}, warn() {} };
       const started = performance.now();
       await openState({ directory: ${JSON.stringify(directory)}, databaseUrl: null }, { clock: systemClock, random: systemRandom, log })

@@ -9,7 +9,7 @@ import type { BundleSubmission } from "../model/service.ts";
 import type { BundleEffects, BundleOutcome } from "../simulation/index.ts";
 import { testSigner, transfer } from "../testing/transactions.ts";
 import { Admission, type AdmissionDependencies } from "./admission.ts";
-import { bundleId } from "./static-checks.ts";
+import { bundleId } from "./bundle-checks.ts";
 
 const searcher = { id: "account", accountId: "account", pubkey: null };
 const tipAccount = "96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5" as Address;

@@ -3,13 +3,41 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import type { Transaction } from "@sluice/wire/transaction";
-import type { BundleIngress, BundleRecord, NewBundle, OpenedContent, Searcher } from "../model/bundle.ts";
+import type { BundleIngress, BundlePool, BundleRecord, NewBundle, OpenedContent, Searcher } from "../model/bundle.ts";
 import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
-import type { BundleEffects, BundleFailure } from "../simulation/index.ts";
-import type { AdmissionChain, AdmissionLeaders, AdmissionPool, AdmissionSimulator } from "./interfaces.ts";
-import { checkLifetimes } from "./lifetimes.ts";
-import { type Rejection, readTransactions, rejection } from "./read-transactions.ts";
-import { bundleId, checkStatically } from "./static-checks.ts";
+import type { BundleEffects, BundleFailure, BundleOutcome } from "../simulation/index.ts";
+import {
+  bundleId,
+  checkLifetimes,
+  checkStatically,
+  type Rejection,
+  readTransactions,
+  rejection,
+} from "./bundle-checks.ts";
+
+/** What admission asks of the chain. */
+export interface AdmissionChain {
+  slot(): Slot | null;
+  /** Whether a transaction with this recent blockhash may still land, and until which block height. */
+  blockhash(
+    blockhash: Address,
+  ): Promise<{ readonly valid: true; readonly lastValidBlockHeight: bigint } | { readonly valid: false }>;
+  /** The first of the signatures that is in a block that was looked at; known without asking. */
+  seen(signatures: readonly Signature[]): Signature | null;
+  /** Those of the signatures that are in the chain already. */
+  processed(signatures: readonly Signature[]): Promise<readonly Signature[]>;
+}
+
+export interface AdmissionSimulator {
+  simulate(bundle: { readonly id: string; readonly transactions: readonly Uint8Array[] }): Promise<BundleOutcome>;
+}
+
+export interface AdmissionPool extends Pick<BundlePool, "accept" | "get" | "live" | "holding" | "simulated"> {}
+
+/** Whether any leader that takes bundles has a slot that a bundle could land in. */
+export interface AdmissionLeaders {
+  reachable(targetSlot: bigint | null, transactionCount: number): boolean;
+}
 
 export interface AdmissionDependencies {
   readonly clock: Clock;

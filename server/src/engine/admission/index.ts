@@ -2,6 +2,7 @@
  * admission: whether a bundle may enter the auction. Fed by the doors with what they decoded and by the auctioneer with
  * opened envelopes; asks the chain, the simulation and the pool; feeds the pool with what it accepts.
  */
+
+export type * from "./admission.ts";
 export { Admission, type AdmissionDependencies, type Claim } from "./admission.ts";
-export type * from "./interfaces.ts";
-export { decodeBase64, type Rejection, rejection } from "./read-transactions.ts";
+export { decodeBase64, type Rejection, rejection } from "./bundle-checks.ts";

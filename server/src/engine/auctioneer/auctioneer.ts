@@ -2,10 +2,9 @@ import { type AuctionOutcome, runAuction } from "@sluice/auction";
 import type { BundleRecord } from "../model/bundle.ts";
 import type { BundleEffects, BundleOutcome } from "../simulation/index.ts";
 import { BlockPlan } from "./block-plan.ts";
-import { type Candidate, Candidates, highestTipFirst } from "./candidates.ts";
+import { type Candidate, Candidates, highestTipFirst, withinPlaces } from "./candidates.ts";
 import type { AuctioneerDependencies, BuildTarget, TickResult } from "./interfaces.ts";
 import { Losses } from "./losses.ts";
-import { withinPlaces } from "./places.ts";
 
 /** Winners that turn out not to run give way to others this often within a tick. */
 const roundsMax = 3;

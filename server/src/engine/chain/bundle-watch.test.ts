@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
+import type { ChainBlock } from "./block-reader.ts";
+import { seenBlock } from "./bundle-fate.ts";
 import { BundleWatch } from "./bundle-watch.ts";
-import type { ChainBlock } from "./chain-block.ts";
 import { ForkWindow } from "./fork-window.ts";
-import { seenBlock } from "./landing.ts";
 import { addressNamed, signatureNamed } from "./testing/names.ts";
 import { acceptedBundle, SimulatedBook } from "./testing/simulated-book.ts";
 

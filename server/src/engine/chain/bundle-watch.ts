@@ -2,9 +2,8 @@ import type { Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { BundleChange, BundlePool, BundleRecord } from "../model/bundle.ts";
 import type { EngineChain } from "../model/ports.ts";
-import { type EndView, endOf, type Spoil } from "./endings.ts";
+import { claimsBefore, type EndView, endOf, landingOf, type SeenBlock, type Spoil } from "./bundle-fate.ts";
 import type { ForkWindow } from "./fork-window.ts";
-import { claimsBefore, landingOf, type SeenBlock } from "./landing.ts";
 
 /** Steps of bundles that are on their way to the disk at a time. */
 const stepsMax = 256;

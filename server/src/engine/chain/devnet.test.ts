@@ -13,8 +13,7 @@ import { ChainState } from "./chain-state.ts";
 import { LeaderSchedule } from "./leader-schedule.ts";
 import { DevnetChain } from "./testing/devnet-chain.ts";
 import { acceptedBundle, SimulatedBook } from "./testing/simulated-book.ts";
-import { Tracker } from "./tracker.ts";
-import type { BlockFacts } from "./tracker-interfaces.ts";
+import { type BlockFacts, Tracker } from "./tracker.ts";
 
 const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
 const paymentProgram = decodeAddress(tipPrograms.payment) ?? new Uint8Array(32);

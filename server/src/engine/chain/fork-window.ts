@@ -1,6 +1,6 @@
 import type { Slot } from "@sluice/wire/identifiers";
-import type { BlockLink } from "./chain-block.ts";
-import type { SeenBlock } from "./landing.ts";
+import type { BlockLink } from "./block-reader.ts";
+import type { SeenBlock } from "./bundle-fate.ts";
 
 /** Finalized blocks that are still looked into for bundles whose acceptance was on its way to the disk meanwhile. */
 const recentMax = 32;

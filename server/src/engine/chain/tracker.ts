@@ -1,14 +1,79 @@
 import { engineLimits } from "@sluice/contract/engine";
-import type { Slot } from "@sluice/wire/identifiers";
+import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
+import { type Address, parseAddress, parseSlot, type Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../model/bundle.ts";
-import { EngineChainError } from "../model/ports.ts";
-import { BlockReader } from "./block-reader.ts";
-import { BundleWatch } from "./bundle-watch.ts";
-import { type BlockLink, type ChainBlock, TipAccounts } from "./chain-block.ts";
-import { readCursor, writeCursor } from "./cursor.ts";
+import { type EngineChain, EngineChainError } from "../model/ports.ts";
+import { type BlockLink, BlockReader, type ChainBlock, TipAccounts } from "./block-reader.ts";
+import { seenBlock } from "./bundle-fate.ts";
+import { BundleWatch, type WatchedPool } from "./bundle-watch.ts";
+import type { ChainState } from "./chain-state.ts";
 import { ForkWindow } from "./fork-window.ts";
-import { seenBlock } from "./landing.ts";
-import type { TrackerDependencies, TrackerEvents, TrackerOptions } from "./tracker-interfaces.ts";
+
+/** What a confirmed block tells of itself. */
+export interface BlockFacts {
+  readonly slot: Slot;
+  readonly blockhash: Address;
+  readonly height: bigint;
+  /** Unix seconds. */
+  readonly time: number | null;
+  /** Units of all its transactions, of those of our bundles, and the most that a block has. */
+  readonly computeUnits: number;
+  readonly bundleComputeUnits: number;
+  readonly computeUnitsMax: number;
+  /** Lamports that tip accounts gained, for each transaction by which they gained any, whoever sent it. */
+  readonly tips: readonly bigint[];
+}
+
+export interface TrackerEvents {
+  /** A confirmed block was looked at. After a restart a few are told again; the slots of a fork that won may be lower. */
+  blockSeen(facts: BlockFacts): void;
+  /** A confirmed block was lost with its fork. */
+  blockLost(slot: Slot): void;
+  /** The chain was not followed from the saved place on: there was none, it was too far back, or it is of another chain. */
+  placeLeft(why: "none" | "too far back" | "another chain", from: Slot): void;
+}
+
+export interface TrackerOptions {
+  readonly tipAccounts: readonly Address[];
+  /** Slots that are followed after a restart; older bundles are looked for one by one. */
+  readonly catchUpSlotsMax: bigint;
+}
+
+export interface TrackerDependencies {
+  readonly chain: EngineChain;
+  readonly pool: WatchedPool;
+  readonly state: Pick<ChainState, "confirmed" | "lost" | "forget">;
+  readonly place: TrackerPlace;
+  readonly clock: Clock;
+  readonly events: TrackerEvents;
+}
+
+/** A finalized block up to which everything was looked at and written down. */
+export interface TrackerCursor {
+  readonly slot: Slot;
+  readonly blockhash: Address;
+  /** Unix seconds; by it a chain that was begun anew is told from a node that lags. */
+  readonly time: number | null;
+}
+
+/** Where the tracker's place is kept, as text. Failures are thrown. */
+export interface TrackerPlace {
+  load(): Promise<string | null>;
+  save(place: string): Promise<void>;
+}
+
+export const writeCursor = ({ slot, blockhash, time }: TrackerCursor): string =>
+  `1 ${slot} ${blockhash} ${time ?? "-"}`;
+
+/** Null for what is damaged. */
+export function readCursor(text: string): TrackerCursor | null {
+  const [version, slotText, hashText, timeText, ...more] = text.split(" ");
+  const slot = parseSlot(slotText);
+  const blockhash = parseAddress(hashText);
+  const time = timeText === "-" ? null : Number(timeText);
+  if (version !== "1" || slot === null || blockhash === null || more.length > 0) return null;
+  return time === null || Number.isSafeInteger(time) ? { slot, blockhash, time } : null;
+}
 
 /** Blocks that one step asks for, and of them at a time. */
 const blocksPerStep = 16;
@@ -213,5 +278,78 @@ export class Tracker {
     if (this.#savedSlot !== null && slot - this.#savedSlot < placeEverySlots) return;
     await this.#dependencies.place.save(writeCursor({ slot, blockhash, time }));
     this.#savedSlot = slot;
+  }
+}
+
+/** A step that failed is tried again after about so long, twice as long each time. */
+const retry = { baseMs: 100, maxMs: 5_000 } as const;
+/** A step is made so often even without a notice, since bundles also end by time. */
+const quietMs = 1_000;
+
+export interface TrackerPaceEvents {
+  /** A step failed; it is tried again. `failures` in a row, this one included. */
+  stepFailed(error: unknown, failures: number): void;
+}
+
+/** Makes the tracker's steps, one at a time: at each notice of a slot, and again soon when one failed. */
+export class TrackerPace implements AsyncDisposable {
+  readonly #tracker: Tracker;
+  readonly #random: Random;
+  readonly #events: TrackerPaceEvents;
+  readonly #following: Disposable;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #stepping: Promise<void> | null = null;
+  /** Something was noticed while a step was under way, or steps hold back after a failure. */
+  #isNoticed = false;
+  #failures = 0;
+  #isClosed = false;
+
+  constructor(
+    tracker: Tracker,
+    dependencies: { readonly chain: EngineChain; readonly random: Random; readonly events: TrackerPaceEvents },
+  ) {
+    this.#tracker = tracker;
+    this.#random = dependencies.random;
+    this.#events = dependencies.events;
+    this.#following = dependencies.chain.onSlot((commitment) => {
+      if (commitment !== "processed") this.#notice();
+    });
+    this.#notice();
+  }
+
+  #notice(): void {
+    if (this.#stepping !== null || this.#failures > 0) this.#isNoticed = true;
+    else this.#step();
+  }
+
+  #step(): void {
+    if (this.#isClosed) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#isNoticed = false;
+    this.#stepping = this.#tracker.step().then(
+      (isMore) => {
+        this.#failures = 0;
+        this.#next(isMore || this.#isNoticed ? 0 : quietMs);
+      },
+      (error: unknown) => {
+        this.#failures += 1;
+        this.#events.stepFailed(error, this.#failures);
+        this.#next(backoffDelayMs(this.#failures - 1, retry, this.#random));
+      },
+    );
+  }
+
+  #next(delayMs: number): void {
+    this.#stepping = null;
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.#step(), delayMs);
+  }
+
+  /** Waits for the step that is under way; none is begun any more. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#following[Symbol.dispose]();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#stepping;
   }
 }

@@ -1,5 +1,6 @@
-import type { BundleReason, BundleState, MevType } from "@sluice/contract/engine";
+import type { BundleReason, BundleState } from "@sluice/contract/engine";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
+import type { BundleIngress, BundleRecord, NewBundle, OpenedContent } from "../../state/index.ts";
 
 /** Who sends bundles: an owner account, or a public key that no account has linked. */
 export interface Searcher {
@@ -9,53 +10,7 @@ export interface Searcher {
   readonly pubkey: Address | null;
 }
 
-/** The door that a bundle came through. */
-export type BundleIngress = "grpc" | "stream" | "rest" | "jito-grpc" | "jito-rpc";
-
-/** A bundle as it is when it has been accepted. */
-export interface NewBundle {
-  /** 64 hexadecimal digits. */
-  readonly id: string;
-  readonly searcherId: string;
-  readonly ingress: BundleIngress;
-  /** Canonical wire bytes, in their order; empty while it is sealed, and when it is read after its end. */
-  readonly transactions: readonly Uint8Array[];
-  /** The first signature of each transaction. */
-  readonly signatures: readonly Signature[];
-  /** Lamports that it claims to pay. */
-  readonly tip: bigint;
-  readonly mevType: MevType;
-  readonly targetSlot: Slot | null;
-  /** The envelope of an encrypted bundle that has not been opened yet. */
-  readonly sealed: Uint8Array | null;
-  /** Unix milliseconds. */
-  readonly receivedAt: number;
-  /** The newest slot when it was accepted. */
-  readonly acceptedSlot: Slot;
-  /** The last block height at which its blockhashes are valid; null while it is sealed, and for durable nonces. */
-  readonly lastValidBlockHeight: bigint | null;
-  /** Unix milliseconds after which it is expired whatever the chain does. */
-  readonly expiresAt: number;
-}
-
-/** A bundle and what became of it. */
-export interface BundleRecord extends NewBundle {
-  readonly state: BundleState;
-  /** Set with `dropped` and `expired`. */
-  readonly reason: BundleReason | null;
-  /** What the runtime or the parser said beside the reason. */
-  readonly detail: string | null;
-  /** Where it is in the chain: set with `included`, kept with `finalized`. */
-  readonly landed: { readonly slot: Slot; readonly blockhash: string } | null;
-  /** How often it was handed to a leader, and for which slot last. */
-  readonly forwarded: { readonly times: number; readonly slot: Slot; readonly leader: Address } | null;
-  /** Lamports that its tip accounts gained when it was last simulated, or that they did gain in its block. */
-  readonly tipSeen: bigint | null;
-  /** Compute units likewise. */
-  readonly computeUnits: number | null;
-  /** Unix milliseconds of the last change. */
-  readonly changedAt: number;
-}
+export type { BundleIngress, BundleRecord, NewBundle, OpenedContent };
 
 /** A step of a bundle's life; the lifecycle says which are possible from where. */
 export type BundleChange =
@@ -65,9 +20,6 @@ export type BundleChange =
   | { readonly to: "finalized"; readonly landed?: NonNullable<BundleRecord["landed"]> }
   | { readonly to: "dropped"; readonly reason: BundleReason; readonly detail?: string }
   | { readonly to: "expired"; readonly reason: BundleReason; readonly detail?: string };
-
-/** What is found when a sealed bundle is opened. */
-export type OpenedContent = Pick<NewBundle, "transactions" | "signatures" | "lastValidBlockHeight">;
 
 /**
  * Every bundle from its acceptance to 30 days after its end. What `accept` and `change` have answered is on disk. Those
@@ -109,6 +61,8 @@ export interface BundlePool extends AsyncDisposable {
   change(id: string, change: BundleChange): Promise<BundleRecord | null>;
   /** Told after each acceptance and each step, once it is on disk. */
   onChange(listener: (record: BundleRecord, before: BundleState | null) => void): Disposable;
+  /** Calls the listener after each acceptance and each step of this searcher's bundles, once it is on disk. */
+  follow(searcherId: string, listener: (record: BundleRecord) => void): Disposable;
   /** A searcher's bundles, newest first, those that have ended included. */
   list(question: {
     readonly searcherId?: string;

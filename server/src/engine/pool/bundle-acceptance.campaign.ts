@@ -6,7 +6,7 @@ import { openState } from "../../state/index.ts";
 import type { NewBundle } from "../model/bundle.ts";
 import { openBundlePool } from "./bundle-pool.ts";
 import { poolLimits } from "./pool-options.ts";
-import { bundleNamed, bytesOf, KeptLedger, SeenEvents, signatureOf } from "./testing/bundles.ts";
+import { bundleNamed, bytesOf, KeptLedger, SeenEvents, signatureOf, withoutTimers } from "./testing/bundles.ts";
 
 const writers = 256;
 const transactionsEach = 3;
@@ -27,10 +27,10 @@ export async function run({ n }: { n: number; seed: number }): Promise<{ passed:
     const dependencies = {
       store: state.engine.bundles,
       ledger: new KeptLedger(),
-      clock: systemClock,
+      clock: withoutTimers(systemClock),
       events: new SeenEvents(),
     };
-    await using pool = await openBundlePool({ hasTimers: false }, dependencies);
+    await using pool = await openBundlePool({}, dependencies);
     const run = String(systemRandom.next());
     const bundles = Array.from({ length: count }, (_, index) => largeBundle(`${run} ${index}`));
     const accepted = await timed(bundles, async (bundle) => (await pool.accept(bundle)).fresh);

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, systemClock } from "@sluice/lib";
-import type { State, StoredBundle } from "../../state/index.ts";
+import type { BundleRecord, State } from "../../state/index.ts";
 import { isTerminal } from "../model/lifecycle.ts";
 import { openBundlePool } from "./bundle-pool.ts";
-import { KeptLedger, SeenEvents } from "./testing/bundles.ts";
+import { KeptLedger, SeenEvents, withoutTimers } from "./testing/bundles.ts";
 import { openHere, writeForEver } from "./testing/killed-writer.ts";
 import { ToldStory } from "./testing/told-story.ts";
 
@@ -55,8 +55,8 @@ async function hearUntilKilled(story: ToldStory, directory: string, run: number,
   for (const line of text.split("\n").slice(0, -1)) story.hear(line);
 }
 
-async function everyBundle(state: State): Promise<ReadonlyMap<string, StoredBundle>> {
-  const bundles = new Map<string, StoredBundle>();
+async function everyBundle(state: State): Promise<ReadonlyMap<string, BundleRecord>> {
+  const bundles = new Map<string, BundleRecord>();
   let cursor: string | null = null;
   do {
     const page: Awaited<ReturnType<State["engine"]["bundles"]["list"]>> = await state.engine.bundles.list({
@@ -73,8 +73,14 @@ async function everyBundle(state: State): Promise<ReadonlyMap<string, StoredBund
 async function compareBook(story: ToldStory, state: State, isLast: boolean): Promise<void> {
   const disk = await everyBundle(state);
   const ledger = new KeptLedger();
-  const dependencies = { store: state.engine.bundles, ledger, clock: systemClock, events: new SeenEvents() };
-  await using pool = await openBundlePool({ hasTimers: false }, dependencies);
+  const dependencies = {
+    store: state.engine.bundles,
+    ledger,
+    clock: withoutTimers(systemClock),
+    events: new SeenEvents(),
+  };
+  // Not closed, since closing would report the outcomes; without timers it does nothing by itself.
+  const pool = await openBundlePool({}, dependencies);
   const live = [...disk.values()].filter((bundle) => !isTerminal(bundle.state));
   const isSame = live.every(({ id, state: at }) => pool.live(id)?.state === at) && pool.liveCount === live.length;
   if (!isSame) story.faults.push(`${live.length} bundles can still change; the book holds ${pool.liveCount}`);

@@ -9,7 +9,16 @@ import { openState, type State } from "../../state/index.ts";
 import type { BundleRecord, NewBundle } from "../model/bundle.ts";
 import { canBecome, isTerminal } from "../model/lifecycle.ts";
 import { type DurableBundlePool, openBundlePool } from "./bundle-pool.ts";
-import { addressOf, bundleNamed, KeptLedger, SeenEvents, signatureOf, slotOf, startMs } from "./testing/bundles.ts";
+import {
+  addressOf,
+  bundleNamed,
+  KeptLedger,
+  SeenEvents,
+  signatureOf,
+  slotOf,
+  startMs,
+  withoutTimers,
+} from "./testing/bundles.ts";
 import { FaultyStore } from "./testing/faulty-store.ts";
 import { stepsOf } from "./testing/killed-writer.ts";
 
@@ -103,8 +112,13 @@ class Trial {
   }
 
   async #open(): Promise<DurableBundlePool> {
-    const dependencies = { store: this.store, ledger: this.#ledger, clock: this.#clock, events: new SeenEvents() };
-    const pool = await openBundlePool({ hasTimers: false }, dependencies);
+    const dependencies = {
+      store: this.store,
+      ledger: this.#ledger,
+      clock: withoutTimers(this.#clock),
+      events: new SeenEvents(),
+    };
+    const pool = await openBundlePool({}, dependencies);
     pool.onChange((record, before) => {
       const last = this.#told.get(record.id) ?? null;
       // A step that failed and was made all the same is told by whoever finds it, or by the pool that is opened next.

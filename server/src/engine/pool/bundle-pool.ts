@@ -1,21 +1,22 @@
+import type { BundleState } from "@sluice/contract/engine";
 import { SluiceError } from "@sluice/contract/errors";
+import { BackgroundTask, Emitter, invariant, KeyedEmitter } from "@sluice/lib";
 import type { Signature } from "@sluice/wire/identifiers";
+import { StateError } from "../../state/index.ts";
 import type { BundleChange, BundlePool, BundleRecord, NewBundle, OpenedContent } from "../model/bundle.ts";
 import { isTerminal, stepped } from "../model/lifecycle.ts";
-import { Duty } from "./duty.ts";
-import { forgetEnded } from "./forgetting.ts";
 import { ForwardedNotes } from "./forwarded-notes.ts";
-import { Listeners } from "./listeners.ts";
 import { inTurn, type LiveBundle, LiveBundles, tooManySteps } from "./live-bundles.ts";
-import { Outcomes } from "./outcomes.ts";
+import { OutcomeReporter } from "./outcome-reporter.ts";
 import { type PoolDependencies, type PoolOptions, poolLimits } from "./pool-options.ts";
-import { acceptedRecord, openedRecord, standingOf, toRecord, unsound, withNotes } from "./stored-bundle.ts";
 
 type Accepted = Awaited<ReturnType<BundlePool["accept"]>>;
 
 /**
- * Opens the pool of one network's bundles and brings those that can still change into memory again. One process at a
- * time keeps a pool; the store makes sure that even two never give a bundle two ends.
+ * Opens the pool of one network's bundles and loads the live ones. One process at a time runs a pool; the store ensures
+ * that even two processes never give a bundle two ends.
+ *
+ * @throws {SluiceError} when the store cannot be read.
  */
 export async function openBundlePool(options: PoolOptions, dependencies: PoolDependencies): Promise<DurableBundlePool> {
   const pool = new DurableBundlePool(options, dependencies);
@@ -23,43 +24,46 @@ export async function openBundlePool(options: PoolOptions, dependencies: PoolDep
   return pool;
 }
 
+/** The pool over a store: live bundles in memory, and every answer of `accept` and `change` on disk. */
 export class DurableBundlePool implements BundlePool {
   readonly #liveMax: number;
   readonly #dependencies: PoolDependencies;
   readonly #live = new LiveBundles();
   readonly #accepting = new Map<string, Promise<Accepted>>();
-  readonly #listeners: Listeners;
+  readonly #changed: Emitter<[BundleRecord, BundleState | null]>;
+  readonly #changedOf: KeyedEmitter<string, [BundleRecord]>;
   readonly #notes: ForwardedNotes;
-  readonly #outcomes: Outcomes;
-  readonly #forgetting: Duty;
+  readonly #outcomes: OutcomeReporter;
+  readonly #forgetting: BackgroundTask;
   #isClosed = false;
 
   constructor(options: PoolOptions, dependencies: PoolDependencies) {
-    const { store, events } = dependencies;
-    const paced = { hasTimers: options.hasTimers ?? true };
+    const { store, clock, events } = dependencies;
     this.#liveMax = options.liveMax ?? poolLimits.liveMax;
     this.#dependencies = dependencies;
-    const caught = (where: string) => (error: unknown) => events.internalError(where, error);
-    this.#listeners = new Listeners(caught("a listener of the book"));
-    this.#notes = new ForwardedNotes(paced, { live: this.#live, store, caught: caught("forwarded counts") });
-    this.#outcomes = new Outcomes(paced, dependencies);
-    this.#forgetting = new Duty(paced, { work: () => this.#forget(), caught: caught("old bundles") });
+    const report = (where: string) => (error: unknown) => events.internalError(where, error);
+    this.#changed = new Emitter(report("a listener of the pool"));
+    this.#changedOf = new KeyedEmitter(report("a listener of the pool"));
+    this.#notes = new ForwardedNotes({ live: this.#live, store, clock, onError: report("forwarded counts") });
+    this.#outcomes = new OutcomeReporter(dependencies);
+    this.#forgetting = new BackgroundTask(
+      { closeMsMax: poolLimits.closeMsMax },
+      { clock, work: () => this.#forget(), onError: report("old bundles") },
+    );
   }
 
-  /** Brings the live bundles from disk, and begins what is done from time to time. Once, before anything else. */
+  /** Loads the live bundles. Once, before anything else. */
   async load(): Promise<void> {
     let after: BundleRecord | null = null;
     for (;;) {
-      const page = await this.#dependencies.store.live(after, poolLimits.loadPage);
-      for (const stored of page) {
-        after = toRecord(stored);
-        this.#live.add(after);
-      }
+      const page: readonly BundleRecord[] = await this.#dependencies.store.live(after, poolLimits.loadPage);
+      for (const record of page) this.#live.add(record);
       if (page.length < poolLimits.loadPage) break;
+      after = page.at(-1) ?? null;
     }
     this.#dependencies.events.bundlesLoaded(this.#live.count);
-    this.#outcomes.poke();
-    this.#forgetting.within(poolLimits.forgetMs);
+    this.#outcomes.request();
+    this.#forgetting.runWithin(poolLimits.forgetMs);
   }
 
   async accept(bundle: NewBundle): Promise<Accepted> {
@@ -84,7 +88,7 @@ export class DurableBundlePool implements BundlePool {
     const stored = await this.#dependencies.store.get(id);
     if (stored === null) return null;
     const isOld = isTerminal(stored.state) && stored.changedAt < this.#dependencies.clock.now() - poolLimits.keptMs;
-    return isOld ? null : toRecord(stored);
+    return isOld ? null : stored;
   }
 
   live(id: string): BundleRecord | null {
@@ -126,9 +130,11 @@ export class DurableBundlePool implements BundlePool {
       if (!this.#live.has(live)) return null;
       if (live.record.sealed === null) return live.record;
       const isOpened = await this.#dependencies.store.open(id, content);
-      // An opening whose answer was lost is on disk already; what it wrote there is this content.
+      // An opening whose answer was lost is on disk already, and its content there is this one.
       if (!isOpened && (await this.#dependencies.store.get(id))?.sealed !== null) return null;
-      this.#live.replace(live, openedRecord(live.record, content));
+      // Named one by one: the caller may hand in more, such as the id of the content.
+      const { transactions, signatures, lastValidBlockHeight } = content;
+      this.#live.replace(live, { ...live.record, transactions, signatures, lastValidBlockHeight, sealed: null });
       return live.record;
     });
   }
@@ -139,7 +145,7 @@ export class DurableBundlePool implements BundlePool {
 
   simulated(id: string, seen: { readonly tip: bigint; readonly computeUnits: number }): void {
     const live = this.#live.get(id);
-    // What a block did counts for more than what a simulation says it would do.
+    // Figures of a block stand over those of a simulation.
     if (live?.record.state !== "accepted") return;
     this.#live.replace(live, { ...live.record, tipSeen: seen.tip, computeUnits: seen.computeUnits });
   }
@@ -150,16 +156,20 @@ export class DurableBundlePool implements BundlePool {
   }
 
   onChange(listener: Parameters<BundlePool["onChange"]>[0]): Disposable {
-    return this.#listeners.add(listener);
+    return this.#changed.add(listener);
+  }
+
+  follow(searcherId: string, listener: (record: BundleRecord) => void): Disposable {
+    return this.#changedOf.add(searcherId, listener);
   }
 
   async list(question: Parameters<BundlePool["list"]>[0]): ReturnType<BundlePool["list"]> {
     const page = await this.#dependencies.store.list(question);
     const items = page.items.map((stored) => {
       const live = this.#live.get(stored.id);
-      return live?.record.state === stored.state ? live.record : toRecord(stored);
+      return live?.record.state === stored.state ? live.record : stored;
     });
-    // A step that the disk has and memory has not yet is told before this is, so that no later answer is behind it.
+    // A step that is on disk and not in memory yet is reported first, so that no later answer is behind this one.
     for (const { id, state } of items) {
       const live = this.#live.get(id);
       if (live !== null && live.record.state !== state) await live.turn;
@@ -167,9 +177,9 @@ export class DurableBundlePool implements BundlePool {
     return { items, nextCursor: page.nextCursor };
   }
 
-  /** Writes to the ledger what became of bundles. Never rejects. */
+  /** Writes outcomes of ended bundles to the ledger. Never rejects. */
   reportOutcomes(): Promise<void> {
-    return this.#outcomes.tell();
+    return this.#outcomes.run();
   }
 
   /** Writes how often bundles were forwarded. Never rejects. */
@@ -177,12 +187,12 @@ export class DurableBundlePool implements BundlePool {
     return this.#notes.write();
   }
 
-  /** Forgets bundles that ended over 30 days ago. Never rejects. */
+  /** Deletes bundles that ended over 30 days ago. Never rejects. */
   forgetOld(): Promise<void> {
     return this.#forgetting.run();
   }
 
-  /** Refuses what comes, waits for what is under way and writes what was forwarded. Store and ledger stay open. */
+  /** Refuses new work, awaits work under way and writes forwarded counts. Store and ledger stay open. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#accepting.values());
@@ -190,21 +200,22 @@ export class DurableBundlePool implements BundlePool {
     await this.#forgetting[Symbol.asyncDispose]();
     await this.#outcomes[Symbol.asyncDispose]();
     await this.#notes[Symbol.asyncDispose]();
-    this.#listeners.clear();
+    this.#changed.clear();
+    this.#changedOf.clear();
   }
 
   async #take(bundle: NewBundle): Promise<Accepted> {
     const result = await this.#dependencies.store.accept(bundle);
-    const record = result.fresh ? acceptedRecord(bundle) : toRecord(result.found);
-    // An acceptance whose answer was lost is found here as well: nobody was told of it.
+    const record = result.fresh ? acceptedRecord(bundle) : result.found;
+    // An acceptance whose answer was lost is found here as well: it has not been reported.
     if (!isTerminal(record.state) && this.#live.get(record.id) === null) {
       this.#live.add(record);
-      this.#listeners.tell(record, null);
+      this.#emit(record, null);
     }
     return { fresh: result.fresh, record };
   }
 
-  /** Runs `work` after what was asked of this bundle before. */
+  /** Runs `work` after the steps that were requested of this bundle before. */
   #inTurn<T>(live: LiveBundle, work: () => Promise<T>): Promise<T> {
     return this.#isClosed ? Promise.reject(tooManySteps()) : inTurn(live, work);
   }
@@ -216,34 +227,71 @@ export class DurableBundlePool implements BundlePool {
     const to = stepped(before, change, clock.now());
     if (to === null) return null;
     const isEnd = isTerminal(to.state);
-    const result = await store.step({ id: before.id, from: before.state, to: standingOf(to), isEnd });
+    const result = await store.step({ id: before.id, from: before.state, to, isEnd });
     if (result.made) return this.#settle(live, isEnd ? to : withNotes(to, live.record));
     if (result.found === null) {
       this.#live.remove(live);
       return null;
     }
-    if (result.found.state === before.state) throw unsound("state");
-    // The disk is ahead: a step whose answer was lost, or another process. What it holds is what stands.
+    // The store refuses a step only where the bundle is in another state.
+    if (result.found.state === before.state) {
+      throw new StateError(
+        "CORRUPT",
+        "The state database holds a value that it cannot have been given: bundles.state.",
+      );
+    }
+    // The disk is ahead: a step whose answer was lost, or another process. The disk's record stands.
     const { transactions, signatures, sealed } = live.record;
-    const stands = this.#settle(live, { ...toRecord(result.found), transactions, signatures, sealed });
+    const stands = this.#settle(live, { ...result.found, transactions, signatures, sealed });
     const isTheSame = stands.state === to.state && stands.reason === to.reason;
     return isTheSame ? stands : this.#step(live, change);
   }
 
-  /** Puts what the disk holds into memory, then tells it. */
+  /** Puts the disk's record into memory, then reports it. */
   #settle(live: LiveBundle, record: BundleRecord): BundleRecord {
     const before = live.record.state;
+    invariant(!isTerminal(before), "a bundle that has ended makes no further step");
     if (isTerminal(record.state)) {
       this.#live.remove(live);
       this.#notes.ended(record.id);
-      this.#outcomes.poke();
+      this.#outcomes.request();
     } else this.#live.replace(live, record);
-    this.#listeners.tell(record, before);
+    this.#emit(record, before);
     return record;
   }
 
-  async #forget(): Promise<void> {
-    this.#forgetting.within(poolLimits.forgetMs);
-    await forgetEnded(this.#dependencies);
+  #emit(record: BundleRecord, before: BundleState | null): void {
+    this.#changed.emit(record, before);
+    this.#changedOf.emit(record.searcherId, record);
   }
+
+  async #forget(): Promise<void> {
+    this.#forgetting.runWithin(poolLimits.forgetMs);
+    const { store, clock, events } = this.#dependencies;
+    const endedBefore = Math.max(0, clock.now() - poolLimits.keptMs);
+    for (let step = 0; step < poolLimits.forgetStepsMax; step += 1) {
+      const count = await store.forget(endedBefore);
+      if (count === 0) return;
+      events.bundlesForgotten(count);
+    }
+  }
+}
+
+function acceptedRecord(bundle: NewBundle): BundleRecord {
+  return {
+    ...bundle,
+    state: "accepted",
+    reason: null,
+    detail: null,
+    landed: null,
+    forwarded: null,
+    tipSeen: null,
+    computeUnits: null,
+    changedAt: bundle.receivedAt,
+  };
+}
+
+/** Keeps the notes of the time while a step was written. A step sets the tip of its block. */
+function withNotes(to: BundleRecord, { forwarded, computeUnits }: BundleRecord): BundleRecord {
+  return { ...to, forwarded, computeUnits };
 }

@@ -1,49 +1,52 @@
+import { BackgroundTask, type Timers } from "@sluice/lib";
 import type { BundleStore } from "../../state/index.ts";
 import type { BundleRecord } from "../model/bundle.ts";
-import { Duty } from "./duty.ts";
 import type { LiveBundles } from "./live-bundles.ts";
 import { poolLimits } from "./pool-options.ts";
 
 type At = Pick<NonNullable<BundleRecord["forwarded"]>, "slot" | "leader">;
 
+export interface ForwardedNotesDependencies {
+  readonly live: LiveBundles;
+  readonly store: Pick<BundleStore, "noteForwarded">;
+  readonly clock: Timers;
+  readonly onError: (error: unknown) => void;
+}
+
 /**
  * Counts in memory how often bundles were forwarded and writes the counts of a second together. A step writes its
- * bundle's count as well, so only what a kill catches within that second is forgotten.
+ * bundle's count as well, so a kill loses only the counts of that second.
  */
 export class ForwardedNotes implements AsyncDisposable {
-  readonly #live: LiveBundles;
-  readonly #store: Pick<BundleStore, "noteForwarded">;
-  /** Ids whose counts the disk does not have; never more than there are live bundles. */
+  readonly #dependencies: ForwardedNotesDependencies;
+  /** Ids whose counts are not on disk; never more than there are live bundles. */
   readonly #unwritten = new Set<string>();
-  readonly #duty: Duty;
+  readonly #writing: BackgroundTask;
 
-  constructor(
-    options: { readonly hasTimers: boolean },
-    dependencies: {
-      readonly live: LiveBundles;
-      readonly store: Pick<BundleStore, "noteForwarded">;
-      readonly caught: (error: unknown) => void;
-    },
-  ) {
-    this.#live = dependencies.live;
-    this.#store = dependencies.store;
-    this.#duty = new Duty(options, { work: () => this.#writeAll(), caught: dependencies.caught });
+  constructor(dependencies: ForwardedNotesDependencies) {
+    const { clock, onError } = dependencies;
+    this.#dependencies = dependencies;
+    this.#writing = new BackgroundTask(
+      { closeMsMax: poolLimits.closeMsMax },
+      { clock, work: () => this.#writeAll(), onError },
+    );
   }
 
   note(ids: readonly string[], { slot, leader }: At): void {
+    const { live: bundles } = this.#dependencies;
     for (const id of ids) {
-      const live = this.#live.get(id);
+      const live = bundles.get(id);
       if (live === null) continue;
       const times = (live.record.forwarded?.times ?? 0) + 1;
-      this.#live.replace(live, { ...live.record, forwarded: { times, slot, leader } });
+      bundles.replace(live, { ...live.record, forwarded: { times, slot, leader } });
       this.#unwritten.add(id);
     }
-    if (this.#unwritten.size > 0) this.#duty.within(poolLimits.forwardedMs);
+    if (this.#unwritten.size > 0) this.#writing.runWithin(poolLimits.forwardedMs);
   }
 
-  /** Writes what is not written; joins a run that is under way. Never rejects. */
+  /** Writes the counts that are not on disk; joins a run under way. Never rejects. */
   write(): Promise<void> {
-    return this.#duty.run();
+    return this.#writing.run();
   }
 
   ended(id: string): void {
@@ -51,29 +54,30 @@ export class ForwardedNotes implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#duty[Symbol.asyncDispose]();
-    await this.#duty.run();
+    await this.#writing[Symbol.asyncDispose]();
+    await this.#writing.run();
   }
 
   async #writeAll(): Promise<void> {
     while (this.#unwritten.size > 0) {
       const ids = [...this.#unwritten].slice(0, poolLimits.forwardedBatch);
       const notes = ids.flatMap((id) => {
-        const forwarded = this.#live.get(id)?.record.forwarded ?? null;
+        const forwarded = this.#dependencies.live.get(id)?.record.forwarded ?? null;
         return forwarded === null ? [] : [{ id, forwarded }];
       });
-      // What is forwarded while this is written is noted again.
+      // A bundle that is forwarded while this is written is noted again.
       for (const id of ids) this.#unwritten.delete(id);
       await this.#write(notes);
     }
   }
 
   async #write(notes: Parameters<BundleStore["noteForwarded"]>[0]): Promise<void> {
+    const { live, store } = this.#dependencies;
     try {
-      await this.#store.noteForwarded(notes);
+      await store.noteForwarded(notes);
     } catch (error) {
-      for (const { id } of notes) if (this.#live.get(id) !== null) this.#unwritten.add(id);
-      this.#duty.within(poolLimits.outcomesRetryMs);
+      for (const { id } of notes) if (live.get(id) !== null) this.#unwritten.add(id);
+      this.#writing.runWithin(poolLimits.outcomesRetryMs);
       throw error;
     }
   }

@@ -2,22 +2,22 @@ import { engineLimits } from "@sluice/contract/engine";
 import type { Clock } from "@sluice/lib";
 import type { BundleStore } from "../../state/index.ts";
 
-/** Bounds of a pool, and its pace. Times in milliseconds. */
+/** Bounds of a pool and the intervals of its background work. Times in milliseconds. */
 export const poolLimits = {
-  /** Bundles that can still change; one more is refused. Each takes up to 10 KB. */
+  /** Live bundles, those that can still change; one more is refused. Each takes up to 10 KB. */
   liveMax: 50_000,
   /** Steps of one bundle that wait for their turn. */
   waitingMax: 16,
-  /** Bundles read at once while loading. */
+  /** Bundles of one page while loading. */
   loadPage: 500,
-  /** How often what was forwarded is written, and how many bundles a statement. */
+  /** How often forwarded counts are written, and how many bundles a statement takes. */
   forwardedMs: 1_000,
   forwardedBatch: 500,
-  /** Outcomes that go to the ledger at once, how long they gather, and the wait after the ledger did not take them. */
+  /** Outcomes of one ledger insert, how long they are collected, and the wait after the ledger rejected them. */
   outcomesBatch: 500,
   outcomesMs: 1_000,
   outcomesRetryMs: 5_000,
-  /** How often old bundles are forgotten, and in how many steps at most. */
+  /** How often old bundles are deleted, and the statements of one run. */
   forgetMs: 60_000,
   forgetStepsMax: 20,
   keptMs: engineLimits.keptMs,
@@ -27,22 +27,20 @@ export const poolLimits = {
 
 export interface PoolOptions {
   readonly liveMax?: number;
-  /** False where whoever opens the pool calls its duties; for tests that take no time. */
-  readonly hasTimers?: boolean;
 }
 
 export interface OutcomeLedger {
   insert(table: string, rows: readonly object[]): Promise<void>;
 }
 
-/** What a pool tells of itself; compose wires it to logs and metrics. */
+/** Events of a pool for logs and metrics. */
 export interface PoolEvents {
-  /** Bundles that can still change are in memory again. */
+  /** Live bundles were loaded from the store. */
   bundlesLoaded(count: number): void;
   outcomesWritten(count: number): void;
-  /** The ledger does not take outcomes now; they wait on disk. */
+  /** The ledger is unavailable; outcomes wait in the store. */
   outcomesWait(reason: string): void;
-  /** The ledger refused an outcome for good; it is given up. */
+  /** The ledger refused an outcome for good; it is dropped. */
   outcomeRefused(id: string, reason: string): void;
   bundlesForgotten(count: number): void;
   internalError(where: string, error: unknown): void;
@@ -51,6 +49,6 @@ export interface PoolEvents {
 export interface PoolDependencies {
   readonly store: BundleStore;
   readonly ledger: OutcomeLedger;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "now" | "after" | "every">;
   readonly events: PoolEvents;
 }

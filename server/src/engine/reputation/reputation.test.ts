@@ -1,10 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { type SearcherTier, searcherTierScores, searcherTiers } from "@sluice/contract/engine";
 import { type Random, seededRandom } from "@sluice/lib";
-import { lowerBound } from "./lower-bound.ts";
-import type { ReputationOutcome } from "./outcome.ts";
-import { afterOutcome, figuresOf, newReputation, type Reputation } from "./reputation.ts";
-import { readReputation, reputationVersion, writeReputation } from "./serialise.ts";
+import {
+  afterOutcome,
+  figuresOf,
+  lowerBound,
+  newReputation,
+  type Reputation,
+  readReputation,
+  reputationVersion,
+  writeReputation,
+} from "./reputation.ts";
+import type { ReputationOutcome } from "./reputation-tracker.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -1,7 +1,23 @@
 import { type SearcherTier, searcherTierScores, searcherTiers } from "@sluice/contract/engine";
+import { parseU64 } from "@sluice/wire/identifiers";
 import type { ReputationFigures } from "../model/service.ts";
-import { lowerBound } from "./lower-bound.ts";
-import type { ReputationOutcome } from "./outcome.ts";
+import type { ReputationOutcome } from "./reputation-tracker.ts";
+
+/** The standard normal distribution has 5% of its mass above this. */
+const z = 1.644_853_626_951_472_2;
+
+/**
+ * The one-sided 5% lower bound of a probability by Wilson's score interval: given `successes` of `trials`, a lower
+ * probability would have shown itself so well in only one case of twenty. 0 without trials. Both may be fractions, since
+ * old outcomes weigh less; a success raises the bound and a failure lowers it, whatever was before.
+ * Source: E. B. Wilson, JASA 22 (1927).
+ */
+export function lowerBound(successes: number, trials: number): number {
+  if (!(trials > 0)) return 0;
+  const share = Math.min(1, Math.max(0, successes / trials));
+  const spread = z * Math.sqrt((share * (1 - share) + (z * z) / (4 * trials)) / trials);
+  return Math.max(0, (share + (z * z) / (2 * trials) - spread) / (1 + (z * z) / trials));
+}
 
 /** An outcome weighs half as much after this time. Milliseconds. */
 const halfLifeMs = 24 * 3_600_000;
@@ -138,4 +154,39 @@ export function figuresOf(reputation: Reputation, now: number): ReputationFigure
     submitted: reputation.submitted,
     landed: reputation.landed,
   };
+}
+
+/** The form of what `writeReputation` gives; another is read as none. */
+export const reputationVersion = 1;
+
+/** A value for JSON: doubles keep all their digits there, whole numbers are texts. */
+export function writeReputation({ at, weights, tier, submitted, landed }: Reputation) {
+  return { at, weights: { ...weights }, tier, submitted: submitted.toString(), landed: landed.toString() };
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : undefined;
+
+const amount = (value: unknown): number | null =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
+
+function readWeights(value: unknown): ReputationWeights | null {
+  const of = (name: keyof ReputationWeights): number | null => amount(member(value, name));
+  const [forwarded, landed, simulated] = [of("forwarded"), of("landed"), of("simulated")];
+  const [simulatedOk, tips, abuse] = [of("simulatedOk"), of("tips"), of("abuse")];
+  if (forwarded === null || landed === null || simulated === null) return null;
+  if (simulatedOk === null || tips === null || abuse === null) return null;
+  return { forwarded, landed, simulated, simulatedOk, tips, abuse };
+}
+
+/** The standing that was written; null for what is damaged or of another version. */
+export function readReputation(version: number, value: unknown): Reputation | null {
+  if (version !== reputationVersion) return null;
+  const at = amount(member(value, "at"));
+  const weights = readWeights(member(value, "weights"));
+  const tier = searcherTiers.find((each) => each === member(value, "tier"));
+  const submitted = parseU64(member(value, "submitted"));
+  const landed = parseU64(member(value, "landed"));
+  if (at === null || weights === null || tier === undefined || submitted === null || landed === null) return null;
+  return { at, weights, tier, submitted, landed };
 }

@@ -2,6 +2,6 @@
  * sealed: encrypted bundles. Holds the keys that they are sealed to, takes envelopes in, opens them at their tick and hands
  * what was in them to admission. Fed by the doors and by the auctioneer's ticks; feeds the pool.
  */
-export { bundleRequestReader } from "./bundle-request.ts";
+
 export { KeyRing, type SealingKeyStore } from "./key-ring.ts";
-export { type OpeningTick, type ReplayMemory, SealedBundles } from "./sealed-bundles.ts";
+export { bundleRequestReader, type OpeningTick, type ReplayMemory, SealedBundles } from "./sealed-bundles.ts";

@@ -1,5 +1,7 @@
+import { loadSync } from "@grpc/proto-loader";
 import { engineLimits } from "@sluice/contract/engine";
 import { SluiceError } from "@sluice/contract/errors";
+import { type BundleRequestMessage, protoFiles, protoLoading } from "@sluice/contract/proto";
 import { additionalData, readEnvelope, unpad } from "@sluice/contract/sealed-bundle";
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
@@ -8,8 +10,27 @@ import { type Admission, type Rejection, rejection } from "../admission/index.ts
 import type { BundlePool, BundleRecord, Searcher } from "../model/bundle.ts";
 import { EngineChainError } from "../model/ports.ts";
 import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
-import type { KeyRing } from "./key-ring.ts";
-import { openCiphertext } from "./suite.ts";
+import { type KeyRing, openCiphertext } from "./key-ring.ts";
+
+type Decode = (bytes: Buffer) => BundleRequestMessage;
+
+/** Reads the transactions of a serialized BundleRequest; null for bytes that are none. */
+export function bundleRequestReader(): (bytes: Uint8Array) => readonly Uint8Array[] | null {
+  const service = loadSync(protoFiles.blockEngine, protoLoading)["blockengine.v1.BlockEngine"];
+  if (service === undefined || "format" in service) throw new Error("the block engine's service is not described");
+  const method = service["SubmitBundle"];
+  if (method === undefined) throw new Error("the block engine's service has no SubmitBundle");
+  // The loader types every message as an object; what this one has is what its .proto says.
+  const decode = method.requestDeserialize as Decode;
+  return (bytes) => {
+    try {
+      const { transactions } = decode(Buffer.from(bytes));
+      return transactions.map((each) => new Uint8Array(each));
+    } catch {
+      return null;
+    }
+  };
+}
 
 /** Which envelope came first with an encapsulated key; the state's replays have this shape. */
 export interface ReplayMemory {

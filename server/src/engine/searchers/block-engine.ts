@@ -1,6 +1,7 @@
-import { engineLimits } from "@sluice/contract/engine";
+import { type BundleReason, engineLimits, type MevType, mevTypes, shownState } from "@sluice/contract/engine";
 import { errorTable } from "@sluice/contract/errors";
 import type {
+  BundleConfirmationMessage,
   BundleRequestMessage,
   BundleResponseMessage,
   ReputationMessage,
@@ -9,11 +10,71 @@ import type {
 import type { Access } from "../../access/index.ts";
 import type { RateLimiter } from "../../limits/index.ts";
 import { type CallContext, CallFault } from "../calls/index.ts";
-import type { Searcher } from "../model/bundle.ts";
-import type { BlockEngineService, SubmitOutcome } from "../model/service.ts";
+import type { BundleIngress, BundleRecord, Searcher } from "../model/bundle.ts";
+import type { BlockEngineService, BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import { admitKey } from "./key-admission.ts";
 import type { Refusals } from "./refusals.ts";
-import { reasonText, submissionOf } from "./request.ts";
+
+/** A bundle out of its message. Throws INVALID_ARGUMENT where the message has no meaning, whatever the bundle holds. */
+export function submissionOf(message: BundleRequestMessage, ingress: BundleIngress): BundleSubmission {
+  const sealed = sealedOf(message);
+  if (sealed !== null && message.transactions.length > 0) {
+    throw new CallFault("INVALID_ARGUMENT", "encrypted_payload stands in place of transactions, not beside them");
+  }
+  return {
+    transactions: message.transactions,
+    tip: BigInt(message.tip),
+    mevType: mevTypeOf(message.mev_type),
+    targetSlot: message.target_slot === undefined ? null : BigInt(message.target_slot),
+    sealed,
+    ingress,
+  };
+}
+
+/** Clients that set each field of a message set this one to nothing where they have no envelope. */
+const sealedOf = ({ encrypted_payload: sealed }: BundleRequestMessage): Uint8Array | null =>
+  sealed === undefined || sealed.length === 0 ? null : sealed;
+
+/** In any letter case. A field that was not set is an empty text in this protocol, and stands for `unknown`. */
+function mevTypeOf(text: string): MevType {
+  const found = text === "" ? "unknown" : mevTypes.find((each) => each === text.toLowerCase());
+  if (found !== undefined) return found;
+  throw new CallFault("INVALID_ARGUMENT", `mev_type is one of ${mevTypes.join(", ")}`);
+}
+
+/** How a reason is written: a failed simulation tells what the program said. */
+export function reasonText(reason: BundleReason, detail: string | null): string {
+  return reason === "simulation_failed" && detail !== null ? `${reason}: ${detail}` : reason;
+}
+
+type Rejected = Extract<SubmitOutcome, { readonly accepted: false }>;
+
+/** A bundle as the stream tells it: slot and signatures while it is in a block, the reason when it is in none any more. */
+export function confirmationOf(bundle: BundleRecord | Rejected): BundleConfirmationMessage {
+  if (!("state" in bundle)) {
+    return {
+      bundle_id: bundle.id,
+      status: "dropped",
+      signatures: [],
+      reason: reasonText(bundle.reason, bundle.detail),
+    };
+  }
+  const { id, reason, detail, landed } = bundle;
+  const status = shownState(bundle.state);
+  if (status === "included" && landed !== null) {
+    return { bundle_id: id, status, slot: String(landed.slot), signatures: bundle.signatures };
+  }
+  const why = reason === null ? {} : { reason: reasonText(reason, detail) };
+  return { bundle_id: id, status, signatures: [], ...why };
+}
+
+/** A bundle that was not looked at; it has no id. */
+export function droppedAtOnce(
+  desk: BlockEngineService,
+  reason: Extract<BundleReason, "maintenance" | "rate_limited">,
+): Rejected {
+  return { accepted: false, id: "", reason, detail: null, tipFloor: desk.tipFloor().floor };
+}
 
 export interface BlockEngineDependencies {
   readonly desk: BlockEngineService;

@@ -5,9 +5,8 @@ import { BoundedQueue } from "@sluice/lib";
 import { CallFault, type DuplexSession, type Inlet, type Outlet } from "../calls/index.ts";
 import type { BundleRecord, Searcher } from "../model/bundle.ts";
 import type { BlockEngineService, BundleSubmission, SubmitOutcome } from "../model/service.ts";
-import { confirmationOf, droppedAtOnce } from "./confirmation.ts";
+import { confirmationOf, droppedAtOnce, submissionOf } from "./block-engine.ts";
 import type { Refusals } from "./refusals.ts";
-import { submissionOf } from "./request.ts";
 
 /** Submissions of one stream that the engine works on at once; while there are as many, its requests are not read. */
 const inProgressMax = 32;

@@ -7,12 +7,11 @@ import type { Clock, Random } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import type { RateLimiter } from "../../limits/index.ts";
 import { type CallHost, type GrpcService, loadService, unary } from "../calls/index.ts";
-import { type Bearers, bearersOf } from "./bearer.ts";
 import { Challenges } from "./challenges.ts";
 import { SignIn } from "./sign-in.ts";
-import { type TokenKeys, Tokens } from "./tokens.ts";
+import { type Bearers, bearersOf, type TokenKeys, Tokens } from "./tokens.ts";
 
-export type { Bearers } from "./bearer.ts";
+export type { Bearers } from "./tokens.ts";
 export { type SignedIn, type TokenKeys, tokenKeysOf } from "./tokens.ts";
 
 export interface SignInServiceDependencies {

@@ -1,7 +1,10 @@
-import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
-import type { Clock } from "@sluice/lib";
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from "node:crypto";
+import type { Clock, Random } from "@sluice/lib";
 import { type Address, parseAddress } from "@sluice/wire/identifiers";
 import { errors, jwtVerify, SignJWT } from "jose";
+import { bearerToken } from "../../http/index.ts";
+import type { CursorStore } from "../../state/index.ts";
+import { type CallContext, CallFault, type FaultStatus } from "../calls/index.ts";
 
 /** The roles of Jito's protocols that are granted here. */
 export const signInRoles = ["SEARCHER", "VALIDATOR"] as const;
@@ -83,4 +86,51 @@ export class Tokens {
       return error instanceof errors.JWTExpired ? "expired" : "invalid";
     }
   }
+}
+
+/** What tells who made a call of Jito's protocols. The texts are those that their clients know. */
+export interface Bearers {
+  /** Whose access token the call carries. Throws PERMISSION_DENIED where it is none of this role; `missing` where there is none. */
+  signedIn(context: CallContext, role: SignInRole, missing: FaultStatus): Promise<SignedIn>;
+}
+
+export function bearersOf(tokens: Tokens): Bearers {
+  return {
+    signedIn: async (context, role, missing) => {
+      const header = context.headers.get("authorization");
+      if (header === null) throw new CallFault(missing, "The authorization header is missing.");
+      const token = bearerToken(header);
+      if (token === null) {
+        throw new CallFault("PERMISSION_DENIED", "Invalid authorization header format. It is `Bearer <token>`.");
+      }
+      const found = await tokens.verify("access", token);
+      if (typeof found === "string" || found.role !== role) {
+        throw new CallFault("PERMISSION_DENIED", "Token failed verification.");
+      }
+      return found;
+    },
+  };
+}
+
+const seedName = "engine-sign-in-seed";
+const seedBytes = 32;
+
+/**
+ * The seed of the key that tokens are signed with: derived from the master key, so that replicas share it, or without one
+ * made once and kept in the store, as under `dev`.
+ */
+export async function tokenSeed(
+  masterKey: string | null,
+  dependencies: { readonly values: CursorStore; readonly random: Random },
+): Promise<Uint8Array> {
+  if (masterKey !== null) {
+    const info = "sluice block engine sign-in";
+    return new Uint8Array(hkdfSync("sha256", Buffer.from(masterKey, "hex"), new Uint8Array(0), info, seedBytes));
+  }
+  const { values, random } = dependencies;
+  const kept = await values.get(seedName);
+  if (kept !== null) return new Uint8Array(Buffer.from(kept, "hex"));
+  const seed = random.bytes(seedBytes);
+  await values.set(seedName, Buffer.from(seed).toString("hex"));
+  return seed;
 }

@@ -2,12 +2,12 @@ import type { Clock, Random } from "@sluice/lib";
 import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { CursorStore } from "../../state/index.ts";
 import { SlotTargeting } from "../auctioneer/slot-targeting.ts";
+import { ValidBlockhashes } from "../chain/blockhashes.ts";
 import { ChainState, catchUpSlotsMax, LeaderSchedule, Tracker, TrackerPace } from "../chain/index.ts";
-import { ValidBlockhashes } from "../chain/valid-blockhashes.ts";
 import type { BundlePool } from "../model/bundle.ts";
 import type { EngineEvents } from "../model/events.ts";
 import type { EngineChain } from "../model/ports.ts";
-import type { TipFloorStore } from "../tips/tip-floor-store.ts";
+import type { TipFloorStore } from "../tips/tip-floor.ts";
 
 export interface ChainViewDependencies {
   readonly chain: EngineChain;

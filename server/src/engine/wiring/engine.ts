@@ -8,7 +8,7 @@ import { tipAccounts } from "../model/tip-accounts.ts";
 import { HealthMonitor } from "../operations/health-monitor.ts";
 import { SearcherLimits } from "../reputation/searcher-limits.ts";
 import { LinkedAccounts } from "../sign-in/linked-accounts.ts";
-import { tokenSeed } from "../sign-in/token-seed.ts";
+import { tokenSeed } from "../sign-in/tokens.ts";
 import { BundleService } from "./block-engine-service.ts";
 import { type Floor, openFloor } from "./bundle-pipeline.ts";
 import type { Engine, EngineDependencies, EngineOptions } from "./engine-parts.ts";

@@ -3,7 +3,7 @@ import type { BundlePool } from "../model/bundle.ts";
 import { Switches } from "../operations/switches.ts";
 import { openBundlePool } from "../pool/bundle-pool.ts";
 import { ReputationTracker } from "../reputation/reputation-tracker.ts";
-import { TipFloorStore } from "../tips/tip-floor-store.ts";
+import { TipFloorStore } from "../tips/tip-floor.ts";
 import type { EngineDependencies } from "./engine-parts.ts";
 
 /** What the engine remembers over restarts. */

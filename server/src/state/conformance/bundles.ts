@@ -1,28 +1,34 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
 import fc from "fast-check";
-import type { BundleStore, StoredBundle, StoredBundleStanding, StoredBundleStep } from "../engine/bundle-records.ts";
+import type { BundleRecord, BundleStanding, BundleStep, BundleStore } from "../engine/bundle-records.ts";
 import { int64Max } from "../values.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
 let made = 0;
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+const signatureOf = (text: string): Signature =>
+  signatureOfBytes(new Uint8Array(createHash("sha512").update(text).digest()));
+export const addressOf = (text: string): Address =>
+  addressOfBytes(new Uint8Array(createHash("sha256").update(text).digest()));
+export const slotOf = (slot: number | bigint): Slot => BigInt(slot) as Slot;
 const start = 1_790_000_000_000;
 
-export function newBundle(changes: Partial<StoredBundle> = {}): StoredBundle {
+export function newBundle(changes: Partial<BundleRecord> = {}): BundleRecord {
   made += 1;
   return {
     id: hashOf(`bundle ${process.pid} ${made}`),
     searcherId: "acct_searcher",
     ingress: "rest",
     transactions: [Uint8Array.of(1, 2, 3), new Uint8Array(1_232).fill(7), new Uint8Array()],
-    signatures: ["sig1", "sig2", "sig3"],
+    signatures: ["sig1", "sig2", "sig3"].map(signatureOf),
     sealed: null,
     tip: 1_000n,
     mevType: "arbitrage",
-    targetSlot: 12n,
+    targetSlot: slotOf(12),
     receivedAt: start + made,
-    acceptedSlot: 11n,
+    acceptedSlot: slotOf(11),
     lastValidBlockHeight: 150n,
     expiresAt: start + 300_000,
     ...accepted(start + made),
@@ -30,7 +36,7 @@ export function newBundle(changes: Partial<StoredBundle> = {}): StoredBundle {
   };
 }
 
-function accepted(changedAt: number): StoredBundleStanding {
+function accepted(changedAt: number): BundleStanding {
   return {
     state: "accepted",
     reason: null,
@@ -43,14 +49,14 @@ function accepted(changedAt: number): StoredBundleStanding {
   };
 }
 
-const landed = { slot: 12n, blockhash: "hash" };
-const toIncluded = (id: string): StoredBundleStep => ({
+const landed = { slot: slotOf(12), blockhash: "hash" };
+const toIncluded = (id: string): BundleStep => ({
   id,
   from: "accepted",
   to: { ...accepted(start + 5_000), state: "included", landed, tipSeen: 5n, computeUnits: 300 },
   isEnd: false,
 });
-const toEnd = (id: string, from: StoredBundleStep["from"] = "accepted", at = start + 9_000): StoredBundleStep => ({
+const toEnd = (id: string, from: BundleStep["from"] = "accepted", at = start + 9_000): BundleStep => ({
   id,
   from,
   to:
@@ -97,11 +103,11 @@ function manyAtOnce(store: () => BundleStore): void {
       await emptied(store());
       const bundles = Array.from({ length: count }, (_, index) =>
         newBundle({
-          signatures: [`sig ${index}`],
+          signatures: [signatureOf(`${index}`)],
           transactions: [Uint8Array.of(index % 256, index >> 8)],
           sealed: index % 3 === 0 ? Uint8Array.of(index % 256) : null,
           tip: BigInt(index),
-          targetSlot: index % 2 === 0 ? null : BigInt(index),
+          targetSlot: index % 2 === 0 ? null : slotOf(index),
         }),
       );
       const taken = await Promise.all(bundles.map((bundle) => store().accept(bundle)));
@@ -109,15 +115,15 @@ function manyAtOnce(store: () => BundleStore): void {
       await store().noteForwarded(
         bundles.map(({ id }, index) => ({
           id,
-          forwarded: { times: index + 1, slot: BigInt(index), leader: `of ${index}` },
+          forwarded: { times: index + 1, slot: slotOf(index), leader: addressOf(`of ${index}`) },
         })),
       );
       const live = new Map((await store().live(null, 1_000)).map((bundle) => [bundle.id, bundle]));
       for (const [index, bundle] of bundles.entries()) {
-        const forwarded = { times: index + 1, slot: BigInt(index), leader: `of ${index}` };
+        const forwarded = { times: index + 1, slot: slotOf(index), leader: addressOf(`of ${index}`) };
         expect(live.get(bundle.id)).toEqual({ ...bundle, forwarded });
       }
-      const landedAt = (index: number) => ({ slot: BigInt(index), blockhash: `hash ${index}` });
+      const landedAt = (index: number) => ({ slot: slotOf(index), blockhash: `hash ${index}` });
       const made = await Promise.all(
         bundles.map(({ id, receivedAt }, index) => {
           const to = {
@@ -148,7 +154,8 @@ function manyAtOnce(store: () => BundleStore): void {
 function acceptance({ replicas }: ConformanceSubject, store: () => BundleStore): void {
   test("a bundle is read back as it was accepted, with the largest amounts there are", async () => {
     const plain = newBundle();
-    const large = { tip: int64Max, targetSlot: int64Max, acceptedSlot: int64Max, lastValidBlockHeight: int64Max };
+    const slot = slotOf(int64Max);
+    const large = { tip: int64Max, targetSlot: slot, acceptedSlot: slot, lastValidBlockHeight: int64Max };
     const odd = newBundle({ ...large, sealed: new Uint8Array(8_300).fill(255), transactions: [], signatures: [] });
     const bare = newBundle({ targetSlot: null, lastValidBlockHeight: null, transactions: [Uint8Array.of(0)] });
     for (const bundle of [plain, odd, bare]) {
@@ -163,8 +170,8 @@ function acceptance({ replicas }: ConformanceSubject, store: () => BundleStore):
     await store().step(toIncluded(bundle.id));
     const stands = await store().get(bundle.id);
     const again = await store().accept({ ...bundle, tip: 9n, searcherId: "acct_other" });
-    expect(again).toEqual({ fresh: false, found: stands as StoredBundle });
-    expect(await store().get(bundle.id)).toEqual(stands as StoredBundle);
+    expect(again).toEqual({ fresh: false, found: stands as BundleRecord });
+    expect(await store().get(bundle.id)).toEqual(stands as BundleRecord);
   });
 
   test("of many acceptances of one id at once, from every replica, one is fresh", async () => {
@@ -183,11 +190,11 @@ function acceptance({ replicas }: ConformanceSubject, store: () => BundleStore):
   });
 
   test("what no column takes is refused and leaves nothing", async () => {
-    const wrong: Partial<StoredBundle>[] = [
+    const wrong: Partial<BundleRecord>[] = [
       { id: "short" },
       { tip: int64Max + 1n },
       { tip: -1n },
-      { signatures: ["a,b"] },
+      { signatures: ["a,b" as Signature] },
       { searcherId: "" },
       { transactions: [new Uint8Array(65_536)] },
       { transactions: Array.from({ length: 9 }, () => new Uint8Array()) },
@@ -257,13 +264,13 @@ function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void
     await store().accept(opened);
     await store().accept(ended);
     await store().step(toEnd(ended.id));
-    const content = { transactions: [Uint8Array.of(4)], signatures: ["sig9"], lastValidBlockHeight: 77n };
+    const content = { transactions: [Uint8Array.of(4)], signatures: [signatureOf("sig9")], lastValidBlockHeight: 77n };
     expect(await store().open(opened.id, content)).toBe(true);
     expect(await store().get(opened.id)).toEqual({ ...opened, ...content, sealed: null });
-    expect(await store().open(opened.id, { ...content, signatures: ["sig8"] })).toBe(false);
+    expect(await store().open(opened.id, { ...content, signatures: [signatureOf("sig8")] })).toBe(false);
     expect(await store().open(ended.id, content)).toBe(false);
     expect(await store().open(hashOf("none"), content)).toBe(false);
-    expect((await store().get(opened.id))?.signatures).toEqual(["sig9"]);
+    expect((await store().get(opened.id))?.signatures).toEqual([signatureOf("sig9")]);
     expect(await store().get(ended.id)).toMatchObject({ state: "dropped", sealed: null, transactions: [] });
   });
 
@@ -272,7 +279,7 @@ function steps({ replicas }: ConformanceSubject, store: () => BundleStore): void
     await store().accept(live);
     await store().accept(ended);
     await store().step(toEnd(ended.id));
-    const forwarded = { times: 3, slot: 12n, leader: "leader" };
+    const forwarded = { times: 3, slot: slotOf(12), leader: addressOf("leader") };
     const ids = [live.id, ended.id, hashOf("none")];
     await store().noteForwarded(ids.map((id) => ({ id, forwarded })));
     await store().noteForwarded([]);
@@ -292,7 +299,7 @@ function reading(store: () => BundleStore): void {
     const expected = bundles
       .filter((_, index) => index !== 3)
       .toSorted((left, right) => left.receivedAt - right.receivedAt || (left.id < right.id ? -1 : 1));
-    const read: StoredBundle[] = [];
+    const read: BundleRecord[] = [];
     for (;;) {
       const page = await store().live(read.at(-1) ?? null, 2);
       read.push(...page);

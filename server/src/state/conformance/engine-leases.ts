@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { LeaseRecord, LeaseStore } from "../engine/engine-records.ts";
 import { stateFaultOf } from "../errors.ts";
 import type { State } from "../records.ts";
-import { newBundle } from "./bundles.ts";
+import { addressOf, newBundle, slotOf } from "./bundles.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
 async function taken(store: LeaseStore, name: string, holder: string): Promise<LeaseRecord> {
@@ -70,7 +70,7 @@ const writes: Readonly<
   step: (engine, id) => engine.bundles.step({ id, from: "accepted", to: ended, isEnd: true }),
   open: (engine, id) => engine.bundles.open(id, { transactions: [], signatures: [], lastValidBlockHeight: null }),
   "note what was forwarded": (engine, id) =>
-    engine.bundles.noteForwarded([{ id, forwarded: { times: 3, slot: 5n, leader: "leader" } }]),
+    engine.bundles.noteForwarded([{ id, forwarded: { times: 3, slot: slotOf(5), leader: addressOf("leader") } }]),
   "note what was told": (engine, id) => engine.bundles.told([id]),
   forget: (engine) => engine.bundles.forget(1),
   "set a cursor": (engine, id) => engine.cursors.set(id, "9"),

@@ -1,87 +1,103 @@
 import type { BundleReason, BundleState, MevType } from "@sluice/contract/engine";
+import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 
-/** What a bundle is from its acceptance on. Amounts and slots from 0 to 2^63-1, times in Unix milliseconds. */
-export interface StoredBundleTerms {
+/** The ways in which a bundle reaches the engine. */
+export const bundleIngresses = ["grpc", "stream", "rest", "jito-grpc", "jito-rpc"] as const;
+export type BundleIngress = (typeof bundleIngresses)[number];
+
+/** A bundle as it is accepted. Amounts and slots from 0 to 2^63-1, times in Unix milliseconds. */
+export interface NewBundle {
   /** 64 lowercase hexadecimal digits. */
   readonly id: string;
   readonly searcherId: string;
-  readonly ingress: string;
-  /** Base58 text of the first signature of each transaction; none while it is sealed. At most 8. */
-  readonly signatures: readonly string[];
+  readonly ingress: BundleIngress;
+  /**
+   * Canonical wire bytes in their order: at most 8, of at most 65,535 bytes each. Empty while the bundle is sealed, and
+   * when it is read after its end.
+   */
+  readonly transactions: readonly Uint8Array[];
+  /** The first signature of each transaction; none while the bundle is sealed. At most 8. */
+  readonly signatures: readonly Signature[];
+  /** Lamports that the bundle claims to pay. */
   readonly tip: bigint;
   readonly mevType: MevType;
-  readonly targetSlot: bigint | null;
+  readonly targetSlot: Slot | null;
+  /** The envelope of an encrypted bundle that has not been opened. */
+  readonly sealed: Uint8Array | null;
   readonly receivedAt: number;
-  readonly acceptedSlot: bigint;
+  /** The newest slot when the bundle was accepted. */
+  readonly acceptedSlot: Slot;
+  /** The last block height at which its blockhashes are valid; null while it is sealed, and for durable nonces. */
   readonly lastValidBlockHeight: bigint | null;
+  /** The time after which it is expired whatever the chain does. */
   readonly expiresAt: number;
 }
 
-/** What it carries, which goes when it ends. */
-export interface StoredBundleContent {
-  /** At most 8, of at most 65,535 bytes each. */
-  readonly transactions: readonly Uint8Array[];
-  /** An envelope that has not been opened. */
-  readonly sealed: Uint8Array | null;
-}
+/** The content of an opened envelope. */
+export type OpenedContent = Pick<NewBundle, "transactions" | "signatures" | "lastValidBlockHeight">;
 
-/** Where it stands. */
-export interface StoredBundleStanding {
+/** The part of a bundle that its steps change. */
+export interface BundleStanding {
   readonly state: BundleState;
+  /** Set with `dropped` and `expired`. */
   readonly reason: BundleReason | null;
+  /** Text of the runtime or the parser beside the reason. */
   readonly detail: string | null;
-  readonly landed: { readonly slot: bigint; readonly blockhash: string } | null;
-  readonly forwarded: { readonly times: number; readonly slot: bigint; readonly leader: string } | null;
+  /** Its place in the chain: set with `included`, kept with `finalized`. */
+  readonly landed: { readonly slot: Slot; readonly blockhash: string } | null;
+  /** How often it was forwarded to a leader, and for which slot last. */
+  readonly forwarded: { readonly times: number; readonly slot: Slot; readonly leader: Address } | null;
+  /** Lamports that its tip accounts gained in its last simulation, or in its block. */
   readonly tipSeen: bigint | null;
+  /** Compute units likewise. */
   readonly computeUnits: number | null;
+  /** Time of the last change. */
   readonly changedAt: number;
 }
 
-export interface StoredBundle extends StoredBundleTerms, StoredBundleContent, StoredBundleStanding {}
+/** A bundle and its standing. */
+export interface BundleRecord extends NewBundle, BundleStanding {}
 
 /** From which state to which standing; `isEnd` says that nothing comes after it. */
-export interface StoredBundleStep {
+export interface BundleStep {
   readonly id: string;
   readonly from: BundleState;
-  readonly to: StoredBundleStanding;
+  readonly to: BundleStanding;
   readonly isEnd: boolean;
 }
 
-export type AcceptResult = { readonly fresh: true } | { readonly fresh: false; readonly found: StoredBundle };
+export type AcceptResult = { readonly fresh: true } | { readonly fresh: false; readonly found: BundleRecord };
 
 /** `found` is what stands instead: null when there is no such bundle. */
-export type StepResult = { readonly made: true } | { readonly made: false; readonly found: StoredBundle | null };
+export type StepResult = { readonly made: true } | { readonly made: false; readonly found: BundleRecord | null };
 
 /** Every method throws SluiceError: INVALID_INPUT, or a fault that `stateFaultOf` names. */
 export interface BundleStore {
   /** Takes a bundle in unless its id is there. Shares its commit with other acceptances. */
-  accept(bundle: StoredBundleTerms & StoredBundleContent): Promise<AcceptResult>;
+  accept(bundle: NewBundle): Promise<AcceptResult>;
   /**
    * Makes a step if the bundle still is in the state it starts from. The step that ends it takes its content away and
    * notes, in the same transaction, that its outcome has to be told. Shares its commit with other steps.
    */
-  step(step: StoredBundleStep): Promise<StepResult>;
+  step(step: BundleStep): Promise<StepResult>;
   /** Puts what an envelope held in its place; false where there is no sealed bundle of this id that can still change. */
-  open(
-    id: string,
-    opened: Pick<StoredBundle, "transactions" | "signatures" | "lastValidBlockHeight">,
-  ): Promise<boolean>;
+  open(id: string, opened: OpenedContent): Promise<boolean>;
   /** Notes how often bundles were forwarded; those that have ended stay as they are. At most 500. */
   noteForwarded(
-    notes: readonly { readonly id: string; readonly forwarded: NonNullable<StoredBundle["forwarded"]> }[],
+    notes: readonly { readonly id: string; readonly forwarded: NonNullable<BundleRecord["forwarded"]> }[],
   ): Promise<void>;
-  get(id: string): Promise<StoredBundle | null>;
+  get(id: string): Promise<BundleRecord | null>;
   /** Those that can still change, oldest first, in pages. `after` is the last of the page before. */
-  live(after: Pick<StoredBundle, "id" | "receivedAt"> | null, limit: number): Promise<readonly StoredBundle[]>;
+  live(after: Pick<BundleRecord, "id" | "receivedAt"> | null, limit: number): Promise<readonly BundleRecord[]>;
   /** Newest first. Limit 1 to 1000. */
   list(question: {
     readonly searcherId?: string;
     readonly state?: BundleState;
     readonly limit: number;
     readonly cursor: string | null;
-  }): Promise<{ readonly items: readonly StoredBundle[]; readonly nextCursor: string | null }>;
+  }): Promise<{ readonly items: readonly BundleRecord[]; readonly nextCursor: string | null }>;
   /** Bundles that have ended and whose outcome has not been told, the first to end first. Limit 1 to 1000. */
-  untold(limit: number): Promise<readonly StoredBundle[]>;
+  untold(limit: number): Promise<readonly BundleRecord[]>;
   /** Notes that outcomes have been told. At most 1000. */
   told(ids: readonly string[]): Promise<void>;
   /** Forgets up to 500 bundles that ended before then and whose outcome has been told; says how many. */

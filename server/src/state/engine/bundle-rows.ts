@@ -1,12 +1,13 @@
 import { bundleReasons, bundleStates, mevTypes } from "@sluice/contract/engine";
+import { parseAddress, parseSignature, parseSlot, type Slot } from "@sluice/wire/identifiers";
 import { corrupt, numberOf, numberOrNull, oneOf } from "../rows.ts";
 import { checkAmount, checkCount, checkIdentifier, checkSha256Hex, checkText, checkWhole } from "../values.ts";
-import type {
-  StoredBundle,
-  StoredBundleContent,
-  StoredBundleStanding,
-  StoredBundleStep,
-  StoredBundleTerms,
+import {
+  type BundleRecord,
+  type BundleStanding,
+  type BundleStep,
+  bundleIngresses,
+  type NewBundle,
 } from "./bundle-records.ts";
 import { packed, plain, unpacked } from "./packed.ts";
 import type { BundleContentRow, BundleRow } from "./tables.ts";
@@ -51,25 +52,25 @@ const acceptedStanding: Omit<StandingRow, "changed_at"> = {
 };
 
 /** The row of a bundle that is accepted now. INVALID_INPUT where it has values that no column takes. */
-export function toBundleRow(terms: StoredBundleTerms): BundleRow {
+export function toBundleRow(bundle: NewBundle): BundleRow {
   return {
-    id: checkSha256Hex("id", terms.id),
-    searcher_id: checkIdentifier("searcherId", terms.searcherId),
-    door: checkText("door", terms.ingress, wordLengthMax),
-    signatures: signaturesText(terms.signatures),
-    tip: checkAmount("tip", terms.tip),
-    mev_type: terms.mevType,
-    target_slot: amountOrNull("targetSlot", terms.targetSlot),
-    received_at: checkWhole("receivedAt", terms.receivedAt),
-    accepted_slot: checkAmount("acceptedSlot", terms.acceptedSlot),
-    last_valid_block_height: amountOrNull("lastValidBlockHeight", terms.lastValidBlockHeight),
-    expires_at: checkWhole("expiresAt", terms.expiresAt),
+    id: checkSha256Hex("id", bundle.id),
+    searcher_id: checkIdentifier("searcherId", bundle.searcherId),
+    door: checkText("door", bundle.ingress, wordLengthMax),
+    signatures: signaturesText(bundle.signatures),
+    tip: checkAmount("tip", bundle.tip),
+    mev_type: bundle.mevType,
+    target_slot: amountOrNull("targetSlot", bundle.targetSlot),
+    received_at: checkWhole("receivedAt", bundle.receivedAt),
+    accepted_slot: checkAmount("acceptedSlot", bundle.acceptedSlot),
+    last_valid_block_height: amountOrNull("lastValidBlockHeight", bundle.lastValidBlockHeight),
+    expires_at: checkWhole("expiresAt", bundle.expiresAt),
     ...acceptedStanding,
-    changed_at: checkWhole("receivedAt", terms.receivedAt),
+    changed_at: checkWhole("receivedAt", bundle.receivedAt),
   };
 }
 
-export function toContentRow(id: string, content: StoredBundleContent): BundleContentRow {
+export function toContentRow(id: string, content: Pick<NewBundle, "transactions" | "sealed">): BundleContentRow {
   const { transactions, sealed } = content;
   checkCount("transactions", transactions.length, transactionsMax);
   for (const transaction of transactions) checkCount("transactions", transaction.length, transactionBytesMax);
@@ -89,7 +90,7 @@ function detailText(detail: string): string {
   return detail.slice(0, detailLengthMax).toWellFormed().replaceAll("\0", "");
 }
 
-export function toStandingRow({ to, isEnd }: Pick<StoredBundleStep, "to" | "isEnd">): StandingRow {
+export function toStandingRow({ to, isEnd }: Pick<BundleStep, "to" | "isEnd">): StandingRow {
   const changedAt = checkWhole("changedAt", to.changedAt);
   return {
     state: to.state,
@@ -106,7 +107,7 @@ export function toStandingRow({ to, isEnd }: Pick<StoredBundleStep, "to" | "isEn
 }
 
 export function toForwardedRow(
-  forwarded: StoredBundleStanding["forwarded"],
+  forwarded: BundleStanding["forwarded"],
 ): Pick<StandingRow, "forwarded_times" | "forwarded_slot" | "forwarded_leader"> {
   if (forwarded === null) return { forwarded_times: 0n, forwarded_slot: null, forwarded_leader: null };
   return {
@@ -122,17 +123,18 @@ export type JoinedBundleRow = BundleRow & {
   readonly sealed: Uint8Array | null;
 };
 
-export function toBundle(row: JoinedBundleRow): StoredBundle {
+export function toBundle(row: JoinedBundleRow): BundleRecord {
   return {
     id: row.id,
     searcherId: row.searcher_id,
-    ingress: row.door,
-    signatures: row.signatures === "" ? [] : row.signatures.split(","),
+    ingress: oneOf("bundles.door", row.door, bundleIngresses),
+    signatures:
+      row.signatures === "" ? [] : row.signatures.split(",").map((text) => sound("signatures", parseSignature(text))),
     tip: row.tip,
     mevType: oneOf("bundles.mev_type", row.mev_type, mevTypes),
-    targetSlot: row.target_slot,
+    targetSlot: row.target_slot === null ? null : sound("target_slot", parseSlot(row.target_slot)),
     receivedAt: numberOf(row.received_at),
-    acceptedSlot: row.accepted_slot,
+    acceptedSlot: sound("accepted_slot", parseSlot(row.accepted_slot)),
     lastValidBlockHeight: row.last_valid_block_height,
     expiresAt: numberOf(row.expires_at),
     transactions: row.transactions === null ? [] : unpacked("bundle_contents.transactions", row.transactions),
@@ -141,16 +143,16 @@ export function toBundle(row: JoinedBundleRow): StoredBundle {
   };
 }
 
-function toStanding(row: BundleRow): StoredBundleStanding {
+function toStanding(row: BundleRow): BundleStanding {
   return {
     state: oneOf("bundles.state", row.state, bundleStates),
     reason: row.reason === null ? null : oneOf("bundles.reason", row.reason, bundleReasons),
     detail: row.detail,
-    landed: pairOf("bundles.landed", row.landed_slot, row.landed_blockhash, (slot, blockhash) => ({ slot, blockhash })),
-    forwarded: pairOf("bundles.forwarded", row.forwarded_slot, row.forwarded_leader, (slot, leader) => ({
+    landed: pairOf("landed", row.landed_slot, row.landed_blockhash, (slot, blockhash) => ({ slot, blockhash })),
+    forwarded: pairOf("forwarded", row.forwarded_slot, row.forwarded_leader, (slot, leader) => ({
       times: numberOf(row.forwarded_times),
       slot,
-      leader,
+      leader: sound("forwarded_leader", parseAddress(leader)),
     })),
     tipSeen: row.tip_seen,
     computeUnits: numberOrNull(row.compute_units),
@@ -158,9 +160,15 @@ function toStanding(row: BundleRow): StoredBundleStanding {
   };
 }
 
-/** Two columns that are null together. */
-function pairOf<T>(what: string, slot: bigint | null, text: string | null, make: (slot: bigint, text: string) => T) {
+/** Two columns that are null together: a slot and a text. */
+function pairOf<T>(what: string, slot: bigint | null, text: string | null, build: (slot: Slot, text: string) => T) {
   if (slot === null && text === null) return null;
-  if (slot === null || text === null) throw corrupt(what);
-  return make(slot, text);
+  if (slot === null || text === null) throw corrupt(`bundles.${what}`);
+  return build(sound(`${what}_slot`, parseSlot(slot)), text);
+}
+
+/** A parsed value of a column of `bundles`; CORRUPT when it is null, for what nothing here has written. */
+function sound<T>(column: string, value: T | null): T {
+  if (value === null) throw corrupt(`bundles.${column}`);
+  return value;
 }

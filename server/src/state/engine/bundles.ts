@@ -1,21 +1,113 @@
 import { bundleStates } from "@sluice/contract/engine";
+import { SluiceError } from "@sluice/contract/errors";
 import type { StoreConnection } from "../connection.ts";
+import { newFault } from "../errors.ts";
 import type { GroupKind } from "../group-commit.ts";
 import { beyond, readPageRequest, toPage } from "../paging.ts";
-import type { Tx } from "../tables.ts";
+import type { Db, Tx } from "../tables.ts";
 import { checkAmount, checkCount, checkOneOf, checkSha256Hex, checkWhole, isIdentifier } from "../values.ts";
-import type {
-  AcceptResult,
-  BundleStore,
-  StepResult,
-  StoredBundle,
-  StoredBundleContent,
-  StoredBundleStep,
-  StoredBundleTerms,
-} from "./bundle-records.ts";
+import type { AcceptResult, BundleRecord, BundleStep, BundleStore, NewBundle, StepResult } from "./bundle-records.ts";
 import { signaturesText, toBundle, toBundleRow, toContentRow, toForwardedRow, toStandingRow } from "./bundle-rows.ts";
 import { BundleStatements, bundleCells, type StepRow } from "./bundle-statements.ts";
-import { bundleQuery, findBundles, type NewRows, writeAcceptances, writeSteps } from "./bundle-writes.ts";
+import type { BundleContentRow, BundleRow } from "./tables.ts";
+
+export interface NewRows {
+  readonly bundle: BundleRow;
+  readonly content: BundleContentRow;
+}
+
+export function bundleQuery(db: Db) {
+  return db
+    .selectFrom("bundles")
+    .leftJoin("bundle_contents", "bundle_contents.bundle_id", "bundles.id")
+    .selectAll("bundles")
+    .select(["bundle_contents.transactions", "bundle_contents.sealed"]);
+}
+
+/** Bundles by their ids; those that are not there are not in the map. */
+export async function findBundles(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, BundleRecord>> {
+  if (ids.length === 0) return new Map();
+  const rows = await bundleQuery(db).where("bundles.id", "in", ids).execute();
+  return new Map(rows.map((row) => [row.id, toBundle(row)]));
+}
+
+/** Of several with one id in a group the first is the one that is taken in. */
+export async function writeAcceptances(
+  tx: Tx,
+  statements: BundleStatements,
+  items: readonly NewRows[],
+): Promise<readonly AcceptResult[]> {
+  const first = new Map<string, NewRows>();
+  for (const item of items) if (!first.has(item.bundle.id)) first.set(item.bundle.id, item);
+  // In one order everywhere, so that processes that take in the same bundles wait for each other and never deadlock.
+  const sorted = [...first.values()].sort((left, right) => (left.bundle.id < right.bundle.id ? -1 : 1));
+  const taken = await statements.accept.execute(
+    tx,
+    sorted.map(({ bundle }) => bundleCells.bundle(bundle)),
+  );
+  const fresh = new Set(taken.map(({ id }) => id));
+  const contents = sorted.filter(({ bundle }) => fresh.has(bundle.id));
+  await statements.insertContents.execute(
+    tx,
+    contents.map(({ content }) => bundleCells.content(content)),
+  );
+  const known = items.filter((item) => !fresh.has(item.bundle.id) || first.get(item.bundle.id) !== item);
+  const found = await findBundles(tx, [...new Set(known.map(({ bundle }) => bundle.id))]);
+  return items.map((item) => {
+    if (fresh.has(item.bundle.id) && first.get(item.bundle.id) === item) return { fresh: true };
+    const bundle = found.get(item.bundle.id);
+    // Forgotten by another process between the two statements; another try takes it in.
+    if (bundle === undefined) throw new SluiceError("OVERLOADED", { cause: newFault("OVERLOADED") });
+    return { fresh: false, found: bundle };
+  });
+}
+
+/** Steps of one bundle that share a group are made one after the other, those of different bundles at once. */
+export async function writeSteps(
+  tx: Tx,
+  statements: BundleStatements,
+  steps: readonly StepRow[],
+): Promise<readonly StepResult[]> {
+  const results = new Map<StepRow, StepResult>();
+  let left = steps;
+  while (left.length > 0) {
+    const round = new Map<string, StepRow>();
+    for (const step of left) if (!round.has(step.id)) round.set(step.id, step);
+    await writeRound(tx, { statements, steps: [...round.values()] }, results);
+    left = left.filter((step) => round.get(step.id) !== step);
+  }
+  return steps.map((step) => results.get(step) ?? { made: false, found: null });
+}
+
+/** Steps of different bundles. */
+async function writeRound(
+  tx: Tx,
+  { statements, steps }: { readonly statements: BundleStatements; readonly steps: readonly StepRow[] },
+  results: Map<StepRow, StepResult>,
+): Promise<void> {
+  const isEnd = ({ ended_at }: StepRow): boolean => ended_at !== null;
+  const going = steps.filter((step) => !isEnd(step)).map(bundleCells.going);
+  const ending = steps.filter(isEnd).map(bundleCells.end);
+  const rows = [...(await statements.go.execute(tx, going)), ...(await statements.end.execute(tx, ending))];
+  const made = new Set(rows.map(({ id }) => id));
+  const outcomes = steps.flatMap(({ id, ended_at }) =>
+    ended_at !== null && made.has(id) ? [{ bundle_id: id, ended_at }] : [],
+  );
+  await statements.insertOutcomes.execute(tx, outcomes.map(bundleCells.outcome));
+  await statements.deleteContents.execute(
+    tx,
+    outcomes.map(({ bundle_id }) => [bundle_id]),
+  );
+  const failed = steps.filter((step) => !made.has(step.id));
+  const found = await findBundles(
+    tx,
+    failed.map(({ id }) => id),
+  );
+  for (const step of steps) {
+    const isMade = made.has(step.id);
+    results.set(step, isMade ? { made: true } : { made: false, found: found.get(step.id) ?? null });
+  }
+}
 
 const pageMax = 1_000;
 const forgottenInOneGo = 500;
@@ -35,12 +127,12 @@ export class Bundles implements BundleStore {
     this.#steps = { apply: (tx, items) => writeSteps(tx, statements, items) };
   }
 
-  async accept(bundle: StoredBundleTerms & StoredBundleContent): Promise<AcceptResult> {
+  async accept(bundle: NewBundle): Promise<AcceptResult> {
     const rows = { bundle: toBundleRow(bundle), content: toContentRow(bundle.id, bundle) };
     return this.#connection.group(this.#acceptances, rows);
   }
 
-  async step(step: StoredBundleStep): Promise<StepResult> {
+  async step(step: BundleStep): Promise<StepResult> {
     const row = { ...toStandingRow(step), id: checkSha256Hex("id", step.id), from: step.from };
     return this.#connection.group(this.#steps, row);
   }
@@ -63,13 +155,13 @@ export class Bundles implements BundleStore {
     await this.#connection.transaction((tx) => this.#statements.noteForwarded.execute(tx, rows));
   }
 
-  async get(id: string): Promise<StoredBundle | null> {
+  async get(id: string): Promise<BundleRecord | null> {
     if (!isIdentifier(id)) return null;
     const found = await this.#connection.run((db) => findBundles(db, [id]));
     return found.get(id) ?? null;
   }
 
-  async live(after: Pick<StoredBundle, "id" | "receivedAt"> | null, limit: number): Promise<readonly StoredBundle[]> {
+  async live(after: Pick<BundleRecord, "id" | "receivedAt"> | null, limit: number): Promise<readonly BundleRecord[]> {
     const position = after === null ? null : { time: BigInt(after.receivedAt), id: after.id };
     return this.#connection.run(async (db) => {
       const rows = await bundleQuery(db)
@@ -103,7 +195,7 @@ export class Bundles implements BundleStore {
     });
   }
 
-  async untold(limit: number): Promise<readonly StoredBundle[]> {
+  async untold(limit: number): Promise<readonly BundleRecord[]> {
     return this.#connection.run(async (db) => {
       const rows = await bundleQuery(db)
         .innerJoin("bundle_outcomes", "bundle_outcomes.bundle_id", "bundles.id")

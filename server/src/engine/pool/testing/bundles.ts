@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Clock, Timer } from "@sluice/lib";
 import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
-import type { StoredBundle } from "../../../state/index.ts";
+import type { BundleRecord } from "../../../state/index.ts";
 import type { NewBundle } from "../../model/bundle.ts";
 import type { OutcomeLedger, PoolEvents } from "../pool-options.ts";
 
@@ -35,6 +36,12 @@ export function bundleNamed(name: string, changes: Partial<NewBundle> = {}): New
     expiresAt: startMs + 300_000,
     ...changes,
   };
+}
+
+/** A clock whose timers never fire, for a pool whose background work the test starts itself. */
+export function withoutTimers(clock: Pick<Clock, "now">): Pick<Clock, "now" | "after" | "every"> {
+  const never: Timer = { cancel: () => {}, [Symbol.dispose]: () => {} };
+  return { now: () => clock.now(), after: () => never, every: () => never };
 }
 
 /** Events that are counted, and faults that are kept to be looked at. */
@@ -86,7 +93,7 @@ export class KeptLedger implements OutcomeLedger {
 }
 
 /** What of a bundle the disk and a client must agree on. */
-export const shownOf = ({ id, state, reason, landed }: Pick<StoredBundle, "id" | "state" | "reason" | "landed">) => ({
+export const shownOf = ({ id, state, reason, landed }: Pick<BundleRecord, "id" | "state" | "reason" | "landed">) => ({
   id,
   state,
   reason,

@@ -1,5 +1,5 @@
 import { type BundleState, bundleStates } from "@sluice/contract/engine";
-import type { StoredBundle } from "../../../state/index.ts";
+import type { BundleRecord } from "../../../state/index.ts";
 import { canBecome, isTerminal } from "../../model/lifecycle.ts";
 import { bundleNamed } from "./bundles.ts";
 
@@ -55,7 +55,7 @@ export class ToldStory {
   }
 
   /** Holds the disk of a killed writer against what it said. What the disk decided is what counts from then on. */
-  compare(disk: ReadonlyMap<string, StoredBundle>): void {
+  compare(disk: ReadonlyMap<string, BundleRecord>): void {
     for (const id of disk.keys()) if (!this.#bundles.has(id)) this.faults.push(`${id} is there and was never sent`);
     for (const [id, told] of this.#bundles) {
       const stored = disk.get(id);
@@ -80,12 +80,12 @@ export class ToldStory {
     return told.acknowledged === null || canBecome(stateOf(told.acknowledged), stateOf(words));
   }
 
-  #compareContent(told: Told, stored: StoredBundle): void {
+  #compareContent(told: Told, stored: BundleRecord): void {
     const sent = bundleNamed(told.name);
     const isEnded = isTerminal(stored.state);
     const isIn = stored.state === "included" || stored.state === "finalized";
     const transactions = isEnded ? [] : sent.transactions;
-    const facts = ({ searcherId, signatures, tip, receivedAt }: typeof sent | StoredBundle) =>
+    const facts = ({ searcherId, signatures, tip, receivedAt }: typeof sent | BundleRecord) =>
       JSON.stringify([searcherId, signatures, tip.toString(), receivedAt]);
     const isWhole =
       facts(sent) === facts(stored) &&

@@ -7,8 +7,8 @@
 import { type BundleResultMessage, protoFiles } from "@sluice/contract/proto";
 import { type CallHost, type GrpcService, loadService, serverStream, unary } from "../../calls/index.ts";
 import type { OpenStreams } from "../open-streams.ts";
+import { tellResults } from "./bundle-results.ts";
 import { identify, streamHolders } from "./identity.ts";
-import { tellResults } from "./results-stream.ts";
 import { type JitoDependencies, SearcherService } from "./searcher-service.ts";
 
 export type { LinkedKeys } from "./interfaces.ts";

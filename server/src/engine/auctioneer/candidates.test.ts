@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { withinPlaces } from "./places.ts";
+import { withinPlaces } from "./candidates.ts";
 
 interface Bid {
   readonly searcherId: string;

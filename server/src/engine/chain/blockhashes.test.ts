@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import { testSigner, transfer } from "../testing/transactions.ts";
-import { ValidBlockhashes } from "./valid-blockhashes.ts";
+import { ValidBlockhashes } from "./blockhashes.ts";
 
 const from = testSigner();
 const to = testSigner().address;

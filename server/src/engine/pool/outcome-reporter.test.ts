@@ -6,8 +6,8 @@ import { ManualClock, systemClock, systemRandom } from "@sluice/lib";
 import { openLedger } from "../../ledger/index.ts";
 import { openState } from "../../state/index.ts";
 import { openBundlePool } from "./bundle-pool.ts";
-import { outcomeRow } from "./outcomes.ts";
-import { addressOf, bundleNamed, SeenEvents, slotOf, startMs } from "./testing/bundles.ts";
+import { outcomeRow } from "./outcome-reporter.ts";
+import { addressOf, bundleNamed, SeenEvents, slotOf, startMs, withoutTimers } from "./testing/bundles.ts";
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -25,7 +25,7 @@ test("every column of an outcome is in the ledger as it was in the book, and tel
     );
     const events = new SeenEvents();
     const store = state.engine.bundles;
-    await using pool = await openBundlePool({ hasTimers: false }, { store, ledger, clock, events });
+    await using pool = await openBundlePool({}, { store, ledger, clock: withoutTimers(clock), events });
     const landed = bundleNamed("landed", { targetSlot: slotOf(11) });
     const lost = bundleNamed("lost", { searcherId: `pubkey:${addressOf("searcher")}`, tip: 2n ** 62n });
     await Promise.all([landed, lost].map((bundle) => pool.accept(bundle)));
@@ -82,7 +82,7 @@ test("a book that is closed in order leaves no outcome to the next one", async (
   const store = state.engine.bundles;
   const told: unknown[] = [];
   const ledger = { insert: async (_table: string, rows: readonly unknown[]) => void told.push(...rows) };
-  const pool = await openBundlePool({ hasTimers: true }, { store, ledger, clock, events: new SeenEvents() });
+  const pool = await openBundlePool({}, { store, ledger, clock, events: new SeenEvents() });
   const bundle = bundleNamed("dropped");
   await pool.accept(bundle);
   await pool.change(bundle.id, { to: "dropped", reason: "tip_not_paid" });

@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
-import type { ReputationOutcome } from "./outcome.ts";
-import { Reputations, type ReputationsOptions, type StoredReputation } from "./reputations.ts";
+import {
+  type ReputationOutcome,
+  Reputations,
+  type ReputationsOptions,
+  type StoredReputation,
+} from "./reputation-tracker.ts";
 
 const landed: ReputationOutcome = { kind: "landed", tip: 1n, medianTip: 1n };
 

@@ -1,0 +1,109 @@
+import { BackgroundTask } from "@sluice/lib";
+import { LedgerQueryError } from "../../ledger/index.ts";
+import type { BundleRecord } from "../model/bundle.ts";
+import { type PoolDependencies, poolLimits } from "./pool-options.ts";
+
+const table = "bundle_outcomes";
+/** Batches of one run; the rest waits for the next. */
+const batchesMax = 100;
+
+/**
+ * Reports to the ledger how bundles ended. The step that ends a bundle marks its outcome as unreported in the store, and
+ * the mark is removed when the ledger has the row. A process that dies between the two reports it again, equal in every
+ * column, and the ledger counts it once.
+ */
+export class OutcomeReporter implements AsyncDisposable {
+  readonly #dependencies: PoolDependencies;
+  readonly #reporting: BackgroundTask;
+
+  constructor(dependencies: PoolDependencies) {
+    this.#dependencies = dependencies;
+    this.#reporting = new BackgroundTask(
+      { closeMsMax: poolLimits.closeMsMax },
+      {
+        clock: dependencies.clock,
+        work: () => this.#reportAll(),
+        onError: (error) => dependencies.events.internalError(table, error),
+      },
+    );
+  }
+
+  /** A bundle has ended. */
+  request(): void {
+    this.#reporting.runWithin(poolLimits.outcomesMs);
+  }
+
+  /** Reports all unreported outcomes; joins a run under way. Never rejects. */
+  run(): Promise<void> {
+    return this.#reporting.run();
+  }
+
+  /** Reports outcomes that wait for their second, so that an orderly end leaves none to the next process. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#reporting.isDue) void this.#reporting.run();
+    await this.#reporting[Symbol.asyncDispose]();
+  }
+
+  async #reportAll(): Promise<void> {
+    for (let batch = 0; batch < batchesMax; batch += 1) {
+      const bundles = await this.#dependencies.store.untold(poolLimits.outcomesBatch);
+      if (bundles.length === 0) return;
+      if (!(await this.#reportBatch(bundles))) {
+        this.#reporting.runWithin(poolLimits.outcomesRetryMs);
+        return;
+      }
+      if (bundles.length < poolLimits.outcomesBatch) return;
+    }
+    this.request();
+  }
+
+  /** True when the marks of the batch are removed: reported, or refused for good. */
+  async #reportBatch(bundles: readonly BundleRecord[]): Promise<boolean> {
+    const { store, ledger, events } = this.#dependencies;
+    try {
+      await ledger.insert(table, bundles.map(outcomeRow));
+      events.outcomesWritten(bundles.length);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!(error instanceof LedgerQueryError)) {
+        events.outcomesWait(reason);
+        return false;
+      }
+      // One row that the ledger cannot take must not hold back the others.
+      if (bundles.length > 1) return this.#reportEach(bundles);
+      for (const { id } of bundles) events.outcomeRefused(id, reason);
+    }
+    await store.told(bundles.map(({ id }) => id));
+    return true;
+  }
+
+  async #reportEach(bundles: readonly BundleRecord[]): Promise<boolean> {
+    for (const bundle of bundles) if (!(await this.#reportBatch([bundle]))) return false;
+    return true;
+  }
+}
+
+const ofNoAccount = "pubkey:";
+
+/** A row of `bundle_outcomes`. It depends on the disk alone, so that reports of one bundle are equal. */
+export function outcomeRow(bundle: BundleRecord): Readonly<Record<string, unknown>> {
+  return {
+    at: bundle.changedAt,
+    id: bundle.id,
+    searcher_id: bundle.searcherId,
+    account_id: bundle.searcherId.startsWith(ofNoAccount) ? "" : bundle.searcherId,
+    door: bundle.ingress,
+    mev_type: bundle.mevType,
+    state: bundle.state,
+    reason: bundle.reason ?? "",
+    tip: bundle.tip,
+    tip_seen: bundle.tipSeen,
+    compute_units: bundle.computeUnits,
+    signatures: bundle.signatures,
+    target_slot: bundle.targetSlot,
+    accepted_at: bundle.receivedAt,
+    landed_slot: bundle.landed?.slot ?? null,
+    leader: bundle.forwarded?.leader ?? "",
+    forwarded_times: bundle.forwarded?.times ?? 0,
+  };
+}
