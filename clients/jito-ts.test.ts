@@ -61,10 +61,10 @@ async function ask(line: string): Promise<unknown> {
 
 describe("an unmodified jito-ts over TLS", () => {
   test("signs in with its key and reads tip accounts and leaders", async () => {
-    expect(await ask("signed tipAccounts")).toEqual({ answer: { ok: true, value: served.desk.tipAccounts } });
+    expect(await ask("signed tipAccounts")).toEqual({ answer: { ok: true, value: served.engine.tipAccounts } });
     const identity = addressOf(5);
-    served.desk.leaders.set(identity, [101n as Slot, 102n as Slot]);
-    served.desk.leader = { slot: 101n as Slot, identity };
+    served.engine.leaders.set(identity, [101n as Slot, 102n as Slot]);
+    served.engine.leader = { slot: 101n as Slot, identity };
     expect(await ask("signed leaders")).toEqual({ answer: { ok: true, value: { [identity]: { slots: [101, 102] } } } });
     expect(await ask("signed nextLeader")).toEqual({
       answer: {
@@ -85,31 +85,31 @@ describe("an unmodified jito-ts over TLS", () => {
 
   test("sends a bundle and hears what becomes of it", async () => {
     expect(await ask("signed listen")).toEqual({ answer: "listening" });
-    while (served.desk.followers === 0) await new Promise((resolve) => setImmediate(resolve));
-    searcher.stdin.write(`signed send ${served.desk.tipAccounts[0]}\n`);
+    while (served.engine.followers === 0) await new Promise((resolve) => setImmediate(resolve));
+    searcher.stdin.write(`signed send ${served.engine.tipAccounts[0]}\n`);
     await searcher.stdin.flush();
     // The acceptance and the answer come by different calls, in either order.
     const both = [await next(), await next()];
-    const [submission] = served.desk.submissions;
+    const [submission] = served.engine.submissions;
     const parsed = submission?.submission.transactions.map((each) => parseTransaction(each).ok);
     expect(parsed).toEqual([true, true]);
     expect(submission?.searcher.id).toStartWith("pubkey:");
-    const [id = ""] = served.desk.records.keys();
+    const [id = ""] = served.engine.records.keys();
     expect(both).toContainEqual({ answer: { ok: true, value: id } });
     expect(both).toContainEqual({
       result: { bundleId: id, accepted: { slot: 101, validatorIdentity: addressOf(5) } },
     });
-    served.desk.change(id, { to: "included", slot: 101n as Slot, blockhash: "hash", tip: 1_000n });
+    served.engine.change(id, { to: "included", slot: 101n as Slot, blockhash: "hash", tip: 1_000n });
     expect(await next()).toEqual({
       result: { bundleId: id, processed: { validatorIdentity: "", slot: 101, bundleIndex: 0 } },
     });
-    served.desk.change(id, { to: "finalized" });
+    served.engine.change(id, { to: "finalized" });
     expect(await next()).toEqual({ result: { bundleId: id, finalized: {} } });
   });
 
   test("is told a bundle's fault in the words that it knows", async () => {
-    served.desk.refusal = { reason: "tip_not_paid", detail: null };
-    expect(await ask(`signed send ${served.desk.tipAccounts[0]}`)).toMatchObject({
+    served.engine.refusal = { reason: "tip_not_paid", detail: null };
+    expect(await ask(`signed send ${served.engine.tipAccounts[0]}`)).toMatchObject({
       answer: {
         ok: false,
         error: {

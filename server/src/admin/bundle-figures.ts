@@ -15,21 +15,21 @@ export async function consoleBundles(
   { accountId, operates }: ConsoleViewer,
   about: { readonly door: string; readonly nowMs: number },
 ): Promise<ConsoleBundles> {
-  const { pool, desk, switches } = engine;
+  const { pool, service, switches } = engine;
   const [page, reputation] = await Promise.all([
     pool.list({ searcherId: accountId, limit: shownMax, cursor: null }),
-    desk.reputation(accountId),
+    service.reputation(accountId),
   ]);
-  const { floor, average24h, utilization, landed } = desk.tipFloor();
-  const leaders = [...desk.connectedLeaders()];
+  const { floor, average24h, utilization, landed } = service.tipFloor();
+  const leaders = [...service.connectedLeaders()];
   return {
     door: about.door,
     engine: {
       status: engine.status().status,
-      slot: slotOf(desk.currentSlot()),
+      slot: slotOf(service.currentSlot()),
       live: pool.liveOf(accountId).length,
       leaders: leaders.length,
-      nextLeaderSlot: slotOf(desk.nextLeader()?.slot),
+      nextLeaderSlot: slotOf(service.nextLeader()?.slot),
     },
     tipFloor: {
       floor: String(floor),

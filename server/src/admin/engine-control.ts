@@ -18,15 +18,15 @@ export function engineControl(service: EngineService | null): EngineControl {
     figures: () => {
       const engine = service?.active ?? null;
       if (engine === null) return null;
-      const { desk, pool } = engine;
-      const slot = desk.currentSlot();
-      const { floor, average24h, utilization } = desk.tipFloor();
+      const { pool } = engine;
+      const slot = engine.service.currentSlot();
+      const { floor, average24h, utilization } = engine.service.tipFloor();
       return {
         status: engine.status().status,
         // Slots stay far below 2^53 within the life of a chain (contract: count).
         slot: slot === null ? null : Number(slot),
         bundles_live: pool.liveCount,
-        validators: [...desk.connectedLeaders()].map(([identity, slots]) => ({
+        validators: [...engine.service.connectedLeaders()].map(([identity, slots]) => ({
           identity,
           next_slots: slots.map(Number),
         })),

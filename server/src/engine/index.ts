@@ -1,13 +1,12 @@
 /**
  * engine: the block engine. Takes bundles of transactions from searchers (gRPC, REST, Jito's protocols), admits and
  * simulates them, holds an auction each tick, hands the winners to the leader of the slot and follows them to their end.
- * Fed by its doors and by the chain; feeds validators, state (bundles) and the ledger (their outcomes).
+ * Fed by its endpoints and by the chain; feeds validators, state (bundles) and the ledger (their outcomes).
  */
-export * from "@sluice/auction";
 export type { GrpcService } from "./calls/index.ts";
 export type { BundleRecord } from "./model/bundle.ts";
 export { createEngineEvents, type EngineEvents, engineMetrics } from "./model/events.ts";
 export type * from "./model/ports.ts";
 export { EngineChainError } from "./model/ports.ts";
-export type { Engine, EngineOptions } from "./wiring/engine-parts.ts";
+export type { Engine, EngineOptions } from "./wiring/engine.ts";
 export { type EngineService, type EngineServiceDependencies, openEngineService } from "./wiring/engine-service.ts";

@@ -7,6 +7,7 @@ import type { BundleIngress, BundlePool, BundleRecord, NewBundle, OpenedContent,
 import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import type { BundleEffects, BundleFailure, BundleOutcome } from "../simulation/index.ts";
 import {
+  type AdmissionChain,
   bundleId,
   checkLifetimes,
   checkStatically,
@@ -14,19 +15,6 @@ import {
   readTransactions,
   rejection,
 } from "./bundle-checks.ts";
-
-/** What admission asks of the chain. */
-export interface AdmissionChain {
-  slot(): Slot | null;
-  /** Whether a transaction with this recent blockhash may still land, and until which block height. */
-  blockhash(
-    blockhash: Address,
-  ): Promise<{ readonly valid: true; readonly lastValidBlockHeight: bigint } | { readonly valid: false }>;
-  /** The first of the signatures that is in a block that was looked at; known without asking. */
-  seen(signatures: readonly Signature[]): Signature | null;
-  /** Those of the signatures that are in the chain already. */
-  processed(signatures: readonly Signature[]): Promise<readonly Signature[]>;
-}
 
 export interface AdmissionSimulator {
   simulate(bundle: { readonly id: string; readonly transactions: readonly Uint8Array[] }): Promise<BundleOutcome>;

@@ -1,9 +1,21 @@
 import { type BundleReason, engineLimits } from "@sluice/contract/engine";
 import { tipPrograms } from "@sluice/wire/accounts/tips";
-import type { Address, Signature } from "@sluice/wire/identifiers";
+import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
 import { parseTransaction, type Transaction, type TransactionFault } from "@sluice/wire/transaction";
-import type { AdmissionChain } from "./admission.ts";
+
+/** What admission asks of the chain. */
+export interface AdmissionChain {
+  slot(): Slot | null;
+  /** Whether a transaction with this recent blockhash may still land, and until which block height. */
+  blockhash(
+    blockhash: Address,
+  ): Promise<{ readonly valid: true; readonly lastValidBlockHeight: bigint } | { readonly valid: false }>;
+  /** The first of the signatures that is in a block that was looked at; known without asking. */
+  seen(signatures: readonly Signature[]): Signature | null;
+  /** Those of the signatures that are in the chain already. */
+  processed(signatures: readonly Signature[]): Promise<readonly Signature[]>;
+}
 
 /** Why a bundle is not taken, and what there is to say beside the reason. */
 export interface Rejection {

@@ -19,14 +19,14 @@ beforeEach(() => {
       return { [Symbol.dispose]: () => {} };
     },
   };
-  lostBids = new AuctionLosses({ pool });
+  lostBids = new AuctionLosses({ pool, internalError: () => {} });
 });
 
 async function bundle(searcherId: string, tag: number): Promise<string> {
   const searcher = { id: searcherId, accountId: searcherId, pubkey: null };
   const given = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, ingress: "rest" } as const;
   const outcome = await new FakeBlockEngineService().submit({ transactions: [Uint8Array.of(tag)], ...given }, searcher);
-  if (!outcome.accepted) throw new Error("the desk refuses");
+  if (!outcome.accepted) throw new Error("the engine refuses");
   records.set(outcome.record.id, outcome.record);
   return outcome.record.id;
 }
@@ -46,11 +46,11 @@ test("the first slot that a bundle loses is told to its searcher alone, and the 
   const [mine, other] = [await bundle("me", 1), await bundle("other", 2)];
   const told: LostBid[] = [];
   const following = lostBids.follow("me", (bid) => told.push(bid));
-  for (const slot of [1n, 2n, 3n]) lostBids.note([bidOf(mine, slot), bidOf(other, slot)]);
+  for (const slot of [1n, 2n, 3n]) lostBids.report([bidOf(mine, slot), bidOf(other, slot)]);
   expect(told).toEqual([bidOf(mine, 1n)]);
   expect(lostBids.of(mine)).toEqual(bidOf(mine, 3n));
   following[Symbol.dispose]();
-  lostBids.note([bidOf(await bundle("me", 3), 4n)]);
+  lostBids.report([bidOf(await bundle("me", 3), 4n)]);
   expect(told).toHaveLength(1);
 });
 
@@ -59,13 +59,13 @@ test("a bundle that is in a block, or has ended, loses nothing", async () => {
   const told: LostBid[] = [];
   lostBids.follow("me", (bid) => told.push(bid));
   become(id, "included");
-  lostBids.note([bidOf(id, 1n), bidOf("unknown", 1n)]);
+  lostBids.report([bidOf(id, 1n), bidOf("unknown", 1n)]);
   expect([told, lostBids.of(id), lostBids.of("unknown")]).toEqual([[], null, null]);
 });
 
 test("what a bundle lost by is there while its end is told, and forgotten then", async () => {
   const id = await bundle("me", 1);
-  lostBids.note([bidOf(id, 1n)]);
+  lostBids.report([bidOf(id, 1n)]);
   become(id, "expired");
   expect(lostBids.of(id)).toEqual(bidOf(id, 1n));
   await null;

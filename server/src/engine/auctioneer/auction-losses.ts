@@ -1,32 +1,64 @@
+import type { AuctionLoss } from "@sluice/auction";
+import { KeyedEmitter } from "@sluice/lib";
+import type { Slot } from "@sluice/wire/identifiers";
 import type { BundlePool } from "../model/bundle.ts";
 import type { LossReports, LostBid } from "../model/service.ts";
 
+export interface AuctionLossesDependencies {
+  readonly pool: Pick<BundlePool, "live" | "onChange">;
+  readonly internalError: (where: string, error: unknown) => void;
+}
+
 /**
- * The slots that live bundles have lost. The first loss of a bundle is told to its searcher, as soon as the slot is over:
- * who pays too little hears of it in time to pay more. Later ones are told no more, since a bundle may lose every slot of its
- * life; the last one is remembered until it ends, so that its end can say what it lost by.
+ * The slots that live bundles have lost. A tick's loser may win the next tick of the same slot, so a loss is final when
+ * the slot is over. The first loss of a bundle is reported to its searcher then, in time for a higher bid; later ones are
+ * not reported, since a bundle may lose every slot of its life. The last one is kept until the bundle ends, so that the
+ * report of its end can name it.
  */
 export class AuctionLosses implements LossReports, Disposable {
-  readonly #pool: Pick<BundlePool, "live">;
+  readonly #pool: AuctionLossesDependencies["pool"];
+  /** Losses of the slot that ticks fill. */
+  readonly #open = new Map<string, LostBid>();
   readonly #last = new Map<string, LostBid>();
-  readonly #followers = new Map<string, Set<(bid: LostBid) => void>>();
+  readonly #reports: KeyedEmitter<string, [LostBid]>;
   readonly #following: Disposable;
 
-  constructor({ pool }: { readonly pool: Pick<BundlePool, "live" | "onChange"> }) {
+  constructor({ pool, internalError }: AuctionLossesDependencies) {
     this.#pool = pool;
+    this.#reports = new KeyedEmitter((error) => internalError("a listener of lost bids", error));
     this.#following = pool.onChange(({ id, state }) => {
-      // Others that hear of this end as well may still ask what the bundle lost by.
+      // Other listeners of this end may still ask for the bundle's last loss.
       if (state !== "accepted" && this.#last.has(id)) queueMicrotask(() => this.#last.delete(id));
     });
   }
 
-  note(bids: readonly LostBid[]): void {
+  /** Bundles that lost the latest tick of a slot. */
+  lost(slot: Slot, losers: readonly AuctionLoss[]): void {
+    for (const { bundle, lost, auctionId } of losers) {
+      this.#open.set(bundle.id, { id: bundle.id, slot, lost, auctionId, bid: bundle.tip });
+    }
+  }
+
+  /** These bundles are in the block after all. */
+  taken(ids: readonly string[]): void {
+    for (const id of ids) this.#open.delete(id);
+  }
+
+  /** The slot is over, and its losses are final. */
+  slotOver(): void {
+    const bids = [...this.#open.values()];
+    this.#open.clear();
+    this.report(bids);
+  }
+
+  /** Reports the first loss of each bundle that is still accepted, and keeps its last one. */
+  report(bids: readonly LostBid[]): void {
     for (const bid of bids) {
       const record = this.#pool.live(bid.id);
       if (record?.state !== "accepted") continue;
       const isFirst = !this.#last.has(bid.id);
       this.#last.set(bid.id, bid);
-      if (isFirst) for (const listener of this.#followers.get(record.searcherId) ?? []) listener(bid);
+      if (isFirst) this.#reports.emit(record.searcherId, bid);
     }
   }
 
@@ -35,19 +67,12 @@ export class AuctionLosses implements LossReports, Disposable {
   }
 
   follow(searcherId: string, listener: (bid: LostBid) => void): Disposable {
-    const listeners = this.#followers.get(searcherId) ?? new Set();
-    this.#followers.set(searcherId, listeners.add(listener));
-    return {
-      [Symbol.dispose]: () => {
-        listeners.delete(listener);
-        if (listeners.size === 0 && this.#followers.get(searcherId) === listeners) this.#followers.delete(searcherId);
-      },
-    };
+    return this.#reports.add(searcherId, listener);
   }
 
   [Symbol.dispose](): void {
     this.#following[Symbol.dispose]();
-    this.#followers.clear();
+    this.#reports.clear();
     this.#last.clear();
   }
 }

@@ -1,49 +1,56 @@
+import { type Clock, SingleFlight, type Timer } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { Auctioneer } from "./index.ts";
+import type { Auctioneer } from "./auctioneer.ts";
 import type { RpcFallback } from "./rpc-fallback.ts";
 
 export interface AuctionSchedulerDependencies {
+  readonly clock: Pick<Clock, "every">;
   readonly auctioneer: Pick<Auctioneer, "tick">;
   readonly fallback: Pick<RpcFallback, "send">;
-  /** Whether any leader takes bundles at all. */
+  /** Whether any leader that takes bundles is connected. */
   readonly hasLeaders: () => boolean;
   readonly slot: () => Slot | null;
   readonly isHalted: () => boolean;
   readonly internalError: (where: string, error: unknown) => void;
 }
 
-/** The engine's beat: an auction every so often, or, where no leader takes bundles, the ordinary way of single ones. */
+/**
+ * Runs an auction every `tickMs`, or the RPC fallback once a slot while no leader takes bundles. A tick that is due while
+ * one runs is left out.
+ */
 export class AuctionScheduler implements AsyncDisposable {
   readonly #dependencies: AuctionSchedulerDependencies;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #timer: Timer;
+  readonly #tick: SingleFlight<void>;
   #sentSlot: Slot | null = null;
-  #underWay: Promise<unknown> | null = null;
 
-  constructor(tickMs: number, dependencies: AuctionSchedulerDependencies) {
+  constructor({ tickMs }: { readonly tickMs: number }, dependencies: AuctionSchedulerDependencies) {
     this.#dependencies = dependencies;
-    this.#timer = setInterval(() => this.#tick(), tickMs);
-  }
-
-  #tick(): void {
-    if (this.#underWay !== null || this.#dependencies.isHalted()) return;
-    this.#underWay = this.#work()
-      .catch((error: unknown) => this.#dependencies.internalError("tick", error))
-      .finally(() => {
-        this.#underWay = null;
-      });
+    this.#tick = new SingleFlight(() => this.#work());
+    this.#timer = dependencies.clock.every(
+      tickMs,
+      () => {
+        if (this.#tick.running === null && !dependencies.isHalted()) void this.#tick.run();
+      },
+      { keepsAlive: true },
+    );
   }
 
   async #work(): Promise<void> {
-    const { auctioneer, fallback, hasLeaders, slot } = this.#dependencies;
-    if (hasLeaders()) return await auctioneer.tick();
-    const now = slot();
-    if (now === null || now === this.#sentSlot) return;
-    this.#sentSlot = now;
-    await fallback.send(now);
+    const { auctioneer, fallback, hasLeaders, slot, internalError } = this.#dependencies;
+    try {
+      if (hasLeaders()) return await auctioneer.tick();
+      const now = slot();
+      if (now === null || now === this.#sentSlot) return;
+      this.#sentSlot = now;
+      await fallback.send(now);
+    } catch (error) {
+      internalError("tick", error);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#underWay;
+    this.#timer.cancel();
+    await this.#tick.running;
   }
 }

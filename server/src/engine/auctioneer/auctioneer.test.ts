@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
-import type { BundleRecord } from "../model/bundle.ts";
+import type { BundlePool, BundleRecord } from "../model/bundle.ts";
 import type { LostBid } from "../model/service.ts";
 import type { BlockSession, BundleEffects, BundleOutcome, SimulatedBundle } from "../simulation/index.ts";
-import { Auctioneer } from "./auctioneer.ts";
-import type { AuctioneerDependencies, BuildTarget } from "./interfaces.ts";
+import { AuctionLosses } from "./auction-losses.ts";
+import { Auctioneer, type AuctioneerDependencies } from "./auctioneer.ts";
+import { Candidates } from "./candidates.ts";
+import type { BuildTarget } from "./slot-targeting.ts";
 
 const leader = "leader" as Address;
 const tipAccount = "tip" as Address;
@@ -86,19 +88,28 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
   const state = { open: 0n, settled: at(0n), opened: [] as bigint[], unjudged: new Set<string>() };
   const faults: unknown[] = [];
   const lost: LostBid[] = [];
-  const dependencies: Changeable<AuctioneerDependencies> = {
-    pool: {
-      everyAccepted: () => [...records.values()].filter(({ state, sealed }) => state === "accepted" && sealed === null),
-      live: (id) => records.get(id) ?? null,
-      onChange: () => ({ [Symbol.dispose]: () => {} }),
-      simulated: () => {},
-      forwarded: (ids, to) => {
-        for (const id of ids) {
-          const record = records.get(id);
-          if (record !== undefined) records.set(id, { ...record, forwarded: { times: 1, ...to } });
-        }
-      },
+  const pool: Changeable<AuctioneerDependencies["pool"] & Pick<BundlePool, "onChange">> = {
+    everyAccepted: () => [...records.values()].filter(({ state, sealed }) => state === "accepted" && sealed === null),
+    live: (id) => records.get(id) ?? null,
+    onChange: () => ({ [Symbol.dispose]: () => {} }),
+    simulated: () => {},
+    forwarded: (ids, to) => {
+      for (const id of ids) {
+        const record = records.get(id);
+        if (record !== undefined) records.set(id, { ...record, forwarded: { times: 1, ...to } });
+      }
     },
+  };
+  const candidates = new Candidates({ pool });
+  class RecordedLosses extends AuctionLosses {
+    override report(bids: readonly LostBid[]): void {
+      lost.push(...bids);
+    }
+  }
+  const dependencies: Changeable<Omit<AuctioneerDependencies, "pool">> & { readonly pool: typeof pool } = {
+    pool,
+    candidates,
+    losses: new RecordedLosses({ pool, internalError: () => {} }),
     simulator: {
       openBlock: (slot) => {
         const block = new FakeBlock(slot, outcomes);
@@ -119,7 +130,6 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
     tipAccounts: [tipAccount],
     openSealed: async ({ slot }) => void state.opened.push(slot),
     simulatable: async (bundles) => bundles.filter(({ id }) => !state.unjudged.has(id)),
-    lost: (bids) => void lost.push(...bids),
     nowMs: () => 0,
     events: {
       ticked: () => {},
@@ -133,7 +143,7 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
     records.set(id, recordOf(id, record));
     outcomes.set(id, effects);
   };
-  return { auctioneer, add, records, outcomes, blocks, delivered, state, faults, lost, dependencies };
+  return { auctioneer, candidates, add, records, outcomes, blocks, delivered, state, faults, lost, dependencies };
 }
 
 test("of bundles that meet on an account the one that pays most wins, and the other competes again", async () => {
@@ -148,19 +158,19 @@ test("of bundles that meet on an account the one that pays most wins, and the ot
 });
 
 test("a winner that does not run gives way to the next best in the same tick", async () => {
-  const { auctioneer, add, outcomes, delivered } = room();
+  const { auctioneer, candidates, add, outcomes, delivered } = room();
   add("less", effectsOf(2_000n, ["pool"]));
   add("more", effectsOf(3_000n, ["pool"]));
-  auctioneer.seen(recordOf("more"), effectsOf(3_000n, ["pool"]));
+  candidates.seen(recordOf("more"), effectsOf(3_000n, ["pool"]));
   outcomes.set("more", { ok: false, reason: "simulation_failed", index: 0, signature: null, error: "x", logs: [] });
   await auctioneer.tick();
   expect(delivered).toEqual([["less"]]);
 });
 
 test("a winner that pays less than it claims is not handed over", async () => {
-  const { auctioneer, add, delivered } = room();
+  const { auctioneer, candidates, add, delivered } = room();
   add("poor", effectsOf(999n, ["pool"]));
-  auctioneer.seen(recordOf("poor"), effectsOf(5_000n, ["pool"]));
+  candidates.seen(recordOf("poor"), effectsOf(5_000n, ["pool"]));
   await auctioneer.tick();
   expect(delivered).toEqual([]);
 });
@@ -240,10 +250,10 @@ const failed: BundleOutcome = {
 };
 
 test("what a winner left that is not handed over is not what others run on", async () => {
-  const { auctioneer, add, blocks, delivered } = room();
+  const { auctioneer, candidates, add, blocks, delivered } = room();
   add("poor", effectsOf(999n, ["pool"]));
   add("good", effectsOf(2_000n, ["other"]));
-  auctioneer.seen(recordOf("poor"), effectsOf(5_000n, ["pool"]));
+  candidates.seen(recordOf("poor"), effectsOf(5_000n, ["pool"]));
   await auctioneer.tick();
   expect(delivered).toEqual([["good"]]);
   expect(blocks.map(({ applied, isClosed }) => [applied.toSorted(), isClosed])).toEqual([
@@ -253,11 +263,11 @@ test("what a winner left that is not handed over is not what others run on", asy
 });
 
 test("a session that is lost is no fault of its bundles: they compete at the next tick, on what the leader has", async () => {
-  const { auctioneer, add, outcomes, blocks, delivered } = room();
+  const { auctioneer, candidates, add, outcomes, blocks, delivered } = room();
   add("first", effectsOf(2_000n, ["pool"]));
   await auctioneer.tick();
   add("second", effectsOf(2_000n, ["other"]));
-  auctioneer.seen(recordOf("second"), effectsOf(2_000n, ["other"]));
+  candidates.seen(recordOf("second"), effectsOf(2_000n, ["other"]));
   outcomes.set("second", sessionOver);
   await auctioneer.tick();
   expect(delivered).toEqual([["first"]]);
@@ -316,8 +326,8 @@ test("a transaction that is in the block is not sold again as part of another bu
 });
 
 test("what is seen of a bundle that has ended already is not kept", async () => {
-  const { auctioneer, add, blocks } = room();
-  auctioneer.seen(recordOf("gone"), effectsOf(2_000n, ["pool"]));
+  const { auctioneer, candidates, add, blocks } = room();
+  candidates.seen(recordOf("gone"), effectsOf(2_000n, ["pool"]));
   add("gone", effectsOf(2_000n, ["pool"]));
   await auctioneer.tick();
   expect(blocks[0]?.attempted).toEqual(["gone"]);

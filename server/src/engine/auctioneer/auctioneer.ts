@@ -1,10 +1,13 @@
 import { type AuctionOutcome, runAuction } from "@sluice/auction";
-import type { BundleRecord } from "../model/bundle.ts";
-import type { BundleEffects, BundleOutcome } from "../simulation/index.ts";
+import type { Address, Slot } from "@sluice/wire/identifiers";
+import type { BundlePool, BundleRecord } from "../model/bundle.ts";
+import type { AuctioneerEvents } from "../model/events.ts";
+import type { Validators } from "../model/service.ts";
+import type { BundleOutcome, Simulator } from "../simulation/index.ts";
+import type { AuctionLosses } from "./auction-losses.ts";
 import { BlockPlan } from "./block-plan.ts";
-import { type Candidate, Candidates, highestTipFirst, withinPlaces } from "./candidates.ts";
-import type { AuctioneerDependencies, BuildTarget, TickResult } from "./interfaces.ts";
-import { Losses } from "./losses.ts";
+import { type Candidate, type Candidates, highestTipFirst, withinPlaces } from "./candidates.ts";
+import type { BuildTarget } from "./slot-targeting.ts";
 
 /** Winners that turn out not to run give way to others this often within a tick. */
 const roundsMax = 3;
@@ -18,6 +21,35 @@ const appliedInOneGo = 64;
  */
 const fillingMsMax = 100;
 
+export interface AuctioneerDependencies {
+  readonly pool: Pick<BundlePool, "everyAccepted" | "live" | "forwarded" | "simulated">;
+  readonly candidates: Candidates;
+  readonly simulator: Pick<Simulator, "openBlock">;
+  readonly validators: Pick<Validators, "deliver">;
+  /** The slot to build for now; null while no leader that takes bundles is near. */
+  readonly target: () => BuildTarget | null;
+  /** Whether a slot is over, as far as anybody can tell: its leader is handed nothing for it any more. */
+  readonly isOver: (slot: Slot) => boolean;
+  /** The slot up to which every block was looked at for bundles: what was handed over for it has landed or has not. */
+  readonly settledThrough: () => Slot | null;
+  readonly tipAccounts: readonly Address[];
+  /** Opens the sealed bundles whose tick this is. */
+  readonly openSealed: (target: BuildTarget) => Promise<void>;
+  /** Those of the bundles that can be run now; of the others the chain has not told enough yet. */
+  readonly simulatable: (bundles: readonly BundleRecord[]) => Promise<readonly BundleRecord[]>;
+  readonly losses: Pick<AuctionLosses, "lost" | "taken" | "slotOver">;
+  readonly nowMs: () => number;
+  readonly events: AuctioneerEvents;
+}
+
+/** What a tick brings the leader; amounts in lamports. */
+export interface TickResult {
+  readonly winners: number;
+  readonly revenue: bigint;
+  /** How much more the best auction may have brought at most. */
+  readonly gap: bigint;
+}
+
 /**
  * Fills blocks, tick by tick. The auction chooses by what simulations have seen; each winner is then run on the state
  * that earlier winners of the block have left, and only what ran is handed to the leader. Losing is not the end: a bundle
@@ -25,9 +57,7 @@ const fillingMsMax = 100;
  */
 export class Auctioneer implements AsyncDisposable {
   readonly #dependencies: AuctioneerDependencies;
-  readonly #candidates = new Candidates();
-  readonly #losses = new Losses();
-  readonly #following: Disposable;
+  readonly #candidates: Candidates;
   #plan: BlockPlan | null = null;
   /** Winners of the auction before: where they compete again, nothing that has come since makes the revenue less. */
   #incumbent: readonly string[] = [];
@@ -35,15 +65,7 @@ export class Auctioneer implements AsyncDisposable {
 
   constructor(dependencies: AuctioneerDependencies) {
     this.#dependencies = dependencies;
-    this.#following = dependencies.pool.onChange((record) => {
-      if (record.state !== "accepted" && record.state !== "included") this.#candidates.forget(record.id);
-    });
-  }
-
-  /** What a simulation saw of a bundle; a tick need not run it then before it competes. Of one that has ended it is nothing. */
-  seen({ id }: BundleRecord, effects: BundleEffects): void {
-    const record = this.#dependencies.pool.live(id);
-    if (record !== null) this.#candidates.seen(record, effects);
+    this.#candidates = dependencies.candidates;
   }
 
   /** One tick. One that is asked for while another lasts is left out. */
@@ -61,7 +83,7 @@ export class Auctioneer implements AsyncDisposable {
 
   async #tick(): Promise<void> {
     const target = this.#dependencies.target();
-    this.#tellLosses(target);
+    this.#endSlot(target);
     if (target === null) return;
     const startedMs = this.#dependencies.nowMs();
     const plan = await this.#planFor(target);
@@ -76,11 +98,10 @@ export class Auctioneer implements AsyncDisposable {
   }
 
   /** Once the slot that was filled is over, or another one is filled, nobody wins it any more. */
-  #tellLosses(target: BuildTarget | null): void {
+  #endSlot(target: BuildTarget | null): void {
     const slot = this.#plan?.slot;
     if (slot === undefined || target?.slot === slot || (target === null && !this.#dependencies.isOver(slot))) return;
-    const bids = this.#losses.over();
-    if (bids.length > 0) this.#dependencies.lost(bids);
+    this.#dependencies.losses.slotOver();
   }
 
   /** The plan of the target's block: the present one, or a new one in place of it. */
@@ -119,7 +140,7 @@ export class Auctioneer implements AsyncDisposable {
     const outcomes = await plan.session.attempt(judged);
     for (const [index, record] of judged.entries()) {
       const outcome = outcomes[index];
-      if (outcome?.ok === true && outcome.tip >= record.tip) this.seen(record, outcome);
+      if (outcome?.ok === true && outcome.tip >= record.tip) this.#candidates.seen(record, outcome);
       else this.#notRun(plan, record.id, outcome);
     }
   }
@@ -144,7 +165,7 @@ export class Auctioneer implements AsyncDisposable {
       const outcome = this.#auction(plan, eligible, passed);
       if (outcome === null) break;
       gap = outcome.gap;
-      this.#losses.lost(plan.slot, outcome.losers);
+      this.#dependencies.losses.lost(plan.slot, outcome.losers);
       const isFilled = await this.#apply(plan, outcome.winners, { passed, untilMs });
       if (isFilled) break;
     }
@@ -233,12 +254,11 @@ export class Auctioneer implements AsyncDisposable {
     const ids = taken.map(({ id }) => id);
     this.#dependencies.pool.forwarded(ids, { slot: plan.slot, leader: plan.leader });
     plan.handedOver(new Set(ids));
-    this.#losses.taken(ids);
+    this.#dependencies.losses.taken(ids);
     for (const id of ids) this.#candidates.ran(id);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#following[Symbol.dispose]();
     await this.#ticking;
     await this.#plan?.[Symbol.asyncDispose]();
     this.#plan = null;

@@ -3,7 +3,7 @@ import { engineLimits } from "@sluice/contract/engine";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import type { BlockSession, BundleEffects } from "../simulation/index.ts";
 import type { Candidate } from "./candidates.ts";
-import type { BuildTarget } from "./interfaces.ts";
+import type { BuildTarget } from "./slot-targeting.ts";
 
 /** Builds of a block in a row: each leaves out what ran before and does not run any more. */
 const buildsMax = 3;

@@ -1,5 +1,5 @@
 import { AccountIds, type AuctionBundle } from "@sluice/auction";
-import type { BundleRecord } from "../model/bundle.ts";
+import type { BundlePool, BundleRecord } from "../model/bundle.ts";
 import type { BundleEffects } from "../simulation/index.ts";
 
 /** A bundle that competes: what it was last seen to do, in the auction's own numbers. */
@@ -27,21 +27,33 @@ interface Failures {
  * What is known of each live bundle's effects, so that a tick does not run all of them again: a bundle is run when it has
  * won, and when nothing is known of it yet.
  */
-export class Candidates {
+export class Candidates implements Disposable {
   readonly accounts = new AccountIds({ accountsMax });
   readonly #known = new Map<string, Candidate>();
   readonly #failures = new Map<string, Failures>();
+  readonly #pool: Pick<BundlePool, "live">;
+  readonly #following: Disposable;
 
-  /** Takes what a simulation saw in place of what was known; null where there is no room for its accounts. */
-  seen(record: BundleRecord, effects: BundleEffects): Candidate | null {
-    this.#forgetEffects(record.id);
+  constructor({ pool }: { readonly pool: Pick<BundlePool, "live" | "onChange"> }) {
+    this.#pool = pool;
+    this.#following = pool.onChange(({ id, state }) => {
+      if (state !== "accepted" && state !== "included") this.#forget(id);
+    });
+  }
+
+  /**
+   * Takes the effects of a simulation, so that no tick has to run the bundle before it competes. Effects of a bundle that
+   * has ended are dropped, and those of one for whose accounts there is no room.
+   */
+  seen({ id }: Pick<BundleRecord, "id">, effects: BundleEffects): void {
+    const record = this.#pool.live(id);
+    if (record === null) return;
+    this.#forgetEffects(id);
     const { tip, costUnits: computeUnits, writes, reads } = effects;
     const locks = this.accounts.hold(writes, reads);
-    if (locks === null) return null;
-    const { id, transactions, tip: claimed } = record;
-    const candidate = { id, transactions, tip, claimed, computeUnits, locks };
-    this.#known.set(record.id, candidate);
-    return candidate;
+    if (locks === null) return;
+    const { transactions, tip: claimed } = record;
+    this.#known.set(id, { id, transactions, tip, claimed, computeUnits, locks });
   }
 
   get(id: string): Candidate | null {
@@ -65,8 +77,12 @@ export class Candidates {
     return slot >= (this.#failures.get(id)?.notBefore ?? 0n);
   }
 
+  [Symbol.dispose](): void {
+    this.#following[Symbol.dispose]();
+  }
+
   /** The bundle has ended. */
-  forget(id: string): void {
+  #forget(id: string): void {
     this.#failures.delete(id);
     this.#forgetEffects(id);
   }

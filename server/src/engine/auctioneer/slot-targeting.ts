@@ -1,7 +1,14 @@
 import { engineLimits } from "@sluice/contract/engine";
 import type { Clock } from "@sluice/lib";
 import type { Address, Slot } from "@sluice/wire/identifiers";
-import type { BuildTarget } from "./index.ts";
+
+/** A slot that winners can be handed over for, and whose it is. */
+export interface BuildTarget {
+  readonly slot: Slot;
+  readonly leader: Address;
+  /** Whether the slot is the one that is open, so that what arrives now lands in no earlier one. */
+  readonly isOpen: boolean;
+}
 
 export interface SlotTargetingDependencies {
   readonly clock: Pick<Clock, "monotonic">;

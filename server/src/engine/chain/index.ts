@@ -4,7 +4,7 @@
  */
 
 export type { BlockTransaction, ChainBlock } from "./block-reader.ts";
-export type { BlockhashLifetime } from "./blockhashes.ts";
+export { type BlockhashLifetime, ValidBlockhashes } from "./blockhashes.ts";
 export { ChainState, type ChainStateDependencies, type ChainStateEvents } from "./chain-state.ts";
 export { LeaderSchedule, type LeaderScheduleDependencies, type LeaderScheduleEvents } from "./leader-schedule.ts";
 export type { BlockFacts, TrackerDependencies, TrackerEvents, TrackerOptions, TrackerPlace } from "./tracker.ts";

@@ -1,5 +1,5 @@
 import { engineLimits } from "@sluice/contract/engine";
-import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
+import { backoffDelayMs, type Clock, type Random, type Timer, type Timers } from "@sluice/lib";
 import { type Address, parseAddress, parseSlot, type Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../model/bundle.ts";
 import { type EngineChain, EngineChainError } from "../model/ports.ts";
@@ -286,31 +286,33 @@ const retry = { baseMs: 100, maxMs: 5_000 } as const;
 /** A step is made so often even without a notice, since bundles also end by time. */
 const quietMs = 1_000;
 
+export interface TrackerPaceDependencies {
+  readonly chain: Pick<EngineChain, "onSlot">;
+  readonly clock: Timers;
+  readonly random: Random;
+  readonly events: TrackerPaceEvents;
+}
+
 export interface TrackerPaceEvents {
   /** A step failed; it is tried again. `failures` in a row, this one included. */
   stepFailed(error: unknown, failures: number): void;
 }
 
-/** Makes the tracker's steps, one at a time: at each notice of a slot, and again soon when one failed. */
+/** Runs the tracker's steps, one at a time: at each notice of a slot, and again soon after one failed. */
 export class TrackerPace implements AsyncDisposable {
   readonly #tracker: Tracker;
-  readonly #random: Random;
-  readonly #events: TrackerPaceEvents;
+  readonly #dependencies: TrackerPaceDependencies;
   readonly #following: Disposable;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #timer: Timer | null = null;
   #stepping: Promise<void> | null = null;
-  /** Something was noticed while a step was under way, or steps hold back after a failure. */
+  /** A notice came while a step was under way, or while steps wait after a failure. */
   #isNoticed = false;
   #failures = 0;
   #isClosed = false;
 
-  constructor(
-    tracker: Tracker,
-    dependencies: { readonly chain: EngineChain; readonly random: Random; readonly events: TrackerPaceEvents },
-  ) {
+  constructor(tracker: Tracker, dependencies: TrackerPaceDependencies) {
     this.#tracker = tracker;
-    this.#random = dependencies.random;
-    this.#events = dependencies.events;
+    this.#dependencies = dependencies;
     this.#following = dependencies.chain.onSlot((commitment) => {
       if (commitment !== "processed") this.#notice();
     });
@@ -324,7 +326,7 @@ export class TrackerPace implements AsyncDisposable {
 
   #step(): void {
     if (this.#isClosed) return;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = null;
     this.#isNoticed = false;
     this.#stepping = this.#tracker.step().then(
@@ -333,23 +335,25 @@ export class TrackerPace implements AsyncDisposable {
         this.#next(isMore || this.#isNoticed ? 0 : quietMs);
       },
       (error: unknown) => {
+        const { events, random } = this.#dependencies;
         this.#failures += 1;
-        this.#events.stepFailed(error, this.#failures);
-        this.#next(backoffDelayMs(this.#failures - 1, retry, this.#random));
+        events.stepFailed(error, this.#failures);
+        this.#next(backoffDelayMs(this.#failures - 1, retry, random));
       },
     );
   }
 
   #next(delayMs: number): void {
     this.#stepping = null;
-    if (!this.#isClosed) this.#timer = setTimeout(() => this.#step(), delayMs);
+    if (this.#isClosed) return;
+    this.#timer = this.#dependencies.clock.after(delayMs, () => this.#step(), { keepsAlive: true });
   }
 
-  /** Waits for the step that is under way; none is begun any more. */
+  /** Awaits the step under way; no other begins. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#following[Symbol.dispose]();
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer?.cancel();
     await this.#stepping;
   }
 }

@@ -16,7 +16,7 @@ const from = testSigner();
 const transaction = transfer({ from, to: testSigner().address, lamports: 5n, blockhash: testSigner().address });
 const base64 = Buffer.from(transaction).toString("base64");
 
-let desk: FakeBlockEngineService;
+let engine: FakeBlockEngineService;
 let permissions: Permission[];
 let decision: Partial<LimitDecision>;
 /** Whether every address has used up its rate. */
@@ -29,7 +29,7 @@ let answered: [string, number][];
 
 function app() {
   return createEngineHttp({
-    desk,
+    engine,
     access: accessOfTests({
       keys: {
         authenticate: (key) =>
@@ -67,7 +67,7 @@ const refusal = (key: string | null) =>
   ({ ok: false, code: key === "busy" ? "OVERLOADED" : "INVALID_API_KEY" }) as const;
 
 beforeEach(() => {
-  desk = new FakeBlockEngineService();
+  engine = new FakeBlockEngineService();
   permissions = ["read", "bundles:write"];
   decision = {};
   spent = false;
@@ -169,11 +169,11 @@ describe("submission over REST", () => {
   test("is answered 202 with the bundle's id, and the bundle reaches the desk as it was sent", async () => {
     const { status, body } = await ask("/api/v1/bundles", { body: { ...bundle, targetSlot: 120 } });
     expect([status, body.status, typeof body.bundleId]).toEqual([202, "accepted", "string"]);
-    expect(desk.submissions[0]).toMatchObject({
+    expect(engine.submissions[0]).toMatchObject({
       searcher: { id: "account", accountId: "account", pubkey: null },
       submission: { tip: 5_000n, mevType: "arbitrage", targetSlot: 120n, sealed: null, ingress: "rest" },
     });
-    expect(desk.submissions[0]?.submission.transactions.map((each) => [...each])).toEqual([[...transaction]]);
+    expect(engine.submissions[0]?.submission.transactions.map((each) => [...each])).toEqual([[...transaction]]);
   });
 
   test("null stands for what is left out", async () => {
@@ -185,7 +185,7 @@ describe("submission over REST", () => {
     expect((await ask("/api/v1/bundles", { body: { ...sealed, transactions: null, encryptedPayload } })).status).toBe(
       202,
     );
-    expect(desk.submissions.map(({ submission }) => submission)).toMatchObject([
+    expect(engine.submissions.map(({ submission }) => submission)).toMatchObject([
       { mevType: "unknown", targetSlot: null, sealed: null },
       { transactions: [], sealed: new Uint8Array(Buffer.from("envelope")) },
     ]);
@@ -194,7 +194,7 @@ describe("submission over REST", () => {
   test("a tip beyond 2^53 arrives as itself", async () => {
     const text = JSON.stringify(bundle).replace("5000", "18446744073709551615");
     await ask("/api/v1/bundles", { text });
-    expect(desk.submissions[0]?.submission.tip).toBe(18_446_744_073_709_551_615n);
+    expect(engine.submissions[0]?.submission.tip).toBe(18_446_744_073_709_551_615n);
     expect((await ask("/api/v1/bundles", { text: text.replace("615", "616") })).status).toBe(400);
   });
 
@@ -216,12 +216,12 @@ describe("submission over REST", () => {
       { path: "transactions.0.data", message: expect.any(String) },
       { path: "tip", message: "must be a whole number from 0 to 18446744073709551615" },
     ]);
-    desk.refusal = { reason: "tip_below_floor", detail: "the floor is 9 lamports" };
+    engine.refusal = { reason: "tip_below_floor", detail: "the floor is 9 lamports" };
     expect(await ask("/api/v1/bundles", { body: bundle })).toMatchObject({
       status: 400,
       body: { code: "tip_below_floor", detail: "the floor is 9 lamports", status: 400 },
     });
-    desk.refusal = { reason: "no_leader", detail: null };
+    engine.refusal = { reason: "no_leader", detail: null };
     const { status, headers } = await ask("/api/v1/bundles", { body: bundle });
     expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
   });
@@ -230,7 +230,7 @@ describe("submission over REST", () => {
     const many = { ...bundle, transactions: Array.from({ length: 200 }, () => ({ data: "AQ==" })) };
     const long = { ...bundle, transactions: [{ data: "A".repeat(20_000) }] };
     for (const body of [many, long]) expect((await ask("/api/v1/bundles", { body })).status).toBe(202);
-    expect(desk.submissions.map(({ submission }) => submission.transactions.length)).toEqual([200, 1]);
+    expect(engine.submissions.map(({ submission }) => submission.transactions.length)).toEqual([200, 1]);
   });
 
   test("another content type, another method and a large body have their own statuses", async () => {
@@ -246,7 +246,7 @@ describe("submission over REST", () => {
   });
 
   test("a fault of ours shows a request id and nothing else", async () => {
-    desk.error = new Error("secret path");
+    engine.error = new Error("secret path");
     const { status, body } = await ask("/api/v1/bundles", { body: bundle });
     expect([status, body.code, body.instance]).toEqual([500, "INTERNAL_ERROR", "req_1"]);
     expect(JSON.stringify(body)).not.toContain("secret");
@@ -258,9 +258,9 @@ describe("status of a bundle", () => {
     const { body } = await ask("/api/v1/bundles", { body: bundle });
     const path = `/api/v1/bundles/${body.bundleId}`;
     expect((await ask(path)).body).toMatchObject({ status: "accepted", slot: null, signatures: [] });
-    desk.change(body.bundleId, { to: "included", slot: 105n as Slot, blockhash: "hash", tip: 5_000n });
+    engine.change(body.bundleId, { to: "included", slot: 105n as Slot, blockhash: "hash", tip: 5_000n });
     expect((await ask(path)).body).toMatchObject({ bundleId: body.bundleId, status: "included", slot: 105 });
-    desk.change(body.bundleId, { to: "finalized" });
+    engine.change(body.bundleId, { to: "finalized" });
     expect((await ask(path)).body.status).toBe("included");
     expect((await ask("/api/v1/bundles/unknown")).body.code).toBe("BUNDLE_NOT_FOUND");
     expect(answered.at(-1)).toEqual(["/api/v1/bundles/:id", 404]);
@@ -273,7 +273,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
 
   test("what is busy is said in JSON-RPC, with the time to wait", async () => {
     const call = { jsonrpc: "2.0", id: "a", method: "sendBundle", params: [[base64], { encoding: "base64" }] };
-    desk.error = new SluiceError("OVERLOADED");
+    engine.error = new SluiceError("OVERLOADED");
     const busy = await ask("/api/v1/bundles", { body: call });
     expect([busy.status, busy.headers.get("retry-after"), busy.body.id, busy.body.error.code]).toEqual([
       503,
@@ -281,12 +281,12 @@ describe("Jito's JSON-RPC on the same paths", () => {
       "a",
       -32_603,
     ]);
-    desk.error = null;
+    engine.error = null;
     for (const [reason, status] of [
       ["maintenance", 503],
       ["rate_limited", 429],
     ] as const) {
-      desk.refusal = { reason, detail: null };
+      engine.refusal = { reason, detail: null };
       const refused = await ask("/api/v1/bundles", { body: call });
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([status, "1"]);
     }
@@ -296,7 +296,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
     const one = await call("sendBundle", [[encodeBase58(transaction)]]);
     const other = await call("sendBundle", [[base64], { encoding: "base64" }]);
     expect(one.body).toEqual({ jsonrpc: "2.0", result: other.body.result, id: "a" });
-    expect(desk.submissions.map(({ submission }) => [submission.ingress, submission.tip])).toEqual([
+    expect(engine.submissions.map(({ submission }) => [submission.ingress, submission.tip])).toEqual([
       ["jito-rpc", null],
       ["jito-rpc", null],
     ]);
@@ -314,7 +314,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
       const { status, body } = await call(method, params);
       expect([status, body.error]).toEqual([400, { code, message, data: null }]);
     }
-    desk.refusal = { reason: "tip_not_paid", detail: null };
+    engine.refusal = { reason: "tip_not_paid", detail: null };
     expect((await call("sendBundle", [[base64], { encoding: "base64" }])).body.error.message).toBe(
       "Bundles must write lock at least one tip account to be eligible for the auction.",
     );
@@ -358,44 +358,44 @@ describe("Jito's JSON-RPC on the same paths", () => {
       { bundle_id: id, status: "Pending", landed_slot: null },
       { bundle_id: "unknown", status: "Invalid", landed_slot: null },
     ]);
-    desk.change(id, { to: "included", slot: 105n as Slot, blockhash: "hash", tip: 5_000n });
+    engine.change(id, { to: "included", slot: 105n as Slot, blockhash: "hash", tip: 5_000n });
     expect((await inflight())[0]).toEqual({ bundle_id: id, status: "Landed", landed_slot: 105 });
     const landed = (await call("getBundleStatuses", [[id, "unknown"]])).body.result;
     expect(landed.context).toEqual({ slot: 100 });
     expect(landed.value).toMatchObject([{ bundle_id: id, slot: 105, confirmation_status: "confirmed" }, null]);
-    desk.change(id, { to: "dropped", reason: "fork" });
+    engine.change(id, { to: "dropped", reason: "fork" });
     expect((await inflight())[0].status).toBe("Failed");
   });
 
   const send = (data: string, query = "") =>
     call("sendTransaction", [data, { encoding: "base64" }], `/api/v1/transactions${query}`);
   const tipped = (): string => {
-    const [to = from.address] = desk.tipAccounts;
+    const [to = from.address] = engine.tipAccounts;
     return Buffer.from(transfer({ from, to, lamports: 5n, blockhash: from.address })).toString("base64");
   };
 
   test("sendTransaction is a bundle of one where it names a tip account, and an ordinary send where it names none", async () => {
     const bundled = await send(tipped());
     expect(typeof bundled.body.result).toBe("string");
-    expect(bundled.headers.get("x-bundle-id")).toBe([...desk.records.keys()][0] ?? "");
-    expect([desk.submissions.length, sent.length]).toEqual([1, 1]);
+    expect(bundled.headers.get("x-bundle-id")).toBe([...engine.records.keys()][0] ?? "");
+    expect([engine.submissions.length, sent.length]).toEqual([1, 1]);
     const plain = await send(base64);
     expect([plain.status, plain.headers.get("x-bundle-id")]).toEqual([200, null]);
-    expect([desk.submissions.length, sent.length]).toEqual([1, 2]);
+    expect([engine.submissions.length, sent.length]).toEqual([1, 2]);
   });
 
   test("sendTransaction without preflight sends what fails as a bundle, but nothing that no leader would take", async () => {
     for (const reason of ["tip_below_floor", "tip_not_paid", "no_leader", "simulation_failed"] as const) {
-      desk.refusal = { reason, detail: null };
+      engine.refusal = { reason, detail: null };
       expect((await send(tipped())).status).toBe(200);
     }
     expect(sent.length).toBe(4);
     for (const reason of ["blockhash_expired", "signature_invalid", "already_processed"] as const) {
-      desk.refusal = { reason, detail: null };
+      engine.refusal = { reason, detail: null };
       const { status, headers } = await send(tipped());
       expect([status, headers.get("x-error-code")]).toEqual([400, reason]);
     }
-    desk.isInMaintenance = true;
+    engine.isInMaintenance = true;
     expect((await send(base64)).status).toBe(503);
     expect(sent.length).toBe(4);
   });
@@ -403,8 +403,8 @@ describe("Jito's JSON-RPC on the same paths", () => {
   test("sendTransaction with bundleOnly in any spelling of yes is sent no other way", async () => {
     for (const query of ["?bundleOnly=true", "?bundleOnly=TRUE", "?bundleOnly=1", "?bundleOnly"])
       await send(base64, query);
-    expect([desk.submissions.length, sent.length]).toEqual([4, 0]);
-    desk.refusal = { reason: "tip_not_paid", detail: null };
+    expect([engine.submissions.length, sent.length]).toEqual([4, 0]);
+    engine.refusal = { reason: "tip_not_paid", detail: null };
     expect((await send(base64, "?bundleOnly=true")).status).toBe(400);
     expect(sent.length).toBe(0);
     await send(base64, "?bundleOnly=false");
@@ -442,7 +442,7 @@ describe("Jito's JSON-RPC on the same paths", () => {
 
   test("tip accounts are told under the method's own path too", async () => {
     const { body } = await call("getTipAccounts", [], "/api/v1/getTipAccounts");
-    expect(body.result).toEqual([...desk.tipAccounts]);
+    expect(body.result).toEqual([...engine.tipAccounts]);
   });
 
   test("the tip floor is Jito's record, in SOL", async () => {

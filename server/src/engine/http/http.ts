@@ -17,7 +17,7 @@ import { tipFloorRecord } from "./tip-floor-record.ts";
 import { tipStreamPath } from "./tip-stream.ts";
 
 export interface EngineHttpDependencies extends AdmitDependencies, JitoRpcDependencies {
-  readonly desk: BlockEngineService;
+  readonly engine: BlockEngineService;
   readonly trustedProxies: AddressSet;
   readonly requestId: () => string;
   readonly log: { error(fields: object, message: string): void };
@@ -33,7 +33,7 @@ const bodyBounds = { limitBytes: 64 * 1024, timeoutMs: 10_000 } as const;
  * the same paths. Other paths of the port belong to the stake pool's room.
  */
 export function createEngineHttp(dependencies: EngineHttpDependencies) {
-  const { desk } = dependencies;
+  const { engine } = dependencies;
   const admit = new Admit(dependencies);
   const jito = new JitoDoor({ rpc: new JitoRpc(dependencies), admit });
   const app = createRestApp({ cors: "none", failure: writeFailure }, dependencies);
@@ -64,7 +64,7 @@ export function createEngineHttp(dependencies: EngineHttpDependencies) {
   );
   app.get(
     `${engineRoot}/bundles/tip_floor`,
-    read((incoming) => json(incoming, tipFloorRecord(desk.tipFloor()))),
+    read((incoming) => json(incoming, tipFloorRecord(engine.tipFloor()))),
   );
   app.get(
     tipStreamPath,
@@ -76,7 +76,7 @@ export function createEngineHttp(dependencies: EngineHttpDependencies) {
   app.get(
     `${engineRoot}/bundles/:id`,
     read(async (incoming, context) => {
-      const record = await desk.get(context.req.param("id") ?? "");
+      const record = await engine.get(context.req.param("id") ?? "");
       if (record === null) throw new EngineRefusal(engineFailure("BUNDLE_NOT_FOUND"));
       return json(incoming, { ...bundleStatus(record) });
     }),
@@ -86,7 +86,7 @@ export function createEngineHttp(dependencies: EngineHttpDependencies) {
     answer(async (incoming, context) => {
       const body = await readJson(incoming);
       if (isJitoCall(body)) return await jito.answer(body, incoming, context.get("requestId"));
-      return json(incoming, await submit(body, incoming, { admit, desk }), 202);
+      return json(incoming, await submit(body, incoming, { admit, engine }), 202);
     }),
   );
   for (const path of jitoPaths) app.post(path, answer(askJito));
@@ -96,7 +96,7 @@ export function createEngineHttp(dependencies: EngineHttpDependencies) {
 async function submit(
   body: JsonValue,
   incoming: Incoming,
-  { admit, desk }: { readonly admit: Admit; readonly desk: BlockEngineService },
+  { admit, engine }: { readonly admit: Admit; readonly engine: BlockEngineService },
 ): Promise<JsonValue> {
   const grant = await admit.key(incoming, "bundles:write");
   await admit.submission(grant, incoming);
@@ -111,7 +111,7 @@ async function submit(
   });
   const { tip, mevType, targetSlot } = given;
   const submission = { transactions, tip, mevType, targetSlot: targetSlot ?? null, sealed, ingress: "rest" } as const;
-  const outcome = await desk.submit(submission, searcherOf(grant));
+  const outcome = await engine.submit(submission, searcherOf(grant));
   if (!outcome.accepted) throw new EngineRefusal(bundleFailure(outcome.reason, { detail: outcome.detail }));
   return { bundleId: outcome.record.id, status: "accepted" };
 }

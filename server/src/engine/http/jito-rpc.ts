@@ -21,7 +21,7 @@ export interface JitoCall {
 }
 
 export interface JitoRpcDependencies {
-  readonly desk: BlockEngineService;
+  readonly engine: BlockEngineService;
   /** Sends a transaction to the leader as a node does, beside no bundle. */
   readonly send: (transaction: Uint8Array) => Promise<boolean>;
   /** A node's answer to simulateBundle; rejects with EngineChainError. */
@@ -60,7 +60,7 @@ export class JitoRpc {
       case "sendTransaction":
         return this.#sendTransaction(call);
       case "getTipAccounts":
-        return { ok: true, result: [...this.#dependencies.desk.tipAccounts] };
+        return { ok: true, result: [...this.#dependencies.engine.tipAccounts] };
       case "simulateBundle":
         return this.#simulate(call);
       case "getBundleStatuses":
@@ -83,7 +83,7 @@ export class JitoRpc {
       if (bytes === null) return refuse(`transaction #${index} could not be decoded`);
       transactions.push(bytes);
     }
-    const outcome = await this.#dependencies.desk.submit(submissionOf(transactions), searcher);
+    const outcome = await this.#dependencies.engine.submit(submissionOf(transactions), searcher);
     if (!outcome.accepted) return refused(outcome.reason, outcome.detail);
     return { ok: true, result: outcome.record.id, bundleId: outcome.record.id };
   }
@@ -99,10 +99,10 @@ export class JitoRpc {
       return refuse("transaction #0 could not be decoded");
     }
     const { id } = parsed.transaction;
-    if (this.#dependencies.desk.isInMaintenance) return refused("maintenance", null);
+    if (this.#dependencies.engine.isInMaintenance) return refused("maintenance", null);
     // Without a tip it is no bundle, and still a transaction that a leader may take.
     if (!bundleOnly && !this.#namesTip(parsed.transaction)) return await this.#send(bytes, id);
-    const outcome = await this.#dependencies.desk.submit(submissionOf([bytes]), searcher);
+    const outcome = await this.#dependencies.engine.submit(submissionOf([bytes]), searcher);
     if (outcome.accepted) {
       if (!bundleOnly) await this.#dependencies.send(bytes);
       return { ok: true, result: id, bundleId: outcome.record.id };
@@ -122,7 +122,7 @@ export class JitoRpc {
   }
 
   #namesTip({ message }: Transaction): boolean {
-    const { tipAccounts } = this.#dependencies.desk;
+    const { tipAccounts } = this.#dependencies.engine;
     return message.staticAddresses.some((address, key) => tipAccounts.includes(address) && message.isWritable(key));
   }
 
@@ -138,9 +138,9 @@ export class JitoRpc {
     const [ids] = params;
     if (!isTexts(ids)) return refuse("params[0] must be an array of bundle ids");
     if (ids.length > idsMax) return refuse(`at most ${idsMax} bundle ids`);
-    const records = await Promise.all(ids.map((id) => this.#dependencies.desk.get(id)));
+    const records = await Promise.all(ids.map((id) => this.#dependencies.engine.get(id)));
     const value = ids.map((id, index) => shown(id, records[index] ?? null));
-    return { ok: true, result: { context: { slot: Number(this.#dependencies.desk.currentSlot() ?? 0n) }, value } };
+    return { ok: true, result: { context: { slot: Number(this.#dependencies.engine.currentSlot() ?? 0n) }, value } };
   }
 
   #inflightStatus(id: string, record: BundleRecord | null): JsonValue {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Permission } from "@sluice/contract/tiers";
-import { compileAddressSet } from "@sluice/lib";
+import { compileAddressSet, ManualClock } from "@sluice/lib";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import type { KeyRefusal } from "../../keys/index.ts";
 import { AppDoor } from "../../net/index.ts";
@@ -79,10 +79,11 @@ beforeEach(() => {
     }),
   });
   stream = new TipStream({
-    desk: { tipFloor: figures },
+    engine: { tipFloor: figures },
     admit,
     trustedProxies: compileAddressSet([]),
     requestId: () => "req_1",
+    clock: new ManualClock(),
     events: {
       streamOpened: (method) => told.push(`open ${method}`),
       streamClosed: (method) => told.push(`close ${method}`),
@@ -163,10 +164,10 @@ describe("who may follow the tip floor", () => {
 describe("what is told", () => {
   test("the floor at once and at each change; an unchanged one every fifth look", async () => {
     const { socket } = await connect();
-    stream.look();
+    stream.check();
     p25 = 2_000_000_000n;
-    stream.look();
-    for (let look = 0; look < 9; look += 1) stream.look();
+    stream.check();
+    for (let look = 0; look < 9; look += 1) stream.check();
     expect(socket.floors).toEqual([1, 1, 2, 2]);
   });
 
@@ -175,11 +176,11 @@ describe("what is told", () => {
     socket.isFull = true;
     for (const next of [2n, 3n, 4n]) {
       p25 = next * 1_000_000_000n;
-      stream.look();
+      stream.check();
     }
     socket.isFull = false;
     p25 = 5_000_000_000n;
-    stream.look();
+    stream.check();
     expect(socket.floors).toEqual([1, 5]);
   });
 
@@ -221,7 +222,7 @@ test("over a real socket: the same record as over HTTP, whatever the client says
   await arrivals[0]?.promise;
   socket.send("hello");
   p25 = 3_000_000_000n;
-  stream.look();
+  stream.check();
   await arrivals[1]?.promise;
   expect(messages.slice(0, 2).map((text) => JSON.parse(text)[0].landed_tips_25th_percentile)).toEqual([1, 3]);
   expect(Object.keys(JSON.parse(messages[0] ?? "")[0]).length).toBe(7);

@@ -1,4 +1,4 @@
-import type { AddressSet } from "@sluice/lib";
+import type { AddressSet, Timer, Timers } from "@sluice/lib";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import { clientAddress } from "../../http/index.ts";
 import { closeCodes, type SocketMount, type SocketPeer } from "../../net/index.ts";
@@ -10,17 +10,18 @@ import { tipFloorRecord } from "./tip-floor-record.ts";
 import { TipSession } from "./tip-session.ts";
 
 export interface TipStreamDependencies {
-  readonly desk: Pick<BlockEngineService, "tipFloor">;
+  readonly engine: Pick<BlockEngineService, "tipFloor">;
   readonly admit: Admit;
   readonly trustedProxies: AddressSet;
   readonly requestId: () => string;
+  readonly clock: Timers;
   readonly events: Pick<EngineEvents, "streamOpened" | "streamClosed" | "answered" | "internalError">;
 }
 
 export const tipStreamPath = "/api/v1/bundles/tip_stream";
-/** How often the floor is looked at, and how many looks pass before an unchanged one is told again. */
-const lookMs = 1_000;
-const looksUntold = 5;
+/** How often the floor is checked, and the checks after which an unchanged floor is sent again. */
+const checkMs = 1_000;
+const checksUnsent = 5;
 /** Clients of all keys together; each costs a socket and nothing else. */
 const clientsMax = 1_000;
 const clientsPerAccountMax = 20;
@@ -29,14 +30,13 @@ const clientsPerAccountMax = 20;
 export class TipStream implements SocketMount, Disposable {
   readonly #dependencies: TipStreamDependencies;
   readonly #members = new Map<TipSession, { readonly accountId: string; readonly incoming: Incoming }>();
-  readonly #timer: ReturnType<typeof setInterval>;
-  #told = "";
-  #untold = 0;
+  readonly #timer: Timer;
+  #sent = "";
+  #unsentChecks = 0;
 
   constructor(dependencies: TipStreamDependencies) {
     this.#dependencies = dependencies;
-    this.#timer = setInterval(() => this.look(), lookMs);
-    this.#timer.unref();
+    this.#timer = dependencies.clock.every(checkMs, () => this.check());
   }
 
   /** Connected clients. */
@@ -73,15 +73,15 @@ export class TipStream implements SocketMount, Disposable {
     return session;
   }
 
-  /** Looks at the floor and tells it where it has changed, or has not been told for a while. */
-  look(): void {
+  /** Sends the floor when it has changed, or was not sent for a while. */
+  check(): void {
     if (this.#members.size === 0) return;
     const text = this.#text();
-    const isNew = text !== this.#told;
-    this.#untold = isNew ? 0 : this.#untold + 1;
-    if (!isNew && this.#untold < looksUntold) return;
-    this.#told = text;
-    this.#untold = 0;
+    const isNew = text !== this.#sent;
+    this.#unsentChecks = isNew ? 0 : this.#unsentChecks + 1;
+    if (!isNew && this.#unsentChecks < checksUnsent) return;
+    this.#sent = text;
+    this.#unsentChecks = 0;
     for (const session of this.#members.keys()) session.offer(text);
   }
 
@@ -91,7 +91,7 @@ export class TipStream implements SocketMount, Disposable {
   }
 
   #text(): string {
-    return stringifyJsonExact(tipFloorRecord(this.#dependencies.desk.tipFloor()));
+    return stringifyJsonExact(tipFloorRecord(this.#dependencies.engine.tipFloor()));
   }
 
   #requireRoom(accountId: string): void {
@@ -121,7 +121,7 @@ export class TipStream implements SocketMount, Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#timer.cancel();
     for (const session of this.#members.keys()) {
       session.end({ code: closeCodes.unavailable, reason: "The engine of this process ends" });
     }

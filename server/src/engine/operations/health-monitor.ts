@@ -7,7 +7,7 @@ export interface HealthMonitorDependencies {
   readonly clock: Pick<Clock, "monotonic">;
   readonly chain: Pick<EngineChain, "onSlot">;
   readonly confirmedSlot: () => Slot | null;
-  /** The slot up to which every confirmed block was looked at. */
+  /** The slot up to which every confirmed block was read. */
   readonly settledThrough: () => Slot | null;
   /** Leaders that take bundles. */
   readonly leaders: () => number;
@@ -16,18 +16,18 @@ export interface HealthMonitorDependencies {
   readonly changed: (degraded: readonly Degradation[]) => void;
 }
 
-/** The block of a slot that is so long in coming says that the chain cannot be followed. */
+/** Confirmed slots without a block that was read, beyond which the chain counts as unread. */
 const followedWithinSlots = 32n;
-/** Twenty-five slots of a usual length without one new slot are no pause of the network. */
+/** Without a new slot for 25 slots of the usual length the chain counts as still. */
 export const stillMs = 10_000;
 
-/** Whether the engine can do what it is there for, and what keeps it from that. */
+/** Reports why the engine is degraded, whenever that changes. */
 export class HealthMonitor implements Disposable {
   readonly #dependencies: HealthMonitorDependencies;
   readonly #following: Disposable;
   #newestSlot = -1n;
   #movedMs: number;
-  #told = "";
+  #reported = "";
 
   constructor(dependencies: HealthMonitorDependencies) {
     this.#dependencies = dependencies;
@@ -39,7 +39,7 @@ export class HealthMonitor implements Disposable {
     });
   }
 
-  /** None where all is well. */
+  /** Present degradations; empty when all is well. */
   degraded(): readonly Degradation[] {
     const { leaders, simulators } = this.#dependencies;
     const found: Readonly<Record<Degradation, boolean>> = {
@@ -51,9 +51,9 @@ export class HealthMonitor implements Disposable {
     return degradations.filter((each) => found[each]);
   }
 
-  /** Tells what has changed since the last look. */
+  /** Reports a change since the last check. */
   check(): void {
-    this.#tell(this.degraded());
+    this.#report(this.degraded());
   }
 
   #isFollowed(): boolean {
@@ -62,16 +62,16 @@ export class HealthMonitor implements Disposable {
     return confirmed !== null && settled !== null && confirmed - settled <= followedWithinSlots;
   }
 
-  #tell(degraded: readonly Degradation[]): void {
-    const told = degraded.join(" ");
-    if (told === this.#told) return;
-    this.#told = told;
+  #report(degraded: readonly Degradation[]): void {
+    const text = degraded.join(" ");
+    if (text === this.#reported) return;
+    this.#reported = text;
     this.#dependencies.changed(degraded);
   }
 
-  /** An engine that ends lacks nothing any more. */
+  /** An engine that has ended is not degraded. */
   [Symbol.dispose](): void {
     this.#following[Symbol.dispose]();
-    this.#tell([]);
+    this.#report([]);
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { ManualClock } from "@sluice/lib";
 import { Switches } from "./switches.ts";
 
 /** A store whose answers come when they are let go, each with what stood when it was asked. */
@@ -24,7 +25,7 @@ function slowStore() {
 
 test("a look tells what stood when it was asked for, though another was under way that had read before", async () => {
   const store = slowStore();
-  using switches = new Switches({ store, retryableError: () => undefined });
+  await using switches = new Switches({ clock: new ManualClock(), store, retryableError: () => undefined });
   const before = switches.refresh();
   // Reads begin after a turn: let the first one read that nothing is switched.
   await Promise.resolve();
@@ -45,7 +46,11 @@ test("what the store cannot tell stays as it was, and is told of", async () => {
       return [{ name: "maintenance", isOn: true }] as const;
     },
   };
-  using switches = new Switches({ store, retryableError: (what) => void retryableError.push(what) });
+  await using switches = new Switches({
+    clock: new ManualClock(),
+    store,
+    retryableError: (what) => void retryableError.push(what),
+  });
   await switches.refresh();
   fails = true;
   await switches.refresh();

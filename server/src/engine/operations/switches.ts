@@ -1,31 +1,30 @@
-/** What operators switch; the state's switches have this shape. */
-export interface SwitchStore {
-  all(): Promise<readonly { readonly name: "maintenance" | "halted"; readonly isOn: boolean }[]>;
-}
+import { SingleFlight, type Timer, type Timers } from "@sluice/lib";
+import type { EngineSwitchRecord } from "../../state/index.ts";
 
 export interface SwitchesDependencies {
-  readonly store: SwitchStore;
+  readonly store: { all(): Promise<readonly Pick<EngineSwitchRecord, "name" | "isOn">[]> };
+  readonly clock: Timers;
   readonly retryableError: (what: string, error: unknown) => void;
 }
 
-/** How often the store is asked what operators of other processes have switched. */
-const lookMs = 1_000;
+/** How often the store is read for switches that other processes have set. */
+const refreshMs = 1_000;
 
 /**
- * The engine's switches. In maintenance it takes no bundles and goes on with those it has; halted, it hands nothing to
- * leaders either.
+ * The operator's switches. In maintenance the engine takes no bundles and goes on with those it has; halted, it delivers
+ * nothing to leaders either.
  */
-export class Switches implements Disposable {
+export class Switches implements AsyncDisposable {
   readonly #dependencies: SwitchesDependencies;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #reading: SingleFlight<void>;
+  readonly #timer: Timer;
   #maintenance = false;
   #halted = false;
-  #looking: Promise<void> | null = null;
 
   constructor(dependencies: SwitchesDependencies) {
     this.#dependencies = dependencies;
-    this.#timer = setInterval(() => void this.#ask(), lookMs);
-    this.#timer.unref();
+    this.#reading = new SingleFlight(() => this.#read());
+    this.#timer = dependencies.clock.every(refreshMs, () => void this.#reading.run());
   }
 
   get isInMaintenance(): boolean {
@@ -36,30 +35,26 @@ export class Switches implements Disposable {
     return this.#halted;
   }
 
-  /** Resolves when what stood in the store at this call is known; what it cannot tell stays as it was. */
+  /** Resolves when the store's switches at this call are known; switches that cannot be read stay as they were. */
   async refresh(): Promise<void> {
-    // A look that is under way may have read before what the caller wrote.
-    await this.#looking;
-    await this.#ask();
+    // A read under way may have begun before the caller's write.
+    await this.#reading.running;
+    await this.#reading.run();
   }
 
-  #ask(): Promise<void> {
-    this.#looking ??= this.#look()
-      .catch((error: unknown) => this.#dependencies.retryableError("switches", error))
-      .finally(() => {
-        this.#looking = null;
-      });
-    return this.#looking;
+  async #read(): Promise<void> {
+    try {
+      const switches = await this.#dependencies.store.all();
+      const isOn = (name: string): boolean => switches.some((each) => each.name === name && each.isOn);
+      this.#maintenance = isOn("maintenance");
+      this.#halted = isOn("halted");
+    } catch (error) {
+      this.#dependencies.retryableError("switches", error);
+    }
   }
 
-  async #look(): Promise<void> {
-    const switches = await this.#dependencies.store.all();
-    const isOn = (name: string): boolean => switches.some((each) => each.name === name && each.isOn);
-    this.#maintenance = isOn("maintenance");
-    this.#halted = isOn("halted");
-  }
-
-  [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#timer.cancel();
+    await this.#reading.running;
   }
 }

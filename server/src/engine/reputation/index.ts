@@ -1,21 +1,6 @@
-/** reputation: what a searcher's bundles have earned it. Fed by outcomes; feeds limits (the tier) and who asks. */
-
-export {
-  afterOutcome,
-  figuresOf,
-  newReputation,
-  type Reputation,
-  readReputation,
-  reputationVersion,
-  writeReputation,
-} from "./reputation.ts";
-export {
-  outcomeOfEnd,
-  outcomeOfRejection,
-  type ReputationOutcome,
-  type ReputationStore,
-  Reputations,
-  type ReputationsEvents,
-  type ReputationsOptions,
-  type StoredReputation,
-} from "./reputation-tracker.ts";
+/**
+ * reputation: a searcher's reputation and the limits that it earns. Fed by submissions, simulations and ends of bundles;
+ * feeds the rate of submissions (by tier) and the endpoints that show it.
+ */
+export { ReputationTracker } from "./reputation-tracker.ts";
+export { SearcherLimits } from "./searcher-limits.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type BundleReason, bundleReasons } from "@sluice/contract/engine";
 import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../model/bundle.ts";
-import { outcomeOfEnd, outcomeOfRejection } from "./reputation-tracker.ts";
+import { outcomeOfEnd, outcomeOfRejection } from "./reputation.ts";
 
 const forwarded = { times: 1, slot: 9n as Slot, leader: "leader" as Address };
 

@@ -1,29 +1,26 @@
 import { expect, test } from "bun:test";
-import {
-  type ReputationOutcome,
-  Reputations,
-  type ReputationsOptions,
-  type StoredReputation,
-} from "./reputation-tracker.ts";
+import type { ReputationRecord } from "../../state/index.ts";
+import type { ReputationOutcome } from "./reputation.ts";
+import { Reputations, type ReputationsOptions } from "./reputation-tracker.ts";
 
 const landed: ReputationOutcome = { kind: "landed", tip: 1n, medianTip: 1n };
 
 /** A store in memory whose failures and slowness the test decides. */
 class MemoryStore {
-  readonly stored = new Map<string, StoredReputation>();
+  readonly stored = new Map<string, ReputationRecord>();
   isDown = false;
   gets = 0;
   puts = 0;
   gate: Promise<void> = Promise.resolve();
 
-  async get(searcherId: string): Promise<StoredReputation | null> {
+  async get(searcherId: string): Promise<ReputationRecord | null> {
     this.gets += 1;
     await this.gate;
     if (this.isDown) throw new Error("the store is down");
     return this.stored.get(searcherId) ?? null;
   }
 
-  async put(records: readonly StoredReputation[]): Promise<void> {
+  async put(records: readonly ReputationRecord[]): Promise<void> {
     this.puts += 1;
     await this.gate;
     if (this.isDown) throw new Error("the store is down");

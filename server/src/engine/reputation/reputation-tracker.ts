@@ -1,87 +1,36 @@
-import type { BundleReason, SearcherTier } from "@sluice/contract/engine";
+import type { SearcherTier } from "@sluice/contract/engine";
+import { BackgroundTask, type Clock } from "@sluice/lib";
+import type { ReputationStore } from "../../state/index.ts";
 import type { BundlePool, BundleRecord, Searcher } from "../model/bundle.ts";
 import type { ReputationFigures, SubmitOutcome } from "../model/service.ts";
 import {
   afterOutcome,
   figuresOf,
   newReputation,
+  outcomeOfEnd,
+  outcomeOfRejection,
   type Reputation,
+  type ReputationOutcome,
   readReputation,
   reputationVersion,
   writeReputation,
 } from "./reputation.ts";
 
-/** What a searcher's reputation learns from. */
-export type ReputationOutcome =
-  /** A bundle came in, whatever became of it. */
-  | { readonly kind: "submitted" }
-  /** A bundle was simulated for the first time. */
-  | { readonly kind: "simulated"; readonly ok: boolean }
-  /** A bundle is in the finalized chain; `medianTip` is the median of tips that landed about then. Lamports. */
-  | { readonly kind: "landed"; readonly tip: bigint; readonly medianTip: bigint }
-  /** A bundle was handed to a leader and can no longer land. */
-  | { readonly kind: "missed" }
-  /** A bundle ended without a fault of its own: others paid more, or the chain or we prevented it. */
-  | { readonly kind: "outbid" }
-  /** A bundle that nobody sends in good faith. */
-  | { readonly kind: "abuse" };
-
-/** Reasons that no sound client runs into: forged or spoilt bytes, a tip that is claimed and not paid, front running. */
-const abuses: ReadonlySet<BundleReason> = new Set([
-  "malformed_transaction",
-  "non_canonical_transaction",
-  "bad_base64",
-  "signature_invalid",
-  "tip_not_paid",
-  "decryption_failed",
-  "front_run_protected",
-]);
-
-/** What a refusal tells of its searcher; null for those that tell nothing, such as a floor that rose or a full bucket. */
-export function outcomeOfRejection(reason: BundleReason): ReputationOutcome | null {
-  if (abuses.has(reason)) return { kind: "abuse" };
-  return reason === "simulation_failed" ? { kind: "simulated", ok: false } : null;
-}
-
-/** Ends of bundles that a leader had and did not land. */
-const missed: ReadonlySet<BundleReason> = new Set(["blockhash_expired", "target_slot_past", "not_landed"]);
-
-/** What a bundle's last state tells; null while it can still change. `medianTip` is the median of landed tips, lamports. */
-export function outcomeOfEnd(record: BundleRecord, medianTip: bigint): ReputationOutcome | null {
-  if (record.state === "accepted" || record.state === "included") return null;
-  if (record.state === "finalized") return { kind: "landed", tip: record.tipSeen ?? record.tip, medianTip };
-  const { reason, forwarded } = record;
-  const rejection = reason === null ? null : outcomeOfRejection(reason);
-  if (rejection !== null) return rejection;
-  return forwarded !== null && reason !== null && missed.has(reason) ? { kind: "missed" } : { kind: "outbid" };
-}
-
-/** A standing as it is stored; `value` is for JSON. */
-export interface StoredReputation {
-  readonly searcherId: string;
-  readonly version: number;
-  readonly value: unknown;
-}
-
-/** Where standings are kept; the engine's reputation store has this shape. Failures are thrown. */
-export interface ReputationStore {
-  get(searcherId: string): Promise<StoredReputation | null>;
-  put(records: readonly StoredReputation[]): Promise<void>;
-}
+type ReputationStorage = Pick<ReputationStore, "get" | "put">;
 
 export interface ReputationsEvents {
-  /** An outcome was not counted: its searcher's standing could not be read, or there was no room for it. */
+  /** An outcome was not counted: its searcher's reputation could not be read, or there was no room for it. */
   outcomeLost(searcherId: string, error: unknown): void;
-  /** A stored standing could not be understood; the searcher begins anew. */
+  /** A stored reputation is not readable; the searcher begins anew. */
   reputationDamaged(searcherId: string): void;
 }
 
 export interface ReputationsOptions {
-  /** Standings in memory. Those that nobody asked for longest go first, once they are stored. */
+  /** Reputations in memory. The least recently used goes first, once it is stored. */
   readonly searchersMax: number;
-  /** Standings that one `put` takes. */
+  /** Reputations of one `put`. */
   readonly batchMax: number;
-  /** Standings that may be read at a time; beyond it reading is refused. */
+  /** Reputations that are read at a time; more reads are refused. */
   readonly readingMax: number;
 }
 
@@ -92,17 +41,17 @@ export const reputationsDefaults: ReputationsOptions = {
 };
 
 /**
- * Every searcher's standing: those of late in memory, all of them in the store. Outcomes are counted in memory and reach
- * the store with the next `flush`; what was counted after the last one is lost with the process.
+ * Every searcher's reputation: recent ones in memory, all in the store. Outcomes are counted in memory and reach
+ * the store with the next `flush`; a kill loses the outcomes since the last one.
  */
 export class Reputations implements AsyncDisposable {
   readonly #options: ReputationsOptions;
-  readonly #store: ReputationStore;
+  readonly #store: ReputationStorage;
   readonly #events: ReputationsEvents;
   readonly #now: () => number;
-  /** The one that was asked for last is last. */
+  /** Least recently used first. */
   readonly #known = new Map<string, Reputation>();
-  /** Searchers whose standing in memory is newer than the stored one. */
+  /** Searchers whose reputation in memory is newer than the stored one. */
   readonly #unsaved = new Set<string>();
   readonly #loading = new Map<string, Promise<void>>();
   #flushing: Promise<void> | null = null;
@@ -110,7 +59,7 @@ export class Reputations implements AsyncDisposable {
   constructor(
     options: Partial<ReputationsOptions>,
     dependencies: {
-      readonly store: ReputationStore;
+      readonly store: ReputationStorage;
       readonly events: ReputationsEvents;
       readonly now: () => number;
     },
@@ -121,14 +70,14 @@ export class Reputations implements AsyncDisposable {
     this.#now = dependencies.now;
   }
 
-  /** Counts an outcome. Never throws: one that cannot be counted is told to the events. */
+  /** Counts an outcome. Never rejects: an outcome that cannot be counted is reported to the events. */
   async record(searcherId: string, outcome: ReputationOutcome): Promise<void> {
     const now = this.#now();
     try {
       await this.#load(searcherId);
-      // Between loading and this line nothing is waited for, so no other outcome is written over.
+      // Nothing is awaited between loading and this line, so no other outcome is overwritten.
       const reputation = this.#known.get(searcherId);
-      if (reputation === undefined) throw new Error("no room for its standing");
+      if (reputation === undefined) throw new Error("no room for its reputation");
       this.#unsaved.add(searcherId);
       this.#keep(searcherId, afterOutcome(reputation, outcome, now));
     } catch (error) {
@@ -136,14 +85,14 @@ export class Reputations implements AsyncDisposable {
     }
   }
 
-  /** Throws what the store throws. A searcher that nothing is known of has a new one's figures. */
+  /** Throws what the store throws. An unknown searcher has the figures of a new one. */
   async figures(searcherId: string): Promise<ReputationFigures> {
     await this.#load(searcherId);
     const now = this.#now();
     return figuresOf(this.#known.get(searcherId) ?? newReputation(now), now);
   }
 
-  /** The tier as far as memory knows it; bronze, and a look at the store begun, where it does not. */
+  /** The tier in memory; for a reputation that is not in memory bronze, and a read of the store begins. */
   tierNow(searcherId: string): SearcherTier {
     const known = this.#known.get(searcherId);
     if (known !== undefined) return figuresOf(known, this.#now()).tier;
@@ -151,7 +100,7 @@ export class Reputations implements AsyncDisposable {
     return "bronze";
   }
 
-  /** Stores what has changed. Throws what the store throws; the changes are kept for the next time then. */
+  /** Stores the changes. Rejects as the store does; the changes are kept for the next call then. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null;
@@ -178,7 +127,7 @@ export class Reputations implements AsyncDisposable {
     this.#makeRoom();
   }
 
-  /** Brings a standing into memory; one look at the store for all who ask meanwhile. */
+  /** Loads a reputation; callers that come meanwhile share the read. */
   #load(searcherId: string): Promise<void> {
     const known = this.#known.get(searcherId);
     if (known !== undefined) {
@@ -187,7 +136,8 @@ export class Reputations implements AsyncDisposable {
     }
     const present = this.#loading.get(searcherId);
     if (present !== undefined) return present;
-    if (this.#loading.size >= this.#options.readingMax) return Promise.reject(new Error("too many standings are read"));
+    if (this.#loading.size >= this.#options.readingMax)
+      return Promise.reject(new Error("too many reputations are being read"));
     const loading = this.#read(searcherId).finally(() => this.#loading.delete(searcherId));
     this.#loading.set(searcherId, loading);
     return loading;
@@ -223,52 +173,54 @@ export class Reputations implements AsyncDisposable {
 }
 
 export interface ReputationTrackerDependencies {
-  readonly store: ReputationStore;
+  readonly store: ReputationStorage;
   readonly pool: Pick<BundlePool, "onChange">;
-  readonly now: () => number;
+  readonly clock: Pick<Clock, "now" | "after" | "every">;
   /** Lamports: the median of tips that landed lately. */
   readonly medianTip: () => bigint;
   readonly retryableError: (what: string, error: unknown) => void;
 }
 
-/** How often standings that have changed are stored. */
+/** How often reputations that have changed are stored. */
 const flushMs = 2_000;
 
-/** Searchers' reputations, fed by what becomes of their bundles. */
+/** Searchers' reputations, fed by submissions, simulations and ends of bundles. */
 export class ReputationTracker implements AsyncDisposable {
   readonly reputations: Reputations;
   readonly #dependencies: ReputationTrackerDependencies;
   readonly #following: Disposable;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #flushing: BackgroundTask;
 
   constructor(dependencies: ReputationTrackerDependencies) {
     this.#dependencies = dependencies;
-    const { store, pool, now, retryableError } = dependencies;
+    const { store, pool, clock, retryableError } = dependencies;
     this.reputations = new Reputations(
       {},
       {
         store,
-        now,
+        now: () => clock.now(),
         events: {
-          outcomeLost: (searcherId, error) => retryableError(`standing of ${searcherId}`, error),
+          outcomeLost: (searcherId, error) => retryableError(`reputation of ${searcherId}`, error),
           reputationDamaged: (searcherId) =>
-            retryableError(`standing of ${searcherId}`, new Error("it cannot be read")),
+            retryableError(`reputation of ${searcherId}`, new Error("the stored reputation is not readable")),
         },
       },
     );
     this.#following = pool.onChange((record) => this.#changed(record));
-    this.#timer = setInterval(() => void this.#flush(), flushMs);
-    this.#timer.unref();
+    this.#flushing = new BackgroundTask(
+      { everyMs: flushMs },
+      { clock, work: () => this.reputations.flush(), onError: (error) => retryableError("reputations", error) },
+    );
   }
 
-  /** A bundle came in and was answered. One that was known is no second one. */
+  /** A submission was answered. A known bundle that is submitted again does not count. */
   submitted({ id }: Searcher, outcome: SubmitOutcome): void {
     if (outcome.accepted && !outcome.fresh) return;
     this.#record(id, { kind: "submitted" });
-    // What a simulation said is told by the admission itself.
+    // Admission itself reports the outcome of the simulation.
     if (outcome.accepted || outcome.reason === "simulation_failed") return;
-    const told = outcomeOfRejection(outcome.reason);
-    if (told !== null) this.#record(id, told);
+    const rejected = outcomeOfRejection(outcome.reason);
+    if (rejected !== null) this.#record(id, rejected);
   }
 
   simulated(searcherId: string, ok: boolean): void {
@@ -284,16 +236,8 @@ export class ReputationTracker implements AsyncDisposable {
     void this.reputations.record(searcherId, outcome);
   }
 
-  async #flush(): Promise<void> {
-    try {
-      await this.reputations.flush();
-    } catch (error) {
-      this.#dependencies.retryableError("standings", error);
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
+    await this.#flushing[Symbol.asyncDispose]();
     this.#following[Symbol.dispose]();
     await this.reputations[Symbol.asyncDispose]();
   }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type SearcherTier, searcherTierScores, searcherTiers } from "@sluice/contract/engine";
 import { type Random, seededRandom } from "@sluice/lib";
+import type { ReputationOutcome } from "./reputation.ts";
 import {
   afterOutcome,
   figuresOf,
@@ -11,7 +12,6 @@ import {
   reputationVersion,
   writeReputation,
 } from "./reputation.ts";
-import type { ReputationOutcome } from "./reputation-tracker.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -1,23 +1,19 @@
 import { type SearcherTier, searcherTierLimits } from "@sluice/contract/engine";
 import type { Clock } from "@sluice/lib";
 import type { LimitDecision, RateLimiter } from "../../limits/index.ts";
+import type { SearcherLimit } from "../../state/index.ts";
 import type { Searcher } from "../model/bundle.ts";
-
-/** What an operator has set for a searcher; the state's limits have this shape. */
-export interface SearcherLimitStore {
-  limitOf(searcherId: string): Promise<{ readonly bundlesPerSecond: number; readonly burst: number } | null>;
-}
 
 export interface SearcherLimitsDependencies {
   readonly clock: Clock;
-  readonly store: SearcherLimitStore;
+  readonly store: { limitOf(searcherId: string): Promise<Known["limit"]> };
   readonly limits: RateLimiter;
   readonly tierOf: (searcherId: string) => SearcherTier;
   readonly retryableError: (what: string, error: unknown) => void;
 }
 
 interface Known {
-  readonly limit: { readonly bundlesPerSecond: number; readonly burst: number } | null;
+  readonly limit: Pick<SearcherLimit, "bundlesPerSecond" | "burst"> | null;
   readonly untilMs: number;
 }
 

@@ -3,5 +3,5 @@
  * what was in them to admission. Fed by the doors and by the auctioneer's ticks; feeds the pool.
  */
 
-export { KeyRing, type SealingKeyStore } from "./key-ring.ts";
-export { bundleRequestReader, type OpeningTick, type ReplayMemory, SealedBundles } from "./sealed-bundles.ts";
+export { KeyRing } from "./key-ring.ts";
+export { bundleRequestReader, type OpeningTick, SealedBundles, sweepReplays } from "./sealed-bundles.ts";

@@ -2,6 +2,7 @@ import { Chacha20Poly1305 } from "@hpke/chacha20poly1305";
 import { CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
 import type { Clock, Random, SecretVault } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
+import type { EncryptionKeyRecord, EncryptionKeyStore } from "../../state/index.ts";
 
 /** The one suite of encrypted bundles, RFC 9180 in base mode. Opening one costs about 0.8 ms (WebCrypto, 1 KiB). */
 const suite = (): CipherSuite =>
@@ -46,26 +47,8 @@ export async function openCiphertext(
   }
 }
 
-/** A key pair as the store keeps it; the state's encryption keys have this shape. */
-export interface StoredSealingKey {
-  readonly id: string;
-  readonly createdAt: number;
-  /** The first and the last slot at which bundles may be sealed with it. */
-  readonly validFrom: bigint;
-  readonly validUntil: bigint;
-  readonly publicKey: Uint8Array;
-  readonly privateKey: Uint8Array;
-}
-
-export interface SealingKeyStore {
-  insert(key: StoredSealingKey): Promise<void>;
-  /** Those that are valid at this slot or will be. */
-  since(slot: bigint): Promise<readonly StoredSealingKey[]>;
-  forget(before: bigint): Promise<number>;
-}
-
 export interface KeyRingDependencies {
-  readonly store: SealingKeyStore;
+  readonly store: EncryptionKeyStore;
   readonly vault: SecretVault;
   readonly random: Random;
   readonly clock: Pick<Clock, "now">;
@@ -73,7 +56,7 @@ export interface KeyRingDependencies {
   readonly epochOf: (slot: Slot) => { readonly first: bigint; readonly last: bigint } | null;
 }
 
-interface HeldKey extends StoredSealingKey {
+interface HeldKey extends EncryptionKeyRecord {
   /** As it came from the vault. */
   readonly opened: Uint8Array;
 }
@@ -143,7 +126,7 @@ export class KeyRing {
   }
 
   /** Those that bundles may be sealed to at this slot, the newest first. */
-  valid(slot: bigint): readonly StoredSealingKey[] {
+  valid(slot: bigint): readonly EncryptionKeyRecord[] {
     return this.#keys
       .filter(({ validFrom, validUntil }) => validFrom <= slot && slot <= validUntil)
       .toSorted((one, other) => Number(other.validFrom - one.validFrom));

@@ -6,6 +6,7 @@ import { additionalData, readEnvelope, unpad } from "@sluice/contract/sealed-bun
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
+import type { ReplayStore } from "../../state/index.ts";
 import { type Admission, type Rejection, rejection } from "../admission/index.ts";
 import type { BundlePool, BundleRecord, Searcher } from "../model/bundle.ts";
 import { EngineChainError } from "../model/ports.ts";
@@ -32,16 +33,11 @@ export function bundleRequestReader(): (bytes: Uint8Array) => readonly Uint8Arra
   };
 }
 
-/** Which envelope came first with an encapsulated key; the state's replays have this shape. */
-export interface ReplayMemory {
-  claim(claim: { readonly enc: Uint8Array; readonly holder: string; readonly expiresAt: number }): Promise<string>;
-}
-
 export interface SealedDependencies {
   readonly network: Network;
   readonly clock: Pick<Clock, "now">;
   readonly ring: Pick<KeyRing, "valid" | "privateKey">;
-  readonly replays: ReplayMemory;
+  readonly replays: Pick<ReplayStore, "claim">;
   readonly pool: Pick<BundlePool, "accept" | "live" | "everySealed" | "opened" | "change">;
   readonly admission: Pick<Admission, "open" | "checkClaim">;
   readonly slot: () => Slot | null;
@@ -191,4 +187,12 @@ export interface OpeningTick {
 /** The id of an encrypted bundle: the hexadecimal SHA-256 of its envelope. */
 function envelopeId(bytes: Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+}
+
+/** Statements of one sweep; the rest waits for the next. */
+const sweepStepsMax = 20;
+
+/** Deletes expired encapsulated keys, so that their memory stays bounded. Rejects as the store does. */
+export async function sweepReplays(replays: Pick<ReplayStore, "forgetExpired">): Promise<void> {
+  for (let step = 0; step < sweepStepsMax; step += 1) if ((await replays.forgetExpired()) === 0) return;
 }

@@ -2,12 +2,13 @@ import { expect, test } from "bun:test";
 import { SluiceError } from "@sluice/contract/errors";
 import { ManualClock, SecretVault, seededRandom } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
+import type { EncryptionKeyRecord } from "../../state/index.ts";
 import { rejection } from "../admission/index.ts";
 import type { BundleChange, BundleRecord, NewBundle } from "../model/bundle.ts";
 import { EngineChainError } from "../model/ports.ts";
 import type { BundleSubmission } from "../model/service.ts";
 import { seal } from "../testing/seal.ts";
-import { KeyRing, type StoredSealingKey } from "./key-ring.ts";
+import { KeyRing } from "./key-ring.ts";
 import { SealedBundles, type SealedDependencies } from "./sealed-bundles.ts";
 
 const searcher = { id: "account", accountId: "account", pubkey: null };
@@ -16,10 +17,10 @@ const epochOf = (slot: bigint) => ({ first: (slot / 100n) * 100n, last: (slot / 
 const slotOf = (value: bigint): Slot => value as Slot;
 
 function memoryStore() {
-  const keys: StoredSealingKey[] = [];
+  const keys: EncryptionKeyRecord[] = [];
   return {
     keys,
-    insert: async (key: StoredSealingKey) => void keys.push(key),
+    insert: async (key: EncryptionKeyRecord) => void keys.push(key),
     since: async (slot: bigint) => keys.filter((key) => key.validUntil >= slot),
     forget: async () => 0,
   };

@@ -27,14 +27,14 @@ function detailsOf(ended: Ended): string {
 
 describe("SubmitBundle", () => {
   test("says that it cannot answer now where nothing can be said of a bundle, and tells nobody of a fault", async () => {
-    served.desk.error = new SluiceError("OVERLOADED");
+    served.engine.error = new SluiceError("OVERLOADED");
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({ status: "UNAVAILABLE" });
     expect(served.faults).toEqual([]);
   });
 
   test("hands the bundle to the engine as it was sent, under the account of the key", async () => {
     const answer = await client.call("SubmitBundle", { ...request, target_slot: "9007199254740993" }, whole);
-    const [{ submission, searcher } = { submission: null, searcher: null }] = served.desk.submissions;
+    const [{ submission, searcher } = { submission: null, searcher: null }] = served.engine.submissions;
     expect(submission).toEqual({
       transactions: [Buffer.of(1, 2)],
       tip: 18_446_744_073_709_551_615n,
@@ -44,7 +44,7 @@ describe("SubmitBundle", () => {
       ingress: "grpc",
     });
     expect(searcher).toEqual({ id: "account of sk_dev_whole", accountId: "account of sk_dev_whole", pubkey: null });
-    const [id] = served.desk.records.keys();
+    const [id] = served.engine.records.keys();
     expect(answer).toEqual({
       status: "OK",
       message: { bundle_id: id, status: "accepted", tip_floor: "18446744073709551615", _tip_floor: "tip_floor" },
@@ -55,7 +55,7 @@ describe("SubmitBundle", () => {
     const bearer = { authorization: `Bearer ${keysOfTests.whole}` };
     const answer = await client.call("SubmitBundle", { tip: "1", encrypted_payload: Uint8Array.of(7) }, bearer);
     expect(answer.status).toBe("OK");
-    expect(served.desk.submissions[0]?.submission).toMatchObject({
+    expect(served.engine.submissions[0]?.submission).toMatchObject({
       sealed: Buffer.of(7),
       mevType: "unknown",
       targetSlot: null,
@@ -63,7 +63,7 @@ describe("SubmitBundle", () => {
   });
 
   test("answers a fault of the bundle OK, with its reason and the floor", async () => {
-    served.desk.refusal = { reason: "simulation_failed", detail: "custom program error: 0x1" };
+    served.engine.refusal = { reason: "simulation_failed", detail: "custom program error: 0x1" };
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({
       status: "OK",
       message: {
@@ -72,7 +72,7 @@ describe("SubmitBundle", () => {
         tip_floor: "18446744073709551615",
       },
     });
-    served.desk.refusal = { reason: "no_leader", detail: "none" };
+    served.engine.refusal = { reason: "no_leader", detail: "none" };
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({
       status: "OK",
       message: { status: "rejected", reason: "no_leader" },
@@ -82,8 +82,8 @@ describe("SubmitBundle", () => {
   test("says of a bundle that was taken before how it stands", async () => {
     await client.call("SubmitBundle", request, whole);
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({ message: { status: "accepted" } });
-    const [id = ""] = served.desk.records.keys();
-    served.desk.change(id, { to: "dropped", reason: "fork" });
+    const [id = ""] = served.engine.records.keys();
+    served.engine.change(id, { to: "dropped", reason: "fork" });
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({
       message: { bundle_id: id, status: "rejected", reason: "fork" },
     });
@@ -103,8 +103,8 @@ describe("SubmitBundle", () => {
     }
     served.keys.revoked.add(keysOfTests.whole);
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({ status: "PERMISSION_DENIED" });
-    expect(served.desk.submissions).toEqual([]);
-    expect(served.desk.tokensTaken).toBe(0);
+    expect(served.engine.submissions).toEqual([]);
+    expect(served.engine.tokensTaken).toBe(0);
   });
 
   test("metadata full of garbage is no key and no fault of ours", async () => {
@@ -118,29 +118,29 @@ describe("SubmitBundle", () => {
   });
 
   test("429 with the wait, in the details that gRPC clients read", async () => {
-    served.desk.rate = { allowed: false, retryAfterSeconds: 300 };
+    served.engine.rate = { allowed: false, retryAfterSeconds: 300 };
     const ended = await client.call("SubmitBundle", request, whole);
     expect(ended).toMatchObject({ status: "RESOURCE_EXHAUSTED", details: "Rate limit exceeded" });
     // code 8, the text, then Any{type.googleapis.com/google.rpc.RetryInfo, {retry_delay: {seconds: 300}}}.
     const type = Buffer.from("type.googleapis.com/google.rpc.RetryInfo").toString("hex");
     const message = Buffer.from("Rate limit exceeded").toString("hex");
     expect(detailsOf(ended)).toBe(`08081213${message}1a310a28${type}12050a0308ac02`);
-    expect(served.desk.submissions).toEqual([]);
+    expect(served.engine.submissions).toEqual([]);
   });
 
   test("503 in maintenance, before a token is taken", async () => {
-    served.desk.isInMaintenance = true;
+    served.engine.isInMaintenance = true;
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({ status: "UNAVAILABLE" });
-    expect(served.desk.tokensTaken).toBe(0);
-    served.desk.isInMaintenance = false;
-    served.desk.refusal = { reason: "maintenance", detail: null };
+    expect(served.engine.tokensTaken).toBe(0);
+    served.engine.isInMaintenance = false;
+    served.engine.refusal = { reason: "maintenance", detail: null };
     expect(await client.call("SubmitBundle", request, whole)).toMatchObject({ status: "UNAVAILABLE" });
   });
 
   test("a type in capitals is that type, and an envelope of no bytes is none", async () => {
     const message = { ...request, mev_type: "Arbitrage", encrypted_payload: new Uint8Array() };
     expect(await client.call("SubmitBundle", message, whole)).toMatchObject({ message: { status: "accepted" } });
-    expect(served.desk.submissions[0]?.submission).toMatchObject({ mevType: "arbitrage", sealed: null });
+    expect(served.engine.submissions[0]?.submission).toMatchObject({ mevType: "arbitrage", sealed: null });
   });
 
   test("400 for what has no meaning: an unknown type, both forms at once, bytes that are no message", async () => {
@@ -154,22 +154,22 @@ describe("SubmitBundle", () => {
       status: "INVALID_ARGUMENT",
       details: "The message cannot be decoded",
     });
-    expect(served.desk.submissions).toEqual([]);
+    expect(served.engine.submissions).toEqual([]);
     expect(served.faults).toEqual([]);
   });
 
   test("a message that is too large is refused by its size", async () => {
     const message = { ...request, transactions: [new Uint8Array(300 * 1_024)] };
     expect(await client.call("SubmitBundle", message, whole)).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
-    expect(served.desk.submissions).toEqual([]);
+    expect(served.engine.submissions).toEqual([]);
   });
 
   test("500 shows the request's id and nothing of what went wrong", async () => {
-    served.desk.error = new Error("disk at /var/lib is full");
+    served.engine.error = new Error("disk at /var/lib is full");
     const ended = await client.call("SubmitBundle", request, whole);
     expect(ended).toMatchObject({ status: "INTERNAL", details: "Internal error, request req_1" });
     expect("metadata" in ended && ended.metadata.get("x-request-id")).toEqual(["req_1"]);
-    expect(served.faults).toEqual([served.desk.error]);
+    expect(served.faults).toEqual([served.engine.error]);
   });
 });
 

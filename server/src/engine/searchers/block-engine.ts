@@ -70,14 +70,14 @@ export function confirmationOf(bundle: BundleRecord | Rejected): BundleConfirmat
 
 /** A bundle that was not looked at; it has no id. */
 export function droppedAtOnce(
-  desk: BlockEngineService,
+  engine: BlockEngineService,
   reason: Extract<BundleReason, "maintenance" | "rate_limited">,
 ): Rejected {
-  return { accepted: false, id: "", reason, detail: null, tipFloor: desk.tipFloor().floor };
+  return { accepted: false, id: "", reason, detail: null, tipFloor: engine.tipFloor().floor };
 }
 
 export interface BlockEngineDependencies {
-  readonly desk: BlockEngineService;
+  readonly engine: BlockEngineService;
   /** Access to the engine's network. */
   readonly access: Pick<Access, "admit">;
   readonly limits: RateLimiter;
@@ -96,21 +96,21 @@ export class BlockEngine {
   }
 
   async submitBundle(message: BundleRequestMessage, context: CallContext): Promise<BundleResponseMessage> {
-    const { desk, access } = this.#dependencies;
+    const { engine, access } = this.#dependencies;
     const { searcher } = await admitKey(access, context, "bundles:write");
     await checkOpen(this.#dependencies, searcher);
-    return answerOf(await desk.submit(submissionOf(message, "grpc"), searcher));
+    return answerOf(await engine.submit(submissionOf(message, "grpc"), searcher));
   }
 
   async tipFloor(context: CallContext): Promise<TipFloorMessage> {
     await this.#admitReader(context);
-    const { floor, average24h, utilization } = this.#dependencies.desk.tipFloor();
+    const { floor, average24h, utilization } = this.#dependencies.engine.tipFloor();
     return { tip_floor: String(floor), tip_floor_24h_avg: String(average24h), utilization };
   }
 
   async reputation(context: CallContext): Promise<ReputationMessage> {
     const searcher = await this.#admitReader(context);
-    const figures = await this.#dependencies.desk.reputation(searcher.id);
+    const figures = await this.#dependencies.engine.reputation(searcher.id);
     return {
       score: figures.score,
       tier: figures.tier,
@@ -137,11 +137,11 @@ export class BlockEngine {
  * refusals are told; else takes a token of it.
  */
 export async function checkOpen(
-  { desk, refusals }: Pick<BlockEngineDependencies, "desk" | "refusals">,
+  { engine, refusals }: Pick<BlockEngineDependencies, "engine" | "refusals">,
   searcher: Searcher,
 ): Promise<void> {
-  if (desk.isInMaintenance) throw inMaintenance();
-  const { allowed, retryAfterSeconds } = await desk.takeRate(searcher);
+  if (engine.isInMaintenance) throw inMaintenance();
+  const { allowed, retryAfterSeconds } = await engine.takeRate(searcher);
   if (allowed) return;
   await refusals.pace(searcher.id);
   throw rateLimited(retryAfterSeconds);

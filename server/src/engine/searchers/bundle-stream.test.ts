@@ -45,10 +45,10 @@ async function accepted(stream: Talking, tag: number): Promise<string> {
 describe("a stream", () => {
   test("goes on where nothing can be said of one bundle now", async () => {
     const stream = open();
-    served.desk.error = new SluiceError("OVERLOADED");
+    served.engine.error = new SluiceError("OVERLOADED");
     stream.say(request(1));
     await stream.first(1);
-    served.desk.error = null;
+    served.engine.error = null;
     await accepted(stream, 2);
     expect(short(stream)[0]).toBe("dropped rate_limited");
     expect(served.faults).toEqual([]);
@@ -68,15 +68,15 @@ describe("a stream", () => {
   test("confirms each change of a bundle once, with slot and signatures while it is in a block", async () => {
     const stream = open();
     const id = await accepted(stream, 1);
-    served.desk.change(id, included);
-    served.desk.change(id, { to: "finalized" });
+    served.engine.change(id, included);
+    served.engine.change(id, { to: "finalized" });
     await stream.first(2);
     const second = await accepted(stream, 2);
-    served.desk.change(second, included);
-    served.desk.change(second, { to: "dropped", reason: "fork" });
+    served.engine.change(second, included);
+    served.engine.change(second, { to: "dropped", reason: "fork" });
     await stream.first(5);
     const third = await accepted(stream, 3);
-    served.desk.change(third, { to: "expired", reason: "blockhash_expired" });
+    served.engine.change(third, { to: "expired", reason: "blockhash_expired" });
     await stream.first(7);
     const [a, b, c] = [id, second, third].map((each) => each.slice(0, 6));
     expect(short(stream)).toEqual([
@@ -97,10 +97,10 @@ describe("a stream", () => {
   test("tells the block that a bundle is in now, where the branch that won holds it in another, and the same one once", async () => {
     const stream = open();
     const id = await accepted(stream, 1);
-    served.desk.change(id, included);
-    served.desk.change(id, { ...included, slot: 130n as Slot });
-    served.desk.change(id, { ...included, slot: 130n as Slot, blockhash: "of the same slot" });
-    served.desk.change(id, { to: "finalized" });
+    served.engine.change(id, included);
+    served.engine.change(id, { ...included, slot: 130n as Slot });
+    served.engine.change(id, { ...included, slot: 130n as Slot, blockhash: "of the same slot" });
+    served.engine.change(id, { to: "finalized" });
     stream.say(request(1));
     await stream.first(4);
     // The last one is the answer to the bundle that came again.
@@ -112,13 +112,13 @@ describe("a stream", () => {
 
   test("answers rejected bundles as dropped with their reason, those over the rate and those in maintenance too", async () => {
     const stream = open();
-    served.desk.refusal = { reason: "tip_not_paid", detail: "no tip" };
+    served.engine.refusal = { reason: "tip_not_paid", detail: "no tip" };
     stream.say(request(1));
     await stream.first(1);
-    served.desk.rate = { allowed: false, retryAfterSeconds: 1 };
+    served.engine.rate = { allowed: false, retryAfterSeconds: 1 };
     stream.say(request(2));
     await stream.first(2);
-    served.desk.isInMaintenance = true;
+    served.engine.isInMaintenance = true;
     stream.say(request(3));
     await stream.first(3);
     expect(stream.messages.map(({ status, reason }) => `${status} ${reason}`)).toEqual([
@@ -126,8 +126,8 @@ describe("a stream", () => {
       "dropped rate_limited",
       "dropped maintenance",
     ]);
-    expect(served.desk.submissions).toHaveLength(1);
-    expect(served.desk.tokensTaken).toBe(2);
+    expect(served.engine.submissions).toHaveLength(1);
+    expect(served.engine.tokensTaken).toBe(2);
     stream.cancel();
   });
 
@@ -137,21 +137,21 @@ describe("a stream", () => {
     const stream = open();
     await stream.first(1);
     const gate = Promise.withResolvers<void>();
-    served.desk.gate = gate.promise;
+    served.engine.gate = gate.promise;
     const refusal = { reason: "tip_not_paid", detail: null } as const;
     for (const [index, refused] of [null, refusal, null].entries()) {
-      served.desk.refusal = refused;
+      served.engine.refusal = refused;
       stream.say(request(index));
       await submissions(index + 2);
     }
-    served.desk.change(foreign, included);
+    served.engine.change(foreign, included);
     // A bundle that is known is told at once; of others nothing is told before those in progress are answered.
     await stream.first(2);
     gate.resolve();
     await stream.first(5);
     const statuses = stream.messages.map(({ status }) => status);
     expect(statuses).toEqual(["accepted", "included", "accepted", "dropped", "accepted"]);
-    const accepts = [...served.desk.records.keys()].filter((id) => id !== foreign);
+    const accepts = [...served.engine.records.keys()].filter((id) => id !== foreign);
     expect([stream.messages[2]?.["bundle_id"], stream.messages[4]?.["bundle_id"]]).toEqual(accepts);
     stream.cancel();
     elsewhere.cancel();
@@ -164,7 +164,7 @@ describe("a stream", () => {
     await served.told.until(`open ${method}`, 3);
     const strangers = await accepted(stranger, 50);
     const id = await accepted(stream, 1);
-    served.desk.change(id, included);
+    served.engine.change(id, included);
     await twin.first(2);
     await stream.first(2);
     expect(short(twin)).toEqual([`${id.slice(0, 6)} accepted`, `${id.slice(0, 6)} included 123`]);
@@ -177,13 +177,13 @@ describe("a stream", () => {
     const waiting = await accepted(before, 1);
     const landed = await accepted(before, 2);
     const over = await accepted(before, 3);
-    served.desk.change(landed, included);
-    served.desk.change(over, { to: "dropped", reason: "fork" });
+    served.engine.change(landed, included);
+    served.engine.change(over, { to: "dropped", reason: "fork" });
     before.cancel();
     await served.told.until(`close ${method}`);
     const after = open();
     await after.first(2);
-    served.desk.change(waiting, included);
+    served.engine.change(waiting, included);
     await after.first(3);
     expect(short(after)).toEqual([
       `${waiting.slice(0, 6)} accepted`,
@@ -196,11 +196,11 @@ describe("a stream", () => {
   test("answers the same bundle again with how it stands", async () => {
     const stream = open();
     const id = await accepted(stream, 1);
-    served.desk.change(id, included);
+    served.engine.change(id, included);
     await stream.first(2);
     stream.say(request(1));
     await stream.first(3);
-    served.desk.change(id, { to: "finalized" });
+    served.engine.change(id, { to: "finalized" });
     stream.say(request(1));
     await stream.first(4);
     expect(short(stream)).toEqual(
@@ -213,18 +213,18 @@ describe("a stream", () => {
     const stream = open();
     const id = await accepted(stream, 1);
     stream.halfClose();
-    served.desk.change(id, included);
+    served.engine.change(id, included);
     await stream.first(2);
-    served.desk.change(id, { to: "dropped", reason: "fork" });
+    served.engine.change(id, { to: "dropped", reason: "fork" });
     expect(await stream.ended).toMatchObject({ status: "OK" });
     expect(stream.messages).toHaveLength(3);
-    expect(served.desk.followers).toBe(0);
+    expect(served.engine.followers).toBe(0);
   });
 });
 
 /** Waits until the desk has seen so many submissions. */
 async function submissions(count: number): Promise<void> {
-  while (served.desk.submissions.length < count) await new Promise((resolve) => setImmediate(resolve));
+  while (served.engine.submissions.length < count) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe("a stream ends", () => {
@@ -238,7 +238,7 @@ describe("a stream ends", () => {
       stream.say(request(1));
       expect(await stream.ended).toMatchObject({ status });
     }
-    expect(served.desk.submissions).toEqual([]);
+    expect(served.engine.submissions).toEqual([]);
   });
 
   test("with a message that has no meaning or cannot be decoded", async () => {
@@ -248,7 +248,7 @@ describe("a stream ends", () => {
     const broken = client.duplexRaw("SubmitBundleStream", whole);
     broken.say(Buffer.from("0affffffff0f", "hex"));
     expect(await broken.ended).toMatchObject({ status: "INVALID_ARGUMENT" });
-    expect(served.desk.followers).toBe(0);
+    expect(served.engine.followers).toBe(0);
     expect(served.faults).toEqual([]);
   });
 
@@ -266,19 +266,19 @@ describe("a stream ends", () => {
 
   test("with a fault of ours, told by the request's id", async () => {
     const stream = open();
-    served.desk.error = new Error("the book is closed");
+    served.engine.error = new Error("the book is closed");
     stream.say(request(1));
     expect(await stream.ended).toMatchObject({ status: "INTERNAL", details: "Internal error, request req_1" });
-    expect(served.faults).toEqual([served.desk.error]);
+    expect(served.faults).toEqual([served.engine.error]);
   });
 
   test("when the client has gone, and nothing of it stays", async () => {
     const stream = open();
     await accepted(stream, 1);
-    expect(served.desk.followers).toBe(1);
+    expect(served.engine.followers).toBe(1);
     stream.cancel();
     await served.told.until(`call ${method} CANCELLED`);
-    expect(served.desk.followers).toBe(0);
+    expect(served.engine.followers).toBe(0);
   });
 
   test("when the server ends, with a status that says so", async () => {
@@ -309,14 +309,14 @@ describe("bounds", () => {
   test("hundreds of streams of one key are refused but for sixteen", async () => {
     const streams = Array.from({ length: 200 }, () => open());
     await served.told.until(`call ${method} RESOURCE_EXHAUSTED`, 184);
-    expect(served.desk.followers).toBe(16);
+    expect(served.engine.followers).toBe(16);
     for (const each of streams) each.cancel();
   });
 
   test("the engine works on so many submissions of a stream at once, and does not read on meanwhile", async () => {
     const stream = open();
     const gate = Promise.withResolvers<void>();
-    served.desk.gate = gate.promise;
+    served.engine.gate = gate.promise;
     const large = (tag: number) => ({
       ...request(tag),
       transactions: [Uint8Array.of(tag, tag >> 8), new Uint8Array(8_192)],
@@ -326,10 +326,10 @@ describe("bounds", () => {
     const stranger = open(other);
     stranger.say(request(7));
     await submissions(33);
-    expect(served.desk.submissions.filter(({ searcher }) => searcher.id.endsWith("whole"))).toHaveLength(32);
+    expect(served.engine.submissions.filter(({ searcher }) => searcher.id.endsWith("whole"))).toHaveLength(32);
     gate.resolve();
     await stream.first(300);
-    expect(served.desk.records.size).toBe(301);
+    expect(served.engine.records.size).toBe(301);
     stream.cancel();
     stranger.cancel();
   });
@@ -341,17 +341,17 @@ describe("bounds", () => {
     await twin.first(1);
     const searcher = { id: "account of sk_dev_whole", accountId: null, pubkey: null };
     let rounds = 0;
-    while (served.desk.followers === 2 && rounds < 5_000) {
+    while (served.engine.followers === 2 && rounds < 5_000) {
       const submission = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, ingress: "rest" } as const;
       const transactions = [Uint8Array.of(rounds % 256, rounds >> 8, 1)];
-      const outcome = await served.desk.submit({ ...submission, transactions }, searcher);
+      const outcome = await served.engine.submit({ ...submission, transactions }, searcher);
       const detail = "x".repeat(500);
       if (outcome.accepted)
-        served.desk.change(outcome.record.id, { to: "dropped", reason: "simulation_failed", detail });
+        served.engine.change(outcome.record.id, { to: "dropped", reason: "simulation_failed", detail });
       rounds += 1;
       await twin.first(1 + 2 * rounds);
     }
-    expect(served.desk.followers).toBe(1);
+    expect(served.engine.followers).toBe(1);
     expect(rounds).toBeGreaterThan(512);
     await hung.answered;
     twin.cancel();

@@ -18,7 +18,7 @@ const endedMax = 1_024;
 type Outcome = SubmitOutcome | { readonly error: unknown };
 
 export interface BundleStreamDependencies {
-  readonly desk: BlockEngineService;
+  readonly engine: BlockEngineService;
   readonly searcher: Searcher;
   readonly outlet: Outlet<BundleConfirmationMessage>;
   readonly inlet: Inlet;
@@ -49,10 +49,10 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
 
   constructor(dependencies: BundleStreamDependencies) {
     this.#dependencies = dependencies;
-    const { desk, searcher, outlet } = dependencies;
-    this.#following = desk.follow(searcher.id, (record) => this.#changed(record));
+    const { engine, searcher, outlet } = dependencies;
+    this.#following = engine.follow(searcher.id, (record) => this.#changed(record));
     outlet.onClose(() => this.#following[Symbol.dispose]());
-    const inFlight = desk.inFlight(searcher.id);
+    const inFlight = engine.inFlight(searcher.id);
     for (const record of inFlight) this.#told.set(record.id, shownOf(record));
     outlet.begin(inFlight.values().map(confirmationOf));
   }
@@ -71,18 +71,18 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
   }
 
   async #submit(submission: BundleSubmission): Promise<Outcome> {
-    const { desk, searcher } = this.#dependencies;
-    if (desk.isInMaintenance) return droppedAtOnce(desk, "maintenance");
-    const { allowed } = await desk.takeRate(searcher);
+    const { engine, searcher } = this.#dependencies;
+    if (engine.isInMaintenance) return droppedAtOnce(engine, "maintenance");
+    const { allowed } = await engine.takeRate(searcher);
     if (!allowed) {
       this.#slowDown();
-      return droppedAtOnce(desk, "rate_limited");
+      return droppedAtOnce(engine, "rate_limited");
     }
     try {
-      return await desk.submit(submission, searcher);
+      return await engine.submit(submission, searcher);
     } catch (error) {
       // What cannot be judged now is to be sent again shortly, and is no reason to end the stream of all others.
-      if (error instanceof SluiceError && error.code === "OVERLOADED") return droppedAtOnce(desk, "rate_limited");
+      if (error instanceof SluiceError && error.code === "OVERLOADED") return droppedAtOnce(engine, "rate_limited");
       throw error;
     }
   }

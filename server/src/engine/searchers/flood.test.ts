@@ -61,11 +61,11 @@ class LimitedDesk extends FakeBlockEngineService {
 const unpaced = ({ clock }: LimitedDesk): Refusals =>
   new Refusals({ nowMs: () => clock.monotonic(), sleep: async () => {} });
 
-function blockEngine(desk: LimitedDesk): (id: string, message: BundleRequestMessage) => Promise<string> {
-  const engine = new BlockEngine({
-    desk,
-    refusals: unpaced(desk),
-    limits: createLimits({}, { clock: desk.clock }),
+function blockEngine(engine: LimitedDesk): (id: string, message: BundleRequestMessage) => Promise<string> {
+  const calls = new BlockEngine({
+    engine,
+    refusals: unpaced(engine),
+    limits: createLimits({}, { clock: engine.clock }),
     access: accessOfTests({
       keys: {
         authenticate: (key) => ({
@@ -85,7 +85,7 @@ function blockEngine(desk: LimitedDesk): (id: string, message: BundleRequestMess
   });
   return async (id, message) => {
     try {
-      return (await engine.submitBundle(message, contextOf(id))).status;
+      return (await calls.submitBundle(message, contextOf(id))).status;
     } catch (error) {
       if (error instanceof CallFault) return error.status;
       throw error;
@@ -94,8 +94,8 @@ function blockEngine(desk: LimitedDesk): (id: string, message: BundleRequestMess
 }
 
 test("of calls at a hundred times a searcher's rate the excess is refused before its bundle is looked at, and nobody else's", async () => {
-  const desk = new LimitedDesk();
-  const submit = blockEngine(desk);
+  const engine = new LimitedDesk();
+  const submit = blockEngine(engine);
   const flood = { looks: 0, answers: new Map<string, number>() };
   const answersOfOthers: string[] = [];
   for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
@@ -105,11 +105,11 @@ test("of calls at a hundred times a searcher's rate the excess is refused before
       flood.answers.set(answer, (flood.answers.get(answer) ?? 0) + 1);
     }
     answersOfOthers.push(...(await Promise.all(meanwhile)));
-    desk.clock.advance(100);
+    engine.clock.advance(100);
   }
   expect(new Set(answersOfOthers)).toEqual(new Set(["accepted"]));
-  expect(others.map((id) => desk.submittedBy(id))).toEqual(others.map(() => limit.bundlesPerSecond * seconds));
-  const taken = desk.submittedBy("flood");
+  expect(others.map((id) => engine.submittedBy(id))).toEqual(others.map(() => limit.bundlesPerSecond * seconds));
+  const taken = engine.submittedBy("flood");
   expect(taken).toBeLessThanOrEqual(granted);
   expect(taken).toBeGreaterThan(granted - limit.bundlesPerSecond);
   expect(flood.answers).toEqual(
@@ -125,7 +125,7 @@ test("of calls at a hundred times a searcher's rate the excess is refused before
 });
 
 test("of a stream's flood no more than the rate reaches the desk; others' streams are answered whole and in order", async () => {
-  const desk = new LimitedDesk();
+  const engine = new LimitedDesk();
   const open = (id: string) => {
     const told: BundleConfirmationMessage[] = [];
     const outlet = new Outlet<BundleConfirmationMessage>(
@@ -136,8 +136,8 @@ test("of a stream's flood no more than the rate reaches the desk; others' stream
     const internalError = (error: unknown): void => {
       throw error;
     };
-    const refusals = unpaced(desk);
-    const stream = new BundleStream({ desk, searcher: searcherOf(id), outlet, inlet, refusals, internalError });
+    const refusals = unpaced(engine);
+    const stream = new BundleStream({ engine, searcher: searcherOf(id), outlet, inlet, refusals, internalError });
     return { stream, told };
   };
   const flood = open("flood");
@@ -147,17 +147,17 @@ test("of a stream's flood no more than the rate reaches the desk; others' stream
     for (const { stream } of streams) for (const _ of [1, 2]) stream.take(bundle({ looks: 0 }));
     // Every answer is a few turns of the microtask queue away, and no timer.
     await new Promise((resolve) => setImmediate(resolve));
-    desk.clock.advance(100);
+    engine.clock.advance(100);
   }
-  expect(desk.submittedBy("flood")).toBeLessThanOrEqual(granted);
+  expect(engine.submittedBy("flood")).toBeLessThanOrEqual(granted);
   const refused = flood.told.filter(({ reason }) => reason === "rate_limited");
-  expect(refused.length).toBe(limit.bundlesPerSecond * 100 * seconds - desk.submittedBy("flood"));
+  expect(refused.length).toBe(limit.bundlesPerSecond * 100 * seconds - engine.submittedBy("flood"));
   for (const [index, { told }] of streams.entries()) {
-    const own = desk.submissions.filter(({ searcher }) => searcher.id === others[index]);
+    const own = engine.submissions.filter(({ searcher }) => searcher.id === others[index]);
     expect(own).toHaveLength(limit.bundlesPerSecond * seconds);
     const sent = own.map(({ submission }) => Buffer.from(submission.transactions[0] ?? []).toString());
     const answered = told.map(({ bundle_id }) => {
-      const record = desk.records.get(bundle_id);
+      const record = engine.records.get(bundle_id);
       return Buffer.from(record?.transactions[0] ?? []).toString();
     });
     expect(new Set(told.map(({ status }) => status))).toEqual(new Set(["accepted"]));
@@ -166,7 +166,7 @@ test("of a stream's flood no more than the rate reaches the desk; others' stream
 });
 
 test("of a stream that never stops no more is read than its rate and the pace of its refusals", async () => {
-  const desk = new LimitedDesk();
+  const engine = new LimitedDesk();
   const told: BundleConfirmationMessage[] = [];
   const outlet = new Outlet<BundleConfirmationMessage>(
     { waitingMax: 1_024 },
@@ -184,13 +184,13 @@ test("of a stream that never stops no more is read than its rate and the pace of
   let sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
   const sleep = (ms: number): Promise<void> =>
     new Promise((wake) => {
-      sleepers.push({ atMs: desk.clock.monotonic() + ms, wake });
+      sleepers.push({ atMs: engine.clock.monotonic() + ms, wake });
     });
-  const refusals = new Refusals({ nowMs: () => desk.clock.monotonic(), sleep });
+  const refusals = new Refusals({ nowMs: () => engine.clock.monotonic(), sleep });
   const internalError = (error: unknown): void => {
     throw error;
   };
-  const stream = new BundleStream({ desk, searcher: searcherOf("flood"), outlet, inlet, refusals, internalError });
+  const stream = new BundleStream({ engine, searcher: searcherOf("flood"), outlet, inlet, refusals, internalError });
   let read = 0;
   for (let ms = 0; ms < seconds * 1_000; ms += 1) {
     for (let offered = 0; offered < 50 && !isPaused; offered += 1) {
@@ -198,8 +198,8 @@ test("of a stream that never stops no more is read than its rate and the pace of
       read += 1;
       await new Promise((resolve) => setImmediate(resolve));
     }
-    desk.clock.advance(1);
-    const nowMs = desk.clock.monotonic();
+    engine.clock.advance(1);
+    const nowMs = engine.clock.monotonic();
     const due = sleepers.filter(({ atMs }) => atMs <= nowMs);
     sleepers = sleepers.filter(({ atMs }) => atMs > nowMs);
     for (const { wake } of due) wake();
@@ -207,7 +207,7 @@ test("of a stream that never stops no more is read than its rate and the pace of
   }
   expect(told.length).toBe(read);
   // A searcher's own rate is not lowered by what it sends beyond it.
-  expect(desk.submittedBy("flood")).toBeGreaterThan(granted - limit.bundlesPerSecond);
-  expect(desk.submittedBy("flood")).toBeLessThanOrEqual(granted);
-  expect(read - desk.submittedBy("flood")).toBeLessThanOrEqual(20 + 100 * seconds + 1);
+  expect(engine.submittedBy("flood")).toBeGreaterThan(granted - limit.bundlesPerSecond);
+  expect(engine.submittedBy("flood")).toBeLessThanOrEqual(granted);
+  expect(read - engine.submittedBy("flood")).toBeLessThanOrEqual(20 + 100 * seconds + 1);
 });

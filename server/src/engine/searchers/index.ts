@@ -32,10 +32,10 @@ const waitingMax = 1_024;
 
 /** `blockengine.v1.BlockEngine` and `searcher.SearcherService`. */
 export function createSearcherServices(given: SearcherDependencies): SearcherServices {
-  const { host, desk, access, clock } = given;
+  const { host, engine, access, clock } = given;
   const refusals = new Refusals({ nowMs: () => clock.monotonic() });
   const dependencies = { ...given, refusals };
-  const engine = new BlockEngine(dependencies);
+  const unaryCalls = new BlockEngine(dependencies);
   const streams = new OpenStreams();
   const stream = duplex<BundleRequestMessage, BundleConfirmationMessage>(
     host,
@@ -47,7 +47,7 @@ export function createSearcherServices(given: SearcherDependencies): SearcherSer
         host.events.internalError("bundle stream", error, { requestId: context.requestId });
         outlet.end(new CallFault("INTERNAL", `Internal error, request ${context.requestId}`));
       };
-      return new BundleStream({ desk, searcher, outlet, inlet, refusals, internalError });
+      return new BundleStream({ engine, searcher, outlet, inlet, refusals, internalError });
     },
   );
   return {
@@ -57,10 +57,10 @@ export function createSearcherServices(given: SearcherDependencies): SearcherSer
         definition: loadService(protoFiles.blockEngine, "blockengine.v1.BlockEngine"),
         drain: () => streams.close(),
         implementation: {
-          SubmitBundle: unary(host, engine.submitBundle.bind(engine)),
+          SubmitBundle: unary(host, unaryCalls.submitBundle.bind(unaryCalls)),
           SubmitBundleStream: stream,
-          GetTipFloor: unary(host, (_request, context) => engine.tipFloor(context)),
-          GetReputation: unary(host, (_request, context) => engine.reputation(context)),
+          GetTipFloor: unary(host, (_request, context) => unaryCalls.tipFloor(context)),
+          GetReputation: unary(host, (_request, context) => unaryCalls.reputation(context)),
         },
       },
       jitoService(host, dependencies, streams),

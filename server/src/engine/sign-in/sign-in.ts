@@ -1,15 +1,25 @@
 import { createPublicKey, verify } from "node:crypto";
-import type {
-  AuthChallengeRequestMessage,
-  AuthTokensMessage,
-  AuthTokensRequestMessage,
-  TokenMessage,
+import {
+  type AuthChallengeRequestMessage,
+  type AuthTokensMessage,
+  type AuthTokensRequestMessage,
+  protoFiles,
+  type TokenMessage,
 } from "@sluice/contract/proto";
+import type { Clock, Random } from "@sluice/lib";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import type { RateLimiter } from "../../limits/index.ts";
-import { type CallContext, CallFault } from "../calls/index.ts";
-import type { Challenge, Challenges } from "./challenges.ts";
-import { type SignedIn, signInRoles, type TokenKind, type Tokens } from "./tokens.ts";
+import { type CallContext, CallFault, type CallHost, type GrpcService, loadService, unary } from "../calls/index.ts";
+import { type Challenge, Challenges } from "./challenges.ts";
+import {
+  type Bearers,
+  bearersOf,
+  type SignedIn,
+  signInRoles,
+  type TokenKeys,
+  type TokenKind,
+  Tokens,
+} from "./tokens.ts";
 
 export interface SignInDependencies {
   readonly challenges: Challenges;
@@ -131,4 +141,33 @@ function isSigned({ client_pubkey, challenge, signed_challenge }: AuthTokensRequ
     // Bytes that are no point of the curve are nobody's key.
     return false;
   }
+}
+
+export interface SignInServiceDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits: RateLimiter;
+  readonly host: CallHost;
+  readonly mayValidate: (identity: Address) => boolean;
+}
+
+/** `auth.AuthService`, and what reads the tokens that it grants. */
+export function createSignIn(
+  keys: TokenKeys,
+  dependencies: SignInServiceDependencies,
+): { readonly service: GrpcService; readonly bearers: Bearers } {
+  const { clock, random, limits, host, mayValidate } = dependencies;
+  const tokens = new Tokens(keys, { clock });
+  const signIn = new SignIn({ challenges: new Challenges({ clock, random }), tokens, limits, mayValidate });
+  return {
+    bearers: bearersOf(tokens),
+    service: {
+      definition: loadService(protoFiles.auth, "auth.AuthService"),
+      implementation: {
+        GenerateAuthChallenge: unary(host, signIn.challenge.bind(signIn)),
+        GenerateAuthTokens: unary(host, signIn.tokens.bind(signIn)),
+        RefreshAccessToken: unary(host, signIn.refresh.bind(signIn)),
+      },
+    },
+  };
 }

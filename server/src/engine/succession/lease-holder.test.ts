@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import type { LeaseRecord, LeaseStore } from "../../state/index.ts";
-import { LeaseHolder, leaseMs, lookMs } from "./lease-holder.ts";
+import { LeaseHolder, leaseMs, renewMs } from "./lease-holder.ts";
 
 /** A lease as the state's, which can be away. */
 class MemoryLeases implements LeaseStore {
@@ -58,7 +58,7 @@ test("the first to look has the lease, the second while the first beats has not,
   expect(await first.renew()).toMatchObject({ epoch: 1n });
   for (let round = 0; round < 50; round += 1) {
     expect(await second.renew()).toBeNull();
-    clock.advance(lookMs);
+    clock.advance(renewMs);
     await first.renew();
     expect([first.isHeld, second.isHeld]).toEqual([true, false]);
   }
@@ -69,9 +69,9 @@ test("who stops beating is succeeded after the lease's time and no sooner, and h
   await first.renew();
   clock.advance(1);
   await second.renew();
-  for (let at = 1; at < leaseMs; at += lookMs) {
+  for (let at = 1; at < leaseMs; at += renewMs) {
     expect(await second.renew()).toBeNull();
-    clock.advance(lookMs);
+    clock.advance(renewMs);
   }
   expect(first.isHeld).toBe(false);
   expect(await second.renew()).toMatchObject({ epoch: 2n, holder: "second" });
@@ -97,7 +97,7 @@ test("at any interleaving of looks, pauses and absences of the store two never b
       if (next(40) === 0) await chosen?.release();
       else await chosen?.renew();
       expect(keepers.filter(({ isHeld }) => isHeld).length).toBeLessThanOrEqual(1);
-      clock.advance(next(8) === 0 ? next(2 * leaseMs) : next(lookMs));
+      clock.advance(next(8) === 0 ? next(2 * leaseMs) : next(renewMs));
       expect(keepers.filter(({ isHeld }) => isHeld).length).toBeLessThanOrEqual(1);
     }
   }

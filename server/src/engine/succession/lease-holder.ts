@@ -1,4 +1,4 @@
-import type { Clock } from "@sluice/lib";
+import { type Clock, invariant } from "@sluice/lib";
 import type { LeaseRecord, LeaseStore } from "../../state/index.ts";
 
 export interface LeaseHolderDependencies {
@@ -11,9 +11,9 @@ export interface LeaseHolderDependencies {
 
 /** Who keeps the pool of bundles; one for each store, since a store holds one network's bundles. */
 export const bookLease = "engine-book";
-/** How long a holder that does not beat is believed to live, and how often is beaten and looked. */
+/** A holder that does not beat is presumed dead after this time; how often the lease is renewed or requested. */
 export const leaseMs = 4_000;
-export const lookMs = 500;
+export const renewMs = 500;
 
 /**
  * Holds a lease, or waits for it. A holder beats; who sees no beat for `leaseMs` of its own time takes over. No two clocks
@@ -71,7 +71,12 @@ export class LeaseHolder {
     const found = await store.find(bookLease);
     if (!this.#isFree(found)) return;
     const beganMs = clock.monotonic();
-    this.#lease = await store.take(bookLease, holder, found);
+    const lease = await store.take(bookLease, holder, found);
+    invariant(
+      lease === null || found === null || lease.epoch > found.epoch,
+      "a lease that is taken has a higher epoch than its predecessor, which the store refuses from then on",
+    );
+    this.#lease = lease;
     this.#seen = null;
     if (this.#lease !== null) this.#heldUntilMs = beganMs + leaseMs;
   }

@@ -8,7 +8,7 @@ import {
   serverStream,
   unary,
 } from "../calls/index.ts";
-import { standbyRetrySeconds, standbyText } from "../http/standby.ts";
+import { standbyRetrySeconds, standbyText } from "../http/index.ts";
 
 /** Every service of the gRPC doors, in the order in which they are told. */
 const served = [

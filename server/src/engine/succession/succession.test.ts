@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { systemClock } from "@sluice/lib";
 import { until } from "@sluice/lib/testing";
 import type { LeaseRecord } from "../../state/index.ts";
 import { Succession } from "./succession.ts";
@@ -24,9 +25,10 @@ beforeEach(() => {
     release: async () => void happened.push("release"),
   };
   succession = new Succession(
-    { lookMs: 1, retryLooks: 3 },
+    { renewMs: 1, retryRenewals: 3 },
     {
-      keeper,
+      clock: systemClock,
+      lease: keeper,
       open: async ({ epoch }) => {
         happened.push(`open ${epoch}`);
         await opening?.promise;

@@ -1,10 +1,12 @@
+import { invariant, type Timer, type Timers } from "@sluice/lib";
 import type { LeaseRecord } from "../../state/index.ts";
 import type { LeaseHolder } from "./lease-holder.ts";
 
 export type EngineRole = "active" | "standby";
 
 export interface SuccessionDependencies<Term extends AsyncDisposable> {
-  readonly keeper: Pick<LeaseHolder, "renew" | "release">;
+  readonly clock: Timers;
+  readonly lease: Pick<LeaseHolder, "renew" | "release">;
   /** Opens what runs while the lease is held. */
   readonly open: (lease: LeaseRecord) => Promise<Term>;
   readonly roleChanged: (role: EngineRole) => void;
@@ -12,9 +14,9 @@ export interface SuccessionDependencies<Term extends AsyncDisposable> {
 }
 
 export interface SuccessionOptions {
-  readonly lookMs: number;
-  /** For how many looks what could not be opened here is left to others. */
-  readonly retryLooks: number;
+  readonly renewMs: number;
+  /** Renewals to skip after an opening failed, so that another process takes the lease. */
+  readonly retryRenewals: number;
 }
 
 interface Present<Term> {
@@ -32,10 +34,10 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
   #present: Present<Term> | null = null;
   /** An opening or a closing that is under way; the lease is beaten meanwhile. */
   #changing: Promise<void> | null = null;
-  #looking: Promise<void> | null = null;
-  #timer: ReturnType<typeof setTimeout> | null = null;
-  /** Looks that are left out, so that another process may try what failed here. */
-  #looksLeftOut = 0;
+  #renewing: Promise<void> | null = null;
+  #timer: Timer | null = null;
+  /** Renewals to skip, so that another process may try to open what failed here. */
+  #skippedRenewals = 0;
   #isClosed = false;
 
   constructor(options: SuccessionOptions, dependencies: SuccessionDependencies<Term>) {
@@ -48,10 +50,10 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
     return this.#present?.term ?? null;
   }
 
-  /** Looks for the first time; where the lease is to be had, resolves when what it is for is open. Rejects as that does. */
+  /** Requests the lease for the first time. With the lease, resolves when the term is open, and rejects as its opening does. */
   async begin(): Promise<void> {
-    const lease = await this.#dependencies.keeper.renew();
-    this.#wait(this.#options.lookMs);
+    const lease = await this.#dependencies.lease.renew();
+    this.#wait(this.#options.renewMs);
     if (lease === null) {
       this.#dependencies.roleChanged("standby");
       return;
@@ -67,19 +69,18 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
 
   #wait(delayMs: number): void {
     if (this.#isClosed) return;
-    this.#timer = setTimeout(() => {
-      this.#looking = this.#look();
-    }, delayMs);
-    this.#timer.unref();
+    this.#timer = this.#dependencies.clock.after(delayMs, () => {
+      this.#renewing = this.#renew();
+    });
   }
 
-  async #look(): Promise<void> {
-    if (this.#looksLeftOut > 0) this.#looksLeftOut -= 1;
+  async #renew(): Promise<void> {
+    if (this.#skippedRenewals > 0) this.#skippedRenewals -= 1;
     else {
-      const lease = await this.#dependencies.keeper.renew();
+      const lease = await this.#dependencies.lease.renew();
       if (this.#changing === null && !this.#isClosed) this.#follow(lease);
     }
-    this.#wait(this.#options.lookMs);
+    this.#wait(this.#options.renewMs);
   }
 
   #follow(lease: LeaseRecord | null): void {
@@ -94,6 +95,7 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
   }
 
   async #open(lease: LeaseRecord): Promise<void> {
+    invariant(this.#present === null, "one term runs at a time");
     const term = await this.#dependencies.open(lease);
     this.#present = { epoch: lease.epoch, term };
     this.#dependencies.roleChanged("active");
@@ -102,8 +104,8 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
   /** Another process may be able to do what this one is not. */
   async #giveUp(error: unknown): Promise<void> {
     this.#dependencies.internalError("opening the block engine", error);
-    await this.#dependencies.keeper.release();
-    this.#looksLeftOut = this.#options.retryLooks;
+    await this.#dependencies.lease.release();
+    this.#skippedRenewals = this.#options.retryRenewals;
   }
 
   async #close(term: Term): Promise<void> {
@@ -119,15 +121,15 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
   /** Closes what runs here, and only then lets another process have the lease. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    await this.#looking;
+    this.#timer?.cancel();
+    await this.#renewing;
     await this.#changing;
     const present = this.#present;
     this.#present = null;
     try {
       await present?.term[Symbol.asyncDispose]();
     } finally {
-      await this.#dependencies.keeper.release();
+      await this.#dependencies.lease.release();
     }
   }
 }

@@ -40,7 +40,7 @@ class FakeKeys implements Pick<Keys, "authenticate" | "checkRestrictions"> {
 export interface ServedEngine extends AsyncDisposable {
   readonly port: number;
   readonly door: GrpcDoor;
-  readonly desk: FakeBlockEngineService;
+  readonly engine: FakeBlockEngineService;
   readonly keys: FakeKeys;
   /** The server's clock, unless it was given another. */
   readonly clock: ManualClock;
@@ -66,7 +66,7 @@ export interface ServedEngineOptions {
 }
 
 export async function serveEngine(options: ServedEngineOptions = {}): Promise<ServedEngine> {
-  const desk = new FakeBlockEngineService();
+  const engine = new FakeBlockEngineService();
   const keys = new FakeKeys();
   const manual = new ManualClock(1_800_000_000_000);
   const clock = options.clock ?? manual;
@@ -113,7 +113,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
   const searchers = createSearcherServices({
     clock,
     host,
-    desk,
+    engine,
     access: accessOfTests({ keys, limits }),
     limits,
     bearers: signIn.bearers,
@@ -123,12 +123,12 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
   const services = [signIn.service, ...searchers.services, ...leaders.services(host, signIn.bearers)];
   const door = await GrpcDoor.open(
     { door: "engine", hostname: "127.0.0.1", port: 0, tls: options.tls ?? null },
-    { services, isServing: () => !desk.isInMaintenance },
+    { services, isServing: () => !engine.isInMaintenance },
   );
   return {
     port: door.port,
     door,
-    desk,
+    engine,
     keys,
     clock: manual,
     scheduled,

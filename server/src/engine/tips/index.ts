@@ -1,2 +1,5 @@
-/** tips: the least that a bundle pays, and what landed bundles paid. Fed by confirmed blocks; feeds admission and doors. */
-export { nextFloor, TipFloor, type TippedBlock } from "./tip-floor.ts";
+/**
+ * tips: the least tip of an accepted bundle, and statistics of the tips that landed. Fed by confirmed blocks; feeds
+ * admission and the endpoints.
+ */
+export { TipFloorStore, type TippedBlock } from "./tip-floor.ts";

@@ -1,5 +1,5 @@
 import { engineLimits } from "@sluice/contract/engine";
-import type { Clock } from "@sluice/lib";
+import { BackgroundTask, type Clock } from "@sluice/lib";
 import { parseU64, type Slot } from "@sluice/wire/identifiers";
 import type { CursorStore } from "../../state/index.ts";
 import type { TipFloorFigures } from "../model/service.ts";
@@ -134,34 +134,38 @@ function read(text: string): Remembered | null {
 }
 
 const name = "engine-tip-floor";
-/** How often the floor is written down; what happened since is lost with the process, and is made up for by new blocks. */
+/** How often the floor is written. A kill loses the changes since; new blocks make up for them. */
 const writeMs = 5_000;
 
 export interface TipFloorStoreDependencies {
-  readonly values: CursorStore;
+  readonly values: Pick<CursorStore, "get" | "set">;
   readonly clock: Clock;
   readonly retryableError: (what: string, error: unknown) => void;
 }
 
-/** The tip floor, kept over restarts. */
+/** The tip floor over restarts. */
 export class TipFloorStore implements AsyncDisposable {
   readonly #dependencies: TipFloorStoreDependencies;
   readonly #floor: TipFloor;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #writing: BackgroundTask;
   #written: string;
 
   private constructor(remembered: string | null, dependencies: TipFloorStoreDependencies) {
+    const { clock, retryableError } = dependencies;
     this.#dependencies = dependencies;
     this.#floor = new TipFloor(remembered);
     this.#written = remembered ?? "";
-    this.#timer = setInterval(() => void this.#write(), writeMs);
-    this.#timer.unref();
+    this.#writing = new BackgroundTask(
+      { everyMs: writeMs },
+      { clock, work: () => this.#write(), onError: (error) => retryableError("tip floor", error) },
+    );
   }
 
   static async open(dependencies: TipFloorStoreDependencies): Promise<TipFloorStore> {
     return new TipFloorStore(await dependencies.values.get(name), dependencies);
   }
 
+  /** Lamports that a bundle must pay at least. */
   get floor(): bigint {
     return this.#floor.floor;
   }
@@ -177,16 +181,12 @@ export class TipFloorStore implements AsyncDisposable {
   async #write(): Promise<void> {
     const text = this.#floor.write(this.#dependencies.clock.now());
     if (text === this.#written) return;
-    try {
-      await this.#dependencies.values.set(name, text);
-      this.#written = text;
-    } catch (error) {
-      this.#dependencies.retryableError("tip floor", error);
-    }
+    await this.#dependencies.values.set(name, text);
+    this.#written = text;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#write();
+    await this.#writing[Symbol.asyncDispose]();
+    await this.#writing.run();
   }
 }

@@ -9,7 +9,6 @@ import type { Clock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import { CallFault, type Outlet } from "../calls/index.ts";
 import type { Validators } from "../model/service.ts";
-import type { ValidatorEvents } from "./interfaces.ts";
 
 /** A transaction as validators take it: `size` is the length that counts, and an address of nobody is no address. */
 export function packetOf(data: Uint8Array): PacketMessage {
@@ -38,6 +37,18 @@ const bundlesPerMessageMax = 64;
 interface Connection {
   readonly outlet: Outlet<SubscribeBundlesMessage>;
   why: "left" | "replaced" | "unscheduled" | "closed";
+}
+
+/** Events of validators for logs and metrics. */
+export interface ValidatorEvents {
+  validatorConnected(identity: Address): void;
+  /** A validator takes single transactions, too. */
+  packetsSubscribed(identity: Address): void;
+  /** `left` by itself, `replaced` by a newer stream of its own, `unscheduled`, or `closed` by the server's end. */
+  validatorGone(identity: Address, why: "left" | "replaced" | "unscheduled" | "closed"): void;
+  bundlesDelivered(identity: Address, bundles: number): void;
+  /** Bundles that were not handed over since the validator does not read those before them. */
+  deliveryRefused(identity: Address, bundles: number): void;
 }
 
 export interface ConnectedValidatorsDependencies {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Slot } from "@sluice/wire/identifiers";
-import { EpochChange } from "./epoch-change.ts";
+import { EpochChange } from "./validator-registry.ts";
 
 test("each epoch is told once, when its schedule has had time to come, and none before it is known", () => {
   const told: bigint[] = [];

@@ -5,7 +5,7 @@ import { type Headers, PlainClient } from "../testing/grpc-client.ts";
 import { type ServedEngine, serveEngine } from "../testing/served-engine.ts";
 import { authClient, type Identity, makeIdentity, signIn } from "../testing/signed-in.ts";
 import { SlowReader } from "../testing/slow-reader.ts";
-import { createValidators } from "./index.ts";
+import { createValidators } from "./validator-registry.ts";
 
 let served: ServedEngine;
 let client: PlainClient;

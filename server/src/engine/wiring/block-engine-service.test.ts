@@ -5,7 +5,7 @@ import type { BundleRecord } from "../model/bundle.ts";
 import { EngineChainError } from "../model/ports.ts";
 import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import { FakeBlockEngineService } from "../testing/fake-service.ts";
-import { BundleService } from "./block-engine-service.ts";
+import { createBlockEngineService } from "./block-engine-service.ts";
 
 const searcher = { id: "account", accountId: "account", pubkey: null };
 const submission: BundleSubmission = {
@@ -17,7 +17,7 @@ const submission: BundleSubmission = {
   ingress: "rest",
 };
 
-/** A front desk whose admission answers what a test says, and which counts what reaches the pool. */
+/** A front service whose admission answers what a test says, and which counts what reaches the pool. */
 function room() {
   const fake = new FakeBlockEngineService();
   const state = {
@@ -27,7 +27,7 @@ function room() {
   };
   const told: SubmitOutcome[] = [];
   const judge = { submit: () => state.judge() };
-  const desk = new BundleService({
+  const service = createBlockEngineService({
     admission: judge,
     sealed: judge,
     pool: {
@@ -37,7 +37,7 @@ function room() {
       },
       liveOf: (id) => fake.inFlight(id),
       liveCountOf: () => state.live,
-      onChange: () => ({ [Symbol.dispose]: () => {} }),
+      follow: () => ({ [Symbol.dispose]: () => {} }),
     },
     limits: { take: () => fake.takeRate() },
     losses: fake.losses,
@@ -49,19 +49,19 @@ function room() {
     reputation: (id) => fake.reputation(id),
     isInMaintenance: () => fake.isInMaintenance,
     nowMs: () => 0,
-    submitted: (_searcher, _door, outcome) => void told.push(outcome),
+    submitted: (_searcher, _ingress, outcome) => void told.push(outcome),
   });
-  return { desk, fake, state, told };
+  return { service, fake, state, told };
 }
 
 async function recordIn(state: BundleState): Promise<BundleRecord> {
   const outcome = await new FakeBlockEngineService().submit(submission, searcher);
-  if (!outcome.accepted) throw new Error("the desk refuses");
+  if (!outcome.accepted) throw new Error("the service refuses");
   return { ...outcome.record, state, reason: state === "dropped" || state === "expired" ? "not_landed" : null };
 }
 
 test("a bundle that has failed before is refused for that reason, one that is in the chain is accepted as it stands", async () => {
-  const { desk, state, told } = room();
+  const { service, state, told } = room();
   for (const [ended, accepted] of [
     ["dropped", false],
     ["expired", false],
@@ -70,7 +70,7 @@ test("a bundle that has failed before is refused for that reason, one that is in
   ] as const) {
     const record = await recordIn(ended);
     state.judge = async () => ({ accepted: true, record, fresh: false, tipFloor: 1n });
-    const outcome = await desk.submit(submission, searcher);
+    const outcome = await service.submit(submission, searcher);
     expect(outcome.accepted).toBe(accepted);
     if (!outcome.accepted) expect(outcome).toMatchObject({ id: record.id, reason: "not_landed" });
   }
@@ -79,26 +79,26 @@ test("a bundle that has failed before is refused for that reason, one that is in
 });
 
 test("a searcher with as many bundles in flight as one may have is refused before its bundle is looked at", async () => {
-  const { desk, state, fake } = room();
+  const { service, state, fake } = room();
   state.live = 10_000;
-  expect(await desk.submit(submission, searcher)).toMatchObject({ accepted: false, reason: "rate_limited" });
+  expect(await service.submit(submission, searcher)).toMatchObject({ accepted: false, reason: "rate_limited" });
   expect(fake.submissions).toEqual([]);
   state.live = 9_999;
-  expect(await desk.submit(submission, searcher)).toMatchObject({ accepted: true });
+  expect(await service.submit(submission, searcher)).toMatchObject({ accepted: true });
 });
 
 test("where no node answers the engine cannot answer now, which is no fault of its own", async () => {
-  const { desk, state } = room();
+  const { service, state } = room();
   state.judge = () => Promise.reject(new EngineChainError("no node answered: timeout at 10.0.0.1", null));
-  const caught = await desk.submit(submission, searcher).catch((error: unknown) => error);
+  const caught = await service.submit(submission, searcher).catch((error: unknown) => error);
   expect(caught).toMatchObject({ code: "OVERLOADED" });
   expect(String(caught)).not.toContain("10.0.0.1");
 });
 
 test("what can be no bundle's id is not looked for on the disk", async () => {
-  const { desk, state } = room();
+  const { service, state } = room();
   for (const id of ["", "../etc", "A".repeat(64), "a".repeat(63), `${"a".repeat(64)}\n`])
-    expect(await desk.get(id)).toBe(null);
-  await desk.get("a".repeat(64));
+    expect(await service.get(id)).toBe(null);
+  await service.get("a".repeat(64));
   expect(state.asked).toEqual(["a".repeat(64)]);
 });

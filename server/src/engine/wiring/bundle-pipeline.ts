@@ -1,131 +1,222 @@
-import { SecretVault } from "@sluice/lib";
+import type { Network } from "@sluice/contract/tiers";
+import { type AddressSet, BackgroundTask, type Clock, type Log, type Random, SecretVault } from "@sluice/lib";
 import type { Address, Slot } from "@sluice/wire/identifiers";
+import type { EngineStores } from "../../state/index.ts";
 import { Admission } from "../admission/index.ts";
-import { AuctionScheduler } from "../auctioneer/auction-scheduler.ts";
-import { Auctioneer } from "../auctioneer/index.ts";
-import { RpcFallback } from "../auctioneer/rpc-fallback.ts";
+import {
+  Auctioneer,
+  AuctionLosses,
+  AuctionScheduler,
+  Candidates,
+  RpcFallback,
+  SlotTargeting,
+} from "../auctioneer/index.ts";
+import { ChainState, catchUpSlotsMax, LeaderSchedule, Tracker, TrackerPace, ValidBlockhashes } from "../chain/index.ts";
+import type { BundlePool } from "../model/bundle.ts";
+import type { EngineEvents } from "../model/events.ts";
+import type { EngineChain } from "../model/ports.ts";
 import type { Validators } from "../model/service.ts";
-import { bundleRequestReader, KeyRing, type OpeningTick, SealedBundles } from "../sealed/index.ts";
-import { ReplaySweep } from "../sealed/replay-sweep.ts";
+import { Switches } from "../operations/index.ts";
+import { type OutcomeLedger, openBundlePool } from "../pool/index.ts";
+import { ReputationTracker } from "../reputation/index.ts";
+import { bundleRequestReader, KeyRing, type OpeningTick, SealedBundles, sweepReplays } from "../sealed/index.ts";
 import { chainAccounts, createSimulator, type Simulator } from "../simulation/index.ts";
-import { EpochChange } from "../validators/epoch-change.ts";
-import { createValidators, type ValidatorRegistry } from "../validators/index.ts";
-import { type ChainView, openChainView } from "./chain-view.ts";
-import type { EngineDependencies, EngineOptions } from "./engine-parts.ts";
-import type { Memory } from "./memory.ts";
+import { TipFloorStore } from "../tips/index.ts";
+import { createValidators, EpochChange, type ValidatorRegistry } from "../validators/index.ts";
 
-/** Where bundles meet: what judges them, the auction, and the leaders that it sells to. */
-export interface Floor {
-  readonly view: ChainView;
-  readonly validatorDesk: ValidatorRegistry;
+export interface EngineOptions {
+  readonly network: Network;
+  readonly version: string;
+  readonly tickMs: number;
+  readonly simulators: number;
+  /** Who is paid the block builder's share of tips, and its percentage. */
+  readonly fee: { readonly pubkey: Address; readonly commission: number };
+  /** Identities to which an operator narrows the leader schedule; null is all of it. */
+  readonly validators: readonly Address[] | null;
+  /** The address of the gRPC endpoint that validators are told. */
+  readonly url: string;
+  readonly region: string;
+  /** 64 hexadecimal digits; null only under `dev`. */
+  readonly masterKey: string | null;
+  readonly trustedProxies: AddressSet;
+}
+
+export interface PipelineDependencies {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Pick<Log, "info" | "warn" | "error">;
+  readonly chain: EngineChain;
+  /** Under the lease of the pool. */
+  readonly stores: EngineStores;
+  /** Whether this process holds the lease of the pool at this moment: asked before anything is delivered or sent. */
+  readonly isHolder: () => boolean;
+  readonly ledger: OutcomeLedger;
+  readonly events: EngineEvents;
+  readonly tipAccounts: readonly Address[];
+}
+
+/** The engine's parts from the admission of a bundle to its leader and its end. */
+export interface BundlePipeline {
+  readonly switches: Switches;
+  readonly tips: TipFloorStore;
+  readonly pool: BundlePool;
+  readonly losses: AuctionLosses;
+  readonly reputation: ReputationTracker;
+  readonly state: ChainState;
+  readonly schedule: LeaderSchedule;
+  readonly registry: ValidatorRegistry;
+  readonly simulator: Pick<Simulator, "facts">;
   readonly admission: Admission;
   readonly sealed: SealedBundles;
   readonly ring: KeyRing;
-  readonly simulator: Pick<Simulator, "facts">;
+  /** The slot up to which every confirmed block was read. */
+  readonly settledThrough: () => Slot | null;
 }
 
-/** A bundle of any age is gone after so many blocks, so a leader further ahead is none for it. */
+/** A bundle expires after so many blocks, so a leader further ahead is out of its reach. */
 const reachSlots = 150n;
+/** Steps that fail in a row before an error is reported; one or two are common. */
+const failuresReported = 5;
+/** How often expired replays of envelopes are deleted. */
+const replaySweepMs = 60_000;
+const placeName = "engine-tracker";
 
-export async function openFloor(
+/** Opens the parts on a stack, each after those that it needs. Rejects as a part's opening does. */
+export async function openBundlePipeline(
   opening: AsyncDisposableStack,
   options: EngineOptions,
-  given: EngineDependencies & { readonly memory: Memory; readonly tipAccounts: readonly Address[] },
-): Promise<Floor> {
-  const { clock, random, chain, stores, events, isKeeper, memory, tipAccounts } = given;
-  const { pool, tips, switches } = memory;
-  const taking: { validators: Validators | null } = { validators: null };
-  const isConnected = (identity: Address): boolean => taking.validators?.connected().includes(identity) === true;
-  const view = opening.use(
-    openChainView({ chain, clock, random, values: stores.cursors, pool, tips, tipAccounts, isConnected, events }),
-  );
-  const validatorDesk = openValidators(opening, options, { ...given, view });
-  const { validators } = validatorDesk;
-  taking.validators = validators;
-  const simulator = await openSimulator(opening, options, { ...given, view });
-  const slot = (): Slot | null => view.state.slot();
-  const admission: Admission = new Admission({
+  dependencies: PipelineDependencies,
+): Promise<BundlePipeline> {
+  const persistent = await openPersistentParts(opening, dependencies);
+  const chainParts = openChainParts(opening, options, { ...dependencies, ...persistent });
+  const { pool, tips, reputation } = persistent;
+  const { state, schedule, registry, blockhashes } = chainParts;
+  const { clock, tipAccounts } = dependencies;
+  const simulator = await openSimulator(opening, options, { ...dependencies, blockhashes });
+  const candidates = opening.use(new Candidates({ pool }));
+  const admission = new Admission({
     clock,
     pool,
     simulator,
     tipAccounts: new Set(tipAccounts),
     tipFloor: () => tips.floor,
     chain: {
-      slot,
-      blockhash: (blockhash) => view.blockhashes.ask(blockhash),
-      seen: (signatures) => view.state.seen(signatures),
-      processed: (signatures) => view.state.processed(signatures),
+      slot: () => state.slot(),
+      blockhash: (blockhash) => blockhashes.ask(blockhash),
+      seen: (signatures) => state.seen(signatures),
+      processed: (signatures) => state.processed(signatures),
     },
-    leaders: { reachable: (target, count) => isReachable({ view, validators }, target, count) },
-    simulated: (searcherId, ok) => memory.standing.simulated(searcherId, ok),
-    seen: (record, effects) => auctioneer.seen(record, effects),
+    leaders: {
+      reachable: (target, count) => isReachable(chainParts, registry.validators, { target, transactionCount: count }),
+    },
+    simulated: (searcherId, ok) => reputation.simulated(searcherId, ok),
+    seen: (record, effects) => candidates.seen(record, effects),
   });
-  const { ring, sealed } = openSealed(opening, options, { ...given, view, admission });
-  const settledThrough = (): Slot | null => view.settledThrough();
-  const openDue = async (at: OpeningTick): Promise<void> => {
-    for (const { record, seen } of await sealed.open(at)) auctioneer.seen(record, seen);
-  };
-  const auctioneer: Auctioneer = opening.use(
-    new Auctioneer({
-      pool,
-      simulator,
-      // A process that was stopped and wakes up in the middle of a tick hands nothing over beside its successor.
-      validators: { deliver: (identity, bundles) => isKeeper() && validators.deliver(identity, bundles) },
-      events,
-      tipAccounts,
-      settledThrough,
-      target: () => view.building.target(),
-      isOver: (at) => view.building.isOver(at),
-      openSealed: openDue,
-      lost: (bids) => memory.losses.note(bids),
-      simulatable: (bundles) => view.blockhashes.simulatable(bundles),
-      nowMs: () => clock.monotonic(),
-    }),
-  );
-  opening.use(
-    new AuctionScheduler(options.tickMs, {
-      auctioneer,
-      fallback: new RpcFallback({
-        pool,
-        chain: { send: async (transaction) => isKeeper() && (await chain.send(transaction)) },
-        settledThrough,
-        leaderAt: (at) => view.schedule.leaderAt(at),
-        openSealed: openDue,
-      }),
-      hasLeaders: () => validators.connected().length > 0,
-      slot,
-      isHalted: () => switches.isHalted || !isKeeper(),
-      internalError: events.internalError,
-    }),
-  );
-  return { view, validatorDesk, admission, sealed, ring, simulator };
+  const { ring, sealed } = openSealed(opening, options, { ...dependencies, pool, tips, state, schedule, admission });
+  openAuction(opening, options, { ...dependencies, ...persistent, ...chainParts, simulator, candidates, sealed });
+  const { settledThrough } = chainParts;
+  return { ...persistent, state, schedule, registry, simulator, admission, sealed, ring, settledThrough };
 }
 
-/** Whether a leader that takes bundles has a slot for it; where none takes any, a single transaction for any slot travels alone. */
-function isReachable(
-  { view, validators }: { readonly view: ChainView; readonly validators: Validators },
-  target: bigint | null,
-  transactionCount: number,
-): boolean {
-  const connected = validators.connected();
-  const slot = view.state.slot();
-  if (slot === null) return false;
-  if (connected.length === 0) return transactionCount === 1 && target === null;
-  if (target !== null) {
-    const leader = view.schedule.leaderAt(target);
-    return leader !== null && connected.includes(leader);
-  }
-  const next = view.schedule.nextOf(connected, slot);
-  return next !== null && next.slot <= slot + reachSlots;
+/** Opens the parts whose state outlives a restart: bundles that were in flight are in flight again. */
+async function openPersistentParts(opening: AsyncDisposableStack, dependencies: PipelineDependencies) {
+  const { clock, stores, ledger, log, events } = dependencies;
+  const { retryableError, internalError } = events;
+  const switches = opening.use(new Switches({ store: stores.switches, clock, retryableError }));
+  await switches.refresh();
+  const tips = opening.use(await TipFloorStore.open({ values: stores.cursors, clock, retryableError }));
+  const pool = opening.use(
+    await openBundlePool(
+      {},
+      {
+        store: stores.bundles,
+        ledger,
+        clock,
+        events: {
+          bundlesLoaded: (count) => log.info({ count }, "bundles in flight were loaded"),
+          outcomesWritten: () => {},
+          outcomesWait: (reason) => retryableError("outcomes", reason),
+          outcomeRefused: (id, reason) => retryableError(`outcome of ${id}`, reason),
+          bundlesForgotten: () => {},
+          internalError,
+        },
+      },
+    ),
+  );
+  opening.use(
+    pool.onChange(({ state, reason }, before) => {
+      if (before !== null && state !== "accepted" && state !== "included") events.bundleEnded(state, reason ?? "");
+    }),
+  );
+  const losses = opening.use(new AuctionLosses({ pool, internalError }));
+  const medianTip = (): bigint => tips.figures().landed.p50;
+  const reputation = opening.use(
+    new ReputationTracker({ store: stores.reputations, pool, clock, medianTip, retryableError }),
+  );
+  return { switches, tips, pool, losses, reputation };
 }
+
+/** Opens the parts that follow the chain: its state, its leaders, the validators among them, and the blocks of bundles. */
+function openChainParts(
+  opening: AsyncDisposableStack,
+  options: EngineOptions,
+  dependencies: PipelineDependencies & { readonly pool: BundlePool; readonly tips: TipFloorStore },
+) {
+  const { chain, clock, random, stores, pool, tips, tipAccounts, events } = dependencies;
+  const { retryableError } = events;
+  const state = opening.use(
+    new ChainState({ chain, clock, events: { blockhashFailed: (error) => retryableError("newest blockhash", error) } }),
+  );
+  const schedule = opening.use(
+    new LeaderSchedule({ chain, events: { scheduleFailed: (error) => retryableError("leader schedule", error) } }),
+  );
+  const registry = openValidators(opening, options, { ...dependencies, schedule });
+  const targeting = new SlotTargeting({
+    clock,
+    leaderAt: (slot) => schedule.leaderAt(slot),
+    isConnected: (identity) => registry.validators.connected().includes(identity),
+  });
+  opening.use(onProcessed(chain, (slot) => targeting.slotOpened(slot)));
+  const tracker = new Tracker(
+    { tipAccounts, catchUpSlotsMax },
+    {
+      chain,
+      pool,
+      state,
+      clock,
+      place: {
+        load: () => stores.cursors.get(placeName),
+        save: (place) => stores.cursors.set(placeName, place),
+      },
+      events: {
+        blockSeen: (block) => tips.observe(block),
+        blockLost: () => {},
+        placeLeft: (why, from) => {
+          if (why !== "none")
+            retryableError("the chain since the last block seen", new Error(`${why}, at slot ${from}`));
+        },
+      },
+    },
+  );
+  const stepFailed = (error: unknown, failures: number): void => {
+    if (failures === failuresReported) retryableError("blocks", error);
+  };
+  opening.use(new TrackerPace(tracker, { chain, clock, random, events: { stepFailed } }));
+  const blockhashes = new ValidBlockhashes({ clock, lifetimeOf: (blockhash) => state.blockhash(blockhash) });
+  return { state, schedule, registry, targeting, blockhashes, settledThrough: () => tracker.settledThrough() };
+}
+
+const onProcessed = (chain: EngineChain, listener: (slot: Slot) => void): Disposable =>
+  chain.onSlot((commitment, slot) => {
+    if (commitment === "processed") listener(slot);
+  });
 
 function openValidators(
   opening: AsyncDisposableStack,
   { fee, url, validators: allowed }: EngineOptions,
-  { clock, chain, events, view }: EngineDependencies & { readonly view: ChainView },
+  { clock, chain, events, schedule }: PipelineDependencies & { readonly schedule: LeaderSchedule },
 ): ValidatorRegistry {
-  const { schedule } = view;
-  const desk = createValidators(
+  const registry = createValidators(
     {
       fee,
       endpoint: { blockEngineUrl: url, shredstreamReceiver: "" },
@@ -145,22 +236,18 @@ function openValidators(
   );
   const epochs = new EpochChange({
     epochOf: (slot) => schedule.epochOf(slot),
-    changed: () => desk.validators.recheck(),
+    changed: () => registry.validators.recheck(),
   });
-  opening.use(
-    chain.onSlot((commitment, slot) => {
-      if (commitment === "processed") epochs.reached(slot);
-    }),
-  );
-  return desk;
+  opening.use(onProcessed(chain, (slot) => epochs.reached(slot)));
+  return registry;
 }
 
 async function openSimulator(
   opening: AsyncDisposableStack,
   { simulators }: EngineOptions,
-  given: EngineDependencies & { readonly tipAccounts: readonly Address[]; readonly view: ChainView },
+  dependencies: PipelineDependencies & { readonly blockhashes: ValidBlockhashes },
 ): Promise<Simulator> {
-  const { clock, random, chain, log, events, tipAccounts, view } = given;
+  const { clock, random, chain, log, events, tipAccounts, blockhashes } = dependencies;
   const simulator = opening.use(
     await createSimulator(
       { processes: simulators, tipAccounts },
@@ -169,51 +256,133 @@ async function openSimulator(
         clock,
         random,
         log,
-        isRecentBlockhash: (blockhash) => view.blockhashes.has(blockhash),
+        isRecentBlockhash: (blockhash) => blockhashes.has(blockhash),
         machineEnded: (reason) => events.machineEnded(reason),
       },
     ),
   );
-  opening.use(
-    chain.onSlot((commitment, slot) => {
-      if (commitment === "processed") simulator.onSlot(slot);
-    }),
-  );
+  opening.use(onProcessed(chain, (slot) => simulator.onSlot(slot)));
   return simulator;
 }
 
 function openSealed(
   opening: AsyncDisposableStack,
   { network, masterKey }: EngineOptions,
-  given: EngineDependencies & { readonly memory: Memory; readonly view: ChainView; readonly admission: Admission },
-): { readonly ring: KeyRing; readonly sealed: SealedBundles } {
-  const { clock, random, chain, stores, events, memory, view, admission } = given;
+  dependencies: PipelineDependencies & Pick<BundlePipeline, "pool" | "tips" | "state" | "schedule" | "admission">,
+): Pick<BundlePipeline, "ring" | "sealed"> {
+  const { clock, random, chain, stores, events, pool, tips, state, schedule, admission } = dependencies;
   const ring = new KeyRing({
     store: stores.encryptionKeys,
     vault: new SecretVault(masterKey, random),
     random,
     clock,
-    epochOf: (slot) => view.schedule.epochOf(slot),
+    epochOf: (slot) => schedule.epochOf(slot),
   });
   opening.use(
-    chain.onSlot((commitment, slot) => {
-      if (commitment !== "processed") return;
+    onProcessed(chain, (slot) => {
       ring.turn(slot).catch((error: unknown) => events.retryableError("encryption keys", error));
     }),
   );
-  const retryableError = (what: string, error: unknown): void => events.retryableError(what, error);
-  opening.use(new ReplaySweep({ replays: stores.replays, retryableError }));
+  const { replays } = stores;
+  opening.use(
+    new BackgroundTask(
+      { everyMs: replaySweepMs },
+      { clock, work: () => sweepReplays(replays), onError: (error) => events.retryableError("replays", error) },
+    ),
+  );
   const sealed = new SealedBundles({
     network,
     clock,
     ring,
     admission,
-    pool: memory.pool,
-    replays: stores.replays,
-    slot: () => view.state.slot(),
-    tipFloor: () => memory.tips.floor,
+    pool,
+    replays,
+    slot: () => state.slot(),
+    tipFloor: () => tips.floor,
     decodeRequest: bundleRequestReader(),
     internalError: (error) => events.internalError("sealed bundle", error),
   });
   return { ring, sealed };
+}
+
+/** Opens the auction and its fallback, and starts their ticks. */
+function openAuction(
+  opening: AsyncDisposableStack,
+  { tickMs }: EngineOptions,
+  dependencies: PipelineDependencies &
+    Pick<
+      BundlePipeline,
+      "pool" | "switches" | "losses" | "sealed" | "state" | "schedule" | "registry" | "settledThrough"
+    > & {
+      readonly simulator: Simulator;
+      readonly candidates: Candidates;
+      readonly targeting: SlotTargeting;
+      readonly blockhashes: ValidBlockhashes;
+    },
+): void {
+  const { clock, chain, events, isHolder, pool, candidates, registry, targeting, settledThrough } = dependencies;
+  const { validators } = registry;
+  const openSealedDue = async (at: OpeningTick): Promise<void> => {
+    for (const { record, seen } of await dependencies.sealed.open(at)) candidates.seen(record, seen);
+  };
+  const auctioneer = opening.use(
+    new Auctioneer({
+      pool,
+      candidates,
+      simulator: dependencies.simulator,
+      // A process that was suspended and resumes in the middle of a tick delivers nothing beside its successor.
+      validators: { deliver: (identity, bundles) => isHolder() && validators.deliver(identity, bundles) },
+      events,
+      tipAccounts: dependencies.tipAccounts,
+      settledThrough,
+      target: () => targeting.target(),
+      isOver: (slot) => targeting.isOver(slot),
+      openSealed: openSealedDue,
+      losses: dependencies.losses,
+      simulatable: (bundles) => dependencies.blockhashes.simulatable(bundles),
+      nowMs: () => clock.monotonic(),
+    }),
+  );
+  const fallback = new RpcFallback({
+    pool,
+    chain: { send: async (transaction) => isHolder() && (await chain.send(transaction)) },
+    settledThrough,
+    leaderAt: (slot) => dependencies.schedule.leaderAt(slot),
+    openSealed: openSealedDue,
+  });
+  opening.use(
+    new AuctionScheduler(
+      { tickMs },
+      {
+        clock,
+        auctioneer,
+        fallback,
+        hasLeaders: () => validators.connected().length > 0,
+        slot: () => dependencies.state.slot(),
+        isHalted: () => dependencies.switches.isHalted || !isHolder(),
+        internalError: events.internalError,
+      },
+    ),
+  );
+}
+
+/**
+ * Whether a connected leader has a slot for the bundle. While none is connected, a single transaction without a target
+ * is reachable: it is sent to the nodes.
+ */
+function isReachable(
+  { state, schedule }: Pick<BundlePipeline, "state" | "schedule">,
+  validators: Validators,
+  { target, transactionCount }: { readonly target: bigint | null; readonly transactionCount: number },
+): boolean {
+  const connected = validators.connected();
+  const slot = state.slot();
+  if (slot === null) return false;
+  if (connected.length === 0) return transactionCount === 1 && target === null;
+  if (target !== null) {
+    const leader = schedule.leaderAt(target);
+    return leader !== null && connected.includes(leader);
+  }
+  const next = schedule.nextOf(connected, slot);
+  return next !== null && next.slot <= slot + reachSlots;
 }

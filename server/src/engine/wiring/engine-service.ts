@@ -2,14 +2,12 @@ import type { EngineStatus } from "@sluice/contract/schemas";
 import { closeCodes, RefusedSession, type SocketMount } from "../../net/index.ts";
 import type { EngineState } from "../../state/index.ts";
 import type { GrpcService } from "../calls/index.ts";
-import { createStandbyHttp, standbyText } from "../http/standby.ts";
-import { tipStreamPath } from "../http/tip-stream.ts";
+import { createStandbyHttp, standbyText, tipStreamPath } from "../http/index.ts";
 import type { EngineEvents } from "../model/events.ts";
-import { type EngineRole, LeaseHolder, lookMs, relayedServices, Succession } from "../succession/index.ts";
-import { openEngine } from "./engine.ts";
-import type { Engine, EngineDependencies, EngineOptions } from "./engine-parts.ts";
+import { type EngineRole, LeaseHolder, relayedServices, renewMs, Succession } from "../succession/index.ts";
+import { type Engine, type EngineDependencies, type EngineOptions, openEngine } from "./engine.ts";
 
-export interface EngineServiceDependencies extends Omit<EngineDependencies, "stores" | "isKeeper" | "events"> {
+export interface EngineServiceDependencies extends Omit<EngineDependencies, "stores" | "isHolder" | "events"> {
   readonly stores: EngineState;
   readonly events: EngineEvents & { roleChanged(role: EngineRole): void };
 }
@@ -28,8 +26,8 @@ export interface EngineService extends AsyncDisposable {
   recheck(): Promise<void>;
 }
 
-/** Looks that pass before what could not be opened is tried again: about five seconds. */
-const retryLooks = 10;
+/** Renewals that are skipped after an opening failed: about five seconds. */
+const retryRenewals = 10;
 
 /**
  * Opens the block engine, where no other process keeps the pool; else stands by. Rejects, having closed everything, when
@@ -41,17 +39,18 @@ export async function openEngineService(
 ): Promise<EngineService> {
   const { clock, random, stores, events, access, log, requestId } = dependencies;
   const startedAt = clock.monotonic();
-  const holder = Buffer.from(random.bytes(16)).toString("hex");
-  const retryableError = (what: string, error: unknown): void => events.retryableError(what, error);
-  const keeper = new LeaseHolder({ store: stores.leases, clock, holder, retryableError });
+  const { retryableError, internalError } = events;
+  const id = Buffer.from(random.bytes(16)).toString("hex");
+  const holder = new LeaseHolder({ store: stores.leases, clock, holder: id, retryableError });
   const succession = new Succession<Engine>(
-    { lookMs, retryLooks },
+    { renewMs, retryRenewals },
     {
-      keeper,
+      clock,
+      lease: holder,
       open: (lease) =>
-        openEngine(options, { ...dependencies, stores: stores.under(lease), isKeeper: () => keeper.isHeld }),
+        openEngine(options, { ...dependencies, stores: stores.under(lease), isHolder: () => holder.isHeld }),
       roleChanged: (role) => events.roleChanged(role),
-      internalError: (where, error) => events.internalError(where, error),
+      internalError,
     },
   );
   const uptime = (): number => Math.floor((clock.monotonic() - startedAt) / 1_000);
@@ -79,7 +78,7 @@ export async function openEngineService(
     sockets: [standingSocket(() => succession.term, requestId)],
     services: relayedServices(host, () => succession.term?.services ?? null),
     status,
-    isServing: () => succession.term?.desk.isInMaintenance === false,
+    isServing: () => succession.term?.service.isInMaintenance === false,
     recheck: async () => await succession.term?.recheck(),
     [Symbol.asyncDispose]: () => succession[Symbol.asyncDispose](),
   };

@@ -1,85 +1,107 @@
 import type { EncryptionKeys, EngineStatus } from "@sluice/contract/schemas";
-import type { Address } from "@sluice/wire/identifiers";
-import { Admit } from "../http/admit.ts";
-import { createEngineHttp } from "../http/http.ts";
-import { TipStream } from "../http/tip-stream.ts";
-import type { SubmitOutcome } from "../model/service.ts";
+import { BackgroundTask } from "@sluice/lib";
+import type { Access } from "../../access/index.ts";
+import type { RateLimiter } from "../../limits/index.ts";
+import type { SocketMount } from "../../net/index.ts";
+import type { CallHost, GrpcService } from "../calls/index.ts";
+import { Admit, createEngineHttp, TipStream } from "../http/index.ts";
+import type { BundlePool } from "../model/bundle.ts";
+import type { BlockEngineService, SubmitOutcome, Validators } from "../model/service.ts";
 import { tipAccounts } from "../model/tip-accounts.ts";
-import { HealthMonitor } from "../operations/health-monitor.ts";
-import { SearcherLimits } from "../reputation/searcher-limits.ts";
-import { LinkedAccounts } from "../sign-in/linked-accounts.ts";
-import { tokenSeed } from "../sign-in/tokens.ts";
-import { BundleService } from "./block-engine-service.ts";
-import { type Floor, openFloor } from "./bundle-pipeline.ts";
-import type { Engine, EngineDependencies, EngineOptions } from "./engine-parts.ts";
-import { KeyWatch } from "./key-watch.ts";
-import { type Memory, openMemory } from "./memory.ts";
-import { openServices } from "./services.ts";
+import { HealthMonitor, type Switches } from "../operations/index.ts";
+import { SearcherLimits } from "../reputation/index.ts";
+import { createSearcherServices } from "../searchers/index.ts";
+import { createSignIn, LinkedAccounts, tokenKeysOf, tokenSeed } from "../sign-in/index.ts";
+import { createBlockEngineService } from "./block-engine-service.ts";
+import {
+  type BundlePipeline,
+  type EngineOptions,
+  openBundlePipeline,
+  type PipelineDependencies,
+} from "./bundle-pipeline.ts";
 
-/** How often the engine tells how it stands. */
+export type { EngineOptions };
+
+export interface EngineDependencies extends Omit<PipelineDependencies, "tipAccounts"> {
+  readonly access: Access;
+  readonly limits: RateLimiter;
+  readonly requestId: () => string;
+}
+
+/** A running block engine, behind endpoints that its caller opens. */
+export interface Engine extends AsyncDisposable {
+  readonly pool: BundlePool;
+  readonly service: BlockEngineService;
+  readonly validators: Validators;
+  readonly switches: Pick<Switches, "isInMaintenance" | "isHalted" | "refresh">;
+  fetch(request: Request, bindings?: object): Response | Promise<Response>;
+  /** WebSockets of the REST endpoint. */
+  readonly sockets: readonly SocketMount[];
+  readonly services: readonly GrpcService[];
+  status(): EngineStatus;
+  /** Keys or accounts have changed: ends the streams of those that lost their right. */
+  recheck(): Promise<void>;
+}
+
+/** How often the health is checked and the gauges are set. */
 const observeMs = 2_000;
+/** How long a stream may outlive its key, whose expiry no notice reports. */
+const recheckMs = 10_000;
 const suite = "DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, ChaCha20Poly1305";
 
 /**
- * Opens the engine of the process that keeps the pool: what was in flight is in flight again. Rejects, having closed
- * everything, when a part does not open.
+ * Opens the engine of the process that holds the lease of the pool: bundles that were in flight are in flight again.
+ * Rejects, having closed everything, when a part does not open.
  */
 export async function openEngine(options: EngineOptions, dependencies: EngineDependencies): Promise<Engine> {
-  const { clock, random, chain, stores, events, log, limits, requestId } = dependencies;
+  const { clock, random, chain, stores, events, log, requestId } = dependencies;
+  const { trustedProxies } = options;
   const access = dependencies.access.on(options.network);
   await using opening = new AsyncDisposableStack();
   const startedAt = clock.monotonic();
-  const accounts = tipAccounts();
-  const memory = await openMemory(opening, dependencies);
-  const floor = await openFloor(opening, options, { ...dependencies, memory, tipAccounts: accounts });
-  const desk = opening.use(openDesk(dependencies, { memory, floor, accounts }));
+  const parts = { ...dependencies, tipAccounts: tipAccounts() };
+  const pipeline = await openBundlePipeline(opening, options, parts);
+  const engine = createService(parts, pipeline);
   const seed = await tokenSeed(options.masterKey, { values: stores.cursors, random });
-  const { trustedProxies } = options;
-  const { validatorDesk } = floor;
-  const linked = openLinked(dependencies);
-  const { services, recheck } = openServices(seed, {
+  const linked = new LinkedAccounts({
     clock,
-    random,
-    access,
-    limits,
-    trustedProxies,
-    requestId,
-    desk,
-    validatorDesk,
-    events,
-    region: options.region,
-    linked,
+    find: async (pubkey) => (await stores.searchers.find(pubkey))?.accountId ?? null,
   });
-  const soundness = opening.use(openSoundness(dependencies, floor));
-  const status = (): EngineStatus =>
-    statusOf({ desk, soundness }, { version: options.version, sinceMs: clock.monotonic() - startedAt });
+  const grpc = createGrpcServices(options, { ...dependencies, access, engine, pipeline, linked, seed });
+  const health = opening.use(createHealthMonitor(dependencies, pipeline));
+  const status = (): EngineStatus => ({
+    service: "sluice-block-engine",
+    version: options.version,
+    status: engine.isInMaintenance ? "maintenance" : health.degraded().length === 0 ? "ok" : "degraded",
+    uptime: Math.floor((clock.monotonic() - startedAt) / 1_000),
+  });
   const app = createEngineHttp({
-    desk,
+    engine,
     access,
     trustedProxies,
     requestId,
     log,
     status,
-    encryptionKeys: () => encryptionKeys(options, floor),
+    encryptionKeys: () => encryptionKeys(options, pipeline),
     send: (transaction) => chain.send(transaction),
     simulate: (params) => chain.read("simulateBundle", params),
     nowMs: () => clock.now(),
     answered: events.answered,
   });
   const admit = new Admit({ access });
-  const tipStream = opening.use(new TipStream({ desk, admit, trustedProxies, requestId, events }));
-  opening.use(observe(dependencies, memory, soundness));
-  const recheckAll = async (): Promise<void> => void (await Promise.all([recheck(), tipStream.recheck()]));
-  const { retryableError } = events;
-  opening.use(new KeyWatch({ recheck: recheckAll, retryableError }));
+  const tipStream = opening.use(new TipStream({ engine, admit, trustedProxies, requestId, clock, events }));
+  opening.use(clock.every(observeMs, () => observe(dependencies, pipeline, health)));
+  const recheckAll = async (): Promise<void> => void (await Promise.all([grpc.recheck(), tipStream.recheck()]));
+  const recheckFailed = (error: unknown): void => events.retryableError("keys of open streams", error);
+  opening.use(new BackgroundTask({ everyMs: recheckMs }, { clock, work: recheckAll, onError: recheckFailed }));
   const resources = opening.move();
   return {
-    pool: memory.pool,
-    desk,
-    validators: validatorDesk.validators,
-    switches: memory.switches,
+    pool: pipeline.pool,
+    service: engine,
+    validators: pipeline.registry.validators,
+    switches: pipeline.switches,
     fetch: (request, bindings) => app.fetch(request, bindings),
-    services,
+    services: grpc.services,
     status,
     sockets: [tipStream],
     recheck: async () => {
@@ -87,81 +109,93 @@ export async function openEngine(options: EngineOptions, dependencies: EngineDep
       await recheckAll();
     },
     [Symbol.asyncDispose]: async () => {
-      // Clients of an engine that ends while its doors stay open go to its successor.
-      for (const { drain } of services) drain?.();
+      // Clients of an engine that ends while its endpoints stay open reconnect to its successor.
+      for (const { drain } of grpc.services) drain?.();
       await resources.disposeAsync();
     },
   };
 }
 
-function openDesk(
-  { clock, stores, limits, events, isKeeper }: EngineDependencies,
-  given: { readonly memory: Memory; readonly floor: Floor; readonly accounts: ReturnType<typeof tipAccounts> },
-): BundleService {
-  const { memory, floor, accounts } = given;
-  const { pool, tips, standing, switches } = memory;
-  const outcomeName = (outcome: SubmitOutcome): string =>
-    outcome.accepted ? (outcome.fresh ? "accepted" : "known") : outcome.reason;
-  return new BundleService({
-    admission: floor.admission,
-    sealed: floor.sealed,
+function createService(
+  { clock, stores, limits, events, isHolder, tipAccounts }: EngineDependencies & PipelineDependencies,
+  pipeline: BundlePipeline,
+): BlockEngineService {
+  const { admission, sealed, pool, losses, schedule, tips, reputation, switches, state, registry } = pipeline;
+  const { reputations } = reputation;
+  const searcherLimits = new SearcherLimits({
+    clock,
+    store: stores.searchers,
+    limits,
+    tierOf: (searcherId) => reputations.tierNow(searcherId),
+    retryableError: events.retryableError,
+  });
+  return createBlockEngineService({
+    admission,
+    sealed,
     pool,
-    losses: memory.losses,
-    schedule: floor.view.schedule,
-    validators: floor.validatorDesk.validators,
-    tipAccounts: accounts,
-    limits: new SearcherLimits({
-      clock,
-      store: stores.searchers,
-      limits,
-      tierOf: (searcherId) => standing.reputations.tierNow(searcherId),
-      retryableError: (what, error) => events.retryableError(what, error),
-    }),
-    slot: () => floor.view.state.slot(),
+    losses,
+    schedule,
+    validators: registry.validators,
+    tipAccounts,
+    limits: searcherLimits,
+    slot: () => state.slot(),
     tipFloor: () => tips.figures(),
-    reputation: (searcherId) => standing.reputations.figures(searcherId),
-    isInMaintenance: () => switches.isInMaintenance || !isKeeper(),
+    reputation: (searcherId) => reputations.figures(searcherId),
+    isInMaintenance: () => switches.isInMaintenance || !isHolder(),
     nowMs: () => clock.monotonic(),
-    submitted: (searcher, door, outcome, latencyMs) => {
-      standing.submitted(searcher, outcome);
-      events.submitted(door, outcomeName(outcome), latencyMs);
+    submitted: (searcher, ingress, outcome, latencyMs) => {
+      reputation.submitted(searcher, outcome);
+      events.submitted(ingress, outcomeName(outcome), latencyMs);
     },
   });
 }
 
-function statusOf(
-  { desk, soundness }: { readonly desk: BundleService; readonly soundness: HealthMonitor },
-  { version, sinceMs }: { readonly version: string; readonly sinceMs: number },
-): EngineStatus {
+const outcomeName = (outcome: SubmitOutcome): string =>
+  outcome.accepted ? (outcome.fresh ? "accepted" : "known") : outcome.reason;
+
+interface GrpcDependencies extends Omit<EngineDependencies, "stores"> {
+  readonly engine: BlockEngineService;
+  readonly pipeline: BundlePipeline;
+  readonly linked: LinkedAccounts;
+  /** Seed of the key that signs tokens. */
+  readonly seed: Uint8Array;
+}
+
+/** The services of the gRPC endpoints: searchers', the sign-in, and the validators'. */
+function createGrpcServices({ region, trustedProxies }: EngineOptions, dependencies: GrpcDependencies) {
+  const { clock, random, access, limits, requestId, events, engine, pipeline, linked, seed } = dependencies;
+  const { registry } = pipeline;
+  const { mayValidate } = registry;
+  const host: CallHost = { requestId, trustedProxies, events };
+  const { service, bearers } = createSignIn(tokenKeysOf(seed), { clock, random, limits, host, mayValidate });
+  const searchers = createSearcherServices({ clock, host, engine, access, limits, bearers, linked, region });
   return {
-    service: "sluice-block-engine",
-    version,
-    status: desk.isInMaintenance ? "maintenance" : soundness.degraded().length === 0 ? "ok" : "degraded",
-    uptime: Math.floor(sinceMs / 1_000),
+    services: [...searchers.services, service, ...registry.services(host, bearers)],
+    recheck: () => searchers.recheck(),
   };
 }
 
-function openLinked({ clock, stores }: EngineDependencies): LinkedAccounts {
-  const find = async (pubkey: Address): Promise<string | null> =>
-    (await stores.searchers.find(pubkey))?.accountId ?? null;
-  return new LinkedAccounts({ clock, find });
-}
-
-function openSoundness({ clock, chain, events }: EngineDependencies, floor: Floor): HealthMonitor {
-  const { view, validatorDesk, simulator } = floor;
+function createHealthMonitor({ clock, chain, events }: EngineDependencies, pipeline: BundlePipeline): HealthMonitor {
+  const { state, registry, simulator, settledThrough } = pipeline;
   return new HealthMonitor({
     clock,
     chain,
-    confirmedSlot: () => view.state.confirmedSlot(),
-    settledThrough: () => view.settledThrough(),
-    leaders: () => validatorDesk.validators.connected().length,
+    confirmedSlot: () => state.confirmedSlot(),
+    settledThrough,
+    leaders: () => registry.validators.connected().length,
     simulators: () => simulator.facts.pids.length,
     changed: (degraded) => events.degraded(degraded),
   });
 }
 
-function encryptionKeys({ network }: EngineOptions, { ring, view }: Floor): EncryptionKeys {
-  const slot = view.state.slot() ?? 0n;
+function observe({ events }: EngineDependencies, { pool, tips }: BundlePipeline, health: HealthMonitor): void {
+  health.check();
+  const { floor, utilization } = tips.figures();
+  events.observed({ live: pool.liveCount, floor, utilization });
+}
+
+function encryptionKeys({ network }: EngineOptions, { ring, state }: BundlePipeline): EncryptionKeys {
+  const slot = state.slot() ?? 0n;
   return {
     network,
     keys: ring.valid(slot).map(({ id, publicKey, validFrom, validUntil }) => ({
@@ -172,14 +206,4 @@ function encryptionKeys({ network }: EngineOptions, { ring, view }: Floor): Encr
       validUntilSlot: Number(validUntil),
     })),
   };
-}
-
-function observe({ events }: EngineDependencies, { pool, tips }: Memory, soundness: HealthMonitor): Disposable {
-  const timer = setInterval(() => {
-    soundness.check();
-    const { floor, utilization } = tips.figures();
-    events.observed({ live: pool.liveCount, floor, utilization });
-  }, observeMs);
-  timer.unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -87,19 +87,19 @@ interface Told {
  * The first slot that a bundle loses is told, too: it competes again, but who waits for a result wants to know that the bid
  * was too low.
  */
-export function tellResults(desk: BlockEngineService, searcher: Searcher, outlet: Outlet<BundleResultMessage>): void {
+export function tellResults(engine: BlockEngineService, searcher: Searcher, outlet: Outlet<BundleResultMessage>): void {
   const told = new Map<string, Told>();
   const result = (record: BundleRecord): BundleResultMessage =>
-    resultOf(record, { next: desk.nextLeader(), lost: desk.losses.of(record.id) });
+    resultOf(record, { next: engine.nextLeader(), lost: engine.losses.of(record.id) });
   const write = (message: BundleResultMessage): void => {
     if (outlet.send(message)) return;
     outlet.end(new CallFault("RESOURCE_EXHAUSTED", "The results are not read fast enough", { retryAfterSeconds: 1 }));
   };
   const send = (record: BundleRecord): void => write(result(record));
-  const losing = desk.losses.follow(searcher.id, (bid) => {
+  const losing = engine.losses.follow(searcher.id, (bid) => {
     if (outlet.isOpen) write(lostResult(bid, competingText));
   });
-  const following = desk.follow(searcher.id, (record) => {
+  const following = engine.follow(searcher.id, (record) => {
     if (!outlet.isOpen) {
       following[Symbol.dispose]();
       return;
@@ -118,7 +118,7 @@ export function tellResults(desk: BlockEngineService, searcher: Searcher, outlet
     following[Symbol.dispose]();
     losing[Symbol.dispose]();
   });
-  const inFlight = desk.inFlight(searcher.id);
+  const inFlight = engine.inFlight(searcher.id);
   for (const { id, state, landed } of inFlight) told.set(id, { state, slot: landed?.slot ?? null });
   outlet.begin(inFlight.values().map(result));
 }

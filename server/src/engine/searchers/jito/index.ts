@@ -29,7 +29,7 @@ export function jitoService(host: CallHost, dependencies: JitoDependencies, stre
         async (_request, context, outlet) => {
           const { searcher, recheck } = await identify(dependencies, context, "read");
           streams.add(streamHolders(searcher, context), outlet, recheck);
-          tellResults(dependencies.desk, searcher, outlet);
+          tellResults(dependencies.engine, searcher, outlet);
         },
       ),
       SendBundle: unary(host, service.sendBundle.bind(service)),

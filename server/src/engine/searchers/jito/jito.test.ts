@@ -32,7 +32,7 @@ describe("SendBundle", () => {
   test("takes the bytes that count of each packet, and answers the bundle's id", async () => {
     const bare = { data: Uint8Array.of(9) };
     const answer = await client.call("SendBundle", bundle(packet(Uint8Array.of(1, 2, 3, 0), 3), bare), headers);
-    expect(served.desk.submissions[0]?.submission).toEqual({
+    expect(served.engine.submissions[0]?.submission).toEqual({
       transactions: [Buffer.of(1, 2, 3), Buffer.of(9)],
       tip: null,
       mevType: "unknown",
@@ -40,7 +40,7 @@ describe("SendBundle", () => {
       sealed: null,
       ingress: "jito-grpc",
     });
-    expect(answer).toEqual({ status: "OK", message: { uuid: [...served.desk.records.keys()][0] } });
+    expect(answer).toEqual({ status: "OK", message: { uuid: [...served.engine.records.keys()][0] } });
   });
 
   test("counts for the key, for the account that the key is linked to, or for the account of an API key", async () => {
@@ -48,7 +48,7 @@ describe("SendBundle", () => {
     served.linked.set(identity.address, "account seven");
     await client.call("SendBundle", one(), headers);
     await client.call("SendBundle", one(), { "x-api-key": keysOfTests.whole, ...headers });
-    expect(served.desk.submissions.map(({ searcher }) => searcher)).toEqual([
+    expect(served.engine.submissions.map(({ searcher }) => searcher)).toEqual([
       { id: `pubkey:${identity.address}`, accountId: null, pubkey: identity.address },
       { id: "account seven", accountId: "account seven", pubkey: identity.address },
       { id: "account of sk_dev_whole", accountId: "account of sk_dev_whole", pubkey: null },
@@ -76,7 +76,7 @@ describe("SendBundle", () => {
       ["rate_limited", null, "RESOURCE_EXHAUSTED", "Rate limit exceeded"],
       ["maintenance", null, "UNAVAILABLE", "The block engine is in maintenance"],
     ] as const) {
-      served.desk.refusal = { reason, detail };
+      served.engine.refusal = { reason, detail };
       expect(await client.call("SendBundle", one(), headers)).toMatchObject({ status, details: text });
     }
   });
@@ -90,16 +90,16 @@ describe("SendBundle", () => {
     ]) {
       expect(await client.call("SendBundle", message, headers)).toMatchObject({ status: "INVALID_ARGUMENT" });
     }
-    expect(served.desk.submissions).toEqual([]);
+    expect(served.engine.submissions).toEqual([]);
   });
 
   test("has the searcher's rate, and one by address for keys of no account", async () => {
     served.empty.add("engine-unlinked:127.0.0.1");
     expect(await client.call("SendBundle", one(), headers)).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
-    expect(served.desk.tokensTaken).toBe(0);
+    expect(served.engine.tokensTaken).toBe(0);
     served.linked.set(identity.address, "account seven");
     expect(await client.call("SendBundle", one(), headers)).toMatchObject({ status: "OK" });
-    served.desk.rate = { allowed: false, retryAfterSeconds: 1 };
+    served.engine.rate = { allowed: false, retryAfterSeconds: 1 };
     expect(await client.call("SendBundle", one(), headers)).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
   });
 });
@@ -118,13 +118,13 @@ test("keys of no account share reads and streams by their address, and those of 
     const own = (await signIn(auth, "SEARCHER", makeIdentity())).headers;
     for (let stream = 0; stream < 16; stream += 1) streams.push(await open(own));
   }
-  while (served.desk.followers < 64) await new Promise((resolve) => setImmediate(resolve));
+  while (served.engine.followers < 64) await new Promise((resolve) => setImmediate(resolve));
   expect(await (await open(headers)).ended).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
   expect(await (await open({ "x-api-key": keysOfTests.whole })).first(0)).toEqual([]);
   for (const stream of streams) stream.cancel();
-  while (served.desk.followers > 1) await new Promise((resolve) => setImmediate(resolve));
+  while (served.engine.followers > 1) await new Promise((resolve) => setImmediate(resolve));
   const again = await open(headers);
-  while (served.desk.followers < 2) await new Promise((resolve) => setImmediate(resolve));
+  while (served.engine.followers < 2) await new Promise((resolve) => setImmediate(resolve));
   again.cancel();
 });
 
@@ -143,10 +143,10 @@ test("a call that names nobody is refused, and so is a key that may not send", a
 describe("what searchers ask", () => {
   test("tip accounts, regions, connected leaders and the next one", async () => {
     const leader = addressOf(5);
-    served.desk.leaders.set(leader, [101n as Slot, 18_446_744_073_709_551_615n as Slot]);
+    served.engine.leaders.set(leader, [101n as Slot, 18_446_744_073_709_551_615n as Slot]);
     const slots = { [leader]: { slots: ["101", "18446744073709551615"] } };
     const ask = async (name: string, message = {}) => await client.call(name, message, headers);
-    expect(await ask("GetTipAccounts")).toMatchObject({ message: { accounts: served.desk.tipAccounts } });
+    expect(await ask("GetTipAccounts")).toMatchObject({ message: { accounts: served.engine.tipAccounts } });
     expect(await ask("GetRegions")).toMatchObject({
       message: { current_region: "localnet", available_regions: ["localnet"] },
     });
@@ -158,7 +158,7 @@ describe("what searchers ask", () => {
       status: "UNAVAILABLE",
       details: "no connected leader up soon",
     });
-    served.desk.leader = { slot: 101n as Slot, identity: leader };
+    served.engine.leader = { slot: 101n as Slot, identity: leader };
     expect(await ask("GetNextScheduledLeader")).toMatchObject({
       message: {
         current_slot: "100",
@@ -184,16 +184,16 @@ describe("SubscribeBundleResults", () => {
   async function subscribed(): Promise<Listening> {
     const stream = client.subscribe("SubscribeBundleResults", {}, headers);
     await served.told.until(`open ${method}`);
-    while (served.desk.followers === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (served.engine.followers === 0) await new Promise((resolve) => setImmediate(resolve));
     return stream;
   }
 
   test("tells acceptance, the block, and that it is final", async () => {
-    served.desk.leader = { slot: 102n as Slot, identity: addressOf(5) };
+    served.engine.leader = { slot: 102n as Slot, identity: addressOf(5) };
     const stream = await subscribed();
     const id = await send(1);
-    served.desk.change(id, included);
-    served.desk.change(id, { to: "finalized" });
+    served.engine.change(id, included);
+    served.engine.change(id, { to: "finalized" });
     await stream.first(3);
     expect(stream.messages.every(({ bundle_id }) => bundle_id === id)).toBe(true);
     expect(results(stream)).toEqual([
@@ -207,9 +207,9 @@ describe("SubscribeBundleResults", () => {
   test("tells the block again where the branch that won holds the bundle in another", async () => {
     const stream = await subscribed();
     const id = await send(1);
-    served.desk.change(id, included);
-    served.desk.change(id, { ...included, slot: 130n as Slot });
-    served.desk.change(id, { to: "finalized" });
+    served.engine.change(id, included);
+    served.engine.change(id, { ...included, slot: 130n as Slot });
+    served.engine.change(id, { to: "finalized" });
     await stream.first(4);
     expect(results(stream).slice(1)).toMatchObject([
       ["processed", { slot: "123" }],
@@ -224,12 +224,12 @@ describe("SubscribeBundleResults", () => {
     for (const [index, reason] of (
       ["blockhash_expired", "already_processed", "fork", "not_landed"] as const
     ).entries()) {
-      served.desk.change(await send(index), { to: "dropped", reason });
+      served.engine.change(await send(index), { to: "dropped", reason });
     }
     const detail = "transaction 0: custom program error: 0x1";
     const failed = await send(9);
-    const signature = served.desk.records.get(failed)?.signatures[0];
-    served.desk.change(failed, { to: "dropped", reason: "simulation_failed", detail });
+    const signature = served.engine.records.get(failed)?.signatures[0];
+    served.engine.change(failed, { to: "dropped", reason: "simulation_failed", detail });
     await stream.first(10);
     expect(results(stream).filter((_, index) => index % 2 === 1)).toMatchObject([
       ["dropped", { reason: "BlockhashExpired" }],
@@ -251,10 +251,10 @@ describe("SubscribeBundleResults", () => {
       auctionId: "ab",
       bid: 18_446_744_073_709_551_615n,
     } as const;
-    served.desk.outbid(bid);
-    served.desk.outbid({ ...bid, id: large, lost: "winning_batch", bid: 7n });
-    served.desk.change(id, { to: "expired", reason: "blockhash_expired" });
-    served.desk.change(large, included);
+    served.engine.outbid(bid);
+    served.engine.outbid({ ...bid, id: large, lost: "winning_batch", bid: 7n });
+    served.engine.change(id, { to: "expired", reason: "blockhash_expired" });
+    served.engine.change(large, included);
     await stream.first(6);
     const text = "outbid in this slot; the bundle competes again until it expires";
     const mine = (msg: string) => ({
@@ -274,7 +274,7 @@ describe("SubscribeBundleResults", () => {
     const id = await send(1);
     const stream = client.subscribe("SubscribeBundleResults", {}, headers);
     await stream.first(1);
-    served.desk.change(id, { to: "finalized" });
+    served.engine.change(id, { to: "finalized" });
     await stream.first(3);
     expect(results(stream).map((each) => Array.isArray(each) && each[0])).toEqual([
       "accepted",
@@ -283,7 +283,7 @@ describe("SubscribeBundleResults", () => {
     ]);
     stream.cancel();
     await served.told.until(`close ${method}`);
-    expect(served.desk.followers).toBe(0);
+    expect(served.engine.followers).toBe(0);
   });
 
   test("ends when its key is linked to another account, since it would go on telling of the old one", async () => {
@@ -298,16 +298,16 @@ describe("SubscribeBundleResults", () => {
     const own = { "content-type": "application/grpc+proto", ...headers };
     using hung = new SlowReader(served.port, method, own, { message: new Uint8Array(), isHalfClosed: true });
     await served.told.until(`open ${method}`);
-    while (served.desk.followers === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (served.engine.followers === 0) await new Promise((resolve) => setImmediate(resolve));
     const searcher = { id: `pubkey:${identity.address}`, accountId: null, pubkey: null };
     const submission = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, ingress: "rest" } as const;
     let rounds = 0;
-    while (served.desk.followers === 1 && rounds < 20_000) {
+    while (served.engine.followers === 1 && rounds < 20_000) {
       const transactions = [Uint8Array.of(rounds % 256, rounds >> 8)];
-      const outcome = await served.desk.submit({ ...submission, transactions }, searcher);
+      const outcome = await served.engine.submit({ ...submission, transactions }, searcher);
       const detail = "x".repeat(500);
       if (outcome.accepted)
-        served.desk.change(outcome.record.id, { to: "dropped", reason: "simulation_failed", detail });
+        served.engine.change(outcome.record.id, { to: "dropped", reason: "simulation_failed", detail });
       rounds += 1;
       await new Promise((resolve) => setImmediate(resolve));
     }

@@ -27,7 +27,7 @@ function transactionOf({ data, meta }: PacketMessage, index: number): Uint8Array
 }
 
 export interface JitoDependencies extends IdentityDependencies {
-  readonly desk: BlockEngineService;
+  readonly engine: BlockEngineService;
   readonly refusals: Refusals;
   /** The only region that there is. */
   readonly region: string;
@@ -57,13 +57,13 @@ export class SearcherService {
     message: { readonly bundle: BundleMessage | null },
     context: CallContext,
   ): Promise<{ readonly uuid: string }> {
-    const { desk, limits } = this.#dependencies;
+    const { engine, limits } = this.#dependencies;
     const { searcher } = await identify(this.#dependencies, context, "bundles:write");
     await checkAddress(limits, searcher, context);
     await checkOpen(this.#dependencies, searcher);
     const transactions = transactionsOf(message.bundle);
     const kind = { mevType: "unknown", targetSlot: null, sealed: null, ingress: "jito-grpc" } as const;
-    const outcome = await desk.submit({ transactions, tip: null, ...kind }, searcher);
+    const outcome = await engine.submit({ transactions, tip: null, ...kind }, searcher);
     if (outcome.accepted) return { uuid: outcome.record.id };
     const { reason, detail } = outcome;
     if (reason === "maintenance") throw inMaintenance();
@@ -73,10 +73,10 @@ export class SearcherService {
 
   async nextScheduledLeader(message: RegionsQuestion, context: CallContext): Promise<object> {
     await this.#admitReader(context);
-    const { desk, region } = this.#dependencies;
+    const { engine, region } = this.#dependencies;
     this.#checkRegions(message);
-    const next = desk.nextLeader();
-    const current = desk.currentSlot();
+    const next = engine.nextLeader();
+    const current = engine.currentSlot();
     // No leader has no answer in this protocol: clients take the distance of two slots.
     if (next === null || current === null) throw new CallFault("UNAVAILABLE", "no connected leader up soon");
     return {
@@ -100,7 +100,7 @@ export class SearcherService {
 
   async tipAccounts(context: CallContext): Promise<{ readonly accounts: readonly string[] }> {
     await this.#admitReader(context);
-    return { accounts: this.#dependencies.desk.tipAccounts };
+    return { accounts: this.#dependencies.engine.tipAccounts };
   }
 
   async regions(context: CallContext): Promise<object> {
@@ -110,7 +110,7 @@ export class SearcherService {
   }
 
   #connected(): ConnectedLeaders {
-    const leaders = [...this.#dependencies.desk.connectedLeaders()];
+    const leaders = [...this.#dependencies.engine.connectedLeaders()];
     return {
       connected_validators: Object.fromEntries(
         leaders.map(([identity, slots]) => [identity, { slots: slots.map(String) }]),

@@ -1,0 +1,127 @@
+import { type BlockBuilderFeeInfoMessage, type BlockEngineEndpointsMessage, protoFiles } from "@sluice/contract/proto";
+import type { Clock } from "@sluice/lib";
+import type { Address, Slot } from "@sluice/wire/identifiers";
+import {
+  type CallContext,
+  CallFault,
+  type CallHost,
+  type GrpcService,
+  loadService,
+  serverStream,
+  unary,
+} from "../calls/index.ts";
+import type { Bearers } from "../sign-in/index.ts";
+import { ConnectedValidators, type ValidatorEvents } from "./connected-validators.ts";
+
+export interface ScheduledLeaders {
+  /** Whether the identity leads a slot of this epoch or the next. */
+  isScheduled(identity: Address): boolean;
+}
+
+export interface ValidatorOptions {
+  /** What validators are told to connect to: the address under which they reach this server. */
+  readonly endpoint: {
+    readonly blockEngineUrl: string;
+    /** Host and port. */
+    readonly shredstreamReceiver: string;
+  };
+  /** Who is paid the builder's share of tips, and its percentage, 0 to 100. */
+  readonly fee: { readonly pubkey: Address; readonly commission: number };
+  /** Identities to which an operator narrows the schedule; null is all of it. */
+  readonly allowed: ReadonlySet<Address> | null;
+}
+
+/** The schedule of the epoch after is read when an epoch begins; who is only in that one is not judged before. */
+const settledSlots = 16n;
+
+export interface EpochChangeDependencies {
+  /** Null while the chain has not told. */
+  readonly epochOf: (slot: Slot) => { readonly first: bigint } | null;
+  /** An epoch has begun, and its schedule and the next one's had time to be read. */
+  readonly changed: () => void;
+}
+
+/** Tells when an epoch has begun, by the chain's slots. */
+export class EpochChange {
+  readonly #dependencies: EpochChangeDependencies;
+  #told: bigint | null = null;
+
+  constructor(dependencies: EpochChangeDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  reached(slot: Slot): void {
+    const epoch = this.#dependencies.epochOf(slot);
+    if (epoch === null || epoch.first === this.#told || slot < epoch.first + settledSlots) return;
+    this.#told = epoch.first;
+    this.#dependencies.changed();
+  }
+}
+
+export interface ValidatorDependencies {
+  readonly clock: Clock;
+  readonly events: ValidatorEvents;
+  readonly schedule: ScheduledLeaders;
+}
+
+/** Messages that may wait for a validator that does not read; each holds the winners of a tick. */
+const waitingMax = 16;
+
+export interface ValidatorRegistry {
+  /** Whether the identity may sign in as a validator and take bundles now. */
+  readonly mayValidate: (identity: Address) => boolean;
+  readonly validators: ConnectedValidators;
+  /** `block_engine.BlockEngineValidator`, for callers whom `bearers` knows. */
+  services(host: CallHost, bearers: Bearers): readonly GrpcService[];
+}
+
+/** Throws a RangeError where the fee is none that validators accept. */
+export function createValidators(options: ValidatorOptions, dependencies: ValidatorDependencies): ValidatorRegistry {
+  const { pubkey, commission } = options.fee;
+  if (!Number.isInteger(commission) || commission < 0 || commission > 100) {
+    throw new RangeError("The block builder's commission is a whole percentage from 0 to 100");
+  }
+  const mayValidate = (identity: Address): boolean =>
+    (options.allowed === null || options.allowed.has(identity)) && dependencies.schedule.isScheduled(identity);
+  const validators = new ConnectedValidators({ ...dependencies, mayValidate });
+  const fee: BlockBuilderFeeInfoMessage = { pubkey, commission: String(commission) };
+  return {
+    mayValidate,
+    validators,
+    services: (host, bearers) => {
+      const admitted = async (context: CallContext): Promise<Address> => {
+        const { pubkey: identity } = await bearers.signedIn(context, "VALIDATOR", "PERMISSION_DENIED");
+        if (mayValidate(identity)) return identity;
+        throw new CallFault(
+          "PERMISSION_DENIED",
+          "The identity is not in the leader schedule of this or the next epoch.",
+        );
+      };
+      return [
+        {
+          definition: loadService(protoFiles.validator, "block_engine.BlockEngineValidator"),
+          drain: () => validators.close(),
+          implementation: {
+            SubscribeBundles: serverStream(host, { waitingMax }, async (_request, context, outlet) =>
+              validators.openBundles(await admitted(context), outlet),
+            ),
+            SubscribePackets: serverStream(host, { waitingMax }, async (_request, context, outlet) =>
+              validators.openPackets(await admitted(context), outlet),
+            ),
+            GetBlockBuilderFeeInfo: unary(host, async (_request, context) => {
+              await admitted(context);
+              return fee;
+            }),
+            GetBlockEngineEndpoints: unary(host, () => endpointsOf(options)),
+          },
+        },
+      ];
+    },
+  };
+}
+
+function endpointsOf({ endpoint }: ValidatorOptions): BlockEngineEndpointsMessage {
+  const { blockEngineUrl, shredstreamReceiver } = endpoint;
+  const here = { block_engine_url: blockEngineUrl, shredstream_receiver_address: shredstreamReceiver };
+  return { global_endpoint: here, regioned_endpoints: [here] };
+}
