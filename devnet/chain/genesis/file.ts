@@ -1,7 +1,7 @@
 import { type JsonValue, parseJsonExact } from "@sluice/wire/json";
 import { nameSuffixes } from "@sluice/wire/name-services";
 import type { DomainEntry, Flaw, HandleEntry } from "../names/index.ts";
-import { nameBytes, symbolBytes, uriBytes } from "../programs/metaplex/layout.ts";
+import { nameBytes, symbolBytes, uriBytes } from "../programs/index.ts";
 import {
   address,
   base64,

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { AccountWrite } from "@sluice/svm/bank";
 import { nameServices } from "@sluice/wire/name-services";
 import { programs } from "@sluice/wire/programs";
-import { assembledPrograms } from "../programs/assembled.ts";
+import { assembledPrograms } from "../programs/index.ts";
 import { type BuiltGenesis, buildGenesis, defaultGenesis } from "./build.ts";
 import { type Ask, type CloneRequest, cloneAccounts } from "./clone.ts";
 

@@ -1,7 +1,7 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { bytesOf, derive, encodeMint } from "../model/index.ts";
-import { ammProgram, authoritySeed, encodeConfig, encodePool, observationBytes } from "../programs/amm/layout.ts";
+import { ammProgram, authoritySeed, encodeConfig, encodePool, observationBytes } from "../programs/index.ts";
 import type { PoolEntry } from "./file.ts";
 import { type GenesisLedger, type KnownMint, rentFree } from "./ledger.ts";
 

@@ -1,20 +1,20 @@
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { bytesOf, encodeMint } from "../model/index.ts";
-import { encodeListing, listingAddress, marketplaceProgram } from "../programs/marketplace/layout.ts";
 import {
   editionAddress,
+  encodeListing,
   encodeMasterEdition,
   encodeMetadata,
+  listingAddress,
   type MetadataParts,
+  marketplaceProgram,
   metadataAddress,
   metadataProgramAddress,
   tokenStandard,
-} from "../programs/metaplex/layout.ts";
+} from "../programs/index.ts";
 import type { CollectionEntry, GenesisFile, MintEntry, NftEntry } from "./file.ts";
 import { GenesisLedger, type KnownMint, rentFree } from "./ledger.ts";
-
-const metadataProgramBytes = bytesOf(metadataProgramAddress);
 
 function tokenProgramOf(entry: { readonly program: "token" | "token-2022" }): string {
   return entry.program === "token" ? programs.token : programs.token2022;
@@ -57,7 +57,7 @@ export function addMint(ledger: GenesisLedger, entry: MintEntry, path: string): 
 }
 
 function addMetadata(ledger: GenesisLedger, path: string, parts: MetadataParts): void {
-  const at = encodeBase58(metadataAddress(parts.mint, metadataProgramBytes).bytes);
+  const at = metadataAddress(parts.mint).address;
   ledger.add(path, at, rentFree(metadataProgramAddress, encodeMetadata(parts)));
 }
 
@@ -70,7 +70,7 @@ function addMaster(
 ): KnownMint {
   const keypair = GenesisLedger.mintKeypair(name);
   const bytes = keypair.publicKey;
-  const edition = editionAddress(bytes, metadataProgramBytes);
+  const edition = editionAddress(bytes);
   const units = { mint: bytes, authority: edition.bytes, freezeAuthority: edition.bytes, supply: 1n, decimals: 0 };
   ledger.add(path, keypair.address, rentFree(programs.token, encodeMint({ ...units, metadata: null })));
   ledger.add(path, encodeBase58(edition.bytes), rentFree(metadataProgramAddress, encodeMasterEdition()));
@@ -126,7 +126,7 @@ export function addNft(ledger: GenesisLedger, entry: NftEntry, { file, price }: 
     ledger.addHolding(path, mint, owner, 1n);
     return mint;
   }
-  const listing = listingAddress(mint.bytes, bytesOf(marketplaceProgram));
+  const listing = listingAddress(mint.bytes);
   const data = encodeListing({ bump: listing.bump, owner, mint: mint.bytes, amount: price });
   ledger.add(path, encodeBase58(listing.bytes), rentFree(marketplaceProgram, data));
   ledger.addHolding(path, mint, listing.bytes, 1n);

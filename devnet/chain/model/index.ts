@@ -32,7 +32,14 @@ export type {
   TokenBalance,
   TransactionErrorJson,
 } from "./records.ts";
-export { associatedTokenAddress, bytesOf, derive, encodeMint, encodeTokenAccount } from "./token-accounts.ts";
+export {
+  associatedTokenAddress,
+  bytesOf,
+  type DerivedAddress,
+  derive,
+  encodeMint,
+  encodeTokenAccount,
+} from "./token-accounts.ts";
 export {
   isTokenAccount,
   isTokenAccountAt,

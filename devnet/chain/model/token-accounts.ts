@@ -23,11 +23,15 @@ export function bytesOf(address: string): Uint8Array {
   return bytes;
 }
 
+/** An address that a program derives, with the bump of its seeds. */
+export interface DerivedAddress {
+  readonly address: string;
+  readonly bytes: Uint8Array;
+  readonly bump: number;
+}
+
 /** The address of seeds under a program, with its bump. */
-export function derive(
-  seeds: readonly Uint8Array[],
-  program: string,
-): { address: string; bytes: Uint8Array; bump: number } {
+export function derive(seeds: readonly Uint8Array[], program: string): DerivedAddress {
   const found = findProgramAddress(seeds, bytesOf(program), sha256);
   if (found === null) throw new RangeError("no bump gives an address off the curve");
   return { address: encodeBase58(found.bytes), ...found };

@@ -66,10 +66,7 @@ export class AccountMaker {
     asm.store(8, "r9", this.#data + 4, way.bytes);
     this.#system(systemInstructions.allocate, 12, way.system, made, seeds);
     this.#writer.programId("r1");
-    for (let word = 0; word < 32; word += 8) {
-      asm.load(8, "r2", "r1", word);
-      asm.store(8, "r9", this.#data + 4 + word, "r2");
-    }
+    this.#writer.copyKey(["r1", 0], ["r9", this.#data + 4]);
     this.#system(systemInstructions.assign, 36, way.system, made, seeds);
   }
 

@@ -9,9 +9,8 @@ import { type ManualChain, startManualChain } from "../testing/chain.ts";
 import { Draw } from "../traffic/draw.ts";
 import { ammProgram, poolOffsets } from "./amm/layout.ts";
 import { marketplaceProgram } from "./marketplace/layout.ts";
-import { metadataProgramAddress } from "./metaplex/layout.ts";
-import { metadataTags } from "./metaplex/tags.ts";
-import { instructionTag } from "./tags.ts";
+import { metadataProgramAddress, metadataTags } from "./metaplex/layout.ts";
+import { instructionTag } from "./runtime.ts";
 import { type Form, soundForms } from "./testing/sound-forms.ts";
 
 const ammInstructions = ["swap_base_input", "swap_base_output", "deposit", "withdraw"] as const;

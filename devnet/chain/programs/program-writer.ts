@@ -2,7 +2,7 @@ import { programs } from "@sluice/wire/programs";
 import { bytesOf } from "../model/token-accounts.ts";
 import { Assembler, type Constant, type Label } from "./assembler/assembler.ts";
 import type { Register } from "./assembler/instructions.ts";
-import { record, runtimeErrors } from "./runtime.ts";
+import { record, runtimeErrors, tagNumber } from "./runtime.ts";
 
 /**
  * What the programs of this folder have in common. A program's memory is its heap: r9 always holds its start, `slot`
@@ -198,6 +198,14 @@ export class ProgramWriter {
     }
   }
 
+  /** Copies 32 bytes from one address to another; spoils r3. */
+  copyKey(from: readonly [base: Register, offset: number], to: readonly [base: Register, offset: number]): void {
+    for (let word = 0; word < 32; word += 8) {
+      this.asm.load(8, "r3", from[0], from[1] + word);
+      this.asm.store(8, to[0], to[1] + word, "r3");
+    }
+  }
+
   /** The account must be this program's own. */
   requireOwned(account: AccountRef): void {
     this.account("r1", account);
@@ -235,4 +243,38 @@ export class ProgramWriter {
     }
     return this.asm.finish();
   }
+}
+
+/** Instructions of a program, by the bytes with which their data begins: one byte, or Anchor's eight. */
+export interface InstructionSet<Program> {
+  /** Bytes of data that every instruction has at least. */
+  readonly dataBytesMin: number;
+  readonly instructions: readonly (readonly [tag: Uint8Array, write: (program: Program) => void])[];
+}
+
+/**
+ * The body of a program as an ELF file: it jumps to the instruction whose tag the data begins with and succeeds after it.
+ * Other data, and shorter data, is InvalidInstructionData.
+ */
+export function assembleProgram<Program extends { readonly writer: ProgramWriter }>(
+  program: Program,
+  { dataBytesMin, instructions }: InstructionSet<Program>,
+): Uint8Array {
+  const { writer } = program;
+  const { asm } = writer;
+  const parts = instructions.map(([tag, write]) => ({ tag, write, label: asm.label(`tag ${tag.toHex()}`) }));
+  writer.requireData(dataBytesMin);
+  writer.data("r1");
+  asm.load(parts[0]?.tag.length === 1 ? 1 : 8, "r2", "r1");
+  for (const { tag, label } of parts) {
+    asm.wide("r3", tag.length === 1 ? BigInt(tag[0] ?? 0) : tagNumber(tag));
+    asm.branch("eq", "r2", "r3", label);
+  }
+  asm.jump(writer.failure(runtimeErrors.invalidInstructionData));
+  for (const { write, label } of parts) {
+    asm.place(label);
+    write(program);
+    writer.succeed();
+  }
+  return writer.finish();
 }

@@ -1,9 +1,6 @@
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
-import { marketplaceProgram } from "../programs/marketplace/layout.ts";
-import { metadataProgramAddress } from "../programs/metaplex/layout.ts";
-import { metadataTags } from "../programs/metaplex/tags.ts";
-import { instructionTag } from "../programs/tags.ts";
+import { instructionTag, marketplaceProgram, metadataProgramAddress, metadataTags } from "../programs/index.ts";
 import { type MintParty, reads, signs, signsAndPays, writes } from "./instructions.ts";
 import { type Party, partyOf, type TrafficInstruction } from "./message.ts";
 import type { ClassicNft, NftHolder, TrafficCollection } from "./nft-roster.ts";

@@ -1,6 +1,6 @@
 import { mintSize } from "@sluice/wire/accounts/token";
 import { isTokenAccount, rentExemptLamports, tokenAmount } from "../model/index.ts";
-import { listingOffsets } from "../programs/marketplace/layout.ts";
+import { listingOffsets } from "../programs/index.ts";
 import {
   burnTokens,
   closeTokenAccount,

@@ -2,7 +2,7 @@ import { ByteWriter } from "@sluice/wire/bytes";
 import { programs, wellKnownAddresses } from "@sluice/wire/programs";
 import type { GenesisDescription, GenesisPool, KnownMint } from "../genesis/index.ts";
 import { nameOwner } from "../names/index.ts";
-import { instructionTag } from "../programs/tags.ts";
+import { instructionTag } from "../programs/index.ts";
 import { type MintParty, reads, signs, writes } from "./instructions.ts";
 import { keypairParty, type Party, partyOf, type TrafficInstruction } from "./message.ts";
 import { associated, holdMint, type TrafficMint, type Wallet } from "./parties.ts";

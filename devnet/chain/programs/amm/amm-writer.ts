@@ -3,8 +3,7 @@ import { Invoker, type Seed } from "../invoke.ts";
 import { MulDiv } from "../mul-div.ts";
 import type { AccountRef } from "../program-writer.ts";
 import { ProgramWriter } from "../program-writer.ts";
-import { record, runtimeErrors } from "../runtime.ts";
-import { accountTag, tagNumber } from "../tags.ts";
+import { accountTag, record, runtimeErrors, tagNumber } from "../runtime.ts";
 import { ammErrors, authoritySeed, poolBytes, poolOffsets } from "./layout.ts";
 
 const transferChecked = 12;

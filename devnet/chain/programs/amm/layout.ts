@@ -1,5 +1,5 @@
 import { ByteWriter } from "@sluice/wire/bytes";
-import { accountTag } from "../tags.ts";
+import { accountTag } from "../runtime.ts";
 
 /**
  * Accounts and numbers of the pool program: those of a constant-product program of the CPMM family, which X1's exchange

@@ -1,5 +1,4 @@
-import { record, runtimeErrors } from "../runtime.ts";
-import { eventTag, tagNumber } from "../tags.ts";
+import { eventTag, record, runtimeErrors, tagNumber } from "../runtime.ts";
 import type { AmmWriter } from "./amm-writer.ts";
 import { ammErrors, configOffsets, feeDenominator, poolOffsets, poolStatus } from "./layout.ts";
 
@@ -106,10 +105,7 @@ function tell(amm: AmmWriter, at: SwapSlots, baseInput: boolean): void {
   asm.wide("r1", tagNumber(eventTag("SwapEvent")));
   asm.store(8, "r9", event, "r1");
   writer.account("r1", accountIndexes.pool);
-  for (let word = 0; word < 32; word += 8) {
-    asm.load(8, "r2", "r1", record.key + word);
-    asm.store(8, "r9", event + 8 + word, "r2");
-  }
+  writer.copyKey(["r1", record.key], ["r9", event + 8]);
   for (const [index, slot] of [at.reserveIn, at.reserveOut, at.amountIn, at.amountOut].entries()) {
     asm.load(8, "r1", "r9", slot);
     asm.store(8, "r9", event + 40 + index * 8, "r1");

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { ByteWriter } from "@sluice/wire/bytes";
-import { findProgramAddress, type ProgramAddress } from "@sluice/wire/program-address";
-import { accountTag } from "../tags.ts";
+import { type DerivedAddress, derive } from "../../model/index.ts";
+import { accountTag } from "../runtime.ts";
 
 /** A listing as the marketplace program keeps it, in the form of Tensor's marketplace, whose id it stands under. */
 
@@ -27,12 +26,9 @@ export const marketplaceErrors = {
   wrongListing: 6_002n,
 } as const;
 
-const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
-
-export function listingAddress(mint: Uint8Array, program: Uint8Array): ProgramAddress {
-  const found = findProgramAddress([new TextEncoder().encode(listingSeed), mint], program, sha256);
-  if (found === null) throw new RangeError("no bump gives an address off the curve");
-  return found;
+/** The address of a mint's listing. */
+export function listingAddress(mint: Uint8Array): DerivedAddress {
+  return derive([new TextEncoder().encode(listingSeed), mint], marketplaceProgram);
 }
 
 export function encodeListing(listing: {

@@ -1,9 +1,7 @@
 import { AccountMaker } from "../account-maker.ts";
 import { Invoker, type Seed } from "../invoke.ts";
 import { ProgramWriter } from "../program-writer.ts";
-import { record } from "../runtime.ts";
-import { writeTagged } from "../tagged-instructions.ts";
-import { accountTag, tagNumber } from "../tags.ts";
+import { accountTag, record, tagNumber } from "../runtime.ts";
 import { listingBytes, listingOffsets, listingSeed, marketplaceErrors } from "./layout.ts";
 
 const tokenInstructions = { transferChecked: 12, closeAccount: 9 } as const;
@@ -37,7 +35,8 @@ const buyAccounts = {
   system: 13,
 };
 
-class MarketplaceWriter {
+/** What the marketplace's instructions share. */
+export class MarketplaceWriter {
   readonly writer = new ProgramWriter();
   readonly invoker = new Invoker(this.writer);
   readonly maker = new AccountMaker(this.writer, this.invoker);
@@ -157,7 +156,7 @@ class MarketplaceWriter {
   }
 }
 
-function list(market: MarketplaceWriter): void {
+export function list(market: MarketplaceWriter): void {
   const { writer, maker } = market;
   const { asm } = writer;
   const price = writer.slot();
@@ -188,10 +187,7 @@ function list(market: MarketplaceWriter): void {
     [listingOffsets.rentPayer, listAccounts.payer],
   ] as const) {
     writer.account("r2", account);
-    for (let word = 0; word < 32; word += 8) {
-      asm.load(8, "r3", "r2", record.key + word);
-      asm.store(8, "r1", record.data + offset + word, "r3");
-    }
+    writer.copyKey(["r2", record.key], ["r1", record.data + offset]);
   }
   asm.load(8, "r2", "r9", price);
   asm.store(8, "r1", record.data + listingOffsets.amount, "r2");
@@ -202,7 +198,7 @@ function list(market: MarketplaceWriter): void {
   market.move({ from: listAccounts.source, mint, to: at, authority: listAccounts.owner, token, byListing: false });
 }
 
-function delist(market: MarketplaceWriter): void {
+export function delist(market: MarketplaceWriter): void {
   const { writer } = market;
   writer.log("Instruction: DelistLegacy");
   writer.requireAccounts(10);
@@ -212,7 +208,7 @@ function delist(market: MarketplaceWriter): void {
   market.release(delistAccounts, delistAccounts.target);
 }
 
-function buy(market: MarketplaceWriter): void {
+export function buy(market: MarketplaceWriter): void {
   const { writer } = market;
   const { asm } = writer;
   const [most, price] = [writer.slot(), writer.slot()];
@@ -231,13 +227,4 @@ function buy(market: MarketplaceWriter): void {
   const { payer, target: at, buyer: owner, mint, system, token, associated: program } = buyAccounts;
   market.open({ payer, at, owner, mint, system, token, program });
   market.release(buyAccounts, buyAccounts.target);
-}
-
-/** The marketplace program as an ELF file: listings in escrow, their end, and sales for lamports. */
-export function assembleMarketplace(): Uint8Array {
-  return writeTagged(new MarketplaceWriter(), 8, [
-    ["list_legacy", list],
-    ["delist_legacy", delist],
-    ["buy_legacy", buy],
-  ]);
 }

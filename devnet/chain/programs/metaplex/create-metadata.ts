@@ -69,10 +69,7 @@ function copyCreators(program: MetadataWriter, { shares }: Arguments): void {
   asm.store(8, "r9", shares, 0);
   asm.place(next);
   program.requireLeft(34);
-  for (const word of [0, 8, 16, 24] as const) {
-    asm.load(8, "r1", "r6", word);
-    asm.store(8, "r8", word, "r1");
-  }
+  writer.copyKey(["r6", 0], ["r8", 0]);
   asm.load(1, "r1", "r6", 32);
   asm.store(1, "r8", 32, "r1");
   asm.branch("eq", "r1", 0, unverified);
@@ -141,10 +138,7 @@ function writeHead(program: MetadataWriter): void {
     [33, at.mint],
   ] as const) {
     writer.account("r1", account);
-    for (let word = 0; word < 32; word += 8) {
-      asm.load(8, "r2", "r1", record.key + word);
-      asm.store(8, "r8", offset + word, "r2");
-    }
+    writer.copyKey(["r1", record.key], ["r8", offset]);
   }
   asm.add("r8", 65);
 }

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { ByteWriter } from "@sluice/wire/bytes";
-import { findProgramAddress, type ProgramAddress } from "@sluice/wire/program-address";
+import { bytesOf, type DerivedAddress, derive } from "../../model/index.ts";
 
 /** Accounts of the Token Metadata program as it writes them: texts padded to their longest, options borsh. */
 
@@ -16,6 +15,14 @@ export const creatorsMax = 5;
 export const metadataKey = 4;
 export const masterEditionKey = 6;
 export const tokenStandard = { nonFungible: 0, fungibleAsset: 1, fungible: 2 } as const;
+
+/** First byte of each instruction of the stand-in; data with any other is invalid. */
+export const metadataTags = {
+  createMasterEdition: 17,
+  verifyCollection: 18,
+  burnNft: 29,
+  createMetadata: 33,
+} as const;
 
 /** Errors of the stand-in. The real program knows many more, and may number them otherwise. */
 export const metadataErrors = {
@@ -54,23 +61,17 @@ export interface MetadataParts {
   readonly collectionSize: bigint | null;
 }
 
-const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
 const utf8 = new TextEncoder();
+const programBytes = bytesOf(metadataProgramAddress);
 
-function derive(seeds: readonly Uint8Array[], program: Uint8Array): ProgramAddress {
-  const found = findProgramAddress(seeds, program, sha256);
-  if (found === null) throw new RangeError("no bump gives an address off the curve");
-  return found;
+/** The address of a mint's metadata. */
+export function metadataAddress(mint: Uint8Array): DerivedAddress {
+  return derive([utf8.encode("metadata"), programBytes, mint], metadataProgramAddress);
 }
 
-/** Where a mint's metadata lies. */
-export function metadataAddress(mint: Uint8Array, program: Uint8Array): ProgramAddress {
-  return derive([utf8.encode("metadata"), program, mint], program);
-}
-
-/** Where a mint's master edition lies, which is also its mint authority. */
-export function editionAddress(mint: Uint8Array, program: Uint8Array): ProgramAddress {
-  return derive([utf8.encode("metadata"), program, mint, utf8.encode("edition")], program);
+/** The address of a mint's master edition, which is also its mint authority. */
+export function editionAddress(mint: Uint8Array): DerivedAddress {
+  return derive([utf8.encode("metadata"), programBytes, mint, utf8.encode("edition")], metadataProgramAddress);
 }
 
 function padded(writer: ByteWriter, text: string, bytes: number): void {

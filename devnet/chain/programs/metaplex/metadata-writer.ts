@@ -25,12 +25,8 @@ export class MetadataWriter {
 
   /** Seeds of a mint's metadata. Copies the program's id to the heap, which is one of them. */
   metadataSeeds(mint: number): readonly Seed[] {
-    const { asm } = this.writer;
     this.writer.programId("r1");
-    for (let word = 0; word < 32; word += 8) {
-      asm.load(8, "r2", "r1", word);
-      asm.store(8, "r9", this.#self + word, "r2");
-    }
+    this.writer.copyKey(["r1", 0], ["r9", this.#self]);
     return [{ constant: this.#prefix }, { slot: this.#self, length: 32 }, { key: mint }];
   }
 

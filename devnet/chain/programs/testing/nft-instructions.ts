@@ -3,7 +3,7 @@ import { ASSOCIATED_TOKEN_PROGRAM_ID, getAssociatedTokenAddressSync, TOKEN_PROGR
 import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { listingAddress, marketplaceProgram } from "../marketplace/layout.ts";
 import { editionAddress, metadataAddress, metadataProgramAddress } from "../metaplex/layout.ts";
-import { instructionTag } from "../tags.ts";
+import { instructionTag } from "../runtime.ts";
 
 const meta = (pubkey: PublicKey, isSigner: boolean, isWritable: boolean): AccountMeta => ({
   pubkey,
@@ -17,9 +17,9 @@ const metadataProgram = new PublicKey(metadataProgramAddress);
 const marketplace = new PublicKey(marketplaceProgram);
 const address = (found: { readonly bytes: Uint8Array }) => new PublicKey(encodeBase58(found.bytes));
 
-export const metadataOf = (mint: PublicKey) => address(metadataAddress(mint.toBytes(), metadataProgram.toBytes()));
-export const editionOf = (mint: PublicKey) => address(editionAddress(mint.toBytes(), metadataProgram.toBytes()));
-export const listingOf = (mint: PublicKey) => address(listingAddress(mint.toBytes(), marketplace.toBytes()));
+export const metadataOf = (mint: PublicKey) => address(metadataAddress(mint.toBytes()));
+export const editionOf = (mint: PublicKey) => address(editionAddress(mint.toBytes()));
+export const listingOf = (mint: PublicKey) => address(listingAddress(mint.toBytes()));
 
 export interface DataV2 {
   readonly name: string;

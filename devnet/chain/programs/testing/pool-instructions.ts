@@ -1,7 +1,7 @@
 import { type AccountMeta, PublicKey, TransactionInstruction } from "@solana/web3.js";
 import type { GenesisPool } from "../../genesis/pools.ts";
 import { associatedTokenAddress } from "../../model/token-accounts.ts";
-import { instructionTag } from "../tags.ts";
+import { instructionTag } from "../runtime.ts";
 
 const read = (address: string, isSigner = false): AccountMeta => ({
   pubkey: new PublicKey(address),

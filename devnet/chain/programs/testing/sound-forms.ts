@@ -4,9 +4,8 @@ import type { GenesisPool } from "../../genesis/pools.ts";
 import { associatedTokenAddress, bytesOf } from "../../model/token-accounts.ts";
 import { ammProgram } from "../amm/layout.ts";
 import { listingAddress, marketplaceProgram } from "../marketplace/layout.ts";
-import { editionAddress, metadataAddress, metadataProgramAddress } from "../metaplex/layout.ts";
-import { metadataTags } from "../metaplex/tags.ts";
-import { instructionTag } from "../tags.ts";
+import { editionAddress, metadataAddress, metadataProgramAddress, metadataTags } from "../metaplex/layout.ts";
+import { instructionTag } from "../runtime.ts";
 
 /** The accounts of an instruction of one of the chain's own programs, as alice would give them. */
 export interface Form {
@@ -21,7 +20,6 @@ const token2022 = bytesOf(programs.token2022);
 const system = bytesOf(programs.system);
 const associated = bytesOf(programs.associatedToken);
 const market = bytesOf(marketplaceProgram);
-const metadataProgram = bytesOf(metadataProgramAddress);
 const tags = (...names: readonly string[]) => names.map(instructionTag);
 const tag = (name: keyof typeof metadataTags) => [Uint8Array.of(metadataTags[name])];
 const held = (owner: Uint8Array, mint: Uint8Array) => bytesOf(associatedTokenAddress(owner, programs.token, mint));
@@ -45,10 +43,10 @@ function poolForms(pool: GenesisPool, alice: Uint8Array): Form[] {
 }
 
 function nftForms(mint: Uint8Array, alice: Uint8Array, seller: Uint8Array): Form[] {
-  const listing = listingAddress(mint, market).bytes;
+  const listing = listingAddress(mint).bytes;
   const [escrow, mine] = [held(listing, mint), held(alice, mint)];
-  const metadata = metadataAddress(mint, metadataProgram).bytes;
-  const edition = editionAddress(mint, metadataProgram).bytes;
+  const metadata = metadataAddress(mint).bytes;
+  const edition = editionAddress(mint).bytes;
   const list = [alice, mine, listing, escrow, mint, alice, token, associated, market, system];
   const bought = [market, alice, mine, listing, escrow, mint, seller, alice, market, seller];
   const master = [edition, mint, alice, alice, alice, metadata, token, system];
