@@ -17,8 +17,6 @@ import { type ProcessKind, WalkedServer } from "./walked-server.ts";
 const runs = 5;
 /** Within this time of a block the engine has read it. */
 const trackedMs = 1_000;
-/** Within this time a subscription stands. */
-const subscribedMs = 500;
 
 interface Walk {
   readonly server: WalkedServer;
@@ -151,20 +149,51 @@ export async function priceWalk(root: string): Promise<string[]> {
 export async function transactionWalk(root: string): Promise<string[]> {
   await using server = await WalkedServer.start(root, "gateway");
   const wallet = await fundedWallet(server);
-  const chain = new Connection(server.chainUrl(), { commitment: "confirmed", wsEndpoint: server.chainSocketUrl() });
+  const chain = new Connection(server.chainUrl(), "confirmed");
+  using subscriber = new SignatureSubscriber(server.chainSocketUrl());
   const prepare = async (run: number) => {
     const to = Keypair.generate().publicKey;
     const pay = SystemProgram.transfer({ fromPubkey: wallet.publicKey, toPubkey: to, lamports: 1_000_000 + run });
     const transaction = await signed(chain, wallet, pay);
-    const landed = Promise.withResolvers<void>();
-    chain.onSignature(signatureOf(transaction), () => landed.resolve(), "confirmed");
-    await Bun.sleep(subscribedMs);
+    const landed = await subscriber.subscribe(signatureOf(transaction));
     return async () => {
       await chain.sendRawTransaction(transaction.serialize(), { preflightCommitment: "confirmed" });
       await landed.promise;
     };
   };
   return await repeated({ server, kinds: ["chain", "chain machine"], prepare });
+}
+
+/** One signature after the other, over one socket of the chain. */
+class SignatureSubscriber implements Disposable {
+  readonly #socket: WebSocket;
+  readonly #opened = Promise.withResolvers<void>();
+  #subscribed = Promise.withResolvers<void>();
+  #landed = Promise.withResolvers<void>();
+
+  constructor(url: string) {
+    this.#socket = new WebSocket(url);
+    this.#socket.addEventListener("open", () => this.#opened.resolve());
+    this.#socket.addEventListener("message", ({ data }) => {
+      const isNotice = (JSON.parse(String(data)) as { method?: string }).method === "signatureNotification";
+      (isNotice ? this.#landed : this.#subscribed).resolve();
+    });
+  }
+
+  /** Resolves once the subscription stands; `promise` of what it gives resolves when the transaction is confirmed. */
+  async subscribe(signature: string): Promise<{ readonly promise: Promise<void> }> {
+    await this.#opened.promise;
+    this.#subscribed = Promise.withResolvers<void>();
+    this.#landed = Promise.withResolvers<void>();
+    const params = [signature, { commitment: "confirmed" }];
+    this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "signatureSubscribe", params }));
+    await this.#subscribed.promise;
+    return { promise: this.#landed.promise };
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.close();
+  }
 }
 
 async function signed(
