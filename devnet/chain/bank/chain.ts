@@ -1,23 +1,65 @@
-import { type AccountWrite, MachineEndedError, type MachineFacts } from "@sluice/svm/bank";
+import type { MachineFacts, Svm } from "@sluice/svm/bank";
 import { encodeBase58 } from "@sluice/wire/base58";
-import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
+import type { Transaction } from "@sluice/wire/transaction";
 import { AccountStore } from "../accounts/index.ts";
-import { type BlockBuilder, Cluster, distributeFees, EpochSchedule, slotYears } from "../consensus/index.ts";
+import { type BlockBuilder, Cluster, EpochSchedule, slotYears } from "../consensus/index.ts";
 import type { Genesis } from "../genesis/index.ts";
-import { History, type RecordedTransaction } from "../history/index.ts";
+import { History } from "../history/index.ts";
 import type { BankSlot, Block, ChainAccount, Commitment } from "../model/index.ts";
-import { AbandonedFork, describeAbandonment } from "./abandoned-fork.ts";
-import { blockOf } from "./block-of.ts";
 import { BundleStage } from "./bundles/bundle-stage.ts";
 import { type BundleSimulation, type BundleSimulationRequest, simulateBundleAt } from "./bundles/simulate-bundle.ts";
-import type { ChainDependencies, ChainListener, ChainOptions, ForkKeeps } from "./chain-interfaces.ts";
 import { CommitmentLadder } from "./commitment-ladder.ts";
-import { OpenSlot } from "./open-slot.ts";
+import { type AbandonedFork, type ForkKeeps, Forks, type RevertedAddresses, replayed } from "./forks.ts";
 import { BlockhashQueue, StatusCache } from "./recent-blocks.ts";
-import { runVotes } from "./run-votes.ts";
 import { type Simulation, type SimulationBank, type SimulationRequest, simulateAt } from "./simulation.ts";
 import { SlotSysvars } from "./slot-sysvars.ts";
+import { blockOf, Slots } from "./slots.ts";
 import { TransactionScheduler, type TransactionSchedulerFacts } from "./transaction-scheduler.ts";
+
+export interface ChainOptions {
+  /** Nominal length of a slot; the chain's own clock is whoever closes its slots. */
+  readonly slotMs: number;
+  readonly slotsPerEpoch: bigint;
+  /** Slots after which a frozen slot is confirmed, and finalized. */
+  readonly confirmedAfter: number;
+  readonly finalizedAfter: number;
+  readonly slotsMax: number;
+  readonly transactionsMax: number;
+  /** Whether the validators' votes are transactions. */
+  readonly votes: boolean;
+  /** Transactions that may wait for the machine; more are dropped, as a full leader drops them. */
+  readonly pendingMax: number;
+}
+
+export interface ChainDependencies {
+  readonly svm: Svm;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/** What the chain tells those who watch it, in the order in which it happens. */
+export interface ChainListener {
+  received(signature: string): void;
+  opened(slot: bigint, parent: bigint): void;
+  frozen(bank: BankSlot, block: Block): void;
+  confirmed(bank: BankSlot): void;
+  finalized(bank: BankSlot): void;
+  /**
+   * Slots after `parent`, oldest first, the open one last, are no longer part of the chain, nor is what was written in
+   * those that were frozen.
+   */
+  abandoned?(parent: BankSlot, slots: readonly bigint[], reverted: RevertedAddresses): void;
+}
+
+/** How a slot opens. */
+interface Opening {
+  /** Slots that are left out before it; they never have a block. */
+  readonly skip?: bigint;
+  /** Listeners are notified by `announceOpen` later. */
+  readonly silent?: boolean;
+  /** The slots left out earn the validators what votes for them would have. */
+  readonly voted?: boolean;
+}
 
 /**
  * The chain: an open slot into which submitted transactions go in order of arrival, and the frozen slots behind it.
@@ -36,6 +78,8 @@ export class Chain implements AsyncDisposable {
   readonly #dependencies: ChainDependencies;
   readonly #ladder: CommitmentLadder;
   readonly #sysvars: SlotSysvars;
+  readonly #slots: Slots;
+  readonly #forks: Forks;
   readonly #listeners = new Set<ChainListener>();
   /** A slot not above the finalized one from which account versions are kept, while somebody reads behind it. */
   oldestRead: (() => bigint) | null = null;
@@ -43,8 +87,6 @@ export class Chain implements AsyncDisposable {
   blockBuilder: (identity: string) => BlockBuilder | null = () => null;
   readonly bundles: BundleStage;
   readonly #scheduler: TransactionScheduler;
-  #open: OpenSlot;
-  #abandonedFork: AbandonedFork | null = null;
 
   private constructor(options: ChainOptions, genesis: Genesis, dependencies: ChainDependencies) {
     this.genesis = genesis;
@@ -78,11 +120,15 @@ export class Chain implements AsyncDisposable {
     this.#ladder = new CommitmentLadder(options, bank);
     this.blockhashes.register(bank.blockhash, 0n);
     this.history.append(blockOf(bank, encodeBase58(new Uint8Array(32)), [], []), []);
-    this.#open = this.#nextSlot(bank);
+    const { accounts, history, blockhashes, statuses, cluster } = this;
+    const state = { accounts, history, blockhashes, statuses, cluster, sysvars: this.#sysvars };
+    const programClosed = () => this.#scheduler.invalidateCaches();
+    this.#slots = new Slots(bank, { state, svm: dependencies.svm, now: dependencies.now, programClosed });
+    this.#forks = new Forks({ state, ladder: this.#ladder });
     this.#scheduler = new TransactionScheduler(options, {
       svm: dependencies.svm,
-      open: () => this.#open,
-      newest: () => this.#newestAccounts(),
+      open: () => this.#slots.open,
+      newest: () => this.#slots.newestAccounts(),
     });
     this.bundles = this.#bundleStage();
   }
@@ -90,7 +136,7 @@ export class Chain implements AsyncDisposable {
   #bundleStage(): BundleStage {
     return new BundleStage({
       svm: this.#dependencies.svm,
-      open: () => this.#open,
+      open: () => this.#slots.open,
       leaderOf: (slot) => this.cluster.leaderOf(slot),
       rootBank: () => {
         const { slot } = this.at("finalized");
@@ -99,9 +145,9 @@ export class Chain implements AsyncDisposable {
       },
       exclusively: (work) => this.#scheduler.exclusively(work),
       crankTips: async () => {
-        const { slot } = this.#open;
+        const { slot } = this.#slots.open;
         const writes = this.cluster.crankTips(slot, this.blockBuilder(this.cluster.leaderOf(slot)));
-        if (writes !== null) await this.#write(slot, writes);
+        if (writes !== null) await this.#slots.write(writes);
         return writes !== null;
       },
       invalidateCaches: () => this.#scheduler.invalidateCaches(),
@@ -111,7 +157,7 @@ export class Chain implements AsyncDisposable {
   /** Starts a chain at its genesis, which is processed, confirmed and finalized at once, with slot 1 open. */
   static async start(options: ChainOptions, genesis: Genesis, dependencies: ChainDependencies): Promise<Chain> {
     const chain = new Chain(options, genesis, dependencies);
-    await chain.#openSlot(chain.#open);
+    await chain.#openSlot(chain.at("processed"));
     return chain;
   }
 
@@ -124,7 +170,7 @@ export class Chain implements AsyncDisposable {
   }
 
   get openSlot(): bigint {
-    return this.#open.slot;
+    return this.#slots.open.slot;
   }
 
   /** Transactions that were dropped because too many waited. */
@@ -194,29 +240,30 @@ export class Chain implements AsyncDisposable {
    * never have a block. With `silent` nobody is told of the opening until `announceOpen`. With `voted` the slots left out
    * earn the validators what votes for them would have: time was moved on, and nothing went wrong.
    */
-  closeSlot(skip = 0n, how: { readonly silent?: boolean; readonly voted?: boolean } = {}): Promise<void> {
+  closeSlot(skip = 0n, how: Omit<Opening, "skip"> = {}): Promise<void> {
     return this.#scheduler.exclusively(async () => {
-      const { bank, block } = await this.#freeze();
+      const { bank, block } = await this.#slots.freeze();
       const moved = this.#ladder.push(bank);
-      if (moved.confirmed.length > 0) this.#abandonedFork = null;
+      if (moved.confirmed.length > 0) this.#forks.confirmed();
       for (const listener of this.#listeners) {
         listener.frozen(bank, block);
         for (const confirmed of moved.confirmed) listener.confirmed(confirmed);
         for (const finalized of moved.finalized) listener.finalized(finalized);
       }
       this.accounts.root(this.oldestRead?.() ?? this.at("finalized").slot);
-      await this.#openSlot(this.#nextSlot(bank, bank.slot + 1n + skip), how.silent, how.voted ? skip : 0n);
+      await this.#openSlot(bank, { skip, ...how });
     });
   }
 
   /** Tells the listeners of the open slot, after a silent `closeSlot`. */
   announceOpen(): void {
-    for (const listener of this.#listeners) listener.opened(this.#open.slot, this.#open.parent.slot);
+    const { slot, parent } = this.#slots.open;
+    for (const listener of this.#listeners) listener.opened(slot, parent.slot);
   }
 
   /** What is shown at `confirmed` of a branch that was confirmed and abandoned; null where there is none. */
   get abandonedFork(): AbandonedFork | null {
-    return this.#abandonedFork;
+    return this.#forks.abandonedFork;
   }
 
   /** How many slots `fork` can abandon now. */
@@ -225,134 +272,36 @@ export class Chain implements AsyncDisposable {
   }
 
   /**
-   * Abandons the newest `depth` frozen slots and the open one: state, history, statuses, blockhashes, votes and sysvars are as
-   * before them. The next slot opens on the last one that stays, with its number above all that were used. With `landAgain`
-   * the abandoned transactions are run again there, in their order; those whose blockhash was abandoned too are lost.
-   * Commitments stay where they are; a confirmed bank that is abandoned is `left`. Throws RangeError when a slot has
-   * reached what the fork `keeps`.
+   * Abandons the newest `depth` frozen slots and the open one: state, history, statuses, blockhashes, votes and sysvars
+   * are as before them. The next slot opens on the last one that stays, with its number above all that were used. With
+   * `replays` the abandoned transactions run again there, in their order; those whose blockhash was abandoned too are
+   * lost. Commitments stay where they are; a confirmed bank that is abandoned is shown as `abandonedFork`.
+   *
+   * @throws {RangeError} when a slot has reached what the fork `keeps`.
    */
   fork(
     depth: number,
-    landAgain: boolean,
+    replays: boolean,
     keeps: ForkKeeps = "confirmed",
   ): Promise<{ parent: bigint; abandoned: readonly bigint[] }> {
     return this.#scheduler.exclusively(async () => {
-      const open = this.#open;
-      const gone = this.#ladder.above(keeps).slice(0, depth);
-      const parent = this.#ladder.abandon(depth, keeps);
-      const abandoned = [...gone.map(({ slot }) => slot).toReversed(), open.slot];
-      const leaving = describeAbandonment(gone, this);
-      const transactions = [...this.history.rollback(parent.slot), ...open.recorded];
-      if (leaving.confirmed !== null) {
-        this.#abandonedFork = new AbandonedFork({ ...leaving.confirmed, transactions }, this.#abandonedFork);
-      }
-      this.statuses.rollback(depth);
-      this.blockhashes.rollback(parent.blockHeight);
-      this.cluster.rollback(parent.slot);
-      this.#sysvars.rollback(parent);
-      if (abandoned.some((slot) => this.#wroteProgram(slot))) this.#scheduler.invalidateCaches();
-      await this.#writeMachine(this.accounts.rollback(parent.slot));
-      for (const listener of this.#listeners) listener.abandoned?.(parent, abandoned, leaving.reverted);
-      await this.#openSlot(this.#nextSlot(parent, open.slot + 1n));
-      if (landAgain) this.#landAgain(transactions);
-      return { parent: parent.slot, abandoned };
+      const { open } = this.#slots;
+      const { parent, slots, reverted, transactions, ...found } = this.#forks.abandon(depth, keeps, open);
+      if (found.wroteProgram) this.#scheduler.invalidateCaches();
+      await this.#slots.writeMachine(found.restored);
+      for (const listener of this.#listeners) listener.abandoned?.(parent, slots, reverted);
+      await this.#openSlot(parent, { skip: open.slot - parent.slot });
+      if (replays) this.#scheduler.submitFirst(replayed(transactions));
+      return { parent: parent.slot, abandoned: slots };
     });
   }
 
-  #landAgain(transactions: readonly RecordedTransaction[]): void {
-    // What was voted for is gone, and the votes with it.
-    const again = transactions.filter(({ executed }) => !executed.isVote);
-    const submissions = again.flatMap(({ executed: { bytes, signature } }) => {
-      const parsed = parseTransaction(bytes);
-      return parsed.ok ? [{ transaction: parsed.transaction, signature, verified: true }] : [];
-    });
-    this.#scheduler.submitFirst(submissions);
-  }
-
-  /** Whether a program was written in a slot that is not yet rooted: the machine keeps what it compiled. */
-  #wroteProgram(slot: bigint): boolean {
-    for (const address of this.accounts.written(slot)) {
-      if (this.accounts.newest(address)?.executable === true) return true;
-    }
-    return false;
-  }
-
-  async #freeze(): Promise<{ bank: BankSlot; block: Block }> {
-    const { slot, parent, recorded, time } = this.#open;
-    const fees = distributeFees(recorded, this.cluster.leaderOf(slot), (key) => this.accounts.get(key, slot));
-    const rewards = [...this.#open.rewards, ...fees.rewards];
-    await this.#write(slot, fees.writes);
-    const bank: BankSlot = {
-      slot,
-      parent: parent.slot,
-      blockhash: encodeBase58(this.#open.blockhash()),
-      blockHeight: parent.blockHeight + 1n,
-      time,
-      transactionCount: parent.transactionCount + BigInt(recorded.length),
-      voteCount: parent.voteCount + BigInt(recorded.filter(({ executed }) => executed.isVote).length),
-      capitalization: this.accounts.lamports,
-    };
-    const block = blockOf(bank, parent.blockhash, recorded, rewards);
-    this.blockhashes.register(bank.blockhash, bank.blockHeight);
-    this.history.append(block, recorded);
-    this.statuses.freeze();
-    return { bank, block };
-  }
-
-  #nextSlot(parent: BankSlot, slot = parent.slot + 1n): OpenSlot {
-    const now = BigInt(Math.floor(this.#dependencies.now() / 1_000));
-    const { accounts, blockhashes, statuses, history } = this;
-    const time = now > parent.time ? now : parent.time;
-    return new OpenSlot(
-      { slot, parent, time },
-      {
-        accounts,
-        blockhashes,
-        statuses,
-        history,
-        isRecentSlot: (recent) => this.isRecentSlot(recent),
-        programClosed: () => this.#scheduler.invalidateCaches(),
-      },
-    );
-  }
-
-  async #openSlot(open: OpenSlot, silent = false, votedSlots = 0n): Promise<void> {
-    this.#open = open;
-    const { slot, time, parent } = open;
-    await this.#write(slot, this.#sysvars.open(slot, time, parent, this.blockhashes));
-    const { stakeHistory } = this.#sysvars;
-    const { writes, rewards } = this.cluster.open({ slot, parent, votedSlots, stakeHistory });
-    await this.#write(slot, writes);
-    open.rewards = rewards;
-    // The votes for the slot before come first.
-    await runVotes(this.cluster.voteTransactions(open.slot, open.parent), open, this.#dependencies.svm);
+  /** Opens the slot that is `skip` slots after the usual one. */
+  async #openSlot(parent: BankSlot, { skip = 0n, silent = false, voted = false }: Opening = {}): Promise<void> {
+    await this.#slots.begin(parent, parent.slot + 1n + skip, voted ? skip : 0n);
     this.#scheduler.opened();
     this.bundles.opened();
     if (!silent) this.announceOpen();
-  }
-
-  async #write(slot: bigint, writes: readonly AccountWrite[]): Promise<void> {
-    for (const { address, account } of writes) this.accounts.write(slot, address, account);
-    await this.#writeMachine(writes);
-  }
-
-  /** A machine that has ended gets what is recorded when it is rebuilt. */
-  async #writeMachine(writes: readonly AccountWrite[]): Promise<void> {
-    try {
-      await this.#dependencies.svm.write(writes);
-    } catch (error) {
-      if (!(error instanceof MachineEndedError)) throw error;
-    }
-  }
-
-  /** Programs come behind the files that they run: the machine loads a program when it is written. */
-  *#newestAccounts(): Generator<AccountWrite> {
-    const programs: AccountWrite[] = [];
-    for (const [address, account] of this.accounts.all(this.#open.slot)) {
-      if (account.executable) programs.push({ address, account });
-      else yield { address, account };
-    }
-    yield* programs;
   }
 
   /** Years since genesis at a slot, by the nominal slot time. */

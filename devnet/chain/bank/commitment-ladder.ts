@@ -1,3 +1,4 @@
+import { invariant } from "@sluice/lib";
 import type { BankSlot, Commitment } from "../model/index.ts";
 
 function later(one: BankSlot, other: BankSlot): BankSlot {
@@ -28,7 +29,7 @@ export class CommitmentLadder {
   #behind(slots: bigint): BankSlot {
     const position = Math.max(0, this.#slots.length - 1 - Number(slots));
     const bank = this.#slots[position];
-    if (bank === undefined) throw new Error("a ladder always holds a slot");
+    invariant(bank !== undefined, "a ladder always holds a slot");
     return bank;
   }
 
@@ -53,11 +54,15 @@ export class CommitmentLadder {
     const most = this.above(kept).length;
     if (depth > most) throw new RangeError(`only ${most} slots are not yet ${kept}`);
     this.#slots.length -= depth;
-    return this.#behind(0n);
+    const newest = this.#behind(0n);
+    invariant(newest.slot >= this.#finalized.slot, "a fork never abandons a finalized slot");
+    return newest;
   }
 
   /** Adds a frozen slot and says which slots it confirms and finalizes, oldest first. */
   push(bank: BankSlot): { readonly confirmed: readonly BankSlot[]; readonly finalized: readonly BankSlot[] } {
+    const newest = this.#behind(0n);
+    invariant(bank.parent === newest.slot && bank.slot > newest.slot, "a frozen slot follows the newest one");
     const confirmedBefore = this.#confirmed.slot;
     const finalizedBefore = this.#finalized.slot;
     this.#slots.push(bank);
@@ -65,6 +70,7 @@ export class CommitmentLadder {
     this.#finalized = later(this.#finalized, this.#behind(this.#finalizedAfter));
     const confirmedNow = this.#confirmed.slot;
     const finalizedNow = this.#finalized.slot;
+    invariant(finalizedNow >= finalizedBefore, "the finalized slot never moves back");
     const between = (after: bigint, upTo: bigint) => this.#slots.filter(({ slot }) => slot > after && slot <= upTo);
     const result = {
       confirmed: between(confirmedBefore, confirmedNow),

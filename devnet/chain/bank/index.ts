@@ -4,11 +4,11 @@
  * its slots; it feeds accounts and history, and reports each step to its listeners.
  */
 
-export { AbandonedFork, type RevertedAddresses } from "./abandoned-fork.ts";
 export { type BundlePacket, bundleId, bundleTransactionsMax, type InsertionFault } from "./bundles/insertion.ts";
 export type { BundleStep } from "./bundles/simulate-bundle.ts";
 export { Chain } from "./chain.ts";
 export { messageFees } from "./costs.ts";
+export { AbandonedFork, type RevertedAddresses } from "./forks.ts";
 export { PerformanceSamples } from "./performance.ts";
 export { blockhashLifeBlocks, StatusCache } from "./recent-blocks.ts";
 export { signaturesValid } from "./resolve.ts";

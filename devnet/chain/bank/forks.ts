@@ -1,6 +1,12 @@
+import { invariant } from "@sluice/lib";
+import type { AccountWrite } from "@sluice/svm/bank";
+import { parseTransaction } from "@sluice/wire/transaction";
 import type { AccountStore } from "../accounts/index.ts";
-import type { History, RecordedTransaction } from "../history/index.ts";
-import type { BankSlot, Block, ChainAccount, Commitment } from "../model/index.ts";
+import type { RecordedTransaction } from "../history/index.ts";
+import type { BankSlot, Block, ChainAccount } from "../model/index.ts";
+import type { CommitmentLadder } from "./commitment-ladder.ts";
+import type { OpenSlot, Submission } from "./open-slot.ts";
+import type { BankState } from "./slots.ts";
 
 type ReadAccounts = Pick<AccountStore, "get" | "find" | "ofProgram" | "largestHolders" | "richest" | "written">;
 
@@ -72,19 +78,97 @@ export class AbandonedFork {
   }
 }
 
-interface AbandoningChain {
-  readonly accounts: AccountStore;
-  readonly history: History;
-  at(commitment: Commitment): BankSlot;
+/** The commitment that a fork leaves as it is; what is below it may be abandoned. */
+export type ForkKeeps = "confirmed" | "finalized";
+
+export interface ForksDependencies {
+  readonly state: BankState;
+  readonly ladder: CommitmentLadder;
+}
+
+/** What a fork took off the chain. */
+export interface Abandonment {
+  /** The newest bank that stays. */
+  readonly parent: BankSlot;
+  /** Oldest first, the open slot last. */
+  readonly slots: readonly bigint[];
+  readonly reverted: RevertedAddresses;
+  /** In the order in which they ran. */
+  readonly transactions: readonly RecordedTransaction[];
+  /** Accounts that were written in abandoned slots, as they are now. */
+  readonly restored: readonly AccountWrite[];
+  /** Whether a program was written in an abandoned slot: the machine keeps what it compiled. */
+  readonly wroteProgram: boolean;
+}
+
+/** Abandons the newest slots of a chain, and keeps what is still shown of a fork that was confirmed. */
+export class Forks {
+  readonly #dependencies: ForksDependencies;
+  #abandoned: AbandonedFork | null = null;
+
+  constructor(dependencies: ForksDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** What is shown at `confirmed` of a fork that was confirmed and abandoned; null where there is none. */
+  get abandonedFork(): AbandonedFork | null {
+    return this.#abandoned;
+  }
+
+  /** A slot of the present fork was confirmed. */
+  confirmed(): void {
+    this.#abandoned = null;
+  }
+
+  /**
+   * Takes back the newest `depth` frozen slots and the open one: accounts, history, statuses, blockhashes, stakes and
+   * sysvars become what they were before. Commitments stay where they are.
+   *
+   * @throws {RangeError} when a slot has reached what the fork `keeps`.
+   */
+  abandon(depth: number, keeps: ForkKeeps, open: OpenSlot): Abandonment {
+    const { state, ladder } = this.#dependencies;
+    const gone = ladder.above(keeps).slice(0, depth);
+    const parent = ladder.abandon(depth, keeps);
+    const slots = [...gone.map(({ slot }) => slot).toReversed(), open.slot];
+    const leaving = describeAbandonment(gone, ladder.at("confirmed"), state);
+    const transactions = [...state.history.rollback(parent.slot), ...open.recorded];
+    if (leaving.confirmed !== null) {
+      this.#abandoned = new AbandonedFork({ ...leaving.confirmed, transactions }, this.#abandoned);
+    }
+    state.statuses.rollback(depth);
+    state.blockhashes.rollback(parent.blockHeight);
+    state.cluster.rollback(parent.slot);
+    state.sysvars.rollback(parent);
+    const wroteProgram = slots.some((slot) => this.#wroteProgram(slot));
+    const restored = state.accounts.rollback(parent.slot);
+    invariant(state.accounts.lamports === parent.capitalization, "a fork restores the lamports of the bank that stays");
+    return { parent, slots, reverted: leaving.reverted, transactions, restored, wroteProgram };
+  }
+
+  #wroteProgram(slot: bigint): boolean {
+    const { accounts } = this.#dependencies.state;
+    for (const address of accounts.written(slot)) {
+      if (accounts.newest(address)?.executable === true) return true;
+    }
+    return false;
+  }
+}
+
+/** Transactions of abandoned slots as submissions, without votes: what these voted for is gone. */
+export function replayed(transactions: readonly RecordedTransaction[]): Submission[] {
+  return transactions.flatMap(({ executed: { bytes, signature, isVote } }) => {
+    const parsed = isVote ? null : parseTransaction(bytes);
+    return parsed?.ok === true ? [{ transaction: parsed.transaction, signature, verified: true }] : [];
+  });
 }
 
 /** What slots that are about to be abandoned have written, and what of them is still shown as confirmed; null for nothing. */
-export function describeAbandonment(
+function describeAbandonment(
   gone: readonly BankSlot[],
-  chain: AbandoningChain,
+  bank: BankSlot,
+  { accounts, history }: BankState,
 ): { readonly reverted: RevertedAddresses; readonly confirmed: Omit<AbandonedForkParts, "transactions"> | null } {
-  const { accounts, history } = chain;
-  const bank = chain.at("confirmed");
   const shown = gone.filter(({ slot }) => slot <= bank.slot);
   const written = (slots: readonly BankSlot[]) => new Set(slots.flatMap(({ slot }) => [...accounts.written(slot)]));
   const reverted = { processed: written(gone), confirmed: written(shown) };
