@@ -3,7 +3,7 @@ import type { ConsoleBundleStory, ConsoleBundles } from "@sluice/contract/schema
 import type { Hono } from "hono";
 import type { RestEnvironment } from "../http/index.ts";
 import { type ConsoleCaller, type ConsoleViewer, callerOf } from "./console-session.ts";
-import { liveStream } from "./live-stream.ts";
+import { type LiveOptions, liveStream } from "./live-stream.ts";
 
 /** What a viewer may see of the block engine. */
 export interface ConsoleBundlesSource {
@@ -21,7 +21,7 @@ export interface ConsoleBundlesDependencies {
 /** Adds an account's bundles as they are, once and live, for people who are signed in. */
 export function addBundlesRoutes(
   app: Hono<RestEnvironment>,
-  options: { readonly everyMs: number; readonly closing: AbortSignal },
+  options: LiveOptions,
   dependencies: ConsoleBundlesDependencies,
 ): void {
   const open = async (caller: ConsoleCaller): Promise<[ConsoleBundlesSource, ConsoleViewer]> => {

@@ -3,7 +3,7 @@ import type { ConsolePrices } from "@sluice/contract/schemas";
 import type { Hono } from "hono";
 import type { RestEnvironment } from "../http/index.ts";
 import { type ConsoleCaller, callerOf } from "./console-session.ts";
-import { liveStream } from "./live-stream.ts";
+import { type LiveOptions, liveStream } from "./live-stream.ts";
 
 export interface ConsolePricesDependencies {
   /** Null where this process runs no oracle. */
@@ -14,7 +14,7 @@ export interface ConsolePricesDependencies {
 /** Adds the prices as they are, once and live, for people who are signed in. */
 export function addPricesRoutes(
   app: Hono<RestEnvironment>,
-  options: { readonly everyMs: number; readonly closing: AbortSignal },
+  options: LiveOptions,
   dependencies: ConsolePricesDependencies,
 ): void {
   const read = async (caller: ConsoleCaller): Promise<ConsolePrices> => {

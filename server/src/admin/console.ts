@@ -57,7 +57,7 @@ export function createConsole(options: ConsoleOptions, dependencies: ConsoleDepe
   const app = createRestApp({ cors: "none" }, dependencies);
   const sessions = new ConsoleSessions(dependencies);
   const overviews = new Overviews(options, dependencies);
-  const live = { everyMs: options.liveEveryMs ?? 1_000, closing: options.closing };
+  const live = { clock: dependencies.clock, everyMs: options.liveEveryMs ?? 1_000, closing: options.closing };
   const account = async (id: string): Promise<AccountRecord> => {
     const found = await dependencies.state.accounts.get(id);
     if (found === null) throw new SluiceError("INVALID_API_KEY", { message: "The account is gone" });

@@ -1,19 +1,28 @@
-/** A failed reading is told and tried again; after this many in a row the stream ends, and the browser opens another. */
+import type { Clock, Timer } from "@sluice/lib";
+
+/** A failed reading is tried again; after this many in a row the stream ends, and the browser opens another. */
 const failuresMax = 5;
 const encoder = new TextEncoder();
+
+export interface LiveOptions {
+  readonly clock: Pick<Clock, "after">;
+  readonly everyMs: number;
+  /** Aborted when the server drains. */
+  readonly closing: AbortSignal;
+}
 
 /**
  * Server-sent events: a message each `everyMs` with what `read` gives, and nothing while the reader is slow, since it
  * wants the present and not a backlog. It ends when the reader leaves.
  */
-export function liveStream(options: { everyMs: number; closing: AbortSignal }, read: () => Promise<unknown>): Response {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+export function liveStream(options: LiveOptions, read: () => Promise<unknown>): Response {
+  let timer: Timer | undefined;
   let open = true;
   let failures = 0;
   const end = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
     if (!open) return;
     open = false;
-    clearTimeout(timer);
+    timer?.cancel();
     controller.close();
   };
   const body = new ReadableStream<Uint8Array>({
@@ -29,14 +38,14 @@ export function liveStream(options: { everyMs: number; closing: AbortSignal }, r
             if (failures >= failuresMax) end(controller);
           }
         }
-        if (open) timer = setTimeout(beat, options.everyMs);
+        if (open) timer = options.clock.after(options.everyMs, beat);
       };
       void beat();
       options.closing.addEventListener("abort", () => end(controller), { once: true });
     },
     cancel: () => {
       open = false;
-      clearTimeout(timer);
+      timer?.cancel();
     },
   });
   return new Response(body, {

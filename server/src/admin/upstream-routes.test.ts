@@ -178,7 +178,10 @@ describe("nodes at run time", () => {
     expect(JSON.parse((await next()).replace("data: ", "")).items[0].label).toBe("a");
     nodes = [node({ out: "failing", serving: false })];
     let seen = "";
-    while (!seen.includes('"out":"failing"')) seen = await next();
+    while (!seen.includes('"out":"failing"')) {
+      stand.clock.advance(5);
+      seen = await next();
+    }
     closing.abort();
     let done = false;
     while (!done) done = (await reading?.read())?.done ?? true;

@@ -3,6 +3,7 @@ import { limits } from "@sluice/contract/limits";
 import type { UpstreamBody } from "@sluice/contract/schemas";
 import * as schemas from "@sluice/contract/schemas";
 import { type Network, networks } from "@sluice/contract/tiers";
+import type { Clock } from "@sluice/lib";
 import type { Context, Hono } from "hono";
 import { type RestEnvironment, readInput } from "../http/index.ts";
 import type { State, UpstreamOrder } from "../state/index.ts";
@@ -11,6 +12,7 @@ import type { Admittance } from "./admittance.ts";
 import { liveStream } from "./live-stream.ts";
 
 export interface UpstreamRouteDependencies {
+  readonly clock: Clock;
   readonly state: Pick<State, "change">;
   readonly admittance: Admittance;
   readonly upstreams: Pick<UpstreamAdmin, "list" | "prepare" | "remove" | "follow">;
@@ -30,7 +32,7 @@ const orders: Readonly<Record<string, UpstreamOrder | "open">> = {
 
 /** Nodes at run time: what they are and how they are, and what operators order for them. */
 export function addUpstreamRoutes(app: Hono<RestEnvironment>, dependencies: UpstreamRouteDependencies): void {
-  const { admittance, upstreams, closing, liveEveryMs = 1_000 } = dependencies;
+  const { admittance, upstreams, clock, closing, liveEveryMs = 1_000 } = dependencies;
 
   app.get(root, async (context) => {
     await admittance.admit(context, "admin");
@@ -38,7 +40,7 @@ export function addUpstreamRoutes(app: Hono<RestEnvironment>, dependencies: Upst
   });
   app.get(`${root}/live`, async (context) => {
     await admittance.admit(context, "admin");
-    return liveStream({ everyMs: liveEveryMs, closing }, async () => {
+    return liveStream({ clock, everyMs: liveEveryMs, closing }, async () => {
       await admittance.admitAgain(context, "admin");
       return { items: upstreams.list() };
     });

@@ -1,5 +1,5 @@
 import { rpcMethods } from "@sluice/contract/rpc";
-import { replaceableAddressSet } from "@sluice/lib";
+import { type Clock, replaceableAddressSet } from "@sluice/lib";
 import { Access } from "../access/index.ts";
 import { consoleUpstreams } from "../admin/index.ts";
 import { AnswerCache, createCacheEvents } from "../cache/index.ts";
@@ -63,7 +63,7 @@ export function wireGateway(config: Config, dependencies: Needs) {
       },
     ),
   );
-  resources.use(watchNodes(upstreams, upstreamEvents));
+  resources.use(watchNodes(clock, upstreams, upstreamEvents));
   const cache = new AnswerCache<NodeAnswer, UpstreamOutcome>(
     { finalBytesMax: config.cacheBytes },
     { clock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
@@ -129,14 +129,12 @@ function wireLimits(dependencies: Needs) {
 const watchMs = 2_000;
 
 /** Tells of each node's health now and then; observe logs only what changed. */
-function watchNodes(upstreams: Upstreams, events: UpstreamEvents): Disposable {
-  const timer = setInterval(() => {
+function watchNodes(clock: Clock, upstreams: Upstreams, events: UpstreamEvents): Disposable {
+  return clock.every(watchMs, () => {
     for (const { network, label, health, slotLag } of consoleUpstreams(upstreams)) {
       events.upstreamObserved({ network, upstream: label, health, slotLag });
     }
-  }, watchMs);
-  timer.unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  });
 }
 
 /** Names of methods in facts, by which they are counted. */

@@ -1,3 +1,4 @@
+import type { Timer } from "@sluice/lib";
 import type { Book } from "./books.ts";
 
 /** A take that waits for a lease. */
@@ -39,7 +40,7 @@ export interface AccountCredits {
   hasFailed: boolean;
   readonly waiters: Waiter[];
   /** Ends the waiting of all waiters; set while there are any. */
-  deadline: ReturnType<typeof setTimeout> | null;
+  deadline: Timer | null;
   /** The sweep during which the last take came. */
   usedAtSweep: number;
 }
@@ -105,6 +106,6 @@ export function serve(account: AccountCredits, isFinal: boolean): void {
 
 /** Nobody waits any more: the deadline of waiting is off. */
 export function stopDeadline(account: AccountCredits): void {
-  if (account.deadline !== null) clearTimeout(account.deadline);
+  account.deadline?.cancel();
   account.deadline = null;
 }

@@ -182,7 +182,9 @@ test("a take gives up on a silent store, and a lease that comes late is spent an
   const { clock, credits, used, store } = bootCredits({ leaseTimeoutMs: 5 });
   const gate = Promise.withResolvers<void>();
   store.gate = gate.promise;
-  await expect(credits.take("a", 100_000n, 1)).rejects.toMatchObject({ code: "OVERLOADED" });
+  const waiting = credits.take("a", 100_000n, 1);
+  clock.advance(5);
+  await expect(waiting).rejects.toMatchObject({ code: "OVERLOADED" });
   gate.resolve();
   store.gate = null;
   await credits.sweep();

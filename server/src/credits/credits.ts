@@ -1,5 +1,5 @@
 import { SluiceError } from "@sluice/contract/errors";
-import type { Clock } from "@sluice/lib";
+import type { Clock, Timer } from "@sluice/lib";
 import { type AccountCredits, openAccount, spend } from "./account-credits.ts";
 import { Books } from "./books.ts";
 import type { Credits, CreditsDependencies, CreditsOptions } from "./interfaces.ts";
@@ -36,7 +36,7 @@ class LeasedCredits implements Credits {
   readonly #books: Books;
   readonly #accounts = new Map<string, AccountCredits>();
   readonly #month = new CurrentMonth();
-  readonly #timer: ReturnType<typeof setInterval> | null;
+  readonly #timer: Timer | null;
   #sweeps = 0;
   #isClosed = false;
   #isSettled = false;
@@ -49,8 +49,7 @@ class LeasedCredits implements Credits {
     this.#books = new Books({ ...dependencies, work: this.#work });
     this.#leasing = new Leasing(this.#options, { ...dependencies, work: this.#work, books: this.#books });
     const interval = options.sweepIntervalMs === undefined ? defaults.sweepIntervalMs : options.sweepIntervalMs;
-    this.#timer = interval === null ? null : setInterval(() => this.#tick(), interval);
-    this.#timer?.unref();
+    this.#timer = interval === null ? null : this.#clock.every(interval, () => this.#tick());
   }
 
   take(accountId: string, allowance: bigint | null, cost: number): boolean | Promise<boolean> {
@@ -131,7 +130,7 @@ class LeasedCredits implements Credits {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer?.cancel();
     await this.#work.settled();
     for (const account of this.#accounts.values()) this.#forget(account);
     await this.#work.settled();

@@ -41,7 +41,7 @@ export class Leasing {
     if (account.waiters.length >= this.#options.waitersMax) return Promise.reject(new SluiceError("OVERLOADED"));
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     account.waiters.push({ cost, resolve, reject });
-    account.deadline ??= setTimeout(() => this.#giveUp(account), this.#options.leaseTimeoutMs).unref();
+    account.deadline ??= this.#clock.after(this.#options.leaseTimeoutMs, () => this.#giveUp(account));
     if (!account.isLeasing) this.#startLease(account);
     return promise;
   }

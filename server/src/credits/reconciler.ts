@@ -1,4 +1,4 @@
-import type { Clock } from "@sluice/lib";
+import type { Clock, Timer } from "@sluice/lib";
 import type { CreditsEvents } from "./events.ts";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 import { monthOf } from "./month.ts";
@@ -36,7 +36,7 @@ export class Reconciler implements AsyncDisposable {
   readonly #own: string;
   readonly #dependencies: ReconcilerDependencies;
   readonly #foundAtMs = new Map<string, number>();
-  readonly #timer: ReturnType<typeof setInterval> | null;
+  readonly #timer: Timer | null;
   #running: Promise<void> | null = null;
   #closedBefore = "";
 
@@ -45,8 +45,7 @@ export class Reconciler implements AsyncDisposable {
     this.#own = options.own;
     this.#dependencies = dependencies;
     const interval = options.intervalMs === undefined ? lookMs : options.intervalMs;
-    this.#timer = interval === null ? null : setInterval(() => void this.run(), interval);
-    this.#timer?.unref();
+    this.#timer = interval === null ? null : dependencies.clock.every(interval, () => void this.run());
   }
 
   /** Looks once, one look at a time; what fails is tried again by the next. Never rejects. */
@@ -58,7 +57,7 @@ export class Reconciler implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer?.cancel();
     await this.#running;
   }
 

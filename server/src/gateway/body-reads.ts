@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { limits } from "@sluice/contract/limits";
-import type { Clock } from "@sluice/lib";
+import type { Clock, Timer } from "@sluice/lib";
 import type { ReadableBody } from "../net/index.ts";
 import type { Failure } from "./request-context.ts";
 
@@ -22,13 +22,12 @@ export class BodyReads implements Disposable {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #pending = new Set<PendingRead>();
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #timer: Timer;
 
   constructor(options: { timeoutMs: number }, dependencies: { clock: Clock }) {
     this.#clock = dependencies.clock;
     this.#timeoutMs = options.timeoutMs;
-    this.#timer = setInterval(() => this.sweep(), Math.min(1_000, options.timeoutMs));
-    this.#timer.unref();
+    this.#timer = this.#clock.every(Math.min(1_000, options.timeoutMs), () => this.sweep());
   }
 
   /** The body's text, or why it cannot be read: too large, broken, no UTF-8 or too late. */
@@ -61,7 +60,7 @@ export class BodyReads implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#timer.cancel();
   }
 }
 

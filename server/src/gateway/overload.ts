@@ -1,4 +1,4 @@
-import type { Clock } from "@sluice/lib";
+import type { Clock, Timer } from "@sluice/lib";
 
 export interface OverloadOptions {
   /** Requests that wait for their answer at a time. */
@@ -25,18 +25,20 @@ const noteMs = 50;
  */
 export class Overload implements Disposable {
   readonly #options: OverloadOptions;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, "monotonic" | "every">;
   readonly #inFlight: () => number;
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #timer: Timer;
   #turnedAtMs: number;
 
-  constructor(options: OverloadOptions, dependencies: { readonly clock: Clock; readonly inFlight: () => number }) {
+  constructor(
+    options: OverloadOptions,
+    dependencies: { readonly clock: Pick<Clock, "monotonic" | "every">; readonly inFlight: () => number },
+  ) {
     this.#options = options;
     this.#clock = dependencies.clock;
     this.#inFlight = dependencies.inFlight;
     this.#turnedAtMs = this.#clock.monotonic();
-    this.#timer = setInterval(() => this.turned(), noteMs);
-    this.#timer.unref();
+    this.#timer = this.#clock.every(noteMs, () => this.turned());
   }
 
   /** A turn of the event loop began; its timer runs once in each. */
@@ -49,6 +51,6 @@ export class Overload implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#timer.cancel();
   }
 }

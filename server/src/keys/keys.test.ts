@@ -244,9 +244,11 @@ test("while the store fails a key that is not known, or was invalidated, is neve
 });
 
 test("a store that does not answer is given up after its deadline", async () => {
-  const { keys, store } = bootKeys({ lookupTimeoutMs: 5 });
+  const { keys, clock, store } = bootKeys({ lookupTimeoutMs: 5 });
   store.gate = new Promise(() => undefined);
-  expect(codeOf(await keys.authenticate(newKey()))).toBe("OVERLOADED");
+  const waiting = keys.authenticate(newKey());
+  clock.advance(5);
+  expect(codeOf(await waiting)).toBe("OVERLOADED");
 });
 
 test("look-ups at one time are bounded", async () => {

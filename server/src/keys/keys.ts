@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { parseApiKey } from "@sluice/contract/api-key";
-import type { Clock } from "@sluice/lib";
+import { type Clock, type Timer, within } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 import type { KeyCacheOutcome, KeysEvents } from "./events.ts";
 import { type Grant, grantOf, type KeyRefusal } from "./grant.ts";
@@ -87,7 +87,7 @@ class KeyRing implements Keys {
   readonly #cache: KeyCache;
   readonly #flights = new Map<string, Flight>();
   readonly #lastUsed: LastUsed;
-  readonly #timer: ReturnType<typeof setInterval> | null;
+  readonly #timer: Timer | null;
 
   constructor(options: KeysOptions, dependencies: KeysDependencies) {
     this.#options = { ...defaults, ...options };
@@ -96,8 +96,7 @@ class KeyRing implements Keys {
     this.#cache = new KeyCache({ knownMax: this.#options.knownMax, unknownMax: this.#options.unknownMax });
     this.#lastUsed = new LastUsed(dependencies.touch);
     const interval = options.flushIntervalMs === undefined ? defaults.flushIntervalMs : options.flushIntervalMs;
-    this.#timer = interval === null ? null : setInterval(() => this.#flushQuietly(), interval);
-    this.#timer?.unref();
+    this.#timer = interval === null ? null : this.#clock.every(interval, () => this.#flushQuietly());
   }
 
   authenticate(presented: string | null): Grant | KeyRefusal | Promise<Grant | KeyRefusal> {
@@ -136,7 +135,7 @@ class KeyRing implements Keys {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer?.cancel();
     await this.#lastUsed.drain().catch((error: unknown) => this.#warn(error, "last-used times were not written"));
   }
 
@@ -230,13 +229,9 @@ class KeyRing implements Keys {
 
   /** A look-up with a deadline; one that comes back later is of no use to anybody and is let go. */
   async #ask(hash: string): Promise<{ key: KeyRecord; account: AccountRecord } | null> {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error("The look-up took too long")), this.#options.lookupTimeoutMs);
-    try {
-      return await Promise.race([this.#dependencies.findByHash(hash), late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const found = await within(this.#clock, this.#options.lookupTimeoutMs, this.#dependencies.findByHash(hash));
+    if (!found.ok) throw new Error("The look-up took too long");
+    return found.value;
   }
 
   #flushQuietly(): void {

@@ -8,11 +8,8 @@ export interface Attendance {
 export interface ReplicasOptions {
   /** This process, as others see it. */
   readonly holder: string;
-  /** Null leaves it to `beat`. */
-  readonly beatIntervalMs?: number | null;
 }
 
-const beatMs = 1_000;
 /** A replica that was not heard of for so long is not counted any more. */
 const presenceMs = 10_000;
 const fewerBeatsMin = 10;
@@ -26,7 +23,6 @@ export class Replicas implements AsyncDisposable {
   readonly #holder: string;
   readonly #hot: Attendance;
   readonly #events: ReplicasEvents;
-  readonly #timer: ReturnType<typeof setInterval> | null;
   #count = 1;
   /** Heartbeats in a row that heard of fewer, and the most that they heard of. */
   #fewerBeats = 0;
@@ -38,9 +34,6 @@ export class Replicas implements AsyncDisposable {
     this.#holder = options.holder;
     this.#hot = dependencies.hot;
     this.#events = dependencies.events;
-    const interval = options.beatIntervalMs === undefined ? beatMs : options.beatIntervalMs;
-    this.#timer = interval === null ? null : setInterval(() => void this.beat(), interval);
-    this.#timer?.unref();
   }
 
   get count(): number {
@@ -90,7 +83,6 @@ export class Replicas implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
     // Who ends without saying so is counted for a while longer, which only makes the shares smaller.
     await this.#hot.attend(attendanceKey, this.#holder, 0).catch(() => undefined);
   }

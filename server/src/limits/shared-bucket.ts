@@ -1,3 +1,4 @@
+import type { Timer } from "@sluice/lib";
 import type { LimitDecision } from "./limits.ts";
 
 /** A take that waits for the shared bucket. */
@@ -30,7 +31,7 @@ export interface SharedBucket {
   isLeasing: boolean;
   readonly waiters: Waiter[];
   /** Ends the waiting; set while there are waiters. */
-  deadline: ReturnType<typeof setTimeout> | null;
+  deadline: Timer | null;
   usedAtSweep: number;
 }
 
@@ -112,7 +113,7 @@ export function sharedDecision(
 }
 
 export function stopWaiting(bucket: SharedBucket): void {
-  if (bucket.deadline !== null) clearTimeout(bucket.deadline);
+  bucket.deadline?.cancel();
   bucket.deadline = null;
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "@sluice/lib";
+import type { Clock, Timer } from "@sluice/lib";
 import type { LimitDecision } from "./limits.ts";
 import { OwnShares } from "./own-shares.ts";
 import { Replicas } from "./replicas.ts";
@@ -45,7 +45,7 @@ class LeasedLimits implements SharedLimits {
   /** Those that hold tokens or owe some. */
   readonly #unsettled = new Set<SharedBucket>();
   readonly #flights = new Set<Promise<void>>();
-  readonly #timer: ReturnType<typeof setInterval> | null;
+  readonly #timer: Timer | null;
   #sequence = 0;
   #sweeps = 0;
   #isClosed = false;
@@ -54,14 +54,10 @@ class LeasedLimits implements SharedLimits {
     this.#options = { bucketsMax: bucketsDefault, waitMs: 100, ...options };
     this.#clock = dependencies.clock;
     this.#store = dependencies.store;
-    this.#replicas = new Replicas(
-      { holder: options.holder, beatIntervalMs: null },
-      { hot: dependencies.store, events: dependencies.events },
-    );
+    this.#replicas = new Replicas({ holder: options.holder }, { hot: dependencies.store, events: dependencies.events });
     this.#own = new OwnShares({ bucketsMax: this.#options.bucketsMax }, { ...dependencies, replicas: this.#replicas });
     const interval = options.tickIntervalMs === undefined ? sweepMs : options.tickIntervalMs;
-    this.#timer = interval === null ? null : setInterval(() => void this.tick(), interval);
-    this.#timer?.unref();
+    this.#timer = interval === null ? null : this.#clock.every(interval, () => void this.tick());
     if (interval !== null) void this.#replicas.beat();
   }
 
@@ -96,7 +92,7 @@ class LeasedLimits implements SharedLimits {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer?.cancel();
     await Promise.all(this.#flights);
     let steps = 0;
     for (const bucket of this.#unsettled) {
@@ -124,11 +120,11 @@ class LeasedLimits implements SharedLimits {
   #wait(bucket: SharedBucket, cost: number, nowMs: number): Promise<LimitDecision> {
     const { promise, resolve } = Promise.withResolvers<LimitDecision>();
     bucket.waiters.push({ cost, resolve });
-    bucket.deadline ??= setTimeout(() => {
+    bucket.deadline ??= this.#clock.after(this.#options.waitMs, () => {
       bucket.deadline = null;
       this.#replicas.lost();
       this.#decideWaiting(bucket);
-    }, this.#options.waitMs).unref();
+    });
     if (!bucket.isLeasing) this.#lease(bucket, nowMs);
     return promise;
   }

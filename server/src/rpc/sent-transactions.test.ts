@@ -59,7 +59,7 @@ const params = (config: object) => JSON.stringify(["AAAA", config]);
 async function pass(world: ReturnType<typeof fakeChain>, times: number): Promise<void> {
   for (let round = 0; round < times; round += 1) {
     world.chain.clock.advance(2_000);
-    await world.sent.look();
+    await world.sent.check();
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Network } from "@sluice/contract/tiers";
-import type { Clock } from "@sluice/lib";
+import { type Clock, SingleFlight, type Timer } from "@sluice/lib";
 import { parseJsonExact } from "@sluice/wire/json";
 import type { UpstreamPool } from "../upstreams/index.ts";
 import { readHeight, readStatuses, type SignatureStatus, signatureIn } from "./sent-answers.ts";
@@ -65,21 +65,21 @@ export interface SentTransactionsDependencies {
  * nothing goes out again.
  */
 export class SentTransactions implements Disposable {
-  readonly #deps: SentTransactionsDependencies;
+  readonly #dependencies: SentTransactionsDependencies;
   /** In the order in which they were sent. */
   readonly #tracked = new Map<string, Tracked>();
-  #timer: ReturnType<typeof setInterval> | null = null;
-  #isLooking = false;
+  #timer: Timer | null = null;
+  readonly #flight = new SingleFlight(() => this.#check());
 
   constructor(dependencies: SentTransactionsDependencies) {
-    this.#deps = dependencies;
+    this.#dependencies = dependencies;
   }
 
   /** A node took the transaction; `answer` is its answer, `params` what the sender sent, as JSON text. */
   taken(sent: { readonly network: Network; readonly keyId: string }, params: string | null, answer: string): void {
     const signature = signatureIn(answer);
     if (signature === null || this.#tracked.has(signature)) return;
-    const { clock } = this.#deps;
+    const { clock } = this.#dependencies;
     this.#tracked.set(signature, {
       ...sent,
       signature,
@@ -95,7 +95,7 @@ export class SentTransactions implements Disposable {
       const [oldest] = this.#tracked.keys();
       if (oldest !== undefined) this.#tracked.delete(oldest);
     }
-    this.#timer ??= setInterval(() => void this.look(), everyMs);
+    this.#timer ??= this.#dependencies.clock.every(everyMs, () => void this.check());
   }
 
   /** What this key has sent, newest first; of those after a place in that order when one is given. */
@@ -109,31 +109,32 @@ export class SentTransactions implements Disposable {
       });
   }
 
-  /** Asks the nodes what became of what is still open, and sends again what is due. Runs by itself while there is any. */
-  async look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    try {
-      const open = [...this.#tracked.values()].filter(({ state }) => state === "sent" || state === "confirmed");
-      const networks = new Set(open.map(({ network }) => network));
-      await Promise.all(
-        [...networks].map((network) =>
-          this.#lookAt(
-            network,
-            open.filter((each) => each.network === network),
-          ),
-        ),
-      );
-      if (open.length > 0) return;
-      clearInterval(this.#timer ?? undefined);
-      this.#timer = null;
-    } finally {
-      this.#isLooking = false;
-    }
+  /**
+   * Asks the nodes for the state of what is still open, and sends again what is due; joins the check under way. Runs by
+   * itself while anything is open.
+   */
+  check(): Promise<void> {
+    return this.#flight.run();
   }
 
-  async #lookAt(network: Network, open: readonly Tracked[]): Promise<void> {
-    const pool = this.#deps.pool(network);
+  async #check(): Promise<void> {
+    const open = [...this.#tracked.values()].filter(({ state }) => state === "sent" || state === "confirmed");
+    const networks = new Set(open.map(({ network }) => network));
+    await Promise.all(
+      [...networks].map((network) =>
+        this.#checkAt(
+          network,
+          open.filter((each) => each.network === network),
+        ),
+      ),
+    );
+    if (open.length > 0) return;
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
+
+  async #checkAt(network: Network, open: readonly Tracked[]): Promise<void> {
+    const pool = this.#dependencies.pool(network);
     if (pool === null) return;
     const height = await readHeight(pool);
     for (let from = 0; from < open.length; from += statusesPerCall) {
@@ -146,12 +147,12 @@ export class SentTransactions implements Disposable {
       );
       // Without an answer nothing is concluded, not even that something expired.
       if (statuses === null) continue;
-      for (const [index, tracked] of some.entries()) this.#judge(tracked, statuses[index] ?? null, height);
+      for (const [index, tracked] of some.entries()) this.#evaluate(tracked, statuses[index] ?? null, height);
       await Promise.all(some.map((tracked) => this.#sendAgain(pool, tracked)));
     }
   }
 
-  #judge(tracked: Tracked, status: SignatureStatus | null, height: bigint | null): void {
+  #evaluate(tracked: Tracked, status: SignatureStatus | null, height: bigint | null): void {
     const before = tracked.state;
     if (status !== null) {
       tracked.slot = status.slot;
@@ -166,12 +167,13 @@ export class SentTransactions implements Disposable {
       // A block that was left by a fork counts for nothing: it goes out again as if it had never been in one.
       if (tracked.state !== "confirmed") tracked.slot = null;
     }
-    if (tracked.state !== before && tracked.state !== "confirmed") this.#deps.settled(tracked.network, tracked.state);
+    if (tracked.state !== before && tracked.state !== "confirmed")
+      this.#dependencies.settled(tracked.network, tracked.state);
   }
 
   async #sendAgain(pool: Pick<UpstreamPool, "call">, tracked: Tracked): Promise<void> {
     const { again } = tracked;
-    const nowMs = this.#deps.clock.monotonic();
+    const nowMs = this.#dependencies.clock.monotonic();
     if (again === null || tracked.state !== "sent" || tracked.slot !== null || tracked.resends >= again.most) return;
     if (nowMs - tracked.lastOutMs < everyMs) return;
     tracked.resends += 1;
@@ -187,7 +189,7 @@ export class SentTransactions implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer ?? undefined);
+    this.#timer?.cancel();
     this.#timer = null;
   }
 }

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { type Network, platformTierLimits } from "@sluice/contract/tiers";
-import type { AddressSet } from "@sluice/lib";
+import type { AddressSet, Timer } from "@sluice/lib";
 import { jsonRpcFailureBody, pathOf, presentedKey, targetOf } from "../../http/index.ts";
 import type { Grant, KeyRefusal } from "../../keys/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
@@ -42,7 +42,7 @@ export class PubSubDoor implements SocketMount {
   readonly #services: PubSubServices;
   /** In the order in which they came. */
   readonly #sessions = new Set<JudgedSession>();
-  #recheckTimer: ReturnType<typeof setTimeout> | null = null;
+  #recheckTimer: Timer | null = null;
 
   constructor(options: PubSubDoorOptions, dependencies: PubSubDoorDependencies) {
     this.#options = options;
@@ -59,10 +59,10 @@ export class PubSubDoor implements SocketMount {
    * once cost one pass. The newest come first: when a tier allows fewer connections than there are, the oldest stay.
    */
   recheck(): void {
-    this.#recheckTimer ??= setTimeout(() => {
+    this.#recheckTimer ??= this.#services.clock.after(recheckWaitMs, () => {
       this.#recheckTimer = null;
       for (const session of [...this.#sessions].toReversed()) void session.recheck();
-    }, recheckWaitMs);
+    });
   }
 
   serves(path: string): boolean {

@@ -5,9 +5,9 @@ import { jsonRpcFailureBody } from "../../http/index.ts";
 import type { Grant, RestrictedRequest } from "../../keys/index.ts";
 import { ClientSession, closeCodes, InboundBounds } from "../../net/index.ts";
 import { ConnectionMeter } from "./connection-meter.ts";
-import { NodeWay } from "./node-way.ts";
+import type { PubSubTarget } from "./node-link.ts";
+import { NodeLink } from "./node-link.ts";
 import type { PubSubServices } from "./services.ts";
-import type { PubSubTarget } from "./upstream-link.ts";
 
 /** What may lie unsent towards a client before it is taken for one that does not read. */
 const unsentBytesMax = 8 * 1024 * 1024;
@@ -31,7 +31,7 @@ export class PubSubSession extends ClientSession {
   readonly #meter: ConnectionMeter;
   /** What the key may do now: narrowed as its account is, while the connection lasts. */
   #grant: Grant;
-  #link: NodeWay | null = null;
+  #link: NodeLink | null = null;
   #hasLeft = false;
 
   constructor(client: PubSubClient, grant: Grant, services: PubSubServices) {
@@ -48,8 +48,9 @@ export class PubSubSession extends ClientSession {
     const { network } = this.#client.request;
     this.#services.events.pubsubOpened("pubsub", network);
     if (!this.isLive) return;
-    this.#link = new NodeWay(
+    this.#link = new NodeLink(
       { first: this.#client.target, next: (lost) => this.#services.target(network, lost) },
+      this.#services.clock,
       {
         received: (data) => this.#forward(data),
         lost: () => this.#end(closeCodes.unavailable, "NETWORK_UNAVAILABLE"),

@@ -4,7 +4,7 @@ import type { Access } from "../../access/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import type { GatewayEvents } from "../events.ts";
 import type { ConnectionCounts } from "./connection-counts.ts";
-import type { PubSubTarget } from "./upstream-link.ts";
+import type { PubSubTarget } from "./node-link.ts";
 
 export interface PubSubDoorDependencies {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { seededRandom } from "@sluice/lib";
-import { remembersMax, SubscriptionBook } from "./subscription-book.ts";
+import { remembersMax, SubscriptionRegistry } from "./subscription-registry.ts";
 
 const subscribe = (id: number | string, kind = "slot") =>
   JSON.stringify({ jsonrpc: "2.0", id, method: `${kind}Subscribe`, params: ["x"] });
@@ -9,8 +9,8 @@ const notice = (subscription: number, kind = "slot", result: unknown = 1) =>
   JSON.stringify({ jsonrpc: "2.0", method: `${kind}Notification`, params: { result, subscription } });
 
 /** A book whose client holds one subscription that the node calls 7. */
-function held(kind = "slot"): SubscriptionBook {
-  const book = new SubscriptionBook();
+function held(kind = "slot"): SubscriptionRegistry {
+  const book = new SubscriptionRegistry();
   book.fromClient(subscribe(1, kind));
   book.fromNode(answer(1, 7));
   return book;
@@ -18,7 +18,7 @@ function held(kind = "slot"): SubscriptionBook {
 
 describe("before a move", () => {
   test("everything passes byte for byte, whatever it is", () => {
-    const book = new SubscriptionBook();
+    const book = new SubscriptionRegistry();
     for (const text of [
       ' {"jsonrpc" : "2.0", "id":1,"method":"slotSubscribe"} ',
       "garbage",
@@ -65,7 +65,7 @@ describe("after a move", () => {
   });
 
   test("what the lost node had not answered is asked of the new one, as it was said", () => {
-    const book = new SubscriptionBook();
+    const book = new SubscriptionRegistry();
     const text = ' {"jsonrpc":"2.0","id":"q","method":"accountSubscribe","params":["y"]}';
     book.fromClient(text);
     expect(book.moved()).toEqual([text]);
@@ -102,10 +102,10 @@ describe("after a move", () => {
 });
 
 test("a client that batches, or that holds more than is remembered, is not moved", () => {
-  const batching = new SubscriptionBook();
+  const batching = new SubscriptionRegistry();
   batching.fromClient(` [${subscribe(1)}]`);
   expect(batching.canMove).toBe(false);
-  const busy = new SubscriptionBook();
+  const busy = new SubscriptionRegistry();
   for (let id = 0; id <= remembersMax; id += 1) busy.fromClient(subscribe(id));
   expect(busy.canMove).toBe(false);
 });
@@ -113,7 +113,7 @@ test("a client that batches, or that holds more than is remembered, is not moved
 test("over random moves every notice reaches the client under the number of its own subscription", () => {
   const random = seededRandom(11);
   for (let run = 0; run < 200; run += 1) {
-    const book = new SubscriptionBook();
+    const book = new SubscriptionRegistry();
     let node = new Map<number, string>();
     const client = new Map<number, string>();
     let nextNode = Math.floor(random.next() * 20);

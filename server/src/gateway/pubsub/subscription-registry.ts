@@ -45,7 +45,7 @@ const member = '"subscription":';
  * since that node numbers them as it likes, numbers are changed on the way, in both directions. Until the first move
  * nothing is: frames pass byte for byte, and only answers to what the client asked are looked into.
  */
-export class SubscriptionBook {
+export class SubscriptionRegistry {
   /** By the number that the client knows. */
   readonly #held = new Map<number, Held>();
   /** By the number of the present node. */
