@@ -5,7 +5,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemRandom } from "@sluice/lib";
+import { systemClock, systemRandom } from "@sluice/lib";
 import { engineConfiguration } from "../../server/src/ledger/child/configuration.ts";
 import { Engine, type StatementContext } from "../../server/src/ledger/child/engine.ts";
 import { loadNative } from "../../server/src/ledger/child/native.ts";
@@ -18,7 +18,10 @@ mkdirSync(directory, { recursive: true });
 const configuration = join(directory, "engine.xml");
 writeFileSync(configuration, engineConfiguration());
 const native = loadNative();
-const engine = new Engine(native, join(directory, "engine"), [`--config-file=${configuration}`]);
+const engine = new Engine(
+  { directory: join(directory, "engine"), arguments: [`--config-file=${configuration}`] },
+  { native, clock: systemClock },
+);
 const file = join(directory, "rows");
 
 function context(database: string | null, settings: Record<string, string> = {}): StatementContext {

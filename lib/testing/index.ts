@@ -4,3 +4,4 @@
 
 export { advanceUntil } from "./advance-until.ts";
 export { eventually, until } from "./eventually.ts";
+export { withRealTimers } from "./real-timers.ts";

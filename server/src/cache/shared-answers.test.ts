@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
+import { advanceUntil } from "@sluice/lib/testing";
 import { SharedAnswers } from "./shared-answers.ts";
 
 const bytes = new Uint8Array([1, 2, 3]);
@@ -34,7 +35,7 @@ test("a store that hangs is waited for three times, then by nobody, and is found
   const { answers, clock, kept, state } = boot({ waitMs: 1 });
   kept.set("a", bytes);
   state.hangs = true;
-  for (let look = 0; look < 10; look += 1) expect(await answers.find("a")).toBeNull();
+  for (let look = 0; look < 10; look += 1) expect(await advanceUntil(clock, answers.find("a"), 1)).toBeNull();
   expect(state.asked).toBe(3);
   state.hangs = false;
   expect(await answers.find("a")).toBeNull();

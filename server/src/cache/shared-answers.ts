@@ -1,3 +1,4 @@
+import { type Clock, within } from "@sluice/lib";
 import type { CacheEvents } from "./events.ts";
 
 /** The part of hot that is used. */
@@ -11,28 +12,28 @@ export interface SharedAnswersOptions {
   readonly bytesMax?: number;
   /** How long an answer stays there; 5 minutes when absent, as in memory. */
   readonly lifetimeMs?: number;
-  /** How long a look-up may hold up a call; 4 ms when absent. */
+  /** How long a call waits for a look-up; 4 ms when absent. */
   readonly waitMs?: number;
 }
 
 export interface SharedAnswersDependencies {
-  readonly clock: { monotonic(): number };
+  readonly clock: Pick<Clock, "monotonic" | "after">;
   readonly store: SharedAnswersStore;
   readonly events: Pick<CacheEvents, "sharedAnswer">;
 }
 
 const defaults = { bytesMax: 256 * 1024 * 1024, lifetimeMs: 300_000, waitMs: 4 };
-/** Larger answers are dearer to move than to ask for, and hold up the others on the connection. */
+/** A larger answer costs more to move than to request, and delays the others on the connection. */
 const valueBytesMax = 1024 * 1024;
 const writesMax = 64;
-/** Look-ups in a row that failed or came late before nobody waits any more; then one try after each pause. */
+/** Look-ups in a row that failed or were late before no call waits any more; then one attempt after each pause. */
 const failuresMax = 3;
 const pauseMs = { first: 1_000, longest: 30_000 };
 
 /**
- * History that another process was given already. Whoever asks waits a few milliseconds at most; a store that is slow
- * or away is not waited for at all after three such waits, and is tried from time to time beside the calls. Writes wait
- * for nobody, and are bounded in bytes by what one lifetime may hold.
+ * History that another process has requested before. A look-up takes a few milliseconds at most; after three look-ups
+ * that failed or were late no call waits for the store, which is then tried from time to time beside the calls. Writes
+ * are not awaited, and their bytes within one lifetime are bounded.
  */
 export class SharedAnswers {
   readonly #options: Required<SharedAnswersOptions>;
@@ -106,18 +107,17 @@ export class SharedAnswers {
     this.#pauseMs = Math.min(this.#pauseMs * 2, pauseMs.longest);
   }
 
-  #ask(key: string): Promise<Uint8Array | null | "late" | "failed"> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve("late"), this.#options.waitMs);
-      const settle = (found: Uint8Array | null | "failed"): void => {
-        clearTimeout(timer);
-        resolve(found);
-      };
-      this.#dependencies.store.get(key).then(settle, () => settle("failed"));
-    });
+  async #ask(key: string): Promise<Uint8Array | null | "late" | "failed"> {
+    const { clock, store } = this.#dependencies;
+    try {
+      const timed = await within(clock, this.#options.waitMs, store.get(key));
+      return timed.ok ? timed.value : "late";
+    } catch {
+      return "failed";
+    }
   }
 
-  /** Bytes flow back as evenly as what was written before comes to the end of its life. */
+  /** The budget refills evenly over a lifetime, as earlier writes expire. */
   #spend(bytes: number): boolean {
     const { bytesMax, lifetimeMs } = this.#options;
     const nowMs = this.#dependencies.clock.monotonic();

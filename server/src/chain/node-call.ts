@@ -14,8 +14,8 @@ export type NodeCallOutcome =
 const ownAnswerBytesMax = 256 * 1024;
 
 /**
- * One small call of the gateway's own (a poll, a probe) to one node, with a deadline for the whole exchange. `params` is
- * JSON text. Never throws: an error answer is `refused`, everything else that is no result is `unreachable`.
+ * One small call of the gateway's own (a poll, a probe) to one node, with a deadline for the whole exchange. `params`
+ * is JSON text. Never throws: an error answer is `refused`, everything else that is no result is `unreachable`.
  */
 export async function callNode(
   endpoint: NodeEndpoint,

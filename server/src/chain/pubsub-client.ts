@@ -1,4 +1,4 @@
-import { backoffDelayMs, type Random } from "@sluice/lib";
+import { backoffDelayMs, type Clock, type Random, type Timer } from "@sluice/lib";
 import { type ChainValue, memberOf, parseChainJson } from "./integers.ts";
 
 /** One subscription that is kept up across reconnects. */
@@ -7,7 +7,7 @@ export interface PubSubSubscription {
   /** JSON text of the parameters, an array. */
   readonly params: string;
   readonly notify: (result: ChainValue) => void;
-  /** Tells whether notices are flowing: true after the node accepted, false after the connection or the node refused. */
+  /** Reports whether notices arrive: true after the node accepted, false after the connection or the node refused. */
   readonly active: (active: boolean) => void;
 }
 
@@ -23,21 +23,27 @@ export interface PubSubOptions {
 const noticeCharactersMax = 16 * 1024 * 1024;
 
 /**
- * A client of a node's PubSub socket that keeps a fixed list of subscriptions up: it reconnects with backoff for as long
- * as it lives and subscribes again each time. Notices are hints; whoever needs every slot has to fill gaps itself.
+ * A client of a node's PubSub socket that keeps a fixed list of subscriptions up: it reconnects with backoff for as
+ * long as it lives and subscribes again each time. Notices are hints: a receiver that needs every slot must fill gaps
+ * itself.
  */
 export class PubSubClient implements AsyncDisposable {
   readonly #options: PubSubOptions;
+  readonly #clock: Pick<Clock, "after">;
   readonly #random: Random;
   readonly #subscriptions: readonly PubSubSubscription[];
   #socket: WebSocket | null = null;
   #routes = new Map<string, PubSubSubscription>();
   #attempt = 0;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #timer: Timer | null = null;
   #closed = false;
 
-  constructor(options: PubSubOptions, dependencies: { random: Random; subscriptions: readonly PubSubSubscription[] }) {
+  constructor(
+    options: PubSubOptions,
+    dependencies: { clock: Pick<Clock, "after">; random: Random; subscriptions: readonly PubSubSubscription[] },
+  ) {
     this.#options = options;
+    this.#clock = dependencies.clock;
     this.#random = dependencies.random;
     this.#subscriptions = dependencies.subscriptions;
   }
@@ -117,12 +123,12 @@ export class PubSubClient implements AsyncDisposable {
       this.#random,
     );
     this.#attempt += 1;
-    this.#timer = setTimeout(() => this.#connect(), delayMs);
+    this.#timer = this.#clock.after(delayMs, () => this.#connect(), { keepsAlive: true });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = null;
     const socket = this.#socket;
     this.#socket = null;

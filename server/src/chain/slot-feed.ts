@@ -1,5 +1,5 @@
 import { type CommitmentName, commitments } from "@sluice/contract/rpc";
-import type { Clock, Random } from "@sluice/lib";
+import type { Clock, Random, Timer } from "@sluice/lib";
 import { type ChainValue, memberOf } from "./integers.ts";
 import { callNode, type NodeEndpoint } from "./node-call.ts";
 import { PubSubClient, type PubSubSubscription } from "./pubsub-client.ts";
@@ -9,7 +9,9 @@ export interface SlotFeedOptions extends NodeEndpoint {
   readonly ws: string;
   /** How often a commitment without a subscription is asked for; 400 ms is a slot. */
   readonly pollMs?: number;
-  /** A commitment that was subscribed but silent for this long is asked for as well: a half-open socket says nothing. */
+  /**
+   * A commitment that was subscribed but silent for this long is asked for as well: a half-open socket reports nothing.
+   */
   readonly silenceMs?: number;
 }
 
@@ -19,7 +21,7 @@ interface Track {
   slot: bigint | null;
   subscribed: boolean;
   /** Monotonic time of the last notice or answer. */
-  heardAtMs: number;
+  reportedAtMs: number;
   /** Monotonic time of the last notice by subscription. */
   noticedAtMs: number;
 }
@@ -28,8 +30,8 @@ const pollTimeoutMs = 2_000;
 
 /**
  * What one node says the newest slot of each commitment is. Fed by slotSubscribe (processed), slotsUpdatesSubscribe
- * (confirmed, where the node offers it) and rootSubscribe (finalized), and by polling getSlot wherever a subscription is
- * refused, lost or silent. Feeds the cache's expiry and the upstreams' health.
+ * (confirmed, where the node offers it) and rootSubscribe (finalized), and by polling getSlot wherever a subscription
+ * is refused, lost or silent. Feeds the cache's expiry and the upstreams' health.
  */
 export class SlotFeed implements AsyncDisposable {
   readonly #options: SlotFeedOptions;
@@ -38,7 +40,7 @@ export class SlotFeed implements AsyncDisposable {
   readonly #tracks: Readonly<Record<CommitmentName, Track>>;
   readonly #client: PubSubClient;
   readonly #polling = new Set<CommitmentName>();
-  #timer: ReturnType<typeof setInterval> | null = null;
+  #timer: Timer | null = null;
   #closed = false;
 
   constructor(options: SlotFeedOptions, dependencies: { clock: Clock; random: Random; onSlot: SlotHandler }) {
@@ -48,19 +50,19 @@ export class SlotFeed implements AsyncDisposable {
     const track = (): Track => ({
       slot: null,
       subscribed: false,
-      heardAtMs: Number.NEGATIVE_INFINITY,
+      reportedAtMs: Number.NEGATIVE_INFINITY,
       noticedAtMs: Number.NEGATIVE_INFINITY,
     });
     this.#tracks = { processed: track(), confirmed: track(), finalized: track() };
     this.#client = new PubSubClient(
       { url: options.ws, headers: options.headers },
-      { random: dependencies.random, subscriptions: this.#subscriptions() },
+      { clock: this.#clock, random: dependencies.random, subscriptions: this.#subscriptions() },
     );
   }
 
   start(): void {
     this.#client.start();
-    this.#timer ??= setInterval(() => this.#poll(), this.#options.pollMs ?? 400);
+    this.#timer ??= this.#clock.every(this.#options.pollMs ?? 400, () => this.#poll(), { keepsAlive: true });
     this.#poll();
   }
 
@@ -68,15 +70,15 @@ export class SlotFeed implements AsyncDisposable {
     return this.#tracks[commitment].slot;
   }
 
-  /** True while new slots of this commitment are heard of: by notice, or by polling within a few slots' time. */
+  /** True while the node reports new slots of this commitment: by notice, or by polling within a few slots' time. */
   isLive(commitment: CommitmentName): boolean {
-    return this.#clock.monotonic() - this.#tracks[commitment].heardAtMs < this.#silenceMs() * 2;
+    return this.#clock.monotonic() - this.#tracks[commitment].reportedAtMs < this.#silenceMs() * 2;
   }
 
-  /** Milliseconds since the node last said anything about slots; infinite when it never did. */
+  /** Milliseconds since the node last reported a slot; infinite when it never did. */
   silentForMs(): number {
-    const heard = Math.max(...Object.values(this.#tracks).map((track) => track.heardAtMs));
-    return this.#clock.monotonic() - heard;
+    const reportedAtMs = Math.max(...Object.values(this.#tracks).map((track) => track.reportedAtMs));
+    return this.#clock.monotonic() - reportedAtMs;
   }
 
   #silenceMs(): number {
@@ -95,7 +97,7 @@ export class SlotFeed implements AsyncDisposable {
         const slot = slotIn(result);
         if (typeof slot !== "bigint") return;
         this.#tracks[commitment].noticedAtMs = this.#clock.monotonic();
-        this.#heard(commitment, slot);
+        this.#report(commitment, slot);
         // A node without notices of confirmation is asked at each new slot, which is sooner than the next poll.
         if (commitment === "processed" && !this.#isFlowing("confirmed")) void this.#ask("confirmed");
       },
@@ -113,10 +115,10 @@ export class SlotFeed implements AsyncDisposable {
     ];
   }
 
-  #heard(commitment: CommitmentName, slot: bigint): void {
+  #report(commitment: CommitmentName, slot: bigint): void {
     if (this.#closed) return;
     const track = this.#tracks[commitment];
-    track.heardAtMs = this.#clock.monotonic();
+    track.reportedAtMs = this.#clock.monotonic();
     if (track.slot === slot) return;
     track.slot = slot;
     this.#onSlot(commitment, slot);
@@ -143,12 +145,12 @@ export class SlotFeed implements AsyncDisposable {
       timeoutMs: pollTimeoutMs,
     });
     this.#polling.delete(commitment);
-    if (outcome.ok && typeof outcome.result === "bigint") this.#heard(commitment, outcome.result);
+    if (outcome.ok && typeof outcome.result === "bigint") this.#report(commitment, outcome.result);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer?.cancel();
     this.#timer = null;
     await this.#client[Symbol.asyncDispose]();
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { ManualClock, seededRandom } from "@sluice/lib";
+import { ManualClock, seededRandom, systemClock } from "@sluice/lib";
 import { describeHotConformance } from "./conformance.ts";
 import type { HotLog } from "./hot.ts";
 import { MemoryHot } from "./memory.ts";
@@ -20,7 +20,7 @@ function openMemory(clock: ManualClock, valuesBytesMax = 64 * 1024 * 1024): Memo
 /** A view with a prefix of its own, so that runs on one server do not meet; whatever it writes expires by itself. */
 async function openRedis(prefix: string): Promise<RedisHot> {
   const options = { address: parseRedisUrl(redisUrl), prefix, times, pingMs: 1_000 };
-  const hot = new RedisHot(options, { log, random: seededRandom(1) });
+  const hot = new RedisHot(options, { clock: systemClock, log, random: seededRandom(1) });
   if (!(await hot.connected(5_000))) throw new Error("REDIS_URL is set and no Redis answers there.");
   return hot;
 }

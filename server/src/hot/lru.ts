@@ -1,14 +1,23 @@
-/**
- * A map that forgets what was used longest ago when it holds too many entries or too much weight. A Map keeps the order
- * of insertion, so taking an entry out and putting it back makes it the newest.
- */
+import { BoundedMap, invariant } from "@sluice/lib";
+
+interface Entry<V> {
+  readonly value: V;
+  readonly weight: number;
+}
+
+/** A map that evicts the least recently used entries when it has too many, or when they weigh too much together. */
 export class LruMap<V> {
-  readonly #entries = new Map<string, { value: V; weight: number }>();
-  readonly #bounds: { readonly entriesMax: number; readonly weightMax: number };
+  readonly #entries: BoundedMap<string, Entry<V>>;
+  readonly #weightMax: number;
   #weight = 0;
 
   constructor(bounds: { entriesMax: number; weightMax?: number }) {
-    this.#bounds = { entriesMax: bounds.entriesMax, weightMax: bounds.weightMax ?? Number.MAX_SAFE_INTEGER };
+    this.#weightMax = bounds.weightMax ?? Number.MAX_SAFE_INTEGER;
+    this.#entries = new BoundedMap<string, Entry<V>>({
+      max: bounds.entriesMax,
+      evicts: "least-recently-used",
+      onEvict: (_key, { weight }) => this.#removed(weight),
+    });
   }
 
   get size(): number {
@@ -21,29 +30,27 @@ export class LruMap<V> {
 
   /** Makes the entry the newest. */
   get(key: string): V | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-    return entry.value;
+    return this.#entries.get(key)?.value;
   }
 
-  /** An entry that alone is heavier than everything may be is not kept, and neither is the one it was to replace. */
+  /** An entry that alone weighs more than the bound is not stored, and the one that it was to replace is removed. */
   set(key: string, value: V, weight = 0): void {
     this.delete(key);
-    if (weight > this.#bounds.weightMax) return;
+    if (weight > this.#weightMax) return;
     this.#entries.set(key, { value, weight });
     this.#weight += weight;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#bounds.entriesMax && this.#weight <= this.#bounds.weightMax) return;
-      this.delete(oldest);
-    }
+    while (this.#weight > this.#weightMax) this.#entries.evict();
   }
 
   delete(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
-    this.#weight -= entry.weight;
     this.#entries.delete(key);
+    this.#removed(entry.weight);
+  }
+
+  #removed(weight: number): void {
+    this.#weight -= weight;
+    invariant(this.#weight >= 0, "the weight of a map is that of its entries");
   }
 }

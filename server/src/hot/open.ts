@@ -9,7 +9,7 @@ export interface HotOptions {
   readonly redisUrl: string | null;
   /** Put before every key and channel in Redis; `sluice:` when absent. */
   readonly prefix?: string;
-  /** What the values in memory may take together; 64 MiB when absent. */
+  /** Bytes of all values in memory; 64 MiB when absent. */
   readonly memoryBytesMax?: number;
   /** How long a command to Redis may take; 250 ms when absent. */
   readonly commandTimeoutMs?: number;
@@ -25,20 +25,19 @@ export interface HotDependencies {
 const patienceMs = 2_000;
 
 /**
- * Opens the hot store. A Redis that is away does not stop the start, since nothing in it is the only copy: after 2 s
- * the store is returned all the same, fails fast, and heals when Redis comes. Throws an Error for an address that is
- * none.
+ * Opens the hot store. A Redis that is away does not prevent the start, since nothing in it is the only copy: after 2 s
+ * the store is returned nevertheless, fails fast, and recovers when Redis is back.
+ *
+ * @throws {Error} for a URL that is not an address of Redis.
  */
-export async function openHot(options: HotOptions, deps: HotDependencies): Promise<Hot> {
+export async function openHot(options: HotOptions, dependencies: HotDependencies): Promise<Hot> {
+  const { clock, log, random = systemRandom } = dependencies;
   const { redisUrl, memoryBytesMax = 64 * 1024 * 1024, prefix = "sluice:", commandTimeoutMs = 250 } = options;
-  if (redisUrl === null) return new MemoryHot({ valuesBytesMax: memoryBytesMax }, deps);
+  if (redisUrl === null) return new MemoryHot({ valuesBytesMax: memoryBytesMax }, dependencies);
   const times = { commandMs: commandTimeoutMs, silenceMs: commandTimeoutMs * 4, connectMs: 1_000 };
-  const hot = new RedisHot(
-    { address: parseRedisUrl(redisUrl), prefix, times, pingMs: 10_000 },
-    { log: deps.log, random: deps.random ?? systemRandom },
-  );
+  const hot = new RedisHot({ address: parseRedisUrl(redisUrl), prefix, times, pingMs: 10_000 }, { clock, log, random });
   if (!(await hot.connected(patienceMs))) {
-    deps.log.warn({}, "Redis does not answer; going on without it until it does");
+    log.warn({}, "Redis does not answer; starting without it");
   }
   return hot;
 }

@@ -1,18 +1,25 @@
 import { createHash } from "node:crypto";
-import { backoffDelayMs, type Random } from "@sluice/lib";
+import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
 import { Cluster, Redis } from "ioredis";
 import { type HotLog, HotUnavailable } from "./hot.ts";
 import type { RedisAddress, RedisNode } from "./redis-url.ts";
 
 export interface RedisTimes {
-  /** How long a command may take, in all. */
+  /** The longest time of a command, in all. */
   readonly commandMs: number;
-  /** A connection that owes an answer this long is given up. */
+  /** A connection that has not answered for this long is closed. */
   readonly silenceMs: number;
   readonly connectMs: number;
 }
 
-/** Commands that may be under way at once; one more fails at once. */
+export interface RedisDependencies {
+  readonly clock: Clock;
+  readonly log: HotLog;
+  /** Spreads reconnections. */
+  readonly random: Random;
+}
+
+/** Commands in flight at a time; one more fails at once. */
 const inFlightMax = 10_000;
 const reconnectBackoff = { baseMs: 50, maxMs: 2_000 };
 
@@ -31,8 +38,8 @@ export function reconnectDelayMs(attempt: number, random: Random): number {
 }
 
 /**
- * What every connection has in common. RESP2 is spoken by all servers and proxies. Nothing is queued for a server that
- * is away and nothing is sent twice: whoever asks is told at once, and decides.
+ * The options of every connection. All servers and proxies support RESP2. Commands are neither queued for a server that
+ * is away nor sent twice: the caller gets the error at once and decides.
  */
 export function connectionOptions(address: RedisAddress, times: RedisTimes) {
   return {
@@ -63,7 +70,7 @@ function createClient(address: RedisAddress, times: RedisTimes, random: Random):
       ...options,
       ...first,
       retryStrategy: (attempt) => reconnectDelayMs(attempt - 1, random),
-      // A server that a failover has made a replica says READONLY; a new connection finds the new primary.
+      // After a failover the old primary answers READONLY; a new connection finds the new primary.
       reconnectOnError: (error) => (error.message.startsWith("READONLY") ? 1 : false),
     });
   }
@@ -80,18 +87,20 @@ function createClient(address: RedisAddress, times: RedisTimes, random: Random):
   });
 }
 
-/** Sends commands, each within a bounded time, and connects again by itself. */
+/** Sends commands, each within a bounded time, and reconnects by itself. */
 export class RedisCommands implements AsyncDisposable {
   readonly #client: Redis | Cluster;
   readonly #times: RedisTimes;
   readonly #address: RedisAddress;
+  readonly #clock: Clock;
   #inFlight = 0;
 
-  constructor(options: { address: RedisAddress; times: RedisTimes }, deps: { log: HotLog; random: Random }) {
+  constructor(options: { address: RedisAddress; times: RedisTimes }, dependencies: RedisDependencies) {
     this.#times = options.times;
     this.#address = options.address;
-    this.#client = createClient(options.address, options.times, deps.random);
-    this.#reportTo(deps.log);
+    this.#clock = dependencies.clock;
+    this.#client = createClient(options.address, options.times, dependencies.random);
+    this.#reportTo(dependencies.log);
   }
 
   /** Where a subscriber can connect: any node of a cluster passes on the messages of all. */
@@ -103,17 +112,17 @@ export class RedisCommands implements AsyncDisposable {
     return [...known, ...this.#address.nodes];
   }
 
-  /** Waits until the first connection is ready, at most `patienceMs`, and says whether it is. */
+  /** Waits until the first connection is ready, at most `patienceMs`; false when it is not. */
   async connected(patienceMs: number): Promise<boolean> {
     if (this.#client.status === "ready") return true;
     return new Promise((resolve) => {
       const settle = (ready: boolean): void => {
-        clearTimeout(timer);
+        timer.cancel();
         this.#client.off("ready", onReady);
         resolve(ready);
       };
       const onReady = (): void => settle(true);
-      const timer = setTimeout(() => settle(false), patienceMs);
+      const timer = this.#clock.after(patienceMs, () => settle(false), { keepsAlive: true });
       this.#client.on("ready", onReady);
     });
   }
@@ -127,10 +136,10 @@ export class RedisCommands implements AsyncDisposable {
       const late = (): void => {
         reject(new HotUnavailable(new Error(`Redis did not answer within ${this.#times.commandMs} ms.`)));
       };
-      const timer = setTimeout(late, this.#times.commandMs);
+      const timer = this.#clock.after(this.#times.commandMs, late, { keepsAlive: true });
       const settled = (): void => {
         this.#inFlight -= 1;
-        clearTimeout(timer);
+        timer.cancel();
       };
       command(this.#client).then(
         (result) => {
@@ -161,7 +170,7 @@ export class RedisCommands implements AsyncDisposable {
     this.#client.disconnect();
   }
 
-  /** Says once that the connection is lost and once that it is back, not each try in between. */
+  /** Logs once that the connection is lost and once that it is back, not each attempt in between. */
   #reportTo(log: HotLog): void {
     let away = false;
     let reason = "";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock, seededRandom } from "@sluice/lib";
+import { seededRandom, systemClock } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
 import { describeHotConformance } from "./conformance.ts";
 import { type Hot, HotUnavailable } from "./hot.ts";
@@ -68,7 +68,7 @@ afterAll(() => {
   for (const directory of directories) rmSync(directory, { recursive: true });
 });
 
-const clock = new ManualClock();
+const clock = systemClock;
 const silent = { info: () => {}, warn: () => {} };
 
 const leaseOfOne = {
@@ -228,7 +228,7 @@ describeWithServer("cluster", () => {
     const address = parseRedisUrl(`redis+cluster://127.0.0.1:${seed}`);
     const hot = new RedisHot(
       { address, prefix: "test:", times, pingMs: 1_000 },
-      { log: silent, random: seededRandom(1) },
+      { clock: systemClock, log: silent, random: seededRandom(1) },
     );
     if (!(await hot.connected(5_000))) throw new Error("The cluster does not answer.");
     return hot;

@@ -1,7 +1,7 @@
-import type { Random } from "@sluice/lib";
+import type { Clock, Random, Timer } from "@sluice/lib";
 import { Redis } from "ioredis";
 import type { HotLog, MessageHandler, SubscribeOptions } from "./hot.ts";
-import { connectionOptions, type RedisTimes, reconnectDelayMs } from "./redis-commands.ts";
+import { connectionOptions, type RedisDependencies, type RedisTimes, reconnectDelayMs } from "./redis-commands.ts";
 import type { RedisAddress, RedisNode } from "./redis-url.ts";
 
 interface Subscription {
@@ -11,14 +11,14 @@ interface Subscription {
 
 interface Channel {
   readonly subscriptions: Set<Subscription>;
-  /** Settles when the server has been asked, whether or not it could be. */
-  asked: Promise<void>;
+  /** Settles when the subscription was sent to the server, or when it could not be. */
+  requested: Promise<void>;
 }
 
 /**
- * The connection that messages come in on. It is one of its own, since a connection that subscribes can do little else,
- * and it is to a single node even of a cluster, where every node gets every message; each new try goes to the next
- * node. Whenever it is made anew, all channels are subscribed again and told of the gap.
+ * The connection that receives messages. It is a separate one, since a connection that subscribes can do little else,
+ * and it leads to a single node even of a cluster, where every node gets every message; each new attempt goes to the
+ * next node. After each reconnection all channels are subscribed again and their subscribers notified of the gap.
  */
 export class RedisSubscriber implements AsyncDisposable {
   readonly #options: {
@@ -27,6 +27,7 @@ export class RedisSubscriber implements AsyncDisposable {
     readonly pingMs: number;
     readonly nodes: () => readonly RedisNode[];
   };
+  readonly #clock: Clock;
   readonly #log: HotLog;
   readonly #random: Random;
   readonly #channels = new Map<string, Channel>();
@@ -34,54 +35,54 @@ export class RedisSubscriber implements AsyncDisposable {
   #client: Redis | null = null;
   #attempt = 0;
   #closed = false;
-  #timer: ReturnType<typeof setTimeout> | null = null;
-  readonly #pinger: ReturnType<typeof setInterval>;
+  #timer: Timer | null = null;
+  readonly #pinger: Timer;
 
   constructor(
     options: { address: RedisAddress; times: RedisTimes; pingMs: number; nodes: () => readonly RedisNode[] },
-    deps: { log: HotLog; random: Random },
+    dependencies: RedisDependencies,
   ) {
     this.#options = options;
-    this.#log = deps.log;
-    this.#random = deps.random;
-    // Nothing is sent on this connection for hours on end; the ping finds out that the other side has vanished.
-    this.#pinger = setInterval(() => this.#ping(), options.pingMs);
-    this.#pinger.unref();
+    this.#clock = dependencies.clock;
+    this.#log = dependencies.log;
+    this.#random = dependencies.random;
+    // This connection may be silent for hours; the ping detects that the server has vanished.
+    this.#pinger = this.#clock.every(options.pingMs, () => this.#ping());
     this.#connect();
   }
 
-  /** Waits until the first connection is ready, at most `patienceMs`, and says whether it is. */
+  /** Waits until the first connection is ready, at most `patienceMs`; false when it is not. */
   async connected(patienceMs: number): Promise<boolean> {
     if (this.#client?.status === "ready") return true;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), patienceMs);
+      const timer = this.#clock.after(patienceMs, () => resolve(false), { keepsAlive: true });
       this.#whenReady.push(() => {
-        clearTimeout(timer);
+        timer.cancel();
         resolve(true);
       });
     });
   }
 
   /**
-   * Resolves when the server has confirmed, or, when it is away, at once: it is then asked after the next connection.
+   * Resolves when the server has confirmed, or at once when it is away: the next connection subscribes then.
    */
   async subscribe(name: string, handler: MessageHandler, options: SubscribeOptions): Promise<AsyncDisposable> {
     const subscription: Subscription = { handler, onGap: options.onGap ?? (() => {}) };
     let channel = this.#channels.get(name);
     if (channel === undefined) {
-      channel = { subscriptions: new Set(), asked: this.#ask(name) };
+      channel = { subscriptions: new Set(), requested: this.#request(name) };
       this.#channels.set(name, channel);
     }
     channel.subscriptions.add(subscription);
-    await channel.asked;
+    await channel.requested;
     return { [Symbol.asyncDispose]: async () => this.#remove(name, subscription) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     this.#channels.clear();
-    clearInterval(this.#pinger);
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#pinger.cancel();
+    this.#timer?.cancel();
     this.#client?.disconnect();
   }
 
@@ -105,32 +106,33 @@ export class RedisSubscriber implements AsyncDisposable {
     client.on("end", () => {
       if (this.#client !== client || this.#closed) return;
       this.#client = null;
-      this.#timer = setTimeout(() => this.#connect(), reconnectDelayMs(this.#attempt, this.#random));
+      const delayMs = reconnectDelayMs(this.#attempt, this.#random);
+      this.#timer = this.#clock.after(delayMs, () => this.#connect(), { keepsAlive: true });
       this.#attempt += 1;
     });
   }
 
   #onReady(client: Redis): void {
     this.#attempt = 0;
-    for (const tell of this.#whenReady.splice(0)) tell();
+    for (const notify of this.#whenReady.splice(0)) notify();
     const names = [...this.#channels.keys()];
     if (names.length === 0) return;
-    const told = [...this.#channels.values()].flatMap(({ subscriptions }) => [...subscriptions]);
+    const interrupted = [...this.#channels.values()].flatMap(({ subscriptions }) => [...subscriptions]);
     client.subscribe(...names).then(
       () => {
-        for (const { onGap } of told) this.#guard("", onGap);
+        for (const { onGap } of interrupted) this.#guard("", onGap);
       },
       () => client.disconnect(),
     );
   }
 
-  async #ask(name: string): Promise<void> {
+  async #request(name: string): Promise<void> {
     const client = this.#client;
     if (client === null || client.status !== "ready") return;
     try {
       await client.subscribe(name);
     } catch {
-      // A connection that did not subscribe is of no use; the next one subscribes to everything.
+      // A connection that cannot subscribe is useless; the next one subscribes to every channel.
       client.disconnect();
     }
   }

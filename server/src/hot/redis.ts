@@ -1,15 +1,13 @@
-import type { Random } from "@sluice/lib";
 import {
   checkName,
   checkTtl,
   type Hot,
-  type HotLog,
   HotUnavailable,
   type MessageHandler,
   type SubscribeOptions,
   valueBytesMax,
 } from "./hot.ts";
-import { newScript, RedisCommands, type RedisTimes } from "./redis-commands.ts";
+import { newScript, RedisCommands, type RedisDependencies, type RedisTimes } from "./redis-commands.ts";
 import { RedisSubscriber } from "./redis-subscriber.ts";
 import type { RedisAddress } from "./redis-url.ts";
 import { attend, leaseTokens, publish } from "./scripts.ts";
@@ -35,14 +33,14 @@ export class RedisHot implements Hot {
   readonly #commands: RedisCommands;
   readonly #subscriber: RedisSubscriber;
 
-  constructor(options: RedisHotOptions, deps: { log: HotLog; random: Random }) {
+  constructor(options: RedisHotOptions, dependencies: RedisDependencies) {
     this.#prefix = options.prefix;
-    const commands = new RedisCommands(options, deps);
+    const commands = new RedisCommands(options, dependencies);
     this.#commands = commands;
-    this.#subscriber = new RedisSubscriber({ ...options, nodes: () => commands.nodes() }, deps);
+    this.#subscriber = new RedisSubscriber({ ...options, nodes: () => commands.nodes() }, dependencies);
   }
 
-  /** Whether both connections are there within the time given; they go on being tried either way. */
+  /** Whether both connections are ready within `patienceMs`; they are retried in either case. */
   async connected(patienceMs: number): Promise<boolean> {
     const both = [this.#commands.connected(patienceMs), this.#subscriber.connected(patienceMs)];
     return (await Promise.all(both)).every((ready) => ready);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import { seededRandom } from "@sluice/lib";
+import { seededRandom, systemClock } from "@sluice/lib";
 import { RedisHot } from "./redis.ts";
 import { parseRedisUrl } from "./redis-url.ts";
 import { type LeasedBucket, leaseFromBucket, type TokenLease, type TokenLeaseRequest } from "./token-lease.ts";
@@ -75,7 +75,7 @@ if (redisUrl !== "") {
       const prefix = `sluice-test-${randomUUID()}:`;
       await using hot = new RedisHot(
         { address: parseRedisUrl(redisUrl), prefix, times, pingMs: 1_000 },
-        { log: { info: () => {}, warn: () => {} }, random: seededRandom(1) },
+        { clock: systemClock, log: { info: () => {}, warn: () => {} }, random: seededRandom(1) },
       );
       expect(await hot.connected(5_000)).toBe(true);
       const random = seededRandom(7);

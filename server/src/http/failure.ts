@@ -27,7 +27,10 @@ export function retryAfterOf(code: ErrorCode, details: Readonly<Record<string, u
   return retryAfter(typeof seconds === "number" ? seconds : 1);
 }
 
-/** The headers that every failing answer carries: X-Request-Id, X-Error-Code and, by status, Retry-After, Allow, WWW-Authenticate. */
+/**
+ * The headers that every failing answer carries: X-Request-Id, X-Error-Code and, by status, Retry-After, Allow,
+ * WWW-Authenticate.
+ */
 export function writeFailureHeaders(target: Record<string, string>, code: ErrorCode, options: FailureOptions): void {
   target["X-Request-Id"] = options.requestId;
   target["X-Error-Code"] = code;
@@ -56,7 +59,9 @@ export function stringify(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => (typeof member === "bigint" ? member.toString() : member));
 }
 
-/** A caught value as what the caller may know of it: ours as it is, anything else as an internal error without a word. */
+/**
+ * A caught value as what the caller may know of it: ours as it is, anything else as an internal error without a word.
+ */
 export function failureOf(caught: unknown): SluiceError {
   return caught instanceof SluiceError ? caught : new SluiceError("INTERNAL_ERROR", { cause: caught });
 }

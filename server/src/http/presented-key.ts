@@ -7,8 +7,9 @@ export interface HeaderReader {
 export const keyParameter = "api-key";
 
 /**
- * The value of the first query parameter `name` of an absolute URL or a path, or null. Reads the text in place: building
- * a URL object costs more than the rest of the gateway's checks together. Malformed percent-encoding is left as it is.
+ * The value of the first query parameter `name` of an absolute URL or a path, or null. Reads the text in place:
+ * building a URL object costs more than the rest of the gateway's checks together. Malformed percent-encoding is left
+ * as it is.
  */
 export function queryParameter(url: string, name: string): string | null {
   const queryStart = url.indexOf("?");
@@ -55,7 +56,9 @@ export function presentedKey(headers: HeaderReader, url: string): string | null 
   return query === "" ? null : query;
 }
 
-/** The token of an `Authorization: Bearer` header (the scheme in any letter case), or null for other schemes and none. */
+/**
+ * The token of an `Authorization: Bearer` header (the scheme in any letter case), or null for other schemes and none.
+ */
 export function bearerToken(authorization: string | null): string | null {
   if (authorization === null || authorization.length < 8) return null;
   const space = authorization.indexOf(" ");

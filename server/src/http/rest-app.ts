@@ -42,8 +42,8 @@ const codesByStatus: Readonly<Record<number, ErrorCode>> = {
 
 /**
  * A Hono application as every REST door starts it: request id on each answer, CORS by kind of path, a SluiceError
- * answered by the table, an unknown fault logged and answered with nothing but its request id, unknown paths 404,
- * known paths under another method 405 with Allow. Routes are added by the caller; nothing listens here. It is reached by
+ * answered by the table, an unknown fault logged and answered with nothing but its request id, unknown paths 404, known
+ * paths under another method 405 with Allow. Routes are added by the caller; nothing listens here. It is reached by
  * `app.fetch(request, { requestId })`: mounted inside another Hono application, that one's 404 would answer instead.
  */
 export function createRestApp(options: RestAppOptions, dependencies: RestAppDependencies): Hono<RestEnvironment> {

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@sluice/lib";
+import { type Clock, type Random, sleep } from "@sluice/lib";
 import type { InsertBody, LedgerConnection } from "./connection.ts";
 import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 import type { TableDefinition } from "./table-definition.ts";
@@ -122,8 +122,8 @@ export interface BatchWriterOptions {
 /**
  * Writes batches exactly once.
  *
- * An INSERT whose outcome is not known is sent again under its token, which the table takes once. On a table that is not
- * replicated the token is logged just before the rows become visible: a kill between the two leaves a token without
+ * An INSERT whose outcome is not known is sent again under its token, which the table takes once. On a table that is
+ * not replicated the token is logged just before the rows become visible: a kill between the two leaves a token without
  * rows, and the repeated INSERT would be taken for a copy of nothing. So after a repetition the rows are counted by
  * their batch number; when there are none they are sent under a fresh token. (At that point the first INSERT cannot be
  * under way any more: the token was found under the lock under which rows become visible.)
@@ -160,7 +160,7 @@ export class BatchWriter {
         if (this.#clock.monotonic() + waitMs >= until)
           throw new LedgerUnavailableError("an insert got no answer", error);
       }
-      await Bun.sleep(waitMs);
+      await sleep(this.#clock, waitMs);
       waitMs = Math.min(waitMs * 2, batchLimits.retryMsLast);
     }
   }

@@ -45,8 +45,8 @@ const figures =
 type FiguresRow = Record<"ended" | "landed_count" | "forwarded" | "tips" | "lost" | "units", string>;
 
 /**
- * Questions about what became of bundles. FINAL puts rows together that were told twice, also before the engine has done
- * so; partitions are merged apart, since a bundle's row lies in the month of its end.
+ * Questions about what became of bundles. FINAL puts rows together that were told twice, also before the engine has
+ * done so; partitions are merged apart, since a bundle's row lies in the month of its end.
  */
 export class BundleQueries {
   readonly #connection: LedgerConnection;

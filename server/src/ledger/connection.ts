@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from "@clickhouse/client";
+import { type Clock, sleep } from "@sluice/lib";
 import type { Address, Endpoint } from "./endpoint.ts";
 import { fromClient, LedgerUnavailableError } from "./errors.ts";
 
@@ -40,13 +41,18 @@ export class LedgerConnection implements AsyncDisposable {
   readonly #database: string;
   readonly #clients = new Map<string, ClickHouseClient>();
   #generation = 0;
-  #underWay = 0;
+  readonly #clock: Clock;
+  #inFlight = 0;
   readonly #waiting: (() => void)[] = [];
   #closed = false;
 
-  constructor(options: { readonly endpoint: Endpoint; readonly database: string }) {
-    this.#endpoint = options.endpoint;
+  constructor(
+    options: { readonly database: string },
+    dependencies: { readonly endpoint: Endpoint; readonly clock: Clock },
+  ) {
     this.#database = options.database;
+    this.#endpoint = dependencies.endpoint;
+    this.#clock = dependencies.clock;
   }
 
   /**
@@ -148,7 +154,10 @@ export class LedgerConnection implements AsyncDisposable {
     }
   }
 
-  /** Between an engine's death and its supervisor's notice of it connections are refused: that moment is sat out. */
+  /**
+   * Connections are refused between an engine's death and its supervisor's notice of it: a few attempts bridge that
+   * time.
+   */
   async #reach<T>(options: CallOptions, action: (client: ClickHouseClient) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -157,19 +166,19 @@ export class LedgerConnection implements AsyncDisposable {
         const refused = error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
         if (!refused || attempt >= connectionLimits.refusedMax) throw error;
       }
-      await Bun.sleep(connectionLimits.refusedWaitMs);
+      await sleep(this.#clock, connectionLimits.refusedWaitMs);
     }
   }
 
-  /** Takes a place among the calls under way, in order of arrival. */
+  /** Takes one of the places of calls in flight, in order of arrival. */
   async #enter(): Promise<() => void> {
-    if (this.#underWay >= connectionLimits.concurrentMax) {
+    if (this.#inFlight >= connectionLimits.concurrentMax) {
       if (this.#waiting.length >= connectionLimits.waitingMax) throw new LedgerUnavailableError("too many calls wait");
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else this.#underWay++;
+    } else this.#inFlight++;
     return () => {
       const next = this.#waiting.shift();
-      if (next === undefined) this.#underWay--;
+      if (next === undefined) this.#inFlight--;
       else next();
     };
   }

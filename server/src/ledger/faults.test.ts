@@ -106,7 +106,7 @@ test("SIGTERM to the engine exits 0 and the supervisor brings it back", async ()
   const pid = ledger.childPid() ?? 0;
   process.kill(pid, "SIGTERM");
   await eventually("the restart", async () => ledger.childPid() !== pid && (await ledger.ping()));
-  const died = log.entries.find((entry) => entry.message.includes("died"));
+  const died = log.entries.find((entry) => entry.message.includes("ended"));
   expect(died?.fields).toMatchObject({ pid, exitCode: 0, signal: null });
 });
 

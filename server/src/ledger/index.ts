@@ -1,7 +1,8 @@
 /**
- * ledger: the facts that never change (requests served, prices, what became of bundles, later blocks and transactions), in ClickHouse: the engine
- * embedded as a supervised child process, or a cluster (CLICKHOUSE_URL), behind one client and one code path.
- * Fed by the gateway's pipeline (requests.append), by the oracle and the block engine; read back by the console, history and analytics.
+ * ledger: the facts that never change (requests served, prices, what became of bundles, later blocks and transactions),
+ * in ClickHouse: the engine embedded as a supervised child process, or a cluster (CLICKHOUSE_URL), behind one client
+ * and one code path. Fed by the gateway's pipeline (requests.append), by the oracle and the block engine; read back by
+ * the console, history and analytics.
  */
 export type { BundleDay, BundleFigures, BundleMevFigures, BundleQuestion } from "./bundle-queries.ts";
 export { type CallOptions, connectionLimits, type LedgerSettings } from "./connection.ts";

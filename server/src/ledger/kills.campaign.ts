@@ -91,7 +91,8 @@ async function judge(ledger: Ledger, tally: Tally): Promise<string[]> {
 
 /**
  * Kills the embedded engine `n` times with SIGKILL while four writers insert and facts are appended. Every fact and
- * every acknowledged batch must be there once and whole; one that was not acknowledged must be there once and whole, or not at all.
+ * every acknowledged batch must be there once and whole; one that was not acknowledged must be there once and whole, or
+ * not at all.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   using directory = ledgerDirectory();

@@ -118,7 +118,7 @@ export async function openLedger(options: LedgerOptions, dependencies: LedgerDep
   const { clock, log, events } = dependencies;
   const random = dependencies.random ?? systemRandom;
   const { endpoint, database } = await open(options, dependencies, random);
-  const connection = new LedgerConnection({ endpoint, database });
+  const connection = new LedgerConnection({ database }, { endpoint, clock });
   try {
     await migrate(connection, { database, cluster: options.cluster }, { clock, log });
   } catch (error) {

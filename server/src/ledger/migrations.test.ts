@@ -28,7 +28,7 @@ function ledgerIn(database: string): {
   connection: LedgerConnection;
   up: (known?: readonly Migration[]) => Promise<void>;
 } {
-  const connection = new LedgerConnection({ endpoint: supervisor, database });
+  const connection = new LedgerConnection({ database }, { endpoint: supervisor, clock: systemClock });
   connections.push(connection);
   const form = { database, cluster: null };
   return { connection, up: (known) => migrate(connection, form, dependencies, known) };

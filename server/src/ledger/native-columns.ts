@@ -1,4 +1,6 @@
-/** Columns under construction, as ClickHouse's Native format lays them out: little-endian, as every platform of Bun is. */
+/**
+ * Columns under construction, as ClickHouse's Native format lays them out: little-endian, as every platform of Bun is.
+ */
 
 /** Characters kept of a text; longer ones are cut. Method names come from users, and a fact is no place for a body. */
 export const textLengthMax = 128;

@@ -9,7 +9,9 @@ const perhaps = (name: string): ColumnDefinition => ({ name, type: "Nullable(Dec
 const moment = (name: string): ColumnDefinition => ({ name, type: "Int64", codec: "DoubleDelta, ZSTD" });
 const names: ColumnDefinition = { name: "sources", type: "Array(LowCardinality(String))", codec: "ZSTD" };
 
-/** What single sources said: at most one row for each source and symbol in ten seconds, to look into a doubtful price. */
+/**
+ * What single sources said: at most one row for each source and symbol in ten seconds, to look into a doubtful price.
+ */
 export const oracleTicksTable: TableDefinition = {
   name: "oracle_ticks",
   timeColumn: "at",
@@ -53,8 +55,8 @@ export const oracleRoundsTable: TableDefinition = {
 };
 
 /**
- * Candles of one minute, which every longer one is made of. A minute may have several rows, of a server that ended within
- * it and the one after: they are put together by `first_at` and `last_at`. Kept for ever.
+ * Candles of one minute, which every longer one is made of. A minute may have several rows, of a server that ended
+ * within it and the one after: they are put together by `first_at` and `last_at`. Kept for ever.
  */
 export const oracleCandlesTable: TableDefinition = {
   name: "oracle_candles",

@@ -45,7 +45,7 @@ afterAll(async () => {
 
 /** A ledger of its own in the one engine: a database. */
 async function ledgerIn(database: string): Promise<LedgerConnection> {
-  const connection = new LedgerConnection({ endpoint: supervisor, database });
+  const connection = new LedgerConnection({ database }, { endpoint: supervisor, clock: systemClock });
   connections.push(connection);
   await migrate(connection, { database, cluster: null }, dependencies);
   return connection;

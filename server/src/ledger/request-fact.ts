@@ -4,8 +4,9 @@ import type { ServedRequest } from "../observe/index.ts";
 export const statusStillOpen = 101;
 
 /**
- * One served request as its endpoint knows it when it has answered, or what passed over a connection since its last fact.
- * `status` is the HTTP status; of a connection `statusStillOpen` while it lasts and its close code in the last fact.
+ * One served request as its endpoint knows it when it has answered, or what passed over a connection since its last
+ * fact. `status` is the HTTP status; of a connection `statusStillOpen` while it lasts and its close code in the last
+ * fact.
  */
 export interface RequestFact extends ServedRequest {
   /** Unix milliseconds. */

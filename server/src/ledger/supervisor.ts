@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Clock, Random } from "@sluice/lib";
+import { type Clock, type Random, within } from "@sluice/lib";
 import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 import { type ChildReport, parseReport } from "./child/handshake.ts";
 import { childLimits } from "./child/limits.ts";
@@ -18,26 +18,28 @@ export const supervisorLimits = {
 
 type Ready = Extract<ChildReport, { ready: true }>;
 
-/** Everything the child's environment holds: no key, password or path of ours. */
+/** The child's whole environment: it contains no key, password or path. */
 const childEnvironment = { TZ: "UTC", LC_ALL: "C", UV_THREADPOOL_SIZE: String(childLimits.workerThreads) };
 
 export interface SupervisorDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: LedgerLog;
-  /** Told of each restart. */
+  /** Called at each restart. */
   readonly onRestart?: (reason: string) => void;
 }
 
-/** The embedded engine as a supervised child, seen as the place where a ClickHouse answers. */
+/** The embedded engine as a supervised child: the endpoint of a ClickHouse. */
 export class ChildSupervisor implements Endpoint {
   readonly driver = "chdb";
   readonly #child: SupervisedChild<Ready>;
   readonly #address: () => Address | null;
+  readonly #clock: Clock;
   #disposed = false;
 
-  private constructor(child: SupervisedChild<Ready>, address: () => Address | null) {
+  private constructor(child: SupervisedChild<Ready>, address: () => Address | null, clock: Clock) {
     this.#child = child;
+    this.#clock = clock;
     this.#address = address;
   }
 
@@ -80,16 +82,16 @@ export class ChildSupervisor implements Endpoint {
           },
         },
       );
-      return new ChildSupervisor(child, () => address);
-    } catch (fault) {
-      throw openError(options.directory, fault);
+      return new ChildSupervisor(child, () => address, clock);
+    } catch (error) {
+      throw openError(options.directory, error);
     }
   }
 
   async current(): Promise<Address> {
     if (this.#disposed) throw new LedgerUnavailableError("it is closed");
     if (this.#address() === null) {
-      await Promise.race([this.#child.settled(), Bun.sleep(supervisorLimits.callWaitMsMax)]);
+      await within(this.#clock, supervisorLimits.callWaitMsMax, this.#child.settled());
     }
     const address = this.#address();
     if (address === null) throw new LedgerUnavailableError("its process is being restarted");
@@ -106,12 +108,12 @@ export class ChildSupervisor implements Endpoint {
   }
 }
 
-function openError(directory: string, fault: unknown): LedgerOpenError {
-  const said = fault instanceof Error ? fault.message : String(fault);
-  if (said.includes("Cannot lock file")) {
+function openError(directory: string, error: unknown): LedgerOpenError {
+  const text = error instanceof Error ? error.message : String(error);
+  if (text.includes("Cannot lock file")) {
     return new LedgerOpenError(
       `Another process uses the ledger in ${directory}. Stop it, or choose another data directory (DATA_DIR).`,
     );
   }
-  return new LedgerOpenError(`The ledger's engine did not start: ${said.slice(-500)}`);
+  return new LedgerOpenError(`The ledger's engine did not start: ${text.slice(-500)}`);
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { ManualClock, seededRandom } from "@sluice/lib";
+import { seededRandom, systemClock } from "@sluice/lib";
 import { type SupervisedChild, superviseChild } from "./supervise.ts";
 
 const readyChild = `process.on("SIGTERM",()=>process.exit(0)); process.stdin.on("data",()=>{});
@@ -33,12 +33,12 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-test("a killed child is started again and told of, and disposal leaves nothing", async () => {
+test("a killed child is restarted and reported, and disposal leaves nothing", async () => {
   const lives: number[] = [];
   const exits: unknown[] = [];
   let onLife: () => void = () => {};
   child = await superviseChild(options(readyChild), {
-    clock: new ManualClock(),
+    clock: systemClock,
     random: seededRandom(1),
     log: quiet,
     onReady: (_, pid) => {
@@ -63,21 +63,21 @@ test("a killed child is started again and told of, and disposal leaves nothing",
   expect(lives.filter(isAlive)).toEqual([]);
 });
 
-test("a child that cannot start is a fault that tells its last words", async () => {
-  const dependencies = { clock: new ManualClock(), random: seededRandom(1), log: quiet };
+test("a child that cannot start is an error with its last output", async () => {
+  const dependencies = { clock: systemClock, random: seededRandom(1), log: quiet };
   const start = superviseChild(options('console.error("no such directory"); process.exit(3)'), dependencies);
   await expect(start).rejects.toThrow(/ended with 3 before it was ready/);
 });
 
 test("a child that never says that it is ready is ended after its time", async () => {
-  const dependencies = { clock: new ManualClock(), random: seededRandom(1), log: quiet };
+  const dependencies = { clock: systemClock, random: seededRandom(1), log: quiet };
   const slow = { ...options("setInterval(()=>{},1000)"), readyTimeoutMs: 300 };
   await expect(superviseChild(slow, dependencies)).rejects.toThrow(/not ready within 300 ms/);
 });
 
 test("a child that ignores SIGTERM is killed", async () => {
   const stubborn = readyChild.replace('process.on("SIGTERM",()=>process.exit(0));', 'process.on("SIGTERM",()=>{});');
-  const dependencies = { clock: new ManualClock(), random: seededRandom(1), log: quiet };
+  const dependencies = { clock: systemClock, random: seededRandom(1), log: quiet };
   const one = await superviseChild({ ...options(stubborn), stopTimeoutMs: 200 }, dependencies);
   const pid = one.pid() ?? -1;
   await one[Symbol.asyncDispose]();

@@ -1,52 +1,56 @@
-import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
+import { backoffDelayMs, type Clock, type Log, type Random, sleep, within } from "@sluice/lib";
 
 export interface ChildOptions<Ready> {
   /** For logs and metrics. */
   readonly name: string;
   readonly command: readonly string[];
   readonly directory?: string;
-  /** The child's whole environment: nothing is inherited, so no secret travels by accident. */
+  /** The child's whole environment: nothing is inherited, so that no secret leaks into it. */
   readonly env: Readonly<Record<string, string>>;
-  /** A line for the child's standard input at each start, for what no other process may see. */
+  /** A line for the child's standard input at each start, for secrets that no other process may see. */
   readonly input?: () => string;
-  /** Reads the one line that the child prints when it is ready; null when the line is not that. */
+  /** Reads the line that the child prints when it is ready; null for any other line. */
   readonly readReady: (line: string) => Ready | null;
   readonly readyTimeoutMs: number;
-  /** How long it may take to end after SIGTERM before it is killed. */
+  /** From SIGTERM to SIGKILL. */
   readonly stopTimeoutMs: number;
 }
 
 export interface ChildDependencies<Ready> {
   readonly clock: Clock;
   readonly random: Random;
-  readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
+  readonly log: Pick<Log, "warn">;
   /** Called each time the child becomes ready, the first time included. */
   readonly onReady?: (ready: Ready, pid: number) => void;
-  /** Called each time the child ends without having been asked to; a restart follows. */
+  /** Called each time the child ends by itself; a restart follows. */
   readonly onExit?: (exit: { code: number | null; signal: string | null }) => void;
 }
 
 export interface SupervisedChild<Ready> extends AsyncDisposable {
-  /** The living child's process id, or null between two lives. */
+  /** The process id; null while no child runs. */
   pid(): number | null;
-  /** What the last ready line said. */
+  /** The content of the last ready line. */
   ready(): Ready;
-  /** Resolves when a restart that is under way has ended, well or by disposal; at once when there is none. */
+  /** Resolves when a restart in progress has succeeded or was ended by disposal; at once without one. */
   settled(): Promise<void>;
 }
 
-/** The wait before a restart: none, and after each young death or failed start in a row longer. It never ends. */
+/**
+ * The wait before a restart: none at first, longer after each early exit or failed start in a row. It has no last
+ * attempt.
+ */
 const restartBackoff = { baseMs: 100, maxMs: 5_000 } as const;
-/** A child that dies younger than this counts as failing; an older one is restarted at once. */
+/** A child that exits sooner than this counts as failing; an older one is restarted at once. */
 const settledAfterMs = 1_000;
 const tailCharacters = 4_000;
 
 type Child = Bun.Subprocess<"pipe", "pipe", "pipe">;
 
 /**
- * Starts the child and resolves when it is ready; rejects when its first start fails. Afterwards it is restarted for as
- * long as it is not disposed of. The child's stdin stays open: it reads end-of-file when this process dies, however it
- * dies, and is expected to end then.
+ * Starts the child and resolves when it is ready. Afterwards it is restarted until it is disposed of. The child's stdin
+ * stays open: it reads end-of-file when this process ends in any way, and must end then.
+ *
+ * @throws {Error} when the first start fails.
  */
 export async function superviseChild<Ready>(
   options: ChildOptions<Ready>,
@@ -63,9 +67,8 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
   #child: Child | null = null;
   #ready: Ready | null = null;
   #failures = 0;
-  #stopping = false;
+  readonly #stopping = new AbortController();
   #restarting: Promise<void> = Promise.resolve();
-  #wake: () => void = () => {};
 
   constructor(options: ChildOptions<Ready>, dependencies: ChildDependencies<Ready>) {
     this.#options = options;
@@ -90,7 +93,7 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
     const child = Bun.spawn([...command], {
       ...(directory === undefined ? {} : { cwd: directory }),
       env: { ...env },
-      // A session of its own: the terminal's Ctrl-C is for the server, which ends its children in its own order.
+      // A separate session: the terminal's Ctrl-C is for the server, which ends its children in order.
       detached: true,
       stdin: "pipe",
       stdout: "pipe",
@@ -108,11 +111,11 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
     });
     try {
       this.#ready = await this.#awaitReady(child, tail);
-    } catch (fault) {
+    } catch (error) {
       child.kill("SIGKILL");
       await Promise.all([child.exited, draining]);
       this.#child = null;
-      throw fault;
+      throw error;
     }
     const readyAt = this.#dependencies.clock.monotonic();
     this.#dependencies.onReady?.(this.#ready, child.pid);
@@ -123,10 +126,6 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
   async #awaitReady(child: Child, tail: Tail): Promise<Ready> {
     const { name, readReady, readyTimeoutMs } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<Ready>();
-    const timer = setTimeout(
-      () => reject(new Error(`${name} was not ready within ${readyTimeoutMs} ms`)),
-      readyTimeoutMs,
-    );
     void drainLines(child.stdout, (line) => {
       const ready = readReady(line);
       if (ready === null) tail.add(line);
@@ -135,70 +134,58 @@ class Supervisor<Ready> implements SupervisedChild<Ready> {
     void child.exited.then((code) =>
       reject(new Error(`${name} ended with ${child.signalCode ?? code} before it was ready: ${tail.text()}`)),
     );
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-    }
+    const timed = await within(this.#dependencies.clock, readyTimeoutMs, promise);
+    if (!timed.ok) throw new Error(`${name} was not ready within ${readyTimeoutMs} ms`);
+    return timed.value;
   }
 
   #onExit(child: Child, readyAt: number): void {
     if (this.#child === child) this.#child = null;
-    if (this.#stopping) return;
+    if (this.#stopping.signal.aborted) return;
     const exit = { code: child.exitCode, signal: child.signalCode === null ? null : String(child.signalCode) };
     const fields = { child: this.#options.name, pid: child.pid, exitCode: exit.code, signal: exit.signal };
-    this.#dependencies.log.warn(fields, "a child died and is started again");
+    this.#dependencies.log.warn(fields, "a child ended and is restarted");
     this.#dependencies.onExit?.(exit);
     if (this.#dependencies.clock.monotonic() - readyAt > settledAfterMs) this.#failures = 0;
     this.#restarting = this.#restart();
   }
 
   async #restart(): Promise<void> {
-    while (!this.#stopping) {
-      const waitMs =
-        this.#failures === 0 ? 0 : backoffDelayMs(this.#failures - 1, restartBackoff, this.#dependencies.random);
-      this.#failures++;
-      await this.#pause(waitMs);
-      if (this.#stopping) return;
+    const { clock, random, log } = this.#dependencies;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const waitMs = this.#failures === 0 ? 0 : backoffDelayMs(this.#failures - 1, restartBackoff, random);
+      this.#failures += 1;
+      await sleep(clock, waitMs, signal);
+      if (signal.aborted) return;
       try {
         await this.start();
         return;
-      } catch (fault) {
-        this.#dependencies.log.warn(
-          { child: this.#options.name, fault: String(fault) },
-          "a child could not be started",
-        );
+      } catch (error) {
+        log.warn({ child: this.#options.name, error: String(error) }, "a child could not be started");
       }
     }
   }
 
-  async #pause(durationMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    const timer = setTimeout(resolve, durationMs);
-    await promise;
-    clearTimeout(timer);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopping = true;
-    this.#wake();
+    this.#stopping.abort();
     const stop = async (): Promise<void> => {
       const child = this.#child;
       if (child === null) return;
       child.kill("SIGTERM");
-      const killer = setTimeout(() => child.kill("SIGKILL"), this.#options.stopTimeoutMs);
+      const timed = await within(this.#dependencies.clock, this.#options.stopTimeoutMs, child.exited);
+      if (timed.ok) return;
+      child.kill("SIGKILL");
       await child.exited;
-      clearTimeout(killer);
     };
-    // A start that is under way is awaited and then stopped, so that nothing is left behind.
+    // A start in progress is awaited and then stopped, so that no child is left.
     await stop();
     await this.#restarting;
     await stop();
   }
 }
 
-/** The last words of a child, for the message that says why it did not start. */
+/** The last output of a child, for the message of a failed start. */
 class Tail {
   #text = "";
 

@@ -1,4 +1,4 @@
-import { backoffDelayMs, type Clock, type Random } from "@sluice/lib";
+import { backoffDelayMs, type Clock, type Random, sleep } from "@sluice/lib";
 import { sql } from "kysely";
 import { isConnectionLoss, isItemFailure, isSerializationFailure, toSluiceError } from "./errors.ts";
 import { GroupCommit, type GroupKind } from "./group-commit.ts";
@@ -71,8 +71,8 @@ export class Connection implements AsyncDisposable {
   }
 
   /**
-   * What several stores write through in one transaction: all of it is written or nothing. Errors stay as the driver gives
-   * them, since the transaction around has to tell which of them ask for another try.
+   * What several stores write through in one transaction: all of it is written or nothing. Errors stay as the driver
+   * gives them, since the transaction around has to tell which of them ask for another try.
    */
   within(tx: Tx): StoreConnection {
     const { driver, clock, random, newId } = this;
@@ -111,7 +111,7 @@ export class Connection implements AsyncDisposable {
       } catch (error) {
         const again = isSerializationFailure(error) || (!begun && isConnectionLoss(error));
         if (!again || attempt + 1 >= transactionTriesMax) throw error;
-        await new Promise((resolve) => setTimeout(resolve, backoffDelayMs(attempt, retryBackoff, this.random)));
+        await sleep(this.clock, backoffDelayMs(attempt, retryBackoff, this.random));
       }
     }
   }

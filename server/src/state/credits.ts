@@ -1,3 +1,4 @@
+import { invariant } from "@sluice/lib";
 import { sql } from "kysely";
 import type { Connection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
@@ -23,8 +24,8 @@ type CreditChange =
 const booksMax = 1_000;
 
 /**
- * Leases are rare beside requests (a gateway leases credits by the thousand and spends them in memory), but all accounts
- * of a busy replica lease at the turn of the month, so they share commits.
+ * Leases are rare beside requests (a gateway leases credits by the thousand and spends them in memory), but all
+ * accounts of a busy replica lease at the turn of the month, so they share commits.
  */
 export class Credits implements CreditStore {
   readonly #connection: Connection;
@@ -176,6 +177,9 @@ function applyChange(
   if (change.kind === "give-back") return { result: null, next: within(used - change.unspent) };
   if (change.kind === "lease") {
     const granted = least(change.want, change.allowance - used);
+    // Credits are money. A few ns beside a commit of 8 µs at best (group-commit.campaign.ts).
+    invariant(granted >= 0n && granted <= change.want, "a lease is between nothing and what was requested");
+    invariant(granted === 0n || used + granted <= change.allowance, "a lease never exceeds the allowance");
     if (change.book !== null) books.enter({ ...change, book: change.book }, granted);
     return { result: granted, next: used + granted };
   }

@@ -4,8 +4,8 @@ import { StateError } from "./errors.ts";
 import { FileLock } from "./file-lock.ts";
 
 /**
- * Holds a data directory for this process, by a lock that ends with it. `state.pid` beside the lock only tells a refused
- * process whom it has met; nothing is decided by it.
+ * Holds a data directory for this process, by a lock that ends with it. `state.pid` beside the lock only tells a
+ * refused process whom it has met; nothing is decided by it.
  */
 export class DirectoryLock implements Disposable {
   readonly #lock: FileLock;

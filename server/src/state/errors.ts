@@ -14,7 +14,9 @@ export type StateFault =
   | "FENCED"
   | "FAULT";
 
-/** A fault with a sentence for operators. Thrown as such while opening; at run time it is the `cause` of a SluiceError. */
+/**
+ * A fault with a sentence for operators. Thrown as such while opening; at run time it is the `cause` of a SluiceError.
+ */
 export class StateError extends Error {
   readonly fault: StateFault;
 
@@ -53,7 +55,10 @@ function driverCode(error: unknown): string {
   return typeof error.code === "string" ? error.code : "";
 }
 
-/** Codes are matched by their beginning: SQLite extends a code (SQLITE_IOERR_WRITE), PostgreSQL's classes are two characters. */
+/**
+ * Codes are matched by their beginning: SQLite extends a code (SQLITE_IOERR_WRITE), PostgreSQL's classes are two
+ * characters.
+ */
 const faultsByCode: readonly (readonly [string, StateFault])[] = [
   ["SQLITE_FULL", "DISK_FULL"],
   ["SQLITE_READONLY", "READ_ONLY"],
@@ -117,7 +122,9 @@ export function isItemFailure(error: unknown): boolean {
   return code.startsWith("SQLITE_CONSTRAINT") || code.startsWith("23") || code.startsWith("22");
 }
 
-/** What callers of a store see of an error: CONFLICT and NOT_FOUND as such, anything else with its fault as the cause. */
+/**
+ * What callers of a store see of an error: CONFLICT and NOT_FOUND as such, anything else with its fault as the cause.
+ */
 export function toSluiceError(error: unknown): SluiceError {
   if (error instanceof SluiceError) return error;
   const code = driverCode(error);

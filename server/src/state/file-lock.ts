@@ -15,7 +15,9 @@ export class FileLock implements Disposable {
     this.#database = database;
   }
 
-  /** Makes the file where it is missing. Null while somebody else holds it; throws StateError when it cannot be locked. */
+  /**
+   * Makes the file where it is missing. Null while somebody else holds it; throws StateError when it cannot be locked.
+   */
   static take(path: string): FileLock | null {
     createPrivateFile(path);
     return FileLock.takeExisting(path);

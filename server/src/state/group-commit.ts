@@ -1,8 +1,8 @@
 import { SluiceError } from "@sluice/contract/errors";
-import { BoundedQueue } from "@sluice/lib";
+import { BoundedQueue, invariant } from "@sluice/lib";
 import { newFault } from "./errors.ts";
 
-/** One kind of small write, told how to write many at once. Results are in the order of the items. */
+/** One kind of small write, which writes many at once. Results are in the order of the items. */
 export interface GroupKind<Item, Result, Transaction> {
   apply(tx: Transaction, items: readonly Item[]): Promise<readonly Result[]>;
 }
@@ -19,7 +19,7 @@ export interface GroupCommitDependencies<Transaction> {
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Runs `work` inside a transaction so that its failure undoes its own writes and no others. */
   isolate<T>(tx: Transaction, work: () => Promise<T>): Promise<T>;
-  /** Whether an error is an item's own fault, so that the others of its group are worth another try. */
+  /** Whether one item caused the error, so that the others of its group are worth another attempt. */
   isItemFailure(error: unknown): boolean;
 }
 
@@ -34,28 +34,29 @@ interface Waiting<Transaction> {
 type Outcome = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: unknown };
 
 /**
- * Makes one durable commit out of many small writes that come at the same time. While a group is being committed the
- * next one gathers, so nothing waits longer than it has to and there is no timer to tune: an idle system commits a
- * single write at once, a busy one hundreds together.
+ * Combines many small writes that arrive at the same time into one durable commit. While a group is committed the next
+ * one gathers, so no write waits longer than necessary and there is no timer to tune: an idle system commits a single
+ * write at once, a busy one hundreds together.
  *
- * The first try of a group has no savepoints. When an item fails by its own fault, the group is rolled back and run
- * again with each item in a savepoint of its own, so that only the guilty one fails. Savepoints from the start would
- * make every group pay for that.
+ * The first attempt of a group has no savepoints. When one item causes a failure, the group is rolled back and run
+ * again with a savepoint for each item, so that only that item fails. Savepoints in the first attempt would slow down
+ * every group.
  *
- * Audit entries through Kysely on 2 shared cores (`group-commit.campaign.ts`, three runs): on SQLite 1.9k to 3.7k writes/s
- * with a commit each, 41k to 122k grouped from 256 writers; on PostgreSQL on the same machine 1.7k and 49k. Each kind
- * writes a group as one statement, since over a network a statement costs a round trip whatever it holds.
+ * Audit entries through Kysely on 2 shared cores (`group-commit.campaign.ts`, three runs): on SQLite 1.9k to 3.7k
+ * writes/s with a commit each, 41k to 122k grouped from 256 writers; on PostgreSQL on the same machine 1.7k and 49k.
+ * Each kind writes a group as one statement, since over a network a statement costs a round trip whatever it holds.
  */
 export class GroupCommit<Transaction> implements AsyncDisposable {
   readonly #options: GroupCommitOptions;
-  readonly #deps: GroupCommitDependencies<Transaction>;
+  readonly #dependencies: GroupCommitDependencies<Transaction>;
   readonly #queue: BoundedQueue<Waiting<Transaction>>;
+  /** Not a SingleFlight: it ends in the turn in which the queue is found empty, so that no write joins an ended run. */
   #draining: Promise<void> | null = null;
   #closed = false;
 
-  constructor(options: GroupCommitOptions, deps: GroupCommitDependencies<Transaction>) {
+  constructor(options: GroupCommitOptions, dependencies: GroupCommitDependencies<Transaction>) {
     this.#options = options;
-    this.#deps = deps;
+    this.#dependencies = dependencies;
     this.#queue = new BoundedQueue({ max: options.queueMax });
   }
 
@@ -106,28 +107,29 @@ export class GroupCommit<Transaction> implements AsyncDisposable {
   async #attempt(group: readonly Waiting<Transaction>[]): Promise<readonly Outcome[]> {
     let itemFailed = false;
     try {
-      return await this.#deps.transaction(async (tx) => {
+      return await this.#dependencies.transaction(async (tx) => {
         try {
           return await applyByKind(tx, group);
         } catch (error) {
-          itemFailed = group.length > 1 && this.#deps.isItemFailure(error);
+          itemFailed = group.length > 1 && this.#dependencies.isItemFailure(error);
           throw error;
         }
       });
     } catch (error) {
       if (!itemFailed) throw error;
     }
-    return this.#deps.transaction((tx) => this.#applyIsolated(tx, group));
+    return this.#dependencies.transaction((tx) => this.#applyIsolated(tx, group));
   }
 
   async #applyIsolated(tx: Transaction, group: readonly Waiting<Transaction>[]): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const { kind, item } of group) {
       try {
-        const [result] = await this.#deps.isolate(tx, () => kind.apply(tx, [item]));
-        outcomes.push({ ok: true, result });
+        const results = await this.#dependencies.isolate(tx, () => kind.apply(tx, [item]));
+        invariant(results.length === 1, "a kind of grouped write gives one result for each item");
+        outcomes.push({ ok: true, result: results[0] });
       } catch (error) {
-        if (!this.#deps.isItemFailure(error)) throw error;
+        if (!this.#dependencies.isItemFailure(error)) throw error;
         outcomes.push({ ok: false, error });
       }
     }
@@ -162,6 +164,7 @@ async function applyByKind<Transaction>(
       tx,
       indexes.map((index) => group[index]?.item),
     );
+    invariant(results.length === indexes.length, "a kind of grouped write gives one result for each item");
     for (const [position, index] of indexes.entries()) outcomes[index] = { ok: true, result: results[position] };
   }
   return outcomes;

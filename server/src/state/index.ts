@@ -1,7 +1,7 @@
 /**
- * state: records that change (owner accounts, keys, credits, sessions, bundles, the audit trail), on SQLite in the data directory
- * or on PostgreSQL. Config says which; compose opens it. It feeds keys, credits, admin and every room that has to
- * remember something. Whatever a method has acknowledged is on disk; nobody outside knows which driver runs.
+ * state: records that change (owner accounts, keys, credits, sessions, bundles, the audit trail), on SQLite in the data
+ * directory or on PostgreSQL. Config says which; compose opens it. It feeds keys, credits, admin and every room that
+ * has to remember something. Whatever a method has acknowledged is on disk; nobody outside knows which driver runs.
  */
 export { requireUnusedState } from "./directory-lock.ts";
 export type {

@@ -3,7 +3,9 @@ import type { Product } from "@sluice/contract/tiers";
 /** Products whose subscription allows a number of requests a month. */
 export type MeteredProduct = Exclude<Product, "platform">;
 
-/** A sequence of leases of one holder for one account's month; its holder gives each a number that it never uses again. */
+/**
+ * A sequence of leases of one holder for one account's month; its holder gives each a number that it never uses again.
+ */
 export interface LeaseBook {
   /** The process, or its part, that spends what is leased. */
   readonly holder: string;
@@ -24,8 +26,8 @@ export interface CreditStore {
   /**
    * Takes up to `want` credits out of what the month's allowance still holds, and says how many were granted, 0 when it
    * is exhausted. Null is no allowance. However many leases run at once, and on however many replicas, the sum of the
-   * grants less what was given back never exceeds the allowance. With a book the grant is entered in it too, by the same
-   * commit; a book belongs to one account's month.
+   * grants less what was given back never exceeds the allowance. With a book the grant is entered in it too, by the
+   * same commit; a book belongs to one account's month.
    */
   lease(
     accountId: string,

@@ -16,7 +16,9 @@ export type UpstreamOrder = (typeof upstreamOrders)[number];
 export interface UpstreamNodeRecord {
   readonly network: Network;
   readonly label: string;
-  /** What the node is; sealed by whoever stores it, since addresses and headers hold providers' keys. At most 256 KiB. */
+  /**
+   * What the node is; sealed by whoever stores it, since addresses and headers hold providers' keys. At most 256 KiB.
+   */
   readonly options: Uint8Array;
   readonly addedAt: number;
 }

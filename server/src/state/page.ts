@@ -1,4 +1,6 @@
-/** `limit` is 1 to 1000, 50 when absent; `cursor` is the `nextCursor` of the page before, null or absent for the first. */
+/**
+ * `limit` is 1 to 1000, 50 when absent; `cursor` is the `nextCursor` of the page before, null or absent for the first.
+ */
 export interface PageRequest {
   readonly limit?: number;
   readonly cursor?: string | null;

@@ -40,8 +40,8 @@ export function openPostgres(databaseUrl: string, deps: { log: StateLog }): Open
     keepAlive: true,
     types: exactTypes,
   });
-  // Without listeners the loss of a connection would end the process: the pool speaks for idle ones, a client in use for
-  // itself (the statement that it was running fails as well, which is what the caller sees).
+  // Without listeners the loss of a connection would end the process: the pool speaks for idle ones, a client in use
+  // for itself (the statement that it was running fails as well, which is what the caller sees).
   const lost = (error: Error): void => deps.log.warn({ error: error.message }, "a connection to PostgreSQL was lost");
   pool.on("error", lost);
   pool.on("connect", (client) => client.on("error", lost));

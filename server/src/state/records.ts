@@ -199,8 +199,8 @@ export interface State extends AsyncDisposable {
   readonly upstreamNodes: UpstreamNodeStore;
   readonly engine: EngineState;
   /**
-   * Several writes as one: all of them are on disk when it resolves, or none is. `work` may run again from its beginning
-   * when the database asks for it, so it touches nothing but the stores it is handed.
+   * Several writes as one: all of them are on disk when it resolves, or none is. `work` may run again from its
+   * beginning when the database asks for it, so it touches nothing but the stores it is handed.
    */
   change<T>(work: (stores: ChangingStores) => Promise<T>): Promise<T>;
   /** Every migration that this version knows, and when it was applied. */

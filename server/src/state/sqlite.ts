@@ -72,8 +72,9 @@ function viewOf(statement: Statement): SqliteStatement {
  * Settings of the connection. WAL with synchronous=FULL syncs the log on each commit, so a commit survives a power cut;
  * `fullfsync` makes that true on macOS, where a plain fsync stops at the drive's cache, and changes nothing elsewhere.
  * The exclusive lock keeps every other process out and spares the shared-memory file. `trusted_schema` off keeps a
- * doctored database file from running functions. `temp_store` keeps the journals of single statements in memory: in a file
- * they were half of all bytes that accepting and ending bundles wrote (42 KB a bundle where it is 23 now, 10 to a commit).
+ * doctored database file from running functions. `temp_store` keeps the journals of single statements in memory: in a
+ * file they were half of all bytes that accepting and ending bundles wrote (42 KB a bundle where it is 23 now, 10 to a
+ * commit).
  */
 const pragmas = [
   "busy_timeout = 2000",

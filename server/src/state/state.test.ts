@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ManualClock, seededRandom, systemRandom } from "@sluice/lib";
+import { type Clock, ManualClock, seededRandom, systemRandom } from "@sluice/lib";
+import { withRealTimers } from "@sluice/lib/testing";
 import { sql } from "kysely";
 import { describeStateConformance } from "./conformance.ts";
 import { stateFaultOf } from "./errors.ts";
@@ -53,7 +54,7 @@ async function openDriver({ options }: Place) {
 }
 
 /** Applies the migrations that the database of `place` lacks, and gives their numbers. */
-async function migrate(place: Place, migrateDependencies: { clock: ManualClock }): Promise<readonly number[]> {
+async function migrate(place: Place, migrateDependencies: { clock: Clock }): Promise<readonly number[]> {
   await using opened = await openDriver(place);
   return await applyMigrations(opened, migrations, migrateDependencies);
 }
@@ -67,7 +68,7 @@ for (const [name, makePlace] of places) {
   describeStateConformance(name, async ({ clock }) => {
     const place = await makePlace();
     const opened = await openDriver(place);
-    const deps = { clock, random: systemRandom, log };
+    const deps = { clock: withRealTimers(clock), random: systemRandom, log };
     await applyMigrations(opened, migrations, deps);
     const state = createState(opened, deps);
     const replica = opened.driver === "postgres" ? await openState(place.options, deps) : null;
@@ -87,7 +88,7 @@ for (const [name, makePlace] of places) {
 
   describe(`migrations on ${name}`, () => {
     const clock = new ManualClock(1_790_000_000_000);
-    const deps = { clock, random: seededRandom(1), log };
+    const deps = { clock: withRealTimers(clock), random: seededRandom(1), log };
     const added: Migration = {
       number: migrations.length + 1,
       name: "one more",
@@ -177,7 +178,7 @@ for (const [name, makePlace] of places) {
 }
 
 describePostgres("PostgreSQL alone", () => {
-  const deps = { clock: new ManualClock(1_790_000_000_000), random: seededRandom(1), log };
+  const deps = { clock: withRealTimers(new ManualClock(1_790_000_000_000)), random: seededRandom(1), log };
 
   test("replicas that start together on an empty database all come up, and one of them migrates", async () => {
     await using place = await postgresPlace();

@@ -31,8 +31,8 @@ export function checkWholeOrNull(path: string, value: number | null): bigint | n
 }
 
 /**
- * Text that both drivers store as it is: PostgreSQL refuses U+0000, and half of a surrogate pair does not survive UTF-8.
- * `lengthMax` counts UTF-16 units.
+ * Text that both drivers store as it is: PostgreSQL refuses U+0000, and half of a surrogate pair does not survive
+ * UTF-8. `lengthMax` counts UTF-16 units.
  */
 export function checkText(path: string, text: string, lengthMax: number): string {
   if (text.length === 0 || text.length > lengthMax) throw invalid(path, `must have 1 to ${lengthMax} characters`);

@@ -45,8 +45,8 @@ export async function readText(stream: ReadableStream<Uint8Array> | null, bytesM
 }
 
 /**
- * Takes INSERT data into a file, with bounded memory. `path` names a file that does not exist yet; the caller removes it,
- * also when this throws. Short data is written at once: it never leaves the page cache before it is read.
+ * Takes INSERT data into a file, with bounded memory. `path` names a file that does not exist yet; the caller removes
+ * it, also when this throws. Short data is written at once: it never leaves the page cache before it is read.
  */
 export async function spoolInsertData(
   head: string,

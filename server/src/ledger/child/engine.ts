@@ -1,3 +1,4 @@
+import type { Timer, Timers } from "@sluice/lib";
 import { EngineException, fromEngine, raise } from "./exceptions.ts";
 import { childLimits } from "./limits.ts";
 import type { Connection, Native, NativeInsert, NativeResult } from "./native.ts";
@@ -27,15 +28,20 @@ export interface EngineStream {
  */
 export class Engine {
   readonly #native: Native;
+  readonly #clock: Pick<Timers, "every">;
   readonly #directory: string;
   /** Held open for the life of the process: the engine shuts down with its last connection. */
   readonly #root: Connection;
   #lastId = 0;
 
-  constructor(native: Native, directory: string, engineArguments: readonly string[]) {
-    this.#native = native;
-    this.#directory = directory;
-    this.#root = this.#connect(engineArguments);
+  constructor(
+    options: { readonly directory: string; readonly arguments: readonly string[] },
+    dependencies: { readonly native: Native; readonly clock: Pick<Timers, "every"> },
+  ) {
+    this.#native = dependencies.native;
+    this.#clock = dependencies.clock;
+    this.#directory = options.directory;
+    this.#root = this.#connect(options.arguments);
   }
 
   /** A statement whose whole result is wanted in memory. Throws EngineException. */
@@ -120,9 +126,9 @@ export class Engine {
 
   /** Waits for a running operation and, once its caller has gone away, tells the engine to stop it until it has. */
   async #killable<T>(id: string, signal: AbortSignal, running: Promise<T>): Promise<T> {
-    let timer: ReturnType<typeof setInterval> | null = null;
+    const timers: Timer[] = [];
     const kill = (): void => {
-      timer ??= setInterval(() => this.#kill(id), childLimits.killEveryMs);
+      timers.push(this.#clock.every(childLimits.killEveryMs, () => this.#kill(id), { keepsAlive: true }));
       this.#kill(id);
     };
     if (signal.aborted) kill();
@@ -131,7 +137,7 @@ export class Engine {
       return await running;
     } finally {
       signal.removeEventListener("abort", kill);
-      if (timer !== null) clearInterval(timer);
+      for (const timer of timers) timer.cancel();
     }
   }
 

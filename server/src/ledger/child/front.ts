@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { rm } from "node:fs/promises";
-import type { Clock } from "@sluice/lib";
+import { type Clock, sleep } from "@sluice/lib";
 import { failedAnswer, streamedAnswer, wholeAnswer } from "./answer.ts";
 import { decodedBody, readText, spoolInsertData, spoolPath } from "./body.ts";
 import { type Call, readCall } from "./call.ts";
@@ -78,10 +78,10 @@ export class Front {
   async drain(deadlineMs: number): Promise<void> {
     this.#closing = true;
     const until = this.#clock.monotonic() + deadlineMs;
-    while (this.#running.size > 0 && this.#clock.monotonic() < until) await Bun.sleep(10);
+    while (this.#running.size > 0 && this.#clock.monotonic() < until) await sleep(this.#clock, 10);
     for (const running of this.#running) running.abort();
     const killedBy = this.#clock.monotonic() + 500;
-    while (this.#running.size > 0 && this.#clock.monotonic() < killedBy) await Bun.sleep(10);
+    while (this.#running.size > 0 && this.#clock.monotonic() < killedBy) await sleep(this.#clock, 10);
   }
 
   /** True while a statement runs: the engine must not be closed under it. */

@@ -41,7 +41,10 @@ async function versionOf(engine: Engine): Promise<string> {
 
 async function serve(orders: ChildOrders): Promise<{ stop: (deadlineMs: number) => Promise<void> }> {
   const paths = layOut(orders.directory);
-  const engine = new Engine(loadNative(), paths.engine, [`--config-file=${paths.configuration}`]);
+  const engine = new Engine(
+    { directory: paths.engine, arguments: [`--config-file=${paths.configuration}`] },
+    { native: loadNative(), clock: systemClock },
+  );
   // Only the holder of the engine's lock may clear what an earlier process left behind.
   for (const name of readdirSync(paths.spool)) rmSync(join(paths.spool, name), { force: true });
   const version = await versionOf(engine);
@@ -59,7 +62,7 @@ async function serve(orders: ChildOrders): Promise<{ stop: (deadlineMs: number) 
     error: () => new Response("Internal error\n", { status: 500 }),
   });
   report({ ready: true, port: server.port ?? 0, version });
-  setTimeout(releaseLibraryPages, childLimits.releasePagesAfterMs);
+  systemClock.after(childLimits.releasePagesAfterMs, releaseLibraryPages, { keepsAlive: true });
   return {
     async stop(deadlineMs) {
       await front.drain(deadlineMs);

@@ -33,7 +33,10 @@ class BookModel {
   }
 }
 
-/** Books of leases: what a holder has leased stands in them until they are closed, by itself or by whoever finds it gone. */
+/**
+ * Books of leases: what a holder has leased stands in them until they are closed, by itself or by whoever finds it
+ * gone.
+ */
 export function leaseBookConformance(subject: ConformanceSubject): void {
   const meters: readonly (readonly [string, (state: State) => CreditStore])[] = [
     ["credits", (state) => state.credits],
