@@ -1,4 +1,4 @@
-import { boundByCliques, type CliqueBound, type Cliques, takeByScore } from "./clique-bound.ts";
+import { boundByCliques, type CliqueBound, type CliqueCover, takeByScore } from "./clique-cover.ts";
 import type { Conflicts, Group } from "./conflicts.ts";
 import { type Graph, hasBit, partsOf, putBit, type SearchBudget } from "./graph.ts";
 import { exactMax, NarrowSearch, narrowMax } from "./narrow-search.ts";
@@ -23,17 +23,17 @@ export class GroupOptima {
   readonly budget: SearchBudget;
   readonly narrow: NarrowSearch;
   readonly #conflicts: Conflicts;
-  readonly #rivals: readonly (Cliques | null)[];
-  /** By group: what the search for its rivals' prices found last, and begins with next. */
+  readonly #covers: readonly (CliqueCover | null)[];
+  /** By group: what the search for its covers' prices found last, and begins with next. */
   readonly #prices: (Float64Array | undefined)[] = [];
   /** By group: how many there are of each member and those that it conflicts with. */
   readonly #crowds: (Float64Array | undefined)[] = [];
   readonly #wide: WideSearch;
 
-  /** `rivals` are by group. */
-  constructor(conflicts: Conflicts, rivals: readonly (Cliques | null)[], budget: SearchBudget) {
+  /** `covers` are by group. */
+  constructor(conflicts: Conflicts, covers: readonly (CliqueCover | null)[], budget: SearchBudget) {
     this.#conflicts = conflicts;
-    this.#rivals = rivals;
+    this.#covers = covers;
     this.budget = budget;
     this.narrow = new NarrowSearch(budget);
     this.#wide = new WideSearch(this.narrow, budget);
@@ -58,7 +58,7 @@ export class GroupOptima {
     return { value, upper };
   }
 
-  /** What the prices of rivals say of a large group without those banned; vertices are local numbers. */
+  /** What the prices of covers say of a large group without those banned; vertices are local numbers. */
   bound(number: number, weights: Float64Array, banned: Int32Array): CliqueBound | null {
     const group = this.#conflicts.groups[number];
     if (group === undefined) return null;
@@ -77,9 +77,9 @@ export class GroupOptima {
   }
 
   #boundOf(number: number, graph: Graph): CliqueBound {
-    const rivals = this.#rivals[number] ?? { members: new Int32Array(0), starts: [0] };
-    this.#prices[number] ??= new Float64Array(rivals.starts.length - 1);
-    const bound = boundByCliques(graph, rivals, this.budget, this.#prices[number]);
+    const covers = this.#covers[number] ?? { members: new Int32Array(0), starts: [0] };
+    this.#prices[number] ??= new Float64Array(covers.starts.length - 1);
+    const bound = boundByCliques(graph, covers, this.budget, this.#prices[number]);
     const isFar = bound.upper > bound.value * farFrom;
     return isFar ? this.#trySparse(number, graph, bound) : bound;
   }

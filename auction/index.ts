@@ -1,6 +1,7 @@
 /**
- * The auction of one tick, without clock, chance or I/O: from bundles with their tips, compute and locks to the set of
- * winners that pays most within the block's caps. `AccountIds` gives locks their small numbers when a bundle is admitted.
+ * auction: chooses the winners of one tick. A pure library: no clock, no randomness, no I/O. Input: bundles with tip, compute
+ * units and account locks, and the free capacity of the block. Output: the set of winners with the highest sum of tips that
+ * respects conflicts and capacity, and an upper bound on any such sum. README.md states the problem, the method and the bounds.
  */
 export { AccountIds, type AccountIdsOptions } from "./account-ids.ts";
 export type {

@@ -1,13 +1,13 @@
 /**
- * What a bundle locks, as small numbers that an `AccountIds` gave; no account twice in a list, and one that is written is
- * not among the reads.
+ * The accounts that a bundle locks, as numbers assigned by `AccountIds`. No list holds an account twice, and a written
+ * account is not among the reads.
  */
 export interface BundleLocks {
   readonly writes: readonly number[];
   readonly reads: readonly number[];
   /**
-   * The compute units of those of the bundle's transactions that write the account, beside `writes`. Without it the whole
-   * bundle counts against each, which refuses too much rather than too little.
+   * For each account of `writes`: the compute units of the bundle's transactions that write it. Without the list the
+   * units of the whole bundle count against each account, which refuses too much rather than too little.
    */
   readonly writeComputeUnits?: readonly number[];
 }
@@ -15,56 +15,56 @@ export interface BundleLocks {
 export interface AuctionBundle {
   /** Hex SHA-256, unique within a tick. */
   readonly id: string;
-  /** Lamports that the tip accounts gain by it in simulation. */
+  /** Lamports that the tip accounts gained in simulation; at least 0. */
   readonly tip: bigint;
-  /** As simulation measured, a whole number. */
+  /** Compute units measured in simulation; a whole number of at least 0. */
   readonly computeUnits: number;
   readonly locks: BundleLocks;
 }
 
-/** What is left of the block that the tick fills. */
+/** Free capacity of the block that the tick fills. */
 export interface AuctionCaps {
   /** Compute units of the block that are free (60M in all). */
   readonly computeUnits: number;
   /** Compute units that one account may be written with in a block (24M). */
   readonly accountComputeUnits: number;
-  /** Compute units that earlier winners of this block have spent writing an account; none when absent. */
+  /** Compute units of earlier winners of this block that write the account; 0 when the function is absent. */
   usedBy?(account: number): number;
-  /** Locks on these say nothing about a conflict, or every bundle would meet every other; their compute still counts. */
+  /** Accounts whose locks cause no conflict, since every bundle writes one of them. Their compute still counts. */
   readonly tipAccounts: ReadonlySet<number>;
 }
 
 export interface AuctionOptions {
   /**
-   * Steps that searching may take in all, about two nanoseconds each; see `defaultSearchSteps`. Groups of up to 28 are solved whatever it takes where
-   * no cap binds.
+   * Search steps of this call, about two nanoseconds each; see `defaultSearchSteps`. Groups of up to 28 bundles are
+   * solved exactly beyond this limit where no cap binds.
    */
   readonly searchSteps?: number;
   /**
-   * Ids of winners of an earlier auction. The revenue is never below what those of them that stand here pay together, as far
-   * as they fit in rank, so that a search that is cut short earns no less for a bundle more. Part of what decides: to replay
-   * a tick takes the same ones.
+   * Ids of winners of an earlier auction. The revenue is at least the sum of those that compete here, taken in rank order
+   * as far as they fit, so that one more bundle never lowers the revenue of a search that is cut short. They are part of
+   * the input: a replay of the tick needs the same ids.
    */
   readonly incumbent?: readonly string[];
 }
 
-/** How a bundle lost: to winners that it conflicts with, or to the caps of the block. */
+/** Why a bundle lost: `state_auction` to winners that it conflicts with, `winning_batch` to the capacity of the block. */
 export interface AuctionLoss<B extends AuctionBundle = AuctionBundle> {
   readonly bundle: B;
   readonly lost: "state_auction" | "winning_batch";
-  /** The id of its conflict group: that of the group's first bundle in rank. */
+  /** The id of its conflict group, which is the id of the group's first bundle in rank. */
   readonly auctionId: string;
 }
 
 export interface AuctionOutcome<B extends AuctionBundle = AuctionBundle> {
-  /** The highest tip for each compute unit first, then by id. No two conflict, and together they respect the caps. */
+  /** By tip per compute unit, highest first, then by id. No two conflict, and together they respect the caps. */
   readonly winners: readonly B[];
   readonly losers: readonly AuctionLoss<B>[];
-  /** Lamports of the winners' tips. */
+  /** Sum of the winners' tips in lamports. */
   readonly revenue: bigint;
-  /** Lamports that no choice of winners can exceed. */
+  /** Lamports that no valid set of winners exceeds. */
   readonly upperBound: bigint;
-  /** `upperBound - revenue`: 0 says that the winners are an optimum. */
+  /** `upperBound - revenue`; 0 proves that the winners are an optimum. */
   readonly gap: bigint;
   readonly facts: AuctionFacts;
 }
@@ -76,6 +76,6 @@ export interface AuctionFacts {
   readonly capsBound: boolean;
   /** Nodes of the search trees, over all groups and prices. */
   readonly nodes: number;
-  /** Steps taken: at most some ten thousand beyond `searchSteps`, and what small groups took. */
+  /** Steps taken: at most about ten thousand beyond `searchSteps`, plus those of small groups. */
   readonly steps: number;
 }

@@ -1,29 +1,28 @@
-import type { Cliques } from "./clique-bound.ts";
+import { type CliqueCover, coverByAccounts } from "./clique-cover.ts";
 import { bitsOf, type Conflicts, type Group } from "./conflicts.ts";
 import { hasBit, partsOf, type SearchBudget } from "./graph.ts";
 import type { Contested, Problem } from "./problem.ts";
-import { rivalsOf } from "./rivals.ts";
-import { byScore } from "./sorting.ts";
+import { byScore } from "./rank.ts";
 
-/** Rounds in which bundles that another one makes needless are removed; what later rounds find is little. */
+/** Rounds in which dominated bundles are removed; later rounds find few. */
 const roundsMax = 2;
-/** A further round is made where one in so many was removed by the one before. */
+/** A further round runs when the one before removed at least one in so many. */
 const roundGain = 4;
 
-/** A problem of some of a problem's bundles, which has as good an answer. */
+/** A problem with fewer bundles and an optimum of the same value (kernelization). */
 export interface Kernel {
-  /** Its bundles are numbered anew, in the same order, and so are its groups: the parts that are left of the whole one's. */
+  /** Bundles and groups are renumbered in the same order; groups are the connected parts that remain. */
   readonly problem: Problem;
-  /** By bundle of the kernel: the bundle of the whole problem. */
+  /** For each bundle of the kernel, its number in the whole problem. */
   readonly bundles: Int32Array;
-  /** By group of the kernel: see `rivalsOf`. */
-  readonly rivals: readonly (Cliques | null)[];
+  /** For each group of the kernel: see `coverByAccounts`. */
+  readonly covers: readonly (CliqueCover | null)[];
 }
 
 /**
- * The problem without each bundle beside which another one pays at least as much, takes no more of any active cap and
- * conflicts with nothing that it does not conflict with itself: in every choice the other can take its place. Of rivals for
- * one account nearly all go. Where steps run out more are left than need be.
+ * Removes dominated bundles. A bundle is dominated by a neighbour that pays at least as much, takes no more of any active
+ * cap, and conflicts only with bundles that it conflicts with itself: in every set the neighbour can take its place. Of
+ * bundles that compete for one account nearly all are removed. When the steps run out, more remain than necessary.
  */
 export function kernelOf(whole: Contested, active: readonly number[], budget: SearchBudget): Kernel {
   const { conflicts, tips, caps } = whole.problem;
@@ -42,27 +41,27 @@ export function kernelOf(whole: Contested, active: readonly number[], budget: Se
       return own;
     };
     const order = byScore(within(tips));
-    // What pays as much for no more of the block's compute comes before it in rank.
+    // A neighbour that pays as much for no more of the block's compute comes before it in rank.
     const isBefore = active.includes(0);
     const thinning = { rows: conflicts.rows, group, order, uses: uses.map(within), isBefore, budget };
-    thin(thinning, live.subarray(bitStart, bitStart + words));
+    removeDominated(thinning, live.subarray(bitStart, bitStart + words));
   }
   return restrict(whole, live);
 }
 
-interface Thinning {
+interface Domination {
   readonly rows: Int32Array;
   readonly group: Group;
   /** Local numbers, the highest tip first. */
   readonly order: Int32Array;
   /** Of each active cap, by local number. */
   readonly uses: readonly Float64Array[];
-  /** Whether only those before a member in rank can make it needless. */
+  /** Whether only bundles before a member in rank can dominate it. */
   readonly isBefore: boolean;
   readonly budget: SearchBudget;
 }
 
-function thin(thinning: Thinning, live: Int32Array): void {
+function removeDominated(thinning: Domination, live: Int32Array): void {
   const { order, budget } = thinning;
   const above = new Int32Array(live.length);
   for (let round = 0; round < roundsMax && budget.steps > 0; round++) {
@@ -73,7 +72,7 @@ function thin(thinning: Thinning, live: Int32Array): void {
       const bit = ~(1 << (local & 31));
       const word = local >> 5;
       above[word] = (above[word] ?? 0) & bit;
-      if (!hasBit(live, 0, local) || !isNeedless(thinning, live, above, local)) continue;
+      if (!hasBit(live, 0, local) || !isDominated(thinning, live, above, local)) continue;
       live[word] = (live[word] ?? 0) & bit;
       dropped++;
     }
@@ -81,9 +80,9 @@ function thin(thinning: Thinning, live: Int32Array): void {
   }
 }
 
-/** `above` are the live members that pay as much. */
-function isNeedless(
-  { rows, group: { words, rowStart }, uses, isBefore, budget }: Thinning,
+/** `above` holds the live members that pay at least as much. */
+function isDominated(
+  { rows, group: { words, rowStart }, uses, isBefore, budget }: Domination,
   live: Int32Array,
   above: Int32Array,
   local: number,
@@ -121,7 +120,7 @@ function usesMore(uses: readonly Float64Array[], one: number, other: number): bo
 }
 
 /** The problem of the bundles in `live`, a choice over all groups. */
-function restrict({ problem, lockers, contested }: Contested, live: Int32Array): Kernel {
+function restrict({ problem, locks, contested }: Contested, live: Int32Array): Kernel {
   const { conflicts, tips, caps, size } = problem;
   const places = new Int32Array(size).fill(-1);
   let count = 0;
@@ -142,7 +141,7 @@ function restrict({ problem, lockers, contested }: Contested, live: Int32Array):
   const within = conflictsWithin(conflicts, live, places, count);
   return {
     bundles,
-    rivals: rivalsOf(lockers, contested, places, within),
+    covers: coverByAccounts(locks, contested, places, within),
     problem: {
       ...problem,
       size: count,

@@ -1,5 +1,4 @@
-import { type Lockers, lockersOf } from "./accounts-of.ts";
-import { type Conflicts, findConflicts } from "./conflicts.ts";
+import { type Conflicts, findConflicts, type LocksByAccount, locksByAccount } from "./conflicts.ts";
 import type { AuctionBundle, AuctionCaps } from "./interfaces.ts";
 
 /** A cap that several winners share: the block's compute, or a tip account's. Others' accounts have one winner at most. */
@@ -33,7 +32,7 @@ export interface Problem {
 /** A problem, and the accounts that its conflicts are about. */
 export interface Contested {
   readonly problem: Problem;
-  readonly lockers: Lockers;
+  readonly locks: LocksByAccount;
   readonly contested: readonly number[];
 }
 
@@ -91,33 +90,33 @@ export function problemOf(
     computeUnits[index] = bundle.computeUnits;
     tips[index] = Number(cutBits === 0 ? bundle.tip : bundle.tip >> BigInt(cutBits)) * scale;
   }
-  const lockers = lockersOf(bundles);
-  const { conflicts, contested } = findConflicts(bundles.length, lockers, caps.tipAccounts);
+  const locks = locksByAccount(bundles);
+  const { conflicts, contested } = findConflicts(bundles.length, locks, caps.tipAccounts);
   const problem = {
     size: bundles.length,
     tips,
     scale,
     cutBits: BigInt(cutBits),
-    caps: [{ capacity: caps.computeUnits, uses: computeUnits }, ...tipAccountCaps(bundles, lockers, free, caps)],
+    caps: [{ capacity: caps.computeUnits, uses: computeUnits }, ...tipAccountCaps(bundles, locks, free, caps)],
     conflicts,
   };
-  return { problem, lockers, contested };
+  return { problem, locks, contested };
 }
 
 /** Tip accounts that could run out, which are few: what all bundles together would use of one is more than it has. */
 function tipAccountCaps(
   bundles: readonly AuctionBundle[],
-  lockers: Lockers,
+  locks: LocksByAccount,
   free: (account: number) => number,
   { tipAccounts }: AuctionCaps,
 ): SharedCap[] {
   const found: SharedCap[] = [];
   for (const account of [...tipAccounts].sort((a, b) => a - b)) {
-    if (account >= lockers.accounts) continue;
+    if (account >= locks.accounts) continue;
     const uses = new Float64Array(bundles.length);
     let total = 0;
-    for (let at = lockers.starts[account] ?? 0; at < (lockers.starts[account + 1] ?? 0); at++) {
-      const entry = lockers.entries[at] ?? 0;
+    for (let at = locks.starts[account] ?? 0; at < (locks.starts[account + 1] ?? 0); at++) {
+      const entry = locks.entries[at] ?? 0;
       const bundle = bundles[entry >> 1];
       if ((entry & 1) === 0 || bundle === undefined) continue;
       const { writes, writeComputeUnits } = bundle.locks;

@@ -1,32 +1,34 @@
+import { invariant } from "@sluice/lib";
 import { type Choice, choose, isBlocked, isChosen } from "./choice.ts";
 import type { AuctionBundle, AuctionCaps, AuctionLoss, AuctionOptions, AuctionOutcome } from "./interfaces.ts";
 import { fitsAlone, freeOf, type Problem, problemOf } from "./problem.ts";
 import { rankBundles } from "./rank.ts";
 import { solve } from "./solve.ts";
 
-/** Steps of a tick in all, about 7 ms, and what each bundle takes of them before anything is searched. */
+/** Steps of a tick, about 7 ms, and the share of them that each bundle costs before the search begins. */
 const tickSteps = 3_500_000;
 const stepsPerBundle = 1_000;
-/** However many bundles there are. */
+/** The least for any number of bundles. */
 const searchStepsMin = 1_500_000;
 
-/** The steps that searching may take in a tick of so many bundles. */
+/** The search steps of a tick with this number of bundles. */
 export function defaultSearchSteps(bundles: number): number {
   return Math.max(searchStepsMin, tickSteps - stepsPerBundle * bundles);
 }
 
 /**
- * One tick's auction: the bundles that pay the most lamports of tip together, where no two conflict and the block's and
- * every account's compute suffice. The order of `bundles` decides nothing, and nothing else does but the options: no clock,
- * no chance.
+ * Runs the auction of one tick: finds the set of bundles with the highest sum of tips in which no two conflict and the
+ * compute units of the block and of every account suffice. The result is a function of the arguments; the order of
+ * `bundles` has no influence.
  *
- * What is exact: each conflict group of up to 28 bundles wins with its best set, whatever that takes and with no steps to
- * search, wherever the caps leave room for all groups' best sets. Where they do not, or a group is larger, the search ends
- * when its steps do, and `gap` says by how much at most the revenue falls short; 0 proves it the highest there is. Caps that
- * couple groups make the choice a knapsack, for which no bound on the work could promise more.
+ * Exactness: each conflict group of up to 28 bundles contributes its best set, independent of `searchSteps`, where the
+ * caps have room for the best sets of all groups. Otherwise, and for larger groups, the search ends with its steps, and
+ * `gap` bounds the missing revenue; 0 proves an optimum. Caps that couple groups make the problem a knapsack, for which no
+ * bounded work can promise more.
  *
- * One more bundle never lowers the revenue where the gap is 0, and nowhere when the winners without it are the `incumbent`.
- * Throws RangeError for negative tips or compute units that are no whole number.
+ * One more bundle never lowers the revenue where the gap is 0, nor anywhere when the winners without it are the `incumbent`.
+ *
+ * @throws {RangeError} when a tip is negative, or compute units are not a whole number of at least 0.
  */
 export function runAuction<B extends AuctionBundle>(
   bundles: readonly B[],
@@ -45,7 +47,9 @@ export function runAuction<B extends AuctionBundle>(
 
   const winners = standing.filter((_, index) => isChosen(problem, solution.choice, index));
   const revenue = winners.reduce((sum, { tip }) => sum + tip, 0n);
+  assertValid(winners, contested.locks.accounts, free, caps);
   const upperBound = upperBoundOf(problem, solution.bound, revenue);
+  invariant(winners.length + oversized.length <= bundles.length, "a winner is one of the bundles, once");
   const losers = [
     ...lossesOf(problem, standing, solution.choice),
     ...oversized.map((bundle) => ({ bundle, lost: "winning_batch", auctionId: bundle.id }) as const),
@@ -67,7 +71,50 @@ export function runAuction<B extends AuctionBundle>(
   };
 }
 
-/** The incumbents that stand; null where there are none. They may conflict or exceed caps. */
+/**
+ * The winners are delivered to a leader as one block: two in conflict, or more compute than the block has, would cost
+ * searchers their order and the leader its block. Other caps of accounts need no look here: an account that is no tip
+ * account has one writing winner, and each winner fits alone. Takes 0.05 ms of a tick of 2,000 bundles (shared cores, p50).
+ */
+function assertValid(
+  winners: readonly AuctionBundle[],
+  accounts: number,
+  free: (account: number) => number,
+  caps: AuctionCaps,
+): void {
+  const readOrWritten = new Uint8Array(accounts);
+  const usedOfTips = new Map<number, number>();
+  let computeUnits = 0;
+  for (const { computeUnits: units, locks } of winners) {
+    computeUnits += units;
+    for (let at = 0; at < locks.writes.length; at++) {
+      const account = locks.writes[at] ?? 0;
+      if (caps.tipAccounts.has(account)) {
+        const used = (usedOfTips.get(account) ?? 0) + (locks.writeComputeUnits?.[at] ?? units);
+        usedOfTips.set(account, used);
+      } else {
+        invariant(readOrWritten[account] === unlocked, "an account that a winner writes is locked by no other winner");
+        readOrWritten[account] = written;
+      }
+    }
+    for (let at = 0; at < locks.reads.length; at++) {
+      const account = locks.reads[at] ?? 0;
+      if (caps.tipAccounts.has(account)) continue;
+      invariant(readOrWritten[account] !== written, "an account that a winner reads is written by no other winner");
+      readOrWritten[account] = read;
+    }
+  }
+  invariant(computeUnits <= caps.computeUnits, "the winners fit into the free compute units of the block");
+  for (const [account, used] of usedOfTips) {
+    invariant(used <= free(account), "the winners fit into the free compute units of each tip account");
+  }
+}
+
+const unlocked = 0;
+const read = 1;
+const written = 2;
+
+/** The incumbents that compete; null when there are none. They may conflict or exceed caps. */
 function choiceOf(problem: Problem, standing: readonly AuctionBundle[], incumbent: readonly string[]): Choice | null {
   if (incumbent.length === 0) return null;
   const ids = new Set(incumbent);

@@ -1,10 +1,9 @@
 import { type Choice, choose, exceededBy, type Filled, fill, isChosen } from "./choice.ts";
-import { Combining } from "./combining.ts";
-import { type Evaluation, evaluate } from "./evaluation.ts";
+import { GapSearch } from "./gap-search.ts";
 import type { SearchBudget } from "./graph.ts";
 import { GroupOptima } from "./group-optimum.ts";
 import { type Kernel, kernelOf } from "./kernel.ts";
-import { guessPrice, priceMax, searchPrice } from "./prices.ts";
+import { type Evaluation, evaluate, guessPrice, priceMax, searchPrice } from "./prices.ts";
 import type { Contested, Problem } from "./problem.ts";
 
 export interface Solution {
@@ -73,7 +72,7 @@ class Solver {
     const kept = Math.floor(this.#budget.steps / 2);
     this.#budget.steps -= kept;
     const kernel = kernelOf(this.#contested, [], this.#budget);
-    const optima = new GroupOptima(kernel.problem.conflicts, kernel.rivals, this.#budget);
+    const optima = new GroupOptima(kernel.problem.conflicts, kernel.covers, this.#budget);
     const unpriced = kernel.problem.caps.map(() => 0);
     const free = evaluate(kernel.problem, optima, unpriced, null, true);
     this.#nodes += optima.nodes;
@@ -91,7 +90,7 @@ class Solver {
   /** The answer where only the active caps count; returns the others that it exceeds, none when nothing better is left. */
   #withCaps(active: readonly number[]): readonly number[] {
     const kernel = kernelOf(this.#contested, active, this.#budget);
-    const optima = new GroupOptima(kernel.problem.conflicts, kernel.rivals, this.#budget);
+    const optima = new GroupOptima(kernel.problem.conflicts, kernel.covers, this.#budget);
     const evaluation = this.#findPrices(kernel, optima, active);
     this.#prices = evaluation.prices;
     const inactive = exceededBy(kernel.problem, evaluation.choice).filter((cap) => !active.includes(cap));
@@ -108,7 +107,7 @@ class Solver {
     evaluation: Evaluation,
     active: readonly number[],
   ): readonly number[] {
-    const combining = new Combining(kernel.problem, optima, this.#budget, evaluation, active, this.#best.worth);
+    const combining = new GapSearch(kernel.problem, optima, this.#budget, evaluation, active, this.#best.worth);
     combining.run();
     this.#bound = Math.min(this.#bound, combining.bound);
     return combining.found === null ? [] : this.#offer(kernel, combining.found);

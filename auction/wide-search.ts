@@ -1,8 +1,55 @@
-import { boundByCliques, type CliqueBound } from "./clique-bound.ts";
-import { cliquesOf } from "./clique-cover.ts";
-import { undominated } from "./dominance.ts";
+import { boundByCliques, type CliqueBound, coverEdges } from "./clique-cover.ts";
 import { type Graph, hasBit, partsOf, putBit, type SearchBudget, subgraph } from "./graph.ts";
 import { type NarrowSearch, narrowMax } from "./narrow-search.ts";
+
+/** Rounds in which dominated vertices are removed; later rounds find few. */
+const roundsMax = 3;
+
+/**
+ * The vertices of a graph, ordered by weight with the heaviest first, without each beside which another one weighs at least
+ * as much and conflicts with nothing that it does not conflict with itself: in every set the other can take its place.
+ */
+export function undominated(graph: Graph, budget: SearchBudget): Int32Array {
+  const { size, words } = graph;
+  const live = new Int32Array(words);
+  for (let vertex = 0; vertex < size; vertex++) putBit(live, 0, vertex);
+  for (let round = 0; round < roundsMax; round++) {
+    let dropped = 0;
+    for (let vertex = size - 1; vertex > 0 && budget.steps > 0; vertex--) {
+      if (!hasBit(live, 0, vertex) || !isDominated(graph, vertex, live, budget)) continue;
+      live[vertex >> 5] = (live[vertex >> 5] ?? 0) & ~(1 << (vertex & 31));
+      dropped++;
+    }
+    if (dropped === 0 || budget.steps <= 0) break;
+  }
+  return live;
+}
+
+function isDominated({ words, rows }: Graph, vertex: number, live: Int32Array, budget: SearchBudget): boolean {
+  const row = vertex * words;
+  const ownWord = vertex >> 5;
+  const ownBit = 1 << (vertex & 31);
+  let steps = 0;
+  let isFound = false;
+  // Only those before it weigh as much.
+  for (let word = 0; word <= ownWord && !isFound; word++) {
+    let rest = (rows[row + word] ?? 0) & (live[word] ?? 0);
+    if (word === ownWord) rest &= ownBit - 1;
+    for (; rest !== 0 && !isFound; rest &= rest - 1) {
+      const otherRow = (word * 32 + 31 - Math.clz32(rest & -rest)) * words;
+      let at = 0;
+      for (; at < words; at++) {
+        let beyond = (rows[otherRow + at] ?? 0) & (live[at] ?? 0) & ~(rows[row + at] ?? 0);
+        if (at === ownWord) beyond &= ~ownBit;
+        if (beyond !== 0) break;
+      }
+      steps += at + 2;
+      isFound = at === words;
+    }
+  }
+  budget.steps -= steps + words;
+  return isFound;
+}
 
 export interface HeavySet {
   readonly set: readonly number[];
@@ -43,7 +90,7 @@ export class WideSearch {
   #heaviest(graph: Graph, floor: number): HeavySet {
     if (graph.size <= narrowMax) return this.#solveNarrow(graph);
     this.nodes++;
-    const cliques = this.#budget.steps > 0 ? cliquesOf(graph, this.#budget) : null;
+    const cliques = this.#budget.steps > 0 ? coverEdges(graph, this.#budget) : null;
     return cliques === null ? nothing : this.improve(graph, boundByCliques(graph, cliques, this.#budget), floor);
   }
 
@@ -79,7 +126,7 @@ export class WideSearch {
     return { set, value, upper };
   }
 
-  /** A part without the vertices that another one makes needless, which may fall apart again. */
+  /** A part without its dominated vertices, which may fall apart again. */
   #solveReduced(graph: Graph, part: readonly number[]): HeavySet {
     if (part.length <= narrowMax || this.#budget.steps <= 0) return this.#solveWithin(graph, part, 0);
     const order = part.toSorted((a, b) => (graph.weights[b] ?? 0) - (graph.weights[a] ?? 0) || a - b);

@@ -9,7 +9,9 @@ interface Campaign {
 
 async function findCampaigns(): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for await (const path of new Bun.Glob("{contract,wire,svm,sdk,devnet,server}/**/*.campaign.ts").scan({ cwd: root })) {
+  for await (const path of new Bun.Glob("{contract,wire,lib,auction,svm,sdk,devnet,server}/**/*.campaign.ts").scan({
+    cwd: root,
+  })) {
     if (path.includes("node_modules")) continue;
     found.set(path.replace(/^.*\//, "").replace(".campaign.ts", ""), path);
   }

@@ -1,8 +1,8 @@
 import { type Choice, choose } from "./choice.ts";
-import { combine } from "./combine.ts";
-import { type Evaluation, weightsAt } from "./evaluation.ts";
 import type { SearchBudget } from "./graph.ts";
 import type { GroupOptima } from "./group-optimum.ts";
+import { combine } from "./knapsack.ts";
+import { type Evaluation, weightsAt } from "./prices.ts";
 import type { Problem } from "./problem.ts";
 import { type Conditions, unitsAt } from "./units.ts";
 
@@ -12,11 +12,11 @@ const firstWindow = 1 / 4;
 const stepsPerBundle = 60;
 
 /**
- * The exact answer under the active caps, near the bound that an evaluation's prices give: it looks at choices that fall
- * short of the bound by little, then by more, until nothing further away can be worth more than what was found. A part of
- * a group with too many sets is divided: with and without its busiest bundle.
+ * The exact optimum under the active caps, by closing the gap to the bound of an evaluation: it enumerates the sets whose
+ * distance from the bound is small, then larger, until no set further away can be worth more than the best one found. A
+ * part of a group with too many sets is branched on: with and without its bundle of the highest degree.
  */
-export class Combining {
+export class GapSearch {
   /** The best choice found that is worth more than was known, or null. It respects the active caps. */
   found: Choice | null = null;
   worth: number;
