@@ -1,36 +1,35 @@
-import { type Clock, Debounce } from "@sluice/lib";
+import { type Clock, Debounce, type Timers, within } from "@sluice/lib";
 import { addressBytes } from "@sluice/wire/base58";
 import { programs, sysvars } from "@sluice/wire/programs";
-import type { AccountCache, AccountEntry, ReadAt } from "./account-cache.ts";
-import { nameOf, nameOfBytes } from "./account-cache.ts";
+import { type AccountCache, type AccountEntry, nameOf, nameOfBytes, type ReadAt } from "./account-cache.ts";
 import type { AccountSource, RawAccount } from "./simulation.ts";
 
 export const supplyBounds = {
   /** Addresses of one read; a node takes no more. */
   addresses: 100,
-  /** An account that is not known to be larger is read up to here. */
+  /** Bytes that are read of an account that is not known to be larger. */
   smallBytes: 64 * 1_024,
   /** Data of one read of accounts that are known to be larger. A single account holds 10 MiB at most. */
   readBytes: 8 * 1_024 * 1_024,
   /** Reads under way at once. */
   reads: 8,
   /**
-   * Reads of a few accounts begin at most once in so many milliseconds, so that those that bundles of these want are one
-   * read: at 500 bundles a second nearly every bundle has a payer that is to be read again in its slot.
+   * Reads begin at most once in so many milliseconds, so that the accounts of several bundles are one read: at 500 bundles
+   * a second nearly every bundle has a payer that must be read again in its slot.
    */
   readEveryMs: 5,
   /** A read that takes longer has failed. */
   readMs: 5_000,
-  /** An answer of a slot further behind the newest is not believed: its node has lost the chain. */
+  /** An answer of a slot further behind the newest is rejected: its node has lost the chain. */
   behindSlots: 32n,
-  /** Nor is one further behind what another node told before it was asked for: nodes that are well differ by less. */
+  /** So is an answer further behind what another node had answered before: healthy nodes differ by less. */
   behindOthersSlots: 4n,
 } as const;
 
 /** The head of an upgradeable program's code: tag, the slot of its deployment, its authority. */
-const PROGRAM_DATA_HEAD = 45;
-const PROGRAM = 2;
-const PROGRAM_DATA = 3;
+const programDataHead = 45;
+const programTag = 2;
+const programDataTag = 3;
 
 const upgradeable = nameOf(programs.bpfLoaderUpgradeable);
 const nativeLoader = nameOf(programs.nativeLoader);
@@ -41,22 +40,23 @@ const finalLoaders: ReadonlySet<string> = new Set([nameOf(programs.bpfLoader), n
 type Lane = "small" | "head" | "whole";
 
 /**
- * Keeps the cache in step with the chain. Entries that are wanted at the same moment are read together, an entry is read
- * once however many want it, and the code of a program is read again only after its head says that it was deployed anew.
+ * Keeps the cache in step with the chain. Entries that are requested at the same moment are read together, an entry is read
+ * once for all that request it, and the code of a program is read again only after its head shows a new deployment.
  */
 export class AccountSupply {
   readonly #cache: AccountCache;
   readonly #source: AccountSource;
   readonly #newestSlot: () => bigint;
+  readonly #timers: Pick<Timers, "after">;
   readonly #lanes: Readonly<Record<Lane, AccountEntry[]>> = { small: [], head: [], whole: [] };
   readonly #clock: AccountEntry;
   readonly #settle = new Map<AccountEntry, (isRead: boolean) => void>();
   readonly #flushing: Debounce;
   #reads = 0;
-  /** The newest slot that any node has told accounts of, as far as there was notice of it. */
+  /** The newest slot that any node has answered from, up to the newest slot that was reported. */
   #readable = -1n;
 
-  constructor(deps: {
+  constructor(dependencies: {
     readonly cache: AccountCache;
     readonly source: AccountSource;
     readonly newestSlot: () => bigint;
@@ -64,13 +64,14 @@ export class AccountSupply {
   }) {
     this.#flushing = new Debounce(
       { everyMs: supplyBounds.readEveryMs },
-      { clock: deps.clock, work: () => this.#flush() },
+      { clock: dependencies.clock, work: () => this.#flush() },
     );
-    this.#cache = deps.cache;
-    this.#source = deps.source;
-    this.#newestSlot = deps.newestSlot;
+    this.#cache = dependencies.cache;
+    this.#source = dependencies.source;
+    this.#newestSlot = dependencies.newestSlot;
+    this.#timers = dependencies.clock;
     this.#clock = this.#cache.of(addressBytes(sysvars.clock));
-    // Each transaction has this one of its own.
+    // Each transaction has its own instructions sysvar.
     const instructions = this.#cache.of(addressBytes(sysvars.instructions));
     instructions.isConstant = true;
     instructions.isBuiltIn = true;
@@ -79,12 +80,12 @@ export class AccountSupply {
     instructions.pins += 1;
   }
 
-  /** Whether an entry is right as of a slot or later, as far as anybody can tell. */
+  /** Whether an entry is known to be right for a slot or a later one. */
   isFresh(entry: AccountEntry, slot: bigint): boolean {
     return entry.slot >= slot || (entry.isConstant && entry.slot >= 0n);
   }
 
-  /** Reads entries; false when one could not be had. One that is too large for a first look is known by its `space` then. */
+  /** Reads entries; false when one could not be read. An entry too large for the first read has its `space` afterwards. */
   async read(entries: readonly AccountEntry[]): Promise<boolean> {
     const reads = await Promise.all(entries.map((entry) => entry.reading ?? this.#queue(entry)));
     return reads.every(Boolean);
@@ -112,23 +113,25 @@ export class AccountSupply {
     let isRead = false;
     try {
       const addresses = group.map(({ address }) => address);
-      const dataBytes = { small: supplyBounds.smallBytes, head: PROGRAM_DATA_HEAD, whole: null }[lane];
+      const dataBytes = { small: supplyBounds.smallBytes, head: programDataHead, whole: null }[lane];
       const newest = this.#newestSlot();
       const readable = this.#readable;
       const reading = this.#source.accounts(addresses, { minimumSlot: newest, dataBytes });
-      const found = await withinMs(reading, supplyBounds.readMs);
-      const at = this.#readAt(found.slot, newest);
-      const isBelieved =
+      const found = await within(this.#timers, supplyBounds.readMs, reading);
+      if (!found.ok) throw new Error(`no accounts within ${supplyBounds.readMs} ms`);
+      const { slot, accounts } = found.value;
+      const at = this.#readAt(slot, newest);
+      const isAccepted =
         at.slot - at.readSlot <= supplyBounds.behindSlots && readable - at.readSlot <= supplyBounds.behindOthersSlots;
-      isRead = found.accounts.length === group.length && isBelieved;
+      isRead = accounts.length === group.length && isAccepted;
       if (isRead) {
         this.#readable = largest(this.#readable, least(at.readSlot, this.#newestSlot()));
         group.forEach((entry, index) => {
-          this.#take(entry, found.accounts[index] ?? null, at);
+          this.#take(entry, accounts[index] ?? null, at);
         });
       }
     } catch {
-      // Who waits is told that there are no accounts; the source has said why to whom it may concern.
+      // The bundles that wait are answered without accounts; the source has logged the error.
     }
     this.#reads -= 1;
     for (const entry of group) {
@@ -141,16 +144,16 @@ export class AccountSupply {
   }
 
   /**
-   * The newest slot is still being built: what can be read is of a slot before it, further back where some were skipped. So
-   * an answer counts as of the slot that was the newest when it was asked for. A node that claims to be far beyond what
-   * nodes give notice of is taken for no further than it may be, or what it told would never be replaced.
+   * The newest slot is still being built: a read returns a slot before it, further back where slots were skipped. So an
+   * answer is right for the slot that was the newest when it was requested. The slot of a node that claims to be far ahead
+   * of the reported slots is limited, or its accounts would never be replaced.
    */
   #readAt(found: bigint, newest: bigint): ReadAt {
     const readSlot = least(found, this.#newestSlot() + supplyBounds.behindOthersSlots);
     return { readSlot, slot: largest(newest, readSlot) };
   }
 
-  /** A node that is behind the one that was asked before says nothing against what that one told. */
+  /** An answer of a node that is behind the previous one's does not replace it. */
   #take(entry: AccountEntry, account: RawAccount | null, at: ReadAt): void {
     if (at.readSlot < entry.readSlot) {
       if (at.slot > entry.slot) entry.slot = at.slot;
@@ -158,7 +161,7 @@ export class AccountSupply {
     }
     entry.space = account?.space ?? 0;
     if (account !== null && account.data.length < account.space) {
-      // A head that is as it was stands for the whole; anything else that is cut is read whole when it is asked for again.
+      // An unchanged head stands for the whole; any other cut account is read whole when it is requested again.
       if (isSameHead(entry, account)) this.#cache.record(entry, entry.account, at);
       else entry.isProgramData = false;
       return;
@@ -169,8 +172,8 @@ export class AccountSupply {
 }
 
 /**
- * The clock as of the slot after: no bundle lands before that, and addresses that a lookup table gained in the newest slot
- * can be used then.
+ * The clock of the slot after: no bundle lands before that, and addresses that were added to a lookup table in the newest
+ * slot can be used then.
  */
 function inNextSlot(clock: RawAccount | null): RawAccount | null {
   if (clock === null || clock.data.length < 8) return clock;
@@ -183,22 +186,12 @@ function inNextSlot(clock: RawAccount | null): RawAccount | null {
 const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 const largest = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
-async function withinMs<T>(work: Promise<T>, milliseconds: number): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no accounts within ${milliseconds} ms`)), milliseconds);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 function laneOf(entry: AccountEntry): Lane {
   if (entry.isProgramData) return "head";
   return entry.space > supplyBounds.smallBytes ? "whole" : "small";
 }
 
-/** As many as one read takes, from the front. */
+/** Takes as many entries from the front as one read may have. */
 function takeGroup(lane: AccountEntry[]): AccountEntry[] {
   let [count, bytes] = [0, 0];
   for (const { space, isProgramData } of lane) {
@@ -213,17 +206,17 @@ function isSameHead(entry: AccountEntry, read: RawAccount): boolean {
   const { account } = entry;
   if (!entry.isProgramData || account === null || account.space !== read.space) return false;
   if (Buffer.compare(account.owner, read.owner) !== 0) return false;
-  return Buffer.compare(account.data.subarray(0, PROGRAM_DATA_HEAD), read.data.subarray(0, PROGRAM_DATA_HEAD)) === 0;
+  return Buffer.compare(account.data.subarray(0, programDataHead), read.data.subarray(0, programDataHead)) === 0;
 }
 
-/** Sees what kind of account an entry now is. */
+/** Derives from an entry's account how it is read and sent. */
 function classify(entry: AccountEntry): void {
   const { account } = entry;
   const owner = account === null ? "" : nameOfBytes(account.owner);
   const tag = account === null || owner !== upgradeable ? -1 : (account.data[0] ?? -1);
   entry.isBuiltIn = owner === nativeLoader;
   entry.isConstant = entry.isBuiltIn || (finalLoaders.has(owner) && account?.executable === true);
-  // A small one is read like anything else.
-  entry.isProgramData = tag === PROGRAM_DATA && (account?.space ?? 0) > supplyBounds.smallBytes;
-  entry.programData = tag === PROGRAM && account?.data.length === 36 ? account.data.subarray(4, 36) : null;
+  // A small one is read as any other account.
+  entry.isProgramData = tag === programDataTag && (account?.space ?? 0) > supplyBounds.smallBytes;
+  entry.programData = tag === programTag && account?.data.length === 36 ? account.data.subarray(4, 36) : null;
 }

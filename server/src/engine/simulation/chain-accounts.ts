@@ -23,14 +23,12 @@ function rawAccount(value: ChainValue, dataBytes: number | null): RawAccount | n
     owner: addressBytes(owner as Address),
     executable: executable === true,
     data,
-    // Whoever does not tell it may have cut the data here.
+    // A node that does not send it may have cut the data here.
     space: typeof space === "bigint" ? Number(space) : data.length + (data.length === dataBytes ? 1 : 0),
   };
 }
 
-/**
- * Accounts by getMultipleAccounts at the processed commitment: bundles run on the newest state there is.
- */
+/** Accounts by getMultipleAccounts at the processed commitment: bundles run on the newest state. */
 export function chainAccounts(chain: Pick<EngineChain, "read">): AccountSource {
   return {
     async accounts(addresses, { minimumSlot, dataBytes }) {

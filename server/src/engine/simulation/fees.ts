@@ -2,10 +2,9 @@ import type { Address } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
 import { builtInPrograms, costModel, feeRules, precompiles } from "@sluice/wire/runtime-rules";
 import type { Message } from "@sluice/wire/transaction";
-import type { AccountEntry } from "./account-cache.ts";
-import { nameOf } from "./account-cache.ts";
+import { type AccountEntry, nameOf } from "./account-cache.ts";
 
-const MICRO_LAMPORTS = 1_000_000n;
+const microLamports = 1_000_000n;
 
 const named = (addresses: readonly Address[]): ReadonlySet<string> =>
   new Set(addresses.map((address) => nameOf(address)));
@@ -22,19 +21,19 @@ export interface TransactionFees {
 }
 
 /**
- * What a message pays: 5,000 lamports for each signature, those that precompiles check included, and the compute unit limit
- * times the price, rounded up; a v1 message names its priority fee itself. A malformed budget instruction counts as none
- * here; running it is what fails.
+ * The fees of a message: 5,000 lamports for each signature, those that precompiles check included, and the compute unit
+ * limit times the price, rounded up; a v1 message carries its priority fee. A malformed budget instruction is ignored here;
+ * it fails when it runs.
  */
 export function messageFees(message: Message, keys: readonly AccountEntry[]): TransactionFees {
-  let [asked, price] = [-1, 0n];
+  let [requested, price] = [-1, 0n];
   let signatures = message.numRequiredSignatures;
   let units = 0;
   for (const { programIndex, data } of message.instructions) {
     const program = keys[programIndex]?.name ?? "";
     if (program === computeBudget) {
       const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-      if (data[0] === 2 && data.length >= 5) asked = view.getUint32(1, true);
+      if (data[0] === 2 && data.length >= 5) requested = view.getUint32(1, true);
       if (data[0] === 3 && data.length >= 9) price = view.getBigUint64(1, true);
     } else if (precompileNames.has(program)) signatures += data[0] ?? 0;
     units += builtIns.has(program) ? feeRules.unitsBuiltIn : feeRules.unitsProgram;
@@ -44,12 +43,12 @@ export function messageFees(message: Message, keys: readonly AccountEntry[]): Tr
     const { priorityFeeLamports, computeUnitLimit } = message.config;
     return { lamports: base + (priorityFeeLamports ?? 0n), unitLimit: computeUnitLimit ?? 0, signatures };
   }
-  const unitLimit = Math.min(asked < 0 ? units : asked, feeRules.unitsMax);
-  const priority = price === 0n ? 0n : (BigInt(unitLimit) * price + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS;
+  const unitLimit = Math.min(requested < 0 ? units : requested, feeRules.unitsMax);
+  const priority = price === 0n ? 0n : (BigInt(unitLimit) * price + microLamports - 1n) / microLamports;
   return { lamports: base + priority, unitLimit, signatures };
 }
 
-/** A transaction's share of a block's cost limit, but for the compute units that it will consume. */
+/** A transaction's share of a block's cost limit, without the compute units that it consumes. */
 export function fixedCostUnits(
   message: Message,
   fees: TransactionFees,

@@ -1,7 +1,7 @@
 import type { Transaction } from "@sluice/wire/transaction";
 import type { AccountEntry } from "./account-cache.ts";
 
-/** A transaction of which every key is known. */
+/** A transaction whose every key is known. */
 export interface PreparedTransaction {
   readonly transaction: Transaction;
   readonly lifetimeStart: number;
@@ -9,16 +9,16 @@ export interface PreparedTransaction {
   readonly nonce: AccountEntry | null;
 }
 
-/** A bundle that can be handed to a machine. It holds its entries until it is released. */
+/** A bundle that can be sent to a machine. It holds its entries until it is released. */
 export class PreparedBundle {
   readonly id: string;
   readonly transactions: readonly PreparedTransaction[];
-  /** What it locks, each once. */
+  /** The accounts that it locks, each once. */
   readonly writes: readonly AccountEntry[];
   readonly reads: readonly AccountEntry[];
-  /** What it does not lock and still runs on: lookup tables and the code of programs. */
+  /** The accounts that it runs on without locking them: lookup tables and the code of programs. */
   readonly supports: readonly AccountEntry[];
-  /** A bit for each tip account of which the gain counts. */
+  /** A bit for each tip account whose gain counts. */
   readonly tipMask: number;
   readonly fees: bigint;
   readonly fixedCostUnits: number;
@@ -57,12 +57,12 @@ export class PreparedBundle {
     for (const entry of this.#entries) entry.pins += 1;
   }
 
-  /** Whether its keys are what its lookup tables say now. */
+  /** Whether its lookup tables are still those that its keys were read from. */
   get isCurrent(): boolean {
     return this.#tables.every(([table, version]) => table.version === version);
   }
 
-  /** The oldest slot as of which one of its accounts is; what never changes does not count. */
+  /** The oldest slot for which one of its accounts is known; accounts that never change do not count. */
   get slot(): bigint {
     let oldest: bigint | null = null;
     for (const { slot, isConstant } of this.#entries) {
@@ -71,7 +71,7 @@ export class PreparedBundle {
     return oldest ?? 0n;
   }
 
-  /** Lets go of its entries; once. */
+  /** Releases its entries; a second call does nothing. */
   release(): void {
     if (!this.#isHeld) return;
     this.#isHeld = false;

@@ -1,4 +1,5 @@
 import type { BundleReason } from "@sluice/contract/engine";
+import type { AccountBytes } from "@sluice/svm";
 import type { Address, Signature } from "@sluice/wire/identifiers";
 
 /** What is simulated: a bundle's id and its transactions, canonical wire bytes, in their order. */
@@ -7,10 +8,10 @@ export interface SimulatedBundle {
   readonly transactions: readonly Uint8Array[];
 }
 
-/** What a bundle does to the state it ran on. */
+/** The effects of a bundle on the state that it ran on. */
 export interface BundleEffects {
   readonly ok: true;
-  /** Lamports that tip accounts gained which a transaction locks for writing by a key of its own; never negative. */
+  /** Lamports gained by tip accounts that a transaction locks for writing by a static key; never negative. */
   readonly tip: bigint;
   /** Compute units that its transactions consumed together. */
   readonly computeUnits: number;
@@ -18,16 +19,16 @@ export interface BundleEffects {
   readonly costUnits: number;
   /** Base and priority fees, lamports. */
   readonly fees: bigint;
-  /** What it locks for writing and for reading only, keys of lookup tables included, each once. */
+  /** The accounts that it locks for writing and for reading only, keys of lookup tables included, each once. */
   readonly writes: readonly Address[];
   readonly reads: readonly Address[];
   /** The first signature of each transaction. */
   readonly signatures: readonly Signature[];
-  /** The oldest slot of which an account was that it ran on. */
+  /** The oldest slot of the accounts that it ran on. */
   readonly slot: bigint;
 }
 
-/** Why a bundle does not run. Nothing of it is kept. */
+/** Why a bundle does not run. It has no effects. */
 export interface BundleFailure {
   readonly ok: false;
   readonly reason: Extract<
@@ -40,7 +41,7 @@ export interface BundleFailure {
     | "account_locks_exceeded"
     | "simulation_failed"
   >;
-  /** The transaction that failed, from 0, and its signature; null where it has none that could be read. */
+  /** The transaction that failed, from 0, and its signature; null where that could not be read. */
   readonly index: number;
   readonly signature: Signature | null;
   /** The runtime's error: its name, or its JSON where it has parts. */
@@ -49,26 +50,26 @@ export interface BundleFailure {
   readonly logs: readonly string[];
 }
 
-/** Nothing can be said of the bundle now. */
+/** The bundle could not be simulated now. */
 export interface BundleUnavailable {
   readonly ok: false;
   readonly reason: "unavailable";
   /**
-   * `overloaded`: too many bundles wait. `no_accounts`: they could not be had. `machine_ended`: the machine ended on it more
-   * than once. `too_late`: no machine was free in time. `session_over`: its block is closed or was lost. `closed`: the
-   * simulator is.
+   * `overloaded`: too many bundles wait. `no_accounts`: its accounts could not be read. `machine_ended`: it ended the
+   * machine more than once. `too_late`: no machine was free in time. `session_over`: its block is closed or was lost.
+   * `closed`: the simulator is closed.
    */
   readonly cause: "overloaded" | "no_accounts" | "machine_ended" | "too_late" | "session_over" | "closed";
 }
 
 export type BundleOutcome = BundleEffects | BundleFailure | BundleUnavailable;
 
-/** A block being built: each bundle runs on what those before it left, and one that fails leaves nothing. */
+/** A block being built: each bundle runs on the effects of those before it, and one that fails has none. */
 export interface BlockSession extends AsyncDisposable {
   readonly slot: bigint;
   /** Runs bundles in this order, each kept if it succeeds. Calls take effect in the order in which they are made. */
   apply(bundles: readonly SimulatedBundle[]): Promise<readonly BundleOutcome[]>;
-  /** Runs each bundle on the state that `apply` has left so far; none is kept. */
+  /** Runs each bundle on the state that `apply` has reached; none is kept. */
   attempt(bundles: readonly SimulatedBundle[]): Promise<readonly BundleOutcome[]>;
 }
 
@@ -85,26 +86,20 @@ export interface SimulatorFacts {
 /** Runs bundles on a copy of the chain's newest state, in processes of their own. */
 export interface Simulator extends AsyncDisposable {
   /**
-   * Checks the signatures and runs the bundle alone on the newest known state. Rejects with RangeError for a bundle of
-   * none or more than 20 transactions, and never else.
+   * Checks the signatures and runs the bundle alone on the newest known state.
+   * @throws {RangeError} for a bundle of no or more than 20 transactions; it rejects with nothing else.
    */
   simulate(bundle: SimulatedBundle): Promise<BundleOutcome>;
-  /** Opens a block. Signatures are not checked again in it: only bundles go in that `simulate` was asked about. */
+  /** Opens a block. Signatures are not checked in it: only bundles that `simulate` has run may go in. */
   openBlock(slot: bigint): BlockSession;
-  /** A slot is the newest: what is known of accounts is read again when it is next needed. */
+  /** Reports the newest slot: accounts are read again when they are next needed. */
   onSlot(slot: bigint): void;
   readonly facts: SimulatorFacts;
 }
 
-/** An account as a node tells of it. */
-export interface RawAccount {
-  readonly lamports: bigint;
-  /** 32 bytes. */
-  readonly owner: Uint8Array;
-  readonly executable: boolean;
-  /** Its first bytes, all of them unless fewer were asked for. */
-  readonly data: Uint8Array;
-  /** Bytes that its data has altogether. */
+/** An account as a node returns it. */
+export interface RawAccount extends Omit<AccountBytes, "rentEpoch"> {
+  /** Length of its whole data, bytes; `data` has the first of them when fewer were requested. */
   readonly space: number;
 }
 
