@@ -1,49 +1,50 @@
 /**
- * compose: the only place where parts meet. Makes the rooms from the configuration, hands each what it declares that it
- * needs, and binds applications to ports through door. Fed by command; feeds nothing: what it made runs by itself.
+ * compose: the only place where the rooms meet. Creates each room from the configuration, hands it what it declares that
+ * it needs, and opens the endpoints. The order is `startSteps`, a table of steps with their needs. Fed by command; feeds
+ * nothing: the opened parts run by themselves.
  */
-
 import { join } from "node:path";
 import { oraclePaths } from "@sluice/contract/oracle";
 import { type Clock, type Random, systemClock, systemRandom } from "@sluice/lib";
-import { administrationMethods, ConsolePages, engineControl, pagePaths } from "./admin/index.ts";
-import { mountAdministration } from "./compose/administration.ts";
-import { buildConsoleFiles } from "./compose/console-files.ts";
-import { consoleUrl, metricsApp, type OpenDoor, openDoors, openGatewayDoor, wireConsole } from "./compose/doors.ts";
-import { Drain } from "./compose/drain.ts";
+import { administrationMethods, engineControl } from "./admin/index.ts";
+import { type Console, openConsole } from "./compose/console.ts";
+import { type Dependencies, version } from "./compose/dependencies.ts";
+import { consoleUrl, type Endpoint, endpointsOf } from "./compose/endpoints.ts";
 import { openBlockEngine } from "./compose/engine.ts";
-import { knownMethods, wireGateway } from "./compose/gateway.ts";
-import { lazily } from "./compose/lazily.ts";
-import { wireManagement } from "./compose/management.ts";
+import { type Gateway, knownMethods, openGatewayListener, wireGateway } from "./compose/gateway.ts";
+import { Drain, healthSource, metricsApp } from "./compose/health.ts";
+import { mountAdministration, wireManagement } from "./compose/management.ts";
 import { openOracle } from "./compose/oracle.ts";
-import { createReload, type Reload } from "./compose/reload.ts";
 import { openResolver } from "./compose/resolver.ts";
-import { openStores } from "./compose/stores.ts";
-import { version } from "./compose/version.ts";
-import type { Config, ConfigOutcome } from "./config/index.ts";
-import { subscribeToRevocations } from "./keys/index.ts";
-import { AppListener, listening } from "./net/index.ts";
+import { runSteps, stepsOf } from "./compose/steps.ts";
+import { openStores, type Stores } from "./compose/stores.ts";
+import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
+import type { EngineService } from "./engine/index.ts";
+import type { GatewayDoor } from "./gateway/index.ts";
+import { type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
+import type { Names } from "./names/index.ts";
+import { AppListener, type AppMount, listening } from "./net/index.ts";
 import { createLog, createMetrics, createServerEvents, type RootLog } from "./observe/index.ts";
-import { subscribeToSent } from "./rpc/index.ts";
+import type { Oracle } from "./oracle/index.ts";
+import { type SentQuery, subscribeToSent } from "./rpc/index.ts";
 import type { State } from "./state/index.ts";
 import { UpstreamAdmin } from "./upstreams/index.ts";
 
-export type { OpenDoor } from "./compose/doors.ts";
-export { engineUrl, opensEngine } from "./compose/engine.ts";
-export { composeManagement } from "./compose/offline.ts";
+export { version } from "./compose/dependencies.ts";
+export { type Endpoint, engineUrl, opensEngine } from "./compose/endpoints.ts";
+export { composeManagement } from "./compose/management.ts";
 export { tickLogDirectory } from "./compose/oracle.ts";
-export { composeResolver } from "./compose/resolver-alone.ts";
+export { composeResolver } from "./compose/resolver.ts";
 export { stateOptions, storeParts } from "./compose/stores.ts";
-export { version } from "./compose/version.ts";
 
-/** A running server. Disposing of it drains the doors, ends the children and closes the stores. */
+/** A running server. Disposal drains the endpoints, ends the child processes and closes the stores. */
 export interface Sluice extends AsyncDisposable {
-  readonly doors: readonly OpenDoor[];
+  readonly endpoints: readonly Endpoint[];
   readonly consoleUrl: string;
   readonly state: State;
-  /** Lets a browser on this machine see the console as this account without signing in; for development only. */
+  /** Shows the console as this account to a browser on this machine, without a session; for development only. */
   openConsoleAs(accountId: string): void;
-  /** Reads the configuration again and follows what can be followed without dropping a connection. */
+  /** Reads the configuration again and applies what can be applied without dropping a connection. */
   readonly reload: Reload;
 }
 
@@ -55,76 +56,165 @@ export interface ComposeDependencies {
   readonly readConfig?: () => ConfigOutcome;
 }
 
-/** Where a running server takes the commands of the `sluice` program. */
+/** The Unix socket at which a running server takes the commands of the `sluice` program. */
 export const managementSocketPath = (config: Config): string => join(config.stores.directory, "sluice.sock");
 
-/** Makes and starts a server. Throws ListenError, StateError and the other stores' faults, having closed everything. */
-export async function compose(config: Config, given: ComposeDependencies): Promise<Sluice> {
-  const { clock = systemClock, random = systemRandom, log = createLog({ level: config.logLevel }) } = given;
+/** The parts of a running server, each opened by one step. */
+interface Parts {
+  readonly stores: Stores;
+  readonly gateway: Gateway;
+  readonly revocations: RevocationFeed;
+  readonly upstreamAdmin: UpstreamAdmin;
+  readonly reload: Reload;
+  readonly sentBy: SentQuery;
+  readonly names: Names | null;
+  readonly oracle: Oracle | null;
+  readonly engine: EngineService | null;
+  readonly administration: readonly AppMount[];
+  readonly console: Console;
+  readonly gatewayListener: GatewayDoor;
+  readonly managementListener: AppListener;
+  readonly metricsListener: AppListener;
+}
+
+/** What all steps share, beside the parts that they need. */
+interface Shared extends Dependencies {
+  readonly config: Config;
+  readonly readConfig: (() => ConfigOutcome) | null;
+  readonly drain: Drain;
+  readonly openAccount: () => string | null;
+  /** Aborted when the gateway's endpoints close. */
+  readonly closing: AbortController;
+}
+
+const step = stepsOf<Parts, Shared>();
+
+/**
+ * The order of the start: stores, then the rooms of a request, then what follows other processes, then the services with
+ * endpoints of their own, and last the endpoints that serve all of them.
+ */
+export const startSteps = [
+  step("stores", [], (_parts, shared) => openStores(shared.config, shared)),
+  step("gateway", ["stores"], (parts, shared) => wireGateway(shared.config, { ...shared, ...parts })),
+  step("revocations", ["stores", "gateway"], ({ stores, gateway }, shared) =>
+    subscribeToRevocations({ ...shared, hot: stores.hot, keys: gateway.keys }),
+  ),
+  step("upstreamAdmin", ["stores", "gateway"], async ({ stores, gateway }, shared) => {
+    const { masterKey } = shared.config;
+    return shared.resources.use(await UpstreamAdmin.open({ masterKey }, { ...shared, ...stores, ...gateway }));
+  }),
+  step("reload", ["gateway", "upstreamAdmin"], ({ gateway, upstreamAdmin }, { config, readConfig, log }) =>
+    createReload(config, {
+      read: readConfig,
+      log,
+      apply: ({ upstreams, cordonSlots, cacheBytes, trustedProxies, logLevel }) => {
+        // The one call that can throw comes first, and changes nothing when it does.
+        gateway.upstreams.reconfigure(upstreams, BigInt(cordonSlots));
+        gateway.resizeCache(cacheBytes);
+        gateway.trustedProxies.replace(trustedProxies);
+        log.setLevel(logLevel);
+      },
+      onApplied: () => upstreamAdmin.recall(),
+    }),
+  ),
+  step("sentBy", ["stores", "gateway"], ({ stores, gateway }, shared) =>
+    subscribeToSent({}, { ...shared, hot: stores.hot, sent: gateway.sent }),
+  ),
+  step("names", [], (_parts, shared) => openResolver(shared.config, shared)),
+  step("oracle", ["stores", "gateway", "revocations"], (parts, shared) =>
+    openOracle(shared.config, { ...shared, ...parts }),
+  ),
+  step("engine", ["stores", "gateway", "revocations"], (parts, shared) =>
+    openBlockEngine(shared.config, { ...shared, ...parts }),
+  ),
+  step(
+    "administration",
+    ["stores", "gateway", "revocations", "upstreamAdmin", "reload", "sentBy", "engine"],
+    ({ engine, ...parts }, shared) =>
+      mountAdministration({
+        ...shared,
+        ...parts,
+        credits: parts.gateway.credits,
+        engineControl: engineControl(engine),
+        closing: shared.closing.signal,
+      }),
+  ),
+  step("console", ["stores", "gateway", "names", "oracle", "engine"], (parts, shared) =>
+    openConsole(shared.config, { ...shared, ...parts, closing: shared.closing.signal }),
+  ),
+  step(
+    "gatewayListener",
+    ["gateway", "revocations", "engine", "administration", "console"],
+    ({ gateway, revocations, engine, administration, console: { rest, pages } }, { config, closing, ...shared }) => {
+      const health = healthSource(config, { ...shared, gateway, engine });
+      const apps = [rest, ...administration, pages];
+      const listener = openGatewayListener(config, gateway, { revocations, apps, health });
+      shared.resources.defer(async () => {
+        closing.abort();
+        await listener.stop(config.drain.deadlineMs);
+      });
+      return listener;
+    },
+  ),
+  step(
+    "managementListener",
+    ["stores", "gateway", "revocations", "reload", "engine"],
+    ({ engine, gateway, ...parts }, shared) => {
+      const control = engineControl(engine);
+      const app = wireManagement({ ...shared, ...parts, credits: gateway.credits, engineControl: control });
+      const address = { unixPath: managementSocketPath(shared.config) };
+      const dependencies = { fetch: (request: Request) => app.fetch(request), events: shared.events };
+      return shared.resources.use(new AppListener(address, dependencies));
+    },
+  ),
+  step("metricsListener", [], (_parts, { config, metrics, events, resources }) => {
+    const { host, port } = config.metrics;
+    const open = () => new AppListener({ hostname: host, port }, { fetch: metricsApp(metrics), events });
+    return resources.use(listening("metrics", port, open));
+  }),
+];
+
+/**
+ * Creates and starts a server.
+ * @throws {ListenError} when an endpoint's address is in use
+ * @throws {StateError} or another store's error when a store does not open; all opened parts are closed then
+ */
+export async function compose(config: Config, dependencies: ComposeDependencies): Promise<Sluice> {
+  const { clock = systemClock, random = systemRandom, readConfig = null } = dependencies;
+  const { log = createLog({ level: config.logLevel }) } = dependencies;
   const startedAt = clock.monotonic();
-  await using opening = new AsyncDisposableStack();
-  const metrics = opening.use(createMetrics({}, { clock }));
-  const events = createServerEvents(
-    { log, metrics },
-    { methods: [...knownMethods, ...oraclePaths, ...administrationMethods] },
-  );
-  const shared = { clock, random, log, metrics, events, resources: opening };
-  const stores = await openStores(config, shared);
-  const gateway = wireGateway(config, { ...shared, stores });
-  const revocations = await subscribeToRevocations({ ...shared, hot: stores.hot, keys: gateway.keys });
-  const { masterKey } = config;
-  const upstreamAdmin = opening.use(await UpstreamAdmin.open({ masterKey }, { ...shared, ...stores, ...gateway }));
-  const read = given.readConfig ?? null;
-  const reload = createReload(config, { read, gateway, log, recallOrders: () => upstreamAdmin.recall() });
-  const sentBy = await subscribeToSent({}, { ...shared, hot: stores.hot, sent: gateway.sent });
-  const names = openResolver(config, shared);
-  const oracle = openOracle(config, { ...shared, stores, gateway, revocations });
-  const engine = await openBlockEngine(config, { ...shared, stores, gateway, revocations });
-  const managed = { revocations, reload, engineControl: engineControl(engine) };
-  const management = wireManagement({ ...shared, ...managed, stores, credits: gateway.credits });
-  const drain = new Drain(config.drain, events);
-  const doors: OpenDoor[] = [];
-  const open = { account: null as string | null };
-  const closing = new AbortController();
-  const parts = { ...shared, stores, gateway };
-  const rooms = { names, oracle, engine };
-  const consoleRest = wireConsole(config, {
-    ...parts,
-    doors,
-    openAccount: () => open.account,
-    closing: closing.signal,
-    ...rooms,
+  await using resources = new AsyncDisposableStack();
+  const metrics = resources.use(createMetrics({}, { clock }));
+  const methods = [...knownMethods, ...oraclePaths, ...administrationMethods];
+  const events = createServerEvents({ log, metrics }, { methods });
+  const drain = new Drain(config.drain, { clock, events });
+  let openAccount: string | null = null;
+  const parts = await runSteps(startSteps, {
+    clock,
+    random,
+    log,
+    metrics,
+    events,
+    resources,
+    config,
+    readConfig,
+    drain,
+    openAccount: () => openAccount,
+    closing: new AbortController(),
   });
-  const pages = lazily(async () => {
-    const directory = await buildConsoleFiles(config.stores.directory, closing.signal);
-    return new ConsolePages({ directory, pages: pagePaths });
-  });
-  const consoleApp = (request: Request, bindings: object) => consoleRest.fetch(request, bindings);
-  const administration = mountAdministration({ ...parts, ...managed, upstreamAdmin, sentBy, closing: closing.signal });
-  const door = openGatewayDoor(config, { ...parts, ...rooms, drain, consoleApp, administration, revocations, pages });
-  opening.defer(async () => {
-    closing.abort();
-    await door.stop(config.drain.deadlineMs);
-  });
-  const socket = { unixPath: managementSocketPath(config) };
-  opening.use(new AppListener(socket, { fetch: (request) => management.fetch(request), events }));
-  const { host, port } = config.metrics;
-  const listenMetrics = () => new AppListener({ hostname: host, port }, { fetch: metricsApp(metrics), events });
-  opening.use(listening("metrics", port, listenMetrics));
-  doors.push(...openDoors(config));
+  const { stores, gateway, reload } = parts;
   gateway.upstreams.start();
-  // The first visitor need not wait for the bundler; a failure shows to whoever asks.
-  pages().catch((fault: unknown) => closing.signal.aborted || events.internalError("console", fault));
+  parts.console.buildPages();
   events.serverStarted({ version, mode: config.mode, startMs: Math.round(clock.monotonic() - startedAt) });
-  const resources = opening.move();
+  const opened = resources.move();
   return {
-    doors,
+    endpoints: endpointsOf(config),
     consoleUrl: consoleUrl(config),
     state: stores.state,
     reload,
     openConsoleAs: (accountId) => {
-      open.account = accountId;
+      openAccount = accountId;
     },
-    [Symbol.asyncDispose]: () => drain.end(resources),
+    [Symbol.asyncDispose]: () => drain.end(opened),
   };
 }

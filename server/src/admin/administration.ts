@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import type { ReloadOutcome } from "../config/index.ts";
 import { createRestApp, type RestEnvironment } from "../http/index.ts";
 import type { State } from "../state/index.ts";
 import { type AccountRouteDependencies, addAccountRoutes } from "./account-routes.ts";
@@ -6,7 +7,7 @@ import { Admittance, type AdmittanceDependencies } from "./admittance.ts";
 import { type CountDependencies, countRequests } from "./count-requests.ts";
 import { addEngineRoutes, type EngineRouteDependencies } from "./engine-routes.ts";
 import { addKeyRoutes, type KeyRouteDependencies } from "./key-routes.ts";
-import { type ReloadOutcome, reloadBody } from "./reload.ts";
+import { reloadBody } from "./reload.ts";
 import { addSentRoute, type SentDependencies } from "./sent.ts";
 import { addUpstreamRoutes, type UpstreamRouteDependencies } from "./upstream-routes.ts";
 import { addUsageRoute, type UsageDependencies } from "./usage.ts";

@@ -18,4 +18,4 @@ export { administrationMethods } from "./count-requests.ts";
 export { type EngineControl, engineControl } from "./engine-control.ts";
 export { issueKey, type KeyRequest } from "./issue-key.ts";
 export { createManagement, type ManagementDependencies } from "./management.ts";
-export type { ReloadOutcome } from "./reload.ts";
+export { listMigrations } from "./migrations.ts";

@@ -5,13 +5,14 @@ import * as schemas from "@sluice/contract/schemas";
 import { platformTierLimits } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
 import type { Context, Hono } from "hono";
+import type { ReloadOutcome } from "../config/index.ts";
 import { createRestApp, parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
 import { EngineChanges, type EngineChangesDependencies } from "./engine-changes.ts";
 import { addEngineManagement } from "./engine-routes.ts";
 import { issueKey } from "./issue-key.ts";
 import { accountBody, keyBody } from "./records.ts";
-import { type ReloadOutcome, reloadBody } from "./reload.ts";
+import { reloadBody } from "./reload.ts";
 
 export interface ManagementDependencies extends Pick<EngineChangesDependencies, "engine"> {
   readonly state: Pick<State, "accounts" | "keys" | "audit"> & EngineChangesDependencies["state"];

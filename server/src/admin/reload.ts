@@ -1,11 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { ReloadOutcome as ReloadBody } from "@sluice/contract/schemas";
-
-/** What came of reading the configuration again; compose's has this shape. */
-export type ReloadOutcome =
-  | { readonly kind: "reloaded"; readonly applied: readonly string[]; readonly needsRestart: readonly string[] }
-  | { readonly kind: "invalid"; readonly faults: readonly string[] }
-  | { readonly kind: "unavailable" };
+import type { ReloadOutcome } from "../config/index.ts";
 
 /** The outcome as it is answered. An invalid configuration, or none to read, conflicts with what was asked. */
 export function reloadBody(outcome: ReloadOutcome): ReloadBody {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { UpstreamBody } from "@sluice/contract/schemas";
+import type { ReloadOutcome } from "../config/index.ts";
 import type { PreparedNode } from "../upstreams/index.ts";
-import type { ReloadOutcome } from "./reload.ts";
 import { openStand, type Stand } from "./testing/stand.ts";
 
 const path = "/api/v1/admin/upstreams";

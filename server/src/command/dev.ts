@@ -180,6 +180,6 @@ function describePrices({ oracle, roles }: Config, marketAdmin: string | null): 
 }
 
 function doorsOf(sluice: Sluice): Record<DevDoor, string | null> {
-  const urls = devDoors.map((name) => [name, sluice.doors.find((door) => door.name === name)?.url ?? null]);
+  const urls = devDoors.map((name) => [name, sluice.endpoints.find((endpoint) => endpoint.name === name)?.url ?? null]);
   return Object.fromEntries(urls);
 }

@@ -6,7 +6,7 @@ import { CommandFailure, type Terminal } from "./terminal.ts";
 import { onHangUp, untilSignal } from "./until-signal.ts";
 
 interface Started extends AsyncDisposable {
-  readonly doors: readonly { readonly name: string; readonly url: string }[];
+  readonly endpoints: readonly { readonly name: string; readonly url: string }[];
   /** Absent where nothing can be changed while it runs. */
   readonly reload?: () => Promise<unknown>;
 }
@@ -19,7 +19,7 @@ export async function runServe(config: Config, terminal: Terminal, readConfig: (
     : compose(config, { readConfig });
   const sluice = await start.catch(explainStartFault);
   if (sluice.reload !== undefined) onHangUp(sluice.reload);
-  for (const door of sluice.doors) terminal.out(`${door.name} ${door.url}`);
+  for (const { name, url } of sluice.endpoints) terminal.out(`${name} ${url}`);
   await stop;
   await sluice[Symbol.asyncDispose]();
 }

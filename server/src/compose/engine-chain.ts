@@ -4,8 +4,7 @@ import type { Slot } from "@sluice/wire/identifiers";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
 import { memberOf, parseChainJson } from "../chain/index.ts";
 import { type EngineChain, EngineChainError } from "../engine/index.ts";
-import { discard, type NodeAnswer, type UpstreamCall, type Upstreams } from "../upstreams/index.ts";
-import type { SlotNotices } from "./slot-notices.ts";
+import { discard, type NodeAnswer, type SlotNotices, type UpstreamCall, type Upstreams } from "../upstreams/index.ts";
 
 /** The engine's questions to the nodes of one network, under the same policy as everybody's. */
 export function engineChain(network: Network, upstreams: Upstreams, notices: SlotNotices): EngineChain {
@@ -48,7 +47,7 @@ export function engineChain(network: Network, upstreams: Upstreams, notices: Slo
       }
     },
     onSlot: (listener) =>
-      notices.follow((of, commitment, slot) => {
+      notices.subscribe((of, commitment, slot) => {
         if (of === network) listener(commitment, slot as Slot);
       }),
     newestSlot: (commitment: CommitmentName) =>

@@ -1,45 +1,50 @@
 import { rpcMethods } from "@sluice/contract/rpc";
-import { type Clock, replaceableAddressSet } from "@sluice/lib";
+import type { HealthRecord } from "@sluice/contract/schemas";
+import { replaceableAddressSet } from "@sluice/lib";
 import { Access } from "../access/index.ts";
-import { consoleUpstreams } from "../admin/index.ts";
-import { AnswerCache, createCacheEvents } from "../cache/index.ts";
+import { AnswerCache, createCacheEvents, SharedAnswers } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
-import { createGatewayEvents } from "../gateway/index.ts";
+import { createGatewayEvents, GatewayDoor, PubSubDoor } from "../gateway/index.ts";
 import { createRequestIds } from "../http/index.ts";
-import { createKeys, createKeysEvents } from "../keys/index.ts";
+import { createKeys, createKeysEvents, type RevocationFeed } from "../keys/index.ts";
 import { type RequestFact, statusStillOpen } from "../ledger/index.ts";
 import { createLimits, createLimitsEvents, createSharedLimits } from "../limits/index.ts";
+import { type AppMount, listening } from "../net/index.ts";
 import { createTracing } from "../observe/index.ts";
-import { createRpcEvents, Rpc, type RpcDependencies, SentTransactions } from "../rpc/index.ts";
+import {
+  createRpcEvents,
+  createSharedHistory,
+  Rpc,
+  type RpcDependencies,
+  SentTransactions,
+  type SharedHistory,
+} from "../rpc/index.ts";
 import {
   createUpstreamEvents,
   createUpstreams,
   type NodeAnswer,
-  type UpstreamEvents,
+  reportHealth,
+  SlotNotices,
   type UpstreamOutcome,
-  type Upstreams,
 } from "../upstreams/index.ts";
-import { wireCredits } from "./credits.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { wireHistory } from "./history.ts";
-import { SlotNotices } from "./slot-notices.ts";
-import type { Stores } from "./stores.ts";
+import { openMeter, type Stores } from "./stores.ts";
 
-interface Needs extends Dependencies {
+interface GatewayParts extends Dependencies {
   readonly stores: Stores;
 }
 
-/** The rooms of a request's way, in its order, on the stack in the order in which they have to end. */
-export function wireGateway(config: Config, dependencies: Needs) {
+/** The rooms of a request, in the order of its way; the stack closes them in reverse. */
+export function wireGateway(config: Config, dependencies: GatewayParts) {
   const { clock, random, stores, resources } = dependencies;
   const events = { ...dependencies.events, ...createGatewayEvents(dependencies) };
   const cacheEvents = createCacheEvents(dependencies);
   const upstreamEvents = createUpstreamEvents(dependencies);
   const { transactionSettled } = createRpcEvents(dependencies);
-  const made = createTracing();
-  const tracing = made.enabled ? made : null;
+  const installed = createTracing();
+  const tracing = installed.enabled ? installed : null;
   const keys = wireKeys(config, dependencies);
-  const credits = wireCredits(config, { meter: "credits", store: stores.state.credits }, dependencies);
+  const credits = openMeter(config, { meter: "credits", store: stores.state.credits }, dependencies);
   const limits = wireLimits(dependencies);
   const trustedProxies = replaceableAddressSet(config.trustedProxies);
   const access = new Access({ trustedProxies }, { keys, limits, credits });
@@ -58,12 +63,12 @@ export function wireGateway(config: Config, dependencies: Needs) {
         tracing,
         onSlot: (network, commitment, slot) => {
           cache.slotMoved(network, commitment);
-          slots.tell(network, commitment, slot);
+          slots.notify(network, commitment, slot);
         },
       },
     ),
   );
-  resources.use(watchNodes(clock, upstreams, upstreamEvents));
+  resources.use(reportHealth(upstreams, { clock, events: upstreamEvents }));
   const cache = new AnswerCache<NodeAnswer, UpstreamOutcome>(
     { finalBytesMax: config.cacheBytes },
     { clock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
@@ -71,7 +76,7 @@ export function wireGateway(config: Config, dependencies: Needs) {
   cacheEvents.cacheOpened(() => cache.bytes);
   const pool: RpcDependencies["pool"] = (network) => upstreams.pool(network);
   const sent = resources.use(new SentTransactions({ clock, pool, settled: transactionSettled }));
-  const history = wireHistory(config, dependencies);
+  const history = openSharedHistory(config, dependencies);
   const rpc = new Rpc(
     { allowUnknownMethods: config.unknownMethods === "pass" },
     { clock, cache, pool, sent, history, events: cacheEvents },
@@ -100,7 +105,7 @@ export function wireGateway(config: Config, dependencies: Needs) {
   };
 }
 
-function wireKeys({ mode }: Config, dependencies: Needs) {
+function wireKeys({ mode }: Config, dependencies: GatewayParts) {
   const { clock, log } = dependencies;
   const { keys } = dependencies.stores.state;
   return dependencies.resources.use(
@@ -117,8 +122,8 @@ function wireKeys({ mode }: Config, dependencies: Needs) {
   );
 }
 
-/** Exact in this process's memory; where there may be several processes, leased from what they share. */
-function wireLimits(dependencies: Needs) {
+/** Limits are exact in the memory of one process; several processes lease them from the shared store. */
+function wireLimits(dependencies: GatewayParts) {
   const { clock, random, stores, resources } = dependencies;
   const events = createLimitsEvents(dependencies);
   if (stores.hot.driver === "memory") return createLimits({}, { clock });
@@ -126,17 +131,43 @@ function wireLimits(dependencies: Needs) {
   return resources.use(createSharedLimits({ holder }, { clock, store: stores.hot, events }));
 }
 
-const watchMs = 2_000;
-
-/** Tells of each node's health now and then; observe logs only what changed. */
-function watchNodes(clock: Clock, upstreams: Upstreams, events: UpstreamEvents): Disposable {
-  return clock.every(watchMs, () => {
-    for (const { network, label, health, slotLag } of consoleUpstreams(upstreams)) {
-      events.upstreamObserved({ network, upstream: label, health, slotLag });
-    }
-  });
+/**
+ * History that processes share through Redis; null without Redis. A development chain starts anew at each start, so that
+ * earlier answers would be wrong: it shares nothing.
+ */
+function openSharedHistory(config: Config, dependencies: GatewayParts): SharedHistory | null {
+  const { clock, stores } = dependencies;
+  if (stores.hot.driver === "memory" || config.mode === "dev") return null;
+  const events = createCacheEvents(dependencies);
+  return createSharedHistory(new SharedAnswers({}, { clock, store: stores.hot, events }));
 }
 
-/** Names of methods in facts, by which they are counted. */
+/** Opens the gateway's ports: JSON-RPC, PubSub, health and the mounted applications. */
+export function openGatewayListener(
+  config: Config,
+  gateway: Gateway,
+  dependencies: {
+    readonly revocations: Pick<RevocationFeed, "subscribe">;
+    readonly apps: readonly AppMount[];
+    readonly health: () => HealthRecord;
+  },
+): GatewayDoor {
+  const { revocations, apps, health } = dependencies;
+  const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
+  const pubsub = new PubSubDoor(shared, {
+    ...gateway,
+    target: (network, lost) => gateway.upstreams.pool(network)?.pubsubNode(lost) ?? null,
+    isServing: (network, label) => gateway.upstreams.pool(network)?.isIn(label) ?? false,
+  });
+  revocations.subscribe(() => pubsub.recheck());
+  const open = (): GatewayDoor =>
+    new GatewayDoor(
+      { ...shared, hostname: config.bind, port: config.ports.gateway, pubsubPort: config.ports.pubsub },
+      { ...gateway, apps, sockets: [pubsub], pubsub, health },
+    );
+  return listening("gateway", config.ports.gateway, open);
+}
+
+/** The names by which metrics count the methods of requests. */
 export const knownMethods = [...rpcMethods.keys(), "pubsub"];
 export type Gateway = ReturnType<typeof wireGateway>;

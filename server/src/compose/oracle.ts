@@ -10,28 +10,22 @@ import {
   type OracleRequestEvents,
   startExchanges,
 } from "../oracle/index.ts";
-import { wireCredits } from "./credits.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { drainMsOf, opensOracle } from "./endpoints.ts";
 import type { Gateway } from "./gateway.ts";
-import type { Stores } from "./stores.ts";
+import { openMeter, type Stores } from "./stores.ts";
 
-interface Needs extends Dependencies {
+interface OracleParts extends Dependencies {
   readonly stores: Stores;
   readonly gateway: Gateway;
   readonly revocations: RevocationFeed;
 }
 
-/** How long requests in flight may take at most once the server has been asked to end. */
-const drainMsMax = 5_000;
-
-/** Where the log of all that prices are made of lies. */
+/** The directory of the tick log. */
 export const tickLogDirectory = (config: Config): string => join(config.stores.directory, "oracle");
 
-export const opensOracle = (config: Config): boolean =>
-  config.roles.includes("oracle") && config.oracle.prices !== "off";
-
-/** Opens the oracle's door and starts its sources; null where this process has not the role. */
-export function openOracle(config: Config, dependencies: Needs): Oracle | null {
+/** Opens the oracle's endpoint and starts its sources; null where this process does not have the role. */
+export function openOracle(config: Config, dependencies: OracleParts): Oracle | null {
   if (!opensOracle(config)) return null;
   const { clock, random, events, stores, gateway, revocations, resources } = dependencies;
   const { access, requestId } = gateway;
@@ -51,8 +45,8 @@ export function openOracle(config: Config, dependencies: Needs): Oracle | null {
         clock,
         access,
         allowances: {
-          v1: wireCredits(config, { meter: "oracle", store: requests.oracle }, dependencies),
-          v2: wireCredits(config, { meter: "oracle-v2", store: requests["oracle-v2"] }, dependencies),
+          v1: openMeter(config, { meter: "oracle", store: requests.oracle }, dependencies),
+          v2: openMeter(config, { meter: "oracle-v2", store: requests["oracle-v2"] }, dependencies),
         },
         ledger: stores.ledger,
         requestId,
@@ -72,12 +66,12 @@ export function openOracle(config: Config, dependencies: Needs): Oracle | null {
       { hostname: config.bind, port, gatewayPort: config.ports.gateway },
       { fetch: (request, bindings) => oracle.fetch(request, bindings), sockets: [oracle.stream], requestId, events },
     );
-  const door = listening("oracle", port, open);
-  resources.defer(() => door.stop(Math.min(drainMsMax, config.drain.deadlineMs)));
+  const listener = listening("oracle", port, open);
+  resources.defer(() => listener.stop(drainMsOf(config)));
   return oracle;
 }
 
-/** Pools are read from the default network's first node: two hundred bytes every slot or so. */
+/** Pools are read from the default network's first node: about two hundred bytes a slot. */
 function poolNode(config: Config): { url: string; headers: Readonly<Record<string, string>> } | null {
   const [node] = config.upstreams[config.networkDefault];
   return node === undefined ? null : { url: node.url, headers: node.headers };
@@ -98,7 +92,7 @@ function poolOf({ symbol, quote, base, quoted, depthMin }: Config["oracle"]["poo
 }
 
 /** Requests of the oracle, as the metrics and the ledger of all endpoints take them. */
-function requestEvents({ events, stores }: Needs): OracleRequestEvents {
+function requestEvents({ events, stores }: OracleParts): OracleRequestEvents {
   return {
     requestServed: (fact) => {
       events.requestServed("oracle", fact);

@@ -1,11 +1,14 @@
+import { systemClock, systemRandom } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import { createNames, createNamesEvents, type Names } from "../names/index.ts";
 import { AppListener, listening } from "../net/index.ts";
+import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { type Endpoint, resolverEndpoint } from "./endpoints.ts";
 
 /**
- * Opens the resolver's door and begins to look for its programs; it needs a node and no store. Null where this process
- * has not the role, or no node to ask.
+ * Opens the resolver's endpoint and starts to look for its programs; it needs a node and no store. Null where this process
+ * does not have the role, or has no node.
  */
 export function openResolver(config: Config, dependencies: Dependencies): Names | null {
   const { clock, random, events, resources } = dependencies;
@@ -13,17 +16,29 @@ export function openResolver(config: Config, dependencies: Dependencies): Names 
   if (rpcUrl === null || !config.roles.includes("resolver")) return null;
   const names = createNames(
     { rpcUrl, commitment, nameProgram, handleProgram },
-    {
-      clock,
-      random,
-      post: fetch,
-      events: createNamesEvents(dependencies),
-    },
+    { clock, random, post: fetch, events: createNamesEvents(dependencies) },
   );
   const listen = (): AppListener =>
     new AppListener({ hostname: host, port }, { fetch: (request) => names.fetch(request), events });
   resources.use(listening("resolver", port, listen));
-  // A chain that cannot be reached now is asked again with the first name.
-  names.start().catch((fault: unknown) => events.internalError("names", fault));
+  // The first name query tries again when the chain cannot be reached now.
+  names.start().catch((error: unknown) => events.internalError("names", error));
   return names;
+}
+
+/** The resolver by itself: one endpoint, one node, no store. */
+export async function composeResolver(
+  config: Config & { readonly resolver: { readonly chainRpcUrl: string } },
+): Promise<AsyncDisposable & { readonly endpoints: readonly Endpoint[] }> {
+  const log = createLog({ level: config.logLevel, destination: "stderr" });
+  const clock = systemClock;
+  await using opening = new AsyncDisposableStack();
+  const metrics = opening.use(createMetrics({}, { clock }));
+  const events = createServerEvents({ log, metrics });
+  openResolver(config, { clock, random: systemRandom, log, metrics, events, resources: opening });
+  const resources = opening.move();
+  return {
+    endpoints: [resolverEndpoint(config)],
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 }

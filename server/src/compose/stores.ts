@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import type { Timer } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
+import { type Credits, createCreditsEvents, openCredits } from "../credits/index.ts";
 import { type Hot, openHot } from "../hot/index.ts";
 import { createLedgerEvents, type Ledger, openLedger } from "../ledger/index.ts";
-import type { Log } from "../observe/index.ts";
-import { openState, type State } from "../state/index.ts";
+import { type CreditStore, type MeteredProduct, openState, type State } from "../state/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 export interface Stores {
@@ -12,7 +13,9 @@ export interface Stores {
   readonly hot: Hot;
 }
 
-/** What the stores, and whoever else keeps files there, may leave in the data directory. */
+const sweepMs = 3_600_000;
+
+/** The files and folders of a server in its data directory. */
 export const storeParts = ["state", "ledger", "credits", "console", "sluice.sock"] as const;
 
 export const stateOptions = (config: Config) => ({
@@ -21,13 +24,13 @@ export const stateOptions = (config: Config) => ({
 });
 
 /**
- * Opens all three stores side by side and puts them on the stack. When one cannot be opened, those that could are closed
- * again and the fault goes on, state's first: a directory that another server holds is then told as just that.
+ * Opens all three stores and puts them on the stack. Rejects with the first store's error when one does not open, having
+ * closed the others; state comes first, so that a directory that another server holds is reported as such.
  */
 export async function openStores(config: Config, dependencies: Dependencies): Promise<Stores> {
   const { clock, random, log, resources } = dependencies;
   const state = resources.use(await openState(stateOptions(config), { clock, random, log }));
-  resources.use(sweepSessions(state, log));
+  resources.use(sweepSessions(state, dependencies));
   const [ledger, hot] = await Promise.allSettled([
     openLedger(
       {
@@ -46,16 +49,23 @@ export async function openStores(config: Config, dependencies: Dependencies): Pr
   return { state, ledger: ledger.value, hot: hot.value };
 }
 
-const sweepMs = 3_600_000;
-
-/** Takes expired sessions away now and then; they open nothing while they are still there. */
-function sweepSessions(state: State, log: Log): Disposable {
-  const sweep = (): void => {
+/** Removes expired sessions every hour; they open nothing while they are still stored. */
+function sweepSessions(state: State, { clock, log }: Dependencies): Timer {
+  return clock.every(sweepMs, () => {
     state.sessions
       .deleteExpired()
-      .catch((fault: unknown) => log.warn({ fault }, "expired sessions could not be removed"));
-  };
-  const timer = setInterval(sweep, sweepMs);
-  timer.unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+      .catch((error: unknown) => log.warn({ error }, "expired sessions could not be removed"));
+  });
+}
+
+/** Credits, or the requests of a product, over their store, with a tally in the data directory. */
+export function openMeter(
+  config: Config,
+  { meter, store }: { readonly meter: "credits" | MeteredProduct; readonly store: CreditStore },
+  dependencies: Dependencies,
+): Credits {
+  const { clock, random, log, resources } = dependencies;
+  const directory = join(config.stores.directory, "credits");
+  const events = createCreditsEvents(dependencies);
+  return resources.use(openCredits({ directory, meter }, { clock, random, log, events, store }));
 }

@@ -13,6 +13,7 @@ export { type KeyName, type LogLevel, logLevels, type Mode, modes, type Role, ro
 export { type ConfigInput, type ConfigOutcome, loadConfig } from "./load.ts";
 export { maskUrl } from "./masking.ts";
 export type { SocketAddress } from "./parsers.ts";
+export { type AppliedConfig, createReload, type Reload, type ReloadOutcome } from "./reload.ts";
 export { isResolverAlone } from "./rules.ts";
 export type { FlagValues } from "./sources.ts";
 export {

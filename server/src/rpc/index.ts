@@ -14,7 +14,7 @@ export {
 export { createRpcEvents, type RpcEvents, rpcMetrics } from "./events.ts";
 export type { MethodBookOptions, MethodPage } from "./method-book.ts";
 export type { Plan, Planned, PlanRefusal } from "./plan.ts";
-export { Rpc, type RpcDependencies, type RpcOptions, type RpcOutcome, type SharedHistory } from "./rpc.ts";
+export { Rpc, type RpcDependencies, type RpcOptions, type RpcOutcome } from "./rpc.ts";
 export { type SentElsewhereDependencies, type SentQuery, subscribeToSent } from "./sent-elsewhere.ts";
 export {
   inOrder,
@@ -24,3 +24,4 @@ export {
   SentTransactions,
   type SentTransactionsDependencies,
 } from "./sent-transactions.ts";
+export { createSharedHistory, type SharedHistory } from "./shared-history.ts";

@@ -8,6 +8,7 @@ import { MethodBook, type MethodBookOptions, type MethodPage } from "./method-bo
 import type { Plan } from "./plan.ts";
 import { textOf } from "./sent-answers.ts";
 import type { SentTransactions } from "./sent-transactions.ts";
+import type { SharedHistory } from "./shared-history.ts";
 
 export type RpcOptions = MethodBookOptions;
 
@@ -21,12 +22,6 @@ export interface RpcDependencies {
   /** Absent where this process is the only one. */
   readonly history?: SharedHistory | null;
   readonly events?: Pick<CacheEvents, "cacheOutcome">;
-}
-
-/** History that other processes were given; neither call rejects nor throws, and `find` answers within milliseconds. */
-export interface SharedHistory {
-  find(network: Network, key: string): Promise<NodeAnswer | null>;
-  keep(network: Network, key: string, answer: NodeAnswer): void;
 }
 
 /** An answer that somebody else's call had to wait for is no less ours; `shared` says that no call was made for this one. */

@@ -10,6 +10,7 @@ export type { NodeOrder } from "./node.ts";
 export type { OutReason, UpstreamHealth } from "./node-health.ts";
 export { packAnswer, unpackAnswer } from "./packed-answer.ts";
 export type { UpstreamPool } from "./pool.ts";
+export { reportHealth, SlotNotices } from "./slot-notices.ts";
 export {
   type PreparedNode,
   UpstreamAdmin,

@@ -13,7 +13,7 @@ interface LedgerRow {
   readonly applied: string;
 }
 
-/** The migrations of state and ledger, and when each was applied. Both apply what is missing when they are opened. */
+/** The migrations of state and ledger, with the time of each. Both stores apply missing ones when they are opened. */
 export async function listMigrations(state: State, ledger: Ledger): Promise<{ stores: StoreMigrations[] }> {
   const rows = await ledger.query<LedgerRow>(
     "SELECT number, name, toUnixTimestamp64Milli(applied_at) AS applied FROM migrations FINAL ORDER BY number",

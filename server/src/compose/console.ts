@@ -1,0 +1,108 @@
+import { buildConsoleFiles } from "@sluice/console";
+import { SluiceError } from "@sluice/contract/errors";
+import type { ConsoleEndpoint } from "@sluice/contract/schemas";
+import { SingleFlight } from "@sluice/lib";
+import {
+  ConsolePages,
+  chainPosition,
+  consoleBundleStory,
+  consoleBundles,
+  consolePrices,
+  consoleUpstreams,
+  consoleUsage,
+  createConsole,
+  pagePaths,
+} from "../admin/index.ts";
+import type { Config } from "../config/index.ts";
+import type { Engine, EngineService } from "../engine/index.ts";
+import { problemResponse } from "../http/index.ts";
+import type { Names } from "../names/index.ts";
+import type { AppMount } from "../net/index.ts";
+import type { Oracle } from "../oracle/index.ts";
+import { type Dependencies, version } from "./dependencies.ts";
+import { endpointsOf, engineRestUrl, oracleUrl } from "./endpoints.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Stores } from "./stores.ts";
+
+interface ConsoleDependencies extends Dependencies {
+  readonly stores: Stores;
+  readonly gateway: Gateway;
+  readonly names: Names | null;
+  readonly oracle: Oracle | null;
+  readonly engine: EngineService | null;
+  /** The account whose console is open without a session; for development only. */
+  readonly openAccount: () => string | null;
+  readonly closing: AbortSignal;
+}
+
+export interface Console {
+  /** The REST of the console. */
+  readonly rest: AppMount;
+  /** The pages, under all other paths. */
+  readonly pages: AppMount;
+  /** Builds the pages, so that the first visitor does not wait. Reports a failure; the next visit builds again. */
+  buildPages(): void;
+}
+
+/** The console's REST over the parts that it shows, and its pages. */
+export function openConsole(config: Config, dependencies: ConsoleDependencies): Console {
+  const { clock, log, gateway, stores, openAccount, closing, names, oracle, engine } = dependencies;
+  const rest = createConsole(
+    { network: config.networkDefault, version, closing },
+    {
+      state: stores.state,
+      clock,
+      log,
+      requestId: gateway.requestId,
+      openAccount,
+      names,
+      prices: oracle && (() => consolePrices(oracle, { ...priceFacts(config), nowMs: clock.now() })),
+      bundles: engine && {
+        list: (viewer) =>
+          consoleBundles(requireActive(engine), viewer, { door: engineRestUrl(config), nowMs: clock.now() }),
+        story: (viewer, id) => consoleBundleStory(requireActive(engine), viewer, { id, nowMs: clock.now() }),
+      },
+      access: gateway.access.on(config.networkDefault),
+      doors: (): ConsoleEndpoint[] =>
+        endpointsOf(config).map(({ name, url, protocol }) => ({ name, address: url, protocol, status: "open" })),
+      upstreams: () => consoleUpstreams(gateway.upstreams),
+      chainPosition: () => chainPosition(gateway.upstreams, config.networkDefault),
+      usage: async (accountId) => consoleUsage(await stores.ledger.requests.lastHour(accountId)),
+      creditsUsed: (accountId) => gateway.credits.spent(accountId),
+    },
+  );
+  return {
+    rest: { prefix: "/api/v1/console", fetch: (request, bindings) => rest.fetch(request, bindings) },
+    ...openPages(config, dependencies),
+  };
+}
+
+const priceFacts = (config: Config) => ({
+  origin: config.oracle.prices === "market" ? ("market" as const) : ("live" as const),
+  door: oracleUrl(config),
+});
+
+function requireActive({ active }: EngineService): Engine {
+  if (active !== null) return active;
+  throw new SluiceError("OVERLOADED", { message: "The block engine stands by here; another process runs it." });
+}
+
+function openPages(
+  { stores }: Config,
+  { closing, events }: ConsoleDependencies,
+): Pick<Console, "pages" | "buildPages"> {
+  let pages: ConsolePages | null = null;
+  const build = new SingleFlight(async () => {
+    pages = new ConsolePages({ directory: await buildConsoleFiles(stores.directory, closing), pages: pagePaths });
+    return pages;
+  });
+  return {
+    pages: {
+      prefix: "/",
+      fetch: async (request, { requestId }) =>
+        (pages ?? (await build.run())).answer(request) ?? problemResponse("NOT_FOUND", { requestId }),
+    },
+    buildPages: () =>
+      void build.run().catch((error: unknown) => closing.aborted || events.internalError("console", error)),
+  };
+}

@@ -1,0 +1,73 @@
+import type { Config } from "../config/index.ts";
+
+/** An address at which this server listens. */
+export interface Endpoint {
+  readonly name: string;
+  readonly url: string;
+  /** The protocol in a word or two, for people. */
+  readonly protocol: string;
+}
+
+/** Longest time, once the server ends, for the requests in flight of the engine's and of the oracle's endpoints. */
+const drainMsMax = 5_000;
+export const drainMsOf = ({ drain }: Config): number => Math.min(drainMsMax, drain.deadlineMs);
+
+export const opensResolver = (config: Config): boolean =>
+  config.roles.includes("resolver") && config.resolver.chainRpcUrl !== null;
+
+export const opensOracle = (config: Config): boolean =>
+  config.roles.includes("oracle") && config.oracle.prices !== "off";
+
+export const opensEngine = (config: Config): boolean =>
+  config.roles.includes("engine") &&
+  config.engine.builder !== null &&
+  config.upstreams[config.networkDefault].length > 0;
+
+const opensEngineTls = (config: Config): boolean => config.mode === "dev" || config.engine.tlsCert !== null;
+
+/** A host that stands for all addresses is shown as the one that a person on this machine can open. */
+const shownHost = (host: string): string => (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host);
+
+const url = (config: Config, name: keyof Config["ports"], scheme = "http"): string =>
+  `${scheme}://${shownHost(config.bind)}:${config.ports[name]}`;
+
+export const consoleUrl = (config: Config): string => `${url(config, "gateway")}/`;
+export const oracleUrl = (config: Config): string => url(config, "oracle");
+export const engineRestUrl = (config: Config): string => url(config, "engineRest");
+
+/** The address of the engine's gRPC endpoint: the operator's, or the one that validators of this machine find. */
+export const engineUrl = (config: Config): string => config.engine.url ?? url(config, "engineGrpc");
+
+export const resolverEndpoint = ({ resolver }: Config): Endpoint => ({
+  name: "resolver",
+  url: `http://${shownHost(resolver.host)}:${resolver.port}`,
+  protocol: "names, HTTP",
+});
+
+const engineEndpoints = (config: Config): Endpoint[] => {
+  const tls = {
+    name: "engineGrpcTls",
+    url: url(config, "engineGrpcTls", "https"),
+    protocol: "bundles, gRPC over TLS",
+  };
+  return [
+    { name: "engineRest", url: engineRestUrl(config), protocol: "bundles, REST and JSON-RPC" },
+    { name: "engineGrpc", url: url(config, "engineGrpc"), protocol: "bundles, gRPC" },
+    ...(opensEngineTls(config) ? [tls] : []),
+  ];
+};
+
+/** All endpoints that a server with this configuration opens. */
+export function endpointsOf(config: Config): Endpoint[] {
+  const { metrics, ports } = config;
+  return [
+    { name: "rpc", url: `${url(config, "gateway")}/rpc`, protocol: "JSON-RPC" },
+    ...(opensResolver(config) ? [resolverEndpoint(config)] : []),
+    ...(opensOracle(config)
+      ? [{ name: "oracle", url: oracleUrl(config), protocol: "prices, HTTP and WebSocket" }]
+      : []),
+    ...(opensEngine(config) ? engineEndpoints(config) : []),
+    { name: "pubsub", url: url(config, "pubsub", "ws"), protocol: "Solana PubSub" },
+    { name: "metrics", url: `http://${shownHost(metrics.host)}:${ports.metrics}/metrics`, protocol: "Prometheus" },
+  ];
+}
