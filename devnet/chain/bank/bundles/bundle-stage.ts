@@ -1,19 +1,19 @@
-import type { Svm } from "@sluice/svm/bank";
+import { MachineEndedError, type Svm, type SvmOutcome, succeeded } from "@sluice/svm/bank";
+import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
-import type { OpenSlot } from "../open-slot.ts";
+import type { Admitted, OpenSlot } from "../open-slot.ts";
 import type { LookupBank } from "../resolve.ts";
 import { type BundlePacket, type Insertion, type InsertionFault, insertBundle } from "./insertion.ts";
-import { type BundleOutcome, runBundle } from "./run-bundle.ts";
 
-/** Bundles that may wait for each leader, and for whoever leads. */
+/** Bundles that may wait for each leader, and as many for any leader. */
 const waitingMax = 1_000;
-/** Bundles that run at a stretch; then the slot's end and ordinary transactions get their turn. */
+/** Bundles that run in a row; then the slot's end and ordinary transactions have their turn. */
 const window = 10;
-/** A leader that is this near is waited for; bundles of one that is farther are dropped. Source: Agave, HOLD_TRANSACTIONS_SLOT_OFFSET. */
+/** Bundles wait for a leader within so many slots, and are dropped otherwise. Source: Agave, HOLD_TRANSACTIONS_SLOT_OFFSET. */
 const holdSlots = 20n;
 
 interface Waiting {
-  /** The identity in whose slots alone it runs; null when it is for whoever leads. */
+  /** The identity whose slots it runs in; null for the slots of any leader. */
   readonly leader: string | null;
   readonly transactions: readonly Transaction[];
   /** The first slot in which it may run. */
@@ -22,11 +22,11 @@ interface Waiting {
 
 type Dropped = InsertionFault | Exclude<BundleOutcome, "landed" | "no room"> | "leader far away" | "fault";
 
-/** What became of all bundles so far. */
+/** Counts of all bundles so far. */
 export interface BundleFacts {
   readonly waiting: number;
   readonly landed: number;
-  /** Times that a bundle was kept for another slot because the block had no room. */
+  /** Times that a bundle waited for another slot because the block had no room. */
   readonly kept: number;
   /** By reason. */
   readonly dropped: Readonly<Partial<Record<Dropped, number>>>;
@@ -38,17 +38,17 @@ export interface BundleStageDependencies {
   readonly leaderOf: (slot: bigint) => string;
   /** The finalized bank. */
   readonly rootBank: () => LookupBank;
-  /** Runs work alone; `up` resolves when the machine may be asked for something. */
+  /** Runs work alone; `up` resolves when the machine takes calls. */
   readonly exclusively: (work: (up: () => Promise<void>) => Promise<void>) => Promise<void>;
-  /** Has the tip programs serve the open slot's leader; false while they cannot, and then no bundle runs. */
+  /** Sets the tip programs to the open slot's leader; false while that fails, and then no bundle runs. */
   readonly crankTips: () => Promise<boolean>;
   readonly invalidateCaches: () => void;
 }
 
 /**
  * Bundles on their way into blocks: each waits for its leader's slot and runs there alone, in order of arrival. It lands
- * whole and in one slot or leaves nothing. One for which the block has no room waits for the next slot; what else does not
- * land is dropped, and nobody is told but through the chain.
+ * whole and in one slot, or has no effect. A bundle for which the block has no room waits for the next slot; any other that
+ * does not land is dropped, which shows only in the chain.
  */
 export class BundleStage {
   readonly #dependencies: BundleStageDependencies;
@@ -69,7 +69,7 @@ export class BundleStage {
     return { waiting: this.#waiting.length, landed: this.#landed, kept: this.#kept, dropped };
   }
 
-  /** Takes a bundle for the slots of one identity, or with null for the slot of whoever leads. */
+  /** Takes a bundle for the slots of one identity, or with null for those of any leader. */
   submit(packets: readonly BundlePacket[], leader: string | null): Insertion {
     const insertion = insertBundle(packets, {
       hasRoom: () => this.#waiting.filter((waiting) => waiting.leader === leader).length < waitingMax,
@@ -87,7 +87,7 @@ export class BundleStage {
     return insertion;
   }
 
-  /** Another slot is open. */
+  /** Called when another slot is open. */
   opened(): void {
     this.#dropFar();
     this.#runSoon();
@@ -98,7 +98,7 @@ export class BundleStage {
     while (this.#isRunning) await this.#drain;
   }
 
-  /** Forgets what waits. */
+  /** Forgets the bundles that wait. */
   clear(): void {
     this.#waiting = [];
   }
@@ -120,7 +120,7 @@ export class BundleStage {
     return false;
   }
 
-  /** Drops what is for leaders whose turn is far away. */
+  /** Drops the bundles of leaders whose turn is far away. */
   #dropFar(): void {
     if (this.#waiting.length === 0) return;
     const near = new Map(
@@ -145,7 +145,7 @@ export class BundleStage {
     try {
       while (this.#next() !== undefined) await this.#dependencies.exclusively((up) => this.#runWindow(up));
     } catch (error) {
-      // The machine cannot be brought up: what waits is tried again with the next slot.
+      // The machine does not start: the bundles that wait are tried again in the next slot.
       console.error(error);
     } finally {
       this.#isRunning = false;
@@ -174,7 +174,7 @@ export class BundleStage {
     const outcome = await runBundle(waiting.transactions, open, { svm, up, invalidateCaches }).catch(
       (error: unknown) => {
         console.error(error);
-        // Nobody knows how far it came: the machine begins anew with what is recorded.
+        // It may have run in part: the machine is rebuilt from what is recorded.
         invalidateCaches();
         return "fault" as const;
       },
@@ -188,4 +188,100 @@ export class BundleStage {
     if (outcome === "landed") this.#landed += 1;
     else this.#drop(outcome);
   }
+}
+
+/** Times that a bundle may end the machine before it is dropped. */
+const deathsMax = 2;
+
+const loaders: readonly string[] = [
+  programs.bpfLoaderUpgradeable,
+  programs.bpfLoader,
+  programs.bpfLoaderDeprecated,
+  programs.loaderV4,
+];
+
+/**
+ * The outcome of a bundle that ran: it landed whole, or it has no effect, because a transaction may not run in this slot,
+ * because one failed, because the block has no room for it, or because it ends the machine.
+ */
+type BundleOutcome = "landed" | "refused" | "failed" | "no room" | "dangerous";
+
+interface BundleRunDependencies {
+  readonly svm: Svm;
+  /** Resolves when the machine takes calls. */
+  readonly up: () => Promise<void>;
+  /** Called when the machine has compiled programs that do not exist: it is rebuilt before it runs anything else. */
+  readonly invalidateCaches: () => void;
+}
+
+/** Admits all transactions over the state before the first of them, or none. */
+function admitAll(transactions: readonly Transaction[], open: OpenSlot): Admitted[] | "refused" | "no room" {
+  const admitted: Admitted[] = [];
+  for (const transaction of transactions) {
+    const one = open.admit({ transaction, signature: transaction.id, verified: true });
+    if (typeof one !== "string") {
+      admitted.push(one);
+      continue;
+    }
+    releaseAll(admitted, open);
+    return one === "refused" ? "refused" : "no room";
+  }
+  return admitted;
+}
+
+function releaseAll(admitted: readonly Admitted[], open: OpenSlot): void {
+  for (const one of admitted) open.release(one);
+}
+
+/** Whether transactions may have made the machine compile a program, which it keeps although they were undone. */
+export function namesLoader(
+  transactions: readonly { readonly resolved: { readonly keys: readonly string[] } }[],
+): boolean {
+  return transactions.some(({ resolved }) => loaders.some((loader) => resolved.keys.includes(loader)));
+}
+
+/** Runs them at the machine, and once more when it ends; null when it ends again. */
+async function execute(
+  admitted: readonly Admitted[],
+  open: OpenSlot,
+  { svm, up }: BundleRunDependencies,
+): Promise<readonly SvmOutcome[] | null> {
+  const machine = admitted.map((one) => one.machine);
+  for (let deaths = 0; deaths < deathsMax; deaths += 1) {
+    await up();
+    try {
+      return await svm.executeBundle(machine, open.nextNonce);
+    } catch (error) {
+      if (!(error instanceof MachineEndedError)) throw error;
+    }
+  }
+  return null;
+}
+
+/**
+ * Runs a bundle in the open slot, with nothing else under way: either all its transactions are recorded in order, or none,
+ * and then they have no effect. A machine that ends meanwhile loses all of it.
+ */
+async function runBundle(
+  transactions: readonly Transaction[],
+  open: OpenSlot,
+  dependencies: BundleRunDependencies,
+): Promise<BundleOutcome> {
+  const admitted = admitAll(transactions, open);
+  if (typeof admitted === "string") return admitted;
+  const outcomes = await execute(admitted, open, dependencies).catch((error: unknown) => {
+    releaseAll(admitted, open);
+    throw error;
+  });
+  if (outcomes?.length === admitted.length && outcomes.every(succeeded)) {
+    for (const [index, outcome] of outcomes.entries()) {
+      const one = admitted[index];
+      if (one !== undefined) open.record(one, outcome);
+    }
+    return "landed";
+  }
+  releaseAll(admitted, open);
+  if (outcomes === null) return "dangerous";
+  if (namesLoader(admitted)) dependencies.invalidateCaches();
+  return "failed";
 }

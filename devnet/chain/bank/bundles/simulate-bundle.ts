@@ -4,7 +4,7 @@ import { type ChainAccount, type TokenBalance, type TransactionErrorJson, tokenB
 import { admit, exactError, loadedBytes, withLamports } from "../executor.ts";
 import { type ResolvedTransaction, svmTransaction } from "../resolve.ts";
 import { overlayOf, type SimulationBank, type SimulationDependencies, viewOf } from "../simulation.ts";
-import { namesLoader } from "./run-bundle.ts";
+import { namesLoader } from "./bundle-stage.ts";
 
 export interface BundleSimulationRequest {
   readonly transactions: readonly Transaction[];
