@@ -1,6 +1,5 @@
 import type { Conflicts, Group, LocksByAccount } from "./conflicts.ts";
-import { type Graph, putBit, type SearchBudget } from "./graph.ts";
-import { narrowMax } from "./narrow-search.ts";
+import { type Graph, narrowMax, putBit, type SearchBudget } from "./graph.ts";
 import { byScore } from "./rank.ts";
 
 /** Members of all cliques together; cliques beyond it are left out, and the bound is looser. */

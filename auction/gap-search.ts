@@ -1,9 +1,8 @@
-import { type Choice, choose } from "./choice.ts";
 import type { SearchBudget } from "./graph.ts";
 import type { GroupOptima } from "./group-optimum.ts";
 import { combine } from "./knapsack.ts";
 import { type Evaluation, weightsAt } from "./prices.ts";
-import type { Problem } from "./problem.ts";
+import { type Choice, choose, type Problem } from "./problem.ts";
 import { type Conditions, unitsAt } from "./units.ts";
 
 /** The first window is this part of what is missing to the bound; later ones are four times the one before. */

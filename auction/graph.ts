@@ -3,6 +3,9 @@ export interface SearchBudget {
   steps: number;
 }
 
+/** Vertices of the largest graph that is searched in machine words. */
+export const narrowMax = 32;
+
 /** A conflict graph on its own, its vertices numbered from 0. */
 export interface Graph {
   readonly size: number;

@@ -1,8 +1,7 @@
 import { boundByCliques, type CliqueBound, type CliqueCover, takeByScore } from "./clique-cover.ts";
 import type { Conflicts, Group } from "./conflicts.ts";
-import { type Graph, hasBit, partsOf, putBit, type SearchBudget } from "./graph.ts";
-import { exactMax, NarrowSearch, narrowMax } from "./narrow-search.ts";
-import { WideSearch } from "./wide-search.ts";
+import { type Graph, hasBit, narrowMax, partsOf, putBit, type SearchBudget } from "./graph.ts";
+import { exactMax, NarrowSearch, WideSearch } from "./independent-set.ts";
 
 /** What a group is worth at given weights: the set chosen is written into the caller's choice. */
 export interface GroupOptimum {

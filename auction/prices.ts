@@ -1,7 +1,6 @@
-import { type Choice, isChosen } from "./choice.ts";
 import type { Group } from "./conflicts.ts";
 import type { GroupOptima } from "./group-optimum.ts";
-import type { Problem } from "./problem.ts";
+import { type Choice, isChosen, type Problem } from "./problem.ts";
 
 /** Steps that an evaluation costs beside what large groups take, for each bundle. */
 const stepsPerBundle = 10;

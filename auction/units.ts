@@ -1,11 +1,9 @@
-import type { Choice } from "./choice.ts";
 import { boundByCliques, type CliqueBound, coverEdges } from "./clique-cover.ts";
 import type { Group } from "./conflicts.ts";
-import { putBit, subgraph } from "./graph.ts";
+import { narrowMax, putBit, subgraph } from "./graph.ts";
 import type { GroupOptima } from "./group-optimum.ts";
-import { narrowMax } from "./narrow-search.ts";
 import type { Evaluation } from "./prices.ts";
-import type { Problem } from "./problem.ts";
+import type { Choice, Problem } from "./problem.ts";
 
 /** Sets of one part that are kept in mind; a part with more of them within the window is divided by branching. */
 const setsMax = 256;

@@ -1,10 +1,8 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
-import type { ChainBlock } from "./block-reader.ts";
-import { seenBlock } from "./bundle-fate.ts";
-import { BundleWatch } from "./bundle-watch.ts";
-import { ForkWindow } from "./fork-window.ts";
+import { BundleWatch, ForkWindow, seenBlock } from "./bundle-watch.ts";
+import type { ChainBlock } from "./node-answers.ts";
 import { addressNamed, signatureNamed } from "./testing/names.ts";
 import { acceptedBundle, SimulatedBook } from "./testing/simulated-book.ts";
 

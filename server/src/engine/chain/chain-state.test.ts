@@ -3,8 +3,8 @@ import { ManualClock } from "@sluice/lib";
 import { advanceUntil } from "@sluice/lib/testing";
 import type { Slot } from "@sluice/wire/identifiers";
 import { EngineChainError } from "../model/ports.ts";
-import type { ChainBlock } from "./block-reader.ts";
 import { ChainState } from "./chain-state.ts";
+import type { ChainBlock } from "./node-answers.ts";
 import { addressNamed, signatureNamed } from "./testing/names.ts";
 import { ScriptedChain } from "./testing/scripted-chain.ts";
 

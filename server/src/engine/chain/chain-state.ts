@@ -1,9 +1,8 @@
 import { type Clock, Debounce } from "@sluice/lib";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import { type EngineChain, EngineChainError } from "../model/ports.ts";
-import { readStatuses } from "./answers.ts";
-import type { ChainBlock } from "./block-reader.ts";
 import { Blockhashes, type BlockhashLifetime } from "./blockhashes.ts";
+import { type ChainBlock, readStatuses } from "./node-answers.ts";
 
 /** Signatures in memory: three minutes of a thousand transactions a slot. The oldest blocks go first. */
 const rememberedMax = 400_000;

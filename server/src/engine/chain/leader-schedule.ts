@@ -1,7 +1,7 @@
 import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { EngineChain } from "../model/ports.ts";
 import type { UpcomingLeader } from "../model/service.ts";
-import { readEpoch, readSchedule, wrong } from "./answers.ts";
+import { readEpoch, readSchedule, wrong } from "./node-answers.ts";
 
 /** Slots of one epoch; Solana's have 432,000. */
 const slotsMax = 2_000_000;

@@ -3,11 +3,9 @@ import { backoffDelayMs, type Clock, type Random, type Timer, type Timers } from
 import { type Address, parseAddress, parseSlot, type Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../model/bundle.ts";
 import { type EngineChain, EngineChainError } from "../model/ports.ts";
-import { type BlockLink, BlockReader, type ChainBlock, TipAccounts } from "./block-reader.ts";
-import { seenBlock } from "./bundle-fate.ts";
-import { BundleWatch, type WatchedPool } from "./bundle-watch.ts";
+import { BundleWatch, ForkWindow, seenBlock, type WatchedPool } from "./bundle-watch.ts";
 import type { ChainState } from "./chain-state.ts";
-import { ForkWindow } from "./fork-window.ts";
+import { type BlockLink, BlockReader, type ChainBlock, TipAccounts } from "./node-answers.ts";
 
 /** What a confirmed block tells of itself. */
 export interface BlockFacts {

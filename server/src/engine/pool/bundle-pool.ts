@@ -5,8 +5,7 @@ import type { Signature } from "@sluice/wire/identifiers";
 import { StateError } from "../../state/index.ts";
 import type { BundleChange, BundlePool, BundleRecord, NewBundle, OpenedContent } from "../model/bundle.ts";
 import { isTerminal, stepped } from "../model/lifecycle.ts";
-import { ForwardedNotes } from "./forwarded-notes.ts";
-import { inTurn, type LiveBundle, LiveBundles, tooManySteps } from "./live-bundles.ts";
+import { ForwardedNotes, inTurn, type LiveBundle, LiveBundles, tooManySteps } from "./live-bundles.ts";
 import { OutcomeReporter } from "./outcome-reporter.ts";
 import { type PoolDependencies, type PoolOptions, poolLimits } from "./pool-options.ts";
 

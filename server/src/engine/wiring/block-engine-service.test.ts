@@ -5,7 +5,7 @@ import type { BundleRecord } from "../model/bundle.ts";
 import { EngineChainError } from "../model/ports.ts";
 import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import { FakeBlockEngineService } from "../testing/fake-service.ts";
-import { createBlockEngineService } from "./block-engine-service.ts";
+import { createBlockEngineService } from "./engine.ts";
 
 const searcher = { id: "account", accountId: "account", pubkey: null };
 const submission: BundleSubmission = {

@@ -1,8 +1,8 @@
 import type { StoreConnection } from "../connection.ts";
 import { numberOf } from "../rows.ts";
 import { checkAmount, checkCount, checkIdentifier, checkWhole } from "../values.ts";
+import { plain } from "./bundle-rows.ts";
 import type { EncryptionKeyRecord, EncryptionKeyStore } from "./engine-records.ts";
-import { plain } from "./packed.ts";
 import type { EncryptionKeyRow } from "./tables.ts";
 
 const listedMax = 1_000;

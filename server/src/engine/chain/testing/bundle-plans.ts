@@ -1,7 +1,7 @@
 import type { Random } from "@sluice/lib";
 import type { Signature } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../../model/bundle.ts";
-import { heldThrough } from "../bundle-fate.ts";
+import { heldThrough } from "../bundle-watch.ts";
 import { signatureNamed } from "./names.ts";
 import { acceptedBundle } from "./simulated-book.ts";
 import { blockAt, type SimulatedBlock, type SimulatedTransaction } from "./simulated-chain.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Slot } from "@sluice/wire/identifiers";
-import { type EndView, endOf } from "./bundle-fate.ts";
+import { type EndView, endOf } from "./bundle-watch.ts";
 import { addressNamed, signatureNamed } from "./testing/names.ts";
 import { acceptedBundle } from "./testing/simulated-book.ts";
 
