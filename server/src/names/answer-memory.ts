@@ -1,4 +1,4 @@
-import type { NameOutcome } from "./outcome.ts";
+import type { NameOutcome } from "./name.ts";
 
 /** Found names are kept for 10 s, absent ones for 2 s, failures never (decisions: resolver). */
 const keptMs = { resolved: 10_000, absent: 2_000 } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import fc from "fast-check";
-import { readHandle } from "./handle.ts";
+import { readHandle } from "./name.ts";
 
 interface Case {
   readonly input: string;

@@ -5,8 +5,17 @@
  */
 export type { ChainReader, PostJson, SettledCommitment } from "./chain-reader.ts";
 export { type AnswerKind, type AnswerSource, createNamesEvents, type NamesEvents, namesMetrics } from "./events.ts";
-export { type HandleFault, type HandleReading, readHandle } from "./handle.ts";
-export { type NameShape, readName, type ShapeError } from "./name-shape.ts";
+export {
+  type HandleFault,
+  type HandleReading,
+  type NameOutcome,
+  type NameShape,
+  type Namespace,
+  type Resolution,
+  readHandle,
+  readName,
+  type ShapeError,
+} from "./name.ts";
 export {
   createNames,
   Names,
@@ -15,4 +24,3 @@ export {
   type ReverseOutcome,
   type VersionRecord,
 } from "./names.ts";
-export type { NameOutcome, Namespace, Resolution } from "./outcome.ts";

@@ -4,8 +4,7 @@ import { isOnCurve } from "@sluice/wire/program-address";
 import { addressOfHandle, bytesOfAddress, NameTree } from "./addresses.ts";
 import type { AccountView, ChainReader } from "./chain-reader.ts";
 import { judgeDomain, judgeHandle, type Verdict } from "./judge.ts";
-import type { NameShape } from "./name-shape.ts";
-import type { NameOutcome, Namespace } from "./outcome.ts";
+import type { NameOutcome, NameShape, Namespace } from "./name.ts";
 import type { ProgramsFound } from "./programs-found.ts";
 import { Remembered } from "./remembered.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { AnswerMemory } from "./answer-memory.ts";
 import { BoundedCalls } from "./bounded-calls.ts";
-import type { NameOutcome } from "./outcome.ts";
+import type { NameOutcome } from "./name.ts";
 import { alice, bob, World } from "./testing/world.ts";
 
 const ownerOf = async (world: World, name: string): Promise<string> => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { labelsMax, readDomain } from "./domain.ts";
-import { readName } from "./name-shape.ts";
+import { labelsMax, readDomain, readName } from "./name.ts";
 
 const shapeOf = (input: string): string => {
   const shape = readName(input);

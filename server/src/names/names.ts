@@ -8,8 +8,7 @@ import { type ChainReader, createChainReader, type PostJson, type SettledCommitm
 import { type AnswerKind, type NamesEvents, silentEvents } from "./events.ts";
 import { createNamesHttp } from "./http.ts";
 import { NameLookup } from "./lookup.ts";
-import { type NameShape, readName } from "./name-shape.ts";
-import type { NameOutcome } from "./outcome.ts";
+import { type NameOutcome, type NameShape, readName } from "./name.ts";
 import { ProgramsFound } from "./programs-found.ts";
 import { domainsHeldBy } from "./reverse.ts";
 

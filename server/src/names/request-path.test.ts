@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readRoute } from "./request-path.ts";
+import { readRoute } from "./http.ts";
 
 const routeOf = (path: string): string => {
   const route = readRoute(`http://host:8691${path}`);

@@ -3,7 +3,7 @@ import type { Address } from "@sluice/wire/identifiers";
 import { type NameSuffix, nameSuffixes } from "@sluice/wire/name-services";
 import type { NameTree } from "./addresses.ts";
 import type { AccountView, ChainReader } from "./chain-reader.ts";
-import { readDomain } from "./domain.ts";
+import { readDomain } from "./name.ts";
 
 /** Registries of one owner that are looked at; the rest of a larger holding is left out, by order of address. */
 const registriesMax = 90;
