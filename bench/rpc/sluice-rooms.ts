@@ -8,7 +8,7 @@ import { compileAddressSet, systemClock, systemRandom } from "@sluice/lib";
 import { Access } from "../../server/src/access/index.ts";
 import { AnswerCache } from "../../server/src/cache/index.ts";
 import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";
-import { GatewayDoor, PubSubDoor } from "../../server/src/gateway/index.ts";
+import { GatewayServer, PubSubEndpoint } from "../../server/src/gateway/index.ts";
 import { createRequestIds } from "../../server/src/http/index.ts";
 import { createKeys, grantOf } from "../../server/src/keys/index.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
@@ -111,8 +111,8 @@ const shared = {
   },
 };
 const place = { networkDefault: "devnet", trustedProxies: compileAddressSet([]) } as const;
-const pubsub = new PubSubDoor(place, { ...shared, target: () => null, isServing: () => true });
-const door = new GatewayDoor(
+const pubsub = new PubSubEndpoint(place, { ...shared, target: () => null, isServing: () => true });
+const door = new GatewayServer(
   { ...place, hostname: "127.0.0.1", port: 0, pubsubPort: null },
   {
     ...shared,

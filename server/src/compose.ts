@@ -20,7 +20,7 @@ import { runSteps, stepsOf } from "./compose/steps.ts";
 import { openStores, type Stores } from "./compose/stores.ts";
 import { type Config, type ConfigOutcome, createReload, type Reload } from "./config/index.ts";
 import type { EngineService } from "./engine/index.ts";
-import type { GatewayDoor } from "./gateway/index.ts";
+import type { GatewayServer } from "./gateway/index.ts";
 import { type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
 import type { Names } from "./names/index.ts";
 import { AppListener, type AppMount, listening } from "./net/index.ts";
@@ -72,7 +72,7 @@ interface Parts {
   readonly engine: EngineService | null;
   readonly administration: readonly AppMount[];
   readonly console: Console;
-  readonly gatewayListener: GatewayDoor;
+  readonly gatewayListener: GatewayServer;
   readonly managementListener: AppListener;
   readonly metricsListener: AppListener;
 }

@@ -6,7 +6,7 @@ import type { Product } from "@sluice/contract/tiers";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import type { AccountRecord, AuditRecord, State } from "../state/index.ts";
-import type { Admittance } from "./admittance.ts";
+import type { AdminAccess } from "./admin-access.ts";
 import { changedMembers } from "./audit-detail.ts";
 import { accountBody, isoTime } from "./records.ts";
 
@@ -15,7 +15,7 @@ export interface AccountRouteDependencies {
     readonly accounts: Pick<State["accounts"], "get" | "list">;
     readonly audit: Pick<State["audit"], "list">;
   };
-  readonly admittance: Admittance;
+  readonly admittance: AdminAccess;
   /** Makes every cache of every replica forget all keys of the account at once. */
   readonly invalidateAccount: (accountId: string) => void;
 }

@@ -97,7 +97,7 @@ describe("accounts", () => {
     expect(await trail(accountId)).toEqual([]);
   });
 
-  test("401, 403, 404, 405, 413, 415 are what they are at every door", async () => {
+  test("401, 403, 404, 405, 413, 415 are what they are at every endpoint", async () => {
     const path = `${accountsPath}/${accountId}`;
     const wish = { name: "x" };
     const status = async (...args: Parameters<Stand["ask"]>) => {

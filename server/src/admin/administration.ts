@@ -3,7 +3,7 @@ import type { ReloadOutcome } from "../config/index.ts";
 import { createRestApp, type RestEnvironment } from "../http/index.ts";
 import type { State } from "../state/index.ts";
 import { type AccountRouteDependencies, addAccountRoutes } from "./account-routes.ts";
-import { Admittance, type AdmittanceDependencies } from "./admittance.ts";
+import { AdminAccess, type AdminAccessDependencies } from "./admin-access.ts";
 import { type CountDependencies, countRequests } from "./count-requests.ts";
 import { addEngineRoutes, type EngineRouteDependencies } from "./engine-routes.ts";
 import { addKeyRoutes, type KeyRouteDependencies } from "./key-routes.ts";
@@ -13,7 +13,7 @@ import { addUpstreamRoutes, type UpstreamRouteDependencies } from "./upstream-ro
 import { addUsageRoute, type UsageDependencies } from "./usage.ts";
 
 export interface AdministrationDependencies
-  extends AdmittanceDependencies,
+  extends AdminAccessDependencies,
     CountDependencies,
     Omit<UsageDependencies, "admittance" | "state">,
     Omit<SentDependencies, "admittance" | "state">,
@@ -45,7 +45,7 @@ export function createAdministration(given: AdministrationDependencies): Hono<Re
     // Whose answer it is stands in a header that caches do not look at.
     context.res.headers.set("Cache-Control", "no-store");
   });
-  const dependencies = { ...given, admittance: new Admittance(given) };
+  const dependencies = { ...given, admittance: new AdminAccess(given) };
   addUsageRoute(app, dependencies);
   addSentRoute(app, dependencies);
   addAccountRoutes(app, dependencies);

@@ -54,7 +54,7 @@ export const administrationMethods = [
   "POST /api/v1/admin/reload",
 ] as const;
 
-/** As at the JSON-RPC door: a request of an unknown or dead key is counted as refused, by its code alone. */
+/** As at the JSON-RPC endpoint: a request of an unknown or dead key is counted as refused, by its code alone. */
 const nobodysCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["INVALID_API_KEY", "KEY_INACTIVE"]);
 
 /** Counts each request when it is answered, whatever the answer is. */

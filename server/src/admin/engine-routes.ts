@@ -3,11 +3,11 @@ import * as schemas from "@sluice/contract/schemas";
 import type { Context, Hono } from "hono";
 import { parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import { engineSwitches, type PageRequest } from "../state/index.ts";
-import type { Admittance } from "./admittance.ts";
+import type { AdminAccess } from "./admin-access.ts";
 import { EngineChanges, type EngineChangesDependencies } from "./engine-changes.ts";
 
 export interface EngineRouteDependencies extends EngineChangesDependencies {
-  readonly admittance: Admittance;
+  readonly admittance: AdminAccess;
 }
 
 const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as const;
@@ -21,7 +21,7 @@ export function addEngineRoutes(app: Hono<RestEnvironment>, dependencies: Engine
   addEngineManagement(app, { root: "/api/v1/admin", actor: admitted, changes: new EngineChanges(dependencies) });
 }
 
-/** The same under another root, for a door that has decided who its caller is. */
+/** The same under another root, for an endpoint that has decided who its caller is. */
 export function addEngineManagement(
   app: Hono<RestEnvironment>,
   given: { readonly root: string; readonly actor: Actor; readonly changes: EngineChanges },

@@ -1,6 +1,6 @@
 /**
  * admin: REST for operators and for the console.
- * Fed by door (HTTP on the gateway's port for the console, the Unix socket in the data directory for the `sluice`
+ * Fed by the gateway (HTTP on the gateway's port for the console, the Unix socket in the data directory for the `sluice`
  * command) and by compose, which hands in the stores. Feeds state (accounts, keys, audit) and keys (invalidations).
  */
 

@@ -2,7 +2,7 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { AdminKeyCreate, KeyChange } from "@sluice/contract/schemas";
 import type { Clock, Random } from "@sluice/lib";
 import type { ChangingStores, KeyChanges, KeyRecord, State } from "../state/index.ts";
-import type { Caller } from "./admittance.ts";
+import type { Caller } from "./admin-access.ts";
 import { changedMembers } from "./audit-detail.ts";
 import { issueKey } from "./issue-key.ts";
 import { excessOf, type KeyPowers } from "./key-bounds.ts";

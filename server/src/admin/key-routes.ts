@@ -4,13 +4,13 @@ import * as schemas from "@sluice/contract/schemas";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import type { State } from "../state/index.ts";
-import type { Admittance } from "./admittance.ts";
+import type { AdminAccess } from "./admin-access.ts";
 import { KeyAdministration, type KeyAdministrationDependencies } from "./key-changes.ts";
 import { isoTime, keyBody } from "./records.ts";
 
 export interface KeyRouteDependencies extends KeyAdministrationDependencies {
   readonly state: KeyAdministrationDependencies["state"] & { readonly keys: Pick<State["keys"], "get" | "list"> };
-  readonly admittance: Admittance;
+  readonly admittance: AdminAccess;
 }
 
 const bodyBounds = { limitBytes: limits.restBodyBytes, timeoutMs: 10_000 } as const;

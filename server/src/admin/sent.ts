@@ -5,7 +5,7 @@ import type { Network } from "@sluice/contract/tiers";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
 import type { State } from "../state/index.ts";
-import type { Admittance } from "./admittance.ts";
+import type { AdminAccess } from "./admin-access.ts";
 import { isoTime } from "./records.ts";
 
 /** A transaction that went out through the gateway; rpc's has this shape. */
@@ -21,7 +21,7 @@ export interface Sent {
 
 export interface SentDependencies {
   readonly state: { readonly keys: Pick<State["keys"], "get"> };
-  readonly admittance: Admittance;
+  readonly admittance: AdminAccess;
   /** What a key has sent, newest first, after a place in that order. */
   readonly sentBy: (keyId: string, most: number, after: SentPlace | null) => Promise<readonly Sent[]>;
 }

@@ -8,13 +8,13 @@ import type { Context, Hono } from "hono";
 import { type RestEnvironment, readInput } from "../http/index.ts";
 import type { State, UpstreamOrder } from "../state/index.ts";
 import type { UpstreamAdmin } from "../upstreams/index.ts";
-import type { Admittance } from "./admittance.ts";
+import type { AdminAccess } from "./admin-access.ts";
 import { liveStream } from "./live-stream.ts";
 
 export interface UpstreamRouteDependencies {
   readonly clock: Clock;
   readonly state: Pick<State, "change">;
-  readonly admittance: Admittance;
+  readonly admittance: AdminAccess;
   readonly upstreams: Pick<UpstreamAdmin, "list" | "prepare" | "remove" | "follow">;
   /** Aborted when the server drains: live streams end then. */
   readonly closing: AbortSignal;

@@ -7,13 +7,13 @@ import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
 import type { UsageFigures as LedgerFigures, Usage, UsageQuestion } from "../ledger/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
-import type { Admittance, Caller } from "./admittance.ts";
+import type { AdminAccess, Caller } from "./admin-access.ts";
 import { isoTime } from "./records.ts";
 
 export interface UsageDependencies {
   readonly state: { readonly accounts: Pick<State["accounts"], "get"> };
   readonly clock: Clock;
-  readonly admittance: Admittance;
+  readonly admittance: AdminAccess;
   /** Writes what this process still holds, so that what was answered a moment ago is counted; may fail. */
   readonly flushUsage: () => Promise<void>;
   readonly readUsage: (question: UsageQuestion) => Promise<Usage>;

@@ -4,7 +4,7 @@ import { replaceableAddressSet } from "@sluice/lib";
 import { Access } from "../access/index.ts";
 import { AnswerCache, createCacheEvents, SharedAnswers } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
-import { createGatewayEvents, GatewayDoor, PubSubDoor } from "../gateway/index.ts";
+import { createGatewayEvents, GatewayServer, PubSubEndpoint } from "../gateway/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import { createKeys, createKeysEvents, type RevocationFeed } from "../keys/index.ts";
 import { type RequestFact, statusStillOpen } from "../ledger/index.ts";
@@ -151,17 +151,17 @@ export function openGatewayListener(
     readonly apps: readonly AppMount[];
     readonly health: () => HealthRecord;
   },
-): GatewayDoor {
+): GatewayServer {
   const { revocations, apps, health } = dependencies;
   const shared = { networkDefault: config.networkDefault, trustedProxies: gateway.trustedProxies };
-  const pubsub = new PubSubDoor(shared, {
+  const pubsub = new PubSubEndpoint(shared, {
     ...gateway,
     target: (network, lost) => gateway.upstreams.pool(network)?.pubsubNode(lost) ?? null,
     isServing: (network, label) => gateway.upstreams.pool(network)?.isIn(label) ?? false,
   });
   revocations.subscribe(() => pubsub.recheck());
-  const open = (): GatewayDoor =>
-    new GatewayDoor(
+  const open = (): GatewayServer =>
+    new GatewayServer(
       { ...shared, hostname: config.bind, port: config.ports.gateway, pubsubPort: config.ports.pubsub },
       { ...gateway, apps, sockets: [pubsub], pubsub, health },
     );

@@ -1,5 +1,5 @@
 import type { Timer } from "@sluice/lib";
-import type { Book } from "./books.ts";
+import type { Book } from "./lease-accounts.ts";
 
 /** A take that waits for a lease. */
 export interface Waiter {

@@ -1,8 +1,8 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock, Timer } from "@sluice/lib";
 import { type AccountCredits, openAccount, spend } from "./account-credits.ts";
-import { Books } from "./books.ts";
 import type { Credits, CreditsDependencies, CreditsOptions } from "./interfaces.ts";
+import { LeaseAccounts } from "./lease-accounts.ts";
 import { Leasing } from "./leasing.ts";
 import { CurrentMonth, monthOf } from "./month.ts";
 import { StoreWork } from "./store-work.ts";
@@ -33,7 +33,7 @@ class LeasedCredits implements Credits {
   readonly #log: CreditsDependencies["log"];
   readonly #leasing: Leasing;
   readonly #work: StoreWork;
-  readonly #books: Books;
+  readonly #leases: LeaseAccounts;
   readonly #accounts = new Map<string, AccountCredits>();
   readonly #month = new CurrentMonth();
   readonly #timer: Timer | null;
@@ -46,8 +46,8 @@ class LeasedCredits implements Credits {
     this.#clock = dependencies.clock;
     this.#log = dependencies.log;
     this.#work = new StoreWork(dependencies);
-    this.#books = new Books({ ...dependencies, work: this.#work });
-    this.#leasing = new Leasing(this.#options, { ...dependencies, work: this.#work, books: this.#books });
+    this.#leases = new LeaseAccounts({ ...dependencies, work: this.#work });
+    this.#leasing = new Leasing(this.#options, { ...dependencies, work: this.#work, leases: this.#leases });
     const interval = options.sweepIntervalMs === undefined ? defaults.sweepIntervalMs : options.sweepIntervalMs;
     this.#timer = interval === null ? null : this.#clock.every(interval, () => this.#tick());
   }
@@ -112,7 +112,7 @@ class LeasedCredits implements Credits {
 
   #tick(): void {
     this.#sweeps += 1;
-    this.#books.retry();
+    this.#leases.retry();
     for (const account of this.#accounts.values()) {
       const idle = this.#sweeps - account.usedAtSweep;
       // One report at a time, so that a store that hangs gathers no queue; the count waits in memory.
@@ -134,13 +134,13 @@ class LeasedCredits implements Credits {
     await this.#work.settled();
     for (const account of this.#accounts.values()) this.#forget(account);
     await this.#work.settled();
-    for (let tries = 1; tries < lastTriesMax && this.#books.unsettled > 0; tries += 1) {
-      this.#books.retry();
+    for (let tries = 1; tries < lastTriesMax && this.#leases.unsettled > 0; tries += 1) {
+      this.#leases.retry();
       await this.#work.settled();
     }
-    if (this.#books.unsettled > 0) return;
+    if (this.#leases.unsettled > 0) return;
     try {
-      this.#isSettled = await this.#books.settleUnknown();
+      this.#isSettled = await this.#leases.settleUnknown();
     } catch (error) {
       this.#log.warn({ error }, "leased credits could not be settled");
     }
@@ -160,9 +160,9 @@ class LeasedCredits implements Credits {
 
   /** Closes the account's book and opens another; false, and nothing done, when there is no room for one. */
   #exchangeBook(account: AccountCredits, month: string): boolean {
-    const next = this.#books.open(account.accountId, month);
+    const next = this.#leases.open(account.accountId, month);
     if (next === null) return false;
-    this.#books.close(account.book);
+    this.#leases.close(account.book);
     account.book = next;
     account.available = 0;
     account.watermark = 0;
@@ -173,7 +173,7 @@ class LeasedCredits implements Credits {
 
   #open(accountId: string, month: string): AccountCredits | null {
     if (this.#accounts.size >= this.#options.accountsMax && !this.#evict()) return null;
-    const book = this.#books.open(accountId, month);
+    const book = this.#leases.open(accountId, month);
     if (book === null) return null;
     const account = openAccount(book, this.#options.blockMin, this.#clock.monotonic());
     this.#accounts.set(accountId, account);
@@ -194,7 +194,7 @@ class LeasedCredits implements Credits {
   }
 
   #forget(account: AccountCredits): void {
-    this.#books.close(account.book);
+    this.#leases.close(account.book);
     this.#accounts.delete(account.accountId);
   }
 }

@@ -1,8 +1,8 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import { type AccountCredits, serve, stopDeadline, waitedFor } from "./account-credits.ts";
-import type { Books } from "./books.ts";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
+import type { LeaseAccounts } from "./lease-accounts.ts";
 import { type LeaseBounds, leaseSize, nextBlock } from "./lease-size.ts";
 import type { StoreWork } from "./store-work.ts";
 
@@ -19,15 +19,15 @@ export class Leasing {
   readonly #store: CreditsStore;
   readonly #log: CreditsDependencies["log"];
   readonly #work: StoreWork;
-  readonly #books: Books;
+  readonly #leases: LeaseAccounts;
 
-  constructor(options: LeasingOptions, dependencies: CreditsDependencies & { work: StoreWork; books: Books }) {
+  constructor(options: LeasingOptions, dependencies: CreditsDependencies & { work: StoreWork; leases: LeaseAccounts }) {
     this.#options = options;
     this.#clock = dependencies.clock;
     this.#store = dependencies.store;
     this.#log = dependencies.log;
     this.#work = dependencies.work;
-    this.#books = dependencies.books;
+    this.#leases = dependencies.leases;
   }
 
   /** Fetches the next lease while the present one lasts. */
@@ -53,7 +53,7 @@ export class Leasing {
     account.unreported = 0;
     account.reports += 1;
     this.#work.follow(
-      this.#books.lease(book, BigInt(unreported), null).then(
+      this.#leases.lease(book, BigInt(unreported), null).then(
         () => {
           account.reports -= 1;
         },
@@ -120,7 +120,7 @@ export class Leasing {
     const remaining = allowance > used ? allowance - used : 0n;
     const needed = waitedFor(account.waiters) - account.available;
     const { want, isScarce } = leaseSize(account.block, needed, remaining);
-    const granted = Number(await this.#books.lease(book, BigInt(want), allowance));
+    const granted = Number(await this.#leases.lease(book, BigInt(want), allowance));
     // A month that is over meanwhile: its book is closed, and settled now that this lease has come.
     if (account.book !== book) return;
     account.isScarce = isScarce;

@@ -4,7 +4,7 @@ import type { CreditsStore } from "./interfaces.ts";
 /** What state keeps of credits, by the same rules, in memory: for benchmarks and tests, and what is to be forgotten. */
 export class MeterInMemory implements CreditsStore {
   readonly #used = new Map<string, bigint>();
-  readonly #books = new Map<string, OpenLeaseBook>();
+  readonly #leases = new Map<string, OpenLeaseBook>();
 
   async lease(
     accountId: string,
@@ -18,8 +18,8 @@ export class MeterInMemory implements CreditsStore {
     const granted = left <= 0n ? 0n : left < want ? left : want;
     this.#used.set(`${accountId} ${month}`, before + granted);
     if (book === null || granted === 0n) return granted;
-    const leased = (this.#books.get(bookKey(book))?.leased ?? 0n) + granted;
-    this.#books.set(bookKey(book), { ...book, accountId, month, leased });
+    const leased = (this.#leases.get(bookKey(book))?.leased ?? 0n) + granted;
+    this.#leases.set(bookKey(book), { ...book, accountId, month, leased });
     return granted;
   }
 
@@ -28,16 +28,16 @@ export class MeterInMemory implements CreditsStore {
   }
 
   async settle(accountId: string, month: string, book: LeaseBook, spent: bigint | null): Promise<bigint | null> {
-    const open = this.#books.get(bookKey(book));
+    const open = this.#leases.get(bookKey(book));
     if (open === undefined) return null;
-    this.#books.delete(bookKey(book));
+    this.#leases.delete(bookKey(book));
     const unspent = open.leased - (spent ?? open.leased);
     this.#move(accountId, month, -unspent);
     return unspent;
   }
 
   async openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]> {
-    return [...this.#books.values()].filter((book) => book.holder === holder).slice(0, limit);
+    return [...this.#leases.values()].filter((book) => book.holder === holder).slice(0, limit);
   }
 
   async used(accountId: string, month: string): Promise<bigint> {

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { type BootedDoor, bootDoor } from "./testing/booted-door.ts";
+import { type BootedGateway, bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 const answerMethod = (call: { id: string; method: string }): string =>
   `{"jsonrpc":"2.0","result":"${call.method}","id":${call.id}}`;
 
-async function withDoor(use: (booted: BootedDoor, node: StubNode) => Promise<void>): Promise<void> {
+async function withGateway(use: (booted: BootedGateway, node: StubNode) => Promise<void>): Promise<void> {
   using node = new StubNode(answerMethod);
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   await use(booted, node);
   expect(booted.faults).toEqual([]);
 }
@@ -19,7 +19,7 @@ interface Entry {
 }
 
 test("each call of a batch is answered in its place, wrong ones beside right ones, with status 200", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const response = await booted.post(
       '[{"jsonrpc":"2.0","id":"a","method":"getSlot"}, 5, {"jsonrpc":"2.0","method":"getSlot"},' +
         '{"jsonrpc":"2.0","id":2,"method":"getMoon"},{"jsonrpc":"2.0","id":3,"method":"getVersion"}]',
@@ -38,7 +38,7 @@ test("each call of a batch is answered in its place, wrong ones beside right one
   }));
 
 test("a batch takes one token for each call and is refused whole when they are not all there", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const taken: number[] = [];
     booted.fakes.take = (_bucket, cost) => {
       taken.push(cost);
@@ -53,7 +53,7 @@ test("a batch takes one token for each call and is refused whole when they are n
   }));
 
 test("a batch whose price is more than what is left is refused whole and costs nothing", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     booted.fakes.creditsLeft = 9;
     const send = '{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["AQ=="]}';
     expect((await booted.post(`[${send}]`)).status).toBe(402);
@@ -61,7 +61,7 @@ test("a batch whose price is more than what is left is refused whole and costs n
   }));
 
 test("100 calls pass, 101 and none at all do not", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const batch = (count: number): string =>
       `[${Array.from({ length: count }, (_unused, id) => `{"jsonrpc":"2.0","id":${id},"method":"getSlot"}`).join(",")}]`;
     const hundred = await booted.post(batch(100));
@@ -73,7 +73,7 @@ test("100 calls pass, 101 and none at all do not", () =>
   }));
 
 test("a batch is a hit when all of it was", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const known = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     await booted.post(known);
     expect((await booted.post(`[${known},${known}]`)).headers.get("x-cache-status")).toBe("HIT");
@@ -82,7 +82,7 @@ test("a batch is a hit when all of it was", () =>
   }));
 
 test("the send bucket refuses the one call that it has no token for", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     let left = 1;
     booted.fakes.take = (bucket) => (bucket.startsWith("send:") && left-- <= 0 ? { allowed: false } : {});
     const send = (id: number): string => `{"jsonrpc":"2.0","id":${id},"method":"sendTransaction","params":["AQ=="]}`;
@@ -94,7 +94,7 @@ test("the send bucket refuses the one call that it has no token for", () =>
   }));
 
 test("answers with wider characters than ASCII stand in a batch byte for byte", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     node.answer = (call) => `{"jsonrpc":"2.0","result":"${call.method} 🦀 é","id":${call.id}}`;
     const response = await booted.post(
       '[{"jsonrpc":"2.0","id":"🙂","method":"getVersion"},{"jsonrpc":"2.0","id":1,"method":"getMoon"}]',

@@ -2,7 +2,7 @@ import type { ErrorCode } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
 import type { Access } from "../access/index.ts";
 import type { RequestFact } from "../ledger/index.ts";
-import type { EnvelopeItem, MethodPage, Plan, Rpc } from "../rpc/index.ts";
+import type { EnvelopeItem, MethodEntry, Plan, Rpc } from "../rpc/index.ts";
 import type { AnswerHeaders } from "./answer.ts";
 import type { GatewayEvents } from "./events.ts";
 import type { BatchCall, CallResult, OpenedCall, RefusedCall, RequestContext } from "./request-context.ts";
@@ -65,7 +65,7 @@ export function answerCall(
 async function askNode(
   { rpc, events }: Services,
   context: RequestContext,
-  page: MethodPage,
+  page: MethodEntry,
   plan: Plan,
 ): Promise<CallResult> {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type BootedDoor, bootDoor, testGrant, testKey } from "./testing/booted-door.ts";
+import { type BootedGateway, bootGateway, testGrant, testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
@@ -12,9 +12,9 @@ interface FailureBody {
   readonly error: { readonly code: number; readonly message: string; readonly data: Record<string, unknown> };
 }
 
-async function withDoor(use: (booted: BootedDoor, node: StubNode) => Promise<void>): Promise<void> {
+async function withGateway(use: (booted: BootedGateway, node: StubNode) => Promise<void>): Promise<void> {
   using node = new StubNode(answerFive);
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   await use(booted, node);
   expect(booted.faults).toEqual([]);
 }
@@ -24,7 +24,7 @@ const checks: readonly {
   readonly code: string;
   readonly status: number;
   readonly rpcCode: number;
-  readonly breakIt: (booted: BootedDoor) => void;
+  readonly breakIt: (booted: BootedGateway) => void;
 }[] = [
   {
     code: "INSUFFICIENT_CREDITS",
@@ -46,7 +46,7 @@ const checks: readonly {
     code,
     status: 403,
     rpcCode: [-33423, -33413, -33403][index] ?? 0,
-    breakIt: ({ fakes }: BootedDoor) => {
+    breakIt: ({ fakes }: BootedGateway) => {
       fakes.restriction = () => code;
     },
   })),
@@ -54,7 +54,7 @@ const checks: readonly {
     code,
     status: 401,
     rpcCode: [-33411, -33401][index] ?? 0,
-    breakIt: ({ fakes }: BootedDoor) => {
+    breakIt: ({ fakes }: BootedGateway) => {
       fakes.authenticate = async () => ({ ok: false, code });
     },
   })),
@@ -62,7 +62,7 @@ const checks: readonly {
 
 describe("the checks", () => {
   test("come in the specified order, each with its status, code, header and body, and none of them costs credits", () =>
-    withDoor(async (booted, node) => {
+    withGateway(async (booted, node) => {
       for (const check of checks) {
         check.breakIt(booted);
         const credits = booted.fakes.creditsLeft;
@@ -78,7 +78,7 @@ describe("the checks", () => {
     }));
 
   test("a 429 says when to come back in its header and its body, and shows the bucket", () =>
-    withDoor(async (booted) => {
+    withGateway(async (booted) => {
       booted.fakes.take = () => ({ allowed: false, remaining: 0, retryAfterSeconds: 3 });
       const response = await booted.post(slotCall);
       expect(response.headers.get("retry-after")).toBe("3");
@@ -91,7 +91,7 @@ describe("the checks", () => {
     }));
 
   test("restrictions see the network, the origin, the referer and the client's address", () =>
-    withDoor(async (booted) => {
+    withGateway(async (booted) => {
       let seen: unknown;
       booted.fakes.restriction = (request) => {
         seen = [request.network, request.origin, request.referer, request.clientAddress];
@@ -102,7 +102,7 @@ describe("the checks", () => {
     }));
 
   test("a key is taken from X-API-Key, a bearer or the query, and nothing else", () =>
-    withDoor(async (booted) => {
+    withGateway(async (booted) => {
       const post = (path: string, headers: Record<string, string>): Promise<Response> =>
         fetch(`${booted.url}${path}`, {
           method: "POST",
@@ -117,7 +117,7 @@ describe("the checks", () => {
     }));
 
   test("sendTransaction takes from its own bucket as well", () =>
-    withDoor(async (booted, node) => {
+    withGateway(async (booted, node) => {
       const taken: string[] = [];
       booted.fakes.take = (bucket) => {
         taken.push(bucket);
@@ -132,7 +132,7 @@ describe("the checks", () => {
 
 describe("networks", () => {
   test("are chosen by header, query or path; an unknown one is 400 and one without nodes is 503", () =>
-    withDoor(async (booted, node) => {
+    withGateway(async (booted, node) => {
       expect((await booted.post(slotCall, { path: "/rpc/devnet" })).status).toBe(200);
       expect((await booted.post(slotCall, { path: "/rpc/devnet/" })).status).toBe(200);
       expect((await booted.post(slotCall, { path: "/rpc/devnet/x" })).status).toBe(404);
@@ -157,9 +157,9 @@ describe("networks", () => {
     }));
 });
 
-describe("the door", () => {
+describe("the gateway", () => {
   test("refuses wrong methods, types and sizes before it reads a key's body", () =>
-    withDoor(async (booted) => {
+    withGateway(async (booted) => {
       const wrongMethod = await fetch(`${booted.url}/rpc`, { method: "PUT", body: "{}" });
       expect([wrongMethod.status, wrongMethod.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
       expect((await fetch(`${booted.url}/rpc`)).status).toBe(405);
@@ -176,7 +176,7 @@ describe("the door", () => {
     }));
 
   test("answers a preflight without a key and lets any origin read the gateway's headers", () =>
-    withDoor(async (booted) => {
+    withGateway(async (booted) => {
       const preflight = await fetch(`${booted.url}/rpc`, {
         method: "OPTIONS",
         headers: { origin: "https://a.example", "access-control-request-headers": "solana-client, x-api-key" },
@@ -194,7 +194,7 @@ describe("the door", () => {
     }));
 
   test("gives every answer the headers of its kind", () =>
-    withDoor(async (booted) => {
+    withGateway(async (booted) => {
       const response = await booted.post(slotCall);
       expect(response.headers.get("content-type")).toBe("application/json");
       expect(response.headers.get("x-ratelimit-remaining")).toBe("1999");
@@ -204,7 +204,7 @@ describe("the door", () => {
     }));
 
   test("tells balancers that it serves, and no longer when it drains", () =>
-    withDoor(async (booted) => {
+    withGateway(async (booted) => {
       const healthy = await fetch(`${booted.url}/health`);
       expect([healthy.status, ((await healthy.json()) as { status: string }).status]).toEqual([200, "ok"]);
     }));
@@ -245,7 +245,7 @@ describe("calls", () => {
   ];
   for (const [name, body, status, code, id] of cases) {
     test(`${name}: ${status} with ${code}, no node is asked and nothing is charged`, () =>
-      withDoor(async (booted, node) => {
+      withGateway(async (booted, node) => {
         const response = await booted.post(body);
         const failure = (await response.json()) as FailureBody;
         expect([response.status, failure.error.code, failure.id]).toEqual([status, code, id]);
@@ -255,20 +255,20 @@ describe("calls", () => {
   }
 
   test("the message of -32602 names the parameter", () =>
-    withDoor(async (booted) => {
+    withGateway(async (booted) => {
       const response = await booted.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["0"]}');
       expect(((await response.json()) as FailureBody).error.message).toContain("address");
     }));
 
   test("an account without credits is told so before its parameters are judged", () =>
-    withDoor(async (booted) => {
+    withGateway(async (booted) => {
       booted.fakes.creditsLeft = 0;
       const response = await booted.post('{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["0"]}');
       expect(response.status).toBe(402);
     }));
 
   test("credits that have to be fetched first are waited for", () =>
-    withDoor(async (booted) => {
+    withGateway(async (booted) => {
       booted.fakes.creditsAsync = true;
       expect((await booted.post(slotCall)).status).toBe(200);
       expect(booted.fakes.creditsLeft).toBe(999_999);
@@ -277,7 +277,7 @@ describe("calls", () => {
     }));
 
   test("a tier's price is taken once for a node's answer, its error and a hit", () =>
-    withDoor(async (booted, node) => {
+    withGateway(async (booted, node) => {
       node.answer = (call) =>
         `{"jsonrpc":"2.0","error":{"code":-32004,"message":"Block not available"},"id":${call.id}}`;
       const block = '{"jsonrpc":"2.0","id":1,"method":"getBlock","params":[5]}';
@@ -296,7 +296,7 @@ describe("calls", () => {
     }));
 
   test("each grant's tier decides nothing here: the same key is judged by the grant it has at that moment", () =>
-    withDoor(async (booted) => {
+    withGateway(async (booted) => {
       booted.fakes.authenticate = () => ({ ...testGrant, accountId: "acc_2", keyId: "key_2" });
       await booted.post(slotCall);
       expect(booted.facts.at(-1)).toMatchObject({ accountId: "acc_2", keyId: "key_2" });
@@ -305,7 +305,7 @@ describe("calls", () => {
 
 describe("defaults", () => {
   test("a stated default is sent, unless the client is one that leaves out finalized on purpose", () =>
-    withDoor(async (booted, node) => {
+    withGateway(async (booted, node) => {
       const info = `{"jsonrpc":"2.0","id":1,"method":"getAccountInfo","params":["${address}"]}`;
       await booted.post(info);
       await booted.post(info, { headers: { "solana-client": "js/8.4.0" } });
@@ -320,7 +320,7 @@ describe("defaults", () => {
 describe("nodes", () => {
   test("a refused connection is 503, silence 504, garbage 502, and none of them costs anything", async () => {
     using node = new StubNode(() => "not json");
-    await using booted = await bootDoor({ upstreams: { devnet: node }, deadlineMs: 150 });
+    await using booted = await bootGateway({ upstreams: { devnet: node }, deadlineMs: 150 });
     const garbage = await booted.post(slotCall);
     expect([garbage.status, ((await garbage.json()) as FailureBody).error.code]).toEqual([502, -33502]);
     node.answer = async (call) => {
@@ -338,14 +338,14 @@ describe("nodes", () => {
 
   test("getHealth is answered from the gateway's own view", async () => {
     using node = new StubNode(answerFive);
-    await using booted = await bootDoor({ upstreams: { devnet: node } });
+    await using booted = await bootGateway({ upstreams: { devnet: node } });
     const response = await booted.post('{"jsonrpc":"2.0","id":9,"method":"getHealth"}');
     expect(await response.text()).toBe('{"jsonrpc":"2.0","result":"ok","id":9}');
     expect(node.calls.length).toBe(0);
   });
 
   test("getHealth is -32005 when no node is heard of", async () => {
-    await using booted = await bootDoor({
+    await using booted = await bootGateway({
       upstreams: { devnet: { url: "http://127.0.0.1:1", ws: "ws://127.0.0.1:1" } },
     });
     const response = await booted.post('{"jsonrpc":"2.0","id":9,"method":"getHealth"}');
@@ -367,7 +367,7 @@ describe("nodes", () => {
       },
     });
     const url = `http://127.0.0.1:${cutter.port}`;
-    await using booted = await bootDoor({ upstreams: { devnet: { url, ws: url.replace("http", "ws") } } });
+    await using booted = await bootGateway({ upstreams: { devnet: { url, ws: url.replace("http", "ws") } } });
     const sent = await booted.post('{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["AQ=="]}');
     expect([sent.status, received]).toEqual([503, 1]);
     const read = await booted.post(slotCall);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { until } from "@sluice/lib/testing";
-import { bootDoor } from "./testing/booted-door.ts";
+import { bootGateway } from "./testing/booted-gateway.ts";
 import { answerOf } from "./testing/spelled-calls.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
@@ -9,7 +9,7 @@ const heldMsMax = 120_000;
 
 /**
  * Coalescing: `n` identical calls in flight, whatever their ids, white space and order of members, are one call to the node.
- * The callers are a process of their own; door and callers each hold `n` open files and a few.
+ * The callers are a process of their own; gateway and callers each hold `n` open files and a few.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const released = Promise.withResolvers<void>();
@@ -17,7 +17,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
     await released.promise;
     return answerOf(call.id);
   });
-  await using booted = await bootDoor({ upstreams: { devnet: node }, deadlineMs: heldMsMax });
+  await using booted = await bootGateway({ upstreams: { devnet: node }, deadlineMs: heldMsMax });
   const credits = booted.fakes.creditsLeft;
   const script = join(import.meta.dir, "testing", "callers-process.ts");
   const callers = Bun.spawn([process.execPath, script, String(booted.port), String(n), String(seed)], {

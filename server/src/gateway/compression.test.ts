@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { chosenCoding, compressedBytesMin } from "./compression.ts";
-import { bootDoor } from "./testing/booted-door.ts";
+import { bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 test.each([
@@ -42,7 +42,7 @@ test.each([
   ["gzip", wide],
 ])("a large answer in %s is, undone, the node's own bytes under the caller's id", async (coding, text) => {
   using node = new StubNode((call) => `{"jsonrpc":"2.0","result":["${text}",18446744073709551615],"id":${call.id}}`);
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   for (const id of ["1", '"é"']) {
     const response = await fetch(`${booted.url}/rpc`, {
       method: "POST",
@@ -64,7 +64,7 @@ test("a small answer, and one for a client that takes no coding, are sent as the
   using node = new StubNode(
     (call) => `{"jsonrpc":"2.0","result":"${call.method === "getSlot" ? "x" : long}","id":${call.id}}`,
   );
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   const ask = (method: string, coding: string) =>
     fetch(`${booted.url}/rpc`, {
       method: "POST",
@@ -80,7 +80,7 @@ test("a small answer, and one for a client that takes no coding, are sent as the
 
 test("a large batch is compressed as a whole", async () => {
   using node = new StubNode((call) => `{"jsonrpc":"2.0","result":"${long}","id":${call.id}}`);
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   const response = await fetch(`${booted.url}/rpc`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": "sk_dev_test", "accept-encoding": "gzip" },

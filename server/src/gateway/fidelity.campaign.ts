@@ -1,5 +1,5 @@
 import { seededRandom } from "@sluice/lib";
-import { type BootedDoor, bootDoor } from "./testing/booted-door.ts";
+import { type BootedGateway, bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 const words = ["rentEpoch", "lamports", "a", "id", "result", 'q\\"uote', "\\u00e9", "🦀é", "\\\\", "", "context"];
@@ -72,7 +72,7 @@ class Writer {
   }
 }
 
-async function checkOne(booted: BootedDoor, node: StubNode, writer: Writer): Promise<string | null> {
+async function checkOne(booted: BootedGateway, node: StubNode, writer: Writer): Promise<string | null> {
   const [head, tail] = writer.answer();
   node.answer = (call) => Buffer.from(head + call.id + tail);
   const id = writer.id();
@@ -98,7 +98,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   const random = seededRandom(seed);
   const writer = new Writer(() => random.next());
   using node = new StubNode(() => "");
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   for (let count = 0; count < n; count += 1) {
     const fault = await checkOne(booted, node, writer);
     if (fault !== null) return { passed: false, summary: `answer ${count} of seed ${seed} was changed: ${fault}` };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { run } from "./fidelity.campaign.ts";
-import { bootDoor } from "./testing/booted-door.ts";
+import { bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 test("random answers and ids arrive byte for byte", async () => {
@@ -12,7 +12,7 @@ const account =
 
 test("rentEpoch 18446744073709551615 and lamports 9007199254740993 survive, on a miss and on a hit", async () => {
   using node = new StubNode((call) => account.replace("\t0", `\t${call.id}`));
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   const body =
     '{"jsonrpc":"2.0","id":18446744073709551615,"method":"getAccountInfo","params":["9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g"]}';
   for (const expected of ["MISS", "HIT"]) {
@@ -24,7 +24,7 @@ test("rentEpoch 18446744073709551615 and lamports 9007199254740993 survive, on a
 
 test("a slot beyond 2^53 reaches the node digit for digit", async () => {
   using node = new StubNode((call) => `{"jsonrpc":"2.0","result":null,"id":${call.id}}`);
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   await booted.post('{"jsonrpc":"2.0","id":1,"method":"getBlock","params":[18446744073709551615]}');
   await booted.post(
     '{"jsonrpc":"2.0","id":1,"method":"getBlock","params":[9007199254740993,{"minContextSlot":9007199254740993}]}',
@@ -37,7 +37,7 @@ test("a node's error passes with its code, message and data as they are", async 
   const error =
     '{"code":-32002,"message":"Transaction simulation failed: Blockhash not found","data":{"accounts":null,"err":"BlockhashNotFound","logs":[],"unitsConsumed":18446744073709551615}}';
   using node = new StubNode((call) => `{"jsonrpc":"2.0","error":${error},"id":${call.id}}\n`);
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   const response = await booted.post('{"jsonrpc":"2.0","id":"s","method":"sendTransaction","params":["AQ=="]}');
   expect([response.status, await response.text()]).toEqual([200, `{"jsonrpc":"2.0","error":${error},"id":"s"}\n`]);
 });

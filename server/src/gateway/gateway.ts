@@ -28,7 +28,7 @@ import { Pipeline } from "./pipeline.ts";
 import { isRpcPath } from "./request-context.ts";
 import { healthResponse, WebAnswers } from "./web-answers.ts";
 
-export interface GatewayDoorOptions {
+export interface GatewayOptions {
   readonly hostname: string;
   readonly port: number;
   /** The port on which Solana clients look for PubSub; null opens none. */
@@ -40,7 +40,7 @@ export interface GatewayDoorOptions {
   readonly inFlightMax?: number;
 }
 
-export interface GatewayDoorDependencies {
+export interface GatewayDependencies {
   readonly clock: Clock;
   readonly access: Access;
   readonly rpc: Rpc;
@@ -52,15 +52,15 @@ export interface GatewayDoorDependencies {
   /** Null, or absent, where no spans are kept. */
   readonly tracing?: Pick<Tracing, "span"> | null;
   readonly apps: readonly AppMount[];
-  /** WebSocket doors of the gateway port, in order of asking; the first that serves a path has it. */
+  /** WebSocket endpoints of the gateway port, in order of asking; the first that serves a path has it. */
   readonly sockets: readonly SocketMount[];
-  /** The door of the PubSub port. */
+  /** The endpoint of the PubSub port. */
   readonly pubsub: SocketMount;
 }
 
 /** The gateway's ports: JSON-RPC, PubSub, health, and the applications that others mount. */
-export class GatewayDoor implements AsyncDisposable {
-  readonly #dependencies: GatewayDoorDependencies;
+export class GatewayServer implements AsyncDisposable {
+  readonly #dependencies: GatewayDependencies;
   readonly #apps: readonly AppMount[];
   readonly #bodies: BodyReads;
   readonly #overload: Overload;
@@ -72,7 +72,7 @@ export class GatewayDoor implements AsyncDisposable {
   #draining = false;
 
   /** Listens at once; throws when a port cannot be had. */
-  constructor(options: GatewayDoorOptions, dependencies: GatewayDoorDependencies) {
+  constructor(options: GatewayOptions, dependencies: GatewayDependencies) {
     this.#dependencies = dependencies;
     this.#apps = [...dependencies.apps].sort((one, other) => other.prefix.length - one.prefix.length);
     this.#bodies = new BodyReads({ timeoutMs: options.bodyTimeoutMs ?? 10_000 }, dependencies);

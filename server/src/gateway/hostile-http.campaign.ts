@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { seededRandom } from "@sluice/lib";
-import { bootDoor, testKey } from "./testing/booted-door.ts";
+import { bootGateway, testKey } from "./testing/booted-gateway.ts";
 import { HostileWriter, type Wire } from "./testing/hostile-wire.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 /** Hostile connections at a time. */
 const attackers = 8;
-/** What a connection is waited for after the last byte was sent to it; the door's own time for a body is shorter. */
+/** What a connection is waited for after the last byte was sent to it; the gateway's own time for a body is shorter. */
 const patienceMs = 400;
 const bodyTimeoutMs = 150;
 /** Memory that the process may have gained by the end: what the runtime keeps of its own accord, and not more with more cases. */
 const grownBytesMax = 192 * 1024 * 1024;
 
-/** A door that is attacked. */
+/** A gateway that is attacked. */
 export interface Attacked {
   readonly port: number;
   /** Posts a body with the good key. */
@@ -28,7 +28,7 @@ interface Tally {
   closed: number;
 }
 
-/** Sends the parts of one case and gives all that came back until the door closed or nothing more is to be expected. */
+/** Sends the parts of one case and gives all that came back until the gateway closed or nothing more is to be expected. */
 function exchange(port: number, wire: Wire): Promise<{ readonly text: string; readonly closed: boolean }> {
   return new Promise((resolve) => {
     const received: Buffer[] = [];
@@ -79,7 +79,7 @@ export function answersIn(text: string): { readonly status: number; readonly bod
 /** What the node answers tells what it was asked, so that an answer can be traced to the call that it belongs to. */
 const echoOf = (account: string): string => createHash("sha256").update(account).digest("hex").slice(0, 16);
 
-/** What must hold of one case's connection, whatever the door made of its bytes; null when it does. */
+/** What must hold of one case's connection, whatever the gateway made of its bytes; null when it does. */
 function faultIn(wire: Wire, text: string): string | null {
   const answers = answersIn(text);
   if (answers === null) return wire.ending === "reset" ? null : "what came back is no sequence of whole answers";
@@ -103,8 +103,8 @@ function faultIn(wire: Wire, text: string): string | null {
 }
 
 /** A client that behaves, beside the hostile ones: each of its calls must be answered as if they were not there. */
-async function checkNormal(door: Attacked, id: number, account: string): Promise<string | null> {
-  const response = await door.post(
+async function checkNormal(gateway: Attacked, id: number, account: string): Promise<string | null> {
+  const response = await gateway.post(
     `{"jsonrpc":"2.0","id":${id},"method":"getAccountInfo","params":["${account}",{"commitment":"processed"}]}`,
   );
   const text = await response.text();
@@ -133,10 +133,10 @@ export class WatchingNode implements Disposable {
   }
 }
 
-/** Attacks a door before a watching node with `n` connections. `faults` is empty when all held. */
+/** Attacks a gateway before a watching node with `n` connections. `faults` is empty when all held. */
 export async function attack(
   n: number,
-  door: Attacked,
+  gateway: Attacked,
   { writer, smuggled }: WatchingNode,
 ): Promise<{ readonly faults: readonly string[]; readonly summary: string }> {
   const tally: Tally = { answers: 0, refusals: 0, closed: 0 };
@@ -147,7 +147,7 @@ export async function attack(
       const index = begun;
       begun += 1;
       const wire = writer.next(index);
-      const { text, closed } = await exchange(door.port, wire);
+      const { text, closed } = await exchange(gateway.port, wire);
       const fault = faultIn(wire, text);
       if (fault !== null) faults.push(`case ${index} (${wire.name}): ${fault}\nsent ${JSON.stringify(wire.parts)}`);
       const answered = (answersIn(text) ?? []).map(({ status }) => status);
@@ -161,7 +161,7 @@ export async function attack(
   const behaving = (async () => {
     while (!isOver && faults.length === 0) {
       normal += 1;
-      const fault = await checkNormal(door, normal, writer.account());
+      const fault = await checkNormal(gateway, normal, writer.account());
       if (fault !== null) faults.push(fault);
       await Bun.sleep(2);
     }
@@ -174,7 +174,8 @@ export async function attack(
   Bun.gc(true);
   const grown = process.memoryUsage().rss - before;
   if (smuggled.length > 0) faults.push(`${smuggled.length} smuggled calls reached the node`);
-  if (door.faults.length > 0) faults.push(`the door caught ${door.faults.length} faults: ${String(door.faults[0])}`);
+  if (gateway.faults.length > 0)
+    faults.push(`the gateway caught ${gateway.faults.length} faults: ${String(gateway.faults[0])}`);
   if (grown > grownBytesMax) faults.push(`memory grew by ${Math.round(grown / 1024 ** 2)} MB`);
   const summary = `${n} hostile connections: ${tally.answers} answers, ${tally.refusals} refusals, ${tally.closed} closed without a word; ${normal} normal calls were answered`;
   return { faults, summary };
@@ -187,7 +188,7 @@ export async function attack(
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   using node = new WatchingNode(seed);
-  await using booted = await bootDoor({ upstreams: { devnet: node.stub }, bodyTimeoutMs });
+  await using booted = await bootGateway({ upstreams: { devnet: node.stub }, bodyTimeoutMs });
   const { faults, summary } = await attack(n, booted, node);
   return { passed: faults.length === 0, summary: faults[0] ?? summary };
 }

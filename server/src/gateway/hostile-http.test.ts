@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { answersIn, attack, run, WatchingNode } from "./hostile-http.campaign.ts";
-import { openSmuggledDoor } from "./testing/smuggled-door.ts";
+import { openSmuggledGateway } from "./testing/smuggled-gateway.ts";
 
 test("hostile connections get nobody else's answer, smuggle no call to a node, and cost a normal client nothing", async () => {
   const { passed, summary } = await run({ n: 250, seed: 5 });
@@ -8,11 +8,11 @@ test("hostile connections get nobody else's answer, smuggle no call to a node, a
   expect(passed).toBe(true);
 }, 60_000);
 
-test("a door that lets smuggled calls through is found out, even when nothing of it comes back", async () => {
+test("a gateway that lets smuggled calls through is found out, even when nothing of it comes back", async () => {
   using node = new WatchingNode(5);
-  await using door = await openSmuggledDoor(node.stub);
+  await using gateway = await openSmuggledGateway(node.stub);
   // Both lengths, and two that differ: the first shapes after a plain call.
-  const { faults } = await attack(4, door, node);
+  const { faults } = await attack(4, gateway, node);
   expect(node.smuggled.length).toBeGreaterThan(0);
   expect(faults).toEqual([`${node.smuggled.length} smuggled calls reached the node`]);
 }, 60_000);

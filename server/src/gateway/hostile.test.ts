@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { type BootedDoor, bootDoor, testKey } from "./testing/booted-door.ts";
+import { type BootedGateway, bootGateway, testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
 const head = `Content-Type: application/json\r\nX-API-Key: ${testKey}\r\n`;
 
-/** Writes bytes to the door as they are and gives what comes back until the door or the time ends it. */
+/** Writes bytes to the gateway as they are and returns what comes back until the gateway or the time ends it. */
 async function raw(
-  booted: BootedDoor,
+  booted: BootedGateway,
   parts: readonly string[],
   options: { readonly hangUp?: boolean; readonly answers?: number } = {},
 ): Promise<string> {
@@ -33,9 +33,9 @@ async function raw(
   return received.join("");
 }
 
-async function withDoor(use: (booted: BootedDoor) => Promise<void>): Promise<void> {
+async function withGateway(use: (booted: BootedGateway) => Promise<void>): Promise<void> {
   using node = new StubNode((call) => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`);
-  await using booted = await bootDoor({ upstreams: { devnet: node }, bodyTimeoutMs: 100 });
+  await using booted = await bootGateway({ upstreams: { devnet: node }, bodyTimeoutMs: 100 });
   await use(booted);
   expect((await booted.post(body)).status).toBe(200);
   expect(booted.faults).toEqual([]);
@@ -44,7 +44,7 @@ async function withDoor(use: (booted: BootedDoor) => Promise<void>): Promise<voi
 const statusOf = (response: string): string => response.slice(9, 12);
 
 test("two Host headers are refused", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const response = await raw(booted, [
       `POST /rpc HTTP/1.1\r\nHost: a\r\nHost: b\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`,
     ]);
@@ -53,7 +53,7 @@ test("two Host headers are refused", () =>
   }));
 
 test("lengths that contradict each other and headers without bound are refused", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const start = `POST /rpc HTTP/1.1\r\nHost: a\r\n${head}`;
     const smuggled = [
       `${start}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -67,7 +67,7 @@ test("lengths that contradict each other and headers without bound are refused",
   }));
 
 test("garbage, half requests and clients that hang up change nothing for the next one", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     await raw(booted, ["\u0000\u0001\u0002 not http at all\r\n\r\n"]);
     await raw(booted, ["GET "], { hangUp: true });
     const request = `POST /rpc HTTP/1.1\r\nHost: a\r\n${head}Content-Length: ${body.length}\r\n\r\n`;
@@ -77,7 +77,7 @@ test("garbage, half requests and clients that hang up change nothing for the nex
   }));
 
 test("pipelined requests are answered in order, also while an answer has to be waited for", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const request = (id: number): string => {
       const call = body.replace('"id":1', `"id":${id}`);
       return `POST /rpc HTTP/1.1\r\nHost: a\r\n${head}Content-Length: ${call.length}\r\n\r\n${call}`;
@@ -94,7 +94,7 @@ test("pipelined requests are answered in order, also while an answer has to be w
   }));
 
 test("a body that does not come is given up", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const response = await raw(booted, [
       `POST /rpc HTTP/1.1\r\nHost: a\r\n${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
     ]);
@@ -103,7 +103,7 @@ test("a body that does not come is given up", () =>
   }));
 
 test("a body that is no UTF-8 is refused, a replacement character that was sent is not", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const broken = Buffer.from('{"jsonrpc":"2.0","id":"\u00ff\u00fe","method":"getSlot"}', "latin1");
     expect((await booted.post(broken)).status).toBe(400);
     const whole = await booted.post('{"jsonrpc":"2.0","id":"\ufffd","method":"getSlot"}');
@@ -111,14 +111,14 @@ test("a body that is no UTF-8 is refused, a replacement character that was sent 
   }));
 
 test("nesting without end is a parse error, not a crash", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const deep = `{"jsonrpc":"2.0","id":1,"method":"getSlot","params":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     expect((await booted.post(deep)).status).toBe(400);
     expect((await booted.post("[".repeat(200_000))).status).toBe(400);
   }));
 
 test("names of the prototype are ordinary members", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     for (const method of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
       const response = await booted.post(`{"jsonrpc":"2.0","id":1,"method":"${method}","__proto__":{"id":2}}`);
       expect(((await response.json()) as { error: { code: number } }).error.code).toBe(-32601);

@@ -5,9 +5,9 @@
  */
 export { createGatewayEvents, type GatewayEvents, gatewayMetrics } from "./events.ts";
 export {
-  GatewayDoor,
-  type GatewayDoorDependencies,
-  type GatewayDoorOptions,
+  type GatewayDependencies,
+  type GatewayOptions,
+  GatewayServer,
 } from "./gateway.ts";
-export { PubSubDoor, type PubSubDoorOptions } from "./pubsub/pubsub-door.ts";
-export type { PubSubDoorDependencies } from "./pubsub/services.ts";
+export { PubSubEndpoint, type PubSubOptions } from "./pubsub/pubsub-endpoint.ts";
+export type { PubSubDependencies } from "./pubsub/services.ts";

@@ -9,7 +9,7 @@ import {
   zstdDecompressSync,
 } from "node:zlib";
 import { until } from "@sluice/lib/testing";
-import { type BootedDoor, bootDoor, testKey } from "./testing/booted-door.ts";
+import { type BootedGateway, bootGateway, testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 const mebibyte = 1024 * 1024;
@@ -74,9 +74,9 @@ function undoneChunks(answer: Buffer): Buffer {
   }
 }
 
-async function withDoor(use: (booted: BootedDoor, node: StubNode) => Promise<void>): Promise<void> {
+async function withGateway(use: (booted: BootedGateway, node: StubNode) => Promise<void>): Promise<void> {
   using node = new StubNode(() => "unexpected");
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   await use(booted, node);
   expect(booted.faults).toEqual([]);
 }
@@ -86,7 +86,7 @@ const sizes = [1, 1.9, 2, 2.1, 3.3, 9].map((size) => Math.round(size * mebibyte)
 test.each(sizes.flatMap((size) => (["first", "last"] as const).map((place) => [size, place] as const)))(
   "an answer of %d bytes with the id %s comes byte for byte under ids of any form",
   (size, place) =>
-    withDoor(async (booted, node) => {
+    withGateway(async (booted, node) => {
       const list = listOf(size);
       const text = (id: string): string =>
         place === "first"
@@ -117,7 +117,7 @@ test.each([
   ["br", brotliDecompressSync, brotliCompressSync],
   ["gzip", gunzipSync, gzipSync],
 ] as const)("a large answer goes out in %s, and one that came so is undone on the way", (coding, undo, pack) =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const list = listOf(12 * mebibyte);
     const text = (id: string): string => `{"jsonrpc":"2.0","result":${list},"id":${id}}`;
     // Random bytes keep the packed form large enough to be taken for a large answer.
@@ -156,7 +156,7 @@ test.each([
 );
 
 test("an answer that its node breaks off is a broken answer to the client, in every coding, and costs nothing", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const text = (id: string): string => `{"jsonrpc":"2.0","result":${listOf(6 * mebibyte)},"id":${id}}`;
     for (const coding of ["identity", "zstd", "gzip"]) {
       node.answer = (call) => new Response(streamed(text(call.id), 100_000, 4 * mebibyte).stream);
@@ -169,7 +169,7 @@ test("an answer that its node breaks off is a broken answer to the client, in ev
   }));
 
 test("a forged end is not passed on as the end of an answer", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     node.answer = () =>
       new Response(streamed(`{"jsonrpc":"2.0","result":${listOf(4 * mebibyte)},"id":999999}`, 100_000).stream);
     await expect((await booted.post(bodyOf("1"))).text()).rejects.toThrow();
@@ -178,7 +178,7 @@ test("a forged end is not passed on as the end of an answer", () =>
   }));
 
 test("a client that leaves in the middle ends the node's call, and has paid", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const source = streamed(`{"jsonrpc":"2.0","result":${listOf(40 * mebibyte)},"id":1}`, 100_000);
     node.answer = () => new Response(source.stream);
     const body = bodyOf("1");
@@ -192,7 +192,7 @@ test("a client that leaves in the middle ends the node's call, and has paid", ()
   }));
 
 test("a client that leaves before the answer began ends the node's call too", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const source = streamed(`{"jsonrpc":"2.0","result":${listOf(20 * mebibyte)},"id":1}`, 100_000);
     const release = Promise.withResolvers<void>();
     node.answer = async () => {
@@ -211,7 +211,7 @@ test("a client that leaves before the answer began ends the node's call too", ()
   }));
 
 test("a client that reads slowly gets every byte, and holds its node back meanwhile", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const text = `{"jsonrpc":"2.0","result":${listOf(96 * mebibyte)},"id":`;
     let told = 0;
     node.answer = (call) => {
@@ -247,7 +247,7 @@ test("a client that reads slowly gets every byte, and holds its node back meanwh
   }));
 
 test("who joined a call whose answer is still coming asks for himself, and nothing of it is kept", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const text = (id: string): string => `{"jsonrpc":"2.0","result":${listOf(3 * mebibyte)},"id":${id}}`;
     const release = Promise.withResolvers<void>();
     node.answer = async (call) => {
@@ -264,7 +264,7 @@ test("who joined a call whose answer is still coming asks for himself, and nothi
   }));
 
 test("large answers stand whole in a batch; one that is cut is an error in its place", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const text = (id: string): string => `{"jsonrpc":"2.0","result":${listOf(3 * mebibyte)},"id":${id}}`;
     node.answer = (call) => {
       if (call.method === "getSlot") return `{"jsonrpc":"2.0","result":5,"id":${call.id}}`;

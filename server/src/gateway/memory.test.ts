@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { testKey } from "./testing/booted-door.ts";
+import { testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 const mebibyte = 1024 * 1024;
@@ -68,7 +68,7 @@ test("200 MB for a quick and for a slow client pass through a process that grows
   }
   let size = 48 * mebibyte;
   using node = new StubNode((call) => new Response(listBody(call.id, size)));
-  const command = [process.execPath, join(import.meta.dir, "testing", "door-process.ts"), node.url];
+  const command = [process.execPath, join(import.meta.dir, "testing", "gateway-process.ts"), node.url];
   const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   try {
     const { value } = await child.stdout.getReader().read();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bootDoor } from "./testing/booted-door.ts";
+import { bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 const slotCall = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
@@ -12,7 +12,7 @@ async function settle(until: () => boolean): Promise<void> {
 
 test("a node whose PubSub cannot be reached is polled, and its slots expire what is kept", async () => {
   using node = new StubNode(answerFive);
-  await using booted = await bootDoor({ upstreams: { devnet: { url: node.url, ws: "ws://127.0.0.1:1" } } });
+  await using booted = await bootGateway({ upstreams: { devnet: { url: node.url, ws: "ws://127.0.0.1:1" } } });
   expect(booted.slotOf("finalized")).toBe(100n);
   await booted.post(slotCall);
   expect((await booted.post(slotCall)).headers.get("x-cache-status")).toBe("HIT");
@@ -23,7 +23,7 @@ test("a node whose PubSub cannot be reached is polled, and its slots expire what
 
 test("a subscription is made again after the node's socket was lost", async () => {
   using node = new StubNode(answerFive);
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   await settle(() => node.sockets.size === 1);
   for (const socket of node.sockets) socket.close();
   await settle(() => node.sockets.size === 0);
@@ -38,7 +38,7 @@ test("nothing that moves with the head is kept while nobody tells of slots", asy
   const mute = new StubNode(() => "");
   mute[Symbol.dispose]();
   node.slot = Number.NaN;
-  await using booted = await bootDoor({ upstreams: { devnet: { url: node.url, ws: mute.ws } } });
+  await using booted = await bootGateway({ upstreams: { devnet: { url: node.url, ws: mute.ws } } });
   await booted.post(slotCall);
   expect((await booted.post(slotCall)).headers.get("x-cache-status")).toBe("MISS");
   expect(await (await booted.post('{"jsonrpc":"2.0","id":1,"method":"getHealth"}')).text()).toContain("-32005");
@@ -46,7 +46,7 @@ test("nothing that moves with the head is kept while nobody tells of slots", asy
 
 test("a node that nobody answers at is not well from the first call that found that out", async () => {
   const node = new StubNode(answerFive);
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   const health = async () => await (await booted.post('{"jsonrpc":"2.0","id":1,"method":"getHealth"}')).text();
   expect(await health()).toContain('"ok"');
   node[Symbol.dispose]();

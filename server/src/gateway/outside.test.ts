@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { type BootedDoor, type BootOptions, bootDoor, testKey } from "./testing/booted-door.ts";
+import { type BootedGateway, type BootOptions, bootGateway, testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
 
-async function withDoor(use: (booted: BootedDoor) => Promise<void>, options: BootOptions = {}): Promise<void> {
+async function withGateway(use: (booted: BootedGateway) => Promise<void>, options: BootOptions = {}): Promise<void> {
   using node = new StubNode((call) => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`);
-  await using booted = await bootDoor({ upstreams: { devnet: node }, ...options });
+  await using booted = await bootGateway({ upstreams: { devnet: node }, ...options });
   await use(booted);
   expect(booted.faults).toEqual([]);
 }
@@ -22,15 +22,15 @@ function streamed(...chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> 
   });
 }
 
-const postTo = (booted: BootedDoor, content: BodyInit, headers: Record<string, string> = {}): Promise<Response> =>
+const postTo = (booted: BootedGateway, content: BodyInit, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${booted.url}/rpc`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": testKey, ...headers },
     body: content,
   });
 
-test("a body far beyond the limit is refused by the door, declared or not, with a code and a request id", () =>
-  withDoor(async (booted) => {
+test("a body far beyond the limit is refused by the gateway, declared or not, with a code and a request id", () =>
+  withGateway(async (booted) => {
     const large = new Uint8Array(3 * 1024 * 1024).fill(0x20);
     for (const response of [await postTo(booted, large), await postTo(booted, streamed(large))]) {
       expect(response.status).toBe(413);
@@ -41,7 +41,7 @@ test("a body far beyond the limit is refused by the door, declared or not, with 
   }));
 
 test("a body of undeclared length is read as any other, and must be UTF-8 as any other", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const bytes = Buffer.from(body);
     const whole = await postTo(booted, streamed(bytes.subarray(0, 9), bytes.subarray(9)));
     expect(await whole.json()).toEqual({ jsonrpc: "2.0", id: 1, result: 5 });
@@ -51,7 +51,7 @@ test("a body of undeclared length is read as any other, and must be UTF-8 as any
   }));
 
 test("a compressed body is refused for what it is", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const response = await postTo(booted, gzipSync(body), { "content-encoding": "gzip" });
     expect([response.status, response.headers.get("x-error-code")]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
     expect((await response.json()).error.message).toContain("Content-Encoding");
@@ -59,7 +59,7 @@ test("a compressed body is refused for what it is", () =>
   }));
 
 test("health answers GET and HEAD, tells other methods which it takes, and says when to come back", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const answer = async (method: string) => await fetch(`${booted.url}/health`, { method });
     expect((await answer("GET")).status).toBe(200);
     expect((await answer("HEAD")).status).toBe(200);
@@ -73,7 +73,7 @@ test("health answers GET and HEAD, tells other methods which it takes, and says 
   }));
 
 test("an answer of a mounted application carries the request id, whether the application knew it or not", () =>
-  withDoor(
+  withGateway(
     async (booted) => {
       expect((await fetch(`${booted.url}/page`)).headers.get("x-request-id")).toMatch(/^req_/);
       expect((await fetch(`${booted.url}/later`)).headers.get("x-request-id")).toMatch(/^req_/);
@@ -89,14 +89,14 @@ test("an answer of a mounted application carries the request id, whether the app
   ));
 
 test("an upgrade carries the request id", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const upgraded = await handshake(booted);
     expect(upgraded).toStartWith("HTTP/1.1 101");
     expect(upgraded).toMatch(/\r\nx-request-id: req_/i);
   }));
 
 test("a call to a network without nodes is refused under its own id", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const refusal = async (content: string) => {
       const response = await booted.post(content, { path: "/rpc/mainnet" });
       return [response.status, (await response.json()).id];
@@ -108,7 +108,7 @@ test("a call to a network without nodes is refused under its own id", () =>
   }));
 
 test("a batch over the burst is told that waiting does not help", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     booted.fakes.take = () => ({ allowed: false, burst: 2, retryAfterSeconds: 1 });
     const messageOf = async (content: string) => (await (await booted.post(content)).json()).error.message;
     expect(await messageOf(`[${body},${body},${body}]`)).toContain("burst of 2");
@@ -116,7 +116,7 @@ test("a batch over the burst is told that waiting does not help", () =>
   }));
 
 test("a method that nobody knows has no name of its own in the ledger, whatever it was refused for", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const invented = '{"jsonrpc":"2.0","id":1,"method":"invented"}';
     await booted.post(invented);
     booted.fakes.creditsLeft = 0;
@@ -128,7 +128,7 @@ test("a method that nobody knows has no name of its own in the ledger, whatever 
   }));
 
 test("every answer with status 200 says whether it was cached, whose it is and how long it took", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const bodies = [
       body,
       '{"jsonrpc":"2.0","id":1,"method":"invented"}',
@@ -151,7 +151,7 @@ test("every answer with status 200 says whether it was cached, whose it is and h
   }));
 
 /** The head of the answer to a WebSocket's handshake. */
-async function handshake(booted: BootedDoor): Promise<string> {
+async function handshake(booted: BootedGateway): Promise<string> {
   const answered = Promise.withResolvers<string>();
   const socket = await Bun.connect({
     hostname: "127.0.0.1",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import { Overload } from "./overload.ts";
-import { bootDoor } from "./testing/booted-door.ts";
+import { bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 test("a request that is begun late in a long turn of the event loop is refused, one in the next turn is not", () => {
@@ -17,13 +17,13 @@ test("a request that is begun late in a long turn of the event loop is refused, 
   expect(overload.admits(clock.monotonic())).toBe(true);
 });
 
-test("beyond its requests in flight the door refuses with 503 and Retry-After before anything is read, and recovers with them", async () => {
+test("beyond its requests in flight the gateway refuses with 503 and Retry-After before anything is read, and recovers with them", async () => {
   const released = Promise.withResolvers<void>();
   using node = new StubNode(async (call) => {
     await released.promise;
     return `{"jsonrpc":"2.0","result":5,"id":${call.id}}`;
   });
-  await using booted = await bootDoor({ upstreams: { devnet: node }, inFlightMax: 3 });
+  await using booted = await bootGateway({ upstreams: { devnet: node }, inFlightMax: 3 });
   const call = (): Promise<Response> => booted.post('{"jsonrpc":"2.0","id":1,"method":"getLatestBlockhash"}');
   const held = [call(), call(), call()];
   for (let turn = 0; turn < 2_000 && node.calls.length < 3; turn += 1) await Bun.sleep(1);

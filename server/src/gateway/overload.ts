@@ -18,7 +18,7 @@ export const overloadDefaults: OverloadOptions = { inFlightMax: 16_384, turnMsMa
 const noteMs = 50;
 
 /**
- * Says whether the door can begin another request. Up to its bounds the door lets callers wait: they hold their connection,
+ * Whether the gateway can begin another request. Up to its bounds callers wait: they hold their connection,
  * and the kernel holds back the rest, which costs nothing, while a refusal costs a third of an answer. Measured with ten
  * times the peak offered over 2,000 connections (bench/overload): good answers at 98 to 107% of the peak without one refusal.
  * Beyond the bounds callers give up before they are answered, and all work is in vain; refused early, they come back later.

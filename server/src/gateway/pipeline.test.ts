@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bootDoor } from "./testing/booted-door.ts";
+import { bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
@@ -9,7 +9,7 @@ test("a getBalance goes through the whole pipeline and is answered from memory t
   using node = new StubNode(
     (call) => `{"jsonrpc":"2.0","result":{"context":{"apiVersion":"4.0.0","slot":100},"value":5},"id":${call.id}}\n`,
   );
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   const first = await booted.post(balance('"a"'));
   expect(first.status).toBe(200);
   expect(await first.text()).toBe(

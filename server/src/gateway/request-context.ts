@@ -4,7 +4,7 @@ import { type AddressSet, type Clock, invariant } from "@sluice/lib";
 import { clientAddress, type HeaderReader, queryParameter } from "../http/index.ts";
 import type { Grant, RestrictedRequest } from "../keys/index.ts";
 import type { LimitDecision } from "../limits/index.ts";
-import type { EnvelopeRefusal, MethodPage } from "../rpc/index.ts";
+import type { EnvelopeRefusal, MethodEntry } from "../rpc/index.ts";
 import type { NodeAnswer, WholeBody } from "../upstreams/index.ts";
 
 /** A request's head and the address that sent it, as the stages see them. */
@@ -32,7 +32,7 @@ export interface OpenedCall {
   readonly id: string;
   readonly method: string;
   readonly params: string | null;
-  readonly page: MethodPage | null;
+  readonly page: MethodEntry | null;
 }
 
 /** A call of a batch, or why its envelope is refused: that refuses the one call alone. */

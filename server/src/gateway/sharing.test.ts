@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import { type BootedDoor, bootDoor } from "./testing/booted-door.ts";
+import { type BootedGateway, bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
 const contextAnswer = (call: { id: string }): string =>
   `{"jsonrpc":"2.0","result":{"context":{"slot":100},"value":1},"id":${call.id}}`;
 
-async function withDoor(use: (booted: BootedDoor, node: StubNode) => Promise<void>): Promise<void> {
+async function withGateway(use: (booted: BootedGateway, node: StubNode) => Promise<void>): Promise<void> {
   using node = new StubNode(contextAnswer);
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   await use(booted, node);
   expect(booted.faults).toEqual([]);
 }
@@ -20,7 +20,7 @@ async function settle(until: () => boolean): Promise<void> {
 }
 
 test("2,000 identical calls in flight, with their own ids and white space, are one upstream call", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const release = Promise.withResolvers<void>();
     node.answer = async (call) => {
       await release.promise;
@@ -53,7 +53,7 @@ test("2,000 identical calls in flight, with their own ids and white space, are o
   }));
 
 test("a caller that leaves does not cancel the call for the others", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const release = Promise.withResolvers<void>();
     node.answer = async (call) => {
       await release.promise;
@@ -74,7 +74,7 @@ test("a caller that leaves does not cancel the call for the others", () =>
   }));
 
 test("callers of one call that fails all hear of it, and the next call asks again", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     node.answer = () => "garbage";
     const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     const statuses = (await Promise.all([booted.post(body), booted.post(body)])).map((response) => response.status);
@@ -84,7 +84,7 @@ test("callers of one call that fails all hear of it, and the next call asks agai
   }));
 
 test("a slot notice drops what moves with the head, of its commitment", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
     const status = async (): Promise<string | null> => (await booted.post(body)).headers.get("x-cache-status");
     expect([await status(), await status()]).toEqual(["MISS", "HIT"]);
@@ -95,7 +95,7 @@ test("a slot notice drops what moves with the head, of its commitment", () =>
   }));
 
 test("an answer that a slot notice overtook is handed out but not kept", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const release = Promise.withResolvers<void>();
     node.answer = async (call) => {
       await release.promise;
@@ -112,7 +112,7 @@ test("an answer that a slot notice overtook is handed out but not kept", () =>
   }));
 
 test("history is kept over slot notices, an absent block and a node's error are not kept", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const status = async (method: string, params: string): Promise<string | null> => {
       const response = await booted.post(`{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`);
       return response.headers.get("x-cache-status");
@@ -129,14 +129,14 @@ test("history is kept over slot notices, an absent block and a node's error are 
   }));
 
 test("what must never be shared goes to the node each time", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const body = '{"jsonrpc":"2.0","id":1,"method":"getLatestBlockhash"}';
     await Promise.all([booted.post(body), booted.post(body), booted.post(body)]);
     expect(node.calls.length).toBe(3);
   }));
 
 test("the same parameters in another spelling are the same call, another commitment is not", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const call = (params: string): Promise<Response> =>
       booted.post(`{"jsonrpc":"2.0","id":1,"method":"getBalance","params":${params}}`);
     await call(`["${address}"]`);

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { authority, certificate, privateKey } from "../net/http1/client/testing/certificates.ts";
-import { testKey } from "./testing/booted-door.ts";
+import { testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 /** Asks a gateway in a process of its own, whose environment says whom it trusts. */
 async function askThrough(node: StubNode, environment: Record<string, string>): Promise<Response> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "testing", "door-process.ts"), node.url], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "testing", "gateway-process.ts"), node.url], {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",

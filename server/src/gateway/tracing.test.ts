@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Tracing } from "../observe/index.ts";
-import { bootDoor } from "./testing/booted-door.ts";
+import { bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 interface Seen {
@@ -28,7 +28,7 @@ function recorder(): { tracing: Pick<Tracing, "span">; spans: Seen[] } {
 test("with an SDK a request and its call to a node are spans, without keys or addresses of nodes", async () => {
   using node = new StubNode((call) => `{"jsonrpc":"2.0","result":7,"id":${call.id}}`);
   const { tracing, spans } = recorder();
-  await using booted = await bootDoor({ upstreams: { devnet: node }, tracing });
+  await using booted = await bootGateway({ upstreams: { devnet: node }, tracing });
   const answer = await booted.post('{"jsonrpc":"2.0","id":1,"method":"getBlockHeight"}');
   expect(answer.status).toBe(200);
   const request = spans.find((span) => span.name === "rpc request");

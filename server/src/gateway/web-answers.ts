@@ -26,9 +26,9 @@ export class WebAnswers {
       const response = await respond(requestId);
       if (!response.headers.has("x-request-id")) response.headers.set("X-Request-Id", requestId);
       return await webAnswer(response);
-    } catch (fault) {
-      const { code, message } = failureOf(fault);
-      if (code === "INTERNAL_ERROR") this.#dependencies.events.internalError("door", fault, { requestId });
+    } catch (error) {
+      const { code, message } = failureOf(error);
+      if (code === "INTERNAL_ERROR") this.#dependencies.events.internalError("gateway", error, { requestId });
       return problemAnswer(code, { requestId, message });
     }
   }
@@ -55,7 +55,7 @@ export class WebAnswers {
   }
 }
 
-/** The answer of GET /health; a door that drains is `down`, whatever the rest says. */
+/** The answer of GET /health; a gateway that drains is `down`, whatever the rest says. */
 export function healthResponse(
   method: string,
   requestId: string,

@@ -89,7 +89,7 @@ test("every answer is JSON, open to any origin, kept by nobody, and has an id", 
   }
 });
 
-test("the id of a door in front is kept", async () => {
+test("the id of an endpoint in front is kept", async () => {
   await using world = unasked();
   const response = await world.names.fetch(new Request("http://r/health"), { requestId: "req_door" });
   expect(response.headers.get("x-request-id")).toBe("req_door");

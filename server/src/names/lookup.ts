@@ -3,7 +3,7 @@ import type { NameSuffix } from "@sluice/wire/name-services";
 import { isOnCurve } from "@sluice/wire/program-address";
 import { addressOfHandle, bytesOfAddress, NameTree } from "./addresses.ts";
 import type { AccountView, ChainReader } from "./chain-reader.ts";
-import { judgeDomain, judgeHandle, type Verdict } from "./judge.ts";
+import { evaluateDomain, evaluateHandle, type Verdict } from "./evaluate.ts";
 import type { NameOutcome, NameShape, Namespace } from "./name.ts";
 import type { ProgramsFound } from "./programs-found.ts";
 import { Remembered } from "./remembered.ts";
@@ -90,14 +90,14 @@ export class NameLookup {
     }
     return this.#programs.handlePrograms.map((program) => {
       const address = this.#handles.get(`${name.name}@${program}`, () => addressOfHandle(name.name, program));
-      const judge = (accountAt: AccountAt): Verdict => judgeHandle(name.name, program, accountAt(address));
+      const judge = (accountAt: AccountAt): Verdict => evaluateHandle(name.name, program, accountAt(address));
       return { program, addresses: [address], judge };
     });
   }
 
   #domainCandidate(program: Address, suffix: NameSuffix, labels: readonly string[]): Candidate {
     const path = this.tree(program).path(suffix, labels);
-    return { program, addresses: path.levels, judge: (accountAt) => judgeDomain(path, program, accountAt) };
+    return { program, addresses: path.levels, judge: (accountAt) => evaluateDomain(path, program, accountAt) };
   }
 
   /**

@@ -68,7 +68,7 @@ export class Names {
   readonly #rpcShown: string;
   #versionInFlight: Promise<VersionRecord | null> | null = null;
 
-  /** Answers one request; the second argument carries the id that a door in front has given it. */
+  /** Answers one request; the second argument carries the id that an endpoint in front has set. */
   readonly fetch: (request: Request, bindings?: { readonly requestId?: string }) => Response | Promise<Response>;
 
   constructor(options: NamesOptions, dependencies: NamesDependencies) {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { creditCost } from "@sluice/contract/credits";
 import { type RpcMethodSpec, rpcMethods } from "@sluice/contract/rpc";
-import { MethodBook } from "./method-book.ts";
+import { MethodRegistry } from "./method-registry.ts";
 import { type Plan, planCall } from "./plan.ts";
 
 const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
@@ -104,23 +104,23 @@ test("members that nobody knows are ignored and stay in the call", () => {
 });
 
 test("every method has a price, and remembered plans stay within their bound", () => {
-  const book = new MethodBook({ allowUnknownMethods: false, rememberedBytesMax: 10_000 });
-  for (const name of rpcMethods.keys()) expect(book.page(name)?.credits).toBe(creditCost(name));
-  expect(book.page("getMoon")).toBeNull();
-  expect(new MethodBook({ allowUnknownMethods: true }).page("getMoon")?.plan("[1]").plan).toMatchObject({
+  const book = new MethodRegistry({ allowUnknownMethods: false, rememberedBytesMax: 10_000 });
+  for (const name of rpcMethods.keys()) expect(book.find(name)?.credits).toBe(creditCost(name));
+  expect(book.find("getMoon")).toBeNull();
+  expect(new MethodRegistry({ allowUnknownMethods: true }).find("getMoon")?.plan("[1]").plan).toMatchObject({
     ok: true,
     params: "[1]",
     key: null,
   });
   // Methods beside Solana's own take their parameters by name, as those for digital assets do.
   const byName = '{"id":"x","n":18446744073709551615}';
-  expect(new MethodBook({ allowUnknownMethods: true }).page("getAsset")?.plan(byName).plan).toMatchObject({
+  expect(new MethodRegistry({ allowUnknownMethods: true }).find("getAsset")?.plan(byName).plan).toMatchObject({
     ok: true,
     params: byName,
     key: null,
   });
-  expect(book.page("getSlot")?.plan("{}").plan).toMatchObject({ code: "INVALID_PARAMS" });
-  const page = book.page("getBlockTime");
+  expect(book.find("getSlot")?.plan("{}").plan).toMatchObject({ code: "INVALID_PARAMS" });
+  const page = book.find("getBlockTime");
   const first = page?.plan("[1]");
   expect(page?.plan("[1]")).toBe(first as never);
   for (let slot = 2; slot < 100; slot += 1) page?.plan(`[${slot}]`);
@@ -128,13 +128,13 @@ test("every method has a price, and remembered plans stay within their bound", (
 });
 
 test("a call that is never kept is planned once while it is short; what only one caller sends is not remembered", () => {
-  const book = new MethodBook({ allowUnknownMethods: false });
-  const page = book.page("getLatestBlockhash");
+  const book = new MethodRegistry({ allowUnknownMethods: false });
+  const page = book.find("getLatestBlockhash");
   const short = '[{"commitment":"confirmed"}]';
   const first = page?.plan(short);
   expect(first?.plan).toMatchObject({ ok: true, params: short, commitment: "confirmed", key: null });
   expect(page?.plan(short)).toBe(first as never);
   const long = `["${"1".repeat(200)}"]`;
-  const send = book.page("sendTransaction");
+  const send = book.find("sendTransaction");
   expect(send?.plan(long)).not.toBe(send?.plan(long) as never);
 });

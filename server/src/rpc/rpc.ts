@@ -2,15 +2,15 @@ import type { Network } from "@sluice/contract/tiers";
 import type { AnswerCache, CacheEvents, CacheOutcome } from "../cache/index.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome, UpstreamPool } from "../upstreams/index.ts";
 import { gatheredBytesMax, retentionOf } from "./cache-policy.ts";
-import { Floors } from "./floors.ts";
 import { healthAnswer } from "./health.ts";
-import { MethodBook, type MethodBookOptions, type MethodPage } from "./method-book.ts";
+import { type MethodEntry, MethodRegistry, type MethodRegistryOptions } from "./method-registry.ts";
+import { MinSlotTracker } from "./min-slot-tracker.ts";
 import type { Plan } from "./plan.ts";
 import { textOf } from "./sent-answers.ts";
 import type { SentTransactions } from "./sent-transactions.ts";
 import type { SharedHistory } from "./shared-history.ts";
 
-export type RpcOptions = MethodBookOptions;
+export type RpcOptions = MethodRegistryOptions;
 
 export interface RpcDependencies {
   readonly clock: { monotonic(): number };
@@ -32,18 +32,18 @@ export interface RpcOutcome {
 
 /** From a planned call to its answer: from memory, from a call under way, or from a node. */
 export class Rpc {
-  readonly #book: MethodBook;
+  readonly #methods: MethodRegistry;
   readonly #dependencies: RpcDependencies;
-  readonly #floors = new Floors();
+  readonly #minSlots = new MinSlotTracker();
 
   constructor(options: RpcOptions, dependencies: RpcDependencies) {
-    this.#book = new MethodBook(options);
+    this.#methods = new MethodRegistry(options);
     this.#dependencies = dependencies;
   }
 
   /** The page of a method, or null when it is neither known nor let through (-32601). */
-  method(name: string): MethodPage | null {
-    return this.#book.page(name);
+  method(name: string): MethodEntry | null {
+    return this.#methods.find(name);
   }
 
   hasNodes(network: Network): boolean {
@@ -59,7 +59,7 @@ export class Rpc {
     if (kept === undefined) return undefined;
     const isPassed =
       kept.contextSlot === null ||
-      this.#floors.passes({ keyId, network, commitment: plan.commitment }, kept.contextSlot, nowMs);
+      this.#minSlots.passes({ keyId, network, commitment: plan.commitment }, kept.contextSlot, nowMs);
     if (!isPassed) return undefined;
     this.#count(network, plan, "hit");
     return kept;
@@ -75,12 +75,12 @@ export class Rpc {
    * Asks a node, or joins the identical call that is under way. Never rejects for a fault of a node. What a key has seen of
    * a commitment is a floor: a later answer is not from before it while some node has reached it.
    */
-  async ask(network: Network, page: MethodPage, plan: Plan, keyId: string): Promise<RpcOutcome> {
+  async ask(network: Network, page: MethodEntry, plan: Plan, keyId: string): Promise<RpcOutcome> {
     const pool = this.#dependencies.pool(network);
     if (pool === null) return { outcome: noNodes, shared: false };
     const { clock } = this.#dependencies;
     const view = { keyId, network, commitment: plan.commitment };
-    const floor = this.#floors.of(view, clock.monotonic());
+    const floor = this.#minSlots.of(view, clock.monotonic());
     const call = callOf(page.name, plan, floor);
     // What is never shared waits for nobody but its node.
     const asked =
@@ -92,7 +92,7 @@ export class Rpc {
       this.#dependencies.sent?.taken({ network, keyId }, plan.params, textOf(outcome.answer));
     }
     if (!outcome.ok || outcome.answer.contextSlot === null) return asked;
-    if (this.#floors.passes(view, outcome.answer.contextSlot, clock.monotonic()) || !asked.shared) return asked;
+    if (this.#minSlots.passes(view, outcome.answer.contextSlot, clock.monotonic()) || !asked.shared) return asked;
     // Somebody else's call was joined, and what came is older than what this key has seen: it asks for itself.
     return { outcome: await pool.call(call), shared: false };
   }

@@ -33,14 +33,14 @@ export class ConnectionMeter {
   #passed: Passed = nothing();
   #bytesOut = 0;
   #asked = 0;
-  #toldMs: number;
+  #reportedMs: number;
   /** Credits that are being fetched; the last fact waits for them. */
   readonly #paying = new Set<Promise<void>>();
 
   constructor(metered: Metered, services: PubSubServices) {
     this.#metered = metered;
     this.#services = services;
-    this.#toldMs = metered.startedMs;
+    this.#reportedMs = metered.startedMs;
   }
 
   received(bytes: number): void {
@@ -60,18 +60,18 @@ export class ConnectionMeter {
   }
 
   /** Tells what passed since the last fact, when that was long enough ago and anything did. */
-  tellWhenDue(upstream: string): void {
+  reportWhenDue(upstream: string): void {
     const nowMs = this.#services.clock.monotonic();
-    if (nowMs - this.#toldMs < this.#services.tellEveryMs) return;
-    this.#toldMs = nowMs;
+    if (nowMs - this.#reportedMs < this.#services.reportEveryMs) return;
+    this.#reportedMs = nowMs;
     const { bytesIn, bytesOut, credits } = this.#passed;
-    if (bytesIn > 0 || bytesOut > 0 || credits > 0) this.#tell(statusStillOpen, upstream);
+    if (bytesIn > 0 || bytesOut > 0 || credits > 0) this.#report(statusStillOpen, upstream);
   }
 
   /** Tells the rest, once what is being paid is paid. */
   async end(closeCode: number, upstream: string): Promise<void> {
     await Promise.all(this.#paying);
-    this.#tell(closeCode, upstream);
+    this.#report(closeCode, upstream);
   }
 
   #await(paid: Promise<boolean>, unpaid: () => void): void {
@@ -86,7 +86,7 @@ export class ConnectionMeter {
     void paying.then(() => this.#paying.delete(paying));
   }
 
-  #tell(status: number, upstream: string): void {
+  #report(status: number, upstream: string): void {
     const { clock, served } = this.#services;
     const { startedMs, ...metered } = this.#metered;
     served({

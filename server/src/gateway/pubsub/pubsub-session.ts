@@ -74,7 +74,7 @@ export class PubSubSession extends ClientSession {
   protected override onTick(): void {
     const link = this.#link;
     if (link !== null && !this.#services.isServing(this.#client.request.network, link.label)) link.leave();
-    this.#meter.tellWhenDue(this.#upstream);
+    this.#meter.reportWhenDue(this.#upstream);
     void this.recheck();
   }
 
@@ -112,8 +112,8 @@ export class PubSubSession extends ClientSession {
       else if (connections.of(outcome.accountId) > platformTierLimits[outcome.tier].webSocketConnections) {
         this.#end(closeCodes.rateLimited, "RATE_LIMIT_EXCEEDED");
       }
-    } catch (fault) {
-      events.internalError("pubsub", fault, { requestId: this.requestId });
+    } catch (error) {
+      events.internalError("pubsub", error, { requestId: this.requestId });
     }
   }
 

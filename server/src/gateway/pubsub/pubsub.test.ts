@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type BootedDoor, bootDoor, testGrant, testKey } from "../testing/booted-door.ts";
+import { type BootedGateway, bootGateway, testGrant, testKey } from "../testing/booted-gateway.ts";
 import { StubNode } from "../testing/stub-node.ts";
 
 /** A client whose frames and end can be waited for. */
@@ -31,12 +31,12 @@ class Client {
   }
 }
 
-async function withDoor(
-  use: (booted: BootedDoor, node: StubNode) => Promise<void>,
-  options: { readonly tellEveryMs?: number } = {},
+async function withGateway(
+  use: (booted: BootedGateway, node: StubNode) => Promise<void>,
+  options: { readonly reportEveryMs?: number } = {},
 ): Promise<void> {
   using node = new StubNode((call) => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`);
-  await using booted = await bootDoor({ ...options, upstreams: { devnet: node } });
+  await using booted = await bootGateway({ ...options, upstreams: { devnet: node } });
   await use(booted, node);
   expect(booted.faults).toEqual([]);
 }
@@ -44,7 +44,7 @@ async function withDoor(
 const subscribe = '{ "jsonrpc":"2.0", "id": 1,\t"method":"accountSubscribe","params":["x"] }';
 
 test("frames pass both ways byte for byte, on /rpc, / and the PubSub port, with the key in header or query", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     node.onPubSub = (socket, text) => {
       socket.send(`{"echo":${text},"rentEpoch":18446744073709551615}\n`);
       socket.send(new Uint8Array([0, 255, 128]));
@@ -67,7 +67,7 @@ test("frames pass both ways byte for byte, on /rpc, / and the PubSub port, with 
   }));
 
 test("what a client says before the node is reached is not lost", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
     for (let index = 0; index < 20; index += 1) client.socket.send(`{"method":"m${index}"}`);
@@ -77,7 +77,7 @@ test("what a client says before the node is reached is not lost", () =>
   }));
 
 test("a bad key is told so on the socket and closed with 4401, a broken restriction with 4403", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const stranger = new Client(`${booted.ws}/rpc?api-key=nobody`);
     expect(await stranger.closed).toBe(4401);
     expect(JSON.parse(String(stranger.received[0])).error.data.code).toBe("INVALID_API_KEY");
@@ -89,21 +89,21 @@ test("a bad key is told so on the socket and closed with 4401, a broken restrict
   }));
 
 test("a network without nodes closes with 4503, an exhausted bucket with 4429", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     expect(await new Client(`${booted.ws}/rpc/mainnet?api-key=${testKey}`).closed).toBe(4503);
     booted.fakes.take = () => ({ allowed: false });
     expect(await new Client(`${booted.ws}/rpc?api-key=${testKey}`).closed).toBe(4429);
   }));
 
 test("a tier's connections are counted for its account and given back", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const url = `${booted.ws}/rpc?api-key=${testKey}`;
     const held = Array.from({ length: 5 }, () => new Client(url));
     await Promise.all(held.map((client) => client.opened));
     expect(await new Client(url).closed).toBe(4429);
     held[0]?.socket.close();
     await held[0]?.closed;
-    while (booted.door.sockets > 4) await Bun.sleep(1);
+    while (booted.gateway.sockets > 4) await Bun.sleep(1);
     const again = new Client(url);
     await again.opened;
     again.socket.send("{}");
@@ -112,7 +112,7 @@ test("a tier's connections are counted for its account and given back", () =>
   }));
 
 test("a message over 4 KiB closes with 1009, more than 50 in a second with 4429", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const wordy = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
     await wordy.opened;
     wordy.socket.send("x".repeat(4_097));
@@ -124,7 +124,7 @@ test("a message over 4 KiB closes with 1009, more than 50 in a second with 4429"
   }));
 
 test("a client is closed with 4503 when its node is lost", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
     client.socket.send(subscribe);
@@ -135,7 +135,7 @@ test("a client is closed with 4503 when its node is lost", () =>
 
 /** Two nodes that number subscriptions each in their own way, and a client that holds one of the first's. */
 async function withTwoNodes(
-  use: (client: Client, nodes: readonly [StubNode, StubNode], booted: BootedDoor) => Promise<void>,
+  use: (client: Client, nodes: readonly [StubNode, StubNode], booted: BootedGateway) => Promise<void>,
 ): Promise<void> {
   const nodes = [40, 70].map((from) => {
     const node = new StubNode((call) => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`);
@@ -146,7 +146,7 @@ async function withTwoNodes(
     };
     return node;
   }) as [StubNode, StubNode];
-  await using booted = await bootDoor({ upstreams: { devnet: nodes } });
+  await using booted = await bootGateway({ upstreams: { devnet: nodes } });
   const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
   await client.opened;
   client.socket.send('{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":["all"]}');
@@ -185,7 +185,7 @@ test("a client leaves a node that has fallen behind, though it speaks on", () =>
     const [late, other] = isFirst ? nodes : [nodes[1], nodes[0]];
     other.announce(5_000);
     while (booted.slotOf("processed") !== 5_000n) await Bun.sleep(1);
-    booted.door.tick();
+    booted.gateway.tick();
     await tellOnceSubscribed(other, isFirst ? 71 : 41);
     await client.until(2);
     expect(client.received[1]).toBe(logsNotice(result));
@@ -196,7 +196,7 @@ test("a client leaves a node that has fallen behind, though it speaks on", () =>
   }));
 
 test("what is sent costs a credit for each started 0.1 MB, and closes with 4402 when there is none", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     booted.fakes.creditsLeft = 2;
     node.onPubSub = (socket) => void socket.send("x".repeat(60_000));
     const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
@@ -216,18 +216,18 @@ test("what is sent costs a credit for each started 0.1 MB, and closes with 4402 
   }));
 
 test("what passes is told while the connection lasts, and the rest at its end; the sums are exact", () =>
-  withDoor(
+  withGateway(
     async (booted, node) => {
       booted.fakes.creditsAsync = true;
       node.onPubSub = (socket) => void socket.send("x".repeat(150_000));
       const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
       await client.opened;
-      booted.door.tick();
+      booted.gateway.tick();
       expect(booted.facts).toEqual([]);
       for (const count of [1, 2, 3]) {
         client.socket.send("12345");
         await client.until(count);
-        if (count < 3) booted.door.tick();
+        if (count < 3) booted.gateway.tick();
       }
       client.socket.close(1000);
       await client.closed;
@@ -241,11 +241,11 @@ test("what passes is told while the connection lasts, and the rest at its end; t
       // 450,000 bytes are five started tenths of a megabyte.
       expect([credits, booted.fakes.creditsLeft]).toEqual([5, 999_995]);
     },
-    { tellEveryMs: 0 },
+    { reportEveryMs: 0 },
   ));
 
 test("a client that does not read is closed with 4408 and holds only a bounded buffer", () =>
-  withDoor(async (booted, node) => {
+  withGateway(async (booted, node) => {
     booted.fakes.authenticate = () => ({ ...testGrant, accountId: "acc_slow" });
     const handshake = `GET /rpc?api-key=${testKey} HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n`;
     const upgraded = Promise.withResolvers<void>();
@@ -264,7 +264,7 @@ test("a client that does not read is closed with 4408 and holds only a bounded b
       await Bun.sleep(2);
     }
     // The closing frame waits behind what is not read; the next tick ends the connection.
-    booted.door.tick();
+    booted.gateway.tick();
     while (booted.facts.length < 1) await Bun.sleep(1);
     socket.terminate();
     expect(booted.facts[0]).toMatchObject({ status: 4408 });
@@ -272,16 +272,16 @@ test("a client that does not read is closed with 4408 and holds only a bounded b
   }));
 
 test("a key that is revoked while its connection lasts ends it with 4401", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
     booted.fakes.authenticate = () => ({ ok: false, code: "KEY_INACTIVE" });
-    booted.door.tick();
+    booted.gateway.tick();
     expect(await client.closed).toBe(4401);
   }));
 
 test("a key that is refused or narrowed while its connection lasts ends it at once, each with its code", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const changes: readonly [number, string, () => void][] = [
       [4401, "KEY_INACTIVE", () => (booted.fakes.authenticate = async () => ({ ok: false, code: "KEY_INACTIVE" }))],
       [4403, "NETWORK_NOT_ALLOWED", () => (booted.fakes.restriction = () => "NETWORK_NOT_ALLOWED")],
@@ -299,7 +299,7 @@ test("a key that is refused or narrowed while its connection lasts ends it at on
   }));
 
 test("many changes at once judge each connection once", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const client = new Client(`${booted.ws}/rpc?api-key=${testKey}`);
     await client.opened;
     let judged = 0;
@@ -315,7 +315,7 @@ test("many changes at once judge each connection once", () =>
   }));
 
 test("restrictions are judged by what the upgrade said, as long as the connection lasts", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     const seen: unknown[] = [];
     booted.fakes.restriction = (request) => {
       seen.push([request.network, request.origin, request.referer, request.clientAddress]);
@@ -333,7 +333,7 @@ test("restrictions are judged by what the upgrade said, as long as the connectio
   }));
 
 test("when the tier allows fewer connections than there are, the newest end with 4429 and the oldest stay", () =>
-  withDoor(async (booted) => {
+  withGateway(async (booted) => {
     booted.fakes.authenticate = () => ({ ...testGrant, tier: "business" });
     const clients: Client[] = [];
     for (let index = 0; index < 8; index += 1) {
@@ -346,14 +346,14 @@ test("when the tier allows fewer connections than there are, the newest end with
     const ended = await Promise.all(clients.slice(5).map((client) => client.closed));
     expect(ended).toEqual([4429, 4429, 4429]);
     booted.pubsub.recheck();
-    while (booted.door.sockets > 5) await Bun.sleep(1);
+    while (booted.gateway.sockets > 5) await Bun.sleep(1);
     for (const client of clients.slice(0, 5)) expect(client.socket.readyState).toBe(WebSocket.OPEN);
     for (const client of clients) client.socket.close();
   }));
 
 test("draining closes sockets with 1001, lets a call in flight finish and takes no more", async () => {
   using node = new StubNode(() => "");
-  await using booted = await bootDoor({ upstreams: { devnet: node } });
+  await using booted = await bootGateway({ upstreams: { devnet: node } });
   const release = Promise.withResolvers<void>();
   node.answer = async (call) => {
     await release.promise;
@@ -363,7 +363,7 @@ test("draining closes sockets with 1001, lets a call in flight finish and takes 
   await client.opened;
   const inFlight = booted.post('{"jsonrpc":"2.0","id":1,"method":"getSlot"}');
   while (node.calls.length < 1) await Bun.sleep(1);
-  const stopped = booted.door.stop(5_000);
+  const stopped = booted.gateway.stop(5_000);
   expect(await client.closed).toBe(1001);
   await expect(fetch(`${booted.url}/health`, { headers: { connection: "close" } })).rejects.toThrow();
   release.resolve();

@@ -6,7 +6,7 @@ import type { GatewayEvents } from "../events.ts";
 import type { ConnectionCounts } from "./connection-counts.ts";
 import type { PubSubTarget } from "./node-link.ts";
 
-export interface PubSubDoorDependencies {
+export interface PubSubDependencies {
   readonly clock: Clock;
   readonly access: Access;
   readonly events: GatewayEvents;
@@ -19,15 +19,15 @@ export interface PubSubDoorDependencies {
 }
 
 /** A connection that can be judged anew. */
-export interface JudgedSession {
+export interface CheckedSession {
   recheck(): Promise<void>;
 }
 
 /** What a session works with. */
-export interface PubSubServices extends PubSubDoorDependencies {
+export interface PubSubServices extends PubSubDependencies {
   readonly connections: ConnectionCounts;
-  /** Between two facts of a connection that lasts, to the next tick of the door. */
-  readonly tellEveryMs: number;
+  /** Between two facts of a connection that lasts, to the next tick. */
+  readonly reportEveryMs: number;
   /** The connection is gone. */
-  readonly left: (session: JudgedSession) => void;
+  readonly left: (session: CheckedSession) => void;
 }

@@ -1,5 +1,5 @@
 /**
- * Callers in a process of their own, since each holds an open file at its end as the door does at the other:
+ * Callers in a process of their own, since each holds an open file at its end as the gateway does at the other:
  * callers-process.ts <port> <calls> <seed>. Sends the calls, all in flight at once, each on a connection of its own; prints
  * {"wrong"}, how many were not answered under their own id, and ends.
  */

@@ -12,7 +12,7 @@ export interface Wire {
   /** Written one after another, in segments of their own. */
   readonly parts: readonly string[];
   readonly ending: "wait" | "half-close" | "reset";
-  /** Whether the door may take the time that a body has before it says anything. */
+  /** Whether the gateway may take the time that a body has before it answers. */
   readonly waits: boolean;
   /** Calls that were openly made on it; each may be answered once, or not at all. */
   readonly calls: readonly WireCall[];

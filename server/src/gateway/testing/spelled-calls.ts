@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { testKey } from "./booted-door.ts";
+import { testKey } from "./booted-gateway.ts";
 
 const account = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
 const spaces = ["", " ", "\n", "\t", "\r\n", "   "];

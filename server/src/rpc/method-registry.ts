@@ -4,7 +4,7 @@ import { detached } from "./json-text.ts";
 import { type Planned, planCall, planUnknown } from "./plan.ts";
 
 /** A method with its price and the plans that were made for its recent parameters. */
-export interface MethodPage {
+export interface MethodEntry {
   readonly name: string;
   /** Null for a method that the table does not know. */
   readonly spec: RpcMethodSpec | null;
@@ -27,7 +27,7 @@ const costPerPlan = 500;
  * repeat themselves to the byte. Two generations: when the young one is full it becomes the old one, and what is asked
  * for again moves up; so the bound holds without a list of uses.
  */
-class PlannedMethod implements MethodPage {
+class PlannedMethod implements MethodEntry {
   readonly name: string;
   readonly spec: RpcMethodSpec;
   readonly credits: number;
@@ -65,7 +65,7 @@ class PlannedMethod implements MethodPage {
   }
 }
 
-export interface MethodBookOptions {
+export interface MethodRegistryOptions {
   /** Whether methods that the table does not know are passed through. */
   readonly allowUnknownMethods: boolean;
   /** About how much memory remembered plans may take, in bytes, over all methods. */
@@ -73,22 +73,22 @@ export interface MethodBookOptions {
 }
 
 /** Every method with the plans of its recent calls, within one bound. */
-export class MethodBook {
-  readonly #pages: ReadonlyMap<string, PlannedMethod>;
+export class MethodRegistry {
+  readonly #entries: ReadonlyMap<string, PlannedMethod>;
   readonly #allowUnknown: boolean;
   readonly #generationBytesMax: number;
   #generationBytes = 0;
 
-  constructor(options: MethodBookOptions) {
+  constructor(options: MethodRegistryOptions) {
     const spend = (bytes: number): void => this.#spend(bytes);
-    this.#pages = new Map([...rpcMethods.values()].map((spec) => [spec.name, new PlannedMethod(spec, spend)]));
+    this.#entries = new Map([...rpcMethods.values()].map((spec) => [spec.name, new PlannedMethod(spec, spend)]));
     this.#allowUnknown = options.allowUnknownMethods;
     this.#generationBytesMax = (options.rememberedBytesMax ?? 32 * 1024 * 1024) / 2;
   }
 
   /** The page of a method; null when nobody here knows it and it may not pass. */
-  page(name: string): MethodPage | null {
-    const page = this.#pages.get(name);
+  find(name: string): MethodEntry | null {
+    const page = this.#entries.get(name);
     if (page !== undefined) return page;
     if (!this.#allowUnknown) return null;
     return { name, spec: null, credits: creditCost(name), isSend: false, plan: planUnknown };
@@ -98,6 +98,6 @@ export class MethodBook {
     this.#generationBytes += bytes;
     if (this.#generationBytes < this.#generationBytesMax) return;
     this.#generationBytes = 0;
-    for (const page of this.#pages.values()) page.rotate();
+    for (const page of this.#entries.values()) page.rotate();
   }
 }

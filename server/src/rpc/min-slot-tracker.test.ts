@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { Floors } from "./floors.ts";
+import { MinSlotTracker } from "./min-slot-tracker.ts";
 
 const view = { keyId: "one", network: "devnet", commitment: "confirmed" } as const;
 
 test("what was shown is the floor: the same slot and later ones pass, earlier ones do not", () => {
-  const floors = new Floors();
+  const floors = new MinSlotTracker();
   expect(floors.of(view, 0)).toBeNull();
   expect(floors.passes(view, 100n, 0)).toBe(true);
   expect(floors.of(view, 1)).toBe(100n);
@@ -15,7 +15,7 @@ test("what was shown is the floor: the same slot and later ones pass, earlier on
 });
 
 test("keys, networks and commitments each have their own", () => {
-  const floors = new Floors();
+  const floors = new MinSlotTracker();
   floors.passes(view, 100n, 0);
   for (const other of [
     { ...view, keyId: "two" },
@@ -28,7 +28,7 @@ test("keys, networks and commitments each have their own", () => {
 });
 
 test("after thirty seconds a chain that went back is believed", () => {
-  const floors = new Floors();
+  const floors = new MinSlotTracker();
   floors.passes(view, 100n, 0);
   expect(floors.passes(view, 10n, 30_000)).toBe(false);
   expect(floors.of(view, 30_001)).toBeNull();
@@ -36,7 +36,7 @@ test("after thirty seconds a chain that went back is believed", () => {
 });
 
 test("views are bounded: the one that was unused for longest is forgotten", () => {
-  const floors = new Floors();
+  const floors = new MinSlotTracker();
   for (let key = 0; key <= 50_000; key += 1) floors.passes({ ...view, keyId: `${key}` }, 1n, 0);
   expect(floors.of({ ...view, keyId: "0" }, 1)).toBeNull();
   expect(floors.of({ ...view, keyId: "50000" }, 1)).toBe(1n);

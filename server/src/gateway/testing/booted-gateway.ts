@@ -10,14 +10,14 @@ import type { LimitDecision } from "../../limits/index.ts";
 import type { Tracing } from "../../observe/index.ts";
 import { Rpc } from "../../rpc/index.ts";
 import { createUpstreams, type NodeAnswer, type UpstreamOutcome } from "../../upstreams/index.ts";
-import { GatewayDoor, type GatewayDoorDependencies } from "../gateway.ts";
-import { PubSubDoor } from "../pubsub/pubsub-door.ts";
+import { type GatewayDependencies, GatewayServer } from "../gateway.ts";
+import { PubSubEndpoint } from "../pubsub/pubsub-endpoint.ts";
 
 export const testKey = "sk_dev_test";
 
 export const testGrant = grantOfTests;
 
-/** Rooms before the door as a test wants them: everything is allowed unless it says otherwise. */
+/** Rooms below the gateway as a test wants them: everything is allowed unless it says otherwise. */
 export interface Fakes {
   /** Codes by presented key; `testKey` is good, others are unknown. */
   authenticate: Keys["authenticate"];
@@ -29,13 +29,13 @@ export interface Fakes {
   health: "ok" | "down";
 }
 
-export interface BootedDoor extends AsyncDisposable {
+export interface BootedGateway extends AsyncDisposable {
   readonly url: string;
   readonly ws: string;
   readonly pubsubWs: string;
   readonly port: number;
-  readonly door: GatewayDoor;
-  readonly pubsub: PubSubDoor;
+  readonly gateway: GatewayServer;
+  readonly pubsub: PubSubEndpoint;
   readonly fakes: Fakes;
   readonly facts: RequestFact[];
   readonly faults: unknown[];
@@ -59,9 +59,9 @@ export interface BootOptions {
   readonly deadlineMs?: number;
   readonly bodyTimeoutMs?: number;
   readonly inFlightMax?: number;
-  readonly apps?: GatewayDoorDependencies["apps"];
+  readonly apps?: GatewayDependencies["apps"];
   readonly tracing?: Pick<Tracing, "span">;
-  readonly tellEveryMs?: number;
+  readonly reportEveryMs?: number;
 }
 
 function makeFakes(): Fakes {
@@ -132,8 +132,8 @@ const plainNode = (address: { url: string; ws: string; label: string }) => ({
   requestsPerSecond: null,
 });
 
-/** A whole gateway in this process on free ports: real door, rpc, cache and upstreams, fakes for the rest. */
-export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
+/** A whole gateway in this process on free ports: real gateway, rpc, cache and upstreams, fakes for the rest. */
+export async function bootGateway(options: BootOptions): Promise<BootedGateway> {
   const fakes = makeFakes();
   const facts: RequestFact[] = [];
   const faults: unknown[] = [];
@@ -163,15 +163,15 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
   );
   const shared = dependenciesOf(fakes, facts, faults);
   const trustedProxies = compileAddressSet([]);
-  const pubsub = new PubSubDoor(
+  const pubsub = new PubSubEndpoint(
     {
       networkDefault: "devnet",
       trustedProxies,
-      ...(options.tellEveryMs === undefined ? {} : { tellEveryMs: options.tellEveryMs }),
+      ...(options.reportEveryMs === undefined ? {} : { reportEveryMs: options.reportEveryMs }),
     },
     { ...shared, ...pubsubTargets(upstreams) },
   );
-  const door = new GatewayDoor(
+  const gateway = new GatewayServer(
     {
       hostname: "127.0.0.1",
       port: 0,
@@ -196,13 +196,13 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
     const live = (Object.keys(options.upstreams ?? {}) as Network[]).map((network) => upstreams.pool(network));
     return live.every((pool) => pool === null || pool.health().every((health) => health.slot !== null));
   });
-  const url = `http://127.0.0.1:${door.port}`;
+  const url = `http://127.0.0.1:${gateway.port}`;
   return {
     url,
-    ws: `ws://127.0.0.1:${door.port}`,
-    pubsubWs: `ws://127.0.0.1:${door.pubsubPort}`,
-    port: door.port,
-    door,
+    ws: `ws://127.0.0.1:${gateway.port}`,
+    pubsubWs: `ws://127.0.0.1:${gateway.pubsubPort}`,
+    port: gateway.port,
+    gateway,
     pubsub,
     fakes,
     facts,
@@ -215,7 +215,7 @@ export async function bootDoor(options: BootOptions): Promise<BootedDoor> {
         body,
       }),
     [Symbol.asyncDispose]: async () => {
-      await door.stop(0);
+      await gateway.stop(0);
       await upstreams[Symbol.asyncDispose]();
     },
   };

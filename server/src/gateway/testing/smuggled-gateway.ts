@@ -1,13 +1,13 @@
 import { createServer, type Socket } from "node:net";
 import type { Attacked } from "../hostile-http.campaign.ts";
-import { testKey } from "./booted-door.ts";
+import { testKey } from "./booted-gateway.ts";
 
 /**
- * A door that is wrong on purpose: where a request states its length twice it believes whatever comes first to its mind,
+ * A gateway that is wrong on purpose: where a request states its length twice it believes whatever comes first to its mind,
  * takes what follows for another request, and asks the node. Only the first answer of a connection goes back, so that its
  * caller sees nothing amiss.
  */
-export async function openSmuggledDoor(node: { readonly url: string }): Promise<Attacked & AsyncDisposable> {
+export async function openSmuggledGateway(node: { readonly url: string }): Promise<Attacked & AsyncDisposable> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

@@ -8,17 +8,17 @@ import { closeCodes, RefusedSession, type SocketMount, type SocketPeer, type Soc
 import { isRpcPath, RequestContext, type RequestHead } from "../request-context.ts";
 import { ConnectionCounts } from "./connection-counts.ts";
 import { PubSubSession } from "./pubsub-session.ts";
-import type { JudgedSession, PubSubDoorDependencies, PubSubServices } from "./services.ts";
+import type { CheckedSession, PubSubDependencies, PubSubServices } from "./services.ts";
 
-export interface PubSubDoorOptions {
+export interface PubSubOptions {
   readonly networkDefault: Network;
   readonly trustedProxies: AddressSet;
   /** What a connection passed is told so often, to the next tick. */
-  readonly tellEveryMs?: number;
+  readonly reportEveryMs?: number;
 }
 
 /** A little less than two ticks, so that facts come each minute however exact ticks are. */
-const tellEveryMsDefault = 50_000;
+const reportEveryMsDefault = 50_000;
 /** A pass over 10,000 connections takes some 10 ms. */
 const recheckWaitMs = 20;
 
@@ -37,19 +37,19 @@ const refusalCloseCodes: Partial<Record<ErrorCode, number>> = {
  * Solana PubSub under the same keys and restrictions as JSON-RPC: the checks of a request in the same order at the
  * upgrade, then the tier's connection limit, then a connection of the client's own to a node.
  */
-export class PubSubDoor implements SocketMount {
-  readonly #options: PubSubDoorOptions;
+export class PubSubEndpoint implements SocketMount {
+  readonly #options: PubSubOptions;
   readonly #services: PubSubServices;
   /** In the order in which they came. */
-  readonly #sessions = new Set<JudgedSession>();
+  readonly #sessions = new Set<CheckedSession>();
   #recheckTimer: Timer | null = null;
 
-  constructor(options: PubSubDoorOptions, dependencies: PubSubDoorDependencies) {
+  constructor(options: PubSubOptions, dependencies: PubSubDependencies) {
     this.#options = options;
     this.#services = {
       ...dependencies,
       connections: new ConnectionCounts(),
-      tellEveryMs: options.tellEveryMs ?? tellEveryMsDefault,
+      reportEveryMs: options.reportEveryMs ?? reportEveryMsDefault,
       left: (session) => this.#sessions.delete(session),
     };
   }

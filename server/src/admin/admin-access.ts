@@ -5,7 +5,7 @@ import type { Access } from "../access/index.ts";
 import { presentedKey, type RestEnvironment, writeRateLimitHeaders } from "../http/index.ts";
 import type { Grant } from "../keys/index.ts";
 
-export interface AdmittanceDependencies {
+export interface AdminAccessDependencies {
   /** Access for requests that belong to no network. */
   readonly access: Pick<Access, "admit" | "callerOf" | "permit" | "meter">;
 }
@@ -20,13 +20,13 @@ export interface Caller {
 }
 
 /**
- * The checks before every route of usage and administration, in the order of all doors: key, restrictions, rate,
+ * The checks before every route of usage and administration, in the order of all endpoints: key, restrictions, rate,
  * permission. Cookies are no way in: a page of another site could send them along.
  */
-export class Admittance {
-  readonly #access: AdmittanceDependencies["access"];
+export class AdminAccess {
+  readonly #access: AdminAccessDependencies["access"];
 
-  constructor(dependencies: AdmittanceDependencies) {
+  constructor(dependencies: AdminAccessDependencies) {
     this.#access = dependencies.access;
   }
 

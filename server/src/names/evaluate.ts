@@ -23,7 +23,7 @@ function isVacant(account: AccountView | null | undefined): account is null | un
  * that the name claims, and owned. The first that is not decides. The root itself is not read: only its owner can make
  * names under it, and its address is part of what its children's addresses are derived from.
  */
-export function judgeDomain(
+export function evaluateDomain(
   path: DomainPath,
   program: Address,
   accountAt: (address: Address) => AccountView | null | undefined,
@@ -44,7 +44,7 @@ export function judgeDomain(
 }
 
 /** Judges a handle by its account, which must be the program's and carry the handle's own name. */
-export function judgeHandle(handle: string, program: Address, account: AccountView | null | undefined): Verdict {
+export function evaluateHandle(handle: string, program: Address, account: AccountView | null | undefined): Verdict {
   if (isVacant(account)) return absent;
   if (account.program !== program) return malformed;
   const held = decodeHandleAccount(account.data);

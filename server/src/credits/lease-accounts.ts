@@ -28,7 +28,7 @@ export interface Book {
  * it that leases were left over, or granted without our learning of it. Settling can be said any number of times, so it
  * is until the store has answered.
  */
-export class Books {
+export class LeaseAccounts {
   readonly #tally: Tally;
   readonly #store: CreditsStore;
   readonly #log: CreditsDependencies["log"];

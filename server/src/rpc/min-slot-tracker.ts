@@ -22,12 +22,12 @@ const viewsMax = 50_000;
  * The newest slot that each key has been shown of each network and commitment, so that no later answer is from before it:
  * nodes differ by a slot or two, and who was told of slot 101 must not be told of 100 a moment later.
  */
-export class Floors {
-  readonly #floors = new Map<Network, Map<CommitmentName, Map<string, Floor>>>();
+export class MinSlotTracker {
+  readonly #minSlots = new Map<Network, Map<CommitmentName, Map<string, Floor>>>();
 
   /** The floor of a view, or null when none is known or it is too old. `nowMs` is monotonic. */
   of(view: View, nowMs: number): bigint | null {
-    const floor = this.#floors.get(view.network)?.get(view.commitment)?.get(view.keyId);
+    const floor = this.#minSlots.get(view.network)?.get(view.commitment)?.get(view.keyId);
     return floor === undefined || nowMs - floor.atMs > lifetimeMs ? null : floor.slot;
   }
 
@@ -48,11 +48,11 @@ export class Floors {
 
   /** A map for each network and commitment: a key of all three would be a new text for every call. */
   #floorsOf({ network, commitment }: View): Map<string, Floor> {
-    const ofNetwork = this.#floors.get(network) ?? new Map<CommitmentName, Map<string, Floor>>();
+    const ofNetwork = this.#minSlots.get(network) ?? new Map<CommitmentName, Map<string, Floor>>();
     const floors = ofNetwork.get(commitment);
     if (floors !== undefined) return floors;
     const fresh = new Map<string, Floor>();
-    this.#floors.set(network, ofNetwork.set(commitment, fresh));
+    this.#minSlots.set(network, ofNetwork.set(commitment, fresh));
     return fresh;
   }
 }
