@@ -1,3 +1,4 @@
+import type { Log } from "@sluice/lib";
 import type { Hono } from "hono";
 import type { ReloadOutcome } from "../config/index.ts";
 import { createRestApp, type RestEnvironment } from "../http/index.ts";
@@ -30,7 +31,7 @@ export interface AdministrationDependencies
     Pick<State, "audit">;
   readonly reload: () => Promise<ReloadOutcome>;
   readonly requestId: () => string;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
 }
 
 /** The paths that it answers, for whoever mounts it. */

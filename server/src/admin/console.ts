@@ -8,7 +8,7 @@ import type {
 } from "@sluice/contract/schemas";
 import * as schemas from "@sluice/contract/schemas";
 import { type Network, platformTierLimits } from "@sluice/contract/tiers";
-import type { Clock } from "@sluice/lib";
+import type { Clock, Log } from "@sluice/lib";
 import type { Hono } from "hono";
 import { createRestApp, type RestEnvironment, readInput } from "../http/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
@@ -24,7 +24,7 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   readonly state: ConsoleSessionDependencies["state"] & Pick<State, "accounts">;
   readonly clock: Clock;
   readonly requestId: () => string;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
   readonly doors: () => readonly ConsoleEndpoint[];
   readonly upstreams: () => readonly ConsoleUpstream[];
   /** Asks a node of the default network, uncharged; rejects when none answers. */

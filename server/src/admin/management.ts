@@ -3,7 +3,7 @@ import { limits } from "@sluice/contract/limits";
 import type { AccountCredits } from "@sluice/contract/schemas";
 import * as schemas from "@sluice/contract/schemas";
 import { platformTierLimits } from "@sluice/contract/tiers";
-import type { Clock, Random } from "@sluice/lib";
+import type { Clock, Log, Random } from "@sluice/lib";
 import type { Context, Hono } from "hono";
 import type { ReloadOutcome } from "../config/index.ts";
 import { createRestApp, parseInput, type RestEnvironment, readInput } from "../http/index.ts";
@@ -19,7 +19,7 @@ export interface ManagementDependencies extends Pick<EngineChangesDependencies, 
   readonly clock: Clock;
   readonly random: Random;
   readonly requestId: () => string;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
   /** Makes every cache forget the key with this hash at once. */
   readonly invalidateKey: (hash: string) => void;
   /** Makes every cache forget all keys of the account at once. */

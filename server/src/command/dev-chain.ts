@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Clock, Random } from "@sluice/lib";
+import type { Clock, Log, Random } from "@sluice/lib";
 import { freePorts } from "../net/index.ts";
 import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 
@@ -47,7 +47,7 @@ export async function startDevChain(
   dependencies: {
     clock: Clock;
     random: Random;
-    log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+    log: Pick<Log, "info" | "warn">;
   },
 ): Promise<SupervisedChild<ChainAddress>> {
   const [rpcPort, pubsubPort] = await freePorts(2);

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Clock, Random } from "@sluice/lib";
+import type { Clock, Log, Random } from "@sluice/lib";
 import { freePortRange } from "../net/index.ts";
 import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 
@@ -21,7 +21,7 @@ const exchangePorts = 8;
 export async function startDevMarket(dependencies: {
   clock: Clock;
   random: Random;
-  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  log: Pick<Log, "info" | "warn">;
 }): Promise<SupervisedChild<MarketAddress>> {
   const first = await freePortRange(exchangePorts + 1);
   const ports = ["--port", String(first), "--admin-port", String(first + exchangePorts)];

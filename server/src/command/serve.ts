@@ -7,7 +7,7 @@ import { onHangUp, untilSignal } from "./until-signal.ts";
 
 interface Started extends AsyncDisposable {
   readonly endpoints: readonly { readonly name: string; readonly url: string }[];
-  /** Absent where nothing can be changed while it runs. */
+  /** Absent where the configuration cannot be changed while it runs. */
   readonly reload?: () => Promise<unknown>;
 }
 
@@ -18,7 +18,7 @@ export async function runServe(config: Config, terminal: Terminal, readConfig: (
     ? startResolver(config)
     : compose(config, { readConfig });
   const sluice = await start.catch(explainStartFault);
-  if (sluice.reload !== undefined) onHangUp(sluice.reload);
+  if (sluice.reload !== undefined) onHangUp(sluice.reload, terminal);
   for (const { name, url } of sluice.endpoints) terminal.out(`${name} ${url}`);
   await stop;
   await sluice[Symbol.asyncDispose]();

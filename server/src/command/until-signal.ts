@@ -1,11 +1,12 @@
 import type { Clock } from "@sluice/lib";
+import type { Terminal } from "./terminal.ts";
 
-/** A terminal's Ctrl-C reaches the server itself, and npm passes it on as well: both are one wish. */
-const sameWishMs = 1_000;
+/** Ctrl-C in a terminal reaches the server itself and again through npm: signals this close count as one. */
+const sameRequestMs = 1_000;
 
 /**
- * Resolves at the first SIGINT or SIGTERM. One that comes more than a second later ends the process at once: whoever
- * sends it has waited enough, and nothing that was acknowledged depends on a clean end.
+ * Resolves at the first SIGINT or SIGTERM. A second one, more than a second later, ends the process at once: nothing that
+ * was acknowledged depends on a clean end.
  */
 export async function untilSignal(clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -13,7 +14,7 @@ export async function untilSignal(clock: Clock): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
       firstAtMs ??= clock.monotonic();
-      if (clock.monotonic() - firstAtMs > sameWishMs) process.exit(1);
+      if (clock.monotonic() - firstAtMs > sameRequestMs) process.exit(1);
       resolve();
     });
   }
@@ -21,10 +22,10 @@ export async function untilSignal(clock: Clock): Promise<void> {
 }
 
 /**
- * Calls `reload` at each SIGHUP, as an operator or a service manager sends it. Only a server that stands alone asks for
- * this: one that a terminal holds is to end with its terminal.
+ * Calls `reload` at each SIGHUP from an operator or a service manager. Only `serve` uses it: a server that runs in a
+ * terminal ends with its terminal.
  */
-export function onHangUp(reload: () => Promise<unknown>): void {
-  // What came of it is in the log; a fault must not end the server that was to go on.
-  process.on("SIGHUP", () => void reload().catch((fault: unknown) => console.error(fault)));
+export function onHangUp(reload: () => Promise<unknown>, terminal: Pick<Terminal, "error">): void {
+  // The outcome is in the log; an error is written and does not end the server.
+  process.on("SIGHUP", () => void reload().catch((error: unknown) => terminal.error(Bun.inspect(error))));
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "@sluice/lib";
+import type { Clock, Log } from "@sluice/lib";
 import type { LeaseBook, OpenLeaseBook } from "../state/index.ts";
 import type { Tally } from "./tally.ts";
 
@@ -34,7 +34,7 @@ export interface CreditsDependencies {
   readonly clock: Clock;
   readonly store: CreditsStore;
   readonly tally: Tally;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: Pick<Log, "warn">;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { SluiceError } from "@sluice/contract/errors";
+import type { Log } from "@sluice/lib";
 import type { TokenLease, TokenLeaseRequest } from "./token-lease.ts";
 
 /** Gets the messages of one channel in their order. What it throws is logged and goes no further. */
@@ -48,10 +49,7 @@ export class HotUnavailable extends SluiceError {
 }
 
 /** The part of a log that this room writes to. */
-export interface HotLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
+export type HotLog = Pick<Log, "info" | "warn">;
 
 export const valueBytesMax = 16 * 1024 * 1024;
 const nameLengthMax = 512;

@@ -1,4 +1,5 @@
 import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
+import type { Log } from "@sluice/lib";
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { TrieRouter } from "hono/router/trie-router";
@@ -29,7 +30,7 @@ export interface RestAppOptions {
 export interface RestAppDependencies {
   readonly requestId: () => string;
   /** Told of faults of this system only. */
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
 }
 
 /** Hono's own exceptions (validators, body parsers) by their status; what is not listed is a fault of ours. */

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { parseApiKey } from "@sluice/contract/api-key";
-import { type Clock, type Timer, within } from "@sluice/lib";
+import { type Clock, type Log, type Timer, within } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 import type { KeyCacheOutcome, KeysEvents } from "./events.ts";
 import { type Grant, grantOf, type KeyRefusal } from "./grant.ts";
@@ -31,7 +31,7 @@ export interface KeysDependencies {
   readonly clock: Clock;
   readonly findByHash: (hash: string) => Promise<{ key: KeyRecord; account: AccountRecord } | null>;
   readonly touch: (lastUsed: Map<string, number>) => Promise<void>;
-  readonly log: { warn(fields: object, message: string): void };
+  readonly log: Pick<Log, "warn">;
   readonly events?: KeysEvents;
 }
 

@@ -1,5 +1,5 @@
+import type { Log } from "@sluice/lib";
 import type { Hot } from "../hot/index.ts";
-import type { Log } from "../observe/index.ts";
 import type { Keys } from "./keys.ts";
 
 /** Invalidates a key or an account in every process at once: in this one directly, in the others by a notice. */

@@ -1,3 +1,4 @@
+import type { Log } from "@sluice/lib";
 import { LedgerOpenError } from "./errors.ts";
 
 /** Where a ClickHouse answers at the moment. A change of `generation` means another process answers. */
@@ -17,13 +18,8 @@ export interface Endpoint extends AsyncDisposable {
   pid(): number | null;
 }
 
-/** The narrow piece of the log that this room needs. */
-export interface LedgerLog {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+/** The part of a log that this room writes to. */
+export type LedgerLog = Omit<Log, "child">;
 
 /**
  * Reads CLICKHOUSE_URL: `http(s)://user:password@host:port/database`. The database is `sluice` when the path is empty.

@@ -117,7 +117,7 @@ export class RequestLog implements AsyncDisposable {
     this.#drop(lost);
     this.#dependencies.log.error(
       { facts: lost },
-      "request facts were lost: the ledger did not take them before closing",
+      "request facts were dropped: the ledger was unavailable until the end",
     );
   }
 
@@ -237,10 +237,10 @@ export class RequestLog implements AsyncDisposable {
       const reason = error instanceof Error ? error.message : String(error);
       if (error instanceof LedgerQueryError) {
         this.#drop(batch.rows);
-        log.error({ facts: batch.rows, reason }, "request facts were refused by the ledger");
+        log.error({ facts: batch.rows, reason }, "the ledger refused request facts; they were dropped");
         return true;
       }
-      log.warn({ waiting: this.size, reason }, "request facts wait: the ledger does not take them");
+      log.warn({ waiting: this.size, reason }, "the ledger is unavailable; request facts wait");
       return false;
     }
   }

@@ -1,4 +1,5 @@
-import type { Log, RootLog } from "./log.ts";
+import type { Log } from "@sluice/lib";
+import type { RootLog } from "./log.ts";
 import { counter, gauge } from "./metric-definitions.ts";
 import type { Metrics } from "./metrics.ts";
 import { createRequestEvents, type RequestEvents, type RequestEventsOptions } from "./request-events.ts";

@@ -14,7 +14,7 @@ export {
   type ServerEvents,
   serverMetrics,
 } from "./events.ts";
-export { createLog, type Log, type LogDestination, type LogOptions, type RootLog } from "./log.ts";
+export { createLog, type LogDestination, type LogOptions, type RootLog } from "./log.ts";
 export {
   counter,
   gauge,

@@ -3,35 +3,33 @@ import { type DestinationStream, destination as fileDestination, type Logger, pi
 import { formatPretty } from "./pretty.ts";
 import { redactFields, redactText } from "./redaction.ts";
 
-export type { Log };
-
-/** The log that `createLog` makes: the root of all children. */
+/** The log of the process: lines of JSON without secrets, the root of all children. */
 export interface RootLog extends Log {
-  /** Lines that were given up since their reader was too slow. */
+  /** Lines that were dropped because their reader was too slow. */
   dropped(): number;
-  /** The least severe lines that are written from now on, of this log and of all its children. */
+  /** Sets the least severe level that is written from now on, by this log and all its children. */
   setLevel(level: string): void;
 }
 
-/** Where lines go: a standard stream, or anything that takes text (tests). */
+/** The destination of lines: a standard stream, or an object that takes text (tests). */
 export type LogDestination = "stdout" | "stderr" | { write(line: string): void };
 
 export interface LogOptions {
-  /** debug, info, warn, error or silent; anything else is taken for info. */
+  /** debug, info, warn, error or silent; any other text means info. */
   readonly level: string;
-  /** Text for people in place of JSON; meant for a terminal. */
+  /** Text for people in place of JSON, for a terminal. */
   readonly pretty?: boolean;
   readonly destination?: LogDestination;
 }
 
-/** A level of pino's, shared by a log and all its children: pino's own children keep the level they were made with. */
+/** A level of pino, shared by a log and all its children: pino's own children keep the level of their creation. */
 interface Threshold {
   value: number;
 }
 
 const levels = ["debug", "info", "warn", "error", "silent"];
 
-/** Lines that wait for a slow reader take at most this much; what comes then is dropped rather than kept in memory. */
+/** The most bytes of lines that wait for a slow reader; further lines are dropped. */
 const bufferedBytesMax = 4 * 1024 * 1024;
 
 class PinoLog implements Log {
@@ -64,7 +62,7 @@ class PinoLog implements Log {
   }
 }
 
-/** Writes to the stream without blocking; pino writes out what is left when the process exits. */
+/** A stream that writes without blocking; pino writes the rest when the process exits. */
 function streamOf(to: LogDestination, onDropped: () => void): DestinationStream {
   if (typeof to === "object") return to;
   const stream = fileDestination({ dest: to === "stderr" ? 2 : 1, sync: false, maxLength: bufferedBytesMax });
@@ -72,14 +70,14 @@ function streamOf(to: LogDestination, onDropped: () => void): DestinationStream 
   return stream;
 }
 
-/** Anything that is no level is taken for info; silent lies above all of them. */
+/** The number of a level; `silent` is above all others. */
 function severityOf(level: string): number {
   return level === "silent"
     ? Number.POSITIVE_INFINITY
     : (pino.levels.values[levels.includes(level) ? level : "info"] ?? 30);
 }
 
-/** Makes the process's log. Text for people has colours only on a standard stream. */
+/** Creates the process's log. Text for people has colours only on a standard stream. */
 export function createLog(options: LogOptions): RootLog {
   const to = options.destination ?? "stdout";
   let dropped = 0;
@@ -91,7 +89,7 @@ export function createLog(options: LogOptions): RootLog {
     options.pretty === true ? { write: (line) => stream.write(formatPretty(line, { colour })) } : stream;
   const logger = pino(
     {
-      // What is written is decided by the threshold.
+      // The threshold decides which lines are written.
       level: "debug",
       base: null,
       timestamp: stdTimeFunctions.isoTime,

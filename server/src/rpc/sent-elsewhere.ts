@@ -1,8 +1,7 @@
 import { networks } from "@sluice/contract/tiers";
-import { type Clock, type Random, sleep } from "@sluice/lib";
+import { type Clock, type Log, type Random, sleep } from "@sluice/lib";
 import { z } from "zod";
 import type { Hot } from "../hot/index.ts";
-import type { Log } from "../observe/index.ts";
 import { inOrder, type SentPlace, type SentTransaction, type SentTransactions } from "./sent-transactions.ts";
 
 const questionChannel = "sent-asked";

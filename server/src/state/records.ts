@@ -7,6 +7,7 @@ import type {
   Product,
   SubscriptionTiers,
 } from "@sluice/contract/tiers";
+import type { Log } from "@sluice/lib";
 import type { EngineState, EngineSwitchStore, SearcherStore } from "./engine/engine-records.ts";
 import type { CreditStore, MeteredProduct } from "./meter.ts";
 import type { UpstreamNodeStore, UpstreamOrderStore } from "./order-records.ts";
@@ -210,7 +211,4 @@ export interface State extends AsyncDisposable {
 }
 
 /** The part of a log that this room writes to. */
-export interface StateLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
+export type StateLog = Pick<Log, "info" | "warn">;

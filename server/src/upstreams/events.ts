@@ -70,8 +70,8 @@ export function createUpstreamEvents(observe: Observe): UpstreamEvents {
       if (before === health) return;
       healthOf.set(name, health);
       const fields = { network, upstream, health, slotLag };
-      if (health === "healthy") log.info(fields, before === undefined ? "node is healthy" : "node is healthy again");
-      else log.warn(fields, `node is ${health}`);
+      if (health === "healthy") log.info(fields, "the health of a node changed");
+      else log.warn(fields, "the health of a node changed");
     },
   };
 }

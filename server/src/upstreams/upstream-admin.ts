@@ -1,9 +1,8 @@
 import type { UpstreamBody, UpstreamCreate } from "@sluice/contract/schemas";
 import type { Network } from "@sluice/contract/tiers";
-import { BackgroundTask, type Clock, type Random, SecretVault, Serial } from "@sluice/lib";
+import { BackgroundTask, type Clock, type Log, type Random, SecretVault, Serial } from "@sluice/lib";
 import { maskUrl, type UpstreamConfig, upstreamEntry, upstreamIn, upstreamOf, upstreamsMax } from "../config/index.ts";
 import type { Hot } from "../hot/index.ts";
-import type { Log } from "../observe/index.ts";
 import type { State, UpstreamNodeRecord } from "../state/index.ts";
 import { type AddedNode, canSendTo, type NodeView, type Upstreams } from "./upstreams.ts";
 

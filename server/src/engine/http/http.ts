@@ -1,7 +1,7 @@
 import { shownState } from "@sluice/contract/engine";
 import type { BundleStatusBody, EncryptionKeys, EngineStatus } from "@sluice/contract/schemas";
 import * as schemas from "@sluice/contract/schemas";
-import type { AddressSet } from "@sluice/lib";
+import type { AddressSet, Log } from "@sluice/lib";
 import { type JsonValue, parseJsonExact } from "@sluice/wire/json";
 import { createRestApp, parseInput, readBody, requireJson } from "../../http/index.ts";
 import { decodeBase64 } from "../admission/index.ts";
@@ -20,7 +20,7 @@ export interface EngineHttpDependencies extends AdmitDependencies, JitoRpcDepend
   readonly engine: BlockEngineService;
   readonly trustedProxies: AddressSet;
   readonly requestId: () => string;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
   readonly status: () => EngineStatus;
   readonly encryptionKeys: () => EncryptionKeys;
   /** A request was answered; `route` is the pattern of its path. */

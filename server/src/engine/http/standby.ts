@@ -1,5 +1,5 @@
 import type { EngineStatus } from "@sluice/contract/schemas";
-import type { AddressSet } from "@sluice/lib";
+import type { AddressSet, Log } from "@sluice/lib";
 import { createRestApp } from "../../http/index.ts";
 import { Admit, type AdmitDependencies } from "./admit.ts";
 import { Answering, json, writeFailure } from "./answering.ts";
@@ -9,7 +9,7 @@ import { engineRoot } from "./paths.ts";
 export interface StandbyHttpDependencies extends AdmitDependencies {
   readonly trustedProxies: AddressSet;
   readonly requestId: () => string;
-  readonly log: { error(fields: object, message: string): void };
+  readonly log: Pick<Log, "error">;
   readonly status: () => EngineStatus;
   readonly answered: (route: string, status: number) => void;
 }
