@@ -1,3 +1,5 @@
+import { sleep, systemClock } from "@sluice/lib";
+
 const attemptsMax = 50;
 const attemptMs = 20;
 
@@ -56,7 +58,7 @@ export class ResettableListener {
         return;
       } catch (error) {
         if (attempt === attemptsMax) throw error;
-        await Bun.sleep(attemptMs);
+        await sleep(systemClock, attemptMs);
       }
     }
   }

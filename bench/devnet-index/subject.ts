@@ -1,3 +1,4 @@
+import { processLog } from "../../devnet/log.ts";
 /**
  * One subject of bench/devnet-index, in a process of its own, so that the objects of one are no work for the collector of
  * the other. The first argument is `ours` or `linear`. Reads one task a line, writes one answer a line.
@@ -48,6 +49,8 @@ async function residentBytes(): Promise<number> {
   return process.memoryUsage.rss();
 }
 
+const log = processLog("bench");
+
 /** The view of a small real chain, but with these accounts and this history, all of it finalized. */
 function viewOf(chain: Chain, accounts: AccountStore, history: History, slot: bigint): ChainView {
   const bank = { ...chain.at("finalized"), slot };
@@ -75,11 +78,12 @@ function viewOf(chain: Chain, accounts: AccountStore, history: History, slot: bi
 function dispatchOf(view: ChainView): Dispatch {
   const endpoints = { rpc: "", pubsub: "" };
   const performance = new PerformanceSamples(view.at("finalized"));
-  const node = { chain: view, performance, faucet: { next: () => 0 }, endpoints, now: () => 1_800_000_000_000 };
+  const node = { chain: view, performance, faucet: { next: () => 0 }, endpoints, now: () => 1_800_000_000_000, log };
   const methods = rpcMethods();
   return dispatcher(
     (name) => methods.get(name),
     (method, params) => method.run(params, node),
+    log,
   );
 }
 
@@ -101,6 +105,7 @@ async function run(dispatch: Dispatch, { shape, first, calls }: Task): Promise<T
 const chain = await Chain.start(defaultOptions, await createGenesis(defaultOptions, new LiteSvmMachine()), {
   svm: new LiteSvmMachine(),
   now: () => 1_800_000_000_000,
+  log,
 });
 const isOurs = process.argv[2] === "ours";
 const bytesAtStart = await residentBytes();

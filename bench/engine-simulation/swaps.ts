@@ -1,6 +1,8 @@
+import { systemClock } from "@sluice/lib";
 import { addressBytes } from "@sluice/wire/base58";
 import type { Transaction } from "@sluice/wire/transaction";
 import { Traffic } from "../../devnet/chain/traffic/traffic.ts";
+import { processLog } from "../../devnet/log.ts";
 import { startSimulatedChain, tipAccounts } from "../../server/src/engine/simulation/testing/chain-harness.ts";
 import { LoadedMachine } from "./machine.ts";
 
@@ -16,6 +18,8 @@ export async function machineOfSwaps(): Promise<LoadedMachine> {
     { transactionsPerSecond: perSecond, seed: "swaps", slotMs: 0 },
     {
       chain: world.manual.chain,
+      clock: systemClock,
+      log: processLog("bench"),
       submitted: (kind, transaction) => {
         if (kind === "swap") swaps.push(transaction);
       },

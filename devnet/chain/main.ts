@@ -1,17 +1,19 @@
+import { type Log, systemClock } from "@sluice/lib";
 import { endInOrder } from "../end-of-process.ts";
+import { processLog } from "../log.ts";
 import { GenesisFaults } from "./genesis/index.ts";
 import { startMachine } from "./machine/index.ts";
 import { type ChainNode, startNode } from "./node.ts";
 import { type NodeOptions, parseCommandLine } from "./options.ts";
 
 function endWithFaults(faults: readonly string[]): never {
-  for (const fault of faults) console.error(`devnet chain: ${fault}`);
+  for (const fault of faults) process.stderr.write(`devnet chain: ${fault}\n`);
   process.exit(2);
 }
 
-async function start(options: NodeOptions): Promise<ChainNode> {
-  const svm = await startMachine();
-  return startNode(options, { now: () => Date.now(), svm }).catch((error: unknown) => {
+async function start(options: NodeOptions, log: Log): Promise<ChainNode> {
+  const svm = await startMachine(log);
+  return startNode(options, { clock: systemClock, log, svm }).catch((error: unknown) => {
     if (error instanceof GenesisFaults) endWithFaults(error.faults);
     throw error;
   });
@@ -32,12 +34,13 @@ function poolsOf(node: ChainNode) {
  * of its standard input when that is a pipe or --exit-with-parent was given, so that it never outlives its parent.
  */
 async function main(): Promise<void> {
+  const log = processLog("devnet chain");
   const command = parseCommandLine(Bun.argv.slice(2));
   if (!command.ok) return endWithFaults(command.faults);
-  if (command.dataIgnored) console.error("devnet chain: the chain is kept in memory; --data has no effect");
-  // Whatever a client sent, the chain goes on: a fault of ours is told and costs no more than one answer.
-  process.on("unhandledRejection", (reason) => console.error(reason));
-  const node = await start(command.options);
+  if (command.dataIgnored) log.warn({}, "the chain is kept in memory: --data has no effect");
+  // The chain goes on, whatever a client sent: a defect costs no more than one answer.
+  process.on("unhandledRejection", (reason) => log.error({ reason }, "a promise was rejected and nothing handled it"));
+  const node = await start(command.options, log);
   endInOrder(node, command.exitWithParent);
   const admin = node.adminUrl === null ? {} : { admin: node.adminUrl };
   const { blockEngine } = command.options;

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { rpcMethods } from "@sluice/contract/rpc";
+import { systemClock, wallMs } from "@sluice/lib";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { encodeBase58 } from "@sluice/wire/base58";
+import { processLog } from "../log.ts";
 import { type ChainNode, startNode } from "./node.ts";
 import { defaultOptions } from "./options.ts";
 
@@ -151,7 +153,11 @@ async function chainFault(node: ChainNode): Promise<string | null> {
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const options = { ...defaultOptions, rpcPort: 0, pubsubPort: 0, slotMs: 0, traffic: 20, seed: String(seed) };
-  await using node = await startNode(options, { now: () => 1_800_000_000_000, svm: new LiteSvmMachine() });
+  await using node = await startNode(options, {
+    clock: { ...systemClock, now: () => wallMs(1_800_000_000_000) },
+    log: processLog("test chain"),
+    svm: new LiteSvmMachine(),
+  });
   for (let slots = 0; slots < 45; slots += 1) {
     await node.chain.settled();
     await node.closeSlot();

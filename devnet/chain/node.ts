@@ -1,3 +1,4 @@
+import type { Clock, Log } from "@sluice/lib";
 import type { Svm } from "@sluice/svm/bank";
 import type { Server, ServerWebSocket } from "bun";
 import { ResettableListener } from "../listener.ts";
@@ -10,6 +11,7 @@ import {
   LaggingView,
   methodsOf,
   SlotClock,
+  SlotTimer,
   SocketFaults,
 } from "./faults/index.ts";
 import { createGenesis, loadGenesis } from "./genesis/index.ts";
@@ -25,7 +27,6 @@ import {
   type RpcNode,
   rpcMethods,
 } from "./rpc/index.ts";
-import { SlotTimer } from "./slot-timer.ts";
 import { startTraffic } from "./traffic/index.ts";
 
 /** Longest text that a client may send over a socket. Source: Solana JSON-RPC, limits. */
@@ -123,7 +124,7 @@ function serve(port: number, options: NodeOptions, behind: Behind): Server<Socke
       },
       async message(socket, message) {
         if (!edge.isQuiet && typeof message === "string") await edge.delay(methodsOf(message));
-        await answerSocket(socket, message);
+        await answerSocket(socket, message, node.log);
       },
       close(socket) {
         sockets.closed(socket);
@@ -133,7 +134,7 @@ function serve(port: number, options: NodeOptions, behind: Behind): Server<Socke
   });
 }
 
-async function answerSocket(socket: ServerWebSocket<SocketData>, message: string | Buffer): Promise<void> {
+async function answerSocket(socket: ServerWebSocket<SocketData>, message: string | Buffer, log: Log): Promise<void> {
   const { client, dispatch } = socket.data;
   if (client === null || dispatch === null || typeof message !== "string") return;
   client.hold();
@@ -141,7 +142,7 @@ async function answerSocket(socket: ServerWebSocket<SocketData>, message: string
     const answer = await answerBody(message, dispatch);
     if (answer !== null) socket.send(answer);
   } catch (error) {
-    console.error(error);
+    log.error({ error }, "a socket's message is not answered");
     socket.close(1011);
   } finally {
     client.release();
@@ -153,6 +154,7 @@ function serveAdmin(options: NodeOptions, methods: ReadonlyMap<string, Method>, 
   const admin = dispatcher(
     (name) => methods.get(name),
     (method, params) => method.run(params, node),
+    node.log,
   );
   const { host: hostname, adminPort: port } = options;
   return Bun.serve({
@@ -164,8 +166,8 @@ function serveAdmin(options: NodeOptions, methods: ReadonlyMap<string, Method>, 
 }
 
 export interface NodeDependencies {
-  /** Unix milliseconds. */
-  readonly now: () => number;
+  readonly clock: Clock;
+  readonly log: Log;
   /** The virtual machine, which is disposed of with the node. */
   readonly svm: Svm;
 }
@@ -175,13 +177,13 @@ export interface NodeDependencies {
  * when what it is to begin with is wrong.
  */
 export async function startNode(options: NodeOptions, dependencies: NodeDependencies): Promise<ChainNode> {
-  const { svm } = dependencies;
+  const { svm, log } = dependencies;
   const description = await loadGenesis(options, fetch);
   const genesis = await createGenesis(options, svm, description);
-  const edge = new EdgeFaults();
+  const edge = new EdgeFaults(dependencies);
   const sockets = new SocketFaults();
-  const clock = new SlotClock(options, { now: dependencies.now, isStopped: () => edge.frozen.isShut });
-  const chain = await Chain.start(options, genesis, { svm, now: clock.now });
+  const clock = new SlotClock(options, { clock: dependencies.clock, isStopped: () => edge.frozen.isShut });
+  const chain = await Chain.start(options, genesis, { svm, log, now: clock.now });
   const performance = new PerformanceSamples(chain.at("processed"));
   const addresses = { rpc: "", pubsub: "" };
   let airdrops = 0;
@@ -192,11 +194,12 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
     },
   };
   const view = new LaggingView(chain, (event) => hub.publish(event));
-  const node: RpcNode = { chain: view, performance, faucet, endpoints: addresses, now: clock.now };
+  const node: RpcNode = { chain: view, performance, faucet, endpoints: addresses, now: clock.now, log };
   const methods = new Map(rpcMethods());
   const rpc = dispatcher(
     (name) => methods.get(name),
     (method, params) => method.run(params, node),
+    log,
   );
   const hub = new PubSubHub({ subscriptionsMax: options.subscriptionsMax }, { node });
   watch(chain, (event) => view.publish(event), performance);
@@ -206,7 +209,10 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
     new ResettableListener({ hostname: options.host, port }, (taken) => serve(taken, options, behind));
   const listeners = [listenAt(options.rpcPort), listenAt(options.pubsubPort)] as const;
   const { blockEngineNearest: nearest, blockEngineRetryMs: retryMs } = options;
-  const engine = new BlockEngineLinks({ nearest, retryMs, tickMs: engineTickMs }, { chain, now: dependencies.now });
+  const engine = new BlockEngineLinks(
+    { nearest, retryMs, tickMs: engineTickMs },
+    { chain, clock: dependencies.clock, log },
+  );
   const faults = new Faults(options, { chain, clock, edge, sockets, view, listeners, engine });
   addresses.rpc = `${address(options.host)}:${listeners[0].port}`;
   addresses.pubsub = `${address(options.host)}:${listeners[1].port}`;
@@ -217,10 +223,11 @@ export async function startNode(options: NodeOptions, dependencies: NodeDependen
   const closeSlot = () => clock.tick(chain);
   const traffic = startTraffic(
     { transactionsPerSecond: options.traffic, seed: options.trafficSeed, slotMs: options.slotMs },
-    { chain },
+    { chain, clock: dependencies.clock, log },
   );
   await engine.connect(options.blockEngine);
-  const timer = options.slotMs > 0 ? new SlotTimer(options.slotMs, closeSlot) : null;
+  const timer =
+    options.slotMs > 0 ? new SlotTimer(options, { clock: dependencies.clock, log, close: closeSlot }) : null;
   return {
     chain,
     rpcUrl: `http://${addresses.rpc}`,

@@ -1,14 +1,13 @@
+import { sleep, systemClock } from "@sluice/lib";
 import { endInOrder } from "../end-of-process.ts";
+import { processLog } from "../log.ts";
 import { type Clock, startMarket } from "./market.ts";
 import { parseCommandLine } from "./options.ts";
 
-const systemClock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms) => Bun.sleep(ms),
-  every(ms, call) {
-    const timer = setInterval(call, ms);
-    return { [Symbol.dispose]: () => clearInterval(timer) };
-  },
+const clock: Clock = {
+  now: () => systemClock.now(),
+  sleep: (ms) => sleep(systemClock, ms),
+  every: (ms, call) => systemClock.every(ms, call),
 };
 
 /**
@@ -18,12 +17,13 @@ const systemClock: Clock = {
 function main(): void {
   const command = parseCommandLine(Bun.argv.slice(2));
   if (!command.ok) {
-    for (const fault of command.faults) console.error(`devnet market: ${fault}`);
+    for (const fault of command.faults) process.stderr.write(`devnet market: ${fault}\n`);
     process.exit(2);
   }
-  // Whatever a client sent, the market goes on: a fault of ours is told and costs no more than one answer.
-  process.on("unhandledRejection", (reason) => console.error(reason));
-  const market = startMarket(command.options, { clock: systemClock });
+  const log = processLog("devnet market");
+  // The market goes on, whatever a client sent: a defect costs no more than one answer.
+  process.on("unhandledRejection", (reason) => log.error({ reason }, "a promise was rejected and nothing handled it"));
+  const market = startMarket(command.options, { clock });
   endInOrder(market, command.exitWithParent);
   const { exchanges, adminUrl } = market;
   process.stdout.write(`${JSON.stringify({ ready: true, exchanges, admin: adminUrl })}\n`);

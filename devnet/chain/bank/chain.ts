@@ -1,3 +1,4 @@
+import type { Log } from "@sluice/lib";
 import type { MachineFacts, Svm } from "@sluice/svm/bank";
 import { encodeBase58 } from "@sluice/wire/base58";
 import type { Transaction } from "@sluice/wire/transaction";
@@ -33,6 +34,7 @@ export interface ChainOptions {
 
 export interface ChainDependencies {
   readonly svm: Svm;
+  readonly log: Log;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -127,6 +129,7 @@ export class Chain implements AsyncDisposable {
     this.#forks = new Forks({ state, ladder: this.#ladder });
     this.#scheduler = new TransactionScheduler(options, {
       svm: dependencies.svm,
+      log: dependencies.log,
       open: () => this.#slots.open,
       newest: () => this.#slots.newestAccounts(),
     });
@@ -136,6 +139,7 @@ export class Chain implements AsyncDisposable {
   #bundleStage(): BundleStage {
     return new BundleStage({
       svm: this.#dependencies.svm,
+      log: this.#dependencies.log,
       open: () => this.#slots.open,
       leaderOf: (slot) => this.cluster.leaderOf(slot),
       rootBank: () => {

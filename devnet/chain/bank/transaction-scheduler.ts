@@ -1,3 +1,4 @@
+import type { Log } from "@sluice/lib";
 import { type AccountWrite, MachineEndedError, type Svm, type SvmOutcome } from "@sluice/svm/bank";
 import { MachineLock, MachineRecovery } from "./machine-access.ts";
 import type { Admitted, OpenSlot, Submission } from "./open-slot.ts";
@@ -107,6 +108,7 @@ export interface TransactionSchedulerOptions {
 
 export interface TransactionSchedulerDependencies {
   readonly svm: Svm;
+  readonly log: Log;
   readonly open: () => OpenSlot;
   /** Every account as it is recorded now: what a new machine begins with. */
   readonly newest: () => Iterable<AccountWrite>;
@@ -250,9 +252,13 @@ export class TransactionScheduler {
     this.#lock.next();
   }
 
+  readonly #notRestored = (error: unknown): void => {
+    this.#dependencies.log.error({ error }, "the virtual machine is not restored");
+  };
+
   #handOver(): void {
     if (!this.#recovery.isUp) {
-      if (!this.#recovery.isRecovering) this.#recovery.up().catch((error: unknown) => console.error(error));
+      if (!this.#recovery.isRecovering) this.#recovery.up().catch(this.#notRestored);
       return;
     }
     while (this.#inFlight.batches < batchesMax) {
@@ -320,12 +326,16 @@ export class TransactionScheduler {
       if (outcome === undefined) throw new Error("the machine left out an outcome");
       this.#dependencies.open().record(admitted, outcome);
     } catch (error) {
-      console.error(error);
+      this.#dependencies.log.error(
+        { error, signature: admitted.submission.signature },
+        "a transaction is not recorded",
+      );
     }
   }
 
   #giveUp(admitted: Admitted, reason: unknown): void {
-    console.error(reason);
+    const { signature } = admitted.submission;
+    this.#dependencies.log.error({ reason, signature }, "a transaction is dropped");
     this.#inFlight.over(admitted);
     this.#dependencies.open().release(admitted);
   }

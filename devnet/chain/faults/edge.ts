@@ -1,3 +1,4 @@
+import { sleep, type Timer, type Timers } from "@sluice/lib";
 import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { type Dispatch, RpcError } from "../rpc/index.ts";
@@ -6,7 +7,12 @@ import type { SeededRandom } from "./random.ts";
 /** Lets everybody through, or makes everybody wait until a time has passed or somebody opens it. */
 export class Gate {
   #waiting: { readonly opened: Promise<void>; readonly open: () => void } | null = null;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  readonly #clock: Pick<Timers, "after">;
+  #timer: Timer | null = null;
+
+  constructor(dependencies: { readonly clock: Pick<Timers, "after"> }) {
+    this.#clock = dependencies.clock;
+  }
 
   get isShut(): boolean {
     return this.#waiting !== null;
@@ -14,16 +20,16 @@ export class Gate {
 
   /** Shuts it for this long from now, whatever was said before. */
   shut(ms: number): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer?.cancel();
     if (this.#waiting === null) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting = { opened: promise, open: resolve };
     }
-    this.#timer = setTimeout(() => this.open(), ms);
+    this.#timer = this.#clock.after(ms, () => this.open());
   }
 
   open(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = null;
     this.#waiting?.open();
     this.#waiting = null;
@@ -137,12 +143,18 @@ export function methodsOf(body: string): readonly string[] {
 
 /** What goes wrong between a client and the methods. Calls of devnet_* themselves pass whatever is on. */
 export class EdgeFaults {
-  readonly frozen = new Gate();
+  readonly frozen: Gate;
   slow: Slowness | null = null;
   corrupt: (Drawn & { readonly kind: Corruption }) | null = null;
   error: (Drawn & { readonly code: number }) | null = null;
   /** Every HTTP request is answered 503. */
   unavailable = false;
+  readonly #clock: Pick<Timers, "after">;
+
+  constructor(dependencies: { readonly clock: Pick<Timers, "after"> }) {
+    this.#clock = dependencies.clock;
+    this.frozen = new Gate(dependencies);
+  }
 
   clear(): void {
     this.frozen.open();
@@ -162,7 +174,7 @@ export class EdgeFaults {
   async delay(methods: readonly string[]): Promise<void> {
     const { slow } = this;
     if (slow !== null && (slow.methods === null || methods.some((method) => slow.methods?.includes(method)))) {
-      if (slow.random.falls(slow.share)) await Bun.sleep(slow.ms);
+      if (slow.random.falls(slow.share)) await sleep(this.#clock, slow.ms);
     }
     await this.frozen.pass();
   }

@@ -7,4 +7,4 @@ export { EdgeFaults, methodsOf, SocketFaults } from "./edge.ts";
 export { Faults } from "./faults.ts";
 export { LaggingView } from "./lagging-view.ts";
 export { adminMethods, healthMethod } from "./methods.ts";
-export { SlotClock } from "./slot-clock.ts";
+export { SlotClock, SlotTimer } from "./slot-clock.ts";

@@ -1,4 +1,6 @@
+import { systemClock, wallMs } from "@sluice/lib";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
+import { processLog } from "../../log.ts";
 import type { Chain } from "../bank/chain.ts";
 import { type ChainNode, startNode } from "../node.ts";
 import { defaultOptions } from "../options.ts";
@@ -83,7 +85,8 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   await using node = await startNode(
     { ...options, seed: String(seed) },
     {
-      now: () => 1_800_000_000_000,
+      clock: { ...systemClock, now: () => wallMs(1_800_000_000_000) },
+      log: processLog("campaign"),
       svm: new LiteSvmMachine(),
     },
   );

@@ -1,3 +1,4 @@
+import { type Clock, type Log, type MonotonicMs, monotonicMs, sleep, type Timer } from "@sluice/lib";
 import type { Chain } from "../bank/index.ts";
 
 const nominalSlotMs = 400;
@@ -15,7 +16,7 @@ export type Advance = { readonly slots: bigint } | { readonly epochs: bigint } |
 /** The chain's time: what it reads as now, and what becomes of each tick of its slots. */
 export class SlotClock {
   readonly #options: SlotClockOptions;
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, "now" | "after">;
   readonly #isStopped: () => boolean;
   #aheadMs = 0;
   /** Slots to leave out after the one that is open. */
@@ -27,15 +28,15 @@ export class SlotClock {
 
   constructor(
     options: SlotClockOptions,
-    dependencies: { readonly now: () => number; readonly isStopped: () => boolean },
+    dependencies: { readonly clock: Pick<Clock, "now" | "after">; readonly isStopped: () => boolean },
   ) {
     this.#options = options;
-    this.#now = dependencies.now;
+    this.#clock = dependencies.clock;
     this.#isStopped = dependencies.isStopped;
   }
 
   /** Unix milliseconds. */
-  readonly now = (): number => this.#now() + this.#aheadMs;
+  readonly now = (): number => this.#clock.now() + this.#aheadMs;
 
   get skipping(): bigint {
     return this.#skip + this.#waits;
@@ -95,7 +96,7 @@ export class SlotClock {
         const next = open < lastBlocks ? lower(this.#nextEpoch(chain), lastBlocks) : open + 1n;
         this.#aheadMs += Number(next - open) * slotMs;
         await chain.closeSlot(next - open - 1n, { voted: true });
-        if (closed % stretch === 0) await Bun.sleep(0);
+        if (closed % stretch === 0) await sleep(this.#clock, 0);
       }
     } finally {
       this.#advancing = false;
@@ -116,4 +117,52 @@ export class SlotClock {
 
 function lower(one: bigint, other: bigint): bigint {
   return one < other ? one : other;
+}
+
+export interface SlotTimerDependencies {
+  readonly clock: Pick<Clock, "monotonic" | "after">;
+  readonly log: Log;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Closes a slot every `slotMs`, on a grid that does not drift. When closing takes longer than a slot, the missed ticks
+ * are left out instead of being made up in a burst.
+ */
+export class SlotTimer {
+  readonly #slotMs: number;
+  readonly #dependencies: SlotTimerDependencies;
+  #next: MonotonicMs;
+  #timer: Timer | null = null;
+
+  constructor(options: { readonly slotMs: number }, dependencies: SlotTimerDependencies) {
+    this.#slotMs = options.slotMs;
+    this.#dependencies = dependencies;
+    this.#next = monotonicMs(dependencies.clock.monotonic() + options.slotMs);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    const { clock } = this.#dependencies;
+    const wait = Math.max(0, this.#next - clock.monotonic());
+    this.#timer = clock.after(wait, () => void this.#tick(), { keepsAlive: true });
+  }
+
+  async #tick(): Promise<void> {
+    const { clock, log, close } = this.#dependencies;
+    try {
+      await close();
+    } catch (error) {
+      log.error({ error }, "a slot is not closed");
+    }
+    if (this.#timer === null) return;
+    const now = clock.monotonic();
+    this.#next = monotonicMs(Math.max(now, this.#next + this.#slotMs));
+    this.#schedule();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = null;
+  }
 }

@@ -1,4 +1,5 @@
 import type { PackageDefinition } from "@grpc/proto-loader";
+import { type Clock, type Log, sleep } from "@sluice/lib";
 import type { BundlePacket } from "../bank/index.ts";
 import type { BlockBuilder } from "../consensus/index.ts";
 import type { GenesisKeypair } from "../model/index.ts";
@@ -18,8 +19,9 @@ export interface LinkOptions {
 export interface LinkDependencies {
   readonly services: PackageDefinition;
   readonly keypair: GenesisKeypair;
-  /** Unix milliseconds. */
-  readonly now: () => number;
+  /** Its wall time is the world's, by which tokens expire. */
+  readonly clock: Clock;
+  readonly log: Log;
   readonly bundle: (packets: readonly BundlePacket[], identity: string) => void;
   readonly packet: (packet: BundlePacket) => void;
 }
@@ -88,16 +90,16 @@ export class BlockEngineLink implements AsyncDisposable {
         if (!signal.aborted) this.#lost(error);
       }
       this.#connected = false;
-      if (!signal.aborted) await wait(this.#options.retryMs, signal);
+      if (!signal.aborted) await sleep(this.#dependencies.clock, this.#options.retryMs, signal);
     }
   }
 
   /** Tries the engine's endpoints one after another; rejects with the fault of the last. */
   async #connect(): Promise<void> {
     const { nearest } = this.#options;
-    const { services } = this.#dependencies;
-    const open = (at: string) => new EngineChannel(at, services, this.#stop.signal);
-    const endpoints = await findEndpoints(this.#url, nearest, { open, monotonic: () => performance.now() });
+    const { clock } = this.#dependencies;
+    const open = (at: string) => new EngineChannel(at, this.#dependencies, this.#stop.signal);
+    const endpoints = await findEndpoints(this.#url, nearest, { open, monotonic: () => clock.monotonic() });
     let fault: unknown = null;
     for (const endpoint of endpoints) {
       const before = this.#connections;
@@ -113,14 +115,14 @@ export class BlockEngineLink implements AsyncDisposable {
   }
 
   async #hold(endpoint: string): Promise<void> {
-    const { keypair, now, services } = this.#dependencies;
-    using channel = new EngineChannel(endpoint, services, this.#stop.signal);
+    const { keypair, clock } = this.#dependencies;
+    using channel = new EngineChannel(endpoint, this.#dependencies, this.#stop.signal);
     await holdConnection(
       this.#options,
       {
         channel,
         keypair,
-        now,
+        clock,
         bundle: (packets) => {
           this.#bundles += 1;
           this.#dependencies.bundle(packets, keypair.address);
@@ -151,25 +153,15 @@ export class BlockEngineLink implements AsyncDisposable {
   #lost(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.#fault = reason;
-    this.#awaySince ??= performance.now();
-    if (performance.now() - this.#awaySince < startingMs || reason === this.#lastLogged || isDenied(error)) return;
+    const { clock, keypair, log } = this.#dependencies;
+    this.#awaySince ??= clock.monotonic();
+    if (clock.monotonic() - this.#awaySince < startingMs || reason === this.#lastLogged || isDenied(error)) return;
     this.#lastLogged = reason;
-    console.error(`devnet chain: ${this.#dependencies.keypair.address} has no block engine at ${this.#url}: ${reason}`);
+    log.warn({ identity: keypair.address, url: this.#url, reason }, "a validator has no block engine");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#over;
   }
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const abort = () => {
-    clearTimeout(timer);
-    resolve();
-  };
-  signal.addEventListener("abort", abort, { once: true });
-  return promise.finally(() => signal.removeEventListener("abort", abort));
 }

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { systemClock } from "@sluice/lib";
 import { until } from "@sluice/lib/testing";
 import type { Address } from "@sluice/wire/identifiers";
 import { Keypair, SystemProgram } from "@solana/web3.js";
+import { processLog } from "../../log.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
 import type { LinkOptions } from "./block-engine-link.ts";
 import { BlockEngineLinks } from "./block-engine-links.ts";
@@ -34,7 +36,10 @@ async function cast(
   set(engine);
   const manual = stack.use(await startManualChain({ validators }));
   const links = stack.use(
-    new BlockEngineLinks({ ...quick, ...options }, { chain: manual.chain, now: () => Date.now() }),
+    new BlockEngineLinks(
+      { ...quick, ...options },
+      { chain: manual.chain, clock: systemClock, log: processLog("test chain") },
+    ),
   );
   const payer = Keypair.generate();
   manual.fund(payer, 100n * sol);

@@ -1,3 +1,4 @@
+import type { Clock, Log } from "@sluice/lib";
 import { parseTransaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/index.ts";
 import { BlockEngineLink, type LinkFacts, type LinkOptions } from "./block-engine-link.ts";
@@ -5,8 +6,9 @@ import { loadServices } from "./grpc.ts";
 
 export interface BlockEngineLinksDependencies {
   readonly chain: Chain;
-  /** Unix milliseconds of the world outside, by which tokens expire. */
-  readonly now: () => number;
+  /** Its wall time is the world's, by which tokens expire. */
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** The links of all validators with one block engine, which takes turns in the slots as they do. */
@@ -43,12 +45,13 @@ export class BlockEngineLinks implements AsyncDisposable {
     this.#links.clear();
     await Promise.all(old.map((link) => link[Symbol.asyncDispose]()));
     if (url === null || this.#changes !== change) return;
-    const { chain, now } = this.#dependencies;
+    const { chain, clock, log } = this.#dependencies;
     for (const { keypair, identity } of chain.genesis.validators) {
       const link = new BlockEngineLink(url, this.#options, {
         services: this.#services,
         keypair,
-        now,
+        clock,
+        log,
         bundle: (packets) => chain.bundles.submit(packets, identity),
         packet: ({ data, isDiscarded }) => {
           const parsed = isDiscarded ? null : parseTransaction(data);

@@ -4,6 +4,7 @@ import type {
   SubscribeBundlesMessage,
   SubscribePacketsMessage,
 } from "@sluice/contract/proto";
+import type { Clock, Timer } from "@sluice/lib";
 import { type Address, isAddress } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
 import type { BundlePacket } from "../bank/index.ts";
@@ -40,8 +41,7 @@ export interface ConnectionOptions {
 export interface ConnectionDependencies {
   readonly channel: EngineChannel;
   readonly keypair: GenesisKeypair;
-  /** Unix milliseconds. */
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly bundle: (packets: readonly BundlePacket[]) => void;
   readonly packet: (packet: BundlePacket) => void;
   readonly builder: (builder: BlockBuilder) => void;
@@ -66,14 +66,15 @@ export async function holdConnection(
   dependencies: ConnectionDependencies,
   signal: AbortSignal,
 ): Promise<never> {
-  const { channel, keypair, now } = dependencies;
+  const { channel, keypair, clock } = dependencies;
+  const now = () => clock.now();
   const { promise: lost, reject: lose } = Promise.withResolvers<never>();
   // Whoever waits for it learns of it; meanwhile it is nobody's unhandled fault.
   lost.catch(() => undefined);
   const abort = () => lose(new Error("no longer wanted"));
   signal.addEventListener("abort", abort, { once: true });
   const over = (fault: Error | null) => lose(fault ?? new Error("stream disconnected"));
-  let timer: ReturnType<typeof setTimeout> | null = null;
+  const due: { timer: Timer | null } = { timer: null };
   try {
     signal.throwIfAborted();
     const session = await Session.signIn({ channel, keypair, now });
@@ -85,7 +86,7 @@ export async function holdConnection(
     };
     await channel.subscribe<SubscribePacketsMessage>("packets", session.token, { message: packets, over });
     await channel.subscribe<SubscribeBundlesMessage>("bundles", session.token, { message: bundles, over });
-    let feeInfoDue = now();
+    let feeInfoDue: number = now();
     const tick = async () => {
       await session.renewIfDue();
       if (now() < feeInfoDue) return;
@@ -95,12 +96,12 @@ export async function holdConnection(
     await tick();
     dependencies.connected();
     const again = () => {
-      timer = setTimeout(() => void tick().then(again, lose), options.tickMs);
+      due.timer = clock.after(options.tickMs, () => void tick().then(again, lose));
     };
     again();
     return await lost;
   } finally {
-    if (timer !== null) clearTimeout(timer);
+    due.timer?.cancel();
     signal.removeEventListener("abort", abort);
   }
 }

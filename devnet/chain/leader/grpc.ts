@@ -1,6 +1,7 @@
 import { type ChannelCredentials, Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { loadSync, type MethodDefinition, type PackageDefinition } from "@grpc/proto-loader";
 import { protoFiles, protoLoading } from "@sluice/contract/proto";
+import type { Clock } from "@sluice/lib";
 
 /** How long one call may take, and how long a stream may take to begin. Source: jito-solana, CONNECTION_TIMEOUT. */
 const callTimeoutMs = 10_000;
@@ -51,10 +52,16 @@ export interface StreamHandlers<Answer> {
   readonly over: (fault: Error | null) => void;
 }
 
+export interface ChannelDependencies {
+  readonly services: PackageDefinition;
+  readonly clock: Pick<Clock, "now" | "after">;
+}
+
 /** A channel to one block engine. Answers have the shapes that contract/proto gives for what the files describe. */
 export class EngineChannel implements Disposable {
   readonly #client: Client;
   readonly #services: PackageDefinition;
+  readonly #clock: Pick<Clock, "now" | "after">;
   readonly #signal: AbortSignal;
   /** Calls that have not ended; as many as its owner makes. */
   readonly #open = new Set<{ cancel(): void }>();
@@ -63,11 +70,12 @@ export class EngineChannel implements Disposable {
   };
 
   /** When `signal` aborts all its calls fail at once. */
-  constructor(url: string, services: PackageDefinition, signal: AbortSignal) {
+  constructor(url: string, dependencies: ChannelDependencies, signal: AbortSignal) {
     const { target, secured } = targetOf(url);
     // A channel of its own, so that nothing of an earlier connection's state is met again.
     this.#client = new Client(target, secured, { "grpc.use_local_subchannel_pool": 1 });
-    this.#services = services;
+    this.#services = dependencies.services;
+    this.#clock = dependencies.clock;
     this.#signal = signal;
     signal.addEventListener("abort", this.#cancel);
   }
@@ -83,7 +91,7 @@ export class EngineChannel implements Disposable {
     const { path, requestSerialize, responseDeserialize } = methodOf(this.#services, call);
     this.#signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const deadline = Date.now() + callTimeoutMs;
+    const deadline = this.#clock.now() + callTimeoutMs;
     const asked = this.#client.makeUnaryRequest(
       path,
       requestSerialize,
@@ -115,19 +123,20 @@ export class EngineChannel implements Disposable {
     this.#open.add(stream);
     let isOver = false;
     const over = (fault: Error | null) => {
-      clearTimeout(timer);
+      timer.cancel();
       reject(fault ?? new Error("stream disconnected"));
       if (isOver) return;
       isOver = true;
       this.#open.delete(stream);
       handlers.over(fault);
     };
-    const timer = setTimeout(() => {
+    const late = () => {
       over(new Error(`${path} did not begin in ${callTimeoutMs} ms`));
       stream.cancel();
-    }, callTimeoutMs);
+    };
+    const timer = this.#clock.after(callTimeoutMs, late, { keepsAlive: true });
     stream.on("metadata", () => {
-      clearTimeout(timer);
+      timer.cancel();
       resolve();
     });
     stream.on("data", (answer: object) => handlers.message(answer as Answer));

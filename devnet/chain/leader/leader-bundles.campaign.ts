@@ -1,7 +1,9 @@
+import { systemClock } from "@sluice/lib";
 import type { BankMachine } from "@sluice/svm/bank";
 import { decodeAddress } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import type { Transaction } from "@sluice/wire/transaction";
+import { processLog } from "../../log.ts";
 import { tipAccounts } from "../consensus/tips/tip-programs.ts";
 import { startMachine } from "../machine/index.ts";
 import { killMachine } from "../machine/testing/kill-machine.ts";
@@ -161,7 +163,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   await manual.closeSlots(12);
   await using links = new BlockEngineLinks(
     { nearest: false, retryMs: 5, tickMs: 50 },
-    { chain, now: () => Date.now() },
+    { chain, clock: systemClock, log: processLog("campaign") },
   );
   await links.connect(engine.url);
   await Promise.all(chain.genesis.validators.map(({ identity }) => engine.subscribed(identity)));

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { Keypair, SystemProgram } from "@solana/web3.js";
+import { processLog } from "../../log.ts";
 import { PerformanceSamples } from "../bank/performance.ts";
 import { LaggingView } from "../faults/lagging-view.ts";
 import type { RpcNode } from "../rpc/method.ts";
@@ -12,13 +13,14 @@ const sol = 1_000_000_000n;
 let manual: ManualChain;
 let node: RpcNode;
 let hub: PubSubHub;
+const log = processLog("test chain");
 
 beforeEach(async () => {
   manual = await startManualChain();
   const { chain } = manual;
   const performance = new PerformanceSamples(chain.at("processed"));
   const view = new LaggingView(chain, () => undefined);
-  node = { chain: view, performance, faucet: { next: () => 1 }, endpoints: { rpc: "", pubsub: "" }, now: () => 0 };
+  node = { chain: view, performance, faucet: { next: () => 1 }, endpoints: { rpc: "", pubsub: "" }, now: () => 0, log };
   hub = new PubSubHub({ subscriptionsMax: 10 }, { node });
 });
 
@@ -49,10 +51,10 @@ test("a fault in what one subscriber is told keeps nothing from those who came a
   const sound = new Listener();
   hub.dispatchFor(broken)("slotSubscribe", []);
   hub.dispatchFor(sound)("slotsUpdatesSubscribe", []);
-  const notifications = spyOn(console, "error").mockImplementation(() => undefined);
+  const logged = spyOn(log, "error").mockImplementation(() => undefined);
   hub.publish({ kind: "opened", slot: 7n, parent: 6n });
-  expect(notifications).toHaveBeenCalledTimes(1);
-  notifications.mockRestore();
+  expect(logged).toHaveBeenCalledTimes(1);
+  logged.mockRestore();
   expect(sound.notifications.map(({ method }) => method)).toEqual([
     "slotsUpdatesNotification",
     "slotsUpdatesNotification",

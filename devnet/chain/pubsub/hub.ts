@@ -69,6 +69,7 @@ export class PubSubHub {
     return dispatcher(
       (name) => this.#method(name, client),
       (method, params) => method.run(params, this.#node),
+      this.#node.log,
     );
   }
 
@@ -149,7 +150,7 @@ export class PubSubHub {
       try {
         this.#notify(shared, event);
       } catch (error) {
-        console.error(error);
+        this.#node.log.error({ error, notification: shared.topic.notification }, "a notification failed");
       }
     }
   }

@@ -18,6 +18,10 @@ export function invalidRequest(message = "Invalid request"): RpcError {
   return new RpcError(-32600, message);
 }
 
+export function internalError(): RpcError {
+  return new RpcError(-32603, "Internal error");
+}
+
 export function methodNotFound(): RpcError {
   return new RpcError(-32601, "Method not found");
 }

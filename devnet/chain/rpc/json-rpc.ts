@@ -1,6 +1,15 @@
+import type { Log } from "@sluice/lib";
 import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
-import { answerBytesMax, answerTooLarge, invalidParams, invalidRequest, methodNotFound, RpcError } from "./errors.ts";
+import {
+  answerBytesMax,
+  answerTooLarge,
+  internalError,
+  invalidParams,
+  invalidRequest,
+  methodNotFound,
+  RpcError,
+} from "./errors.ts";
 
 import type { Method } from "./method.ts";
 
@@ -28,9 +37,7 @@ function resultText(result: JsonValue, id: Id): string {
 }
 
 function thrownText(error: unknown, id: Id): string {
-  if (error instanceof RpcError) return failureText(error, id);
-  console.error(error);
-  return failureText(new RpcError(-32603, "Internal error"), id);
+  return failureText(error instanceof RpcError ? error : internalError(), id);
 }
 
 /** Calls of a batch that are answered at a stretch: who asks one thing does not wait for who asks a hundred. */
@@ -120,14 +127,25 @@ export function checkedParams(method: Method, params: JsonValue | undefined): re
   return list;
 }
 
-/** Finds and runs a method of a table. */
+/** Finds and runs a method of a table. An error that is no RpcError is logged, and becomes "Internal error". */
 export function dispatcher(
   find: (name: string) => Method | undefined,
   run: (method: Method, params: readonly JsonValue[]) => JsonValue | Promise<JsonValue>,
+  log: Log,
 ): Dispatch {
   return (name, params) => {
     const method = find(name);
     if (method === undefined) throw methodNotFound();
-    return run(method, checkedParams(method, params));
+    const failed = (error: unknown): never => {
+      if (error instanceof RpcError) throw error;
+      log.error({ error, method: name }, "a method failed");
+      throw internalError();
+    };
+    try {
+      const result = run(method, checkedParams(method, params));
+      return result instanceof Promise ? result.catch(failed) : result;
+    } catch (error) {
+      return failed(error);
+    }
   };
 }

@@ -1,3 +1,4 @@
+import type { Log } from "@sluice/lib";
 import type { AccountStore } from "../accounts/index.ts";
 import type { AbandonedFork, Chain, PerformanceSamples, StatusCache } from "../bank/index.ts";
 import type { EncodeClock, JsonObject, JsonValue } from "../encode/index.ts";
@@ -46,6 +47,7 @@ export interface RpcNode {
   readonly faucet: { next(): number };
   /** Unix milliseconds. */
   readonly now: () => number;
+  readonly log: Log;
   /** Addresses of this node's own doors, for getClusterNodes: "ip:port". */
   readonly endpoints: { readonly rpc: string; readonly pubsub: string };
 }

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { stringifyJsonExact } from "@sluice/wire/json";
 import { programs } from "@sluice/wire/programs";
+import { processLog } from "../../log.ts";
 import { PerformanceSamples } from "../bank/performance.ts";
 import type { ChainAccount } from "../model/records.ts";
 import { startManualChain } from "../testing/chain.ts";
@@ -18,7 +19,14 @@ test("a listing ends in -32012 at its bound, and never has more text than was co
   const bank = chain.at("processed");
   const endpoints = { rpc: "", pubsub: "" };
   const performance = new PerformanceSamples(bank);
-  const node: RpcNode = { chain, performance, faucet: { next: () => 0 }, endpoints, now: () => 0 };
+  const node: RpcNode = {
+    chain,
+    performance,
+    faucet: { next: () => 0 },
+    endpoints,
+    now: () => 0,
+    log: processLog("test chain"),
+  };
   const nonce = new Uint8Array(80);
   nonce.set([1, 0, 0, 0, 1, 0, 0, 0]);
   const found = Array.from({ length: 20 }, (_, number): [string, ChainAccount] => {

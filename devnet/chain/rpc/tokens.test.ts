@@ -36,7 +36,8 @@ let node: ChainNode;
 beforeAll(async () => {
   node = await bootNode({ slotMs: 0 });
   const write = (at: string, data: Uint8Array) => {
-    const account = { lamports: 10_000_000n, data, owner: programs.token2022, executable: false, rentEpoch: never };
+    // Without lamports, since a slot conserves them.
+    const account = { lamports: 0n, data, owner: programs.token2022, executable: false, rentEpoch: never };
     node.chain.accounts.write(node.chain.openSlot, at, account);
   };
   const scale = new ByteWriter().bytes(new Uint8Array(32)).f64(2.5).i64(0n).f64(2.5).finish();

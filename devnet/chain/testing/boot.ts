@@ -1,5 +1,7 @@
+import { systemClock } from "@sluice/lib";
 import type { Svm } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
+import { processLog } from "../../log.ts";
 import { type ChainNode, startNode } from "../node.ts";
 import { defaultOptions, type NodeOptions } from "../options.ts";
 
@@ -10,7 +12,7 @@ import { defaultOptions, type NodeOptions } from "../options.ts";
  */
 export function bootNode(options: Partial<NodeOptions> = {}, svm: Svm = new LiteSvmMachine()): Promise<ChainNode> {
   const quick = { ...defaultOptions, rpcPort: 0, pubsubPort: 0, slotMs: 40, seed: "test", votes: false, ...options };
-  return startNode(quick, { now: () => Date.now(), svm });
+  return startNode(quick, { clock: systemClock, log: processLog("test chain"), svm });
 }
 
 interface RpcAnswer {

@@ -2,6 +2,7 @@ import type { Svm } from "@sluice/svm/bank";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { parseTransaction, type Transaction as WireTransaction } from "@sluice/wire/transaction";
 import { type Keypair, Transaction, type TransactionInstruction } from "@solana/web3.js";
+import { processLog } from "../../log.ts";
 import { Chain, type ChainOptions } from "../bank/chain.ts";
 import { createGenesis, type GenesisOptions } from "../genesis/genesis.ts";
 import { defaultOptions } from "../options.ts";
@@ -22,7 +23,11 @@ export async function startManualChain(
 ): Promise<ManualChain> {
   const all = { ...defaultOptions, votes: false, ...options, seed: "manual" };
   let now = 1_800_000_000_000;
-  const chain = await Chain.start(all, await createGenesis(all, svm), { svm, now: () => now });
+  const chain = await Chain.start(all, await createGenesis(all, svm), {
+    svm,
+    now: () => now,
+    log: processLog("test chain"),
+  });
   return {
     chain,
     async closeSlots(count) {

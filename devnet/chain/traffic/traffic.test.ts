@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { systemClock } from "@sluice/lib";
 import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
+import { processLog } from "../../log.ts";
 import type { Chain } from "../bank/chain.ts";
 import { signaturesValid } from "../bank/resolve.ts";
 import { tokenAmount } from "../model/token-state.ts";
@@ -13,7 +15,7 @@ import { type TrafficKind, trafficKinds } from "./kinds.ts";
 import { Traffic } from "./traffic.ts";
 
 interface Sent {
-  readonly kind: TrafficKind | "errand";
+  readonly kind: TrafficKind | "maintenance";
   readonly transaction: Transaction;
 }
 
@@ -24,7 +26,10 @@ interface Running extends Disposable {
 function startTraffic(chain: Chain, seed = "test", transactionsPerSecond = 20, nftsMax = 500): Running {
   const sent: Sent[] = [];
   const submitted = (kind: Sent["kind"], transaction: Transaction) => void sent.push({ kind, transaction });
-  const traffic = new Traffic({ transactionsPerSecond, seed, slotMs: 0, nftsMax }, { chain, submitted });
+  const traffic = new Traffic(
+    { transactionsPerSecond, seed, slotMs: 0, nftsMax },
+    { chain, clock: systemClock, log: processLog("test chain"), submitted },
+  );
   return { sent, [Symbol.dispose]: () => traffic[Symbol.dispose]() };
 }
 

@@ -1,3 +1,4 @@
+import type { Log, Timer, Timers } from "@sluice/lib";
 import { addressBytes } from "@sluice/wire/base58";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import type { Chain } from "../bank/index.ts";
@@ -30,12 +31,14 @@ export interface TrafficOptions {
 
 export interface TrafficDependencies {
   readonly chain: Chain;
+  readonly clock: Pick<Timers, "after">;
+  readonly log: Log;
   /** Is told of every transaction as it is submitted. */
-  readonly submitted?: (kind: TrafficKind | "errand", transaction: Transaction) => void;
+  readonly submitted?: (kind: TrafficKind | "maintenance", transaction: Transaction) => void;
 }
 
 interface Ready {
-  readonly kind: TrafficKind | "errand";
+  readonly kind: TrafficKind | "maintenance";
   readonly transaction: Transaction;
 }
 
@@ -53,7 +56,7 @@ export class Traffic implements Disposable {
   readonly #tables = new LookupTables();
   readonly #view: WorldChain;
   #waiting: Ready[] = [];
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #timer: Timer | null = null;
   #stopped = false;
 
   constructor(options: TrafficOptions, dependencies: TrafficDependencies) {
@@ -80,7 +83,7 @@ export class Traffic implements Disposable {
       else this.#spread();
     } catch (error) {
       // A fault of the traffic costs a slot's share of it, and nobody else anything.
-      console.error(error);
+      this.#dependencies.log.error({ error, slot }, "the traffic of a slot is left out");
     }
   }
 
@@ -107,7 +110,7 @@ export class Traffic implements Disposable {
     const { blockhash } = chain.at("confirmed");
     const hash = addressBytes(blockhash);
     const ready: Ready[] = maintenanceTasks(world, this.#tables, maintenancePerSlot).map((task) => ({
-      kind: "errand",
+      kind: "maintenance",
       transaction: this.#maintenance(task, blockhash),
     }));
     const share = this.#share(slot) - ready.length;
@@ -131,17 +134,18 @@ export class Traffic implements Disposable {
     if (count === 0) return;
     const gap = Math.max(gapMsMin, slotMs / (count + 1));
     const each = Math.ceil(count / Math.max(1, Math.floor(slotMs / gap)));
+    const { clock } = this.#dependencies;
     const next = () => {
       this.#timer = null;
       this.#submit(each);
-      if (this.#waiting.length > 0) this.#timer = setTimeout(next, gap);
+      if (this.#waiting.length > 0) this.#timer = clock.after(gap, next);
     };
-    this.#timer = setTimeout(next, gap);
+    this.#timer = clock.after(gap, next);
   }
 
   #submit(count: number): void {
     if (this.#timer !== null && count >= this.#waiting.length) {
-      clearTimeout(this.#timer);
+      this.#timer.cancel();
       this.#timer = null;
     }
     for (const { kind, transaction } of this.#waiting.splice(0, count)) {
@@ -154,7 +158,7 @@ export class Traffic implements Disposable {
   [Symbol.dispose](): void {
     this.#stopped = true;
     this.#waiting = [];
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer?.cancel();
     this.#timer = null;
   }
 }

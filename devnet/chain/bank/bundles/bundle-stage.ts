@@ -1,3 +1,4 @@
+import type { Log } from "@sluice/lib";
 import { MachineEndedError, type Svm, type SvmOutcome, succeeded } from "@sluice/svm/bank";
 import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
@@ -34,6 +35,7 @@ export interface BundleFacts {
 
 export interface BundleStageDependencies {
   readonly svm: Svm;
+  readonly log: Log;
   readonly open: () => OpenSlot;
   readonly leaderOf: (slot: bigint) => string;
   /** The finalized bank. */
@@ -146,7 +148,7 @@ export class BundleStage {
       while (this.#next() !== undefined) await this.#dependencies.exclusively((up) => this.#runWindow(up));
     } catch (error) {
       // The machine does not start: the bundles that wait are tried again in the next slot.
-      console.error(error);
+      this.#dependencies.log.error({ error }, "bundles wait for the next slot");
     } finally {
       this.#isRunning = false;
     }
@@ -170,10 +172,10 @@ export class BundleStage {
   }
 
   async #run(waiting: Waiting, open: OpenSlot, up: () => Promise<void>): Promise<void> {
-    const { svm, invalidateCaches } = this.#dependencies;
+    const { svm, log, invalidateCaches } = this.#dependencies;
     const outcome = await runBundle(waiting.transactions, open, { svm, up, invalidateCaches }).catch(
       (error: unknown) => {
-        console.error(error);
+        log.error({ error }, "a bundle is dropped");
         // It may have run in part: the machine is rebuilt from what is recorded.
         invalidateCaches();
         return "fault" as const;

@@ -1,4 +1,6 @@
+import { systemClock, wallMs } from "@sluice/lib";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
+import { processLog } from "../../../log.ts";
 import { type ChainNode, startNode } from "../../node.ts";
 import { defaultOptions, type NodeOptions } from "../../options.ts";
 import { call } from "../../testing/boot.ts";
@@ -16,7 +18,11 @@ export interface FaultyNode extends AsyncDisposable {
 export async function bootFaultyNode(options: Partial<NodeOptions> = {}): Promise<FaultyNode> {
   const still = { rpcPort: 0, pubsubPort: 0, slotMs: 0, admin: true, votes: false };
   const quick = { ...defaultOptions, ...still, seed: "faults", ...options };
-  const node = await startNode(quick, { now: () => clockStartMs, svm: new LiteSvmMachine() });
+  const node = await startNode(quick, {
+    clock: { ...systemClock, now: () => wallMs(clockStartMs) },
+    log: processLog("test chain"),
+    svm: new LiteSvmMachine(),
+  });
   return {
     node,
     async admin(method, ...params) {

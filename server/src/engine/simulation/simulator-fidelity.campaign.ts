@@ -1,9 +1,11 @@
+import { systemClock } from "@sluice/lib";
 import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { signed } from "../../../../devnet/chain/testing/chain.ts";
 import { Draw } from "../../../../devnet/chain/traffic/draw.ts";
 import { Traffic } from "../../../../devnet/chain/traffic/traffic.ts";
+import { processLog } from "../../../../devnet/log.ts";
 import { type SimulatedChain, startSimulatedChain, tipAccounts } from "./testing/chain-harness.ts";
 import { toldOfLanded } from "./testing/landed.ts";
 import { told } from "./testing/outcomes.ts";
@@ -108,7 +110,12 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   const submitted: Transaction[] = [];
   using _traffic = new Traffic(
     { transactionsPerSecond: PER_SECOND, seed: String(seed), slotMs: 0 },
-    { chain: manual.chain, submitted: (_kind, transaction) => submitted.push(transaction) },
+    {
+      chain: manual.chain,
+      clock: systemClock,
+      log: processLog("campaign"),
+      submitted: (_kind, transaction) => submitted.push(transaction),
+    },
   );
   for (const payer of payers) manual.fund(payer, 1_000n * SOL);
   const tally: Tally = { transactions: 0, bundles: 0, failed: 0, slotDependent: 0, faults: [] };
