@@ -10,7 +10,7 @@ import { Access } from "../../server/src/access/index.ts";
 import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";
 import type { Grant } from "../../server/src/keys/index.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
-import { AppDoor } from "../../server/src/net/index.ts";
+import { AppListener } from "../../server/src/net/index.ts";
 import { createOracle, type Decimal, type SourceId, type Tick } from "../../server/src/oracle/index.ts";
 import { accounts, keyOf, playEveryMs, stampedPrice } from "./workload.ts";
 
@@ -130,7 +130,7 @@ function startOracle(): string {
   const plays = player((symbol, price) => {
     for (const source of sources) feed(tick(source, symbol, price));
   });
-  const door = new AppDoor(
+  const door = new AppListener(
     { hostname: "127.0.0.1", port: 0 },
     {
       fetch: (request, bindings) => control(new URL(request.url).pathname, plays) ?? oracle.fetch(request, bindings),

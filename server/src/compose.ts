@@ -23,7 +23,7 @@ import type { EngineService } from "./engine/index.ts";
 import type { GatewayServer } from "./gateway/index.ts";
 import { type RevocationFeed, subscribeToRevocations } from "./keys/index.ts";
 import type { Names } from "./names/index.ts";
-import { AppListener, type AppMount, listening } from "./net/index.ts";
+import { type AppMount, listening, PlainListener } from "./net/index.ts";
 import { createLog, createMetrics, createServerEvents, type RootLog } from "./observe/index.ts";
 import type { Oracle } from "./oracle/index.ts";
 import { type SentQuery, subscribeToSent } from "./rpc/index.ts";
@@ -73,8 +73,8 @@ interface Parts {
   readonly administration: readonly AppMount[];
   readonly console: Console;
   readonly gatewayListener: GatewayServer;
-  readonly managementListener: AppListener;
-  readonly metricsListener: AppListener;
+  readonly managementListener: PlainListener;
+  readonly metricsListener: PlainListener;
 }
 
 /** What all steps share, beside the parts that they need. */
@@ -164,12 +164,12 @@ export const startSteps = [
       const app = wireManagement({ ...shared, ...parts, credits: gateway.credits, engineControl: control });
       const address = { unixPath: managementSocketPath(shared.config) };
       const dependencies = { fetch: (request: Request) => app.fetch(request), events: shared.events };
-      return shared.resources.use(new AppListener(address, dependencies));
+      return shared.resources.use(new PlainListener(address, dependencies));
     },
   ),
   step("metricsListener", [], (_parts, { config, metrics, events, resources }) => {
     const { host, port } = config.metrics;
-    const open = () => new AppListener({ hostname: host, port }, { fetch: metricsApp(metrics), events });
+    const open = () => new PlainListener({ hostname: host, port }, { fetch: metricsApp(metrics), events });
     return resources.use(listening("metrics", port, open));
   }),
 ];

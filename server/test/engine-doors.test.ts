@@ -4,7 +4,7 @@ import { credentials } from "@grpc/grpc-js";
 import { bundleReasonTexts } from "@sluice/contract/engine";
 import { protoFiles } from "@sluice/contract/proto";
 import { eventually } from "@sluice/lib/testing";
-import { type Ended, PlainClient } from "../src/engine/testing/grpc-client.ts";
+import { type Ended, PlainClient } from "../src/net/grpc/testing/grpc-client.ts";
 import { type BrokenBundle, brokenBundles } from "./testing/broken-bundles.ts";
 import { signed, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";

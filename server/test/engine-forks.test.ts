@@ -3,7 +3,7 @@ import { protoFiles } from "@sluice/contract/proto";
 import { eventually } from "@sluice/lib/testing";
 import { Keypair, type VersionedTransaction } from "@solana/web3.js";
 import { JitoJsonRpcClient } from "jito-js-rpc";
-import { type Listening, PlainClient } from "../src/engine/testing/grpc-client.ts";
+import { type Listening, PlainClient } from "../src/net/grpc/testing/grpc-client.ts";
 import { memo, pay, signatureOf, signed, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto";
 import { eventually } from "@sluice/lib/testing";
 import { Keypair, type VersionedTransaction } from "@solana/web3.js";
-import { PlainClient } from "../src/engine/testing/grpc-client.ts";
+import { PlainClient } from "../src/net/grpc/testing/grpc-client.ts";
 import { newSchema, type Schema } from "../src/state/testing/schema.ts";
 import { memo, pay, signatureOf, signed, tip } from "./testing/bundles.ts";
 import { type FaultyChain, startFaultyChain } from "./testing/chain.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "@sluice/lib/testing";
 import { Keypair, NONCE_ACCOUNT_LENGTH, PublicKey, SystemProgram } from "@solana/web3.js";
-import type { PlainClient } from "../src/engine/testing/grpc-client.ts";
 import { seal } from "../src/engine/testing/seal.ts";
+import type { PlainClient } from "../src/net/grpc/testing/grpc-client.ts";
 import { memo, naming, pay, signatureOf, signed, textOf, tip } from "./testing/bundles.ts";
 import { ChainReader } from "./testing/chain-reader.ts";
 import { type EngineNetwork, startEngineNetwork } from "./testing/engine-network.ts";

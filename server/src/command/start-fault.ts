@@ -10,19 +10,19 @@ export function explainStartFault(fault: unknown): never {
   throw fault;
 }
 
-function explainListening({ door, port, cause }: ListenError): string {
+function explainListening({ endpoint, port, cause }: ListenError): string {
   const code = cause instanceof Error && "code" in cause ? cause.code : null;
   switch (code) {
     case "EINVAL":
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return `the ${door} door cannot listen: its address is none of this machine's. See BIND and --bind.`;
+      return `the ${endpoint} endpoint cannot listen: its address is none of this machine's. See BIND and --bind.`;
     case "EACCES":
-      return `port ${port} (${door}) needs more rights than this user has. Move all doors with --port-offset <n>.`;
+      return `port ${port} (${endpoint}) needs more rights than this user has. Move all ports with --port-offset <n>.`;
     default:
       return (
-        `port ${port} (${door}) is taken: another server runs there. ` +
-        "Stop it, or move all doors with --port-offset <n>."
+        `port ${port} (${endpoint}) is taken: another server runs there. ` +
+        "Stop it, or move all ports with --port-offset <n>."
       );
   }
 }

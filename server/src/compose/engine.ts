@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Config } from "../config/index.ts";
 import { createEngineEvents, type EngineService, openEngineService } from "../engine/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
-import { AppDoor, devTls, GrpcDoor, type GrpcTls, listening } from "../net/index.ts";
+import { AppListener, devTls, GrpcServer, type GrpcTls, listening } from "../net/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { drainMsOf, engineUrl, opensEngine } from "./endpoints.ts";
 import { engineChain } from "./engine-chain.ts";
@@ -70,7 +70,7 @@ async function openEndpoints(config: Config, engine: EngineService, dependencies
     "engineRest",
     engineRest,
     () =>
-      new AppDoor(
+      new AppListener(
         { hostname, port: engineRest, gatewayPort: config.ports.gateway },
         {
           fetch: (request, bindings) => engine.fetch(request, bindings),
@@ -81,14 +81,14 @@ async function openEndpoints(config: Config, engine: EngineService, dependencies
       ),
   );
   opened.push(rest);
-  const calls = { services: engine.services, isServing: () => engine.isServing() };
+  const calls = { services: engine.services, isServing: () => engine.isServing(), clock: dependencies.clock };
   const secured = await tlsOf(config, dependencies);
-  const listeners: readonly { readonly door: string; readonly port: number; readonly tls: GrpcTls | null }[] = [
-    { door: "engineGrpc", port: engineGrpc, tls: null },
-    ...(secured === null ? [] : [{ door: "engineGrpcTls", port: engineGrpcTls, tls: secured }]),
+  const listeners: readonly { readonly endpoint: string; readonly port: number; readonly tls: GrpcTls | null }[] = [
+    { endpoint: "engineGrpc", port: engineGrpc, tls: null },
+    ...(secured === null ? [] : [{ endpoint: "engineGrpcTls", port: engineGrpcTls, tls: secured }]),
   ];
   for (const each of listeners) {
-    opened.push(await GrpcDoor.open({ ...each, hostname }, calls));
+    opened.push(await GrpcServer.open({ ...each, hostname }, calls));
   }
 }
 

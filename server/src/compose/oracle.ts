@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
-import { AppDoor, listening } from "../net/index.ts";
+import { AppListener, listening } from "../net/index.ts";
 import {
   createOracle,
   createOracleEvents,
@@ -61,8 +61,8 @@ export function openOracle(config: Config, dependencies: OracleParts): Oracle | 
   );
   revocations.subscribe(() => oracle.stream.recheck());
   const port = config.ports.oracle;
-  const open = (): AppDoor =>
-    new AppDoor(
+  const open = (): AppListener =>
+    new AppListener(
       { hostname: config.bind, port, gatewayPort: config.ports.gateway },
       { fetch: (request, bindings) => oracle.fetch(request, bindings), sockets: [oracle.stream], requestId, events },
     );

@@ -1,7 +1,7 @@
 import { systemClock, systemRandom } from "@sluice/lib";
 import type { Config } from "../config/index.ts";
 import { createNames, createNamesEvents, type Names } from "../names/index.ts";
-import { AppListener, listening } from "../net/index.ts";
+import { listening, PlainListener } from "../net/index.ts";
 import { createLog, createMetrics, createServerEvents } from "../observe/index.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { type Endpoint, resolverEndpoint } from "./endpoints.ts";
@@ -18,8 +18,8 @@ export function openResolver(config: Config, dependencies: Dependencies): Names 
     { rpcUrl, commitment, nameProgram, handleProgram },
     { clock, random, post: fetch, events: createNamesEvents(dependencies) },
   );
-  const listen = (): AppListener =>
-    new AppListener({ hostname: host, port }, { fetch: (request) => names.fetch(request), events });
+  const listen = (): PlainListener =>
+    new PlainListener({ hostname: host, port }, { fetch: (request) => names.fetch(request), events });
   resources.use(listening("resolver", port, listen));
   // The first name query tries again when the chain cannot be reached now.
   names.start().catch((error: unknown) => events.internalError("names", error));

@@ -3,7 +3,7 @@
  * simulates them, holds an auction each tick, hands the winners to the leader of the slot and follows them to their end.
  * Fed by its endpoints and by the chain; feeds validators, state (bundles) and the ledger (their outcomes).
  */
-export type { GrpcService } from "./calls/index.ts";
+export type { GrpcService } from "../net/index.ts";
 export type { BundleRecord } from "./model/bundle.ts";
 export { createEngineEvents, type EngineEvents, engineMetrics } from "./model/events.ts";
 export type * from "./model/ports.ts";

@@ -5,12 +5,24 @@
  */
 export type { NetEvents } from "./events.ts";
 export {
-  GrpcDoor,
-  type GrpcDoorDependencies,
-  type GrpcDoorOptions,
+  type CallContext,
+  type DuplexSession,
+  duplex,
+  type GrpcContext,
+  type GrpcEvents,
+  GrpcServer,
+  type GrpcServerDependencies,
+  type GrpcServerOptions,
   type GrpcService,
   type GrpcTls,
+  type RequestStream,
+  type StreamOptions,
+  serverStream,
+  unary,
 } from "./grpc/grpc.ts";
+export { ResponseStream } from "./grpc/response-stream.ts";
+export { loadService } from "./grpc/service.ts";
+export { type GrpcErrorStatus, type GrpcStatus, GrpcStatusError } from "./grpc/status.ts";
 export { BodyBuffer, free } from "./http1/body-buffer.ts";
 export { CutBody, type CutKind } from "./http1/client/body-source.ts";
 export { ConnectionPool } from "./http1/client/connection-pool.ts";
@@ -30,10 +42,10 @@ export { HttpRequest, type ReadableBody } from "./http1/server/request.ts";
 export type { HeadFault } from "./http1/server/request-head.ts";
 export { HttpServer } from "./http1/server/server.ts";
 export { type AppBindings, type AppMount, webAnswer, webRequest } from "./http1/server/web.ts";
-export { AppDoor, type AppDoorDependencies } from "./listener/app-door.ts";
-export { type AppAddress, AppListener, type AppListenerDependencies } from "./listener/app-listener.ts";
+export { AppListener, type AppListenerDependencies } from "./listener/app-listener.ts";
 export { freePortRange, freePorts, ListenError, listening } from "./listener/listen-error.ts";
-export { type DoorServer, Listener, type ListenerOptions, runtimeBodyBytesMax } from "./listener/listener.ts";
+export { Listener, type ListenerOptions, type RuntimeServer, runtimeBodyBytesMax } from "./listener/listener.ts";
+export { type ListenAddress, PlainListener, type PlainListenerDependencies } from "./listener/plain-listener.ts";
 export { type DevAuthorityOptions, type DevTls, devTls } from "./tls/dev-authority.ts";
 export { WebSocketServer } from "./websocket/server.ts";
 export {

@@ -1,8 +1,8 @@
 /** Hands bundles in at the doors of a block engine that may be killed at any moment, and asks what became of them. */
 import { protoFiles } from "@sluice/contract/proto";
 import { encodeBase58 } from "@sluice/wire/base58";
-import { type Ended, type Headers, PlainClient } from "../../src/engine/testing/grpc-client.ts";
 import { authClient, makeIdentity, signIn } from "../../src/engine/testing/signed-in.ts";
+import { type Ended, type Headers, PlainClient } from "../../src/net/grpc/testing/grpc-client.ts";
 import type { DrawnBundle } from "./chaos-bundles.ts";
 import type { SealingKey } from "./chaos-sealed.ts";
 import type { BundleStanding, Handed } from "./chaos-standing.ts";

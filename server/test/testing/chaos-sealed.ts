@@ -1,7 +1,7 @@
 /** Encrypts the bundles of the campaign of chaos, as a searcher does, and in every wrong way. */
 import { protoFiles } from "@sluice/contract/proto";
-import { PlainClient } from "../../src/engine/testing/grpc-client.ts";
 import { seal } from "../../src/engine/testing/seal.ts";
+import { PlainClient } from "../../src/net/grpc/testing/grpc-client.ts";
 
 /** How a bundle is sealed; `sound` is the right way. */
 export const sealings = ["sound", "unknown key", "other claim", "used key", "bad padding", "no request"] as const;

@@ -1,7 +1,7 @@
 /** A whole Sluice before a development chain of a test's own, whose validators connect to its block engine. */
 import { protoFiles } from "@sluice/contract/proto";
 import { eventually } from "@sluice/lib/testing";
-import { PlainClient } from "../../src/engine/testing/grpc-client.ts";
+import { PlainClient } from "../../src/net/grpc/testing/grpc-client.ts";
 import { type FaultyChain, startFaultyChain } from "./chain.ts";
 import { freePortOffset, type Network, runSluice, startNetwork } from "./network.ts";
 

@@ -3,7 +3,7 @@ import type { Permission } from "@sluice/contract/tiers";
 import { compileAddressSet, ManualClock } from "@sluice/lib";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import type { KeyRefusal } from "../../keys/index.ts";
-import { AppDoor } from "../../net/index.ts";
+import { AppListener } from "../../net/index.ts";
 import type { TipFloorFigures } from "../model/service.ts";
 import { Admit } from "./admit.ts";
 import type { TipSession } from "./tip-session.ts";
@@ -203,7 +203,7 @@ describe("what is told", () => {
 });
 
 test("over a real socket: the same record as over HTTP, whatever the client says meanwhile", async () => {
-  await using door = new AppDoor(
+  await using door = new AppListener(
     { hostname: "127.0.0.1", port: 0 },
     {
       fetch: () => new Response(null, { status: 404 }),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SluiceError } from "@sluice/contract/errors";
 import { protoFiles } from "@sluice/contract/proto";
-import { type Ended, PlainClient } from "../testing/grpc-client.ts";
+import { type Ended, PlainClient } from "../../net/grpc/testing/grpc-client.ts";
 import { keysOfTests, type ServedEngine, serveEngine } from "../testing/served-engine.ts";
 
 let served: ServedEngine;

@@ -9,7 +9,7 @@ import type {
 } from "@sluice/contract/proto";
 import type { Access } from "../../access/index.ts";
 import type { RateLimiter } from "../../limits/index.ts";
-import { type CallContext, CallFault } from "../calls/index.ts";
+import { type CallContext, GrpcStatusError } from "../../net/index.ts";
 import type { BundleIngress, BundleRecord, Searcher } from "../model/bundle.ts";
 import type { BlockEngineService, BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import { admitKey } from "./key-admission.ts";
@@ -19,7 +19,7 @@ import type { Refusals } from "./refusals.ts";
 export function submissionOf(message: BundleRequestMessage, ingress: BundleIngress): BundleSubmission {
   const sealed = sealedOf(message);
   if (sealed !== null && message.transactions.length > 0) {
-    throw new CallFault("INVALID_ARGUMENT", "encrypted_payload stands in place of transactions, not beside them");
+    throw new GrpcStatusError("INVALID_ARGUMENT", "encrypted_payload stands in place of transactions, not beside them");
   }
   return {
     transactions: message.transactions,
@@ -39,7 +39,7 @@ const sealedOf = ({ encrypted_payload: sealed }: BundleRequestMessage): Uint8Arr
 function mevTypeOf(text: string): MevType {
   const found = text === "" ? "unknown" : mevTypes.find((each) => each === text.toLowerCase());
   if (found !== undefined) return found;
-  throw new CallFault("INVALID_ARGUMENT", `mev_type is one of ${mevTypes.join(", ")}`);
+  throw new GrpcStatusError("INVALID_ARGUMENT", `mev_type is one of ${mevTypes.join(", ")}`);
 }
 
 /** How a reason is written: a failed simulation tells what the program said. */
@@ -147,10 +147,12 @@ export async function checkOpen(
   throw rateLimited(retryAfterSeconds);
 }
 
-export const inMaintenance = (): CallFault =>
-  new CallFault("UNAVAILABLE", "The block engine is in maintenance", { retryAfterSeconds: maintenanceRetrySeconds });
-export const rateLimited = (retryAfterSeconds: number): CallFault =>
-  new CallFault("RESOURCE_EXHAUSTED", errorTable.RATE_LIMIT_EXCEEDED.text, { retryAfterSeconds });
+export const inMaintenance = (): GrpcStatusError =>
+  new GrpcStatusError("UNAVAILABLE", "The block engine is in maintenance", {
+    retryAfterSeconds: maintenanceRetrySeconds,
+  });
+export const rateLimited = (retryAfterSeconds: number): GrpcStatusError =>
+  new GrpcStatusError("RESOURCE_EXHAUSTED", errorTable.RATE_LIMIT_EXCEEDED.text, { retryAfterSeconds });
 
 /**
  * A bundle's fault is an answer, not a status. One that was taken before and has failed since is told as rejected for the

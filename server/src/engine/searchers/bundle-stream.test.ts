@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SluiceError } from "@sluice/contract/errors";
 import { protoFiles } from "@sluice/contract/proto";
 import type { Slot } from "@sluice/wire/identifiers";
-import { type Headers, PlainClient, type Talking } from "../testing/grpc-client.ts";
+import { type Headers, PlainClient, type Talking } from "../../net/grpc/testing/grpc-client.ts";
 import { keysOfTests, type ServedEngine, serveEngine } from "../testing/served-engine.ts";
 import { SlowReader } from "../testing/slow-reader.ts";
 

@@ -2,7 +2,7 @@ import { shownState } from "@sluice/contract/engine";
 import { SluiceError } from "@sluice/contract/errors";
 import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/contract/proto";
 import { BoundedQueue } from "@sluice/lib";
-import { CallFault, type DuplexSession, type Inlet, type Outlet } from "../calls/index.ts";
+import { type DuplexSession, GrpcStatusError, type RequestStream, type ResponseStream } from "../../net/index.ts";
 import type { BundleRecord, Searcher } from "../model/bundle.ts";
 import type { BlockEngineService, BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import { confirmationOf, droppedAtOnce, submissionOf } from "./block-engine.ts";
@@ -20,8 +20,8 @@ type Outcome = SubmitOutcome | { readonly error: unknown };
 export interface BundleStreamDependencies {
   readonly engine: BlockEngineService;
   readonly searcher: Searcher;
-  readonly outlet: Outlet<BundleConfirmationMessage>;
-  readonly inlet: Inlet;
+  readonly responses: ResponseStream<BundleConfirmationMessage>;
+  readonly requests: RequestStream;
   readonly refusals: Refusals;
   readonly internalError: (error: unknown) => void;
 }
@@ -49,12 +49,12 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
 
   constructor(dependencies: BundleStreamDependencies) {
     this.#dependencies = dependencies;
-    const { engine, searcher, outlet } = dependencies;
+    const { engine, searcher, responses } = dependencies;
     this.#following = engine.follow(searcher.id, (record) => this.#changed(record));
-    outlet.onClose(() => this.#following[Symbol.dispose]());
+    responses.onClose(() => this.#following[Symbol.dispose]());
     const inFlight = engine.inFlight(searcher.id);
     for (const record of inFlight) this.#told.set(record.id, shownOf(record));
-    outlet.begin(inFlight.values().map(confirmationOf));
+    responses.begin(inFlight.values().map(confirmationOf));
   }
 
   take(message: BundleRequestMessage): void {
@@ -101,12 +101,12 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
   }
 
   #steer(): void {
-    const { inlet } = this.#dependencies;
+    const { requests } = this.#dependencies;
     const isPaused = this.#inProgress >= inProgressMax || this.#early > 0;
     if (isPaused === this.#isPaused) return;
     this.#isPaused = isPaused;
-    if (isPaused) inlet.pause();
-    else inlet.resume();
+    if (isPaused) requests.pause();
+    else requests.resume();
   }
 
   #answer(outcome: Outcome): void {
@@ -135,8 +135,8 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
 
   /** While submissions are in progress, what is heard of an unknown bundle may be of one of them: it waits its turn. */
   #changed(record: BundleRecord): void {
-    const { outlet } = this.#dependencies;
-    if (!outlet.isOpen) this.#following[Symbol.dispose]();
+    const { responses } = this.#dependencies;
+    if (!responses.isOpen) this.#following[Symbol.dispose]();
     else if (this.#inProgress === 0 || this.#told.has(record.id)) this.#tell(record);
     else if (!this.#held.push(record)) this.#overflow();
   }
@@ -169,18 +169,18 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
   }
 
   #send(message: BundleConfirmationMessage): void {
-    if (!this.#dependencies.outlet.send(message)) this.#overflow();
+    if (!this.#dependencies.responses.send(message)) this.#overflow();
   }
 
   /** Nothing is left out of a stream: one that cannot take everything ends, and the next one begins with how things stand. */
   #overflow(): void {
-    this.#dependencies.outlet.end(
-      new CallFault("RESOURCE_EXHAUSTED", "The confirmations are not read fast enough", { retryAfterSeconds: 1 }),
+    this.#dependencies.responses.end(
+      new GrpcStatusError("RESOURCE_EXHAUSTED", "The confirmations are not read fast enough", { retryAfterSeconds: 1 }),
     );
   }
 
   #endIfDone(): void {
-    if (this.#isHalfClosed && this.#inProgress === 0 && this.#own.size === 0) this.#dependencies.outlet.end();
+    if (this.#isHalfClosed && this.#inProgress === 0 && this.#own.size === 0) this.#dependencies.responses.end();
   }
 }
 

@@ -3,7 +3,7 @@ import type { BundleConfirmationMessage, BundleRequestMessage } from "@sluice/co
 import { ManualClock } from "@sluice/lib";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import { createLimits } from "../../limits/index.ts";
-import { type CallContext, CallFault, Outlet } from "../calls/index.ts";
+import { type CallContext, GrpcStatusError, ResponseStream } from "../../net/index.ts";
 import type { Searcher } from "../model/bundle.ts";
 import { SearcherLimits } from "../reputation/searcher-limits.ts";
 import { FakeBlockEngineService } from "../testing/fake-service.ts";
@@ -87,7 +87,7 @@ function blockEngine(engine: LimitedDesk): (id: string, message: BundleRequestMe
     try {
       return (await calls.submitBundle(message, contextOf(id))).status;
     } catch (error) {
-      if (error instanceof CallFault) return error.status;
+      if (error instanceof GrpcStatusError) return error.status;
       throw error;
     }
   };
@@ -128,16 +128,16 @@ test("of a stream's flood no more than the rate reaches the desk; others' stream
   const engine = new LimitedDesk();
   const open = (id: string) => {
     const told: BundleConfirmationMessage[] = [];
-    const outlet = new Outlet<BundleConfirmationMessage>(
+    const responses = new ResponseStream<BundleConfirmationMessage>(
       { waitingMax: 1_024 },
       { write: (message) => told.push(message) > 0, end: () => {} },
     );
-    const inlet = { pause: () => {}, resume: () => {} };
+    const requests = { pause: () => {}, resume: () => {} };
     const internalError = (error: unknown): void => {
       throw error;
     };
     const refusals = unpaced(engine);
-    const stream = new BundleStream({ engine, searcher: searcherOf(id), outlet, inlet, refusals, internalError });
+    const stream = new BundleStream({ engine, searcher: searcherOf(id), responses, requests, refusals, internalError });
     return { stream, told };
   };
   const flood = open("flood");
@@ -168,12 +168,12 @@ test("of a stream's flood no more than the rate reaches the desk; others' stream
 test("of a stream that never stops no more is read than its rate and the pace of its refusals", async () => {
   const engine = new LimitedDesk();
   const told: BundleConfirmationMessage[] = [];
-  const outlet = new Outlet<BundleConfirmationMessage>(
+  const responses = new ResponseStream<BundleConfirmationMessage>(
     { waitingMax: 1_024 },
     { write: (message) => told.push(message) > 0, end: () => {} },
   );
   let isPaused = false;
-  const inlet = {
+  const requests = {
     pause: () => {
       isPaused = true;
     },
@@ -190,7 +190,14 @@ test("of a stream that never stops no more is read than its rate and the pace of
   const internalError = (error: unknown): void => {
     throw error;
   };
-  const stream = new BundleStream({ engine, searcher: searcherOf("flood"), outlet, inlet, refusals, internalError });
+  const stream = new BundleStream({
+    engine,
+    searcher: searcherOf("flood"),
+    responses,
+    requests,
+    refusals,
+    internalError,
+  });
   let read = 0;
   for (let ms = 0; ms < seconds * 1_000; ms += 1) {
     for (let offered = 0; offered < 50 && !isPaused; offered += 1) {

@@ -4,7 +4,7 @@
  */
 import { type BundleConfirmationMessage, type BundleRequestMessage, protoFiles } from "@sluice/contract/proto";
 import type { Clock } from "@sluice/lib";
-import { CallFault, type CallHost, duplex, type GrpcService, loadService, unary } from "../calls/index.ts";
+import { duplex, type GrpcContext, type GrpcService, GrpcStatusError, loadService, unary } from "../../net/index.ts";
 import { BlockEngine, type BlockEngineDependencies } from "./block-engine.ts";
 import { BundleStream } from "./bundle-stream.ts";
 import { type JitoDependencies, jitoService } from "./jito/index.ts";
@@ -17,7 +17,7 @@ export type { LinkedKeys } from "./jito/index.ts";
 export interface SearcherDependencies
   extends Omit<BlockEngineDependencies, "refusals">,
     Omit<JitoDependencies, "refusals"> {
-  readonly host: CallHost;
+  readonly host: GrpcContext;
   readonly clock: Pick<Clock, "monotonic">;
 }
 
@@ -40,14 +40,14 @@ export function createSearcherServices(given: SearcherDependencies): SearcherSer
   const stream = duplex<BundleRequestMessage, BundleConfirmationMessage>(
     host,
     { waitingMax },
-    async (context, outlet, inlet) => {
+    async (context, responses, requests) => {
       const { searcher, recheck } = await admitKey(access, context, "bundles:write");
-      streams.add([{ name: searcher.id, max: streamsPerSearcherMax }], outlet, recheck);
+      streams.add([{ name: searcher.id, max: streamsPerSearcherMax }], responses, recheck);
       const internalError = (error: unknown): void => {
         host.events.internalError("bundle stream", error, { requestId: context.requestId });
-        outlet.end(new CallFault("INTERNAL", `Internal error, request ${context.requestId}`));
+        responses.end(new GrpcStatusError("INTERNAL", `Internal error, request ${context.requestId}`));
       };
-      return new BundleStream({ engine, searcher, outlet, inlet, refusals, internalError });
+      return new BundleStream({ engine, searcher, responses, requests, refusals, internalError });
     },
   );
   return {

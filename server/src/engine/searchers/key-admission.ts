@@ -3,23 +3,23 @@ import type { Permission } from "@sluice/contract/tiers";
 import type { Access, AdmissionCode, Refusal } from "../../access/index.ts";
 import { presentedKey } from "../../http/index.ts";
 import type { Grant } from "../../keys/index.ts";
-import { type CallContext, CallFault } from "../calls/index.ts";
+import { type CallContext, GrpcStatusError } from "../../net/index.ts";
 import type { Searcher } from "../model/bundle.ts";
 
 /** A caller by an API key, and whether the key still opens the endpoint: null, or the fault that it no longer does. */
 export interface KeyCaller {
   readonly grant: Grant;
   readonly searcher: Searcher;
-  recheck(): Promise<CallFault | null>;
+  recheck(): Promise<GrpcStatusError | null>;
 }
 
-const denied = ({ code }: Refusal): CallFault => new CallFault("PERMISSION_DENIED", errorTable[code].text);
+const denied = ({ code }: Refusal): GrpcStatusError => new GrpcStatusError("PERMISSION_DENIED", errorTable[code].text);
 
 /** What each refusal of access is over gRPC (decisions: Block engine). */
-const faults: Readonly<Record<AdmissionCode, (refusal: Refusal) => CallFault>> = {
+const faults: Readonly<Record<AdmissionCode, (refusal: Refusal) => GrpcStatusError>> = {
   INVALID_API_KEY: denied,
   KEY_INACTIVE: denied,
-  OVERLOADED: () => new CallFault("UNAVAILABLE", errorTable.OVERLOADED.text, { retryAfterSeconds: 1 }),
+  OVERLOADED: () => new GrpcStatusError("UNAVAILABLE", errorTable.OVERLOADED.text, { retryAfterSeconds: 1 }),
   NETWORK_NOT_ALLOWED: denied,
   DOMAIN_NOT_ALLOWED: denied,
   IP_NOT_ALLOWED: denied,
@@ -38,7 +38,7 @@ export async function admitKey(
 ): Promise<KeyCaller> {
   const { headers, clientAddress } = context;
   const presented = presentedKey(headers, "");
-  if (presented === null) throw new CallFault("UNAUTHENTICATED", "The API key is missing");
+  if (presented === null) throw new GrpcStatusError("UNAUTHENTICATED", "The API key is missing");
   const caller = { clientAddress, origin: headers.get("origin"), referer: headers.get("referer") };
   const grant = await access.admit(presented, caller, [permission]);
   if (!grant.ok) throw faults[grant.code](grant);

@@ -1,10 +1,10 @@
-import { CallFault, type Outlet } from "../calls/index.ts";
+import { GrpcStatusError, type ResponseStream } from "../../net/index.ts";
 
-type Ending = Pick<Outlet<unknown>, "end" | "onClose">;
+type Ending = Pick<ResponseStream<unknown>, "end" | "onClose">;
 
 interface OpenStream {
-  readonly outlet: Ending;
-  readonly recheck: () => Promise<CallFault | null>;
+  readonly responses: Ending;
+  readonly recheck: () => Promise<GrpcStatusError | null>;
 }
 
 /** Streams that one searcher may have open at once, over all its keys. */
@@ -22,16 +22,16 @@ export class OpenStreams {
   readonly #counts = new Map<string, number>();
 
   /** Counts a stream in until it is closed. Throws RESOURCE_EXHAUSTED where one of its holders has as many as it may. */
-  add(holders: readonly StreamHolder[], outlet: Ending, recheck: OpenStream["recheck"]): void {
+  add(holders: readonly StreamHolder[], responses: Ending, recheck: OpenStream["recheck"]): void {
     for (const { name, max } of holders) {
       if ((this.#counts.get(name) ?? 0) < max) continue;
       const message = `A searcher may have ${max} streams open`;
-      throw new CallFault("RESOURCE_EXHAUSTED", message, { retryAfterSeconds: 1 });
+      throw new GrpcStatusError("RESOURCE_EXHAUSTED", message, { retryAfterSeconds: 1 });
     }
-    const stream = { outlet, recheck };
+    const stream = { responses, recheck };
     this.#open.add(stream);
     for (const { name } of holders) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
-    outlet.onClose(() => {
+    responses.onClose(() => {
       this.#open.delete(stream);
       for (const { name } of holders) this.#left(name);
     });
@@ -46,16 +46,16 @@ export class OpenStreams {
   /** Ends the streams of those whose right to them is gone; for when keys or accounts have changed. */
   async recheck(): Promise<void> {
     await Promise.all(
-      [...this.#open].map(async ({ outlet, recheck }) => {
+      [...this.#open].map(async ({ responses, recheck }) => {
         const error = await recheck();
-        if (error !== null) outlet.end(error);
+        if (error !== null) responses.end(error);
       }),
     );
   }
 
   /** Ends every stream, since the engine ends. */
   close(): void {
-    const error = new CallFault("UNAVAILABLE", "The block engine of this process ends; connect again");
-    for (const { outlet } of this.#open) outlet.end(error);
+    const error = new GrpcStatusError("UNAVAILABLE", "The block engine of this process ends; connect again");
+    for (const { responses } of this.#open) responses.end(error);
   }
 }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto";
 import { ManualClock, seededRandom } from "@sluice/lib";
+import { type Ended, PlainClient } from "../../net/grpc/testing/grpc-client.ts";
 import { addressOf } from "../testing/fake-service.ts";
-import { type Ended, PlainClient } from "../testing/grpc-client.ts";
 import { type ServedEngine, serveEngine } from "../testing/served-engine.ts";
 import { authClient, makeIdentity, signIn, textAt } from "../testing/signed-in.ts";
 import { Challenges } from "./challenges.ts";

@@ -9,7 +9,14 @@ import {
 import type { Clock, Random } from "@sluice/lib";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import type { RateLimiter } from "../../limits/index.ts";
-import { type CallContext, CallFault, type CallHost, type GrpcService, loadService, unary } from "../calls/index.ts";
+import {
+  type CallContext,
+  type GrpcContext,
+  type GrpcService,
+  GrpcStatusError,
+  loadService,
+  unary,
+} from "../../net/index.ts";
 import { type Challenge, Challenges } from "./challenges.ts";
 import {
   type Bearers,
@@ -47,11 +54,11 @@ export class SignIn {
   async challenge(request: AuthChallengeRequestMessage, context: CallContext): Promise<{ readonly challenge: string }> {
     await this.#takeAttempt(context);
     const role = signInRoles.find((each) => each === request.role);
-    if (role === undefined) throw new CallFault("INVALID_ARGUMENT", "Role must be searcher or validator.");
+    if (role === undefined) throw new GrpcStatusError("INVALID_ARGUMENT", "Role must be searcher or validator.");
     const pubkey = pubkeyOf(request.pubkey);
     this.#checkAllowed({ role, pubkey });
     const challenge = this.#dependencies.challenges.issue(context.clientAddress, role, pubkey);
-    if (challenge === null) throw new CallFault("RESOURCE_EXHAUSTED", "System overloaded.");
+    if (challenge === null) throw new GrpcStatusError("RESOURCE_EXHAUSTED", "System overloaded.");
     return { challenge: challenge.text };
   }
 
@@ -59,9 +66,13 @@ export class SignIn {
     await this.#takeAttempt(context);
     const pubkey = pubkeyOf(request.client_pubkey);
     const challenge = this.#challengeFor(pubkey, request.challenge, context.clientAddress);
-    if (request.signed_challenge.length !== 64) throw new CallFault("INVALID_ARGUMENT", "Signature must be 64 bytes.");
+    if (request.signed_challenge.length !== 64)
+      throw new GrpcStatusError("INVALID_ARGUMENT", "Signature must be 64 bytes.");
     if (!isSigned(request)) {
-      throw new CallFault("INVALID_ARGUMENT", "Failed challenge verification. The key has not signed this challenge.");
+      throw new GrpcStatusError(
+        "INVALID_ARGUMENT",
+        "Failed challenge verification. The key has not signed this challenge.",
+      );
     }
     this.#dependencies.challenges.consume(context.clientAddress, challenge);
     this.#checkAllowed(challenge);
@@ -78,9 +89,9 @@ export class SignIn {
   ): Promise<{ readonly access_token: TokenMessage }> {
     await this.#takeAttempt(context);
     const found = await this.#dependencies.tokens.verify("refresh", request.refresh_token);
-    if (found === "invalid") throw new CallFault("PERMISSION_DENIED", "Invalid refresh_token supplied");
+    if (found === "invalid") throw new GrpcStatusError("PERMISSION_DENIED", "Invalid refresh_token supplied");
     if (found === "expired") {
-      throw new CallFault("PERMISSION_DENIED", "Client refresh_token has expired, sign in again.");
+      throw new GrpcStatusError("PERMISSION_DENIED", "Client refresh_token has expired, sign in again.");
     }
     this.#checkAllowed(found);
     return { access_token: await this.#token("access", found, context) };
@@ -91,24 +102,24 @@ export class SignIn {
     const live = this.#dependencies.challenges.of(client);
     if (live.length === 0) {
       const message = "Must invoke the GenerateAuthChallenge method before calling any method.";
-      throw new CallFault("PERMISSION_DENIED", message);
+      throw new GrpcStatusError("PERMISSION_DENIED", message);
     }
     const ofKey = live.filter((each) => each.pubkey === pubkey);
     const newest = ofKey.at(-1);
     if (newest === undefined) {
       const message = "The pubkey provided does not match the pubkey that generated the challenge.";
-      throw new CallFault("PERMISSION_DENIED", message);
+      throw new GrpcStatusError("PERMISSION_DENIED", message);
     }
     const challenge = ofKey.find((each) => text === `${pubkey}-${each.text}`);
     if (challenge !== undefined) return challenge;
     const expected = `${pubkey}-${newest.text}`;
     const message = `The provided challenge does not match the expected challenge: ${expected}`;
-    throw new CallFault("INVALID_ARGUMENT", message);
+    throw new GrpcStatusError("INVALID_ARGUMENT", message);
   }
 
   #checkAllowed({ role, pubkey }: SignedIn): void {
     if (role !== "VALIDATOR" || this.#dependencies.mayValidate(pubkey)) return;
-    throw new CallFault("PERMISSION_DENIED", notAuthorised);
+    throw new GrpcStatusError("PERMISSION_DENIED", notAuthorised);
   }
 
   async #takeAttempt({ clientAddress }: CallContext): Promise<void> {
@@ -116,7 +127,7 @@ export class SignIn {
     const decision = await this.#dependencies.limits.take(`engine-sign-in:${clientAddress}`, perSecond, burst);
     if (decision.allowed) return;
     const { retryAfterSeconds } = decision;
-    throw new CallFault("RESOURCE_EXHAUSTED", "System overloaded.", { retryAfterSeconds });
+    throw new GrpcStatusError("RESOURCE_EXHAUSTED", "System overloaded.", { retryAfterSeconds });
   }
 
   async #token(kind: TokenKind, { pubkey, role }: SignedIn, { clientAddress }: CallContext): Promise<TokenMessage> {
@@ -126,7 +137,7 @@ export class SignIn {
 }
 
 function pubkeyOf(bytes: Uint8Array): Address {
-  if (bytes.length !== 32) throw new CallFault("INVALID_ARGUMENT", "Pubkey must be 32 bytes in length");
+  if (bytes.length !== 32) throw new GrpcStatusError("INVALID_ARGUMENT", "Pubkey must be 32 bytes in length");
   return addressOfBytes(bytes);
 }
 
@@ -147,7 +158,7 @@ export interface SignInServiceDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: RateLimiter;
-  readonly host: CallHost;
+  readonly host: GrpcContext;
   readonly mayValidate: (identity: Address) => boolean;
 }
 

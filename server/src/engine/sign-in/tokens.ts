@@ -3,8 +3,8 @@ import type { Clock, Random } from "@sluice/lib";
 import { type Address, parseAddress } from "@sluice/wire/identifiers";
 import { errors, jwtVerify, SignJWT } from "jose";
 import { bearerToken } from "../../http/index.ts";
+import { type CallContext, type GrpcErrorStatus, GrpcStatusError } from "../../net/index.ts";
 import type { CursorStore } from "../../state/index.ts";
-import { type CallContext, CallFault, type FaultStatus } from "../calls/index.ts";
 
 /** The roles of Jito's protocols that are granted here. */
 export const signInRoles = ["SEARCHER", "VALIDATOR"] as const;
@@ -91,21 +91,21 @@ export class Tokens {
 /** What tells who made a call of Jito's protocols. The texts are those that their clients know. */
 export interface Bearers {
   /** Whose access token the call carries. Throws PERMISSION_DENIED where it is none of this role; `missing` where there is none. */
-  signedIn(context: CallContext, role: SignInRole, missing: FaultStatus): Promise<SignedIn>;
+  signedIn(context: CallContext, role: SignInRole, missing: GrpcErrorStatus): Promise<SignedIn>;
 }
 
 export function bearersOf(tokens: Tokens): Bearers {
   return {
     signedIn: async (context, role, missing) => {
       const header = context.headers.get("authorization");
-      if (header === null) throw new CallFault(missing, "The authorization header is missing.");
+      if (header === null) throw new GrpcStatusError(missing, "The authorization header is missing.");
       const token = bearerToken(header);
       if (token === null) {
-        throw new CallFault("PERMISSION_DENIED", "Invalid authorization header format. It is `Bearer <token>`.");
+        throw new GrpcStatusError("PERMISSION_DENIED", "Invalid authorization header format. It is `Bearer <token>`.");
       }
       const found = await tokens.verify("access", token);
       if (typeof found === "string" || found.role !== role) {
-        throw new CallFault("PERMISSION_DENIED", "Token failed verification.");
+        throw new GrpcStatusError("PERMISSION_DENIED", "Token failed verification.");
       }
       return found;
     },

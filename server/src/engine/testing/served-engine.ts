@@ -1,10 +1,10 @@
-import { type Clock, compileAddressSet, ManualClock, seededRandom } from "@sluice/lib";
+import { type Clock, compileAddressSet, ManualClock, seededRandom, systemClock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import type { Grant, KeyRefusal, Keys } from "../../keys/index.ts";
 import type { RateLimiter } from "../../limits/index.ts";
-import { GrpcDoor, type GrpcTls } from "../../net/index.ts";
-import type { CallHost } from "../calls/index.ts";
+import type { GrpcContext } from "../../net/index.ts";
+import { GrpcServer, type GrpcTls } from "../../net/index.ts";
 import { createSearcherServices } from "../searchers/index.ts";
 import { createSignIn, tokenKeysOf } from "../sign-in/index.ts";
 import { createValidators, type ValidatorRegistry } from "../validators/index.ts";
@@ -39,7 +39,7 @@ class FakeKeys implements Pick<Keys, "authenticate" | "checkRestrictions"> {
 /** The engine's gRPC doors on a port of their own, in front of a desk that the test plays. */
 export interface ServedEngine extends AsyncDisposable {
   readonly port: number;
-  readonly door: GrpcDoor;
+  readonly door: GrpcServer;
   readonly engine: FakeBlockEngineService;
   readonly keys: FakeKeys;
   /** The server's clock, unless it was given another. */
@@ -80,7 +80,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
     take: (bucket) => (empty.has(bucket) ? { ...allowed, allowed: false, retryAfterSeconds: 3 } : allowed),
   };
   let requests = 0;
-  const host: CallHost = {
+  const host: GrpcContext = {
     requestId: () => `req_${++requests}`,
     trustedProxies: compileAddressSet([]),
     events: {
@@ -121,9 +121,9 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
     linked: { accountOfPubkey: (pubkey) => linked.get(pubkey) ?? null },
   });
   const services = [signIn.service, ...searchers.services, ...leaders.services(host, signIn.bearers)];
-  const door = await GrpcDoor.open(
-    { door: "engine", hostname: "127.0.0.1", port: 0, tls: options.tls ?? null },
-    { services, isServing: () => !engine.isInMaintenance },
+  const door = await GrpcServer.open(
+    { endpoint: "engine", hostname: "127.0.0.1", port: 0, tls: options.tls ?? null },
+    { clock: systemClock, services, isServing: () => !engine.isInMaintenance },
   );
   return {
     port: door.port,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { protoFiles } from "@sluice/contract/proto";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
-import { type Ended, type Headers, PlainClient } from "./grpc-client.ts";
+import { type Ended, type Headers, PlainClient } from "../../net/grpc/testing/grpc-client.ts";
 
 /** A key that signs in. */
 export interface Identity {

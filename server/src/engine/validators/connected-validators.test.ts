@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { SubscribeBundlesMessage } from "@sluice/contract/proto";
 import { ManualClock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
-import { Outlet } from "../calls/index.ts";
+import { ResponseStream } from "../../net/index.ts";
 import { ConnectedValidators } from "./connected-validators.ts";
 
 const identity = "leader" as Address;
@@ -21,7 +21,7 @@ test("a validator whose stream is being ended is handed nothing, so that nothing
       deliveryRefused: () => {},
     },
   });
-  validators.openBundles(identity, new Outlet<SubscribeBundlesMessage>({ waitingMax: 4 }, sink));
+  validators.openBundles(identity, new ResponseStream<SubscribeBundlesMessage>({ waitingMax: 4 }, sink));
   const bundle = { id: "x", transactions: [Uint8Array.of(1)] };
   expect(validators.deliver(identity, [bundle])).toBe(true);
   validators.close();

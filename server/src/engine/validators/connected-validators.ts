@@ -7,7 +7,7 @@ import type {
 } from "@sluice/contract/proto";
 import type { Clock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
-import { CallFault, type Outlet } from "../calls/index.ts";
+import { GrpcStatusError, type ResponseStream } from "../../net/index.ts";
 import type { Validators } from "../model/service.ts";
 
 /** A transaction as validators take it: `size` is the length that counts, and an address of nobody is no address. */
@@ -35,7 +35,7 @@ export function timestampOf(unixMs: number): TimestampMessage {
 const bundlesPerMessageMax = 64;
 
 interface Connection {
-  readonly outlet: Outlet<SubscribeBundlesMessage>;
+  readonly responses: ResponseStream<SubscribeBundlesMessage>;
   why: "left" | "replaced" | "unscheduled" | "closed";
 }
 
@@ -62,7 +62,7 @@ export interface ConnectedValidatorsDependencies {
 export class ConnectedValidators implements Validators {
   readonly #dependencies: ConnectedValidatorsDependencies;
   readonly #bundles = new Map<Address, Connection>();
-  readonly #packets = new Map<Address, Outlet<SubscribePacketsMessage>>();
+  readonly #packets = new Map<Address, ResponseStream<SubscribePacketsMessage>>();
 
   constructor(dependencies: ConnectedValidatorsDependencies) {
     this.#dependencies = dependencies;
@@ -78,21 +78,21 @@ export class ConnectedValidators implements Validators {
   ): boolean {
     const connection = this.#bundles.get(identity);
     // One that is being ended sends nothing any more.
-    if (connection === undefined || !connection.outlet.isOpen) return false;
+    if (connection === undefined || !connection.responses.isOpen) return false;
     const { events, clock } = this.#dependencies;
     if (!this.#dependencies.mayValidate(identity)) {
       this.#end(identity, connection);
       return false;
     }
-    const { outlet } = connection;
-    if (Math.ceil(bundles.length / bundlesPerMessageMax) > outlet.room) {
+    const { responses } = connection;
+    if (Math.ceil(bundles.length / bundlesPerMessageMax) > responses.room) {
       events.deliveryRefused(identity, bundles.length);
       return false;
     }
     const nowMs = clock.now();
     for (let start = 0; start < bundles.length; start += bundlesPerMessageMax) {
       const chunk = bundles.slice(start, start + bundlesPerMessageMax);
-      outlet.send({ bundles: chunk.map((bundle) => bundleMessage(bundle, nowMs)) });
+      responses.send({ bundles: chunk.map((bundle) => bundleMessage(bundle, nowMs)) });
     }
     events.bundlesDelivered(identity, bundles.length);
     return true;
@@ -100,36 +100,36 @@ export class ConnectedValidators implements Validators {
 
   /** Hands single transactions over; false where this leader takes none or does not read what it was sent. */
   deliverPackets(identity: Address, transactions: readonly Uint8Array[]): boolean {
-    const outlet = this.#packets.get(identity);
-    if (outlet === undefined || !this.#dependencies.mayValidate(identity)) return false;
+    const responses = this.#packets.get(identity);
+    if (responses === undefined || !this.#dependencies.mayValidate(identity)) return false;
     const header = { ts: timestampOf(this.#dependencies.clock.now()) };
-    return outlet.send({ header, batch: { packets: transactions.map(packetOf) } });
+    return responses.send({ header, batch: { packets: transactions.map(packetOf) } });
   }
 
-  openBundles(identity: Address, outlet: Outlet<SubscribeBundlesMessage>): void {
-    if (!outlet.isOpen) return;
+  openBundles(identity: Address, responses: ResponseStream<SubscribeBundlesMessage>): void {
+    if (!responses.isOpen) return;
     const before = this.#bundles.get(identity);
-    const connection: Connection = { outlet, why: "left" };
+    const connection: Connection = { responses, why: "left" };
     this.#bundles.set(identity, connection);
     if (before !== undefined) {
       before.why = "replaced";
-      before.outlet.end(replaced());
+      before.responses.end(replaced());
     }
     this.#dependencies.events.validatorConnected(identity);
-    outlet.onClose(() => {
+    responses.onClose(() => {
       if (this.#bundles.get(identity) === connection) this.#bundles.delete(identity);
       this.#dependencies.events.validatorGone(identity, connection.why);
     });
   }
 
-  openPackets(identity: Address, outlet: Outlet<SubscribePacketsMessage>): void {
-    if (!outlet.isOpen) return;
+  openPackets(identity: Address, responses: ResponseStream<SubscribePacketsMessage>): void {
+    if (!responses.isOpen) return;
     const before = this.#packets.get(identity);
-    this.#packets.set(identity, outlet);
+    this.#packets.set(identity, responses);
     before?.end(replaced());
     this.#dependencies.events.packetsSubscribed(identity);
-    outlet.onClose(() => {
-      if (this.#packets.get(identity) === outlet) this.#packets.delete(identity);
+    responses.onClose(() => {
+      if (this.#packets.get(identity) === responses) this.#packets.delete(identity);
     });
   }
 
@@ -138,28 +138,29 @@ export class ConnectedValidators implements Validators {
     for (const [identity, connection] of this.#bundles) {
       if (!this.#dependencies.mayValidate(identity)) this.#end(identity, connection);
     }
-    for (const [identity, outlet] of this.#packets) {
-      if (!this.#dependencies.mayValidate(identity)) outlet.end(unscheduled());
+    for (const [identity, responses] of this.#packets) {
+      if (!this.#dependencies.mayValidate(identity)) responses.end(unscheduled());
     }
   }
 
   /** Ends every stream, since the engine ends. */
   close(): void {
-    const error = new CallFault("UNAVAILABLE", "The block engine of this process ends; connect again");
+    const error = new GrpcStatusError("UNAVAILABLE", "The block engine of this process ends; connect again");
     for (const connection of this.#bundles.values()) {
       connection.why = "closed";
-      connection.outlet.end(error);
+      connection.responses.end(error);
     }
-    for (const outlet of this.#packets.values()) outlet.end(error);
+    for (const responses of this.#packets.values()) responses.end(error);
   }
 
   #end(identity: Address, connection: Connection): void {
     connection.why = "unscheduled";
     this.#bundles.delete(identity);
-    connection.outlet.end(unscheduled());
+    connection.responses.end(unscheduled());
   }
 }
 
-const replaced = (): CallFault => new CallFault("PERMISSION_DENIED", "Another stream of this identity has taken over.");
-const unscheduled = (): CallFault =>
-  new CallFault("PERMISSION_DENIED", "The identity is not in the leader schedule of this or the next epoch.");
+const replaced = (): GrpcStatusError =>
+  new GrpcStatusError("PERMISSION_DENIED", "Another stream of this identity has taken over.");
+const unscheduled = (): GrpcStatusError =>
+  new GrpcStatusError("PERMISSION_DENIED", "The identity is not in the leader schedule of this or the next epoch.");

@@ -3,13 +3,13 @@ import type { Clock } from "@sluice/lib";
 import type { Address, Slot } from "@sluice/wire/identifiers";
 import {
   type CallContext,
-  CallFault,
-  type CallHost,
+  type GrpcContext,
   type GrpcService,
+  GrpcStatusError,
   loadService,
   serverStream,
   unary,
-} from "../calls/index.ts";
+} from "../../net/index.ts";
 import type { Bearers } from "../sign-in/index.ts";
 import { ConnectedValidators, type ValidatorEvents } from "./connected-validators.ts";
 
@@ -72,7 +72,7 @@ export interface ValidatorRegistry {
   readonly mayValidate: (identity: Address) => boolean;
   readonly validators: ConnectedValidators;
   /** `block_engine.BlockEngineValidator`, for callers whom `bearers` knows. */
-  services(host: CallHost, bearers: Bearers): readonly GrpcService[];
+  services(host: GrpcContext, bearers: Bearers): readonly GrpcService[];
 }
 
 /** Throws a RangeError where the fee is none that validators accept. */
@@ -92,7 +92,7 @@ export function createValidators(options: ValidatorOptions, dependencies: Valida
       const admitted = async (context: CallContext): Promise<Address> => {
         const { pubkey: identity } = await bearers.signedIn(context, "VALIDATOR", "PERMISSION_DENIED");
         if (mayValidate(identity)) return identity;
-        throw new CallFault(
+        throw new GrpcStatusError(
           "PERMISSION_DENIED",
           "The identity is not in the leader schedule of this or the next epoch.",
         );
@@ -102,11 +102,11 @@ export function createValidators(options: ValidatorOptions, dependencies: Valida
           definition: loadService(protoFiles.validator, "block_engine.BlockEngineValidator"),
           drain: () => validators.close(),
           implementation: {
-            SubscribeBundles: serverStream(host, { waitingMax }, async (_request, context, outlet) =>
-              validators.openBundles(await admitted(context), outlet),
+            SubscribeBundles: serverStream(host, { waitingMax }, async (_request, context, responses) =>
+              validators.openBundles(await admitted(context), responses),
             ),
-            SubscribePackets: serverStream(host, { waitingMax }, async (_request, context, outlet) =>
-              validators.openPackets(await admitted(context), outlet),
+            SubscribePackets: serverStream(host, { waitingMax }, async (_request, context, responses) =>
+              validators.openPackets(await admitted(context), responses),
             ),
             GetBlockBuilderFeeInfo: unary(host, async (_request, context) => {
               await admitted(context);

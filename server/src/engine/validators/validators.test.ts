@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto";
+import { type Headers, PlainClient } from "../../net/grpc/testing/grpc-client.ts";
 import { addressOf } from "../testing/fake-service.ts";
-import { type Headers, PlainClient } from "../testing/grpc-client.ts";
 import { type ServedEngine, serveEngine } from "../testing/served-engine.ts";
 import { authClient, type Identity, makeIdentity, signIn } from "../testing/signed-in.ts";
 import { SlowReader } from "../testing/slow-reader.ts";

@@ -1,16 +1,18 @@
 import { protoFiles } from "@sluice/contract/proto";
 import type { EngineStatus } from "@sluice/contract/schemas";
-import { closeCodes, RefusedSession, type SocketMount } from "../../net/index.ts";
-import type { EngineState } from "../../state/index.ts";
 import {
-  CallFault,
-  type CallHost,
+  closeCodes,
   duplex,
+  type GrpcContext,
   type GrpcService,
+  GrpcStatusError,
   loadService,
+  RefusedSession,
+  type SocketMount,
   serverStream,
   unary,
-} from "../calls/index.ts";
+} from "../../net/index.ts";
+import type { EngineState } from "../../state/index.ts";
 import { createStandbyHttp, standbyRetrySeconds, standbyText, tipStreamPath } from "../http/index.ts";
 import type { EngineEvents } from "../model/events.ts";
 import { type EngineRole, LeaseHolder, renewMs, Succession } from "../succession/index.ts";
@@ -120,7 +122,10 @@ type Method = Implementation[string];
  * The services of a door that stays while the engine behind it comes and goes: each call goes to the engine that runs now,
  * and is answered UNAVAILABLE while there is none.
  */
-export function relayedServices(host: CallHost, present: () => readonly GrpcService[] | null): readonly GrpcService[] {
+export function relayedServices(
+  host: GrpcContext,
+  present: () => readonly GrpcService[] | null,
+): readonly GrpcService[] {
   return served.map(([file, name]) => {
     const definition = loadService(file, name);
     const methods = Object.entries(definition).map(([method, { path, requestStream, responseStream }]) => {
@@ -146,11 +151,11 @@ export function relayedServices(host: CallHost, present: () => readonly GrpcServ
 const nameOf = ({ definition }: GrpcService): string => Object.values(definition)[0]?.path.split("/")[1] ?? "";
 
 const standingBy = (): never => {
-  throw new CallFault("UNAVAILABLE", standbyText, { retryAfterSeconds: standbyRetrySeconds });
+  throw new GrpcStatusError("UNAVAILABLE", standbyText, { retryAfterSeconds: standbyRetrySeconds });
 };
 
 function refusing(
-  host: CallHost,
+  host: GrpcContext,
   { requestStream, responseStream }: { readonly requestStream: boolean; readonly responseStream: boolean },
 ): Method {
   if (requestStream) return duplex(host, { waitingMax: 1 }, standingBy);

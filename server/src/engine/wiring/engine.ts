@@ -5,9 +5,8 @@ import { BackgroundTask } from "@sluice/lib";
 import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { Access } from "../../access/index.ts";
 import type { RateLimiter } from "../../limits/index.ts";
-import type { SocketMount } from "../../net/index.ts";
+import type { GrpcContext, GrpcService, SocketMount } from "../../net/index.ts";
 import type { Admission } from "../admission/index.ts";
-import type { CallHost, GrpcService } from "../calls/index.ts";
 import type { LeaderSchedule } from "../chain/index.ts";
 import { Admit, createEngineHttp, TipStream } from "../http/index.ts";
 import type { BundleIngress, BundlePool, Searcher } from "../model/bundle.ts";
@@ -179,7 +178,7 @@ function createGrpcServices({ region, trustedProxies }: EngineOptions, dependenc
   const { clock, random, access, limits, requestId, events, engine, pipeline, linked, seed } = dependencies;
   const { registry } = pipeline;
   const { mayValidate } = registry;
-  const host: CallHost = { requestId, trustedProxies, events };
+  const host: GrpcContext = { requestId, trustedProxies, events };
   const { service, bearers } = createSignIn(tokenKeysOf(seed), { clock, random, limits, host, mayValidate });
   const searchers = createSearcherServices({ clock, host, engine, access, limits, bearers, linked, region });
   return {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { loadSync } from "@grpc/proto-loader";
 import { protoFiles } from "@sluice/contract/proto";
 import { service as healthService } from "grpc-health-check";
-import { loadService } from "../../engine/calls/index.ts";
+import { loadService } from "../index.ts";
 import { describedFiles } from "./file-descriptors.ts";
 
 interface Message {

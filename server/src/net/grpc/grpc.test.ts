@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { protoFiles } from "@sluice/contract/proto";
-import { loadService } from "../../engine/calls/index.ts";
-import { PlainClient } from "../../engine/testing/grpc-client.ts";
+import { systemClock } from "@sluice/lib";
+import { loadService } from "../index.ts";
 import { ListenError } from "../listener/listen-error.ts";
-import { GrpcDoor, type GrpcService } from "./grpc.ts";
+import { GrpcServer, type GrpcService } from "./grpc.ts";
+import { PlainClient } from "./testing/grpc-client.ts";
 
 const protoOf = (module: string, path: string): string =>
   fileURLToPath(new URL(path, import.meta.resolve(`${module}/package.json`)));
@@ -33,12 +34,16 @@ function service(): GrpcService & { readonly called: Promise<void> } {
   };
 }
 
-const at = { door: "engine", hostname: "127.0.0.1", port: 0, tls: null } as const;
+const at = { endpoint: "engine", hostname: "127.0.0.1", port: 0, tls: null } as const;
 const ours = { file: protoFiles.blockEngine, service: "blockengine.v1.BlockEngine" };
 
 test("health tells of the server and of each service, and of maintenance as it begins and ends", async () => {
   let isServing = true;
-  await using door = await GrpcDoor.open(at, { services: [service()], isServing: () => isServing });
+  await using door = await GrpcServer.open(at, {
+    clock: systemClock,
+    services: [service()],
+    isServing: () => isServing,
+  });
   using client = new PlainClient(door.port, { file: healthProto, service: "grpc.health.v1.Health" });
   const check = async (name: string) => await client.call("Check", { service: name });
   expect(await check("")).toMatchObject({ message: { status: "SERVING" } });
@@ -56,7 +61,7 @@ test("health tells of the server and of each service, and of maintenance as it b
 });
 
 test("reflection lists the services that are served and describes their files", async () => {
-  await using door = await GrpcDoor.open(at, { services: [service()], isServing: () => true });
+  await using door = await GrpcServer.open(at, { clock: systemClock, services: [service()], isServing: () => true });
   using client = new PlainClient(door.port, {
     file: reflectionProto,
     service: "grpc.reflection.v1.ServerReflection",
@@ -75,17 +80,20 @@ test("reflection lists the services that are served and describes their files", 
   talk.halfClose();
 });
 
-test("a port that is taken is refused with the door's name", async () => {
-  await using door = await GrpcDoor.open(at, { services: [service()], isServing: () => true });
-  const second = GrpcDoor.open({ ...at, port: door.port }, { services: [service()], isServing: () => true });
+test("a port that is taken is refused with the name of its endpoint", async () => {
+  await using door = await GrpcServer.open(at, { clock: systemClock, services: [service()], isServing: () => true });
+  const second = GrpcServer.open(
+    { ...at, port: door.port },
+    { clock: systemClock, services: [service()], isServing: () => true },
+  );
   const fault = await second.catch((caught: unknown) => caught);
   expect(fault).toBeInstanceOf(ListenError);
-  expect(fault).toMatchObject({ door: "engine", port: door.port });
+  expect(fault).toMatchObject({ endpoint: "engine", port: door.port });
 });
 
 test("an end drains streams, and waits for what does not end by itself no longer than its deadline", async () => {
   const slow = service();
-  const door = await GrpcDoor.open(at, { services: [slow], isServing: () => true });
+  const door = await GrpcServer.open(at, { clock: systemClock, services: [slow], isServing: () => true });
   using client = new PlainClient(door.port, ours);
   const stream = client.duplex("SubmitBundleStream");
   await stream.first(1);
@@ -99,9 +107,9 @@ test("an end drains streams, and waits for what does not end by itself no longer
 });
 
 test("a message over the bound is refused, one within it is not", async () => {
-  await using door = await GrpcDoor.open(
+  await using door = await GrpcServer.open(
     { ...at, messageBytesMax: 1_000 },
-    { services: [service()], isServing: () => true },
+    { clock: systemClock, services: [service()], isServing: () => true },
   );
   using client = new PlainClient(door.port, ours);
   expect(await client.callRaw("GetTipFloor", Buffer.alloc(1_001))).toMatchObject({ status: "RESOURCE_EXHAUSTED" });

@@ -1,9 +1,24 @@
-import { Server, ServerCredentials, type UntypedServiceImplementation } from "@grpc/grpc-js";
+import {
+  type handleBidiStreamingCall,
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerErrorResponse,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
 import type { ServiceDefinition } from "@grpc/proto-loader";
 import { ReflectionService } from "@grpc/reflection";
+import { SluiceError } from "@sluice/contract/errors";
+import { type AddressSet, type Clock, type Timer, within } from "@sluice/lib";
 import { HealthImplementation, service as healthService } from "grpc-health-check";
+import { clientAddress, type HeaderReader } from "../../http/index.ts";
 import { ListenError } from "../listener/listen-error.ts";
 import { describedFiles } from "./file-descriptors.ts";
+import { ResponseStream } from "./response-stream.ts";
+import { decoded } from "./service.ts";
+import { encodeStatusDetails, type GrpcStatus, GrpcStatusError, grpcStatuses } from "./status.ts";
 
 /** A service and what answers its methods. */
 export interface GrpcService {
@@ -19,9 +34,9 @@ export interface GrpcTls {
   readonly privateKey: string;
 }
 
-export interface GrpcDoorOptions {
+export interface GrpcServerOptions {
   /** Said in the fault when the port cannot be had. */
-  readonly door: string;
+  readonly endpoint: string;
   readonly hostname: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -37,7 +52,8 @@ export interface GrpcDoorOptions {
   readonly healthIntervalMs?: number;
 }
 
-export interface GrpcDoorDependencies {
+export interface GrpcServerDependencies {
+  readonly clock: Pick<Clock, "after" | "every">;
   readonly services: readonly GrpcService[];
   /** False in maintenance: the health service then says NOT_SERVING. */
   readonly isServing: () => boolean;
@@ -55,18 +71,18 @@ const defaults = {
 const wholeServer = "";
 
 /** A port of gRPC services, with the standard services of health and reflection, which need no key. */
-export class GrpcDoor implements AsyncDisposable {
+export class GrpcServer implements AsyncDisposable {
   readonly port: number;
   readonly #server: Server;
-  readonly #dependencies: GrpcDoorDependencies;
+  readonly #dependencies: GrpcServerDependencies;
   readonly #health: HealthImplementation;
   readonly #names: readonly string[];
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #timer: Timer;
   #wasServing = true;
   #isDraining = false;
 
   /** Listens. Throws a ListenError when it cannot. */
-  static async open(options: GrpcDoorOptions, dependencies: GrpcDoorDependencies): Promise<GrpcDoor> {
+  static async open(options: GrpcServerOptions, dependencies: GrpcServerDependencies): Promise<GrpcServer> {
     const bounds = { ...defaults, ...options };
     const server = new Server({
       "grpc.max_receive_message_length": bounds.messageBytesMax,
@@ -82,7 +98,7 @@ export class GrpcDoor implements AsyncDisposable {
     const described = [...names, nameOf(healthService)];
     new ReflectionService(packageOf(dependencies.services), { services: described }).addToServer(server);
     const port = await bound(server, options);
-    return new GrpcDoor({ server, port, health, names, healthIntervalMs: bounds.healthIntervalMs }, dependencies);
+    return new GrpcServer({ server, port, health, names, healthIntervalMs: bounds.healthIntervalMs }, dependencies);
   }
 
   private constructor(
@@ -93,7 +109,7 @@ export class GrpcDoor implements AsyncDisposable {
       readonly names: readonly string[];
       readonly healthIntervalMs: number;
     },
-    dependencies: GrpcDoorDependencies,
+    dependencies: GrpcServerDependencies,
   ) {
     this.port = parts.port;
     this.#server = parts.server;
@@ -101,8 +117,7 @@ export class GrpcDoor implements AsyncDisposable {
     this.#names = [wholeServer, ...parts.names];
     this.#dependencies = dependencies;
     this.#tell(dependencies.isServing());
-    this.#timer = setInterval(() => this.tick(), parts.healthIntervalMs);
-    this.#timer.unref();
+    this.#timer = dependencies.clock.every(parts.healthIntervalMs, () => this.tick());
   }
 
   /** What happens at each interval of health; tests do not wait for it. */
@@ -119,19 +134,12 @@ export class GrpcDoor implements AsyncDisposable {
     if (this.#isDraining) return;
     this.#isDraining = true;
     this.tick();
-    clearInterval(this.#timer);
+    this.#timer.cancel();
     for (const { drain } of this.#dependencies.services) drain?.();
-    await new Promise<void>((resolve) => {
-      const force = (): void => {
-        this.#server.forceShutdown();
-        resolve();
-      };
-      const timer = setTimeout(force, deadlineMs);
-      this.#server.tryShutdown(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    this.#server.tryShutdown(() => resolve());
+    const outcome = await within(this.#dependencies.clock, deadlineMs, ended);
+    if (!outcome.ok) this.#server.forceShutdown();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -144,7 +152,7 @@ export class GrpcDoor implements AsyncDisposable {
   }
 }
 
-function bound(server: Server, { door, hostname, port, tls }: GrpcDoorOptions): Promise<number> {
+function bound(server: Server, { endpoint, hostname, port, tls }: GrpcServerOptions): Promise<number> {
   const credentials =
     tls === null
       ? ServerCredentials.createInsecure()
@@ -155,7 +163,7 @@ function bound(server: Server, { door, hostname, port, tls }: GrpcDoorOptions): 
   return new Promise((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, credentials, (fault, taken) => {
       if (fault === null) resolve(taken);
-      else reject(new ListenError(door, port, fault));
+      else reject(new ListenError(endpoint, port, fault));
     });
   });
 }
@@ -171,4 +179,223 @@ function nameOf(definition: Readonly<Record<string, { readonly path: string }>>)
 function packageOf(services: readonly GrpcService[]): ConstructorParameters<typeof ReflectionService>[0] {
   const fileDescriptorProtos = describedFiles([...services.map(({ definition }) => definition), healthService]);
   return { files: { format: "Protocol Buffer 3 DescriptorProto", type: {}, fileDescriptorProtos } };
+}
+
+/** What a handler knows of its call beside the message. */
+export interface CallContext {
+  readonly requestId: string;
+  /** As IP restrictions and limits by address see it. */
+  readonly clientAddress: string;
+  /** The call's metadata; binary entries are not shown. */
+  readonly headers: HeaderReader;
+}
+
+/** What services tell of their calls. */
+export interface GrpcEvents {
+  /** `method` is the path of the protocol, such as `/blockengine.v1.BlockEngine/SubmitBundle`. */
+  callEnded(method: string, status: GrpcStatus): void;
+  streamOpened(method: string): void;
+  streamClosed(method: string): void;
+  /** A fault of ours. */
+  internalError(where: string, error: unknown, fields: { readonly requestId?: string }): void;
+}
+
+/** What every service is served with. */
+export interface GrpcContext {
+  readonly requestId: () => string;
+  readonly trustedProxies: AddressSet;
+  readonly events: GrpcEvents;
+}
+
+/** How a stream's client is served: `waitingMax` messages may wait for a client that does not read. */
+export interface StreamOptions {
+  readonly waitingMax: number;
+}
+
+/** One client's stream of requests, once it is admitted. */
+export interface DuplexSession<Q> {
+  take(message: Q): void;
+  /** The client has said all that it will say; what it hears goes on. */
+  halfClosed(): void;
+}
+
+/** Stops and resumes the reading of a client's requests; what it sends meanwhile stays with the client. */
+export interface RequestStream {
+  pause(): void;
+  resume(): void;
+}
+
+interface ServerCall {
+  readonly metadata: Metadata;
+  getPeer(): string;
+  getPath(): string;
+}
+
+/** What both kinds of streams have for what goes out. */
+interface WritableCall<A> extends ServerCall {
+  write(message: A): boolean;
+  end(trailers: Metadata): unknown;
+  emit(event: "error", fault: ServerErrorResponse): boolean;
+  on(event: "drain" | "cancelled" | "close", listener: () => void): unknown;
+}
+
+/** A method with one request and one answer. What `work` throws becomes the call's status. */
+export function unary<Q, A>(
+  host: GrpcContext,
+  work: (request: Q, context: CallContext) => A | Promise<A>,
+): handleUnaryCall<Q, A> {
+  return async (call, answer) => {
+    const context = contextOf(host, call);
+    try {
+      const message = await work(decoded(call.request), context);
+      answer(null, message, trailersOf(context));
+      host.events.callEnded(call.getPath(), "OK");
+    } catch (error) {
+      const fault = faultOf(host, error, { where: call.getPath(), context });
+      answer(errorOf(fault, context));
+      host.events.callEnded(call.getPath(), fault.status);
+    }
+  };
+}
+
+/** A method with one request and a stream of answers, which lasts until `open` or its owner ends the responses. */
+export function serverStream<Q, A>(
+  host: GrpcContext,
+  options: StreamOptions,
+  open: (request: Q, context: CallContext, responses: ResponseStream<A>) => void | Promise<void>,
+): handleServerStreamingCall<Q, A> {
+  return async (call) => {
+    const context = contextOf(host, call);
+    const responses = responsesOf<A>(host, call, { options, context });
+    try {
+      await open(decoded(call.request), context, responses);
+      begin(call);
+    } catch (error) {
+      responses.end(faultOf(host, error, { where: call.getPath(), context }));
+    }
+  };
+}
+
+/** A method with streams both ways. Nothing is read before `open` has admitted the client. */
+export function duplex<Q, A>(
+  host: GrpcContext,
+  options: StreamOptions,
+  open: (
+    context: CallContext,
+    responses: ResponseStream<A>,
+    requests: RequestStream,
+  ) => DuplexSession<Q> | Promise<DuplexSession<Q>>,
+): handleBidiStreamingCall<Q, A> {
+  return async (call) => {
+    const context = contextOf(host, call);
+    const responses = responsesOf<A>(host, call, { options, context });
+    const requests: RequestStream = { pause: () => void call.pause(), resume: () => void call.resume() };
+    const failed = (error: unknown): void => {
+      responses.end(faultOf(host, error, { where: call.getPath(), context }));
+      call.resume();
+    };
+    try {
+      const session = await open(context, responses, requests);
+      begin(call);
+      call.on("data", (message: Q) => {
+        if (!responses.isOpen) return;
+        try {
+          session.take(decoded(message));
+        } catch (error) {
+          failed(error);
+        }
+      });
+      call.on("end", () => {
+        if (responses.isOpen) session.halfClosed();
+      });
+    } catch (error) {
+      failed(error);
+    }
+  };
+}
+
+/** Says at once that a stream is open: clients of other runtimes wait for that before they go on. */
+function begin(call: { sendMetadata(metadata: Metadata): void; readonly cancelled: boolean }): void {
+  if (!call.cancelled) call.sendMetadata(new Metadata());
+}
+
+function responsesOf<A>(
+  host: GrpcContext,
+  call: WritableCall<A>,
+  { options, context }: { readonly options: StreamOptions; readonly context: CallContext },
+): ResponseStream<A> {
+  const method = call.getPath();
+  // Unless it is ended here, it ends because the client left.
+  let status: GrpcStatus = "CANCELLED";
+  const responses = new ResponseStream<A>(options, {
+    write: (message) => call.write(message),
+    end: (fault) => {
+      status = fault?.status ?? "OK";
+      // The transport's own way of ending a stream with a status: it writes out what it holds first.
+      if (fault === null) call.end(trailersOf(context));
+      else call.emit("error", errorOf(fault, context));
+    },
+  });
+  host.events.streamOpened(method);
+  responses.onClose(() => {
+    host.events.streamClosed(method);
+    host.events.callEnded(method, status);
+  });
+  call.on("drain", () => responses.drained());
+  call.on("cancelled", () => responses.closed());
+  call.on("close", () => responses.closed());
+  return responses;
+}
+
+function contextOf(host: GrpcContext, call: ServerCall): CallContext {
+  const headers = {
+    get: (name: string): string | null => {
+      const [value] = call.metadata.get(name);
+      return typeof value === "string" ? value : null;
+    },
+  };
+  return {
+    requestId: host.requestId(),
+    clientAddress: clientAddress(hostOfPeer(call.getPeer()), headers.get("x-forwarded-for"), host.trustedProxies),
+    headers,
+  };
+}
+
+/** The transport writes a peer as its address, a colon and its port. */
+function hostOfPeer(peer: string): string {
+  const colon = peer.lastIndexOf(":");
+  return colon < 0 ? peer : peer.slice(0, colon);
+}
+
+function faultOf(
+  host: GrpcContext,
+  error: unknown,
+  { where, context: { requestId } }: { readonly where: string; readonly context: CallContext },
+): GrpcStatusError {
+  if (error instanceof GrpcStatusError) return error;
+  // Expected, and over in a moment: no fault of the call and none of ours.
+  if (error instanceof SluiceError && error.code === "OVERLOADED") {
+    return new GrpcStatusError("UNAVAILABLE", error.message, { retryAfterSeconds: 1 });
+  }
+  host.events.internalError(where, error, { requestId });
+  return new GrpcStatusError("INTERNAL", `Internal error, request ${requestId}`);
+}
+
+function errorOf(fault: GrpcStatusError, context: CallContext): ServerErrorResponse {
+  const metadata = trailersOf(context);
+  metadata.set("grpc-status-details-bin", Buffer.from(encodeStatusDetails(fault)));
+  return {
+    name: fault.name,
+    message: fault.message,
+    code: grpcStatuses[fault.status],
+    // A status message is percent-encoded, which lone surrogates would break.
+    details: fault.message.toWellFormed(),
+    metadata,
+  };
+}
+
+function trailersOf(context: CallContext): Metadata {
+  const metadata = new Metadata();
+  metadata.set("x-request-id", context.requestId);
+  return metadata;
 }

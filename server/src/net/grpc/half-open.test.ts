@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { connect } from "node:http2";
 import { type AddressInfo, connect as connectTcp, createServer, type Socket } from "node:net";
 import { protoFiles } from "@sluice/contract/proto";
-import { loadService } from "../../engine/calls/index.ts";
-import { GrpcDoor } from "./grpc.ts";
+import { systemClock } from "@sluice/lib";
+import { loadService } from "../index.ts";
+import { GrpcServer } from "./grpc.ts";
 
 test("a client that gives no sign of life loses its connection and its streams", async () => {
   const opened = Promise.withResolvers<void>();
@@ -21,9 +22,9 @@ test("a client that gives no sign of life loses its connection and its streams",
       },
     },
   };
-  await using door = await GrpcDoor.open(
-    { door: "engine", hostname: "127.0.0.1", port: 0, tls: null, keepaliveMs: 20, keepaliveTimeoutMs: 20 },
-    { services: [service], isServing: () => true },
+  await using door = await GrpcServer.open(
+    { endpoint: "engine", hostname: "127.0.0.1", port: 0, tls: null, keepaliveMs: 20, keepaliveTimeoutMs: 20 },
+    { clock: systemClock, services: [service], isServing: () => true },
   );
   // A line between them that can go dead while both ends still take it for open.
   const sockets: Socket[] = [];

@@ -1,68 +1,87 @@
-import { chmodSync, rmSync } from "node:fs";
+import { docsRedirect, isUpgrade, pathOf, problemResponse, targetOf } from "../../http/index.ts";
 import type { NetEvents } from "../events.ts";
-
-export type AppAddress =
-  | { readonly hostname: string; readonly port: number }
-  /** A Unix socket that only its owner may open; a file that a killed server left there is replaced. */
-  | { readonly unixPath: string };
+import type { AppMount } from "../http1/server/web.ts";
+import type { SocketMount, SocketSession } from "../websocket/session.ts";
+import { Listener, type RuntimeServer, runtimeBodyBytesMax } from "./listener.ts";
 
 export interface AppListenerDependencies {
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly fetch: AppMount["fetch"];
+  /** WebSocket doors of the port; an upgrade of any other path is the application's to answer. */
+  readonly sockets: readonly SocketMount[];
+  readonly requestId: () => string;
   readonly events: NetEvents;
 }
 
-const bodyBytesMax = 1024 * 1024;
-const idleSeconds = 60;
+export interface AppListenerOptions {
+  readonly hostname: string;
+  readonly port: number;
+  /** Where the gateway of this process listens: it has the page of codes. */
+  readonly gatewayPort?: number;
+}
 
-/** A small door: one HTTP application on a port or a Unix socket of its own. Listens at once; throws when it cannot. */
+/** A port of one application that also takes WebSockets. Listens at once; throws when it cannot. */
 export class AppListener implements AsyncDisposable {
-  readonly #server: Bun.Server<undefined>;
-  readonly #unixPath: string | null;
+  readonly #dependencies: AppListenerDependencies;
+  readonly #gatewayPort: number | null;
+  readonly #listener: Listener;
+  #draining = false;
 
-  constructor(address: AppAddress, dependencies: AppListenerDependencies) {
-    const shared = {
-      maxRequestBodySize: bodyBytesMax,
-      development: false,
-      error: (fault: unknown) => {
-        dependencies.events.internalError("listener", fault, {});
-        return new Response(null, { status: 500 });
-      },
-      fetch: (request: Request) => dependencies.fetch(request),
-    };
-    if ("unixPath" in address) {
-      this.#unixPath = address.unixPath;
-      rmSync(address.unixPath, { force: true });
-      // The file is never open to others, not even between its making and the change of its mode.
-      const before = process.umask(0o177);
-      try {
-        this.#server = Bun.serve({ ...shared, unix: address.unixPath });
-      } finally {
-        process.umask(before);
-      }
-      chmodSync(address.unixPath, 0o600);
-    } else {
-      this.#unixPath = null;
-      this.#server = Bun.serve({
-        ...shared,
-        idleTimeout: idleSeconds,
-        // With `development: false` Bun shares the port with whoever asks for it too: two servers would split the calls.
-        reusePort: false,
-        hostname: address.hostname,
-        port: address.port,
-      });
+  constructor({ hostname, port, gatewayPort }: AppListenerOptions, dependencies: AppListenerDependencies) {
+    this.#dependencies = dependencies;
+    this.#gatewayPort = gatewayPort ?? null;
+    this.#listener = new Listener(
+      { hostname, port, bodyBytesMax: runtimeBodyBytesMax },
+      { answer: (request, server) => this.#answer(request, server), events: dependencies.events },
+    );
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  /** What happens to every socket each 30 seconds; tests do not wait for it. */
+  tick(): void {
+    this.#listener.tick();
+  }
+
+  #answer(
+    request: Request,
+    server: RuntimeServer,
+  ): ReturnType<AppMount["fetch"]> | undefined | Promise<Response | undefined> {
+    const requestId = this.#dependencies.requestId();
+    if (request.method === "GET" && isUpgrade(request.headers)) {
+      const path = pathOf(targetOf(request.url));
+      const mount = this.#dependencies.sockets.find((candidate) => candidate.serves(path));
+      if (mount !== undefined) return this.#begin(request, server, { mount, requestId });
     }
+    const page = this.#gatewayPort === null ? null : docsRedirect(request, this.#gatewayPort);
+    if (page !== null) return page;
+    return this.#dependencies.fetch(request, {
+      requestId,
+      socketAddress: server.requestIP(request)?.address ?? "",
+    });
   }
 
-  get port(): number | null {
-    return this.#server.port ?? null;
+  #begin(
+    request: Request,
+    server: RuntimeServer,
+    { mount, requestId }: { readonly mount: SocketMount; readonly requestId: string },
+  ): Response | undefined | Promise<Response | undefined> {
+    if (this.#draining) return problemResponse("OVERLOADED", { requestId });
+    const session = mount.begin(request, server);
+    const upgrade = (ready: SocketSession): Response | undefined => {
+      const headers = { "X-Request-Id": ready.requestId };
+      if (server.upgrade(request, { data: { session: ready }, headers })) return undefined;
+      ready.closed(1006);
+      return problemResponse("INVALID_REQUEST", { requestId: ready.requestId });
+    };
+    return session instanceof Promise ? session.then(upgrade) : upgrade(session);
   }
 
-  /** Takes no more connections and lets requests in flight finish, those that are left after `deadlineMs` not. */
+  /** Takes no more connections, closes sockets with 1001, and ends what is left after `deadlineMs`. */
   async stop(deadlineMs: number): Promise<void> {
-    const timer = setTimeout(() => void this.#server.stop(true), deadlineMs);
-    await this.#server.stop(false);
-    clearTimeout(timer);
-    if (this.#unixPath !== null) rmSync(this.#unixPath, { force: true });
+    this.#draining = true;
+    await this.#listener.stop(deadlineMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

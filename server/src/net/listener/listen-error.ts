@@ -2,23 +2,27 @@ import { createServer } from "node:net";
 
 /** A port that cannot be had, nearly always because another server has it. */
 export class ListenError extends Error {
-  readonly door: string;
+  readonly endpoint: string;
   readonly port: number;
 
-  constructor(door: string, port: number, cause: unknown) {
-    super(`The ${door} door cannot listen on port ${port}`, { cause });
+  constructor(endpoint: string, port: number, cause: unknown) {
+    super(`The ${endpoint} endpoint cannot listen on port ${port}`, { cause });
     this.name = "ListenError";
-    this.door = door;
+    this.endpoint = endpoint;
     this.port = port;
   }
 }
 
-/** Runs what listens, and tells which door and port it was when that fails. */
-export function listening<T>(door: string, port: number, listen: () => T): T {
+/**
+ * Runs what listens.
+ *
+ * @throws {ListenError} with the name and the port of the endpoint, when that throws.
+ */
+export function listening<T>(endpoint: string, port: number, listen: () => T): T {
   try {
     return listen();
-  } catch (fault) {
-    throw new ListenError(door, port, fault);
+  } catch (error) {
+    throw new ListenError(endpoint, port, error);
   }
 }
 

@@ -1,24 +1,24 @@
 import { expect, test } from "bun:test";
-import { AppListener } from "./app-listener.ts";
 import { ListenError, listening } from "./listen-error.ts";
 import { Listener } from "./listener.ts";
+import { PlainListener } from "./plain-listener.ts";
 
 const events = { internalError: () => {} };
 const options = (port: number) => ({ hostname: "127.0.0.1", port, bodyBytesMax: 1_024 });
 const answer = () => new Response("ok");
 
-test("a gateway's port is had by one server: the second is refused and told which door and port it was", async () => {
+test("a gateway's port is had by one server: the second is refused and told which endpoint and port it was", async () => {
   await using first = new Listener(options(0), { answer, events });
   const second = () => listening("gateway", first.port, () => new Listener(options(first.port), { answer, events }));
   expect(second).toThrow(ListenError);
-  expect(second).toThrow(`gateway door cannot listen on port ${first.port}`);
+  expect(second).toThrow(`gateway endpoint cannot listen on port ${first.port}`);
 });
 
 test("so is a small door's", async () => {
-  await using first = new AppListener({ hostname: "127.0.0.1", port: 0 }, { fetch: answer, events });
+  await using first = new PlainListener({ hostname: "127.0.0.1", port: 0 }, { fetch: answer, events });
   const port = first.port ?? 0;
   expect(port).toBeGreaterThan(0);
-  expect(() => new AppListener({ hostname: "127.0.0.1", port }, { fetch: answer, events })).toThrow();
+  expect(() => new PlainListener({ hostname: "127.0.0.1", port }, { fetch: answer, events })).toThrow();
 });
 
 test("a fault of one socket's session is told, and ends that connection alone", async () => {

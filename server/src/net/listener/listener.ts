@@ -3,7 +3,7 @@ import type { NetEvents } from "../events.ts";
 import type { SocketSession } from "../websocket/session.ts";
 
 type SocketData = { readonly session: SocketSession };
-export type DoorServer = Server<SocketData>;
+export type RuntimeServer = Server<SocketData>;
 
 /**
  * More than any client sends, so that the door's own refusal is what a client sees: the runtime's has neither a body nor
@@ -31,7 +31,7 @@ const internalError = 1011;
 
 /** One listening port. Everything that listens in this process listens through here. */
 export class Listener implements AsyncDisposable {
-  readonly #server: DoorServer;
+  readonly #server: RuntimeServer;
   readonly #sessions = new Set<SocketSession>();
   readonly #timer: ReturnType<typeof setInterval>;
   #draining = false;
@@ -40,7 +40,10 @@ export class Listener implements AsyncDisposable {
   constructor(
     options: ListenerOptions,
     dependencies: {
-      readonly answer: (request: Request, server: DoorServer) => Response | undefined | Promise<Response | undefined>;
+      readonly answer: (
+        request: Request,
+        server: RuntimeServer,
+      ) => Response | undefined | Promise<Response | undefined>;
       readonly events: NetEvents;
     },
   ) {

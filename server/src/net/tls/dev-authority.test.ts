@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { credentials } from "@grpc/grpc-js";
 import { protoFiles } from "@sluice/contract/proto";
-import { ManualClock, seededRandom } from "@sluice/lib";
-import { loadService } from "../../engine/calls/index.ts";
-import { PlainClient } from "../../engine/testing/grpc-client.ts";
-import { GrpcDoor } from "../grpc/grpc.ts";
+import { ManualClock, seededRandom, systemClock } from "@sluice/lib";
+import { GrpcServer } from "../grpc/grpc.ts";
+import { loadService } from "../grpc/service.ts";
+import { PlainClient } from "../grpc/testing/grpc-client.ts";
 import { devTls } from "./dev-authority.ts";
 
 const dayMs = 86_400_000;
@@ -82,7 +82,7 @@ test("an authority about to end and damaged files are replaced as a whole", asyn
   }
 });
 
-test("a client that trusts the authority reaches the door, one that does not is stopped", async () => {
+test("a client that trusts the authority reaches the server, one that does not is stopped", async () => {
   const tls = await created();
   const tipFloor = (_call: unknown, answer: (fault: null, message: object) => void): void =>
     answer(null, { tip_floor: "7" });
@@ -95,9 +95,9 @@ test("a client that trusts the authority reaches the door, one that does not is 
       GetReputation: tipFloor,
     },
   };
-  await using door = await GrpcDoor.open(
-    { door: "engine", hostname: "127.0.0.1", port: 0, tls },
-    { services: [service], isServing: () => true },
+  await using door = await GrpcServer.open(
+    { endpoint: "engine", hostname: "127.0.0.1", port: 0, tls },
+    { clock: systemClock, services: [service], isServing: () => true },
   );
   const ours = { file: protoFiles.blockEngine, service: "blockengine.v1.BlockEngine" };
   using trusting = new PlainClient(door.port, { ...ours, tls: credentials.createSsl(Buffer.from(authority())) });

@@ -3,7 +3,7 @@ import { oracleBounds, oracleSymbols, oracleTierTerms } from "@sluice/contract/o
 import { oracleTiers } from "@sluice/contract/tiers";
 import { until } from "@sluice/lib/testing";
 import { grantOfTests } from "../../access/testing/grants.ts";
-import { AppDoor } from "../../net/index.ts";
+import { AppListener } from "../../net/index.ts";
 import { decimal } from "../model/decimal.ts";
 import { Quotation } from "../model/quotation.ts";
 import { bootOracle } from "../testing/booted-oracle.ts";
@@ -379,7 +379,7 @@ describe("what clients are sent", () => {
   test("1,000 clients that follow all symbols each get every price, and are gone from the books when they leave", async () => {
     const server = await boot();
     const key = server.addKey({ oracle: "ultra" });
-    await using door = new AppDoor(
+    await using door = new AppListener(
       { hostname: "127.0.0.1", port: 0 },
       {
         fetch: (request, bindings) => server.oracle.fetch(request, bindings),

@@ -1,7 +1,7 @@
 import type { BundleReason, BundleState } from "@sluice/contract/engine";
 import type { BundleResultMessage, RejectedMessage } from "@sluice/contract/proto";
 import type { Slot } from "@sluice/wire/identifiers";
-import { CallFault, type Outlet } from "../../calls/index.ts";
+import { GrpcStatusError, type ResponseStream } from "../../../net/index.ts";
 import type { BundleRecord, Searcher } from "../../model/bundle.ts";
 import { jitoText } from "../../model/jito-texts.ts";
 import type { BlockEngineService, LostBid, UpcomingLeader } from "../../model/service.ts";
@@ -87,20 +87,26 @@ interface Told {
  * The first slot that a bundle loses is told, too: it competes again, but who waits for a result wants to know that the bid
  * was too low.
  */
-export function tellResults(engine: BlockEngineService, searcher: Searcher, outlet: Outlet<BundleResultMessage>): void {
+export function tellResults(
+  engine: BlockEngineService,
+  searcher: Searcher,
+  responses: ResponseStream<BundleResultMessage>,
+): void {
   const told = new Map<string, Told>();
   const result = (record: BundleRecord): BundleResultMessage =>
     resultOf(record, { next: engine.nextLeader(), lost: engine.losses.of(record.id) });
   const write = (message: BundleResultMessage): void => {
-    if (outlet.send(message)) return;
-    outlet.end(new CallFault("RESOURCE_EXHAUSTED", "The results are not read fast enough", { retryAfterSeconds: 1 }));
+    if (responses.send(message)) return;
+    responses.end(
+      new GrpcStatusError("RESOURCE_EXHAUSTED", "The results are not read fast enough", { retryAfterSeconds: 1 }),
+    );
   };
   const send = (record: BundleRecord): void => write(result(record));
   const losing = engine.losses.follow(searcher.id, (bid) => {
-    if (outlet.isOpen) write(lostResult(bid, competingText));
+    if (responses.isOpen) write(lostResult(bid, competingText));
   });
   const following = engine.follow(searcher.id, (record) => {
-    if (!outlet.isOpen) {
+    if (!responses.isOpen) {
       following[Symbol.dispose]();
       return;
     }
@@ -114,11 +120,11 @@ export function tellResults(engine: BlockEngineService, searcher: Searcher, outl
     if (state === "accepted" || state === "included") told.set(record.id, { state, slot });
     else told.delete(record.id);
   });
-  outlet.onClose(() => {
+  responses.onClose(() => {
     following[Symbol.dispose]();
     losing[Symbol.dispose]();
   });
   const inFlight = engine.inFlight(searcher.id);
   for (const { id, state, landed } of inFlight) told.set(id, { state, slot: landed?.slot ?? null });
-  outlet.begin(inFlight.values().map(result));
+  responses.begin(inFlight.values().map(result));
 }

@@ -2,7 +2,7 @@ import { engineLimits } from "@sluice/contract/engine";
 import type { Permission } from "@sluice/contract/tiers";
 import type { Access } from "../../../access/index.ts";
 import type { RateLimiter } from "../../../limits/index.ts";
-import { type CallContext, CallFault } from "../../calls/index.ts";
+import { type CallContext, GrpcStatusError } from "../../../net/index.ts";
 import type { Searcher } from "../../model/bundle.ts";
 import type { Bearers } from "../../sign-in/index.ts";
 import { rateLimited } from "../block-engine.ts";
@@ -21,7 +21,7 @@ export interface IdentityDependencies {
 export interface JitoCaller {
   readonly searcher: Searcher;
   /** Null while the caller may keep a stream. */
-  recheck(): Promise<CallFault | null>;
+  recheck(): Promise<GrpcStatusError | null>;
 }
 
 /**
@@ -47,9 +47,9 @@ export async function identify(
   const { pubkey } = await bearers.signedIn(context, "SEARCHER", "UNAUTHENTICATED");
   const accountId = await linked.accountOfPubkey(pubkey);
   const searcher = { id: accountId ?? `pubkey:${pubkey}`, accountId, pubkey };
-  const recheck = async (): Promise<CallFault | null> => {
+  const recheck = async (): Promise<GrpcStatusError | null> => {
     if ((await linked.accountOfPubkey(pubkey)) === accountId) return null;
-    return new CallFault("PERMISSION_DENIED", "The account of this key has changed: subscribe again.");
+    return new GrpcStatusError("PERMISSION_DENIED", "The account of this key has changed: subscribe again.");
   };
   return { searcher, recheck };
 }

@@ -5,7 +5,7 @@
  * Methods of older versions of the protocol (SubscribeMempool and its like) are in no .proto file here, and so UNIMPLEMENTED.
  */
 import { type BundleResultMessage, protoFiles } from "@sluice/contract/proto";
-import { type CallHost, type GrpcService, loadService, serverStream, unary } from "../../calls/index.ts";
+import { type GrpcContext, type GrpcService, loadService, serverStream, unary } from "../../../net/index.ts";
 import type { OpenStreams } from "../open-streams.ts";
 import { tellResults } from "./bundle-results.ts";
 import { identify, streamHolders } from "./identity.ts";
@@ -18,7 +18,7 @@ export type { JitoDependencies } from "./searcher-service.ts";
 const waitingMax = 1_024;
 
 /** `searcher.SearcherService`; its streams count among those of the searcher. */
-export function jitoService(host: CallHost, dependencies: JitoDependencies, streams: OpenStreams): GrpcService {
+export function jitoService(host: GrpcContext, dependencies: JitoDependencies, streams: OpenStreams): GrpcService {
   const service = new SearcherService(dependencies);
   return {
     definition: loadService(protoFiles.searcher, "searcher.SearcherService"),
@@ -26,10 +26,10 @@ export function jitoService(host: CallHost, dependencies: JitoDependencies, stre
       SubscribeBundleResults: serverStream<object, BundleResultMessage>(
         host,
         { waitingMax },
-        async (_request, context, outlet) => {
+        async (_request, context, responses) => {
           const { searcher, recheck } = await identify(dependencies, context, "read");
-          streams.add(streamHolders(searcher, context), outlet, recheck);
-          tellResults(dependencies.engine, searcher, outlet);
+          streams.add(streamHolders(searcher, context), responses, recheck);
+          tellResults(dependencies.engine, searcher, responses);
         },
       ),
       SendBundle: unary(host, service.sendBundle.bind(service)),

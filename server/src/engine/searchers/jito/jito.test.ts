@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { protoFiles } from "@sluice/contract/proto";
 import type { Slot } from "@sluice/wire/identifiers";
+import { type Headers, type Listening, PlainClient } from "../../../net/grpc/testing/grpc-client.ts";
 import { addressOf } from "../../testing/fake-service.ts";
-import { type Headers, type Listening, PlainClient } from "../../testing/grpc-client.ts";
 import { keysOfTests, type ServedEngine, serveEngine } from "../../testing/served-engine.ts";
 import { authClient, type Identity, makeIdentity, signIn, textAt } from "../../testing/signed-in.ts";
 import { SlowReader } from "../../testing/slow-reader.ts";

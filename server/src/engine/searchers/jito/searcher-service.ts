@@ -1,6 +1,6 @@
 import { engineLimits } from "@sluice/contract/engine";
 import type { BundleMessage, PacketMessage } from "@sluice/contract/proto";
-import { type CallContext, CallFault } from "../../calls/index.ts";
+import { type CallContext, GrpcStatusError } from "../../../net/index.ts";
 import { jitoText } from "../../model/jito-texts.ts";
 import type { BlockEngineService } from "../../model/service.ts";
 import { checkOpen, inMaintenance, rateLimited } from "../block-engine.ts";
@@ -12,18 +12,24 @@ import { checkAddress, checkReads, type IdentityDependencies, identify } from ".
  * INVALID_ARGUMENT for what is no packet: larger than one may be, or shorter than it says.
  */
 export function transactionsOf(bundle: BundleMessage | null | undefined): Uint8Array[] {
-  if (bundle === null || bundle === undefined) throw new CallFault("INVALID_ARGUMENT", "bundle is missing");
+  if (bundle === null || bundle === undefined) throw new GrpcStatusError("INVALID_ARGUMENT", "bundle is missing");
   return bundle.packets.map(transactionOf);
 }
 
 function transactionOf({ data, meta }: PacketMessage, index: number): Uint8Array {
   const size = BigInt(meta?.size ?? 0);
   if (size > BigInt(data.length)) {
-    throw new CallFault("INVALID_ARGUMENT", `packet #${index} has ${data.length} bytes and says that it has ${size}`);
+    throw new GrpcStatusError(
+      "INVALID_ARGUMENT",
+      `packet #${index} has ${data.length} bytes and says that it has ${size}`,
+    );
   }
   const bytes = size === 0n ? data : data.subarray(0, Number(size));
   if (bytes.length <= engineLimits.transactionBytes) return bytes;
-  throw new CallFault("INVALID_ARGUMENT", `packet #${index} has more than ${engineLimits.transactionBytes} bytes`);
+  throw new GrpcStatusError(
+    "INVALID_ARGUMENT",
+    `packet #${index} has more than ${engineLimits.transactionBytes} bytes`,
+  );
 }
 
 export interface JitoDependencies extends IdentityDependencies {
@@ -68,7 +74,7 @@ export class SearcherService {
     const { reason, detail } = outcome;
     if (reason === "maintenance") throw inMaintenance();
     if (reason === "rate_limited") throw rateLimited(1);
-    throw new CallFault(reason === "no_leader" ? "UNAVAILABLE" : "INVALID_ARGUMENT", jitoText(reason, detail));
+    throw new GrpcStatusError(reason === "no_leader" ? "UNAVAILABLE" : "INVALID_ARGUMENT", jitoText(reason, detail));
   }
 
   async nextScheduledLeader(message: RegionsQuestion, context: CallContext): Promise<object> {
@@ -78,7 +84,7 @@ export class SearcherService {
     const next = engine.nextLeader();
     const current = engine.currentSlot();
     // No leader has no answer in this protocol: clients take the distance of two slots.
-    if (next === null || current === null) throw new CallFault("UNAVAILABLE", "no connected leader up soon");
+    if (next === null || current === null) throw new GrpcStatusError("UNAVAILABLE", "no connected leader up soon");
     return {
       current_slot: String(current),
       next_leader_slot: String(next.slot),
@@ -122,7 +128,7 @@ export class SearcherService {
   #checkRegions({ regions }: RegionsQuestion): void {
     const { region } = this.#dependencies;
     if (regions.length > 0 && !regions.includes(region)) {
-      throw new CallFault("INVALID_ARGUMENT", `the only region is ${region}`);
+      throw new GrpcStatusError("INVALID_ARGUMENT", `the only region is ${region}`);
     }
   }
 

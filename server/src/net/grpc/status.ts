@@ -1,12 +1,39 @@
-import { type CallFault, callStatuses } from "./call-fault.ts";
+/** The status codes of gRPC that this room answers with, by their names. */
+export const grpcStatuses = {
+  OK: 0,
+  CANCELLED: 1,
+  INVALID_ARGUMENT: 3,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
+} as const;
+export type GrpcStatus = keyof typeof grpcStatuses;
+export type GrpcErrorStatus = Exclude<GrpcStatus, "OK" | "CANCELLED">;
+
+/** Why a call ends without its answer. The message is shown to the caller and holds no internals. */
+export class GrpcStatusError extends Error {
+  override readonly name = "CallFault";
+  readonly status: GrpcErrorStatus;
+  /** Whole seconds after which the same call may succeed; told to the caller as google.rpc.RetryInfo. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(status: GrpcErrorStatus, message: string, options: { readonly retryAfterSeconds?: number } = {}) {
+    super(message);
+    this.status = status;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+  }
+}
 
 /**
  * google.rpc.Status (google/rpc/status.proto, error_details.proto) as the trailer `grpc-status-details-bin` carries it:
  * the code, the message and, where a wait is known, a RetryInfo. Its fields are few and their numbers are fixed, so they
  * are written here instead of through a loader.
  */
-export function encodeStatusDetails(error: CallFault): Uint8Array {
-  const parts = [varintField(1, callStatuses[error.status]), bytesField(2, text.encode(error.message))];
+export function encodeStatusDetails(error: GrpcStatusError): Uint8Array {
+  const parts = [varintField(1, grpcStatuses[error.status]), bytesField(2, text.encode(error.message))];
   if (error.retryAfterSeconds !== null) {
     const delay = bytesField(1, varintField(1, error.retryAfterSeconds));
     const retryInfo = [bytesField(1, text.encode(retryInfoType)), bytesField(2, delay)];

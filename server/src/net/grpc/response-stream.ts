@@ -1,26 +1,26 @@
 import { BoundedQueue } from "@sluice/lib";
-import type { CallFault } from "./call-fault.ts";
+import type { GrpcStatusError } from "./status.ts";
 
 /** The transport's end of a stream. */
-export interface OutletSink<A> {
+export interface ResponseStreamSink<A> {
   /** Takes the message in any case; false when it wants no more until it says `drained`. */
   write(message: A): boolean;
-  end(error: CallFault | null): void;
+  end(error: GrpcStatusError | null): void;
 }
 
 /**
  * The messages of one stream on their way to a client. What the transport does not take yet waits here, up to a bound;
  * what becomes of the stream at the bound is its owner's to say.
  */
-export class Outlet<A> {
-  readonly #sink: OutletSink<A>;
+export class ResponseStream<A> {
+  readonly #sink: ResponseStreamSink<A>;
   readonly #waiting: BoundedQueue<A>;
   readonly #closeListeners: (() => void)[] = [];
   #backlog: Iterator<A> | null = null;
   #flows = true;
   #state: "open" | "ended" | "closed" = "open";
 
-  constructor(options: { readonly waitingMax: number }, sink: OutletSink<A>) {
+  constructor(options: { readonly waitingMax: number }, sink: ResponseStreamSink<A>) {
     this.#waiting = new BoundedQueue({ max: options.waitingMax });
     this.#sink = sink;
   }
@@ -49,7 +49,7 @@ export class Outlet<A> {
   }
 
   /** Ends the stream behind what waits; nothing is sent after it, nor the rest of a backlog. A fault becomes its status. */
-  end(error: CallFault | null = null): void {
+  end(error: GrpcStatusError | null = null): void {
     if (this.#state !== "open") return;
     this.#state = "ended";
     for (const message of this.#waiting.take(this.#waiting.max)) this.#sink.write(message);

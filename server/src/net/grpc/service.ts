@@ -1,6 +1,6 @@
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 import { protoLoading } from "@sluice/contract/proto";
-import { CallFault } from "./call-fault.ts";
+import { GrpcStatusError } from "./status.ts";
 
 /** What a message becomes that could not be decoded, so that its handler's wrapper can say so. */
 const undecodable: object = Object.freeze({});
@@ -27,6 +27,6 @@ export function loadService(file: string, name: string): ServiceDefinition {
 
 /** The message, where it could be decoded; else throws INVALID_ARGUMENT. */
 export function decoded<Q>(message: Q): Q {
-  if (message === undecodable) throw new CallFault("INVALID_ARGUMENT", "The message cannot be decoded");
+  if (message === undecodable) throw new GrpcStatusError("INVALID_ARGUMENT", "The message cannot be decoded");
   return message;
 }

@@ -1,0 +1,71 @@
+import { chmodSync, rmSync } from "node:fs";
+import type { NetEvents } from "../events.ts";
+
+export type ListenAddress =
+  | { readonly hostname: string; readonly port: number }
+  /** A Unix socket that only its owner may open; a file that a killed server left there is replaced. */
+  | { readonly unixPath: string };
+
+export interface PlainListenerDependencies {
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly events: NetEvents;
+}
+
+const bodyBytesMax = 1024 * 1024;
+const idleSeconds = 60;
+
+/** A small door: one HTTP application on a port or a Unix socket of its own. Listens at once; throws when it cannot. */
+export class PlainListener implements AsyncDisposable {
+  readonly #server: Bun.Server<undefined>;
+  readonly #unixPath: string | null;
+
+  constructor(address: ListenAddress, dependencies: PlainListenerDependencies) {
+    const shared = {
+      maxRequestBodySize: bodyBytesMax,
+      development: false,
+      error: (fault: unknown) => {
+        dependencies.events.internalError("listener", fault, {});
+        return new Response(null, { status: 500 });
+      },
+      fetch: (request: Request) => dependencies.fetch(request),
+    };
+    if ("unixPath" in address) {
+      this.#unixPath = address.unixPath;
+      rmSync(address.unixPath, { force: true });
+      // The file is never open to others, not even between its making and the change of its mode.
+      const before = process.umask(0o177);
+      try {
+        this.#server = Bun.serve({ ...shared, unix: address.unixPath });
+      } finally {
+        process.umask(before);
+      }
+      chmodSync(address.unixPath, 0o600);
+    } else {
+      this.#unixPath = null;
+      this.#server = Bun.serve({
+        ...shared,
+        idleTimeout: idleSeconds,
+        // With `development: false` Bun shares the port with whoever asks for it too: two servers would split the calls.
+        reusePort: false,
+        hostname: address.hostname,
+        port: address.port,
+      });
+    }
+  }
+
+  get port(): number | null {
+    return this.#server.port ?? null;
+  }
+
+  /** Takes no more connections and lets requests in flight finish, those that are left after `deadlineMs` not. */
+  async stop(deadlineMs: number): Promise<void> {
+    const timer = setTimeout(() => void this.#server.stop(true), deadlineMs);
+    await this.#server.stop(false);
+    clearTimeout(timer);
+    if (this.#unixPath !== null) rmSync(this.#unixPath, { force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(1_000);
+  }
+}
