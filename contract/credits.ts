@@ -3,7 +3,7 @@
  * table); where it names only classes, the members of the class are listed here. The code charges by this table and the
  * documents are made from it.
  */
-export const creditClasses = {
+const creditClasses = {
   /** Every method that is not named below. */
   standard: 1,
   /** Calls that make a node search, replay or serialise much. */

@@ -144,6 +144,3 @@ export function bundleReasonStatus(reason: BundleReason): number {
   if (reason === "rate_limited") return 429;
   return reason === "no_leader" || reason === "maintenance" ? 503 : 400;
 }
-
-/** Whether a text is a reason of `bundleReasons`. */
-export const isBundleReason = (text: string): text is BundleReason => bundleReasons.some((reason) => reason === text);

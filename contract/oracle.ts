@@ -35,7 +35,7 @@ export const oracleMajors: readonly OracleSymbol[] = ["BTC", "ETH", "SOL", "USDC
 export const oraclePoolSymbols: readonly OracleSymbol[] = ["XNT"];
 
 /** The currency of every price. The second variant names a symbol by its pair, as in BTC-USD. */
-export const oracleQuote = "USD";
+const oracleQuote = "USD";
 
 /** The pair of a symbol, as the second variant writes it. */
 export const oraclePair = (symbol: string): string => `${symbol}-${oracleQuote}`;

@@ -108,6 +108,9 @@ function lacking(path: string, text: string): string[] {
   const found: string[] = [];
   const documented = new Set<string>();
   for (const statement of childrenOf(program as unknown as Syntax)) {
+    if (statement.type === "VariableDeclaration") {
+      for (const node of childrenOf(statement)) if (isDescribedSchema(node)) documented.add(nameOf(node));
+    }
     if (statement.type !== "ExportNamedDeclaration") continue;
     for (const { name, start, node } of declarationsOf(statement)) {
       const docstring = docstringBefore(start, source);

@@ -19,21 +19,3 @@ export function readU64(bytes: Uint8Array, offset: number): bigint {
 export function readI64(bytes: Uint8Array, offset: number): bigint {
   return BigInt.asIntN(64, readU64(bytes, offset));
 }
-
-/** Writes the low 16 bits of `value` at `offset`. */
-export function writeU16(bytes: Uint8Array, offset: number, value: number): void {
-  bytes[offset] = value;
-  bytes[offset + 1] = value >>> 8;
-}
-
-/** Writes the low 32 bits of `value` at `offset`. */
-export function writeU32(bytes: Uint8Array, offset: number, value: number): void {
-  writeU16(bytes, offset, value);
-  writeU16(bytes, offset + 2, value >>> 16);
-}
-
-/** Writes the low 64 bits of `value` at `offset`. */
-export function writeU64(bytes: Uint8Array, offset: number, value: bigint): void {
-  writeU32(bytes, offset, Number(value & 0xffff_ffffn));
-  writeU32(bytes, offset + 4, Number((value >> 32n) & 0xffff_ffffn));
-}

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 export type * from "./messages.ts";
 
 /** The directory of the .proto files. */
-export const protoDirectory = fileURLToPath(new URL(".", import.meta.url));
+const protoDirectory = fileURLToPath(new URL(".", import.meta.url));
 
 /** The .proto files of each protocol, by what serves it. */
 export const protoFiles = {

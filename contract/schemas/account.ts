@@ -2,7 +2,7 @@ import { z } from "zod";
 import { oracleTiers, oracleV2Tiers, platformTiers } from "../tiers.ts";
 import { bigCount, count, displayName, identifier, storedCount, timestamp } from "./primitives.ts";
 
-export const subscriptionTiers = z
+const subscriptionTiers = z
   .strictObject({
     platform: z.enum(platformTiers),
     oracle: z.enum(oracleTiers),
@@ -46,7 +46,7 @@ export const accountLimits = z
     description: "Overrides of the tier. An absent member stays as it is; null removes the override",
   });
 
-export const accountCredits = z
+const accountCredits = z
   .object({
     month: z.string().meta({ description: "The calendar month in UTC", example: "2026-11" }),
     used: bigCount,
@@ -54,8 +54,5 @@ export const accountCredits = z
   })
   .meta({ id: "AccountCredits", description: "The credits of the current month" });
 
-export type AccountLimits = z.infer<typeof accountLimits>;
 export type AccountCredits = z.infer<typeof accountCredits>;
 export type AccountBody = z.infer<typeof accountRecord>;
-export type AccountCreate = z.infer<typeof accountCreate>;
-export type AccountTierChange = z.infer<typeof accountTierChange>;

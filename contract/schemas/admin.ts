@@ -149,6 +149,4 @@ export type ReloadOutcome = z.infer<typeof reloadOutcome>;
 export type AccountChange = z.infer<typeof accountChange>;
 export type AdminKeyCreate = z.infer<typeof adminKeyCreate>;
 export type KeyChange = z.infer<typeof keyChange>;
-export type KeyRotate = z.infer<typeof keyRotate>;
-export type KeyRotated = z.infer<typeof keyRotated>;
 export type AuditEntry = z.infer<typeof auditEntry>;

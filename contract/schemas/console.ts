@@ -4,13 +4,13 @@ import { platformTiers } from "../tiers.ts";
 import { bigCount, count, networkName, timestamp } from "./primitives.ts";
 
 /** Whether a node gets calls. */
-export const upstreamHealths = ["healthy", "cordoned", "down"] as const;
+const upstreamHealths = ["healthy", "cordoned", "down"] as const;
 
 /** Whether an endpoint accepts connections. */
-export const endpointStatuses = ["open", "closed"] as const;
+const endpointStatuses = ["open", "closed"] as const;
 const minutesShown = 60;
 
-export const consoleEndpoint = z
+const consoleEndpoint = z
   .object({
     name: z.string().meta({ example: "rpc" }),
     address: z.string().meta({ example: "http://127.0.0.1:8899/rpc" }),
@@ -19,7 +19,7 @@ export const consoleEndpoint = z
   })
   .meta({ id: "ConsoleEndpoint", description: "An endpoint of the server" });
 
-export const consoleUpstream = z
+const consoleUpstream = z
   .object({
     label: z.string().meta({ description: "The configured label; the address of a node is never shown" }),
     network: networkName,
@@ -65,10 +65,10 @@ export const consoleOverview = z
   });
 
 /** What a search in the resolver found. */
-export const nameFindings = ["owner", "domain", "absent", "refused", "unavailable"] as const;
+const nameFindings = ["owner", "domain", "absent", "refused", "unavailable"] as const;
 
 /** What the resolver says of a name, or of an address, for people to read. */
-export const consoleName = z
+const consoleName = z
   .object({
     input: z.string(),
     finding: z.enum(nameFindings).meta({ description: "`domain` is the answer to an address" }),
@@ -84,7 +84,7 @@ export const consoleName = z
 export const consoleNameQuery = z.object({ input: z.string().min(1).max(512) });
 
 /** One symbol's price for people to read; numbers are for showing, the exact price is the text. */
-export const consolePrice = z
+const consolePrice = z
   .object({
     symbol: z.string(),
     price: z.string().nullable().meta({ description: "US dollars, all digits; null while there is no price" }),
@@ -102,7 +102,7 @@ export const consolePrice = z
     description: "The price of one symbol. Numbers are for display; the exact price is the text",
   });
 
-export const consoleSource = z
+const consoleSource = z
   .object({
     name: z.string(),
     status: z.enum(oracleSourceStatuses),
@@ -140,5 +140,4 @@ export type ConsoleSource = z.infer<typeof consoleSource>;
 export type ConsolePrices = z.infer<typeof consolePrices>;
 export type ConsoleName = z.infer<typeof consoleName>;
 export type ConsoleOverview = z.infer<typeof consoleOverview>;
-export type ConsoleSessionCreate = z.infer<typeof consoleSessionCreate>;
 export type ConsoleSession = z.infer<typeof consoleSession>;

@@ -117,8 +117,6 @@ export const tipFloor = z
     description: "Tips of landed bundles, in SOL: one record in an array, in the form of the Jito API",
   });
 
-export type BundleSubmit = z.output<typeof bundleSubmit>;
-export type BundleSubmitted = z.output<typeof bundleSubmitted>;
 export type BundleStatusBody = z.output<typeof bundleStatus>;
 export type EngineStatus = z.output<typeof engineStatus>;
 export type EncryptionKeys = z.output<typeof encryptionKeys>;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { count } from "./primitives.ts";
 
 /** The state of the server or of a part of it. */
-export const healthStatuses = ["ok", "degraded", "down"] as const;
+const healthStatuses = ["ok", "degraded", "down"] as const;
 
 /** What `GET /health` answers: 200 while the server can serve (ok or degraded), 503 when it cannot. */
 export const healthRecord = z

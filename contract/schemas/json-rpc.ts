@@ -2,7 +2,7 @@ import { z } from "zod";
 import { limits } from "../limits.ts";
 
 /** Echoed byte for byte in the answer. */
-export const jsonRpcId = z.union([z.string(), z.number()]);
+const jsonRpcId = z.union([z.string(), z.number()]);
 
 export const jsonRpcRequest = z
   .object({
@@ -13,7 +13,7 @@ export const jsonRpcRequest = z
   })
   .meta({ id: "JsonRpcRequest", description: "A JSON-RPC 2.0 request" });
 
-export const jsonRpcError = z
+const jsonRpcError = z
   .object({
     code: z.int(),
     message: z.string(),
@@ -51,16 +51,3 @@ export const jsonRpcBatchResponse = z
   .array(jsonRpcResponse)
   .max(limits.rpcBatchItems)
   .meta({ id: "JsonRpcBatchResponse", description: "Each item's answer, in the place of the item" });
-
-/** The `data` of a JSON-RPC error that the gateway itself gives. */
-export const gatewayErrorData = z
-  .object({
-    code: z.string().meta({ description: "A code of the error table", example: "RATE_LIMIT_EXCEEDED" }),
-    retry_after: z.int().positive().optional().meta({ description: "Seconds to wait" }),
-    request_id: z.string(),
-  })
-  .meta({ id: "GatewayErrorData", description: "The member `data` of an error of the gateway itself" });
-
-export type JsonRpcRequest = z.infer<typeof jsonRpcRequest>;
-export type JsonRpcResponse = z.infer<typeof jsonRpcResponse>;
-export type GatewayErrorData = z.infer<typeof gatewayErrorData>;

@@ -71,6 +71,4 @@ export const keyStatusChange = z
   .meta({ id: "KeyStatusChange", description: "The new status of a key" });
 
 export type KeyBody = z.infer<typeof keyRecord>;
-export type KeyCreate = z.infer<typeof keyCreate>;
 export type KeyCreated = z.infer<typeof keyCreated>;
-export type KeyStatusChange = z.infer<typeof keyStatusChange>;

@@ -21,8 +21,6 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
   });
 }
 
-export type PageQuery = z.infer<typeof pageQuery>;
-
 /** One page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[];

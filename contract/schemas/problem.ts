@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** One field that was wrong: where it is, and what is wrong with it. */
-export const fieldError = z
+const fieldError = z
   .object({
     path: z.string().meta({ description: "The field, as a path with dots", example: "restrictions.ipRanges.0" }),
     message: z.string(),

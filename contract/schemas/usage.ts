@@ -4,7 +4,7 @@ import { networks } from "../tiers.ts";
 import { bigCount, count, identifier, timestamp } from "./primitives.ts";
 
 /** What a usage report can be grouped by. */
-export const usageGroups = ["day", "method", "key"] as const;
+const usageGroups = ["day", "method", "key"] as const;
 
 const day = z.iso.date().meta({ description: "A day in UTC", example: "2026-11-20" });
 
@@ -35,14 +35,14 @@ const usageFigures = z.object({
     .meta({ description: "Quantiles, estimated to within about one percent; null without requests" }),
 });
 
-export const usageItem = usageFigures
+const usageItem = usageFigures
   .extend({
     group: z.string().meta({ description: "The day, the method, or the id of the key" }),
     final: z.boolean().meta({ description: "Whether these figures will not change any more" }),
   })
   .meta({ id: "UsageItem", description: "The usage of one group" });
 
-export const usageMonth = z
+const usageMonth = z
   .object({
     month: z.string().meta({ description: "The calendar month in UTC", example: "2026-11" }),
     used: bigCount.meta({ description: "Credits, to the credit" }),
@@ -84,11 +84,7 @@ export const sentTransaction = z
   })
   .meta({ id: "SentTransaction", description: "A transaction that was sent through the gateway" });
 
-export type UsageQuery = z.infer<typeof usageQuery>;
-
 /** Requests, credits, bytes and latencies of a group. */
 export type UsageFigures = z.infer<typeof usageFigures>;
-export type UsageItem = z.infer<typeof usageItem>;
-export type UsageMonth = z.infer<typeof usageMonth>;
 export type UsageReport = z.infer<typeof usageReport>;
 export type SentTransactionBody = z.infer<typeof sentTransaction>;

@@ -9,7 +9,7 @@ import { addressAt, isZero } from "./fields.ts";
  */
 
 /** Header of a registry: parent, owner, class; what follows is free. */
-export const nameRegistryHeaderSize = 96;
+const nameRegistryHeaderSize = 96;
 
 /** A registry: its header and what follows it. Source: spl-name-service, `NameRecordHeader`. */
 export interface NameRegistry {
@@ -93,7 +93,7 @@ export function decodeReverseName(registry: NameRegistry): string | null {
 /** Tag 8, version 1, owner 32, name length 1, name 32. */
 export const handleAccountSize = 74;
 /** Longest name of a handle, in bytes. */
-export const handleNameSize = 32;
+const handleNameSize = 32;
 const handleVersion = 1;
 
 /** A handle and who owns it. */

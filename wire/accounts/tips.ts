@@ -20,16 +20,16 @@ export const tipPrograms = {
 export const tipAccountCount = 8;
 
 /** Bytes of a tip account: the discriminator. */
-export const tipAccountSize = 8;
+const tipAccountSize = 8;
 
 /** Bytes of the configuration of the tip payment program. */
-export const tipPaymentConfigSize = 89;
+const tipPaymentConfigSize = 89;
 
 /** Bytes of the configuration of the tip distribution program. */
-export const tipDistributionConfigSize = 83;
+const tipDistributionConfigSize = 83;
 
 /** Bytes of a tip distribution account; what its fields do not take is zero. */
-export const tipDistributionAccountSize = 168;
+const tipDistributionAccountSize = 168;
 
 /** First eight bytes of SHA-256("account:<name>"), by which an account of an Anchor program says what it is. */
 const discriminators = {

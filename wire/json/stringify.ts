@@ -18,10 +18,10 @@ function stringifyNumber(value: number): string {
 }
 
 /** A member as the canonical form orders it: by the text of its key, quotes and escapes included. */
-export type MemberText = readonly [key: string, value: string];
+type MemberText = readonly [key: string, value: string];
 
 /** Orders members by the text of their keys, for `Array.sort`. */
-export function compareMembers([left]: MemberText, [right]: MemberText): number {
+function compareMembers([left]: MemberText, [right]: MemberText): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
@@ -68,7 +68,7 @@ export function stringifyJsonExact(value: JsonValue, maxDepth: number = defaultM
 }
 
 /** The same with the members of every object in canonical order. */
-export function stringifyJsonSorted(value: JsonValue, maxDepth: number): string {
+function stringifyJsonSorted(value: JsonValue, maxDepth: number): string {
   return write(value, maxDepth, true);
 }
 

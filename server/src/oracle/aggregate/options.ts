@@ -1,4 +1,4 @@
-import { oraclePoolSymbols } from "@sluice/contract/oracle";
+import { oracleMajors, oraclePoolSymbols } from "@sluice/contract/oracle";
 import { type Decimal, decimal } from "../model/decimal.ts";
 import type { SourceId } from "../model/tick.ts";
 import { sourceCadenceMs } from "../sources/index.ts";
@@ -21,7 +21,7 @@ export const stablecoins = ["USDC", "USDT"] as const;
 export type Stablecoin = (typeof stablecoins)[number];
 export const isStablecoin = (symbol: string): symbol is Stablecoin => symbol === "USDC" || symbol === "USDT";
 
-const majors: ReadonlySet<string> = new Set(["BTC", "ETH", "SOL", "USDC", "USDT", "BNB"]);
+const majors: ReadonlySet<string> = new Set(oracleMajors);
 const cadences = 3;
 const staleMsMax = 60_000;
 
