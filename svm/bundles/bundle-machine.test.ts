@@ -10,7 +10,7 @@ import { BundleMachine } from "./bundle-machine.ts";
 
 const payer = Keypair.generate();
 const program = Keypair.generate().publicKey;
-const [PAYER, CODE, PROGRAM, OTHER] = [0, 1, 2, 3];
+const [payerHandle, codeHandle, programHandle, otherHandle] = [0, 1, 2, 3];
 const blockhash = Keypair.generate().publicKey.toBase58();
 let machine: BundleMachine;
 
@@ -30,8 +30,8 @@ function deployed(picky: boolean): { code: AccountBytes; program: AccountBytes; 
 
 function put(picky: boolean): void {
   const { code, program: pointer, keys } = deployed(picky);
-  write(CODE, keys[0], code);
-  write(PROGRAM, keys[1], pointer);
+  write(codeHandle, keys[0], code);
+  write(programHandle, keys[1], pointer);
 }
 
 function write(handle: number, key: Uint8Array = new Uint8Array(), account: AccountBytes | null = null): void {
@@ -46,7 +46,7 @@ function call(deploys = false): string {
   const instruction = new TransactionInstruction({ programId: program, keys: [], data: Buffer.alloc(0) });
   const { bytes } = signed(payer, blockhash, instruction);
   const outcome = machine.run({
-    ...{ block: null, verify: true, deploys, keep: false, tipMask: 0, writes: [PAYER], reads: [PROGRAM] },
+    ...{ block: null, verify: true, deploys, keep: false, tipMask: 0, writes: [payerHandle], reads: [programHandle] },
     transactions: [{ bytes, isLegacy: true, nonce: null, lifetimeStart: 0 }],
   });
   if (outcome.kind === "succeeded") return "ok";
@@ -55,10 +55,10 @@ function call(deploys = false): string {
 
 beforeEach(() => {
   machine = new BundleMachine();
-  write(PAYER, payer.publicKey.toBytes(), system(1_000_000_000n));
+  write(payerHandle, payer.publicKey.toBytes(), system(1_000_000_000n));
 });
 
-test("a program runs as it was deployed last, and is gone when its code is", () => {
+test("a program runs as it was deployed last, and not at all without its code", () => {
   expect(call()).toMatch(/ProgramAccountNotFound|InvalidProgramForExecution/);
   put(false);
   expect(call()).toBe("ok");
@@ -66,23 +66,23 @@ test("a program runs as it was deployed last, and is gone when its code is", () 
   expect(call()).toContain("InstructionError");
   put(false);
   expect(call()).toBe("ok");
-  write(CODE, deployed(false).keys[0]);
+  write(codeHandle, deployed(false).keys[0]);
   expect(call()).toContain("UnsupportedProgramId");
 });
 
-test("a machine that begins anew after a deployment has the same state", () => {
+test("a machine that is replaced after a deployment has the same state", () => {
   put(false);
-  write(OTHER, Keypair.generate().publicKey.toBytes(), system(7n));
+  write(otherHandle, Keypair.generate().publicKey.toBytes(), system(7n));
   expect([call(true), call(true), call()]).toEqual(["ok", "ok", "ok"]);
 });
 
-test("what makes LiteSVM end the process is not written: built-in programs and sysvars that do not exist stay", () => {
+test("built-in programs and sysvars are never closed, which would make LiteSVM end the process", () => {
   for (const [index, address] of [programs.system, programs.computeBudget].entries()) {
-    write(OTHER + index, addressBytes(address));
+    write(otherHandle + index, addressBytes(address));
   }
   put(false);
   expect(call()).toBe("ok");
-  machine.forget(PROGRAM);
-  machine.forget(CODE);
+  machine.forget(programHandle);
+  machine.forget(codeHandle);
   expect(call()).toMatch(/ProgramAccountNotFound|InvalidProgramForExecution/);
 });

@@ -43,11 +43,11 @@ async function chainOf(svm: Svm, seed: number): Promise<unknown> {
   };
 }
 
-test("a chain goes the same way, record by record, wherever its machine is", async () => {
+test("a chain has the same records with its machine in its own process and in another", async () => {
   expect(await chainOf(await startMachine(), 7)).toEqual(await chainOf(new LiteSvmMachine(), 7));
 });
 
-test("simulations say the same, wherever the machine is", async () => {
+test("simulations have the same outcomes with the machine in either process", async () => {
   const answers = async (svm: Svm) => {
     await using manual = await startManualChain({}, svm);
     await manual.closeSlots(1);
@@ -61,7 +61,7 @@ test("simulations say the same, wherever the machine is", async () => {
   expect(await answers(await startMachine())).toEqual(await answers(new LiteSvmMachine()));
 });
 
-test("bundles end the same, run or simulated over older banks, wherever the machine is", async () => {
+test("bundles have the same outcomes, run or simulated over older banks, with the machine in either process", async () => {
   const chainOfBundles = async (svm: Svm) => {
     await using manual = await startManualChain({}, svm);
     const { chain } = manual;
@@ -135,12 +135,12 @@ for (const version of ["legacy", 0, 1] as const) {
   });
 }
 
-test("killed in the middle of batches, the machine comes back: each transaction lands once, and no lamport is lost", async () => {
+test("killed in the middle of batches, the machine is rebuilt: each transaction lands once, and no lamport is lost", async () => {
   const { passed, summary } = await run({ n: 1_500, seed: 20_261_121 });
   expect({ passed, summary }).toMatchObject({ passed: true });
 }, 30_000);
 
-test("killed during simulations and while it is idle, the machine comes back: the answers are the same", async () => {
+test("killed during simulations and while it is idle, the machine is rebuilt: the answers are the same", async () => {
   const svm = await startMachine();
   await using manual = await startManualChain({}, svm);
   const { chain } = manual;
@@ -162,7 +162,7 @@ test("killed during simulations and while it is idle, the machine comes back: th
   expect(await simulate()).toEqual(before);
 });
 
-test("a rebuilt machine holds what the bank holds: accounts that are gone stay gone, and its own faucet too", async () => {
+test("a rebuilt machine holds what the bank holds: closed accounts stay closed, and so does its own faucet", async () => {
   const svm = await startMachine();
   await using manual = await startManualChain({}, svm);
   const { chain } = manual;
@@ -180,21 +180,24 @@ test("a rebuilt machine holds what the bank holds: accounts that are gone stay g
   }
 });
 
-test.skipIf(process.platform !== "linux")("what every slot writes does not stay in the machine's memory", async () => {
-  await using svm = await startMachine();
-  const written = (await svm.genesisAccounts()).find(({ account }) => account?.data.length === 131_097);
-  if (written === undefined) throw new Error("no slot history");
-  const residentMb = () => {
-    const status = readFileSync(`/proc/${svm.facts.pid}/status`, "utf8");
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
-  };
-  const before = residentMb();
-  for (let slot = 0; slot < 1_500; slot += 1) await svm.write([written]);
-  // 190 MB were written; what is not given back stays.
-  expect(residentMb() - before).toBeLessThan(100);
-});
+test.skipIf(process.platform !== "linux")(
+  "the accounts that every slot writes do not stay in the machine's memory",
+  async () => {
+    await using svm = await startMachine();
+    const written = (await svm.genesisAccounts()).find(({ account }) => account?.data.length === 131_097);
+    if (written === undefined) throw new Error("no slot history");
+    const residentMb = () => {
+      const status = readFileSync(`/proc/${svm.facts.pid}/status`, "utf8");
+      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+    };
+    const before = residentMb();
+    for (let slot = 0; slot < 1_500; slot += 1) await svm.write([written]);
+    // 190 MB were written; what is not given back stays.
+    expect(residentMb() - before).toBeLessThan(100);
+  },
+);
 
-test("the machine releases what it handed out: its memory does not grow with the transactions that it ran", async () => {
+test("the machine releases the accounts of its answers: its memory does not grow with the transactions that it ran", async () => {
   await using svm = await startMachine();
   const [payer, to] = [Keypair.generate(), Keypair.generate()];
   const account = { data: new Uint8Array(), owner: programs.system, executable: false, rentEpoch: 0n };

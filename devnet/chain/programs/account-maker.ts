@@ -37,7 +37,7 @@ export class AccountMaker {
 
   /**
    * Makes an account of `bytes` zeros that this program owns, at the address of `seeds` and the kept bump. Lamports that
-   * somebody sent there before do not stand in the way.
+   * were sent there before are kept.
    */
   create(way: {
     readonly payer: AccountRef;

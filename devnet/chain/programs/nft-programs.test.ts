@@ -129,7 +129,7 @@ describe("token metadata", () => {
 
   const accountOwner = (key: PublicKey) => new PublicKey(accountAt(key)?.owner ?? "").toBuffer();
 
-  test("the master edition takes over the mint, so that nobody makes a second unit", async () => {
+  test("the master edition takes over the mint, so that a second unit cannot be made", async () => {
     const mint = await mintNft();
     expect([...dataAt(editionOf(mint)).subarray(0, 18)]).toEqual([
       6,
@@ -147,7 +147,7 @@ describe("token metadata", () => {
     expect(dataAt(editionOf(await mintNft(plain, null)))[9]).toBe(0);
   });
 
-  test("a collection's authority verifies an item, and nobody else does", async () => {
+  test("a collection's authority alone verifies an item", async () => {
     const mint = await mintNft({ ...plain, collection: { verified: 0, key: mintNamed("cats") } });
     const foreign = await run([alice], verifyCollection(mint, mintNamed("cats"), alice.publicKey));
     expect(foreign.error).toEqual(custom(0, metadataErrors.updateAuthorityIncorrect));
@@ -205,7 +205,7 @@ describe("token metadata", () => {
     const data = createMetadataData({ ...plain, creators: null });
     const strange = await run([bob], createMetadata(mint.publicKey, bob.publicKey, data));
     expect(strange.error).toEqual(custom(0, metadataErrors.invalidMintAuthority));
-    // Lamports that somebody sent to the address before do not stand in the way.
+    // Lamports that were sent to the address before do not prevent it.
     const sent = SystemProgram.transfer({
       fromPubkey: bob.publicKey,
       toPubkey: metadataOf(mint.publicKey),
@@ -277,7 +277,7 @@ describe("the marketplace", () => {
     expect(accountAt(listingOf(loner))).toBeNull();
   });
 
-  test("nobody delists, relists or buys in another's place", async () => {
+  test("delisting, relisting and buying need their own signer", async () => {
     const mint = await mintNft();
     expect((await run([artist], listNft(mint, artist.publicKey, 1_000n))).error).toBeNull();
     const other = createAssociatedTokenAccountInstruction(

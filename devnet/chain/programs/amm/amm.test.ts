@@ -113,7 +113,7 @@ describe("swaps", () => {
   test("amounts at the edge of 64 bits are errors, never a wrap", async () => {
     const most = 0xffff_ffff_ffff_ffffn;
     const before = reserves();
-    // More than anybody has: the token program refuses it.
+    // More than any account has: the token program refuses it.
     expect((await swap(0, "input", [most, 0n])).error).toEqual(custom(1));
     expect((await swap(0, "input", [0n, 0n])).error).toEqual(custom(6_003));
     expect((await swap(0, "output", [most, most])).error).toEqual(custom(6_003));
@@ -194,7 +194,7 @@ describe("liquidity", () => {
     }
   }, 60_000);
 
-  test("nobody takes all of it out", async () => {
+  test("the last units cannot be taken out", async () => {
     const request = { owner: issuer.publicKey, pool, change: "withdraw", lp: lpSupply(), bounds: [0n, 0n] } as const;
     expect((await run(issuer, liquidityInstruction(request))).error).toEqual(custom(6_002));
   });

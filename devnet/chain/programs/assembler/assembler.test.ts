@@ -51,7 +51,7 @@ describe("encodings", () => {
     expect(() => hex({ kind: "load", width: 8, to: "r1", at: "r2", off: 0.5 })).toThrow(RangeError);
   });
 
-  test("a label that is nowhere, and one that is placed twice, are told by name", () => {
+  test("an error names a label that is not placed, and one that is placed twice", () => {
     const asm = new Assembler();
     const label = asm.label("lost");
     asm.jump(label);

@@ -36,7 +36,7 @@ function handOver(program: MetadataWriter, kind: 0 | 1, data: number): void {
   });
 }
 
-/** CreateMasterEditionV3 (tag 17): max_supply as an option of u64. From then on nobody mints more units. */
+/** CreateMasterEditionV3 (tag 17): max_supply as an option of u64. No more units can be minted after it. */
 export function createMasterEdition(program: MetadataWriter): void {
   const { writer, maker } = program;
   const { asm } = writer;

@@ -9,7 +9,7 @@ const account = (bytes: number, lamports = 1n): RawAccount => ({
 
 const at = (slot: bigint) => ({ slot, readSlot: slot });
 
-test("beyond its bytes the cache forgets what was not used lately, never what is held, and gives handles again", () => {
+test("beyond its bound the cache forgets entries not used recently, never held ones, and reuses their handles", () => {
   const forgotten: string[] = [];
   const cache = new AccountCache({ bytesMax: 50_000, onForgotten: ({ address }) => forgotten.push(address) });
   const held = cache.of(keyOfNumber(0));
@@ -31,7 +31,7 @@ test("beyond its bytes the cache forgets what was not used lately, never what is
   expect(Math.max(...handles)).toBeLessThan(60);
 });
 
-test("a version moves with the account and with nothing else, and an older slot changes nothing", () => {
+test("a version changes with the account alone, and a read of an older slot changes nothing", () => {
   const cache = new AccountCache({ bytesMax: 50_000, onForgotten: () => undefined });
   const entry = cache.of(keyOfNumber(3));
   cache.record(entry, account(100), at(5n));

@@ -57,7 +57,7 @@ function put(entry: AccountEntry, data: Uint8Array, owner: Uint8Array = new Uint
   chain.set(entry.address, { lamports: 1n, owner, executable: false, data, space: data.length });
 }
 
-test("what is wanted at one moment is read together, a hundred at most, a few reads at a time, each entry once", async () => {
+test("entries requested at one moment are read together, at most a hundred in a read, a few reads at a time, each once", async () => {
   const entries = Array.from({ length: 1_950 }, (_, index) => entryOf(index));
   const { promise, resolve } = Promise.withResolvers<void>();
   gate = promise;
@@ -71,7 +71,7 @@ test("what is wanted at one moment is read together, a hundred at most, a few re
   expect(entries.every((entry) => supply.isFresh(entry, 10n) && !supply.isFresh(entry, 11n))).toBe(true);
 });
 
-test("a large account is looked at, told by its size, and read whole when it is asked for again", async () => {
+test("a large account is first read in part, which shows its size, and read whole when it is requested again", async () => {
   const entry = entryOf(1);
   put(entry, new Uint8Array(supplyBounds.smallBytes + 1).fill(7));
   await supply.read([entry]);
@@ -81,7 +81,7 @@ test("a large account is looked at, told by its size, and read whole when it is 
   expect(reads.map(({ dataBytes }) => dataBytes)).toEqual([supplyBounds.smallBytes, null]);
 });
 
-test("a program's code is read again only when its head says that it was deployed anew", async () => {
+test("a program's code is read again only when its head shows a new deployment", async () => {
   const entry = entryOf(1);
   const code = new Uint8Array(supplyBounds.smallBytes * 2);
   code.set([3, 0, 0, 0, 5]);
@@ -103,7 +103,7 @@ test("a program's code is read again only when its head says that it was deploye
   expect(reads.map(({ dataBytes }) => dataBytes)).toEqual([supplyBounds.smallBytes, null, 45, 45, null]);
 });
 
-test("programs of loaders that change nothing are read once", async () => {
+test("programs of loaders that never change them are read once", async () => {
   const [fixed, builtIn] = [entryOf(1), entryOf(2)];
   const executable = { lamports: 1n, executable: true, data: new Uint8Array(9), space: 9 };
   chain.set(fixed.address, { ...executable, owner: addressBytes(programs.bpfLoader) });
@@ -113,7 +113,7 @@ test("programs of loaders that change nothing are read once", async () => {
   expect([fixed.isBuiltIn, builtIn.isBuiltIn]).toEqual([false, true]);
 });
 
-test("a read that fails says so, and the next one is made anew, from the newest slot on", async () => {
+test("a read that fails returns false, and the next one reads again, from the newest slot on", async () => {
   const entry = entryOf(1);
   fails = true;
   expect(await supply.read([entry])).toBe(false);
@@ -123,7 +123,7 @@ test("a read that fails says so, and the next one is made anew, from the newest 
   expect([entry.account, entry.version > 0]).toEqual([null, true]);
 });
 
-test("what a node that is behind tells does not replace what is known, nor does its head of a program's code", async () => {
+test("the answer of a node that is behind does not replace a newer one, nor does its head of a program's code", async () => {
   const [plain, program] = [entryOf(1), entryOf(2)];
   const code = new Uint8Array(supplyBounds.smallBytes * 2);
   code.set([3, 0, 0, 0, 11]);
@@ -141,7 +141,7 @@ test("what a node that is behind tells does not replace what is known, nor does 
   expect([plain, program].every((entry) => supply.isFresh(entry, 11n))).toBe(true);
 });
 
-test("a node that is far behind another, or behind the newest slot, is not believed at all", async () => {
+test("the answer of a node far behind another, or far behind the newest slot, is rejected", async () => {
   const [known, other, third] = [entryOf(1), entryOf(2), entryOf(3)];
   slot = 100n;
   await supply.read([known]);
@@ -154,7 +154,7 @@ test("a node that is far behind another, or behind the newest slot, is not belie
   expect(await supply.read([third])).toBe(false);
 });
 
-test("a node that claims slots of which there is no notice does not keep others from being believed", async () => {
+test("a node that claims slots which were not reported does not cause other answers to be rejected", async () => {
   const entry = entryOf(1);
   put(entry, Uint8Array.of(66));
   [slot, nodeSlot] = [100n, 10n ** 15n];
@@ -170,11 +170,11 @@ test("a node that claims slots of which there is no notice does not keep others 
 /** Of the number of an account and a slot, what it holds then: it changes now and then, each in its own rhythm. */
 const heldAt = (number: number, at: bigint): number => Number(at) - (Number(at) % (number + 2));
 
-test("with nodes at different slots no account ever goes back, and each is what it was at the slot it says", async () => {
+test("with nodes at different slots no account ever goes back, and each is as it was at its slot", async () => {
   const step = fc.record({
     advance: fc.integer({ min: 0, max: 6 }),
     lag: fc.integer({ min: 0, max: 40 }),
-    wanted: fc.uniqueArray(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 5 }),
+    requested: fc.uniqueArray(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 5 }),
     /** How many steps later the answer comes. */
     late: fc.integer({ min: 0, max: 3 }),
   });
@@ -188,7 +188,7 @@ test("with nodes at different slots no account ever goes back, and each is what 
       let nowMs = 0;
       const nodes: AccountSource = {
         async accounts(addresses) {
-          // A node tells what it has when it is asked, however late the answer arrives.
+          // A node answers with what it has at the request, however late the answer arrives.
           const nodeAt = newest - BigInt(lag);
           const accounts = addresses.map((address) => {
             const data = new Uint8Array(4);
@@ -223,7 +223,7 @@ test("with nodes at different slots no account ever goes back, and each is what 
       for (const [index, each] of steps.entries()) {
         newest += BigInt(each.advance);
         [at, lag, late] = [index, each.lag, each.late];
-        reading.push(supplied.read(each.wanted.flatMap((number) => entries[number] ?? [])));
+        reading.push(supplied.read(each.requested.flatMap((number) => entries[number] ?? [])));
         await settled();
         for (const answer of due[index] ?? []) answer();
         await settled();

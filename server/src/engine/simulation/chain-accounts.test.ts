@@ -7,9 +7,9 @@ import { type ChainValue, memberOf, parseChainJson } from "../../chain/index.ts"
 import type { EngineChain } from "../model/ports.ts";
 import { chainAccounts } from "./chain-accounts.ts";
 
-const nobody = "GrAkKfEpTKQuVHG2Y97Y2FF4i7y7Q5AHLK94JBy7Y5yv" as Address;
+const unknown = "GrAkKfEpTKQuVHG2Y97Y2FF4i7y7Q5AHLK94JBy7Y5yv" as Address;
 
-test("accounts of a node come with their owner, their size and as much of their data as was asked for", async () => {
+test("accounts of a node have their owner, their size and as much of their data as was requested", async () => {
   await using node = await bootNode();
   const chain: Pick<EngineChain, "read"> = {
     async read(method, params) {
@@ -19,7 +19,7 @@ test("accounts of a node come with their owner, their size and as much of their 
     },
   };
   const source = chainAccounts(chain);
-  const addresses = [programs.system, programs.token, nobody].map((text) => parseAddress(text) ?? nobody);
+  const addresses = [programs.system, programs.token, unknown].map((text) => parseAddress(text) ?? unknown);
   const whole = await source.accounts(addresses, { minimumSlot: 0n, dataBytes: null });
   const [system, token, none] = whole.accounts;
   expect(whole.slot).toBeGreaterThanOrEqual(0n);
@@ -31,14 +31,14 @@ test("accounts of a node come with their owner, their size and as much of their 
   expect(cut.accounts[1]?.space).toBe(token?.space ?? -1);
 });
 
-test("a node that does not tell sizes may have cut what fills the slice, and what has no owner is no account", async () => {
-  const told = (value: ChainValue): Pick<EngineChain, "read"> => ({
+test("without a size, data that fills the slice may be cut, and an answer without an owner is an error", async () => {
+  const answering = (value: ChainValue): Pick<EngineChain, "read"> => ({
     read: async () => ({ context: { slot: 7n }, value: [value] }),
   });
-  const account = { lamports: 5n, owner: nobody, executable: false, data: [btoa("12345678"), "base64"] };
+  const account = { lamports: 5n, owner: unknown, executable: false, data: [btoa("12345678"), "base64"] };
   const options = { minimumSlot: 0n, dataBytes: 8 };
-  const { accounts } = await chainAccounts(told(account)).accounts([nobody], options);
+  const { accounts } = await chainAccounts(answering(account)).accounts([unknown], options);
   expect(accounts[0]).toMatchObject({ lamports: 5n, space: 9 });
-  const broken = chainAccounts(told({ lamports: 5n }));
-  expect(broken.accounts([nobody], options)).rejects.toThrow(TypeError);
+  const broken = chainAccounts(answering({ lamports: 5n }));
+  expect(broken.accounts([unknown], options)).rejects.toThrow(TypeError);
 });

@@ -66,12 +66,12 @@ class World {
     this.dispatcher.pump();
   }
 
-  said(id: string): string[] {
+  answered(id: string): string[] {
     return (this.answers.get(id) ?? []).map((answer) => ("cause" in answer ? answer.cause : answer.kind));
   }
 }
 
-test("bundles that come together go together, in frames that are bounded in number, bundles and units", async () => {
+test("bundles that are submitted together go out together, in frames bounded in number, bundles and units", async () => {
   const world = new World(1);
   for (let index = 0; index < 200; index += 1) world.submit(`${index}`);
   await null;
@@ -80,13 +80,13 @@ test("bundles that come together go together, in frames that are bounded in numb
     dispatchBounds.frameBundles,
   ]);
   await world.settle();
-  expect(world.said("199")).toEqual(["succeeded"]);
+  expect(world.answered("199")).toEqual(["succeeded"]);
   for (let index = 0; index < 9; index += 1) world.submit(`big${index}`, null, 0, dispatchBounds.frameUnits / 2);
   await null;
   expect(world.machine().holds.map((ids) => ids.length)).toEqual([2, 2]);
 });
 
-test("what a machine had when it ended runs again one by one and beside nothing else", async () => {
+test("the bundles that a machine had when it ended run again, each alone", async () => {
   const world = new World(1);
   for (const id of ["a", "b", "c"]) world.submit(id);
   await null;
@@ -100,10 +100,10 @@ test("what a machine had when it ended runs again one by one and beside nothing 
   }
   expect(world.machine().holds).toEqual([["later"]]);
   await world.settle();
-  for (const id of ["a", "b", "c", "later"]) expect(world.said(id)).toEqual(["succeeded"]);
+  for (const id of ["a", "b", "c", "later"]) expect(world.answered(id)).toEqual(["succeeded"]);
 });
 
-test("a bundle that ends machines is known and given up, and the others come through", async () => {
+test("a bundle that ends machines is found and answered, and the others succeed", async () => {
   const world = new World(2);
   for (const id of ["good", "bad", "fine"]) world.submit(id);
   await null;
@@ -115,7 +115,7 @@ test("a bundle that ends machines is known and given up, and the others come thr
       world.revive(machine);
     }
   }
-  expect(["good", "bad", "fine"].map((id) => world.said(id))).toEqual([
+  expect(["good", "bad", "fine"].map((id) => world.answered(id))).toEqual([
     ["succeeded"],
     ["machine_ended"],
     ["succeeded"],
@@ -124,7 +124,7 @@ test("a bundle that ends machines is known and given up, and the others come thr
   expect(world.dispatcher.ended).toBe(1 + dispatchBounds.deaths);
 });
 
-test("a block is built again before anything of it goes on, and stays with its machine", async () => {
+test("a block is rebuilt before its next bundle runs, and stays with its machine", async () => {
   const world = new World(2);
   const block = world.open();
   for (const id of ["first", "second"]) world.submit(id, block);
@@ -144,7 +144,7 @@ test("a block is built again before anything of it goes on, and stays with its m
   expect(block.kept.map(({ id }) => id)).toEqual(["first", "second", "third", "fourth", "fifth"]);
 });
 
-test("a block that cannot be built again is over, and a closed one as well", async () => {
+test("a block that cannot be rebuilt is over, and so is a closed one", async () => {
   const world = new World(1);
   const [block, closed] = [world.open(), world.open()];
   world.submit("first", block);
@@ -155,23 +155,23 @@ test("a block that cannot be built again is over, and a closed one as well", asy
   world.revive(world.machine());
   world.machine().answer({ kind: "failed", index: 0, error: "AccountInUse", logs: [] });
   world.dispatcher.pump();
-  expect(world.said("second")).toEqual(["session_over"]);
+  expect(world.answered("second")).toEqual(["session_over"]);
   world.dispatcher.closeBlock(closed);
   world.submit("third", closed);
-  expect(world.said("third")).toEqual(["session_over"]);
+  expect(world.answered("third")).toEqual(["session_over"]);
   expect(world.machine().closed).toEqual([closed.number]);
 });
 
-test("a machine that hangs is ended, and a bundle that waits too long is answered", async () => {
+test("a machine that hangs is killed, and a bundle that waits too long is answered", async () => {
   const world = new World(1);
   world.machine().isUp = false;
   world.submit("early", null, 1_000);
   world.submit("late", null, 4_000);
   world.dispatcher.sweep(monotonicMs(6_500));
-  expect([world.said("early"), world.said("late")]).toEqual([["too_late"], []]);
+  expect([world.answered("early"), world.answered("late")]).toEqual([["too_late"], []]);
   world.machine().hangs = true;
   world.dispatcher.sweep(monotonicMs(6_500));
   expect(world.machine().kills).toBe(1);
   world.dispatcher.close();
-  expect(world.said("late")).toEqual(["closed"]);
+  expect(world.answered("late")).toEqual(["closed"]);
 });

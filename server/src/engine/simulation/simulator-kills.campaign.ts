@@ -5,36 +5,36 @@ import { Draw } from "../../../../devnet/chain/traffic/draw.ts";
 import type { BlockSession, BundleOutcome, SimulatedBundle, Simulator } from "./simulation.ts";
 import { createSimulator } from "./simulator.ts";
 import { type SimulatedChain, startSimulatedChain, tipAccounts } from "./testing/chain-harness.ts";
-import { told } from "./testing/outcomes.ts";
+import { describeOutcome } from "./testing/outcomes.ts";
 
-const SOL = 1_000_000_000n;
+const sol = 1_000_000_000n;
 const PAYERS = 24;
-/** Bundles that are asked for at once, of which a part goes into a block. */
+/** Bundles that are simulated at once, of which a part goes into a block. */
 const WAVE = 160;
-const BUNDLE_MAX = 5;
+const bundleMax = 5;
 /** Waves that are added until at least one machine was killed in the middle of its work. */
-const WAVES_MORE = 20;
-/** Of a hundred killed machines, bundles that may have been alone at one twice. */
-const UNAVAILABLE_PERCENT = 20;
+const wavesMore = 20;
+/** Share of kills, in percent, that may leave a bundle unavailable, since it was alone at two killed machines. */
+const unavailablePercent = 20;
 
-/** Payments to tip accounts; about one in six bundles can never be paid, at any of its transactions. */
+/** Payments to tip accounts; about one bundle in six fails, at any of its transactions. */
 function drawBundle(world: SimulatedChain, payers: readonly Keypair[], draw: Draw, number: number): SimulatedBundle {
   const { blockhash } = world.manual.chain.at("processed");
-  const length = 1 + draw.below(BUNDLE_MAX);
+  const length = 1 + draw.below(bundleMax);
   const failsAt = draw.below(6) === 0 ? draw.below(length) : -1;
   const transactions = Array.from({ length }, (_, index) => {
     const payer = payers[draw.below(payers.length)] ?? Keypair.generate();
     const tip = new PublicKey(draw.pick(tipAccounts) ?? "");
     // Distinct, and so large that in a block later ones fail for want of what earlier ones took.
     const lamports =
-      index === failsAt ? 10n ** 18n : SOL * BigInt(draw.below(200)) + BigInt(number * 8 + index + 1_000);
+      index === failsAt ? 10n ** 18n : sol * BigInt(draw.below(200)) + BigInt(number * 8 + index + 1_000);
     const pay = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: tip, lamports });
     return signed(payer, blockhash, pay).bytes;
   });
   return { id: String(number), transactions };
 }
 
-/** Asks for half of the bundles alone, and for the others as one block in several calls. */
+/** Simulates half of the bundles alone, and the others as one block in several calls. */
 async function ask(simulator: Simulator, bundles: readonly SimulatedBundle[], calls: number): Promise<BundleOutcome[]> {
   const half = bundles.length >> 1;
   const alone = bundles.slice(0, half).map((bundle) => simulator.simulate(bundle));
@@ -49,10 +49,10 @@ interface Tally {
   bundles: number;
   kills: number;
   unavailable: number;
-  readonly faults: string[];
+  readonly errors: string[];
 }
 
-/** Kills a machine some turns of the event loop after it has bundles; one that is between two lives is let be. */
+/** Kills a machine some turns of the event loop after it has bundles; one that is between two lives is left alone. */
 async function killDuring(simulator: Simulator, draw: Draw, tally: Tally, isOver: () => boolean): Promise<void> {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   while (simulator.facts.underWay === 0 && !isOver()) await turn();
@@ -77,19 +77,20 @@ async function runWave(
   isOver = true;
   await killing;
   const expected = await ask(unharmed, bundles, calls);
-  if (outcomes.length !== bundles.length) tally.faults.push(`${outcomes.length} answers to ${bundles.length} bundles`);
+  if (outcomes.length !== bundles.length) tally.errors.push(`${outcomes.length} answers to ${bundles.length} bundles`);
   tally.bundles += bundles.length;
   outcomes.forEach((outcome, index) => {
     if (!outcome.ok && outcome.reason === "unavailable") tally.unavailable += 1;
-    else if (told(outcome) !== told(expected[index])) {
-      tally.faults.push(`${told(outcome)} but unharmed ${told(expected[index])}`);
+    else if (describeOutcome(outcome) !== describeOutcome(expected[index])) {
+      tally.errors.push(`${describeOutcome(outcome)} but unharmed ${describeOutcome(expected[index])}`);
     }
   });
 }
 
 /**
- * Asks for `n` bundles, alone and in blocks, while machines are killed in the middle of their work. Each gets one answer,
- * and the same that a simulator gives whose machines are let be; only one that was alone at two killed machines may get none.
+ * Simulates `n` bundles, alone and in blocks, while machines are killed in the middle of their work. Each has one outcome,
+ * equal to that of a simulator whose machines are not killed; only a bundle that was alone at two killed machines may be
+ * unavailable.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const draw = new Draw(`simulator-kills/${seed}`);
@@ -106,11 +107,11 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
     },
   );
   const payers = Array.from({ length: PAYERS }, () => Keypair.generate());
-  for (const payer of payers) manual.fund(payer, 1_000n * SOL);
+  for (const payer of payers) manual.fund(payer, 1_000n * sol);
   await world.closeSlots(2);
-  const tally: Tally = { bundles: 0, kills: 0, unavailable: 0, faults: [] };
-  const isEnough = () => tally.bundles >= n && (tally.kills > 0 || tally.bundles >= n + WAVES_MORE * WAVE);
-  while (!isEnough() && tally.faults.length < 10) {
+  const tally: Tally = { bundles: 0, kills: 0, unavailable: 0, errors: [] };
+  const isEnough = () => tally.bundles >= n && (tally.kills > 0 || tally.bundles >= n + wavesMore * WAVE);
+  while (!isEnough() && tally.errors.length < 10) {
     harmed.onSlot(manual.chain.at("processed").slot);
     const wave = Array.from({ length: Math.min(WAVE, n) }, (_, index) =>
       drawBundle(world, payers, draw, tally.bundles + index),
@@ -118,8 +119,8 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
     await runWave(harmed, unharmed, wave, draw, tally);
     if (draw.below(4) === 0) await world.closeSlots(1);
   }
-  const { bundles, kills, unavailable, faults } = tally;
-  if (unavailable * 100 > kills * UNAVAILABLE_PERCENT) faults.push(`${unavailable} bundles without an answer`);
+  const { bundles, kills, unavailable, errors } = tally;
+  if (unavailable * 100 > kills * unavailablePercent) errors.push(`${unavailable} bundles without an answer`);
   const summary = `${bundles} bundles, ${kills} kills, ${unavailable} unavailable`;
-  return { passed: faults.length === 0 && kills > 0, summary: [summary, ...faults].join("\n") };
+  return { passed: errors.length === 0 && kills > 0, summary: [summary, ...errors].join("\n") };
 }

@@ -10,7 +10,7 @@ test("killed machines change no answer, in blocks and out of them", async () => 
   expect({ passed, summary }).toMatchObject({ passed: true });
 }, 60_000);
 
-test("a machine that hangs is ended, and what it had is answered by its next life", async () => {
+test("a machine that hangs is killed, and its next life answers the bundles that it had", async () => {
   await using world = await startSimulatedChain({ frameMsMax: 1_000 });
   const payer = Keypair.generate();
   world.manual.fund(payer, 1_000_000_000n);

@@ -13,18 +13,18 @@ import {
 import { signed, signedBy } from "../../../../devnet/chain/testing/chain.ts";
 import type { SimulatedBundle } from "./simulation.ts";
 import { type SimulatedChain, startSimulatedChain, tipAccounts } from "./testing/chain-harness.ts";
-import { told } from "./testing/outcomes.ts";
+import { describeOutcome } from "./testing/outcomes.ts";
 
-const SOL = 1_000_000_000n;
-const FEE = 5_000;
+const sol = 1_000_000_000n;
+const fee = 5_000;
 const payer = Keypair.generate();
 const other = Keypair.generate();
 let world: SimulatedChain;
 
 beforeAll(async () => {
   world = await startSimulatedChain();
-  world.manual.fund(payer, 100n * SOL);
-  world.manual.fund(other, 100n * SOL);
+  world.manual.fund(payer, 100n * sol);
+  world.manual.fund(other, 100n * sol);
   await world.closeSlots(2);
 });
 afterAll(() => world[Symbol.asyncDispose]());
@@ -40,7 +40,7 @@ const bundleOf = (...transactions: readonly Transaction[]): SimulatedBundle => (
   transactions: transactions.map(({ bytes }) => bytes),
 });
 const simulated = async (...transactions: readonly Transaction[]) =>
-  told(await world.simulator.simulate(bundleOf(...transactions)));
+  describeOutcome(await world.simulator.simulate(bundleOf(...transactions)));
 const fresh = () => Keypair.generate().publicKey;
 
 /** Runs instructions on the chain. */
@@ -51,7 +51,7 @@ async function land(signers: readonly [Keypair, ...Keypair[]], ...instructions: 
   expect(world.manual.chain.history.transaction(transaction.id)?.executed.error).toBeNull();
 }
 
-test("a bundle tells the gain of the tip accounts, units, fees, locks and signatures", async () => {
+test("an outcome has the gain of the tip accounts, units, fees, locks and signatures", async () => {
   const to = fresh();
   const transactions = [
     signed(payer, blockhash(), pay(payer, to, 2_000_000), pay(payer, tip, 7_000)),
@@ -71,41 +71,41 @@ test("a bundle tells the gain of the tip accounts, units, fees, locks and signat
   });
 });
 
-test("a bundle fails at whichever transaction fails, and nothing of it stays, not even the fees", async () => {
+test("a bundle fails at the transaction that fails, and has no effects, fees included", async () => {
   for (const position of [0, 1, 2, 3, 4]) {
     const transactions = Array.from({ length: 5 }, (_, index) =>
-      payment(payer, tip, index === position ? 1_000n * SOL : 1_000_000n + BigInt(index)),
+      payment(payer, tip, index === position ? 1_000n * sol : 1_000_000n + BigInt(index)),
     );
     const outcome = await world.simulator.simulate(bundleOf(...transactions));
-    expect(told(outcome)).toBe(`simulation_failed ${position} {"InstructionError":[0,{"Custom":1}]}`);
+    expect(describeOutcome(outcome)).toBe(`simulation_failed ${position} {"InstructionError":[0,{"Custom":1}]}`);
     expect("logs" in outcome && outcome.logs.some((line) => line.includes("insufficient lamports"))).toBe(true);
   }
   // Everything that the payer has, to the last lamport.
   const all = world.manual.chain.account(payer.publicKey.toBase58(), "processed")?.lamports ?? 0n;
-  expect(await simulated(payment(payer, other.publicKey, all - BigInt(FEE)))).toStartWith("ok");
+  expect(await simulated(payment(payer, other.publicKey, all - BigInt(fee)))).toStartWith("ok");
 });
 
-test("a wrong signature is told apart, wherever it is", async () => {
+test("a wrong signature has its own reason, in any transaction", async () => {
   const good = payment(payer, tip, 1_000);
   const bad = payment(payer, tip, 2_000).bytes.slice();
   bad[20] = (bad[20] ?? 0) ^ 1;
   const outcome = await world.simulator.simulate({ id: "x", transactions: [good.bytes, bad] });
-  expect(told(outcome)).toBe("signature_invalid 1 SignatureFailure");
+  expect(describeOutcome(outcome)).toBe("signature_invalid 1 SignatureFailure");
 });
 
-test("what is not canonical and what comes twice never reaches a machine", async () => {
+test("bytes that are not canonical and repeated transactions never reach a machine", async () => {
   const { bytes } = payment(payer, tip, 1_000);
   const trailing = new Uint8Array([...bytes, 0]);
-  expect(told(await world.simulator.simulate({ id: "x", transactions: [trailing] }))).toBe(
+  expect(describeOutcome(await world.simulator.simulate({ id: "x", transactions: [trailing] }))).toBe(
     "malformed_transaction 0 TRAILING_BYTES",
   );
-  expect(told(await world.simulator.simulate({ id: "x", transactions: [bytes, bytes] }))).toBe(
+  expect(describeOutcome(await world.simulator.simulate({ id: "x", transactions: [bytes, bytes] }))).toBe(
     "duplicate_transaction 1 AlreadyProcessed",
   );
   expect(world.simulator.simulate({ id: "x", transactions: [] })).rejects.toThrow(RangeError);
 });
 
-test("a payer without an account, a blockhash that nobody knows and a version that is not run are refused", async () => {
+test("a payer without an account, an unknown blockhash and an unsupported version are refused", async () => {
   expect(await simulated(payment(Keypair.generate(), tip, 1))).toBe("simulation_failed 0 AccountNotFound");
   expect(await simulated(signed(payer, fresh().toBase58(), pay(payer, tip, 1)))).toBe(
     "blockhash_expired 0 BlockhashNotFound",
@@ -118,16 +118,16 @@ test("a payer without an account, a blockhash that nobody knows and a version th
   });
   const bytes = encodeTransaction({ message, signatures: [new Uint8Array(64)] });
   const outcome = await world.simulator.simulate({ id: "x", transactions: [bytes] });
-  expect(told(outcome)).toMatch(/^(signature_invalid|simulation_failed) 0/);
+  expect(describeOutcome(outcome)).toMatch(/^(signature_invalid|simulation_failed) 0/);
 });
 
-test("in a block each bundle runs on what those before it left, and attempts leave nothing", async () => {
+test("in a block each bundle runs on the effects of those before it, and attempts have none", async () => {
   await using block = world.simulator.openBlock(10n);
   const heir = Keypair.generate();
-  const inherit = bundleOf(payment(payer, heir.publicKey, 50n * SOL));
-  const spend = bundleOf(payment(heir, tip, 10n * SOL));
-  const spendTooMuch = bundleOf(payment(heir, tip, 45n * SOL));
-  expect((await block.attempt([inherit, spend])).map(told)).toEqual([
+  const inherit = bundleOf(payment(payer, heir.publicKey, 50n * sol));
+  const spend = bundleOf(payment(heir, tip, 10n * sol));
+  const spendTooMuch = bundleOf(payment(heir, tip, 45n * sol));
+  expect((await block.attempt([inherit, spend])).map(describeOutcome)).toEqual([
     expect.stringMatching(/^ok/),
     "simulation_failed 0 AccountNotFound",
   ]);
@@ -136,18 +136,20 @@ test("in a block each bundle runs on what those before it left, and attempts lea
   // A slot goes by in which the payer's account changes; what the block wrote stays over it.
   await land([other], pay(other, payer.publicKey, 1));
   expect((await block.attempt([spend])).map((each) => each.ok)).toEqual([true]);
-  expect(told(await world.simulator.simulate(spend))).toBe("simulation_failed 0 AccountNotFound");
+  expect(describeOutcome(await world.simulator.simulate(spend))).toBe("simulation_failed 0 AccountNotFound");
   await using another = world.simulator.openBlock(11n);
-  expect((await another.attempt([spend])).map(told)).toEqual(["simulation_failed 0 AccountNotFound"]);
+  expect((await another.attempt([spend])).map(describeOutcome)).toEqual(["simulation_failed 0 AccountNotFound"]);
 });
 
-test("a closed block answers that it is over", async () => {
+test("bundles of a closed block are answered with session_over", async () => {
   const block = world.simulator.openBlock(12n);
   await block[Symbol.asyncDispose]();
-  expect((await block.apply([bundleOf(payment(payer, tip, 1_000))])).map(told)).toEqual(["unavailable session_over"]);
+  expect((await block.apply([bundleOf(payment(payer, tip, 1_000))])).map(describeOutcome)).toEqual([
+    "unavailable session_over",
+  ]);
 });
 
-test("lookup tables: their keys are locks, and a tip account that only a table names does not count", async () => {
+test("keys of lookup tables are locks, and a tip account that only a table names does not count", async () => {
   const [create, table] = AddressLookupTableProgram.createLookupTable({
     authority: payer.publicKey,
     payer: payer.publicKey,
@@ -173,7 +175,7 @@ test("lookup tables: their keys are locks, and a tip account that only a table n
     [payer.publicKey.toBase58(), to.toBase58()].toSorted() as never,
   );
   const tipped = await world.simulator.simulate(viaTable(pay(payer, tip, 5_000)));
-  expect(told(tipped)).toStartWith("tip_account_via_lookup_table 0");
+  expect(describeOutcome(tipped)).toStartWith("tip_account_via_lookup_table 0");
   const direct = payment(payer, tip, 3_000);
   const both = await world.simulator.simulate({
     id: "both",
@@ -183,7 +185,7 @@ test("lookup tables: their keys are locks, and a tip account that only a table n
   expect(both.ok && both.tip).toBe(8_000n);
 });
 
-test("a durable nonce stands for a blockhash once, and once in a block", async () => {
+test("a durable nonce replaces a blockhash once, and once in a block", async () => {
   const nonce = Keypair.generate();
   const create = SystemProgram.createNonceAccount({
     fromPubkey: payer.publicKey,
@@ -202,10 +204,13 @@ test("a durable nonce stands for a blockhash once, and once in a block", async (
   expect(await simulated(durable(1_000), durable(2_000))).toBe("blockhash_expired 1 BlockhashNotFound");
   await using block = world.simulator.openBlock(20n);
   const [first, second] = await block.apply([bundleOf(durable(1_000)), bundleOf(durable(2_000))]);
-  expect([told(first), told(second)]).toEqual([expect.stringMatching(/^ok/), "blockhash_expired 0 BlockhashNotFound"]);
+  expect([describeOutcome(first), describeOutcome(second)]).toEqual([
+    expect.stringMatching(/^ok/),
+    "blockhash_expired 0 BlockhashNotFound",
+  ]);
 });
 
-test("accounts are read once a slot, together, however many bundles want them", async () => {
+test("accounts are read once a slot, together, for any number of bundles", async () => {
   await world.closeSlots(1);
   const { reads } = world.source;
   reads.length = 0;
@@ -219,7 +224,7 @@ test("accounts are read once a slot, together, however many bundles want them", 
   expect(reads.length).toBe(2);
 });
 
-test("without accounts a bundle is unavailable, and the next one finds them", async () => {
+test("a bundle whose accounts cannot be read is unavailable, and the next one succeeds", async () => {
   await world.closeSlots(1);
   world.source.fails = true;
   expect(await simulated(payment(payer, tip, 1_000))).toBe("unavailable no_accounts");

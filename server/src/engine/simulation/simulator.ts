@@ -223,7 +223,7 @@ class MachineBlock implements BlockSession {
   readonly slot: bigint;
   readonly #block: Block;
   readonly #dependencies: BlockDependencies;
-  /** When what was asked for before has been handed on. */
+  /** Resolves when earlier calls have handed their bundles to the dispatcher. */
   #before: Promise<unknown> = Promise.resolve();
 
   constructor(slot: bigint, number: number, dependencies: BlockDependencies) {

@@ -9,7 +9,7 @@ import { createSimulator, type SimulatorOptions } from "../simulator.ts";
 
 export { tipAccounts };
 
-/** What was read, so that a test can count it and fail it. */
+/** A source whose reads a test can count and fail. */
 export interface ChainSource extends AccountSource {
   readonly reads: { readonly addresses: readonly Address[]; readonly dataBytes: number | null }[];
   fails: boolean;
@@ -47,7 +47,7 @@ export interface SimulatedChain extends AsyncDisposable {
   readonly simulator: Simulator;
   /** Why processes of the simulator ended, in order. */
   readonly machinesEnded: readonly string[];
-  /** Closes slots and tells the simulator of the newest. */
+  /** Closes slots and reports the newest to the simulator. */
   closeSlots(count: number): Promise<void>;
 }
 

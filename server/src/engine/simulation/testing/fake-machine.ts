@@ -38,24 +38,24 @@ export class FakeMachine implements Machine {
     this.kills += 1;
   }
 
-  /** The ids of what it has, frame by frame. */
+  /** The ids of its bundles, frame by frame. */
   get holds(): string[][] {
     return this.hasFrames.map((jobs) => jobs.map(({ bundle }) => bundle.id));
   }
 
   /** Answers the oldest frame. */
-  answer(said: MachineAnswer = { kind: "succeeded", tip: 1n, units: 1, slot: 1n }): void {
-    for (const job of this.hasFrames.shift() ?? []) job.settle(said);
+  answer(sent: MachineAnswer = { kind: "succeeded", tip: 1n, units: 1, slot: 1n }): void {
+    for (const job of this.hasFrames.shift() ?? []) job.settle(sent);
   }
 
-  /** Ends, and gives what it had. */
+  /** Ends; returns the frames that it had. */
   end(): (readonly Job[])[] {
     this.isUp = false;
     return this.hasFrames.splice(0);
   }
 }
 
-/** A bundle without transactions: only who carries it matters. */
+/** A bundle without transactions. */
 export function emptyBundle(id: string, unitLimit = 200_000): PreparedBundle {
   return new PreparedBundle({
     ...{ id, transactions: [], writes: [], reads: [], tables: [], code: [] },

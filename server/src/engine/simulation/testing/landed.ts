@@ -2,8 +2,8 @@ import type { Transaction } from "@sluice/wire/transaction";
 import type { ManualChain } from "../../../../../devnet/chain/testing/chain.ts";
 import { tipAccounts } from "./chain-harness.ts";
 
-/** What became of transactions that ran one after the other on the chain, told as an outcome of a bundle of them is. */
-export function toldOfLanded({ chain }: ManualChain, transactions: readonly Transaction[]): string {
+/** The outcome of transactions that ran in order on the chain, in the form of a bundle's outcome. */
+export function describeLanded({ chain }: ManualChain, transactions: readonly Transaction[]): string {
   let [tip, units, fees] = [0n, 0n, 0n];
   const writes = new Set<string>();
   for (const [index, transaction] of transactions.entries()) {

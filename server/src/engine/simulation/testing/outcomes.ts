@@ -1,7 +1,7 @@
 import type { BundleOutcome } from "../simulation.ts";
 
-/** An outcome in a line, without what moves with the slot: for comparing. */
-export function told(outcome: BundleOutcome | undefined): string {
+/** An outcome as one line for comparing, without its slot. */
+export function describeOutcome(outcome: BundleOutcome | undefined): string {
   if (outcome === undefined) return "nothing";
   if (outcome.ok) {
     return `ok tip=${outcome.tip} units=${outcome.computeUnits} fees=${outcome.fees} writes=${[...outcome.writes].toSorted()}`;
