@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { acceptedBundle } from "../engine/chain/testing/simulated-book.ts";
+import { acceptedBundle } from "../engine/testing/accepted-bundle.ts";
 import { consoleBundleStory } from "./bundle-figures.ts";
 
 const id = "ab".repeat(32);

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Config } from "../config/index.ts";
-import { createEngineEvents, type EngineService, openEngineService } from "../engine/index.ts";
+import { createEngineEvents, type EngineService, openEngineService, upstreamChain } from "../engine/index.ts";
 import type { RevocationFeed } from "../keys/index.ts";
 import { AppListener, devTls, GrpcServer, type GrpcTls, listening } from "../net/index.ts";
 import { type Dependencies, version } from "./dependencies.ts";
 import { drainMsOf, engineUrl, opensEngine } from "./endpoints.ts";
-import { engineChain } from "./engine-chain.ts";
 import type { Gateway } from "./gateway.ts";
 import type { Stores } from "./stores.ts";
 
@@ -43,7 +42,7 @@ export async function openBlockEngine(config: Config, dependencies: EngineParts)
         clock,
         random,
         log,
-        chain: engineChain(network, upstreams, slots),
+        chain: upstreamChain(network, upstreams, slots),
         stores: stores.state.engine,
         ledger: stores.ledger,
         access,

@@ -6,7 +6,6 @@
 export type { GrpcService } from "../net/index.ts";
 export type { BundleRecord } from "./model/bundle.ts";
 export { createEngineEvents, type EngineEvents, engineMetrics } from "./model/events.ts";
-export type * from "./model/ports.ts";
-export { EngineChainError } from "./model/ports.ts";
 export type { Engine, EngineOptions } from "./wiring/engine.ts";
 export { type EngineService, type EngineServiceDependencies, openEngineService } from "./wiring/engine-service.ts";
+export { upstreamChain } from "./wiring/upstream-chain.ts";

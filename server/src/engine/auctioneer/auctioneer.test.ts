@@ -3,6 +3,7 @@ import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import type { BundlePool, BundleRecord } from "../model/bundle.ts";
 import type { LostBid } from "../model/service.ts";
 import type { BlockSession, BundleEffects, BundleOutcome, SimulatedBundle } from "../simulation/index.ts";
+import { acceptedBundle } from "../testing/accepted-bundle.ts";
 import { AuctionLosses } from "./auction-losses.ts";
 import { Auctioneer, type AuctioneerDependencies } from "./auctioneer.ts";
 import { Candidates } from "./candidates.ts";
@@ -12,32 +13,8 @@ const leader = "leader" as Address;
 const tipAccount = "tip" as Address;
 const at = (slot: bigint): Slot => slot as Slot;
 
-function recordOf(id: string, given: Partial<BundleRecord> = {}): BundleRecord {
-  return {
-    id,
-    searcherId: "searcher",
-    ingress: "grpc",
-    transactions: [new Uint8Array([1])],
-    signatures: [id as Signature],
-    tip: 1_000n,
-    mevType: "unknown",
-    targetSlot: null,
-    sealed: null,
-    receivedAt: 0,
-    acceptedSlot: at(1n),
-    lastValidBlockHeight: 100n,
-    expiresAt: 1_000_000,
-    state: "accepted",
-    reason: null,
-    detail: null,
-    landed: null,
-    forwarded: null,
-    tipSeen: null,
-    computeUnits: null,
-    changedAt: 0,
-    ...given,
-  };
-}
+const recordOf = (id: string, given: Partial<BundleRecord> = {}): BundleRecord =>
+  acceptedBundle({ id, transactions: [new Uint8Array([1])], signatures: [id as Signature], ...given });
 
 function effectsOf(tip: bigint, writes: readonly string[], costUnits = 1_000): BundleEffects {
   const accounts = [...writes, tipAccount].map((each) => each as Address);

@@ -1,6 +1,6 @@
 import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { BundlePool } from "../model/bundle.ts";
-import type { EngineChain } from "../model/ports.ts";
+import type { EngineChain } from "../model/chain-port.ts";
 
 export interface RpcFallbackDependencies {
   readonly pool: Pick<BundlePool, "everyAccepted" | "forwarded">;

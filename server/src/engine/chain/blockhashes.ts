@@ -1,7 +1,7 @@
 import type { Clock } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import { parseTransaction } from "@sluice/wire/transaction";
-import { type EngineChain, EngineChainError } from "../model/ports.ts";
+import { type EngineChain, EngineChainError } from "../model/chain-port.ts";
 import { readLatestBlockhash, readValidity } from "./node-answers.ts";
 
 /** A blockhash is good for so many blocks after its own. Source: Agave, MAX_PROCESSING_AGE. */

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
+import { acceptedBundle } from "../testing/accepted-bundle.ts";
 import { BundleWatch, ForkWindow, seenBlock } from "./bundle-watch.ts";
 import type { ChainBlock } from "./node-answers.ts";
 import { addressNamed, signatureNamed } from "./testing/names.ts";
-import { acceptedBundle, SimulatedBook } from "./testing/simulated-book.ts";
+import { SimulatedPool } from "./testing/simulated-pool.ts";
 
 const blockOf = (slot: bigint, names: readonly string[]): ChainBlock => ({
   slot: slot as Slot,
@@ -21,7 +22,7 @@ const bundle = (id: string, names: readonly string[]) =>
 
 /** A pool of these bundles, and a block that holds the transactions a, b and c. */
 async function watched(bundles: readonly [string, readonly string[]][]) {
-  const pool = new SimulatedBook();
+  const pool = new SimulatedPool();
   for (const [id, names] of bundles) pool.add(bundle(id, names));
   const chain = {
     read: () => Promise.reject(new Error("nothing is read")),

@@ -2,7 +2,7 @@ import type { BundleReason } from "@sluice/contract/engine";
 import type { Clock } from "@sluice/lib";
 import type { Signature, Slot } from "@sluice/wire/identifiers";
 import type { BundleChange, BundlePool, BundleRecord } from "../model/bundle.ts";
-import type { EngineChain } from "../model/ports.ts";
+import type { EngineChain } from "../model/chain-port.ts";
 import type { BlockLink, ChainBlock } from "./node-answers.ts";
 
 /** Finalized blocks that are still looked into for bundles whose acceptance was on its way to the disk meanwhile. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import { advanceUntil } from "@sluice/lib/testing";
 import type { Slot } from "@sluice/wire/identifiers";
-import { EngineChainError } from "../model/ports.ts";
+import { EngineChainError } from "../model/chain-port.ts";
 import { ChainState } from "./chain-state.ts";
 import type { ChainBlock } from "./node-answers.ts";
 import { addressNamed, signatureNamed } from "./testing/names.ts";

@@ -1,6 +1,6 @@
 import { type Clock, Debounce } from "@sluice/lib";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
-import { type EngineChain, EngineChainError } from "../model/ports.ts";
+import { type EngineChain, EngineChainError } from "../model/chain-port.ts";
 import { Blockhashes, type BlockhashLifetime } from "./blockhashes.ts";
 import { type ChainBlock, readStatuses } from "./node-answers.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Slot } from "@sluice/wire/identifiers";
+import { acceptedBundle } from "../testing/accepted-bundle.ts";
 import { type EndView, endOf } from "./bundle-watch.ts";
 import { addressNamed, signatureNamed } from "./testing/names.ts";
-import { acceptedBundle } from "./testing/simulated-book.ts";
 
 /** The last of a leader's four slots in a row. */
 const target = 103n as Slot;

@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from "@sluice/lib";
 import type { BundleRecord } from "../model/bundle.ts";
-import { EngineChainError } from "../model/ports.ts";
+import { EngineChainError } from "../model/chain-port.ts";
 import { isTooLate, touches, truthOf } from "./testing/bundle-plans.ts";
 import type { SimulatedBlock } from "./testing/simulated-chain.ts";
 import { SimulatedWorld } from "./testing/simulated-world.ts";

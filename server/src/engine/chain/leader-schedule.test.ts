@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Address, Slot } from "@sluice/wire/identifiers";
-import { EngineChainError } from "../model/ports.ts";
+import { EngineChainError } from "../model/chain-port.ts";
 import { LeaderSchedule } from "./leader-schedule.ts";
 import { addressNamed } from "./testing/names.ts";
 import { ScriptedChain } from "./testing/scripted-chain.ts";

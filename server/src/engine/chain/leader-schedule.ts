@@ -1,5 +1,5 @@
 import type { Address, Slot } from "@sluice/wire/identifiers";
-import type { EngineChain } from "../model/ports.ts";
+import type { EngineChain } from "../model/chain-port.ts";
 import type { UpcomingLeader } from "../model/service.ts";
 import { readEpoch, readSchedule, wrong } from "./node-answers.ts";
 

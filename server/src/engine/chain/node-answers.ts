@@ -10,7 +10,7 @@ import {
 } from "@sluice/wire/identifiers";
 import { type Message, parseTransaction } from "@sluice/wire/transaction";
 import { type ChainValue, memberOf } from "../../chain/index.ts";
-import { type EngineChain, EngineChainError } from "../model/ports.ts";
+import { type EngineChain, EngineChainError } from "../model/chain-port.ts";
 
 /** Readers of nodes' answers. Each throws EngineChainError for what a node should not say; it is asked again then. */
 
@@ -285,7 +285,7 @@ export class BlockReader {
     try {
       return await reading;
     } catch (error) {
-      if (error instanceof EngineChainError && error.code !== null && neverCodes.has(error.code)) return null;
+      if (error instanceof EngineChainError && neverCodes.has(error.details.nodeCode ?? 0)) return null;
       throw error;
     }
   }

@@ -2,7 +2,7 @@ import { engineLimits } from "@sluice/contract/engine";
 import { backoffDelayMs, type Clock, type Random, type Timer, type Timers } from "@sluice/lib";
 import { type Address, parseAddress, parseSlot, type Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../model/bundle.ts";
-import { type EngineChain, EngineChainError } from "../model/ports.ts";
+import { type EngineChain, EngineChainError } from "../model/chain-port.ts";
 import { BundleWatch, ForkWindow, seenBlock, type WatchedPool } from "./bundle-watch.ts";
 import type { ChainState } from "./chain-state.ts";
 import { type BlockLink, BlockReader, type ChainBlock, TipAccounts } from "./node-answers.ts";

@@ -7,7 +7,7 @@ import { encodeBase58 } from "@sluice/wire/base58";
 import type { Slot } from "@sluice/wire/identifiers";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import type { LimitDecision } from "../../limits/index.ts";
-import { EngineChainError } from "../model/ports.ts";
+import { EngineChainError } from "../model/chain-port.ts";
 import { FakeBlockEngineService } from "../testing/fake-service.ts";
 import { testSigner, transfer } from "../testing/transactions.ts";
 import { createEngineHttp } from "./http.ts";

@@ -4,8 +4,8 @@ import type { JsonValue } from "@sluice/wire/json";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
 import { decodeBase64 } from "../admission/index.ts";
 import type { BundleRecord, Searcher } from "../model/bundle.ts";
+import { EngineChainError } from "../model/chain-port.ts";
 import { jitoText } from "../model/jito-texts.ts";
-import { EngineChainError } from "../model/ports.ts";
 import type { BlockEngineService, BundleSubmission } from "../model/service.ts";
 
 /** How far back getInflightBundleStatuses looks. */
@@ -117,7 +117,8 @@ export class JitoRpc {
       return { ok: true, result: await this.#dependencies.simulate(params) };
     } catch (error) {
       if (!(error instanceof EngineChainError)) throw error;
-      return error.code === null ? refuse(error.message, -32_603, 503) : refuse(error.message, error.code);
+      const { nodeCode } = error.details;
+      return nodeCode === null ? refuse(error.message, -32_603, 503) : refuse(error.message, nodeCode);
     }
   }
 

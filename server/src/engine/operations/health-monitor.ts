@@ -1,7 +1,7 @@
 import type { Clock } from "@sluice/lib";
 import type { Slot } from "@sluice/wire/identifiers";
+import type { EngineChain } from "../model/chain-port.ts";
 import { type Degradation, degradations } from "../model/events.ts";
-import type { EngineChain } from "../model/ports.ts";
 
 export interface HealthMonitorDependencies {
   readonly clock: Pick<Clock, "monotonic">;

@@ -2,36 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { type BundleReason, bundleReasons } from "@sluice/contract/engine";
 import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../model/bundle.ts";
+import { acceptedBundle } from "../testing/accepted-bundle.ts";
 import { outcomeOfEnd, outcomeOfRejection } from "./reputation.ts";
 
 const forwarded = { times: 1, slot: 9n as Slot, leader: "leader" as Address };
 
-function record(parts: Partial<BundleRecord>): BundleRecord {
-  return {
-    id: "00",
-    searcherId: "acc",
-    ingress: "rest",
-    transactions: [],
-    signatures: [],
-    tip: 5_000n,
-    mevType: "unknown",
-    targetSlot: null,
-    sealed: null,
-    receivedAt: 0,
-    acceptedSlot: 1n as Slot,
-    lastValidBlockHeight: 150n,
-    expiresAt: 300_000,
-    state: "accepted",
-    reason: null,
-    detail: null,
-    landed: null,
-    forwarded: null,
-    tipSeen: null,
-    computeUnits: null,
-    changedAt: 0,
-    ...parts,
-  };
-}
+const record = (parts: Partial<BundleRecord>): BundleRecord => acceptedBundle({ tip: 5_000n, ...parts });
 
 describe("what an end tells of a searcher", () => {
   test("nothing before the end", () => {

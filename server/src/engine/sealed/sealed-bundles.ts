@@ -9,7 +9,7 @@ import type { Slot } from "@sluice/wire/identifiers";
 import type { ReplayStore } from "../../state/index.ts";
 import { type Admission, type Rejection, rejection } from "../admission/index.ts";
 import type { BundlePool, BundleRecord, Searcher } from "../model/bundle.ts";
-import { EngineChainError } from "../model/ports.ts";
+import { EngineChainError } from "../model/chain-port.ts";
 import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import { type KeyRing, openCiphertext } from "./key-ring.ts";
 

@@ -5,7 +5,7 @@ import type { Slot } from "@sluice/wire/identifiers";
 import type { EncryptionKeyRecord } from "../../state/index.ts";
 import { rejection } from "../admission/index.ts";
 import type { BundleChange, BundleRecord, NewBundle } from "../model/bundle.ts";
-import { EngineChainError } from "../model/ports.ts";
+import { EngineChainError } from "../model/chain-port.ts";
 import type { BundleSubmission } from "../model/service.ts";
 import { seal } from "../testing/seal.ts";
 import { KeyRing } from "./key-ring.ts";

@@ -4,7 +4,7 @@ import { type Address, parseAddress } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
 import { bootNode, post } from "../../../../devnet/chain/testing/boot.ts";
 import { type ChainValue, memberOf, parseChainJson } from "../../chain/index.ts";
-import type { EngineChain } from "../model/ports.ts";
+import type { EngineChain } from "../model/chain-port.ts";
 import { chainAccounts } from "./chain-accounts.ts";
 
 const unknown = "GrAkKfEpTKQuVHG2Y97Y2FF4i7y7Q5AHLK94JBy7Y5yv" as Address;

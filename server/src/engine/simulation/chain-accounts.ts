@@ -1,7 +1,7 @@
 import { addressBytes } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import { type ChainValue, memberOf } from "../../chain/index.ts";
-import type { EngineChain } from "../model/ports.ts";
+import type { EngineChain } from "../model/chain-port.ts";
 import type { AccountSource, RawAccount } from "./simulation.ts";
 
 function rawAccount(value: ChainValue, dataBytes: number | null): RawAccount | null {

@@ -12,6 +12,7 @@ import type {
   TipFloorFigures,
   UpcomingLeader,
 } from "../model/service.ts";
+import { acceptedBundle } from "./accepted-bundle.ts";
 
 /** A desk that takes every bundle whose transactions are not `refused`, and lets a test make each bundle's fate. */
 export class FakeBlockEngineService implements BlockEngineService {
@@ -149,27 +150,17 @@ function idOf({ transactions, sealed }: BundleSubmission): string {
 }
 
 function recordOf(id: string, submission: BundleSubmission, searcher: Searcher): BundleRecord {
-  return {
+  const { ingress, transactions, mevType, sealed } = submission;
+  return acceptedBundle({
     id,
     searcherId: searcher.id,
-    ingress: submission.ingress,
-    transactions: submission.transactions,
-    signatures: submission.transactions.map(signatureOf),
+    ingress,
+    transactions,
+    signatures: transactions.map(signatureOf),
     tip: submission.tip ?? 0n,
-    mevType: submission.mevType,
-    targetSlot: null,
-    sealed: submission.sealed,
-    receivedAt: 0,
+    mevType,
+    sealed,
     acceptedSlot: 100n as Slot,
     lastValidBlockHeight: 250n,
-    expiresAt: 300_000,
-    state: "accepted",
-    reason: null,
-    detail: null,
-    landed: null,
-    forwarded: null,
-    tipSeen: null,
-    computeUnits: null,
-    changedAt: 0,
-  };
+  });
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { BundleState } from "@sluice/contract/engine";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../model/bundle.ts";
-import { EngineChainError } from "../model/ports.ts";
+import { EngineChainError } from "../model/chain-port.ts";
 import type { BundleSubmission, SubmitOutcome } from "../model/service.ts";
 import { FakeBlockEngineService } from "../testing/fake-service.ts";
 import { createBlockEngineService } from "./engine.ts";

@@ -13,8 +13,8 @@ import {
 } from "../auctioneer/index.ts";
 import { ChainState, catchUpSlotsMax, LeaderSchedule, Tracker, TrackerPace, ValidBlockhashes } from "../chain/index.ts";
 import type { BundlePool } from "../model/bundle.ts";
+import type { EngineChain } from "../model/chain-port.ts";
 import type { EngineEvents } from "../model/events.ts";
-import type { EngineChain } from "../model/ports.ts";
 import type { Validators } from "../model/service.ts";
 import { Switches } from "../operations/index.ts";
 import { type OutcomeLedger, openBundlePool } from "../pool/index.ts";

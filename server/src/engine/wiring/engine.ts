@@ -10,7 +10,7 @@ import type { Admission } from "../admission/index.ts";
 import type { LeaderSchedule } from "../chain/index.ts";
 import { Admit, createEngineHttp, TipStream } from "../http/index.ts";
 import type { BundleIngress, BundlePool, Searcher } from "../model/bundle.ts";
-import { EngineChainError } from "../model/ports.ts";
+import { EngineChainError } from "../model/chain-port.ts";
 import type {
   BlockEngineService,
   BundleSubmission,

@@ -1,9 +1,9 @@
 import type { Random } from "@sluice/lib";
 import type { Signature } from "@sluice/wire/identifiers";
 import type { BundleRecord } from "../../model/bundle.ts";
+import { acceptedBundle } from "../../testing/accepted-bundle.ts";
 import { heldThrough } from "../bundle-watch.ts";
 import { signatureNamed } from "./names.ts";
-import { acceptedBundle } from "./simulated-book.ts";
 import { blockAt, type SimulatedBlock, type SimulatedTransaction } from "./simulated-chain.ts";
 
 /** A bundle with what is to become of it, as far as the dice have it. */

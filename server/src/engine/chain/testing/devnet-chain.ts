@@ -2,7 +2,7 @@ import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Slot } from "@sluice/wire/identifiers";
 import { call, post } from "../../../../../devnet/chain/testing/boot.ts";
 import { type ChainValue, memberOf, parseChainJson } from "../../../chain/index.ts";
-import { type EngineChain, EngineChainError } from "../../model/ports.ts";
+import { type EngineChain, EngineChainError } from "../../model/chain-port.ts";
 
 /** A development node as the engine sees a network; the test says when its slots are noticed. */
 export class DevnetChain implements EngineChain {

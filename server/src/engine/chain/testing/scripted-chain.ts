@@ -1,7 +1,7 @@
 import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Slot } from "@sluice/wire/identifiers";
 import type { ChainValue } from "../../../chain/index.ts";
-import type { EngineChain } from "../../model/ports.ts";
+import type { EngineChain } from "../../model/chain-port.ts";
 
 export type Answer = (params: readonly unknown[]) => ChainValue | Promise<ChainValue>;
 

@@ -4,7 +4,7 @@ import { decodeSignature } from "@sluice/wire/base58";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import { encodeTransaction } from "@sluice/wire/transaction";
 import type { ChainValue } from "../../../chain/index.ts";
-import { type EngineChain, EngineChainError } from "../../model/ports.ts";
+import { type EngineChain, EngineChainError } from "../../model/chain-port.ts";
 import { addressNamed } from "./names.ts";
 
 export interface SimulatedTransaction {

@@ -2,7 +2,6 @@ import { ManualClock, type Random } from "@sluice/lib";
 import type { Signature } from "@sluice/wire/identifiers";
 import { type BundlePlan, isAncestor, landing, mayHold, newPlan, type PlanTime, timeOf } from "./bundle-plans.ts";
 import { signatureNamed } from "./names.ts";
-import { SimulatedBook } from "./simulated-book.ts";
 import {
   child,
   type Heads,
@@ -10,6 +9,7 @@ import {
   SimulatedChain,
   type SimulatedTransaction,
 } from "./simulated-chain.ts";
+import { SimulatedPool } from "./simulated-pool.ts";
 
 /** How a world goes wrong; the shares are of slots. */
 export interface WorldOptions {
@@ -25,7 +25,7 @@ const finalizedAfter = 8;
 /** A chain that goes on slot by slot, with forks, and bundles of which some land. */
 export class SimulatedWorld {
   readonly clock = new ManualClock(timeOf(0n));
-  readonly pool = new SimulatedBook();
+  readonly pool = new SimulatedPool();
   readonly chain: SimulatedChain;
   readonly plans: BundlePlan[] = [];
   /** Every block that was confirmed at some moment. */

@@ -1,5 +1,6 @@
 import type { BundleState } from "@sluice/contract/engine";
 import type { Slot } from "@sluice/wire/identifiers";
+import { acceptedBundle } from "../../testing/accepted-bundle.ts";
 import type { BundleChange, BundleRecord } from "../bundle.ts";
 import { canBecome, isTerminal, stepped } from "../lifecycle.ts";
 
@@ -40,29 +41,7 @@ export interface Event {
   readonly after: World | null;
 }
 
-const fresh: BundleRecord = {
-  id: "00".repeat(32),
-  searcherId: "acct_1",
-  ingress: "rest",
-  transactions: [],
-  signatures: [],
-  tip: 1_000n,
-  mevType: "unknown",
-  targetSlot: null,
-  sealed: null,
-  receivedAt: 0,
-  acceptedSlot: 1n as Slot,
-  lastValidBlockHeight: null,
-  expiresAt: 1,
-  state: "accepted",
-  reason: null,
-  detail: null,
-  landed: null,
-  forwarded: null,
-  tipSeen: null,
-  computeUnits: null,
-  changedAt: 0,
-};
+const fresh = acceptedBundle({ id: "00".repeat(32) });
 
 const changes: Readonly<Record<string, BundleChange>> = {
   "block seen": { to: "included", slot: 7n as Slot, blockhash: "a", tip: 1_000n },

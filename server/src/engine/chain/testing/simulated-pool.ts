@@ -5,34 +5,8 @@ import { isTerminal, stepped } from "../../model/lifecycle.ts";
 import type { WatchedPool } from "../bundle-watch.ts";
 import { addressNamed } from "./names.ts";
 
-/** A bundle as it has just been accepted. */
-export function acceptedBundle(parts: Pick<BundleRecord, "id" | "signatures"> & Partial<BundleRecord>): BundleRecord {
-  return {
-    searcherId: "searcher",
-    ingress: "grpc",
-    transactions: [],
-    tip: 1_000n,
-    mevType: "unknown",
-    targetSlot: null,
-    sealed: null,
-    receivedAt: 0,
-    acceptedSlot: 0n as Slot,
-    lastValidBlockHeight: null,
-    expiresAt: 300_000,
-    state: "accepted",
-    reason: null,
-    detail: null,
-    landed: null,
-    forwarded: null,
-    tipSeen: null,
-    computeUnits: null,
-    changedAt: 0,
-    ...parts,
-  };
-}
-
 /** Bundles in memory under the room's own lifecycle. What a step does may fail before or after it is done. */
-export class SimulatedBook implements WatchedPool {
+export class SimulatedPool implements WatchedPool {
   readonly records = new Map<string, BundleRecord>();
   readonly history = new Map<string, BundleState[]>();
   readonly #live = new Map<string, BundleRecord>();

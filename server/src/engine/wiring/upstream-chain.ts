@@ -2,16 +2,22 @@ import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
 import type { Slot } from "@sluice/wire/identifiers";
 import { type JsonValue, stringifyJsonExact } from "@sluice/wire/json";
-import { memberOf, parseChainJson } from "../chain/index.ts";
-import { type EngineChain, EngineChainError } from "../engine/index.ts";
-import { discard, type NodeAnswer, type SlotNotices, type UpstreamCall, type Upstreams } from "../upstreams/index.ts";
+import { memberOf, parseChainJson } from "../../chain/index.ts";
+import {
+  discard,
+  type NodeAnswer,
+  type SlotNotices,
+  type UpstreamCall,
+  type Upstreams,
+} from "../../upstreams/index.ts";
+import { type EngineChain, EngineChainError } from "../model/chain-port.ts";
 
-/** The engine's questions to the nodes of one network, under the same policy as everybody's. */
-export function engineChain(network: Network, upstreams: Upstreams, notices: SlotNotices): EngineChain {
-  const call = async (asked: Omit<UpstreamCall, "params"> & { readonly params: readonly JsonValue[] }) => {
+/** The engine's calls to the nodes of one network, under the policy of all calls. */
+export function upstreamChain(network: Network, upstreams: Upstreams, notices: SlotNotices): EngineChain {
+  const call = async (requested: Omit<UpstreamCall, "params"> & { readonly params: readonly JsonValue[] }) => {
     const pool = upstreams.pool(network);
     if (pool === null) throw new EngineChainError("the network has no node", null);
-    const outcome = await pool.call({ ...asked, params: stringifyJsonExact(asked.params) });
+    const outcome = await pool.call({ ...requested, params: stringifyJsonExact(requested.params) });
     if (!outcome.ok) throw new EngineChainError(`no node answered: ${outcome.refused}`, null);
     return outcome.answer;
   };
@@ -41,9 +47,9 @@ export function engineChain(network: Network, upstreams: Upstreams, notices: Slo
         });
         discard(answer);
         return answer.errorCode === null;
-      } catch (fault) {
-        if (fault instanceof EngineChainError) return false;
-        throw fault;
+      } catch (error) {
+        if (error instanceof EngineChainError) return false;
+        throw error;
       }
     },
     onSlot: (listener) =>
@@ -55,7 +61,7 @@ export function engineChain(network: Network, upstreams: Upstreams, notices: Slo
   };
 }
 
-/** The answer's text with an id of no meaning in the place of the caller's. */
+/** The answer's text with the id 0 in place of the caller's. */
 function textOf({ body }: NodeAnswer): string {
   switch (body.kind) {
     case "text":
