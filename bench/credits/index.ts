@@ -7,13 +7,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, systemRandom } from "@sluice/lib";
-import {
-  type Credits,
-  createCredits,
-  MeterInMemory,
-  openCredits,
-  tallyInMemory,
-} from "../../server/src/credits/index.ts";
+import { type Credits, createCredits, openCredits, tallyInMemory } from "../../server/src/credits/index.ts";
+import { MeterInMemory } from "../../server/src/credits/testing/meter-in-memory.ts";
 
 const rounds = 7;
 const takes = 2_000_000;

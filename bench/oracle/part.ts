@@ -7,7 +7,8 @@
 import { oracleSymbols } from "@sluice/contract/oracle";
 import { compileAddressSet, systemClock } from "@sluice/lib";
 import { Access } from "../../server/src/access/index.ts";
-import { createCredits, MeterInMemory, tallyInMemory } from "../../server/src/credits/index.ts";
+import { createCredits, tallyInMemory } from "../../server/src/credits/index.ts";
+import { MeterInMemory } from "../../server/src/credits/testing/meter-in-memory.ts";
 import type { Grant } from "../../server/src/keys/index.ts";
 import { createLimits } from "../../server/src/limits/index.ts";
 import { AppListener } from "../../server/src/net/index.ts";

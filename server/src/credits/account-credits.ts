@@ -1,5 +1,5 @@
 import type { Timer } from "@sluice/lib";
-import type { Book } from "./lease-accounts.ts";
+import type { LeaseAccount } from "./lease-accounts.ts";
 
 /** A take that waits for a lease. */
 export interface Waiter {
@@ -11,8 +11,8 @@ export interface Waiter {
 /** What this process holds of one account's credits. Counts are whole credits; times are monotonic milliseconds. */
 export interface AccountCredits {
   readonly accountId: string;
-  /** What is leased now stands in this book, and each take is counted in it; its month is the present one. */
-  book: Book;
+  /** What is leased now stands in this lease account, and each take is counted in it; its month is the present one. */
+  lease: LeaseAccount;
   /** The month before the last turn seen here, for refunds that come over it. */
   previousMonth: string | null;
   /** As of the last take; null is unlimited. */
@@ -45,10 +45,10 @@ export interface AccountCredits {
   usedAtSweep: number;
 }
 
-export function openAccount(book: Book, block: number, nowMs: number): AccountCredits {
+export function openAccount(lease: LeaseAccount, block: number, nowMs: number): AccountCredits {
   return {
-    accountId: book.accountId,
-    book,
+    accountId: lease.accountId,
+    lease,
     previousMonth: null,
     allowance: null,
     available: 0,
@@ -72,7 +72,7 @@ export function openAccount(book: Book, block: number, nowMs: number): AccountCr
 
 /** Counts what is taken, before whoever takes learns of it. */
 export function spend(account: AccountCredits, cost: number): void {
-  account.book.entry.spend(cost);
+  account.lease.entry.spend(cost);
   account.taken += cost;
 }
 

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import { createCredits } from "./credits.ts";
 import type { CreditsOptions } from "./interfaces.ts";
-import { leaseSize, nextBlock } from "./lease-size.ts";
-import { MeterInMemory } from "./meter-in-memory.ts";
+import { leaseSize, nextBlock } from "./leasing.ts";
 import { CurrentMonth, monthOf } from "./month.ts";
 import { run } from "./simulation.campaign.ts";
 import { tallyInMemory } from "./tally.ts";
+import { MeterInMemory } from "./testing/meter-in-memory.ts";
 
 const lastSecondOfNovember = Date.UTC(2026, 10, 30, 23, 59, 59);
 
@@ -265,7 +265,7 @@ test("a lease whose answer was lost comes back while the account goes on, and wh
   expect(credits.isSettled).toBe(true);
 });
 
-test("a lease that the store carries out after its book was settled comes back at the end", async () => {
+test("a lease that the store carries out after its lease was settled comes back at the end", async () => {
   const { credits, meter } = bootCredits();
   await credits.take("a", 100_000n, 1);
   for (let sweep = 0; sweep < 12; sweep += 1) await credits.sweep();

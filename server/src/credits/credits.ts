@@ -56,7 +56,7 @@ class LeasedCredits implements Credits {
     if (!Number.isSafeInteger(cost) || cost < 0) throw new RangeError("A cost is a whole number of credits");
     const month = this.#month.at(this.#clock.now());
     const known = this.#accounts.get(accountId);
-    const account = known?.book.month === month ? known : this.#accountOf(accountId, month, known);
+    const account = known?.lease.month === month ? known : this.#accountOf(accountId, month, known);
     if (account === null || this.#isClosed) return allowance === null || Promise.reject(new SluiceError("OVERLOADED"));
     account.usedAtSweep = this.#sweeps;
     account.allowance = allowance;
@@ -80,10 +80,10 @@ class LeasedCredits implements Credits {
       return;
     }
     // Without the time of the take, what this month has not taken was taken in the month before.
-    const ofThisMonth = account.taken >= cost ? account.book.month : (account.previousMonth ?? account.book.month);
+    const ofThisMonth = account.taken >= cost ? account.lease.month : (account.previousMonth ?? account.lease.month);
     const month = takenAtMs === undefined ? ofThisMonth : monthOf(takenAtMs);
-    // What was not taken on the open book was taken on one that is closed.
-    if (month !== account.book.month || account.book.entry.spent < cost) {
+    // What was not taken on the open lease account was taken on one that is closed.
+    if (month !== account.lease.month || account.lease.entry.spent < cost) {
       this.#work.giveBack(accountId, month, cost);
       return;
     }
@@ -96,7 +96,7 @@ class LeasedCredits implements Credits {
     const month = this.#month.at(this.#clock.now());
     const used = await this.#work.usedWhenQuiet(accountId, month);
     const account = this.#accounts.get(accountId);
-    if (account === undefined || account.book.month !== month) return { month, used };
+    if (account === undefined || account.lease.month !== month) return { month, used };
     const spent = used + BigInt(account.unreported) - BigInt(account.available);
     return { month, used: spent > 0n ? spent : 0n };
   }
@@ -120,9 +120,9 @@ class LeasedCredits implements Credits {
       const isIdle = idle > (account.isScarce ? idleSweepsScarce : idleSweeps);
       const isLeftOver = account.allowance === null && account.available > 0;
       // What a failed lease may have granted comes back as soon as the store answers again.
-      const isDoubtful = account.book.doubt === "past";
-      const isWanted = account.book.isAsked && (isIdle || isLeftOver || isDoubtful);
-      if (isWanted && isAtRest(account)) this.#exchangeBook(account, account.book.month);
+      const isDoubtful = account.lease.doubt === "past";
+      const isWanted = account.lease.isAsked && (isIdle || isLeftOver || isDoubtful);
+      if (isWanted && isAtRest(account)) this.#exchangeLease(account, account.lease.month);
       if (idle > forgottenSweeps && isEmpty(account)) this.#forget(account);
     }
   }
@@ -146,36 +146,36 @@ class LeasedCredits implements Credits {
     }
   }
 
-  /** The account with a book of this month; null when there is no room for it. */
+  /** The account with a lease account of this month; null when there is no room for it. */
   #accountOf(accountId: string, month: string, known: AccountCredits | undefined): AccountCredits | null {
     if (known === undefined) return this.#open(accountId, month);
-    const before = known.book.month;
+    const before = known.lease.month;
     // What is left of the old month's lease goes back to it, and nothing of it is known of the new one.
-    if (!this.#exchangeBook(known, month)) return null;
+    if (!this.#exchangeLease(known, month)) return null;
     known.previousMonth = before;
     known.taken = 0;
     known.heldOffUntilMs = 0;
     return known;
   }
 
-  /** Closes the account's book and opens another; false, and nothing done, when there is no room for one. */
-  #exchangeBook(account: AccountCredits, month: string): boolean {
+  /** Closes the account's lease account and opens another; false, and nothing done, when there is no room for one. */
+  #exchangeLease(account: AccountCredits, month: string): boolean {
     const next = this.#leases.open(account.accountId, month);
     if (next === null) return false;
-    this.#leases.close(account.book);
-    account.book = next;
+    this.#leases.close(account.lease);
+    account.lease = next;
     account.available = 0;
     account.watermark = 0;
-    // All that was taken on the closed book is told by settling it.
+    // All that was taken on the closed lease account is told by settling it.
     account.unreported = 0;
     return true;
   }
 
   #open(accountId: string, month: string): AccountCredits | null {
     if (this.#accounts.size >= this.#options.accountsMax && !this.#evict()) return null;
-    const book = this.#leases.open(accountId, month);
-    if (book === null) return null;
-    const account = openAccount(book, this.#options.blockMin, this.#clock.monotonic());
+    const lease = this.#leases.open(accountId, month);
+    if (lease === null) return null;
+    const account = openAccount(lease, this.#options.blockMin, this.#clock.monotonic());
     this.#accounts.set(accountId, account);
     return account;
   }
@@ -194,7 +194,7 @@ class LeasedCredits implements Credits {
   }
 
   #forget(account: AccountCredits): void {
-    this.#leases.close(account.book);
+    this.#leases.close(account.lease);
     this.#accounts.delete(account.accountId);
   }
 }

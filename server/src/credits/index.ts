@@ -7,7 +7,6 @@
 export { createCredits } from "./credits.ts";
 export { type CreditsEvents, createCreditsEvents, creditMetrics } from "./events.ts";
 export type { Allowance, Credits, CreditsDependencies, CreditsOptions, CreditsStore } from "./interfaces.ts";
-export { MeterInMemory } from "./meter-in-memory.ts";
 export { monthOf } from "./month.ts";
 export { type OpenCreditsDependencies, type OpenCreditsOptions, openCredits } from "./open.ts";
 export type { Settlement } from "./settle-holder.ts";

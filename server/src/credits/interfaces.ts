@@ -22,10 +22,10 @@ export interface CreditsStore {
     month: string,
     want: bigint,
     allowance: bigint | null,
-    book: LeaseBook | null,
+    lease: LeaseBook | null,
   ): Promise<bigint>;
   giveBack(accountId: string, month: string, unspent: bigint): Promise<void>;
-  settle(accountId: string, month: string, book: LeaseBook, spent: bigint | null): Promise<bigint | null>;
+  settle(accountId: string, month: string, lease: LeaseBook, spent: bigint | null): Promise<bigint | null>;
   openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]>;
   used(accountId: string, month: string): Promise<bigint>;
 }
@@ -43,7 +43,7 @@ export interface CreditsDependencies {
  * settled by the tally that the process has left.
  */
 export interface Credits extends AsyncDisposable {
-  /** Whether disposing has settled every book, so that nobody needs the tally any more. */
+  /** Whether disposing has settled every lease account, so that nobody needs the tally any more. */
   readonly isSettled: boolean;
   /**
    * Takes `cost` credits of the calendar month (UTC), all or none: true, or false when the allowance is exhausted. Answers

@@ -1,12 +1,13 @@
+import { invariant } from "@sluice/lib";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 import type { StoreWork } from "./store-work.ts";
 import type { Tally, TallyEntry } from "./tally.ts";
 
-/** Books that the store has and nobody here knows, settled at the end; if there are more the next start finds them. */
+/** Lease accounts that the store has and nobody here knows, settled at the end; if there are more the next start finds them. */
 const unknownMax = 1_000;
 
 /** A sequence of leases of one account's month, and what was spent of them. */
-export interface Book {
+export interface LeaseAccount {
   readonly accountId: string;
   readonly month: string;
   readonly entry: TallyEntry;
@@ -24,7 +25,7 @@ export interface Book {
 }
 
 /**
- * The books of this process. A closed one is settled: the store then charges what was spent on it and nothing else, be
+ * The lease accounts of this process. A closed one is settled: the store then charges what was spent on it and nothing else, be
  * it that leases were left over, or granted without our learning of it. Settling can be said any number of times, so it
  * is until the store has answered.
  */
@@ -33,8 +34,8 @@ export class LeaseAccounts {
   readonly #store: CreditsStore;
   readonly #log: CreditsDependencies["log"];
   readonly #work: StoreWork;
-  readonly #closed = new Set<Book>();
-  readonly #settling = new Set<Book>();
+  readonly #closed = new Set<LeaseAccount>();
+  readonly #settling = new Set<LeaseAccount>();
   #hasWarned = false;
 
   constructor(dependencies: Pick<CreditsDependencies, "store" | "log" | "tally"> & { work: StoreWork }) {
@@ -45,49 +46,50 @@ export class LeaseAccounts {
   }
 
   /** Null when the tally has no room. */
-  open(accountId: string, month: string): Book | null {
+  open(accountId: string, month: string): LeaseAccount | null {
     const entry = this.#tally.open();
     if (entry === null) return null;
     return { accountId, month, entry, flights: 0, isAsked: false, isEntered: false, doubt: "none" };
   }
 
-  /** Rejects as the store does; what it granted all the same is found when the book is settled. */
-  async lease(book: Book, want: bigint, allowance: bigint | null): Promise<bigint> {
-    book.flights += 1;
-    book.isAsked = true;
+  /** Rejects as the store does; what it granted all the same is found when the lease account is settled. */
+  async lease(lease: LeaseAccount, want: bigint, allowance: bigint | null): Promise<bigint> {
+    lease.flights += 1;
+    lease.isAsked = true;
     try {
-      const granted = await this.#store.lease(book.accountId, book.month, want, allowance, this.#nameOf(book));
-      if (granted > 0n) book.isEntered = true;
-      if (book.doubt === "present") book.doubt = "past";
+      const granted = await this.#store.lease(lease.accountId, lease.month, want, allowance, this.#nameOf(lease));
+      invariant(granted >= 0n && granted <= want, "the store grants no more credits than were asked for");
+      if (granted > 0n) lease.isEntered = true;
+      if (lease.doubt === "present") lease.doubt = "past";
       return granted;
     } catch (error) {
-      book.doubt = "present";
+      lease.doubt = "present";
       throw error;
     } finally {
-      book.flights -= 1;
-      if (this.#closed.has(book)) this.#settle(book);
+      lease.flights -= 1;
+      if (this.#closed.has(lease)) this.#settle(lease);
     }
   }
 
-  /** Nothing is spent on the book any more. */
-  close(book: Book): void {
-    if (!book.isAsked && book.entry.spent === 0) {
-      this.#tally.free(book.entry);
+  /** Nothing is spent on the lease account any more. */
+  close(lease: LeaseAccount): void {
+    if (!lease.isAsked && lease.entry.spent === 0) {
+      this.#tally.free(lease.entry);
       return;
     }
-    this.#closed.add(book);
-    this.#settle(book);
+    this.#closed.add(lease);
+    this.#settle(lease);
   }
 
   /** Tries again what could not be settled. */
   retry(): void {
     this.#hasWarned = false;
-    for (const book of this.#closed) this.#settle(book);
+    for (const lease of this.#closed) this.#settle(lease);
   }
 
   /**
-   * Settles what the store still has open of this process although all books are closed: leases that it granted after it
-   * had failed, on books that were settled before. False when there may be more. Rejects as the store does.
+   * Settles what the store still has open of this process although all lease accounts are closed: leases that it granted after it
+   * had failed, on lease accounts that were settled before. False when there may be more. Rejects as the store does.
    */
   async settleUnknown(): Promise<boolean> {
     const { holder } = this.#tally;
@@ -98,38 +100,38 @@ export class LeaseAccounts {
     return open.length < unknownMax;
   }
 
-  /** Closed books that are not settled yet. */
+  /** Closed lease accounts that are not settled yet. */
   get unsettled(): number {
     return this.#closed.size;
   }
 
-  #nameOf(book: Book): { holder: string; number: number } {
-    return { holder: this.#tally.holder, number: book.entry.number };
+  #nameOf(lease: LeaseAccount): { holder: string; number: number } {
+    return { holder: this.#tally.holder, number: lease.entry.number };
   }
 
-  #settle(book: Book): void {
-    if (book.flights > 0 || this.#settling.has(book)) return;
-    this.#settling.add(book);
-    this.#work.follow(this.#settleNow(book));
+  #settle(lease: LeaseAccount): void {
+    if (lease.flights > 0 || this.#settling.has(lease)) return;
+    this.#settling.add(lease);
+    this.#work.follow(this.#settleNow(lease));
   }
 
-  async #settleNow(book: Book): Promise<void> {
-    const { accountId, month, entry } = book;
+  async #settleNow(lease: LeaseAccount): Promise<void> {
+    const { accountId, month, entry } = lease;
     const spent = BigInt(entry.spent);
     try {
-      // Unlimited usage that was never told has no book there yet; told twice, it is set right by settling.
-      if (!book.isEntered && spent > 0n) {
-        await this.#store.lease(accountId, month, spent, null, this.#nameOf(book));
-        book.isEntered = true;
+      // Unlimited usage that was never told has no lease account there yet; told twice, it is set right by settling.
+      if (!lease.isEntered && spent > 0n) {
+        await this.#store.lease(accountId, month, spent, null, this.#nameOf(lease));
+        lease.isEntered = true;
       }
-      await this.#store.settle(accountId, month, this.#nameOf(book), spent);
-      this.#closed.delete(book);
+      await this.#store.settle(accountId, month, this.#nameOf(lease), spent);
+      this.#closed.delete(lease);
       this.#tally.free(entry);
     } catch (error) {
       if (!this.#hasWarned) this.#log.warn({ error, accountId, month }, "leased credits could not be settled");
       this.#hasWarned = true;
     } finally {
-      this.#settling.delete(book);
+      this.#settling.delete(lease);
     }
   }
 }

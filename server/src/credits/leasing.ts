@@ -3,7 +3,6 @@ import type { Clock } from "@sluice/lib";
 import { type AccountCredits, serve, stopDeadline, waitedFor } from "./account-credits.ts";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 import type { LeaseAccounts } from "./lease-accounts.ts";
-import { type LeaseBounds, leaseSize, nextBlock } from "./lease-size.ts";
 import type { StoreWork } from "./store-work.ts";
 
 export interface LeasingOptions extends LeaseBounds {
@@ -48,20 +47,20 @@ export class Leasing {
 
   /** Tells the store of unlimited usage; what could not be told is told with the next report. */
   report(account: AccountCredits): void {
-    const { book, unreported } = account;
+    const { lease, unreported } = account;
     if (unreported <= 0) return;
     account.unreported = 0;
     account.reports += 1;
     this.#work.follow(
-      this.#leases.lease(book, BigInt(unreported), null).then(
+      this.#leases.lease(lease, BigInt(unreported), null).then(
         () => {
           account.reports -= 1;
         },
         (error: unknown) => {
           account.reports -= 1;
           this.#log.warn({ error, accountId: account.accountId }, "usage could not be reported");
-          // A book that is closed by now is told of all that was spent on it when it is settled.
-          if (account.book === book) account.unreported += unreported;
+          // A lease account that is closed by now is told of all that was spent on it when it is settled.
+          if (account.lease === lease) account.unreported += unreported;
         },
       ),
     );
@@ -97,7 +96,7 @@ export class Leasing {
       do await this.#leaseRound(account);
       while (account.waiters.length > 0);
     } catch (error) {
-      // Whether the store granted before it failed is not known; what it did comes back when the book is settled.
+      // Whether the store granted before it failed is not known; what it did comes back when the lease account is settled.
       this.#log.warn({ error, accountId: account.accountId }, "credits could not be leased");
       this.#giveUp(account);
     } finally {
@@ -107,22 +106,22 @@ export class Leasing {
   }
 
   async #leaseRound(account: AccountCredits): Promise<void> {
-    const { book, allowance } = account;
+    const { lease, allowance } = account;
     if (allowance === null) {
       serve(account, true);
       return;
     }
-    const used = await this.#store.used(account.accountId, book.month);
-    if (account.book !== book) return;
+    const used = await this.#store.used(account.accountId, lease.month);
+    if (account.lease !== lease) return;
     const nowMs = this.#clock.monotonic();
     account.block = nextBlock(account.block, nowMs - account.leasedAtMs, this.#options);
     account.leasedAtMs = nowMs;
     const remaining = allowance > used ? allowance - used : 0n;
     const needed = waitedFor(account.waiters) - account.available;
     const { want, isScarce } = leaseSize(account.block, needed, remaining);
-    const granted = Number(await this.#leases.lease(book, BigInt(want), allowance));
-    // A month that is over meanwhile: its book is closed, and settled now that this lease has come.
-    if (account.book !== book) return;
+    const granted = Number(await this.#leases.lease(lease, BigInt(want), allowance));
+    // A month that is over meanwhile: its lease account is closed, and settled now that this lease has come.
+    if (account.lease !== lease) return;
     account.isScarce = isScarce;
     account.available += granted;
     account.watermark = Math.floor(granted / 2);
@@ -130,4 +129,36 @@ export class Leasing {
     else account.heldOffUntilMs = 0;
     serve(account, granted < want);
   }
+}
+
+/** Smallest and largest number of credits that are leased ahead of need. */
+export interface LeaseBounds {
+  readonly blockMin: number;
+  /** Also the most that a crash of this process can over-charge an account, beside what is being waited for. */
+  readonly blockMax: number;
+}
+
+/** A lease that is spent faster than this is followed by a larger one. */
+const spentQuicklyMs = 2_000;
+/** A lease that lasted longer than this is followed by a smaller one. */
+const spentSlowlyMs = 15_000;
+/** At most one part in this many of what is left is leased ahead, so that the last credits are left for all processes. */
+const remainingParts = 8n;
+
+/** The next block by how long the last one lasted: doubled while it is gone at once, halved while it lies about. */
+export function nextBlock(block: number, lastedMs: number, bounds: LeaseBounds): number {
+  if (lastedMs < spentQuicklyMs) return Math.min(block * 2, bounds.blockMax);
+  if (lastedMs > spentSlowlyMs) return Math.max(Math.floor(block / 2), bounds.blockMin);
+  return block;
+}
+
+/**
+ * How many credits to ask the store for: the block, or less where little is left of the allowance, and never less than
+ * what is being waited for. Near the end leases shrink to single credits, so that none is stranded in one process while
+ * another refuses.
+ */
+export function leaseSize(block: number, needed: number, remaining: bigint): { want: number; isScarce: boolean } {
+  const share = Number(remaining / remainingParts);
+  const ahead = Math.min(block, Math.max(1, share));
+  return { want: Math.max(needed, ahead), isScarce: share < block };
 }

@@ -16,7 +16,7 @@ export type OpenCreditsDependencies = Omit<CreditsDependencies, "tally"> &
   ReconcilerDependencies & { readonly random: Random };
 
 const holderBytes = 12;
-/** Books in memory, where no file can be kept. */
+/** Lease accounts in memory, where no file can be kept. */
 const entriesInMemory = 131_072;
 
 /**

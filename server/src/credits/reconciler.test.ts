@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { ManualClock, systemClock, systemRandom } from "@sluice/lib";
 import { openState, type State } from "../state/index.ts";
 import { newSchema } from "../state/testing/schema.ts";
-import { MeterInMemory } from "./meter-in-memory.ts";
 import { monthOf } from "./month.ts";
 import { openCredits } from "./open.ts";
 import { Reconciler } from "./reconciler.ts";
 import type { Settlement } from "./settle-holder.ts";
 import { createTally, readBootId, takeDeadTally, tallyHolders } from "./tally-file.ts";
+import { MeterInMemory } from "./testing/meter-in-memory.ts";
 
 const databaseUrl = Bun.env["DATABASE_URL"] ?? "";
 if (databaseUrl === "") console.warn("NOT RUN: leases of killed processes on PostgreSQL (DATABASE_URL is not set)");

@@ -2,7 +2,7 @@ import type { CreditsStore } from "./interfaces.ts";
 import type { LeftTally } from "./tally.ts";
 
 export interface Settlement {
-  /** Books that were closed. */
+  /** Lease accounts that were closed. */
   readonly books: number;
   /** Credits that were given back. */
   readonly returned: bigint;
@@ -11,13 +11,13 @@ export interface Settlement {
 }
 
 const booksPerStep = 500;
-/** More books than one process can have open. */
+/** More lease accounts than one process can have open. */
 const stepsMax = 1_000;
 
 /**
- * Settles the books of a holder that is dead. With its tally each is charged what was spent on it; without one (null)
- * whatever was leased may have been spent, and stays charged. Each book is closed by whoever comes first, so several
- * may do this at once, and again. Rejects as the store does, with part of the books settled.
+ * Settles the lease accounts of a holder that is dead. With its tally each is charged what was spent on it; without one (null)
+ * whatever was leased may have been spent, and stays charged. Each lease account is closed by whoever comes first, so several
+ * may do this at once, and again. Rejects as the store does, with part of the lease accounts settled.
  */
 export async function settleHolder(
   holder: string,

@@ -5,13 +5,13 @@ import { LeftTally, Tally } from "./tally.ts";
 
 /**
  * A file: 256 bytes of text (form, and the boot of the machine under which it was written), then entries of two float64,
- * the number of a book and what was spent on it. All of it is written when it is made, so that the disk is not found to
+ * the number of a lease account and what was spent on it. All of it is written when it is made, so that the disk is not found to
  * be full by a store to memory.
  */
 const form = "sluice tally 1";
 const headBytes = 256;
 const entryBytes = 16;
-/** Books that one process may have open, of one meter: 2 MiB. */
+/** Lease accounts that one process may have open, of one meter: 2 MiB. */
 const entriesMax = 131_072;
 const fileBytes = headBytes + entriesMax * entryBytes;
 

@@ -1,7 +1,9 @@
-/** Cells of one entry: the book's number, 0 for none, and what was spent on it. */
+import { invariant } from "@sluice/lib";
+
+/** Cells of one entry: the lease account's number, 0 for none, and what was spent on it. */
 const cellsPerEntry = 2;
 
-/** How much was spent on one book. Adding to it is one store to memory. */
+/** How much was spent on one lease account. Adding to it is one store to memory. */
 export class TallyEntry {
   readonly number: number;
   readonly slot: number;
@@ -20,25 +22,28 @@ export class TallyEntry {
 
   /** Whole credits; below zero for what comes back. */
   spend(cost: number): void {
-    this.#cells[this.#cell] = this.spent + cost;
+    const spent = this.spent + cost;
+    invariant(this.#cells[this.#cell - 1] === this.number, "credits are spent on a lease account that is open");
+    invariant(spent >= 0, "no more credits come back than were spent");
+    this.#cells[this.#cell] = spent;
   }
 
   get spent(): number {
     return this.#cells[this.#cell] ?? 0;
   }
 
-  /** The book is closed: whatever of it is found afterwards was never spent. */
+  /** The lease account is closed: whatever of it is found afterwards was never spent. */
   strike(): void {
     this.#cells[this.#cell - 1] = 0;
   }
 }
 
 /**
- * What this process has spent of its leases, book by book, in memory that may be a file's: then it is there after the
+ * What this process has spent of its leases, lease account by lease account, in memory that may be a file's: then it is there after the
  * process was killed. Entries are bounded by the memory's size.
  */
 export class Tally {
-  /** Under this name the books stand in the store. */
+  /** Under this name the lease accounts stand in the store. */
   readonly holder: string;
   readonly #cells: Float64Array;
   readonly #freeSlots: number[] = [];
@@ -50,7 +55,7 @@ export class Tally {
     this.#cells = cells;
   }
 
-  /** An entry for a book with a number that was never used before; null when there is no room. */
+  /** An entry for a lease account with a number that was never used before; null when there is no room. */
   open(): TallyEntry | null {
     const slot = this.#freeSlots.pop() ?? this.#nextSlot;
     if ((slot + 1) * cellsPerEntry > this.#cells.length) return null;
@@ -92,13 +97,13 @@ export class LeftTally {
     return left;
   }
 
-  /** What was spent on a book; a book without an entry was opened for nothing, or closed before. */
+  /** What was spent on a lease account; a lease account without an entry was opened for nothing, or closed before. */
   spent(number: number): number {
     const cell = this.#slots.get(number);
     return cell === undefined ? 0 : (this.#cells[cell + 1] ?? 0);
   }
 
-  /** The book has been settled: what is leased on it from now on, by a call that came late, was never spent. */
+  /** The lease account has been settled: what is leased on it from now on, by a call that came late, was never spent. */
   strike(number: number): void {
     const cell = this.#slots.get(number);
     if (cell === undefined) return;

@@ -5,6 +5,7 @@ import {
   platformTierLimits,
   type SubscriptionTiers,
 } from "@sluice/contract/tiers";
+import { invariant } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 import { type CompiledRestrictions, compileRestrictions } from "./restrictions.ts";
 
@@ -49,6 +50,7 @@ export interface KeyRefusal {
  * itself can only be smaller (decisions: Platform, Tiers).
  */
 export function grantOf(key: KeyRecord, account: AccountRecord): Grant {
+  invariant(key.accountId === account.id, "a grant joins a key with the account that owns it");
   const tier = account.tiers.platform;
   const tierLimits = platformTierLimits[tier];
   const accountRate = account.requestsPerSecond ?? tierLimits.requestsPerSecond;

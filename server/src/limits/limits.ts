@@ -1,4 +1,4 @@
-import type { Clock } from "@sluice/lib";
+import { type Clock, invariant } from "@sluice/lib";
 
 /** The outcome of one take; the shape that http writes as X-RateLimit headers. */
 export interface LimitDecision {
@@ -92,6 +92,10 @@ class TokenBuckets implements Limits {
     const costMicros = cost * micro;
     const allowed = bucket.microTokens >= costMicros;
     if (allowed) bucket.microTokens -= costMicros;
+    invariant(
+      bucket.microTokens >= 0 && bucket.microTokens <= burst * micro,
+      "a bucket holds between none and all tokens",
+    );
     const microsToFull = Math.ceil((burst * micro - bucket.microTokens) / rate);
     return {
       allowed,

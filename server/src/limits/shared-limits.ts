@@ -1,7 +1,6 @@
 import type { Clock, Timer } from "@sluice/lib";
 import type { LimitDecision } from "./limits.ts";
-import { OwnShares } from "./own-shares.ts";
-import { Replicas } from "./replicas.ts";
+import { OwnShares, Replicas } from "./replicas.ts";
 import {
   adaptBlock,
   evictOne,

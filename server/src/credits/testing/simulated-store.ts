@@ -1,6 +1,6 @@
 import type { Random } from "@sluice/lib";
 import type { CreditsStore } from "../interfaces.ts";
-import { MeterInMemory } from "../meter-in-memory.ts";
+import { MeterInMemory } from "./meter-in-memory.ts";
 
 /** One call of the store: carried out at some step, answered at a later one, so that a kill can fall in between. */
 interface StoreCall {

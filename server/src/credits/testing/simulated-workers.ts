@@ -5,7 +5,7 @@ import { settleHolder } from "../settle-holder.ts";
 import { LeftTally, Tally } from "../tally.ts";
 import type { SimulatedStore } from "./simulated-store.ts";
 
-/** Small, so that leases are many and small and books run out now and then. */
+/** Small, so that leases are many and small and lease accounts run out now and then. */
 export const blockMax = 256;
 const entries = 256;
 

@@ -1,5 +1,5 @@
-import type { LeaseBook, OpenLeaseBook } from "../state/index.ts";
-import type { CreditsStore } from "./interfaces.ts";
+import type { LeaseBook, OpenLeaseBook } from "../../state/index.ts";
+import type { CreditsStore } from "../interfaces.ts";
 
 /** What state keeps of credits, by the same rules, in memory: for benchmarks and tests, and what is to be forgotten. */
 export class MeterInMemory implements CreditsStore {
@@ -11,15 +11,15 @@ export class MeterInMemory implements CreditsStore {
     month: string,
     want: bigint,
     allowance: bigint | null,
-    book: LeaseBook | null,
+    lease: LeaseBook | null,
   ): Promise<bigint> {
     const before = this.usedNow(accountId, month);
     const left = allowance === null ? want : allowance - before;
     const granted = left <= 0n ? 0n : left < want ? left : want;
     this.#used.set(`${accountId} ${month}`, before + granted);
-    if (book === null || granted === 0n) return granted;
-    const leased = (this.#leases.get(bookKey(book))?.leased ?? 0n) + granted;
-    this.#leases.set(bookKey(book), { ...book, accountId, month, leased });
+    if (lease === null || granted === 0n) return granted;
+    const leased = (this.#leases.get(bookKey(lease))?.leased ?? 0n) + granted;
+    this.#leases.set(bookKey(lease), { ...lease, accountId, month, leased });
     return granted;
   }
 
@@ -27,17 +27,17 @@ export class MeterInMemory implements CreditsStore {
     this.#move(accountId, month, -unspent);
   }
 
-  async settle(accountId: string, month: string, book: LeaseBook, spent: bigint | null): Promise<bigint | null> {
-    const open = this.#leases.get(bookKey(book));
+  async settle(accountId: string, month: string, lease: LeaseBook, spent: bigint | null): Promise<bigint | null> {
+    const open = this.#leases.get(bookKey(lease));
     if (open === undefined) return null;
-    this.#leases.delete(bookKey(book));
+    this.#leases.delete(bookKey(lease));
     const unspent = open.leased - (spent ?? open.leased);
     this.#move(accountId, month, -unspent);
     return unspent;
   }
 
   async openBooks(holder: string, limit: number): Promise<readonly OpenLeaseBook[]> {
-    return [...this.#leases.values()].filter((book) => book.holder === holder).slice(0, limit);
+    return [...this.#leases.values()].filter((lease) => lease.holder === holder).slice(0, limit);
   }
 
   async used(accountId: string, month: string): Promise<bigint> {
