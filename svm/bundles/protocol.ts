@@ -24,7 +24,7 @@ const outcomeKinds = { succeeded: 0, failed: 1, wrongNonce: 2 } as const;
 /** In place of a block's number and of a nonce's handle. */
 const [noBlock, noNonce] = [0, 0xffff_ffff];
 
-export const protocolBounds = {
+const protocolBounds = {
   /** Accounts go in frames of about so many bytes. */
   accountsFrameBytes: 1_024 * 1_024,
   /** The last lines that a failed transaction logged, and their characters altogether. */

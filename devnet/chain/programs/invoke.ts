@@ -8,7 +8,7 @@ export type Seed =
   | { readonly key: AccountRef }
   | { readonly slot: number; readonly length: number };
 
-export interface Meta {
+interface Meta {
   readonly account: AccountRef;
   readonly signs?: boolean;
   readonly writes?: boolean;

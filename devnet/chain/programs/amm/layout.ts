@@ -12,7 +12,7 @@ export const authoritySeed = "vault_and_lp_mint_auth_seed";
 
 /** Fees are parts of a million. */
 export const feeDenominator = 1_000_000n;
-export const configBytes = 236;
+const configBytes = 236;
 export const poolBytes = 637;
 /** tag 8, observation count and so on: nothing in it is kept by this program. */
 export const observationBytes = 4_075;
@@ -45,7 +45,7 @@ export const ammErrors = {
   invalidVault: 6_008n,
 } as const;
 
-export interface PoolSide {
+interface PoolSide {
   readonly vault: Uint8Array;
   readonly mint: Uint8Array;
   readonly tokenProgram: Uint8Array;

@@ -39,7 +39,7 @@ export const metadataErrors = {
   collectionCannotBeVerified: 81n,
 } as const;
 
-export interface Creator {
+interface Creator {
   readonly address: Uint8Array;
   readonly verified: boolean;
   /** Percent. */

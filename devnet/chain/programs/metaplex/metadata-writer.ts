@@ -8,7 +8,7 @@ import { record, runtimeErrors } from "../runtime.ts";
 import { metadataErrors, metadataKey } from "./layout.ts";
 
 /** Where creators begin in metadata whose texts are padded. */
-export const creatorsOffset = 321;
+const creatorsOffset = 321;
 const creatorBytes = 34;
 const utf8 = new TextEncoder();
 

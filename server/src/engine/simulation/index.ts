@@ -5,4 +5,4 @@
  */
 export { chainAccounts } from "./chain-accounts.ts";
 export type * from "./simulation.ts";
-export { createSimulator, type SimulatorDependencies, type SimulatorOptions, simulatorDefaults } from "./simulator.ts";
+export { createSimulator } from "./simulator.ts";

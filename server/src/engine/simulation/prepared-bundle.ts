@@ -9,6 +9,11 @@ export interface PreparedTransaction {
   readonly nonce: AccountEntry | null;
 }
 
+type BundleParts = Omit<PreparedBundle, "supports" | "isCurrent" | "slot" | "release"> & {
+  readonly tables: readonly AccountEntry[];
+  readonly code: readonly AccountEntry[];
+};
+
 /** A bundle that can be sent to a machine. It holds its entries until it is released. */
 export class PreparedBundle {
   readonly id: string;
@@ -29,19 +34,7 @@ export class PreparedBundle {
   readonly #entries: readonly AccountEntry[];
   #isHeld = true;
 
-  constructor(parts: {
-    readonly id: string;
-    readonly transactions: readonly PreparedTransaction[];
-    readonly writes: readonly AccountEntry[];
-    readonly reads: readonly AccountEntry[];
-    readonly tables: readonly AccountEntry[];
-    readonly code: readonly AccountEntry[];
-    readonly tipMask: number;
-    readonly fees: bigint;
-    readonly fixedCostUnits: number;
-    readonly unitLimit: number;
-    readonly mayDeploy: boolean;
-  }) {
+  constructor(parts: BundleParts) {
     this.id = parts.id;
     this.transactions = parts.transactions;
     this.writes = parts.writes;

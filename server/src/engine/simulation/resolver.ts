@@ -28,7 +28,7 @@ export type Resolution =
  * Parses a bundle strictly: LiteSVM may abort its process on bytes that are not canonical, so no others reach a machine.
  * @throws {RangeError} for a bundle without transactions or with more than are simulated.
  */
-export function parseBundle(bundle: SimulatedBundle): ParsedBundle | BundleFailure {
+function parseBundle(bundle: SimulatedBundle): ParsedBundle | BundleFailure {
   const transactions: Transaction[] = [];
   const seen = new Set<string>();
   if (bundle.transactions.length === 0 || bundle.transactions.length > engineLimits.simulatedTransactions) {

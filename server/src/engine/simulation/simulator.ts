@@ -19,7 +19,7 @@ import type {
   SimulatorFacts,
 } from "./simulation.ts";
 
-export const simulatorDefaults = {
+const simulatorDefaults = {
   processes: 1,
   /** Account data held by the server; each process holds at most twice as much. */
   cacheBytesMax: 192 * 1_024 * 1_024,
