@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { chosenCoding, compressedBytesMin } from "./compression.ts";
 import { bootGateway } from "./testing/booted-gateway.ts";
-import { StubNode } from "./testing/stub-node.ts";
+import { StubNode } from "../upstreams/testing/stub-node.ts";
 
 test.each([
   [null, null],

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { seededRandom } from "@sluice/lib";
 import { bootGateway, testKey } from "./testing/booted-gateway.ts";
 import { HostileWriter, type Wire } from "./testing/hostile-wire.ts";
-import { StubNode } from "./testing/stub-node.ts";
+import { StubNode } from "../upstreams/testing/stub-node.ts";
 
 /** Hostile connections at a time. */
 const attackers = 8;

@@ -10,7 +10,7 @@ import {
 } from "node:zlib";
 import { until } from "@sluice/lib/testing";
 import { type BootedGateway, bootGateway, testKey } from "./testing/booted-gateway.ts";
-import { StubNode } from "./testing/stub-node.ts";
+import { StubNode } from "../upstreams/testing/stub-node.ts";
 
 const mebibyte = 1024 * 1024;
 const program = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { authority, certificate, privateKey } from "../net/http1/client/testing/certificates.ts";
 import { testKey } from "./testing/booted-gateway.ts";
-import { StubNode } from "./testing/stub-node.ts";
+import { StubNode } from "../upstreams/testing/stub-node.ts";
 
 /** Asks a gateway in a process of its own, whose environment says whom it trusts. */
 async function askThrough(node: StubNode, environment: Record<string, string>): Promise<Response> {

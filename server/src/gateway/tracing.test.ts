@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Tracing } from "../observe/index.ts";
 import { bootGateway } from "./testing/booted-gateway.ts";
-import { StubNode } from "./testing/stub-node.ts";
+import { StubNode } from "../upstreams/testing/stub-node.ts";
 
 interface Seen {
   readonly name: string;

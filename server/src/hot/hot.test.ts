@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { ManualClock, seededRandom, systemClock } from "@sluice/lib";
-import { describeHotConformance } from "./conformance.ts";
+import { describeHotConformance } from "./testing/conformance.ts";
 import type { HotLog } from "./hot.ts";
 import { MemoryHot } from "./memory.ts";
 import { openHot } from "./open.ts";

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { systemClock } from "@sluice/lib";
-import { ledgerConformance } from "./conformance.ts";
+import { ledgerConformance } from "./testing/conformance.ts";
 import { openLedger } from "./ledger.ts";
 import { ledgerDirectory, recordingLog } from "./testing/ledger-directory.ts";
 

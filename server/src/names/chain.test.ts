@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { encodeHandleAccount, encodeNameRegistry, handleAddress } from "@sluice/wire/accounts/name-registry";
 import type { Address } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
-import { type Misbehaviour, resultOf, StubNode } from "./testing/stub-node.ts";
+import { type Misbehaviour, resultOf, AccountNode } from "./testing/account-node.ts";
 import { alice, bob, keyOf, service, sha256, World } from "./testing/world.ts";
 
 const devnet = service("devnet");
@@ -305,7 +305,7 @@ test("a connection that the node closed while it was idle is made again", async 
 });
 
 test("what is asked: the configured commitment, base64, and no more of each account than is read", async () => {
-  await using node = new StubNode();
+  await using node = new AccountNode();
   await using world = new World({ rpcUrl: node.url, commitment: "finalized" });
   await world.get("/resolve/alice.x1");
   expect(node.calls[0]?.params[1]).toEqual({

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Clock, ManualClock, seededRandom, systemRandom } from "@sluice/lib";
 import { withRealTimers } from "@sluice/lib/testing";
 import { sql } from "kysely";
-import { describeStateConformance } from "./conformance.ts";
+import { describeStateConformance } from "./testing/conformance.ts";
 import { stateFaultOf } from "./errors.ts";
 import { applyMigrations, readMigrationStatus } from "./migrate.ts";
 import { migrations } from "./migrations.ts";

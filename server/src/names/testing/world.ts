@@ -13,7 +13,7 @@ import { type NameService, nameServices } from "@sluice/wire/name-services";
 import type { NamesEvents } from "../events.ts";
 import { silentEvents } from "../events.ts";
 import { createNames, type Names, type NamesOptions } from "../names.ts";
-import { StubNode } from "./stub-node.ts";
+import { AccountNode } from "./account-node.ts";
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => new Uint8Array(createHash("sha256").update(bytes).digest());
 
@@ -37,7 +37,7 @@ export const nobodys = "Crf8hzfthWGbGbLTVCiqRqV5MVnbpHB1L9KQMd6gsinb" as Address
 
 /** A resolver, the node it reads, the clock it lives by, and ways to put names on the chain. */
 export class World implements AsyncDisposable {
-  readonly node = new StubNode();
+  readonly node = new AccountNode();
   readonly clock = new ManualClock(1_000);
   readonly events: string[] = [];
   readonly names: Names;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { State } from "../records.ts";
-import { int64Max } from "../values.ts";
+import type { State } from "../../records.ts";
+import { int64Max } from "../../values.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
 const newAccount = async (state: State): Promise<string> => (await state.accounts.create({ name: "searcher" })).id;

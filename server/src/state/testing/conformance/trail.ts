@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { hashSessionToken } from "../sessions.ts";
+import { hashSessionToken } from "../../sessions.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
 export function trailConformance({ state, clock, execute }: ConformanceSubject): void {

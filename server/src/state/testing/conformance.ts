@@ -10,7 +10,7 @@ import { keyConformance } from "./conformance/keys.ts";
 import { leaseBookConformance } from "./conformance/lease-books.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
 import { trailConformance } from "./conformance/trail.ts";
-import type { State } from "./records.ts";
+import type { State } from "../records.ts";
 
 /** An empty database of one driver. */
 export interface StateHarness extends AsyncDisposable {

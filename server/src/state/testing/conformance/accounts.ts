@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { int64Max } from "../values.ts";
+import { int64Max } from "../../values.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
 export function accountConformance({ state, clock }: ConformanceSubject): void {

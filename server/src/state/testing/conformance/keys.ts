@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import type { KeyRecord, State } from "../records.ts";
+import type { KeyRecord, State } from "../../records.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
 let made = 0;

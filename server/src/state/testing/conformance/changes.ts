@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { SluiceError } from "@sluice/contract/errors";
-import type { KeyRecord, State } from "../records.ts";
+import type { KeyRecord, State } from "../../records.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
 let made = 0;

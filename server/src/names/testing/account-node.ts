@@ -17,7 +17,7 @@ export interface StubCall {
 export type Misbehaviour = (call: StubCall) => Response | null | Promise<Response | null>;
 
 /** A node with accounts that a test puts there, which answers the calls of the resolver as a node does. */
-export class StubNode implements AsyncDisposable {
+export class AccountNode implements AsyncDisposable {
   readonly accounts = new Map<string, StubAccount>();
   readonly calls: StubCall[] = [];
   readonly headers: Headers[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Hot } from "../hot.ts";
+import type { Hot } from "../../hot.ts";
 import type { HotSubject } from "./subject.ts";
 
 /** Collects messages and lets a test wait for a number of them. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { CreditStore, LeaseBook } from "../meter.ts";
-import type { State } from "../records.ts";
-import { int64Max } from "../values.ts";
+import type { CreditStore, LeaseBook } from "../../meter.ts";
+import type { State } from "../../records.ts";
+import { int64Max } from "../../values.ts";
 import type { ConformanceSubject } from "./subject.ts";
 
 const month = "2026-11";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventually } from "@sluice/lib/testing";
-import { connectionLimits } from "./connection.ts";
-import { LedgerAbortedError, LedgerQueryError } from "./errors.ts";
-import type { Ledger } from "./ledger.ts";
-import { fact, residentMiB } from "./testing/ledger-directory.ts";
+import { connectionLimits } from "../connection.ts";
+import { LedgerAbortedError, LedgerQueryError } from "../errors.ts";
+import type { Ledger } from "../ledger.ts";
+import { fact, residentMiB } from "./ledger-directory.ts";
 
 const largest = 18446744073709551615n;
 

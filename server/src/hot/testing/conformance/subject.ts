@@ -1,4 +1,4 @@
-import type { Hot } from "../hot.ts";
+import type { Hot } from "../../hot.ts";
 
 /** What the tests are given; the values are read when a test runs, after the store has been opened. */
 export interface HotSubject {

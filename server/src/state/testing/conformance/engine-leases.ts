@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import type { LeaseRecord, LeaseStore } from "../engine/engine-records.ts";
-import { stateFaultOf } from "../errors.ts";
-import type { State } from "../records.ts";
+import type { LeaseRecord, LeaseStore } from "../../engine/engine-records.ts";
+import { stateFaultOf } from "../../errors.ts";
+import type { State } from "../../records.ts";
 import { addressOf, newBundle, slotOf } from "./bundles.ts";
 import type { ConformanceSubject } from "./subject.ts";
 

@@ -1,5 +1,5 @@
 import type { ManualClock } from "@sluice/lib";
-import type { State } from "../records.ts";
+import type { State } from "../../records.ts";
 
 /** What the tests of one part are given; the values are read when a test runs, after the database has been opened. */
 export interface ConformanceSubject {

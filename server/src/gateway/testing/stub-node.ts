@@ -1,1 +1,0 @@
-export { StubNode } from "../../upstreams/testing/stub-node.ts";
