@@ -14,7 +14,7 @@ export type {
   NewBundle,
   OpenedContent,
   StepResult,
-} from "./engine/bundle-records.ts";
+} from "./bundle-records.ts";
 export {
   type CursorStore,
   type EncryptionKeyRecord,
@@ -33,7 +33,7 @@ export {
   type SearcherLimit,
   type SearcherLink,
   type SearcherStore,
-} from "./engine/engine-records.ts";
+} from "./engine-records.ts";
 export { StateError, type StateFault, stateFaultOf } from "./errors.ts";
 export { FileLock } from "./file-lock.ts";
 export type { CreditStore, LeaseBook, MeteredProduct, OpenLeaseBook } from "./meter.ts";

@@ -1,4 +1,4 @@
-import { engineLeaseSteps, engineSteps } from "./engine/migration.ts";
+import { engineLeaseSteps, engineSteps } from "./engine-migration.ts";
 import type { Migration } from "./schema.ts";
 
 /**

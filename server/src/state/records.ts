@@ -8,7 +8,7 @@ import type {
   SubscriptionTiers,
 } from "@sluice/contract/tiers";
 import type { Log } from "@sluice/lib";
-import type { EngineState, EngineSwitchStore, SearcherStore } from "./engine/engine-records.ts";
+import type { EngineState, EngineSwitchStore, SearcherStore } from "./engine-records.ts";
 import type { CreditStore, MeteredProduct } from "./meter.ts";
 import type { UpstreamNodeStore, UpstreamOrderStore } from "./order-records.ts";
 import type { Page, PageRequest } from "./page.ts";

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import type { EngineTables } from "./engine/tables.ts";
+import type { EngineTables } from "./engine-tables.ts";
 
 /** Rows as both drivers give them: every integer is a bigint, every truth a 0n or 1n, every list JSON text. */
 export interface AccountRow {

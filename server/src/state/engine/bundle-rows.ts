@@ -8,8 +8,8 @@ import {
   type BundleStep,
   bundleIngresses,
   type NewBundle,
-} from "./bundle-records.ts";
-import type { BundleContentRow, BundleRow } from "./tables.ts";
+} from "../bundle-records.ts";
+import type { BundleContentRow, BundleRow } from "../engine-tables.ts";
 
 const transactionsMax = 8;
 const transactionBytesMax = 65_535;

@@ -6,10 +6,10 @@ import type { GroupKind } from "../group-commit.ts";
 import { beyond, readPageRequest, toPage } from "../paging.ts";
 import type { Db, Tx } from "../tables.ts";
 import { checkAmount, checkCount, checkOneOf, checkSha256Hex, checkWhole, isIdentifier } from "../values.ts";
-import type { AcceptResult, BundleRecord, BundleStep, BundleStore, NewBundle, StepResult } from "./bundle-records.ts";
+import type { AcceptResult, BundleRecord, BundleStep, BundleStore, NewBundle, StepResult } from "../bundle-records.ts";
 import { signaturesText, toBundle, toBundleRow, toContentRow, toForwardedRow, toStandingRow } from "./bundle-rows.ts";
 import { BundleStatements, bundleCells, type StepRow } from "./bundle-statements.ts";
-import type { BundleContentRow, BundleRow } from "./tables.ts";
+import type { BundleContentRow, BundleRow } from "../engine-tables.ts";
 
 export interface NewRows {
   readonly bundle: BundleRow;

@@ -3,7 +3,7 @@ import type { StoreConnection } from "../connection.ts";
 import { newFault } from "../errors.ts";
 import type { GroupKind } from "../group-commit.ts";
 import type { Db, Tx } from "../tables.ts";
-import type { LeaseRecord } from "./engine-records.ts";
+import type { LeaseRecord } from "../engine-records.ts";
 
 type AnyKind = GroupKind<unknown, unknown, Tx>;
 

@@ -4,8 +4,8 @@ import { newFault } from "../errors.ts";
 import type { GroupKind } from "../group-commit.ts";
 import type { Tx } from "../tables.ts";
 import { checkIdentifier, checkSha256Hex, checkWhole } from "../values.ts";
-import type { ReplayStore } from "./engine-records.ts";
-import type { ReplayRow } from "./tables.ts";
+import type { ReplayStore } from "../engine-records.ts";
+import type { ReplayRow } from "../engine-tables.ts";
 
 const forgottenInOneGo = 1_000;
 

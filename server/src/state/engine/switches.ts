@@ -6,7 +6,7 @@ import {
   type EngineSwitchRecord,
   type EngineSwitchStore,
   engineSwitches,
-} from "./engine-records.ts";
+} from "../engine-records.ts";
 
 export class EngineSwitches implements EngineSwitchStore {
   readonly #connection: StoreConnection;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { type Address, addressOfBytes, type Signature, type Slot, signatureOfBytes } from "@sluice/wire/identifiers";
 import fc from "fast-check";
-import type { BundleRecord, BundleStanding, BundleStep, BundleStore } from "../../engine/bundle-records.ts";
+import type { BundleRecord, BundleStanding, BundleStep, BundleStore } from "../../bundle-records.ts";
 import { int64Max } from "../../values.ts";
 import type { ConformanceSubject } from "./subject.ts";
 

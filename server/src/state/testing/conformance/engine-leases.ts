@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
-import type { LeaseRecord, LeaseStore } from "../../engine/engine-records.ts";
+import type { LeaseRecord, LeaseStore } from "../../engine-records.ts";
 import { stateFaultOf } from "../../errors.ts";
 import type { State } from "../../records.ts";
 import { addressOf, newBundle, slotOf } from "./bundles.ts";

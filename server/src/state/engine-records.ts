@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from "../page.ts";
+import type { Page, PageRequest } from "./page.ts";
 import type { BundleStore } from "./bundle-records.ts";
 
 /** A public key by which its account is known as a searcher. */

@@ -1,4 +1,4 @@
-import type { Step } from "../schema.ts";
+import type { Step } from "./schema.ts";
 
 /** The tables of the block engine's first version. */
 export const engineSteps: readonly Step[] = [
