@@ -16,11 +16,11 @@ const mayHaveFraction = /(?:^|[[:,])\s*-?[0-9]+[.eE]/;
 const mayHaveLarge = /(?:^|[[:,])\s*-?[0-9]{16}/;
 
 /**
- * Parses a node's JSON with whole numbers as bigint; throws SyntaxError for text that is no JSON.
+ * Parses a node's JSON with whole numbers as bigint; throws SyntaxError for text that is not JSON.
  *
  * A reviver that sees each number's text costs 11.5 µs for a transaction of a block. Text whose numbers are all whole
  * is parsed without one and its numbers made bigint afterwards, which takes 1.5 µs, or 3.8 where one of them is too
- * large for a double (bench/wire's machine, a block of 400). Both looks may err to the safe side, for what is found
+ * large for a double (bench/wire's machine, a block of 400). Both checks may err to the safe side, for what is found
  * inside a string.
  */
 export function parseChainJson(text: string): ChainValue {

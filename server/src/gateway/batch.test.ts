@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type BootedGateway, bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
+import { type BootedGateway, bootGateway } from "./testing/booted-gateway.ts";
 
 const answerMethod = (call: { id: string; method: string }): string =>
   `{"jsonrpc":"2.0","result":"${call.method}","id":${call.id}}`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type BootedGateway, bootGateway, testGrant, testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
+import { type BootedGateway, bootGateway, testGrant, testKey } from "./testing/booted-gateway.ts";
 
 const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
 const slotCall = '{"jsonrpc":"2.0","id":"x","method":"getSlot"}';

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { until } from "@sluice/lib/testing";
+import { StubNode } from "../upstreams/testing/stub-node.ts";
 import { bootGateway } from "./testing/booted-gateway.ts";
 import { answerOf } from "./testing/spelled-calls.ts";
-import { StubNode } from "../upstreams/testing/stub-node.ts";
 
 /** How long the node may hold back its answer, and so how long the calls may take to arrive. */
 const heldMsMax = 120_000;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import { StubNode } from "../upstreams/testing/stub-node.ts";
 import { chosenCoding, compressedBytesMin } from "./compression.ts";
 import { bootGateway } from "./testing/booted-gateway.ts";
-import { StubNode } from "../upstreams/testing/stub-node.ts";
 
 test.each([
   [null, null],

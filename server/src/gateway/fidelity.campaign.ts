@@ -1,6 +1,6 @@
 import { seededRandom } from "@sluice/lib";
-import { type BootedGateway, bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
+import { type BootedGateway, bootGateway } from "./testing/booted-gateway.ts";
 
 const words = ["rentEpoch", "lamports", "a", "id", "result", 'q\\"uote', "\\u00e9", "🦀é", "\\\\", "", "context"];
 const numbers = [

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { StubNode } from "../upstreams/testing/stub-node.ts";
 import { run } from "./fidelity.campaign.ts";
 import { bootGateway } from "./testing/booted-gateway.ts";
-import { StubNode } from "../upstreams/testing/stub-node.ts";
 
 test("random answers and ids arrive byte for byte", async () => {
   expect(await run({ n: 1_500, seed: 7 })).toEqual({ passed: true, summary: "1500 answers arrived byte for byte" });

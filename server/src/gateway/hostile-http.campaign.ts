@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { seededRandom } from "@sluice/lib";
+import { StubNode } from "../upstreams/testing/stub-node.ts";
 import { bootGateway, testKey } from "./testing/booted-gateway.ts";
 import { HostileWriter, type Wire } from "./testing/hostile-wire.ts";
-import { StubNode } from "../upstreams/testing/stub-node.ts";
 
 /** Hostile connections at a time. */
 const attackers = 8;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type BootedGateway, bootGateway, testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
+import { type BootedGateway, bootGateway, testKey } from "./testing/booted-gateway.ts";
 
 const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
 const head = `Content-Type: application/json\r\nX-API-Key: ${testKey}\r\n`;

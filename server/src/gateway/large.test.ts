@@ -9,8 +9,8 @@ import {
   zstdDecompressSync,
 } from "node:zlib";
 import { until } from "@sluice/lib/testing";
-import { type BootedGateway, bootGateway, testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
+import { type BootedGateway, bootGateway, testKey } from "./testing/booted-gateway.ts";
 
 const mebibyte = 1024 * 1024;
 const program = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
+import { testKey } from "./testing/booted-gateway.ts";
 
 const mebibyte = 1024 * 1024;
 const piece = new TextEncoder().encode(`,"${"q8Zx+0aB".repeat(16_384)}"`);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
+import { bootGateway } from "./testing/booted-gateway.ts";
 
 const slotCall = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
 const answerFive = (call: { id: string }): string => `{"jsonrpc":"2.0","result":5,"id":${call.id}}`;

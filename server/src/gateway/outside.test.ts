@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { type BootedGateway, type BootOptions, bootGateway, testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
+import { type BootedGateway, type BootOptions, bootGateway, testKey } from "./testing/booted-gateway.ts";
 
 const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}';
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
+import { StubNode } from "../upstreams/testing/stub-node.ts";
 import { Overload } from "./overload.ts";
 import { bootGateway } from "./testing/booted-gateway.ts";
-import { StubNode } from "../upstreams/testing/stub-node.ts";
 
 test("a request that is begun late in a long turn of the event loop is refused, one in the next turn is not", () => {
   const clock = new ManualClock(0);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
+import { bootGateway } from "./testing/booted-gateway.ts";
 
 const address = "9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g";
 const balance = (id: string): string => `{"jsonrpc":"2.0","id":${id},"method":"getBalance","params":["${address}"]}`;

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { authority, certificate, privateKey } from "../net/http1/client/testing/certificates.ts";
-import { testKey } from "./testing/booted-gateway.ts";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
+import { testKey } from "./testing/booted-gateway.ts";
 
 /** Asks a gateway in a process of its own, whose environment says whom it trusts. */
 async function askThrough(node: StubNode, environment: Record<string, string>): Promise<Response> {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Tracing } from "../observe/index.ts";
-import { bootGateway } from "./testing/booted-gateway.ts";
 import { StubNode } from "../upstreams/testing/stub-node.ts";
+import { bootGateway } from "./testing/booted-gateway.ts";
 
 interface Seen {
   readonly name: string;

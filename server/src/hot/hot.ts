@@ -2,12 +2,12 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { Log } from "@sluice/lib";
 import type { TokenLease, TokenLeaseRequest } from "./token-lease.ts";
 
-/** Gets the messages of one channel in their order. What it throws is logged and goes no further. */
+/** Receives the messages of one channel in order. Its errors are logged and not passed on. */
 export type MessageHandler = (message: string) => void;
 
 export interface SubscribeOptions {
   /**
-   * Called when messages may have been missed because the connection was away; whoever caches by them starts afresh.
+   * Called when messages may have been missed because the connection was away; a cache that depends on them is cleared.
    */
   readonly onGap?: () => void;
 }
@@ -24,23 +24,25 @@ export interface Hot extends AsyncDisposable {
   readonly driver: HotDriver;
   /** The bytes are the caller's to read, not to change. */
   get(key: string): Promise<Uint8Array | null>;
-  /** Values over 16 MiB are not kept; whoever asks for one finds none. */
+  /** Values over 16 MiB are not stored. */
   set(key: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
   /** Removes the value under the key, if there is one. */
   delete(key: string): Promise<void>;
-  /** Leases tokens of a bucket that several processes spend from; such buckets have a key space of their own. */
+  /** Leases tokens of a bucket that several processes spend from. Such buckets have a separate key space. */
   leaseTokens(key: string, request: TokenLeaseRequest): Promise<TokenLease>;
   /** Says that `holder` is present for `ttlMs` from now, or leaves with 0, and gives how many are present. */
   attend(key: string, holder: string, ttlMs: number): Promise<number>;
-  /** Reaches whoever is subscribed now, in this process and in others; nobody else ever. */
+  /** Reaches the present subscribers, in this process and in others; later ones never get the message. */
   publish(channel: string, message: string): Promise<void>;
-  /** Lasts until it is disposed of, through losses of the connection; see `onGap`. */
+  /** Lasts until it is disposed of, across losses of the connection; see `onGap`. */
   subscribe(channel: string, handler: MessageHandler, options?: SubscribeOptions): Promise<AsyncDisposable>;
   /** Whether the store answers now. */
   ping(): Promise<boolean>;
 }
 
-/** The store is away, too slow, or refuses. Callers that can do without it catch this; at a door it is OVERLOADED. */
+/**
+ * The store is away, too slow, or refuses. Callers that can do without it catch this; an endpoint answers OVERLOADED.
+ */
 export class HotUnavailable extends SluiceError {
   constructor(cause: unknown) {
     super("OVERLOADED", { cause });

@@ -1,5 +1,5 @@
 /**
- * hot: what replicas share and may lose at any moment (cached bytes, leased tokens of rates, who is present, notices to
+ * hot: what replicas share and may lose at any moment (cached bytes, leased tokens of rates, presence, notices to
  * each other), in this process's memory or in Redis. Config says which; compose opens it. It feeds limits, cache, keys
  * and every room that has to agree with its other replicas. Nothing in here is the only copy of anything.
  */

@@ -41,10 +41,10 @@ export class MemoryHot implements Hot {
   readonly #handlers = new Map<string, Set<MessageHandler>>();
   #closed = false;
 
-  constructor(options: { valuesBytesMax: number }, deps: { clock: Clock; log: HotLog }) {
+  constructor(options: { valuesBytesMax: number }, dependencies: { clock: Clock; log: HotLog }) {
     this.#values = new LruMap({ entriesMax, weightMax: options.valuesBytesMax });
-    this.#clock = deps.clock;
-    this.#log = deps.log;
+    this.#clock = dependencies.clock;
+    this.#log = dependencies.log;
   }
 
   async get(key: string): Promise<Uint8Array | null> {
@@ -60,7 +60,7 @@ export class MemoryHot implements Hot {
     this.#checkOpen(key);
     const endsAtMs = this.#clock.monotonic() + checkTtl(ttlMs);
     if (bytes.length > valueBytesMax) return this.#values.delete(key);
-    // A copy: the caller may go on using its buffer.
+    // A copy: the caller may reuse its buffer.
     const weight = bytes.length + key.length * 2 + entryOverheadBytes;
     this.#values.set(key, { value: bytes.slice(), endsAtMs }, weight);
   }
@@ -93,7 +93,7 @@ export class MemoryHot implements Hot {
     this.#checkOpen(channel);
     const handlers = this.#handlers.get(channel);
     if (handlers === undefined) return;
-    // As over a network, a publisher returns before anybody has handled its message.
+    // As over a network, a publisher returns before its message is handled.
     for (const handler of [...handlers]) queueMicrotask(() => this.#deliver(channel, handler, message));
   }
 

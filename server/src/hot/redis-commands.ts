@@ -180,7 +180,7 @@ export class RedisCommands implements AsyncDisposable {
     this.#client.on("close", () => {
       if (away) return;
       away = true;
-      log.warn({ reason }, "the connection to Redis was lost or could not be made");
+      log.warn({ reason }, "the connection to Redis was lost or could not be opened");
     });
     this.#client.on("ready", () => {
       if (away) log.info({}, "connected to Redis again");

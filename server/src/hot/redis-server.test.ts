@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { seededRandom, systemClock } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
-import { describeHotConformance } from "./testing/conformance.ts";
 import { type Hot, HotUnavailable } from "./hot.ts";
 import { openHot } from "./open.ts";
 import { RedisHot } from "./redis.ts";
 import { parseRedisUrl } from "./redis-url.ts";
+import { describeHotConformance } from "./testing/conformance.ts";
 
 const binary = Bun.which("redis-server");
 if (binary === null)

@@ -94,7 +94,7 @@ export class RedisHot implements Hot {
   }
 
   async ping(): Promise<boolean> {
-    // A key that is never there: in a cluster PING goes to any node, while a look-up needs the slot to be served.
+    // A key that never exists: in a cluster PING goes to any node, while a look-up needs the slot to be served.
     const name = this.#name("v", "ping");
     return this.#commands
       .run((client) => client.exists(name))

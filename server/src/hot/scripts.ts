@@ -6,8 +6,7 @@
 /**
  * KEYS: bucket. ARGV: rate, burst, holder, sequence, held, needed, want, owed, life in milliseconds, now or "". Gives
  * the tokens granted and the thousandths left. The arithmetic is `leaseFromBucket`'s. A hash: `level` is "thousandths
- * at", every other field a holder, ":name", as "held ends sequence". It expires when it is full and nobody holds
- * anything.
+ * at", every other field a holder, ":name", as "held ends sequence". It expires when it is full and no tokens are held.
  */
 export const leaseTokens = `
 local rate, full, own = tonumber(ARGV[1]), tonumber(ARGV[2]) * 1000, ':' .. ARGV[3]
@@ -55,8 +54,8 @@ return { granted, math.floor(level) }
 `;
 
 /**
- * KEYS: who is present. ARGV: holder, life in milliseconds (0 leaves). Gives how many are present, the holder
- * among them. A sorted set by the end of each one's life.
+ * KEYS: the set of holders. ARGV: holder, life in milliseconds (0 leaves). Gives the number of holders that are
+ * present, this one included. A sorted set by the end of each one's life.
  */
 export const attend = `
 local time = redis.call('TIME')
@@ -73,7 +72,7 @@ return redis.call('ZCARD', KEYS[1])
 `;
 
 /**
- * KEYS: channel. ARGV: message. A plain PUBLISH would go to any node of a cluster, and messages that take different
- * ways overtake each other; a script goes to the node of its key, always the same for a channel.
+ * KEYS: channel. ARGV: message. A plain PUBLISH would go to any node of a cluster, and messages on different routes
+ * overtake each other; a script goes to the node of its key, always the same for a channel.
  */
 export const publish = `return redis.call('PUBLISH', KEYS[1], ARGV[1])`;

@@ -58,9 +58,9 @@ const aheadParts = 2;
 
 /**
  * The level and all that is held never exceed the burst together. Whatever is granted in any span of time was therefore
- * in the bucket or in somebody's hands when the span began, at most the burst, or flowed in since: the bound of a
- * single bucket, exactly. What a holder took with it when it died counts as held until its life is over and is then
- * lost, which errs to the strict side. The script in `scripts.ts` is the same arithmetic inside Redis.
+ * in the bucket or held when the span began, at most the burst, or was refilled since: exactly the bound of a single
+ * bucket. Tokens of a holder that died count as held until its life is over and are then lost, which errs to the strict
+ * side. The script in `scripts.ts` is the same arithmetic inside Redis.
  */
 export function leaseFromBucket(
   bucket: LeasedBucket | null,

@@ -1,6 +1,6 @@
 import { type AddressSet, normaliseAddress } from "@sluice/lib";
 
-/** More entries than this in X-Forwarded-For are not looked at: a chain of proxies is short, an attack is long. */
+/** Entries of X-Forwarded-For that are read; a chain of proxies is short, an attack is long. */
 const forwardedEntriesMax = 32;
 
 /**
@@ -32,7 +32,7 @@ function spelledOnce(address: string): string {
   return normaliseAddress(address) ?? address;
 }
 
-/** Some proxies write "1.2.3.4:5678" or "[2001:db8::1]:5678"; the port says nothing about who calls. */
+/** Some proxies write "1.2.3.4:5678" or "[2001:db8::1]:5678"; the port does not identify the client. */
 function withoutPort(entry: string): string {
   if (entry.startsWith("[")) {
     const close = entry.indexOf("]");

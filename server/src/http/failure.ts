@@ -1,7 +1,7 @@
 import { type ErrorCode, errorTable, SluiceError } from "@sluice/contract/errors";
 import { retryAfter } from "./headers.ts";
 
-/** What a failing answer says beside its code, in whichever form the door writes it. */
+/** The content of an error answer beside its code, in the form of any endpoint. */
 export interface FailureOptions {
   readonly requestId: string;
   /** Replaces the table's text; it is shown to the caller and so holds no internals. */
@@ -42,10 +42,10 @@ export function writeFailureHeaders(target: Record<string, string>, code: ErrorC
   if (status === 401) target["WWW-Authenticate"] = 'Bearer realm="sluice"';
 }
 
-/** Members of `details` that belong to headers or to members of their own, and so are not extensions. */
+/** Members of `details` that are headers or separate members, and so are not extensions. */
 const placedDetails: ReadonlySet<string> = new Set(["retryAfterSeconds", "allow", "errors"]);
 
-/** The extension members of a payload; a bigint is written as its decimal text, since JSON.stringify knows none. */
+/** The extension members of a payload; a bigint is written as decimal text, since JSON.stringify rejects it. */
 export function extensionMembers(details: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> {
   const members: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(details ?? {})) {

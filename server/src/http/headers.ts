@@ -1,4 +1,4 @@
-/** The outcome of a rate limit as its headers tell it; limits' decision has this shape. */
+/** The outcome of a rate limit as its headers state it: the decision of limits. */
 export interface RateLimitState {
   /** Requests a second. */
   readonly limit: number;
@@ -41,7 +41,7 @@ const preflightSeconds = 7_200;
 /** What an answer carries whose request names no origin: enough for a proxy that keeps it to hand it to a page. */
 export const anyOrigin = { "Access-Control-Allow-Origin": "*" } as const;
 
-/** The CORS headers of every response on an open path. Without credentials: keys travel in headers of their own. */
+/** The CORS headers of every response on an open path. Without credentials: keys have separate headers. */
 export const openCorsHeaders = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": exposedHeaders,

@@ -1,7 +1,8 @@
 /**
- * http: what every HTTP door shares. Request ids, where a key and the client's address are found, bodies with a bound,
- * failures as RFC 9457 or JSON-RPC answers from contract's table, rate-limit and CORS headers, redaction of addresses,
- * and the Hono application that REST doors start from. Fed by requests; feeds door, admin and the services' own doors.
+ * http: the parts that all HTTP endpoints share. Request ids, the presented key and the client's address, bounded
+ * bodies, failures as RFC 9457 or JSON-RPC answers from contract's table, rate-limit and CORS headers, redaction of
+ * addresses, and the Hono application that REST endpoints start from. Fed by requests; feeds net, gateway, admin and
+ * the services' endpoints.
  */
 export { type BodyLimits, isJsonContentType, readBody, requireJson } from "./body.ts";
 export { clientAddress } from "./client-address.ts";

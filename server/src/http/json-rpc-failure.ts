@@ -2,13 +2,13 @@ import { type ErrorCode, errorTable } from "@sluice/contract/errors";
 import { extensionMembers, type FailureOptions, retryAfterOf, stringify, writeFailureHeaders } from "./failure.ts";
 
 export interface JsonRpcFailureOptions extends FailureOptions {
-  /** The request's id as JSON text exactly as it was sent ("1", "\"a\""); "null" when there was none to read. */
+  /** The request's id as JSON text exactly as it was sent ("1", "\"a\""); "null" where no id could be read. */
   readonly idJson?: string;
 }
 
 /**
  * The JSON-RPC error answer of a refusal by the gateway itself: {code, message, data: {code, retry_after, request_id}}
- * (decisions: Platform, HTTP status for JSON-RPC). Errors of a node never come here: they pass as they are.
+ * (decisions: Platform, HTTP status for JSON-RPC). Errors of a node do not pass here: they are forwarded unchanged.
  */
 export function jsonRpcFailureBody(code: ErrorCode, options: JsonRpcFailureOptions): string {
   const wait = retryAfterOf(code, options.details);

@@ -43,8 +43,8 @@ export function decodeComponent(text: string): string {
 
 /**
  * The API key that a request presents, in the order X-API-Key, Authorization: Bearer, query `api-key` (spec: node
- * platform, Authentication 1); null when there is none. An empty value counts as absent. The first one found is the
- * one that is judged: a wrong header is not rescued by a right query.
+ * platform, Authentication 1); null when there is none. An empty value counts as absent. The first one found is the one
+ * that is checked: a valid query does not make up for an invalid header.
  */
 export function presentedKey(headers: HeaderReader, url: string): string | null {
   const own = headers.get("x-api-key");
@@ -57,7 +57,8 @@ export function presentedKey(headers: HeaderReader, url: string): string | null 
 }
 
 /**
- * The token of an `Authorization: Bearer` header (the scheme in any letter case), or null for other schemes and none.
+ * The token of an `Authorization: Bearer` header (the scheme in any letter case), or null for other schemes and without
+ * one.
  */
 export function bearerToken(authorization: string | null): string | null {
   if (authorization === null || authorization.length < 8) return null;

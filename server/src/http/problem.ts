@@ -9,7 +9,7 @@ export interface ProblemOptions extends FailureOptions {
   readonly docsBase?: string;
   /** Headers that the answer carries beside those of the failure itself. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where HTTP has a status of its own for what the code says. */
+  /** Where HTTP has a more specific status for the code. */
   readonly status?: number;
 }
 

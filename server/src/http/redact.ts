@@ -5,7 +5,7 @@ const mask = "***";
 /** Path segments longer than this are taken for secrets: providers put their keys there. */
 const pathSegmentShownMax = 16;
 
-/** Query parameters that carry keys at one of the doors. */
+/** Query parameters that carry keys at some endpoint. */
 const secretParameters: ReadonlySet<string> = new Set([
   "api-key",
   "apikey",

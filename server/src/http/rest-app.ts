@@ -10,7 +10,7 @@ import { redactQuery } from "./redact.ts";
 
 /** The variables that every REST handler finds: `c.get("requestId")`. */
 export interface RestEnvironment {
-  /** What a door in front hands to `fetch` as its second argument: the id that it gave the request already. */
+  /** The second argument of `fetch`, from a server in front: the id that the request has already. */
   Bindings: { requestId?: string; socketAddress?: string };
   Variables: { requestId: string };
 }
@@ -21,7 +21,7 @@ export interface RestAppOptions {
   /** Put before the path of a code's page in `type`; without it `type` is a relative reference. */
   readonly docsBase?: string;
   /**
-   * Writes a failure in another form than RFC 9457, where a document shows an error body of its own. Null leaves it to
+   * Writes a failure in another form than RFC 9457, where a specification has its own error body. Null leaves it to
    * the standard form.
    */
   readonly failure?: (error: SluiceError, context: Context<RestEnvironment>) => Response | null;
@@ -33,7 +33,7 @@ export interface RestAppDependencies {
   readonly log: Pick<Log, "error">;
 }
 
-/** Hono's own exceptions (validators, body parsers) by their status; what is not listed is a fault of ours. */
+/** Hono's own exceptions (validators, body parsers) by their status; any other one is an internal error. */
 const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   400: "INVALID_INPUT",
   404: "NOT_FOUND",
@@ -42,10 +42,11 @@ const codesByStatus: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * A Hono application as every REST door starts it: request id on each answer, CORS by kind of path, a SluiceError
- * answered by the table, an unknown fault logged and answered with nothing but its request id, unknown paths 404, known
- * paths under another method 405 with Allow. Routes are added by the caller; nothing listens here. It is reached by
- * `app.fetch(request, { requestId })`: mounted inside another Hono application, that one's 404 would answer instead.
+ * The Hono application that every REST endpoint starts from: a request id on each answer, CORS by kind of path, a
+ * SluiceError answered by the table, an unexpected error logged and answered with its request id alone, unknown paths
+ * 404, known paths under another method 405 with Allow. Routes are added by the caller; nothing listens here. It is
+ * reached by `app.fetch(request, { requestId })`: mounted inside another Hono application, that one's 404 would answer
+ * instead.
  */
 export function createRestApp(options: RestAppOptions, dependencies: RestAppDependencies): Hono<RestEnvironment> {
   const app = new Hono<RestEnvironment>();

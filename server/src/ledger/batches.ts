@@ -9,7 +9,7 @@ export const batchLimits = {
   rowsMax: 50_000,
   /** Approximate JSON bytes of one INSERT. */
   bytesMax: 12 * 1024 * 1024,
-  /** How long a failed INSERT is repeated before the caller is told, and the waits between, in milliseconds. */
+  /** How long a failed INSERT is repeated before it fails, and the waits between, in milliseconds. */
   retryMsMax: 15_000,
   retryMsFirst: 50,
   retryMsLast: 1_000,
@@ -24,9 +24,9 @@ export interface Batch {
   readonly rows: number;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Times it has been sent with an outcome that is not known. */
+  /** Times it was sent with an unknown outcome. */
   unknownOutcomes: number;
-  /** The token it is sent with at present. */
+  /** The token that it is sent with. */
   token: string;
 }
 
@@ -104,7 +104,7 @@ function oneBatch(table: TableDefinition, rows: readonly object[], number: bigin
   return newBatch(table, number, { kind: "rows", rows: numbered }, { rows: rows.length, fromMs, toMs });
 }
 
-/** A batch that has not been sent. */
+/** Creates a batch that was not sent. */
 export function newBatch(
   table: TableDefinition,
   number: bigint,
@@ -124,9 +124,9 @@ export interface BatchWriterOptions {
  *
  * An INSERT whose outcome is not known is sent again under its token, which the table takes once. On a table that is
  * not replicated the token is logged just before the rows become visible: a kill between the two leaves a token without
- * rows, and the repeated INSERT would be taken for a copy of nothing. So after a repetition the rows are counted by
- * their batch number; when there are none they are sent under a fresh token. (At that point the first INSERT cannot be
- * under way any more: the token was found under the lock under which rows become visible.)
+ * rows, and the repeated INSERT would count as a copy of rows that do not exist. So after a repetition the rows are
+ * counted by their batch number; when there are none they are sent under a fresh token. (At that point the first INSERT
+ * cannot be under way any more: the token was found under the lock under which rows become visible.)
  */
 export class BatchWriter {
   readonly #connection: LedgerConnection;
@@ -174,7 +174,7 @@ export class BatchWriter {
     if (!(await this.#isWhole(batch))) throw new LedgerUnavailableError("an insert left no rows");
   }
 
-  /** True when all rows are there, false when none is; anything between breaks the rule of one part an INSERT. */
+  /** True when all rows exist, false when none does; any number between breaks the rule of one part an INSERT. */
   async #isWhole(batch: Batch): Promise<boolean> {
     const { name, timeColumn } = batch.table;
     const sql =

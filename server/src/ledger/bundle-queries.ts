@@ -45,7 +45,7 @@ const figures =
 type FiguresRow = Record<"ended" | "landed_count" | "forwarded" | "tips" | "lost" | "units", string>;
 
 /**
- * Questions about what became of bundles. FINAL puts rows together that were told twice, also before the engine has
+ * Queries about the outcomes of bundles. FINAL merges rows that were written twice, also before the engine has
  * done so; partitions are merged apart, since a bundle's row lies in the month of its end.
  */
 export class BundleQueries {

@@ -235,7 +235,7 @@ function clientFor(address: Address, database: string): ClickHouseClient {
     max_open_connections: connectionLimits.concurrentMax + 2,
     use_multipart_params_auto: true,
     json: { parse: JSON.parse, stringify: stringifyRow },
-    // Its errors reach the caller, who knows what they mean; the client's own log would print parameters.
+    // Its errors reach the caller; the client's own log would print parameters.
     log: { level: ClickHouseLogLevel.OFF },
   });
 }

@@ -1,7 +1,7 @@
 import type { ColumnDefinition, TableDefinition } from "./table-definition.ts";
 import { batchColumn } from "./tables.ts";
 
-/** Where the tables are made: one server (or the embedded engine), or every node of a cluster. */
+/** Where the tables are created: one server (or the embedded engine), or every node of a cluster. */
 export interface Form {
   readonly database: string;
   /** Name of the cluster in the servers' configuration, or null for the form of one server. */

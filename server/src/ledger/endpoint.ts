@@ -9,7 +9,7 @@ export interface Address {
   readonly generation: number;
 }
 
-/** What stands behind the client: the supervised child, or a server that others run. */
+/** The ClickHouse behind the client: the supervised child, or an external server. */
 export interface Endpoint extends AsyncDisposable {
   readonly driver: "chdb" | "clickhouse";
   /** The present address; waits a bounded time for one. Throws LedgerUnavailableError. */
@@ -43,7 +43,7 @@ export function parseClickhouseUrl(text: string): { address: Address; database: 
   return { address, database: database === "" ? null : database };
 }
 
-/** A ClickHouse server or cluster that is run by somebody else. */
+/** An external ClickHouse server or cluster. */
 export function remoteEndpoint(address: Address): Endpoint {
   return {
     driver: "clickhouse",

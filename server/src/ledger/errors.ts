@@ -1,9 +1,9 @@
 import { ClickHouseError } from "@clickhouse/client";
-import { SluiceError } from "@sluice/contract/errors";
+import { CodedError, SluiceError } from "@sluice/contract/errors";
 
 /**
  * The ledger could not be reached, or went away during the call. Whether the call took effect is not known; it may be
- * repeated (inserts of this room repeat themselves without doubling rows).
+ * repeated (inserts are repeated by this room without doubling rows).
  */
 export class LedgerUnavailableError extends SluiceError {
   constructor(reason: string, cause?: unknown) {
@@ -14,7 +14,7 @@ export class LedgerUnavailableError extends SluiceError {
 
 /**
  * The engine refused or failed a statement; `engineCode` is ClickHouse's number (62 is SYNTAX_ERROR). The message may
- * quote the statement and its parameters: it is for operators and for the statement's own author.
+ * quote the statement and its parameters: it is for operators and for the author of the statement.
  */
 export class LedgerQueryError extends SluiceError {
   readonly engineCode: number;
@@ -25,13 +25,13 @@ export class LedgerQueryError extends SluiceError {
     this.engineCode = engineCode;
   }
 
-  /** True when the same statement may succeed later: load, memory, network between servers, a replica catching up. */
+  /** Whether the same statement may succeed later: load, memory, network between servers, a replica that catches up. */
   get transient(): boolean {
     return transientCodes.has(this.engineCode);
   }
 }
 
-/** The caller's own signal ended the call. */
+/** The caller aborted the call by its signal. */
 export class LedgerAbortedError extends SluiceError {
   constructor() {
     super("INTERNAL_ERROR", { message: "The call to the ledger was aborted by its caller" });
@@ -39,15 +39,14 @@ export class LedgerAbortedError extends SluiceError {
   }
 }
 
-/** The ledger cannot be opened as asked; for the operator, at start. */
-export class LedgerOpenError extends Error {
+/** The ledger cannot be opened; its sentence is for the operator, at start. */
+export class LedgerOpenError extends CodedError<"CANNOT_OPEN"> {
   constructor(message: string) {
-    super(message);
-    this.name = "LedgerOpenError";
+    super("CANNOT_OPEN", { message, details: {} });
   }
 }
 
-/** Characters kept of an engine's message: it repeats whole statements, long lists included. */
+/** Characters kept of an engine's message, which repeats whole statements with their lists. */
 const messageMax = 1_000;
 
 const transientCodes = new Set([
@@ -67,12 +66,12 @@ const transientCodes = new Set([
   999, // KEEPER_EXCEPTION
 ]);
 
-/** Maps whatever `@clickhouse/client` threw. */
-export function fromClient(thrown: unknown, signal?: AbortSignal): SluiceError {
-  if (thrown instanceof SluiceError) return thrown;
+/** Maps an error of `@clickhouse/client`. */
+export function fromClient(error: unknown, signal?: AbortSignal): SluiceError {
+  if (error instanceof SluiceError) return error;
   if (signal?.aborted) return new LedgerAbortedError();
-  if (thrown instanceof ClickHouseError) {
-    return new LedgerQueryError(Number(thrown.code), thrown.message.trim());
+  if (error instanceof ClickHouseError) {
+    return new LedgerQueryError(Number(error.code), error.message.trim());
   }
-  return new LedgerUnavailableError(thrown instanceof Error ? thrown.message : String(thrown), thrown);
+  return new LedgerUnavailableError(error instanceof Error ? error.message : String(error), error);
 }

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { systemClock } from "@sluice/lib";
-import { ledgerConformance } from "./testing/conformance.ts";
 import { openLedger } from "./ledger.ts";
+import { ledgerConformance } from "./testing/conformance.ts";
 import { ledgerDirectory, recordingLog } from "./testing/ledger-directory.ts";
 
 const directory = ledgerDirectory();

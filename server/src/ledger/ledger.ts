@@ -21,7 +21,7 @@ import { tables } from "./tables.ts";
 import { readUsage, type Usage, type UsageQuestion } from "./usage-queries.ts";
 
 export interface LedgerOptions {
-  /** Where the embedded engine keeps its files; made when missing, readable by its owner alone. */
+  /** The directory of the embedded engine; created when missing, readable by its owner alone. */
   readonly directory: string;
   /** CLICKHOUSE_URL, or null for the embedded engine. */
   readonly clickhouseUrl: string | null;
@@ -78,7 +78,7 @@ export interface Ledger extends AsyncDisposable {
     /** One page of an account's usage, by day, method or key, and the sum of the whole range. */
     usage(question: UsageQuestion): Promise<Usage>;
   };
-  /** What became of bundles; each counts once, however often its outcome was told. */
+  /** The outcomes of bundles; each counts once, however often it was written. */
   readonly bundles: {
     figures(question: BundleQuestion): Promise<BundleFigures>;
     /** Types without a bundle are not there. */

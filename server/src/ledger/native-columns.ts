@@ -2,7 +2,7 @@
  * Columns under construction, as ClickHouse's Native format lays them out: little-endian, as every platform of Bun is.
  */
 
-/** Characters kept of a text; longer ones are cut. Method names come from users, and a fact is no place for a body. */
+/** Characters kept of a text; longer ones are cut. Method names come from users and may be as long as a body. */
 export const textLengthMax = 128;
 /** Bytes that a text of `textLengthMax` may need: three for a character, two for its length. */
 const textBytesMax = textLengthMax * 3 + 2;
@@ -65,12 +65,12 @@ export class TextColumn {
   }
 }
 
-/** A text as it is stored, in memory of its own: a part of a request's body would keep the whole body alive. */
+/** A copy of a text for the column: a slice of a request's body would keep the whole body in memory. */
 function storedText(text: string): string {
   return decoder.decode(encoder.encode(text.slice(0, textLengthMax)));
 }
 
-/** A column of few different strings: LowCardinality(String), with a dictionary of its own. */
+/** A column of few different strings: LowCardinality(String), with its dictionary. */
 export class DictionaryColumn {
   readonly #keys = new TextColumn(0);
   readonly #known = new Map<string, number>();

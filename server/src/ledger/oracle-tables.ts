@@ -2,7 +2,7 @@ import type { ColumnDefinition, TableDefinition } from "./table-definition.ts";
 
 const time: ColumnDefinition = { name: "at", type: "DateTime64(3, 'UTC')", codec: "DoubleDelta, ZSTD" };
 const word = (name: string): ColumnDefinition => ({ name, type: "LowCardinality(String)" });
-/** Exact, in the oracle's own unit of 10^-18; twenty digits may stand before the point. */
+/** Exact, in the oracle's unit of 10^-18; up to twenty digits before the point. */
 const decimal = (name: string): ColumnDefinition => ({ name, type: "Decimal(38, 18)", codec: "ZSTD" });
 const perhaps = (name: string): ColumnDefinition => ({ name, type: "Nullable(Decimal(38, 18))", codec: "ZSTD" });
 /** A moment that is not the row's own, in Unix milliseconds. */
@@ -10,7 +10,7 @@ const moment = (name: string): ColumnDefinition => ({ name, type: "Int64", codec
 const names: ColumnDefinition = { name: "sources", type: "Array(LowCardinality(String))", codec: "ZSTD" };
 
 /**
- * What single sources said: at most one row for each source and symbol in ten seconds, to look into a doubtful price.
+ * Prices of single sources: at most one row for each source and symbol in ten seconds, to investigate a doubtful price.
  */
 export const oracleTicksTable: TableDefinition = {
   name: "oracle_ticks",
@@ -32,7 +32,7 @@ export const oracleTicksTable: TableDefinition = {
   keptDays: 30,
 };
 
-/** Prices as they were agreed: at most one row for each symbol in a second, and none while nothing changes. */
+/** Aggregated prices: at most one row for each symbol in a second, and none without a change. */
 export const oracleRoundsTable: TableDefinition = {
   name: "oracle_rounds",
   timeColumn: "at",
@@ -55,8 +55,8 @@ export const oracleRoundsTable: TableDefinition = {
 };
 
 /**
- * Candles of one minute, which every longer one is made of. A minute may have several rows, of a server that ended
- * within it and the one after: they are put together by `first_at` and `last_at`. Kept for ever.
+ * Candles of one minute, from which every longer one is computed. A minute may have several rows, of a server that
+ * ended within it and the one after: they are put together by `first_at` and `last_at`. Kept for ever.
  */
 export const oracleCandlesTable: TableDefinition = {
   name: "oracle_candles",

@@ -17,9 +17,9 @@ const keyBytes = 100;
 const dictionaryType = "LowCardinality(String)";
 
 /**
- * Facts of one month, encoded column by column as they come: 140 bytes each where objects take 600, and no work is left
- * for the moment of writing. The table's definition says which columns there are and in which order; a block that lacks
- * one of them would leave it at its default, which a test forbids.
+ * Facts of one month, encoded column by column as they arrive: 140 bytes each where objects take 600, and no work is
+ * left for the moment of writing. The table's definition says which columns there are and in which order; a block that
+ * lacks one of them would leave it at its default, which a test forbids.
  */
 export class RequestBlock {
   readonly #monthMs: number;

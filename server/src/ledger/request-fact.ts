@@ -1,6 +1,6 @@
 import type { ServedRequest } from "../observe/index.ts";
 
-/** The status of a fact about a connection that goes on (Switching Protocols); its last fact has the close code. */
+/** The status of a fact about an open connection (Switching Protocols); its last fact has the close code. */
 export const statusStillOpen = 101;
 
 /**
@@ -18,6 +18,6 @@ export interface RequestFact extends ServedRequest {
   /** The endpoint, under the name that its column has. */
   readonly door: "rpc" | "rest" | "ws" | "pubsub";
   readonly cache: "HIT" | "MISS" | "";
-  /** The upstream's label, "" when none was asked. */
+  /** The label of the upstream; "" without one. */
   readonly upstream: string;
 }

@@ -1,6 +1,6 @@
 /**
- * How rows of `requests` count, in ClickHouse's words. A connection's rows tell what passed since the one before: those
- * while it lasts have status 101, the last one its close code, and only that one is a request.
+ * How rows of `requests` count, in ClickHouse's words. A connection's rows count the traffic since the row before:
+ * those while it lasts have status 101, the last one its close code, and only that one is a request.
  */
 export const countsAsRequest = "status != 101";
 

@@ -14,7 +14,7 @@ export const requestLogLimits = {
   batchMs: 1_000,
   batchBusyMs: 2_000,
   busyRows: 5_000,
-  /** Months that are kept apart at one time; facts come in the order of their answers, not of their times. */
+  /** Months with an open block at a time; facts arrive in the order of their answers, not of their times. */
   openMax: 3,
   /** Wait after a flush that failed. */
   retryMs: 1_000,

@@ -8,7 +8,7 @@ import type { RequestFact } from "./request-fact.ts";
 import { requestLogLimits } from "./request-limits.ts";
 import { requestsTable } from "./tables.ts";
 
-/** The last millisecond of the years that DateTime64 knows. */
+/** The last millisecond of the range of DateTime64. */
 const latestMs = Date.UTC(2300, 0, 1) - 1;
 
 export interface RequestLogDependencies {
@@ -26,10 +26,10 @@ interface Sealed {
 }
 
 /**
- * Takes facts off the hot path and writes them in batches. `append` encodes a fact into the open block of its month; a
- * block that is full, or has waited long enough, is sealed under a number. A sealed batch keeps number and bytes until
- * it is written, however often that is tried; one that the ledger refuses for good is dropped, counted and logged, so
- * that it cannot hold up the rest.
+ * Collects facts without delaying requests and writes them in batches. `append` encodes a fact into the open block of
+ * its month; a block that is full, or has waited long enough, is sealed under a number. A sealed batch keeps number and
+ * bytes until it is written, however often that is tried; one that the ledger rejects permanently is dropped, counted
+ * and logged, so that it does not block the rest.
  */
 export class RequestLog implements AsyncDisposable {
   readonly #dependencies: RequestLogDependencies;
@@ -70,8 +70,8 @@ export class RequestLog implements AsyncDisposable {
   }
 
   /**
-   * Takes one fact; never waits and never throws. A full or closed log drops it and counts it. A time that is none, or
-   * lies before 1970 or after 2299, becomes the present.
+   * Adds one fact; never waits and never throws. A full or closed log drops and counts it. An invalid time, or one
+   * before 1970 or after 2299, is replaced by the present.
    */
   append(fact: RequestFact): void {
     this.#appended += 1;
@@ -82,13 +82,13 @@ export class RequestLog implements AsyncDisposable {
     try {
       this.#take(fact);
     } catch {
-      // A fact that is not what its type says must not end the request that it tells of.
+      // A fact that does not match its type must not fail its request.
       this.#drop(1);
     }
   }
 
   /**
-   * Returns when every fact appended before the call is on disk (or was refused for good and counted as dropped).
+   * Returns when every fact appended before the call is on disk (or was rejected permanently and counted as dropped).
    * Throws LedgerUnavailableError past the deadline; the facts stay queued.
    */
   async flush(deadlineMs: number = requestLogLimits.flushMsMax): Promise<void> {
@@ -102,7 +102,7 @@ export class RequestLog implements AsyncDisposable {
     }
   }
 
-  /** Writes what is queued, at most `closeMsMax` long; what is left then is dropped, counted and logged. */
+  /** Writes the queued facts within `closeMsMax`; the rest is dropped, counted and logged. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     await this.flush(requestLogLimits.closeMsMax).catch(() => undefined);
@@ -140,7 +140,7 @@ export class RequestLog implements AsyncDisposable {
     } else if (this.#sealTimer === null) this.#scheduleSeal();
   }
 
-  /** The open block of a month, made when there is none, as the first of the open ones. */
+  /** The open block of a month, created when missing; it becomes the first of the open ones. */
   #blockFor(at: number): RequestBlock {
     const known = this.#open.find((block) => block.holds(at));
     if (known === undefined && this.#open.length >= requestLogLimits.openMax) {
@@ -224,7 +224,7 @@ export class RequestLog implements AsyncDisposable {
     invariant(this.#bytes >= 0, "the bytes of waiting request facts are not negative");
   }
 
-  /** True when the batch is done with: written, or refused for good. */
+  /** True when the batch is done: written, or rejected permanently. */
   async #writeOne(batch: Batch): Promise<boolean> {
     const { clock, writer, events, log } = this.#dependencies;
     const startedAt = clock.monotonic();

@@ -17,7 +17,7 @@ export interface TableDefinition {
   /** Where a row lives in a cluster. It must depend on the row alone, so that a repeated batch meets its first copy. */
   readonly shardBy: string;
   /**
-   * Rows of one sorting key are one row, written again: the engine keeps the last in time, and who reads says FINAL to
+   * Rows of one sorting key are versions of one row: the engine keeps the last one in time, and a reader adds FINAL to
    * see it so before. The sorting key then begins with `timeColumn`, since rows of two months never meet.
    */
   readonly replacing?: true;

@@ -6,10 +6,10 @@ export interface UsageQuestion {
   /** Unix milliseconds; `untilMs` is the first moment that no longer counts. */
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Null is every network, and what is of none. */
+  /** Null is every network, and requests without one. */
   readonly network: string | null;
   readonly groupBy: "day" | "method" | "key";
-  /** Groups come in their order as text; those after this one are shown. Null begins at the first. */
+  /** Groups are ordered as text; those after this one are returned. Null begins at the first. */
   readonly after: string | null;
   readonly limit: number;
 }
@@ -23,7 +23,7 @@ export interface UsageFigures {
   readonly bytesOut: bigint;
   readonly cacheHits: number;
   readonly cacheMisses: number;
-  /** Of requests, not of connections; null where there were none. */
+  /** Of requests, not of connections; null without requests. */
   readonly latencyMs: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
 }
 

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { encodeHandleAccount, encodeNameRegistry, handleAddress } from "@sluice/wire/accounts/name-registry";
 import type { Address } from "@sluice/wire/identifiers";
 import { programs } from "@sluice/wire/programs";
-import { type Misbehaviour, resultOf, AccountNode } from "./testing/account-node.ts";
+import { AccountNode, type Misbehaviour, resultOf } from "./testing/account-node.ts";
 import { alice, bob, keyOf, service, sha256, World } from "./testing/world.ts";
 
 const devnet = service("devnet");

@@ -58,7 +58,7 @@ export interface BundleStanding {
 /** A bundle and its standing. */
 export interface BundleRecord extends NewBundle, BundleStanding {}
 
-/** From which state to which standing; `isEnd` says that nothing comes after it. */
+/** A transition from a state; `isEnd` marks a final one. */
 export interface BundleStep {
   readonly id: string;
   readonly from: BundleState;
@@ -71,7 +71,7 @@ export type AcceptResult = { readonly fresh: true } | { readonly fresh: false; r
 /** `found` is what stands instead: null when there is no such bundle. */
 export type StepResult = { readonly made: true } | { readonly made: false; readonly found: BundleRecord | null };
 
-/** Every method throws SluiceError: INVALID_INPUT, or a fault that `stateFaultOf` names. */
+/** Every method throws SluiceError: INVALID_INPUT, or an error with a code of `stateErrorCodeOf`. */
 export interface BundleStore {
   /** Takes a bundle in unless its id is there. Shares its commit with other acceptances. */
   accept(bundle: NewBundle): Promise<AcceptResult>;
@@ -80,7 +80,9 @@ export interface BundleStore {
    * notes, in the same transaction, that its outcome has to be told. Shares its commit with other steps.
    */
   step(step: BundleStep): Promise<StepResult>;
-  /** Puts what an envelope held in its place; false where there is no sealed bundle of this id that can still change. */
+  /**
+   * Puts what an envelope held in its place; false where there is no sealed bundle of this id that can still change.
+   */
   open(id: string, opened: OpenedContent): Promise<boolean>;
   /** Notes how often bundles were forwarded; those that have ended stay as they are. At most 500. */
   noteForwarded(

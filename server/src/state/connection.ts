@@ -25,12 +25,12 @@ export class Connection implements AsyncDisposable {
   readonly #db: Db;
   readonly #groups: GroupCommit<Tx>;
 
-  constructor(options: { db: Db; driver: StateDriver }, deps: { clock: Clock; random: Random }) {
+  constructor(options: { db: Db; driver: StateDriver }, dependencies: { clock: Clock; random: Random }) {
     this.driver = options.driver;
     this.#db = options.db;
-    this.clock = deps.clock;
-    this.random = deps.random;
-    this.newId = createIdFactory(deps);
+    this.clock = dependencies.clock;
+    this.random = dependencies.random;
+    this.newId = createIdFactory(dependencies);
     this.#groups = new GroupCommit(groupOptions, {
       transaction: (work) => this.#retried(work),
       isolate: (tx, work) => inSavepoint(tx, work),
@@ -38,7 +38,7 @@ export class Connection implements AsyncDisposable {
     });
   }
 
-  /** One statement, in a transaction of its own. */
+  /** One statement, in a separate transaction. */
   async run<T>(work: (db: Db) => Promise<T>): Promise<T> {
     try {
       return await work(this.#db);
@@ -47,7 +47,7 @@ export class Connection implements AsyncDisposable {
     }
   }
 
-  /** One statement that writes, told apart from those that read because a fence may have to go before it. */
+  /** One statement that writes; a fence may have to precede it. */
   write<T>(work: (db: Db) => Promise<T>): Promise<T> {
     return this.run(work);
   }
@@ -72,7 +72,7 @@ export class Connection implements AsyncDisposable {
 
   /**
    * What several stores write through in one transaction: all of it is written or nothing. Errors stay as the driver
-   * gives them, since the transaction around has to tell which of them ask for another try.
+   * gives them, since the enclosing transaction decides which of them are retried.
    */
   within(tx: Tx): StoreConnection {
     const { driver, clock, random, newId } = this;

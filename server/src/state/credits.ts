@@ -32,7 +32,7 @@ export class Credits implements CreditStore {
   readonly #table: MeterTable;
   readonly #changes: GroupKind<CreditChange, bigint | null, Tx>;
 
-  /** Each metered product counts in a table of its own, all of one form; the books of all lie in one. */
+  /** Each metered product has its own table, all of one form; the lease books of all products share one. */
   constructor(connection: Connection, table: MeterTable) {
     this.#connection = connection;
     this.#table = table;
@@ -125,9 +125,9 @@ interface Meter {
 const keyOf = (change: { accountId: string; month: string }): string => `${change.month} ${change.accountId}`;
 
 /**
- * Applies the changes in the order they came, on rows locked for it. Rows are made and locked in one sorted order, so
- * that replicas that lease for the same accounts wait for each other instead of deadlocking. Whoever has an account's
- * month locked has its books as well.
+ * Applies the changes in their order, on locked rows. Rows are created and locked in one sorted order, so that replicas
+ * that lease for the same accounts wait for each other instead of deadlocking. The lock of an account's month covers
+ * its books.
  */
 async function applyChanges(
   tx: Tx,
@@ -168,7 +168,7 @@ function bookOf(change: CreditChange): BookPlace[] {
   return [{ accountId: change.accountId, month: change.month, book: change.book }];
 }
 
-/** What one change answers, and what is used after it. */
+/** The result of one change, and the amount used after it. */
 function applyChange(
   change: CreditChange,
   used: bigint,
@@ -201,7 +201,7 @@ function within(amount: bigint): bigint {
   return amount > int64Max ? int64Max : amount;
 }
 
-/** Only a lease makes a row; giving back to a month that was never leased from changes nothing. */
+/** Only a lease creates a row; giving back to a month without leases changes nothing. */
 async function makeRows(
   tx: Tx,
   table: MeterTable,

@@ -4,8 +4,8 @@ import { StateError } from "./errors.ts";
 import { FileLock } from "./file-lock.ts";
 
 /**
- * Holds a data directory for this process, by a lock that ends with it. `state.pid` beside the lock only tells a
- * refused process whom it has met; nothing is decided by it.
+ * Holds a data directory for this process, by a lock that ends with it. `state.pid` beside the lock only names the
+ * holder in the error of a refused process; it decides nothing.
  */
 export class DirectoryLock implements Disposable {
   readonly #lock: FileLock;
@@ -30,8 +30,8 @@ export class DirectoryLock implements Disposable {
 }
 
 /**
- * Throws StateError LOCKED while a process holds the directory, be it one that is only just starting or still ending;
- * for who is about to take its content away. A directory that is not there is held by nobody.
+ * Throws StateError LOCKED while a process holds the directory, also one that is starting or ending; for a caller that
+ * is about to move its content. A missing directory is not held.
  */
 export function requireUnusedState(directory: string): void {
   if (existsSync(directory)) DirectoryLock.take(directory)[Symbol.dispose]();

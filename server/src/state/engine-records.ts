@@ -1,5 +1,5 @@
-import type { Page, PageRequest } from "./page.ts";
 import type { BundleStore } from "./bundle-records.ts";
+import type { Page, PageRequest } from "./page.ts";
 
 /** A public key by which its account is known as a searcher. */
 export interface SearcherLink {
@@ -19,7 +19,9 @@ export interface SearcherLimit {
 }
 
 export interface SearcherStore {
-  /** A key that is linked to this account already stays as it is; CONFLICT where it is another's, NOT_FOUND without it. */
+  /**
+   * A key that is linked to this account already stays as it is; CONFLICT where it is another's, NOT_FOUND without it.
+   */
   link(pubkey: string, accountId: string): Promise<SearcherLink>;
   /** Whether it was linked. */
   unlink(pubkey: string): Promise<boolean>;
@@ -60,7 +62,7 @@ export interface ReputationRecord {
 }
 
 export interface ReputationStore {
-  /** In place of what was there; of two for one searcher the later stands. At most 10,000, all of them or none. */
+  /** Replaces what is stored; of two for one searcher the later one wins. At most 10,000, all of them or none. */
   put(records: readonly ReputationRecord[]): Promise<void>;
   get(searcherId: string): Promise<ReputationRecord | null>;
   /** By searcher's id, those after `after`. Limit 1 to 1000. */
@@ -84,57 +86,57 @@ export interface EncryptionKeyStore {
   insert(key: EncryptionKeyRecord): Promise<void>;
   /** Those that are valid at this slot or will be, the first to begin first, at most 1000. */
   since(slot: bigint): Promise<readonly EncryptionKeyRecord[]>;
-  /** Forgets up to 1000 that ended before this slot, and says how many. */
+  /** Deletes up to 1000 that ended before this slot; gives their number. */
   forget(before: bigint): Promise<number>;
 }
 
-/** Which envelope came first with an encapsulated key, so that none is taken for a second bundle. */
+/** The first envelope with each encapsulated key, so that none counts as a second bundle. */
 export interface ReplayStore {
-  /** The holder that came first: `holder` itself, or another, and then nothing is changed. Shares its commit. */
+  /** The first holder: `holder` itself, or another one, and then nothing is changed. Shares its commit. */
   claim(claim: { readonly enc: Uint8Array; readonly holder: string; readonly expiresAt: number }): Promise<string>;
-  /** Removes up to 1000 expired claims and says how many. */
+  /** Removes up to 1000 expired claims; gives their number. */
   forgetExpired(): Promise<number>;
 }
 
-/** How far somebody has read something, by the reader's name. */
+/** How far each reader has read, by the reader's name. */
 export interface CursorStore {
   get(name: string): Promise<string | null>;
   /** At most 1000 characters. */
   set(name: string, value: string): Promise<void>;
 }
 
-/** Who keeps something that one process at a time may keep. */
+/** The holder of a role that one process at a time may have. */
 export interface LeaseRecord {
   readonly name: string;
-  /** Goes up with each holder. */
+  /** Increases with each holder. */
   readonly epoch: bigint;
-  /** Goes up each time the holder says that it lives. */
+  /** Increases with each heartbeat of the holder. */
   readonly beats: bigint;
-  /** Empty where its last holder gave it up. */
+  /** Empty after its last holder released it. */
   readonly holder: string;
 }
 
 /**
- * Leases without clocks: a holder beats, and who sees no beat for as long as holders have may take over. A wrong guess does
- * no harm, since what is written under a lease that has gone on is refused.
+ * Leases without clocks: a holder beats, and a process that sees no beat for the time that holders have may take over.
+ * A wrong guess is harmless, since writes under a lease that has passed on are refused.
  */
 export interface LeaseStore {
-  /** Whether other processes can be at this database; where not, a holder that is not this process is dead. */
+  /** Whether other processes can use this database; if not, a holder other than this process is dead. */
   readonly isShared: boolean;
-  /** Null where nobody ever held it. */
+  /** Null for a lease without a holder so far. */
   find(name: string): Promise<LeaseRecord | null>;
   /**
-   * Takes it in a new epoch, if it stands as it was seen; null where it has moved since. Waits for writes of the holder
-   * before that are under way, so that whatever the new holder then reads is whole.
+   * Takes it in a new epoch, if it is unchanged since `seen`; null if it has changed. Waits for pending writes of the
+   * former holder, so that the new holder reads complete data.
    */
   take(name: string, holder: string, seen: LeaseRecord | null): Promise<LeaseRecord | null>;
-  /** Says that the holder lives; false where its epoch is over. */
+  /** Records a heartbeat of the holder; false when its epoch is over. */
   beat(lease: Pick<LeaseRecord, "name" | "epoch">): Promise<boolean>;
-  /** Gives it up, so that nobody waits; nothing where its epoch is over. */
+  /** Releases it, so that no process waits; does nothing when its epoch is over. */
   release(lease: Pick<LeaseRecord, "name" | "epoch">): Promise<void>;
 }
 
-/** What the block engine remembers. */
+/** The stores of the block engine. */
 export interface EngineStores {
   readonly bundles: BundleStore;
   readonly searchers: SearcherStore;
@@ -145,13 +147,13 @@ export interface EngineStores {
   readonly cursors: CursorStore;
 }
 
-/** The engine's memory, and who may write it. */
+/** The engine's stores, and the leases that fence writes to them. */
 export interface EngineState extends EngineStores {
   readonly leases: LeaseStore;
   /**
    * The same memory for the holder of a lease: once another holds it, every write is refused with OVERLOADED, of which
-   * `stateFaultOf` says FENCED, in the same transaction that would have made it. What operators write (searchers, switches)
-   * is under no lease.
+   * `stateErrorCodeOf` gives FENCED, in the same transaction that would have made it. What operators write (searchers,
+   * switches) is under no lease.
    */
   under(lease: Pick<LeaseRecord, "name" | "epoch">): EngineStores;
 }

@@ -34,7 +34,7 @@ export interface BundleContentRow {
   sealed: Uint8Array | null;
 }
 
-/** Outcomes that are still to be told to the ledger. */
+/** Outcomes that are not in the ledger yet. */
 export interface BundleOutcomeRow {
   bundle_id: string;
   ended_at: bigint;

@@ -1,7 +1,7 @@
-import { SluiceError } from "@sluice/contract/errors";
+import { CodedError, SluiceError } from "@sluice/contract/errors";
 
-/** What can be wrong with the database itself; operators see these, callers see the code of the error table. */
-export type StateFault =
+/** Failures of the database itself. Operators see these; callers see a code of the error table. */
+export type StateErrorCode =
   | "LOCKED"
   | "SCHEMA_NEWER"
   | "SCHEMA_OLDER"
@@ -14,28 +14,22 @@ export type StateFault =
   | "FENCED"
   | "FAULT";
 
-/**
- * A fault with a sentence for operators. Thrown as such while opening; at run time it is the `cause` of a SluiceError.
- */
-export class StateError extends Error {
-  readonly fault: StateFault;
-
-  constructor(fault: StateFault, message: string, cause?: unknown) {
-    super(message, cause === undefined ? {} : { cause });
-    this.name = "StateError";
-    this.fault = fault;
+/** A failure of the database, with a sentence for operators. At run time it is the `cause` of a SluiceError. */
+export class StateError extends CodedError<StateErrorCode> {
+  constructor(code: StateErrorCode, message: string, cause?: unknown) {
+    super(code, { message, details: {}, cause });
   }
 }
 
-/** The fault at the bottom of an error of this room, or null when it is an expected outcome such as CONFLICT. */
-export function stateFaultOf(error: unknown): StateFault | null {
+/** The code of the StateError that caused an error of this room; null for an outcome such as CONFLICT. */
+export function stateErrorCodeOf(error: unknown): StateErrorCode | null {
   for (let depth = 0, at = error; depth < 8 && at instanceof Error; depth += 1, at = at.cause) {
-    if (at instanceof StateError) return at.fault;
+    if (at instanceof StateError) return at.code;
   }
   return null;
 }
 
-const sentences: Readonly<Record<StateFault, string>> = {
+const sentences: Readonly<Record<StateErrorCode, string>> = {
   LOCKED: "The state database is in use by another process.",
   SCHEMA_NEWER: "The state database was written by a newer version.",
   SCHEMA_OLDER: "The state database lacks migrations.",
@@ -49,7 +43,7 @@ const sentences: Readonly<Record<StateFault, string>> = {
   FAULT: "The state database failed.",
 };
 
-/** The code that a database driver puts on its errors: SQLITE_… or a five-character SQLSTATE. */
+/** The code of a driver's error: SQLITE_… or a five-character SQLSTATE; empty without one. */
 function driverCode(error: unknown): string {
   if (typeof error !== "object" || error === null || !("code" in error)) return "";
   return typeof error.code === "string" ? error.code : "";
@@ -59,7 +53,7 @@ function driverCode(error: unknown): string {
  * Codes are matched by their beginning: SQLite extends a code (SQLITE_IOERR_WRITE), PostgreSQL's classes are two
  * characters.
  */
-const faultsByCode: readonly (readonly [string, StateFault])[] = [
+const codesByDriverCode: readonly (readonly [string, StateErrorCode])[] = [
   ["SQLITE_FULL", "DISK_FULL"],
   ["SQLITE_READONLY", "READ_ONLY"],
   ["SQLITE_CORRUPT", "CORRUPT"],
@@ -87,43 +81,43 @@ const faultsByCode: readonly (readonly [string, StateFault])[] = [
   ["ERR_SOCKET", "UNAVAILABLE"],
 ];
 
-/** `pg` gives these failures no code; the beginnings of its messages are all there is to go by. */
+/** Beginnings of messages of `pg` for failures that have no code. */
 const unavailableMessages = ["Connection terminated", "timeout expired", "timeout exceeded", "Query read timeout"];
 
-/** Sorts an error of a driver into a fault. */
-export function faultOfDriverError(error: unknown): StateFault {
+/** Maps an error of a driver. */
+export function codeOfDriverError(error: unknown): StateErrorCode {
   const code = driverCode(error);
-  const known = faultsByCode.find(([beginning]) => code.startsWith(beginning));
+  const known = codesByDriverCode.find(([beginning]) => code.startsWith(beginning));
   if (known !== undefined) return known[1];
   const message = error instanceof Error ? error.message : "";
   return unavailableMessages.some((beginning) => message.startsWith(beginning)) ? "UNAVAILABLE" : "FAULT";
 }
 
-/** A transaction that the database gave up in favour of another, and that may simply be run again. */
+/** Whether the database rolled the transaction back in favour of another one, so that it may be run again. */
 export function isSerializationFailure(error: unknown): boolean {
   const code = driverCode(error);
   return code === "40001" || code === "40P01";
 }
 
-/** The connection was lost, as it is when the server restarts; a new one may well work. */
+/** Whether the connection was lost, as at a restart of the server; a new one may work. */
 export function isConnectionLoss(error: unknown): boolean {
   const code = driverCode(error);
   if (code === "57P01" || code === "ECONNRESET" || code === "EPIPE") return true;
   return error instanceof Error && error.message.startsWith("Connection terminated unexpectedly");
 }
 
-/** A failure that one statement's own values caused; the transaction around it is otherwise sound. */
+/** Whether the values of one statement caused the failure, so that the rest of the transaction is sound. */
 export function isItemFailure(error: unknown): boolean {
   if (error instanceof SluiceError) {
-    const fault = stateFaultOf(error);
-    return fault === null || fault === "FENCED";
+    const code = stateErrorCodeOf(error);
+    return code === null || code === "FENCED";
   }
   const code = driverCode(error);
   return code.startsWith("SQLITE_CONSTRAINT") || code.startsWith("23") || code.startsWith("22");
 }
 
 /**
- * What callers of a store see of an error: CONFLICT and NOT_FOUND as such, anything else with its fault as the cause.
+ * The error that callers of a store get: CONFLICT, NOT_FOUND, or one whose cause is a StateError.
  */
 export function toSluiceError(error: unknown): SluiceError {
   if (error instanceof SluiceError) return error;
@@ -133,12 +127,12 @@ export function toSluiceError(error: unknown): SluiceError {
   }
   if (code === "SQLITE_CONSTRAINT_FOREIGNKEY" || code === "23503")
     return new SluiceError("NOT_FOUND", { cause: error });
-  const fault = error instanceof StateError ? error : newFault(faultOfDriverError(error), error);
-  const passes = fault.fault === "OVERLOADED" || fault.fault === "UNAVAILABLE";
-  return new SluiceError(passes ? "OVERLOADED" : "INTERNAL_ERROR", { cause: fault });
+  const cause = error instanceof StateError ? error : newStateError(codeOfDriverError(error), error);
+  const isTransient = cause.code === "OVERLOADED" || cause.code === "UNAVAILABLE";
+  return new SluiceError(isTransient ? "OVERLOADED" : "INTERNAL_ERROR", { cause });
 }
 
-/** A StateError with the fault's own sentence. */
-export function newFault(fault: StateFault, cause?: unknown): StateError {
-  return new StateError(fault, sentences[fault], cause);
+/** A StateError with the sentence of its code. */
+export function newStateError(code: StateErrorCode, cause?: unknown): StateError {
+  return new StateError(code, sentences[code], cause);
 }

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync } from "node:fs";
-import { faultOfDriverError, StateError } from "./errors.ts";
+import { codeOfDriverError, StateError } from "./errors.ts";
 
 /**
  * Holds a file for this process. The lock is the operating system's, taken by SQLite on an empty file, so it ends with
@@ -16,7 +16,8 @@ export class FileLock implements Disposable {
   }
 
   /**
-   * Makes the file where it is missing. Null while somebody else holds it; throws StateError when it cannot be locked.
+   * Creates the file when it is missing. Null while another process holds it; throws StateError when it cannot be
+   * locked.
    */
   static take(path: string): FileLock | null {
     createPrivateFile(path);
@@ -34,9 +35,9 @@ export class FileLock implements Disposable {
       return new FileLock(database);
     } catch (error) {
       database?.close();
-      const fault = faultOfDriverError(error);
-      if (fault === "LOCKED") return null;
-      throw new StateError(fault, `The file ${path} cannot be locked.`, error);
+      const code = codeOfDriverError(error);
+      if (code === "LOCKED") return null;
+      throw new StateError(code, `The file ${path} cannot be locked.`, error);
     }
   }
 

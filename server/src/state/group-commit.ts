@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import { BoundedQueue, invariant } from "@sluice/lib";
-import { newFault } from "./errors.ts";
+import { newStateError } from "./errors.ts";
 
 /** One kind of small write, which writes many at once. Results are in the order of the items. */
 export interface GroupKind<Item, Result, Transaction> {
@@ -65,7 +65,7 @@ export class GroupCommit<Transaction> implements AsyncDisposable {
     return new Promise<Result>((resolve, reject) => {
       const waiting: Waiting<Transaction> = erase(kind, item, resolve, reject);
       if (this.#closed || !this.#queue.push(waiting)) {
-        reject(new SluiceError("OVERLOADED", { cause: newFault("OVERLOADED") }));
+        reject(new SluiceError("OVERLOADED", { cause: newStateError("OVERLOADED") }));
         return;
       }
       this.#draining ??= this.#drain();
@@ -100,7 +100,7 @@ export class GroupCommit<Transaction> implements AsyncDisposable {
     for (const [index, waiting] of group.entries()) {
       const outcome = outcomes[index];
       if (outcome?.ok === true) waiting.resolve(outcome.result);
-      else waiting.reject(outcome?.error ?? newFault("FAULT"));
+      else waiting.reject(outcome?.error ?? newStateError("FAULT"));
     }
   }
 

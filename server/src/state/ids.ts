@@ -8,18 +8,18 @@ const randomSpace = 1n << randomBits;
 export type IdFactory = (prefix: string) => string;
 
 /**
- * Ids sort by the time at which they were made, and within one process by their order even inside a millisecond: the
+ * Ids sort by the time at which they were created, and within one process by their order even inside a millisecond: the
  * random part is then counted up instead of drawn again (the scheme of ULID's monotonic form). A clock that steps back
  * does not make ids step back.
  */
-export function createIdFactory(deps: { clock: Clock; random: Random }): IdFactory {
+export function createIdFactory(dependencies: { clock: Clock; random: Random }): IdFactory {
   let lastMs = -1;
   let lastRandom = 0n;
   return (prefix) => {
-    const nowMs = deps.clock.now();
+    const nowMs = dependencies.clock.now();
     if (nowMs > lastMs) {
       lastMs = nowMs;
-      lastRandom = deps.random.bytes(10).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
+      lastRandom = dependencies.random.bytes(10).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
     } else {
       lastRandom = (lastRandom + 1n) % randomSpace;
       if (lastRandom === 0n) lastMs += 1;

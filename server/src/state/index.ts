@@ -1,9 +1,9 @@
 /**
  * state: records that change (owner accounts, keys, credits, sessions, bundles, the audit trail), on SQLite in the data
  * directory or on PostgreSQL. Config says which; compose opens it. It feeds keys, credits, admin and every room that
- * has to remember something. Whatever a method has acknowledged is on disk; nobody outside knows which driver runs.
+ * has to remember something. Acknowledged writes are on disk. No other room depends on the driver.
  */
-export { requireUnusedState } from "./directory-lock.ts";
+
 export type {
   AcceptResult,
   BundleIngress,
@@ -15,6 +15,7 @@ export type {
   OpenedContent,
   StepResult,
 } from "./bundle-records.ts";
+export { requireUnusedState } from "./directory-lock.ts";
 export {
   type CursorStore,
   type EncryptionKeyRecord,
@@ -34,7 +35,7 @@ export {
   type SearcherLink,
   type SearcherStore,
 } from "./engine-records.ts";
-export { StateError, type StateFault, stateFaultOf } from "./errors.ts";
+export { StateError, type StateErrorCode, stateErrorCodeOf } from "./errors.ts";
 export { FileLock } from "./file-lock.ts";
 export type { CreditStore, LeaseBook, MeteredProduct, OpenLeaseBook } from "./meter.ts";
 export { openState, type StateDependencies, type StateOptions } from "./open.ts";

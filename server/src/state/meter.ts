@@ -36,7 +36,7 @@ export interface CreditStore {
     allowance: bigint | null,
     book?: LeaseBook | null,
   ): Promise<bigint>;
-  /** Returns credits that were not spent and stand in no open book; the amount used never falls below zero. */
+  /** Returns credits that were not spent and are in no open book; the amount used never falls below zero. */
   giveBack(accountId: string, month: string, unspent: bigint): Promise<void>;
   /**
    * Closes a book: of all that was leased on it `spent` stays charged (null: all of it), be that less or more. Answers

@@ -11,14 +11,14 @@ interface Target {
 }
 
 /**
- * Applies what is missing, in one transaction: all of it or nothing. On PostgreSQL an advisory lock of the schema makes
+ * Applies the missing migrations in one transaction: all or none. On PostgreSQL an advisory lock of the schema makes
  * replicas that start together take turns; the second finds nothing left to do. Throws StateError SCHEMA_NEWER or
  * SCHEMA_CHANGED, having changed nothing. Gives the numbers that it applied.
  */
 export async function applyMigrations(
   target: Target,
   migrations: readonly Migration[],
-  deps: { clock: Clock },
+  dependencies: { clock: Clock },
 ): Promise<readonly number[]> {
   return target.db.transaction().execute(async (tx) => {
     if (target.driver === "postgres") await takeTurn(tx);
@@ -38,7 +38,7 @@ export async function applyMigrations(
         number: BigInt(migration.number),
         name: migration.name,
         checksum: checksumOf(migration),
-        applied_at: BigInt(deps.clock.now()),
+        applied_at: BigInt(dependencies.clock.now()),
       };
       await tx.insertInto("sluice_migrations").values(row).execute();
     }
@@ -46,7 +46,7 @@ export async function applyMigrations(
   });
 }
 
-/** What is applied and what is to come, in order. Changes nothing; throws as `applyMigrations` does. */
+/** The applied and the pending migrations, in order. Changes nothing; throws as `applyMigrations` does. */
 export async function readMigrationStatus(
   target: Target,
   migrations: readonly Migration[],

@@ -7,7 +7,7 @@ import { Credits } from "./credits.ts";
 import { Searchers } from "./engine/searchers.ts";
 import { engineState } from "./engine/stores.ts";
 import { EngineSwitches } from "./engine/switches.ts";
-import { faultOfDriverError, StateError } from "./errors.ts";
+import { codeOfDriverError, StateError } from "./errors.ts";
 import { Keys } from "./keys.ts";
 import { applyMigrations, readMigrationStatus } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
@@ -43,23 +43,23 @@ interface Opened extends AsyncDisposable {
  * Opens the state store. Throws StateError with a sentence for the operator: LOCKED (another process has the
  * directory), SCHEMA_NEWER, SCHEMA_CHANGED, SCHEMA_OLDER, CORRUPT, READ_ONLY, DISK_FULL, UNAVAILABLE.
  */
-export async function openState(options: StateOptions, deps: StateDependencies): Promise<State> {
-  const opened = await openDriver(options, deps);
+export async function openState(options: StateOptions, dependencies: StateDependencies): Promise<State> {
+  const opened = await openDriver(options, dependencies);
   try {
-    await settleSchema(opened, options.migrate ?? true, deps);
-    return createState(opened, deps);
+    await settleSchema(opened, options.migrate ?? true, dependencies);
+    return createState(opened, dependencies);
   } catch (error) {
     await opened[Symbol.asyncDispose]();
     throw toOpenError(opened.driver, error);
   }
 }
 
-async function openDriver(options: StateOptions, deps: StateDependencies): Promise<Opened> {
+async function openDriver(options: StateOptions, dependencies: StateDependencies): Promise<Opened> {
   if (options.databaseUrl === null) return { ...(await openSqlite(options.directory)), driver: "sqlite" };
-  return { ...openPostgres(options.databaseUrl, deps), driver: "postgres" };
+  return { ...openPostgres(options.databaseUrl, dependencies), driver: "postgres" };
 }
 
-async function settleSchema(opened: Opened, migrate: boolean, deps: StateDependencies): Promise<void> {
+async function settleSchema(opened: Opened, migrate: boolean, dependencies: StateDependencies): Promise<void> {
   const status = await readMigrationStatus(opened, migrations);
   const pending = status.filter(({ appliedAt }) => appliedAt === null).map(({ number }) => number);
   if (pending.length === 0) return;
@@ -69,13 +69,13 @@ async function settleSchema(opened: Opened, migrate: boolean, deps: StateDepende
       `The state database lacks migration ${pending.join(", ")}: run sluice migrate.`,
     );
   }
-  const applied = await applyMigrations(opened, migrations, deps);
-  deps.log.info({ driver: opened.driver, applied }, "applied migrations to the state database");
+  const applied = await applyMigrations(opened, migrations, dependencies);
+  dependencies.log.info({ driver: opened.driver, applied }, "applied migrations to the state database");
 }
 
 /** Builds the stores over an open, migrated database, and closes it when disposed of. */
-export function createState(opened: Opened, deps: { clock: Clock; random: Random }): State {
-  const connection = new Connection(opened, deps);
+export function createState(opened: Opened, dependencies: { clock: Clock; random: Random }): State {
+  const connection = new Connection(opened, dependencies);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await connection[Symbol.asyncDispose]();
@@ -125,5 +125,5 @@ function toOpenError(driver: StateDriver, error: unknown): StateError {
   if (error instanceof StateError) return error;
   const reason = error instanceof Error ? error.message : String(error);
   const name = driver === "sqlite" ? "SQLite" : "PostgreSQL";
-  return new StateError(faultOfDriverError(error), `The state database on ${name} cannot be opened: ${reason}`, error);
+  return new StateError(codeOfDriverError(error), `The state database on ${name} cannot be opened: ${reason}`, error);
 }

@@ -17,7 +17,7 @@ export interface UpstreamNodeRecord {
   readonly network: Network;
   readonly label: string;
   /**
-   * What the node is; sealed by whoever stores it, since addresses and headers hold providers' keys. At most 256 KiB.
+   * The node; sealed by the caller, since addresses and headers hold providers' keys. At most 256 KiB.
    */
   readonly options: Uint8Array;
   readonly addedAt: number;

@@ -4,7 +4,7 @@ import { type Expression, type SqlBool, sql } from "kysely";
 import type { Page, PageRequest } from "./records.ts";
 import { isIdentifier } from "./values.ts";
 
-/** Where a page ended: lists are ordered by (time, id), so rows that come or go between two pages shift nothing. */
+/** The end of a page: lists are ordered by (time, id), so rows added or removed between two pages shift nothing. */
 export interface Position {
   readonly time: bigint;
   readonly id: string;
@@ -60,7 +60,7 @@ export function beyond(
   return sql<SqlBool>`(${sql.ref(columns.time)}, ${sql.ref(columns.id)}) ${operator} (${after.time}, ${after.id})`;
 }
 
-/** Makes a page out of up to `limit` + 1 rows: the extra row only tells that there is another page. */
+/** Creates a page from up to `limit` + 1 rows: the extra row only shows that there is another page. */
 export function toPage<Row, T>(
   list: string,
   limit: number,

@@ -27,7 +27,7 @@ const exactTypes: typeof types = {
  * 5 s; a statement may run for 30 s. Where the server's default is `synchronous_commit = off` it is turned on, since a
  * commit must be on disk before it is acknowledged; any stronger setting is kept.
  */
-export function openPostgres(databaseUrl: string, deps: { log: StateLog }): OpenedPostgres {
+export function openPostgres(databaseUrl: string, dependencies: { log: StateLog }): OpenedPostgres {
   const pool = new Pool({
     connectionString: databaseUrl,
     application_name: "sluice",
@@ -42,7 +42,8 @@ export function openPostgres(databaseUrl: string, deps: { log: StateLog }): Open
   });
   // Without listeners the loss of a connection would end the process: the pool speaks for idle ones, a client in use
   // for itself (the statement that it was running fails as well, which is what the caller sees).
-  const lost = (error: Error): void => deps.log.warn({ error: error.message }, "a connection to PostgreSQL was lost");
+  const lost = (error: Error): void =>
+    dependencies.log.warn({ error: error.message }, "a connection to PostgreSQL was lost");
   pool.on("error", lost);
   pool.on("connect", (client) => client.on("error", lost));
   const durable =

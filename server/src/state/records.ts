@@ -61,7 +61,7 @@ export interface KeyRecord {
   readonly lastUsedAt: number | null;
 }
 
-/** What may change on a key after it was made; its identity, account and hash never do. */
+/** The parts of a key that may change; its identity, account and hash never do. */
 export type KeyChanges = Partial<
   Pick<
     KeyRecord,
@@ -96,9 +96,11 @@ export interface AuditRecord {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** Every method throws SluiceError: CONFLICT, NOT_FOUND, INVALID_INPUT, or a fault that `stateFaultOf` names. */
+/**
+ * Every method throws SluiceError: CONFLICT, NOT_FOUND, INVALID_INPUT, or an error with a code of `stateErrorCodeOf`.
+ */
 export interface AccountStore {
-  /** A new owner account, on the smallest tiers unless told otherwise. A given `id` that is taken is CONFLICT. */
+  /** A new owner account, on the smallest tiers by default. A requested `id` that is taken is CONFLICT. */
   create(account: {
     readonly id?: string;
     readonly name: string;
@@ -131,7 +133,7 @@ export interface KeyStore {
   /** Revoked is final: any other status after it is CONFLICT. */
   setStatus(id: string, status: KeyStatus): Promise<KeyRecord | null>;
   update(id: string, changes: KeyChanges): Promise<KeyRecord | null>;
-  /** As `get`; inside `State.change` nobody else changes the key before that is over. */
+  /** As `get`; inside `State.change` no other process changes the key before it ends. */
   lock(id: string): Promise<KeyRecord | null>;
   /** The active keys with the permission `admin`, expired ones included; inside `State.change` locked as by `lock`. */
   lockAdmins(): Promise<readonly KeyRecord[]>;
@@ -146,7 +148,7 @@ export interface SessionStore {
     readonly keyId: string | null;
     readonly expiresAt: number;
   }): Promise<{ token: string; session: SessionRecord }>;
-  /** Null when there is none or it has expired. `hash` is `hashSessionToken(token)`. */
+  /** Null for an unknown or expired one. `hash` is `hashSessionToken(token)`. */
   find(hash: string): Promise<SessionRecord | null>;
   /** Whether there was one. */
   delete(hash: string): Promise<boolean>;

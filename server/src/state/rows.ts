@@ -20,7 +20,7 @@ import {
 } from "./records.ts";
 import type { AccountRow, AuditRow, KeyRow, SessionRow, UpstreamNodeRow, UpstreamOrderRow } from "./tables.ts";
 
-/** Rows become records here. A row that no version of ours can have written is CORRUPT, not a guess. */
+/** Converts rows to records. A row that no version of Sluice can have written is CORRUPT. */
 export function corrupt(what: string): StateError {
   return new StateError("CORRUPT", `The state database holds a value that it cannot have been given: ${what}.`);
 }

@@ -37,7 +37,7 @@ const typeNames: Readonly<Record<StateDriver, Readonly<Record<ColumnType, string
   postgres: { id: 'text collate "C"', text: "text", int: "bigint", bytes: "bytea" },
 };
 
-/** Names come from the migrations in this room, never from outside; anything but plain words is a mistake in them. */
+/** Names come from the migrations of this room alone; any other character is a mistake in them. */
 function plain(name: string): string {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`Not a plain name: ${name}`);
   return name;
@@ -54,7 +54,7 @@ function renderColumn(driver: StateDriver, name: string, column: Column): string
   return parts.join(" ");
 }
 
-/** The database refuses to change or delete rows of an append-only table, whoever asks. */
+/** The database refuses to change or delete rows of an append-only table. */
 function renderAppendOnly(driver: StateDriver, table: string): string[] {
   const message = `'${plain(table)} is append-only'`;
   if (driver === "sqlite") {

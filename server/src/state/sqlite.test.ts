@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { ManualClock, systemRandom } from "@sluice/lib";
 import { requireUnusedState } from "./directory-lock.ts";
 import { run as durabilityCampaign } from "./durability.campaign.ts";
-import { stateFaultOf } from "./errors.ts";
+import { stateErrorCodeOf } from "./errors.ts";
 import { applyMigrations } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { createState, openState } from "./open.ts";
 import type { State } from "./records.ts";
 import { type OpenedSqlite, openSqlite } from "./sqlite.ts";
 
-const deps = {
+const dependencies = {
   clock: new ManualClock(1_790_000_000_000),
   random: systemRandom,
   log: { info: () => {}, warn: () => {} },
@@ -30,8 +30,8 @@ function temporaryDirectory(): string {
 
 async function openBoth(directory: string): Promise<{ opened: OpenedSqlite; state: State }> {
   const opened = await openSqlite(directory);
-  await applyMigrations({ db: opened.db, driver: "sqlite" }, migrations, deps);
-  return { opened, state: createState({ ...opened, driver: "sqlite" }, deps) };
+  await applyMigrations({ db: opened.db, driver: "sqlite" }, migrations, dependencies);
+  return { opened, state: createState({ ...opened, driver: "sqlite" }, dependencies) };
 }
 
 const thrownBy = (work: Promise<unknown>): Promise<unknown> => work.then(() => null).catch((error: unknown) => error);
@@ -39,14 +39,14 @@ const thrownBy = (work: Promise<unknown>): Promise<unknown> => work.then(() => n
 describe("the data directory", () => {
   test("a second process is refused at once, told the directory and the process that holds it", async () => {
     const directory = temporaryDirectory();
-    await using _held = await openState({ directory, databaseUrl: null }, deps);
+    await using _held = await openState({ directory, databaseUrl: null }, dependencies);
     const script = `
       const { openState } = await import(${JSON.stringify(join(import.meta.dir, "index.ts"))});
       const { systemClock, systemRandom } = await import("@sluice/lib");
       const log = { info() {}, warn() {} };
       const started = performance.now();
       await openState({ directory: ${JSON.stringify(directory)}, databaseUrl: null }, { clock: systemClock, random: systemRandom, log })
-        .then(() => console.log("opened"), (error) => console.log(error.fault + "|" + error.message + "|" + (performance.now() - started)));`;
+        .then(() => console.log("opened"), (error) => console.log(error.code + "|" + error.message + "|" + (performance.now() - started)));`;
     const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
     const [fault, message, tookMs] = (await new Response(child.stdout).text()).trim().split("|");
     expect(fault).toBe("LOCKED");
@@ -57,19 +57,21 @@ describe("the data directory", () => {
   test("it is held from the opening to the closing and not before or after", async () => {
     const directory = temporaryDirectory();
     requireUnusedState(join(directory, "absent"));
-    const state = await openState({ directory, databaseUrl: null }, deps);
+    const state = await openState({ directory, databaseUrl: null }, dependencies);
     expect(() => requireUnusedState(directory)).toThrow("is in use by");
     await state[Symbol.asyncDispose]();
     requireUnusedState(directory);
-    await using again = await openState({ directory, databaseUrl: null }, deps);
+    await using again = await openState({ directory, databaseUrl: null }, dependencies);
     expect(await again.ping()).toBe(true);
   });
 
   test("a second opening in the same process is refused too, and does not loosen the first one's hold", async () => {
     const directory = temporaryDirectory();
-    await using state = await openState({ directory, databaseUrl: null }, deps);
+    await using state = await openState({ directory, databaseUrl: null }, dependencies);
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      expect(stateFaultOf(await thrownBy(openState({ directory, databaseUrl: null }, deps)))).toBe("LOCKED");
+      expect(stateErrorCodeOf(await thrownBy(openState({ directory, databaseUrl: null }, dependencies)))).toBe(
+        "LOCKED",
+      );
     }
     const child = Bun.spawn(
       [process.execPath, join(import.meta.dir, "durability.campaign.ts"), "--child", directory, "1"],
@@ -82,16 +84,16 @@ describe("the data directory", () => {
 
   test("it is free again after closing, and a number left in state.pid holds nobody up", async () => {
     const directory = temporaryDirectory();
-    await (await openState({ directory, databaseUrl: null }, deps))[Symbol.asyncDispose]();
+    await (await openState({ directory, databaseUrl: null }, dependencies))[Symbol.asyncDispose]();
     writeFileSync(join(directory, "state.pid"), "1\n");
-    await using state = await openState({ directory, databaseUrl: null }, deps);
+    await using state = await openState({ directory, databaseUrl: null }, dependencies);
     expect(await state.ping()).toBe(true);
     expect(readFileSync(join(directory, "state.pid"), "utf8")).toBe(`${process.pid}\n`);
   });
 
   test("a directory that is missing is made for its owner alone, and so is the database", async () => {
     const directory = join(temporaryDirectory(), "a", "b");
-    await using _state = await openState({ directory, databaseUrl: null }, deps);
+    await using _state = await openState({ directory, databaseUrl: null }, dependencies);
     expect(statSync(directory).mode & 0o777).toBe(0o700);
     expect(statSync(join(directory, "state.sqlite")).mode & 0o777).toBe(0o600);
   });
@@ -110,13 +112,13 @@ describe("faults", () => {
       expect(result.status).toBe("rejected");
       const reason = result.status === "rejected" ? result.reason : null;
       expect(reason).toMatchObject({ code: "INTERNAL_ERROR" });
-      expect(stateFaultOf(reason)).toBe("DISK_FULL");
+      expect(stateErrorCodeOf(reason)).toBe("DISK_FULL");
     }
     expect((await state.audit.list({ subject: "disk" })).items).toEqual([kept]);
     opened.database.run("pragma max_page_count = 1000000");
     const later = await state.audit.append(entry);
     await state[Symbol.asyncDispose]();
-    await using reopened = await openState({ directory, databaseUrl: null }, deps);
+    await using reopened = await openState({ directory, databaseUrl: null }, dependencies);
     expect((await reopened.audit.list({ subject: "disk" })).items).toEqual([later, kept]);
   });
 
@@ -124,8 +126,8 @@ describe("faults", () => {
     const { opened, state } = await openBoth(temporaryDirectory());
     const { id } = await state.accounts.create({ name: "read" });
     opened.database.run("pragma query_only = on");
-    expect(stateFaultOf(await thrownBy(state.accounts.create({ name: "write" })))).toBe("READ_ONLY");
-    expect(stateFaultOf(await thrownBy(state.credits.lease(id, "2026-11", 1n, null)))).toBe("READ_ONLY");
+    expect(stateErrorCodeOf(await thrownBy(state.accounts.create({ name: "write" })))).toBe("READ_ONLY");
+    expect(stateErrorCodeOf(await thrownBy(state.credits.lease(id, "2026-11", 1n, null)))).toBe("READ_ONLY");
     expect((await state.accounts.get(id))?.name).toBe("read");
     await state[Symbol.asyncDispose]();
   });
@@ -134,8 +136,8 @@ describe("faults", () => {
     const directory = temporaryDirectory();
     const path = join(directory, "state.sqlite");
     writeFileSync(path, "this is somebody's letter, not a database".repeat(200));
-    const error = await thrownBy(openState({ directory, databaseUrl: null }, deps));
-    expect(stateFaultOf(error)).toBe("CORRUPT");
+    const error = await thrownBy(openState({ directory, databaseUrl: null }, dependencies));
+    expect(stateErrorCodeOf(error)).toBe("CORRUPT");
     expect(String(error)).toContain(path);
     expect(readFileSync(path, "utf8")).toStartWith("this is somebody's letter");
   });
@@ -146,7 +148,7 @@ describe("faults", () => {
     opened.database.run("update accounts set tier_platform = 'diamond'");
     const error = await thrownBy(state.accounts.get(id));
     expect(error).toMatchObject({ code: "INTERNAL_ERROR" });
-    expect(stateFaultOf(error)).toBe("CORRUPT");
+    expect(stateErrorCodeOf(error)).toBe("CORRUPT");
     await state[Symbol.asyncDispose]();
   });
 });

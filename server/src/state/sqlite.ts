@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import { DirectoryLock } from "./directory-lock.ts";
-import { faultOfDriverError, StateError } from "./errors.ts";
+import { codeOfDriverError, StateError, type StateErrorCode } from "./errors.ts";
 import { createPrivateFile } from "./file-lock.ts";
 import type { Tables } from "./tables.ts";
 
@@ -29,7 +29,7 @@ export class BunSqliteAdapter implements SqliteDatabase {
   }
 
   prepare(sql: string): SqliteStatement {
-    // A full disk makes SQLite roll back by itself; a second rollback would then hide the error that tells why.
+    // A full disk makes SQLite roll back by itself; a second rollback would then hide the cause.
     if (sql === "rollback" && !this.#database.inTransaction) return doNothing;
     const kept = this.#prepared.get(sql);
     if (kept !== undefined) {
@@ -98,7 +98,7 @@ export interface OpenedSqlite extends AsyncDisposable {
 }
 
 /**
- * Opens `state.sqlite` in the directory, which is made (mode 0700) when it is missing, and holds the directory until
+ * Opens `state.sqlite` in the directory, which is created (mode 0700) when missing, and holds the directory until
  * disposed of. Throws StateError: LOCKED when another process has it, CORRUPT, READ_ONLY or UNAVAILABLE.
  */
 export async function openSqlite(directory: string): Promise<OpenedSqlite> {
@@ -137,15 +137,15 @@ function openDatabase(directory: string): Database {
     return database;
   } catch (error) {
     database.close();
-    const fault = faultOfDriverError(error);
-    throw new StateError(fault, `The database ${path} cannot be opened: ${describe(fault, error)}.`, error);
+    const code = codeOfDriverError(error);
+    throw new StateError(code, `The database ${path} cannot be opened: ${describe(code, error)}.`, error);
   }
 }
 
-function describe(fault: string, error: unknown): string {
-  if (fault === "LOCKED") return "another program has it open";
-  if (fault === "CORRUPT") return "it is damaged or not a database";
-  if (fault === "READ_ONLY") return "it is read-only";
+function describe(code: StateErrorCode, error: unknown): string {
+  if (code === "LOCKED") return "another program has it open";
+  if (code === "CORRUPT") return "it is damaged or not a database";
+  if (code === "READ_ONLY") return "it is read-only";
   return error instanceof Error ? error.message : String(error);
 }
 

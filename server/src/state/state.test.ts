@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { type Clock, ManualClock, seededRandom, systemRandom } from "@sluice/lib";
 import { withRealTimers } from "@sluice/lib/testing";
 import { sql } from "kysely";
-import { describeStateConformance } from "./testing/conformance.ts";
-import { stateFaultOf } from "./errors.ts";
+import { stateErrorCodeOf } from "./errors.ts";
 import { applyMigrations, readMigrationStatus } from "./migrate.ts";
 import { migrations } from "./migrations.ts";
 import { createState, openState, type StateOptions } from "./open.ts";
@@ -14,6 +13,7 @@ import { openPostgres } from "./postgres.ts";
 import type { MigrationStatus, StateLog } from "./records.ts";
 import type { Migration } from "./schema.ts";
 import { openSqlite } from "./sqlite.ts";
+import { describeStateConformance } from "./testing/conformance.ts";
 import { newSchema } from "./testing/schema.ts";
 
 const log: StateLog = { info: () => {}, warn: () => {} };
@@ -68,10 +68,10 @@ for (const [name, makePlace] of places) {
   describeStateConformance(name, async ({ clock }) => {
     const place = await makePlace();
     const opened = await openDriver(place);
-    const deps = { clock: withRealTimers(clock), random: systemRandom, log };
-    await applyMigrations(opened, migrations, deps);
-    const state = createState(opened, deps);
-    const replica = opened.driver === "postgres" ? await openState(place.options, deps) : null;
+    const dependencies = { clock: withRealTimers(clock), random: systemRandom, log };
+    await applyMigrations(opened, migrations, dependencies);
+    const state = createState(opened, dependencies);
+    const replica = opened.driver === "postgres" ? await openState(place.options, dependencies) : null;
     return {
       state,
       replica,
@@ -88,7 +88,7 @@ for (const [name, makePlace] of places) {
 
   describe(`migrations on ${name}`, () => {
     const clock = new ManualClock(1_790_000_000_000);
-    const deps = { clock: withRealTimers(clock), random: seededRandom(1), log };
+    const dependencies = { clock: withRealTimers(clock), random: seededRandom(1), log };
     const added: Migration = {
       number: migrations.length + 1,
       name: "one more",
@@ -102,18 +102,18 @@ for (const [name, makePlace] of places) {
       await using place = await makePlace();
       const appliedAt = async () => (await readStatus(place)).map((status) => status.appliedAt);
       expect(await appliedAt()).toEqual(migrations.map(() => null));
-      expect(await migrate(place, deps)).toEqual(migrations.map(({ number }) => number));
-      expect(await migrate(place, deps)).toEqual([]);
+      expect(await migrate(place, dependencies)).toEqual(migrations.map(({ number }) => number));
+      expect(await migrate(place, dependencies)).toEqual([]);
       expect(await appliedAt()).toEqual(migrations.map(() => clock.now()));
     });
 
     test("what was written before a migration is there after it", async () => {
       await using place = await makePlace();
-      const first = await openState(place.options, deps);
+      const first = await openState(place.options, dependencies);
       const account = await first.accounts.create({ name: "kept" });
       await first[Symbol.asyncDispose]();
       await using opened = await openDriver(place);
-      expect(await applyMigrations(opened, [...migrations, added], deps)).toEqual([added.number]);
+      expect(await applyMigrations(opened, [...migrations, added], dependencies)).toEqual([added.number]);
       const row = await opened.db.selectFrom("accounts").selectAll().executeTakeFirstOrThrow();
       expect(row.id).toBe(account.id);
     });
@@ -121,12 +121,16 @@ for (const [name, makePlace] of places) {
     test("a database that a newer version wrote is refused and left as it is", async () => {
       await using place = await makePlace();
       const opened = await openDriver(place);
-      await applyMigrations(opened, [...migrations, added], deps);
+      await applyMigrations(opened, [...migrations, added], dependencies);
       await opened[Symbol.asyncDispose]();
-      const attempts = [() => openState(place.options, deps), () => migrate(place, deps), () => readStatus(place)];
+      const attempts = [
+        () => openState(place.options, dependencies),
+        () => migrate(place, dependencies),
+        () => readStatus(place),
+      ];
       for (const attempt of attempts) {
         const error = await attempt().catch((thrown: unknown) => thrown);
-        expect(stateFaultOf(error)).toBe("SCHEMA_NEWER");
+        expect(stateErrorCodeOf(error)).toBe("SCHEMA_NEWER");
         expect(String(error)).toContain(`migration ${added.number}`);
       }
     });
@@ -134,28 +138,30 @@ for (const [name, makePlace] of places) {
     test("an applied migration whose content has changed is refused", async () => {
       await using place = await makePlace();
       await using opened = await openDriver(place);
-      await applyMigrations(opened, migrations, deps);
+      await applyMigrations(opened, migrations, dependencies);
       const edited = migrations.map((migration) => ({ ...migration, name: `${migration.name}, edited` }));
-      const error = await applyMigrations(opened, edited, deps).catch((thrown: unknown) => thrown);
-      expect(stateFaultOf(error)).toBe("SCHEMA_CHANGED");
+      const error = await applyMigrations(opened, edited, dependencies).catch((thrown: unknown) => thrown);
+      expect(stateErrorCodeOf(error)).toBe("SCHEMA_CHANGED");
     });
 
     test("a migration that fails half way leaves nothing behind", async () => {
       await using place = await makePlace();
       await using opened = await openDriver(place);
       const broken: Migration = { ...added, steps: [...added.steps, { index: "i", on: "absent", columns: ["id"] }] };
-      await expect(applyMigrations(opened, [...migrations, broken], deps)).rejects.toThrow();
+      await expect(applyMigrations(opened, [...migrations, broken], dependencies)).rejects.toThrow();
       const status = await readMigrationStatus(opened, migrations);
       expect(status.every(({ appliedAt }) => appliedAt === null)).toBe(true);
-      expect(await applyMigrations(opened, [...migrations, added], deps)).toHaveLength(migrations.length + 1);
+      expect(await applyMigrations(opened, [...migrations, added], dependencies)).toHaveLength(migrations.length + 1);
     });
 
     test("opening without leave to migrate refuses a database that lacks migrations", async () => {
       await using place = await makePlace();
-      const error = await openState({ ...place.options, migrate: false }, deps).catch((thrown: unknown) => thrown);
-      expect(stateFaultOf(error)).toBe("SCHEMA_OLDER");
-      await migrate(place, deps);
-      await using state = await openState({ ...place.options, migrate: false }, deps);
+      const error = await openState({ ...place.options, migrate: false }, dependencies).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(stateErrorCodeOf(error)).toBe("SCHEMA_OLDER");
+      await migrate(place, dependencies);
+      await using state = await openState({ ...place.options, migrate: false }, dependencies);
       expect(await state.migrations()).toEqual(
         migrations.map(({ number, name }) => ({ number, name, appliedAt: clock.now() })),
       );
@@ -163,7 +169,7 @@ for (const [name, makePlace] of places) {
 
     test("after closing, which can be done twice, writes are refused and not lost in silence", async () => {
       await using place = await makePlace();
-      const state = await openState(place.options, deps);
+      const state = await openState(place.options, dependencies);
       const { id } = await state.accounts.create({ name: "closing" });
       const queued = state.credits.lease(id, "2026-11", 5n, null);
       await Promise.all([state[Symbol.asyncDispose](), state[Symbol.asyncDispose]()]);
@@ -171,18 +177,18 @@ for (const [name, makePlace] of places) {
       await expect(state.credits.lease(id, "2026-11", 5n, null)).rejects.toMatchObject({ code: "OVERLOADED" });
       await expect(state.accounts.create({ name: "late" })).rejects.toThrow();
       expect(await state.ping()).toBe(false);
-      await using reopened = await openState(place.options, deps);
+      await using reopened = await openState(place.options, dependencies);
       expect(await reopened.credits.used(id, "2026-11")).toBe(5n);
     });
   });
 }
 
 describePostgres("PostgreSQL alone", () => {
-  const deps = { clock: withRealTimers(new ManualClock(1_790_000_000_000)), random: seededRandom(1), log };
+  const dependencies = { clock: withRealTimers(new ManualClock(1_790_000_000_000)), random: seededRandom(1), log };
 
   test("replicas that start together on an empty database all come up, and one of them migrates", async () => {
     await using place = await postgresPlace();
-    const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(place, deps)));
+    const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(place, dependencies)));
     expect(applied.map((numbers) => numbers.length).sort()).toEqual([0, 0, 0, migrations.length]);
   });
 
@@ -199,16 +205,16 @@ describePostgres("PostgreSQL alone", () => {
 
   test("a server that is not there is UNAVAILABLE at once", async () => {
     const options = { directory: "", databaseUrl: "postgres://user:secret@127.0.0.1:1/none" };
-    const error = await openState(options, deps).catch((thrown: unknown) => thrown);
-    expect(stateFaultOf(error)).toBe("UNAVAILABLE");
+    const error = await openState(options, dependencies).catch((thrown: unknown) => thrown);
+    expect(stateErrorCodeOf(error)).toBe("UNAVAILABLE");
     expect(String(error)).not.toContain("secret");
   });
 
   test("a connection that the server ends is replaced, and the call after it works", async () => {
     await using place = await postgresPlace();
     await using opened = { ...openPostgres(place.options.databaseUrl ?? "", { log }), driver: "postgres" as const };
-    await applyMigrations(opened, migrations, deps);
-    await using state = createState(opened, deps);
+    await applyMigrations(opened, migrations, dependencies);
+    await using state = createState(opened, dependencies);
     const { id } = await state.accounts.create({ name: "survivor" });
     const ended = sql`select pg_terminate_backend(pg_backend_pid())`.execute(opened.db);
     await expect(ended).rejects.toThrow();

@@ -44,7 +44,7 @@ export function checkIdentifier(path: string, id: string): string {
   return checkText(path, id, identifierLengthMax);
 }
 
-/** Whether a row with this id can exist at all. A look-up of anything else is answered without asking the database. */
+/** Whether a row with this id can exist. A look-up of any other id is answered without a query. */
 export function isIdentifier(id: string): boolean {
   return id.length > 0 && id.length <= identifierLengthMax && !id.includes("\0") && id.isWellFormed();
 }

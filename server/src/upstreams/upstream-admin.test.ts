@@ -25,8 +25,8 @@ const resources: AsyncDisposableStack[] = [];
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "sluice-upstream-admin-"));
-  const deps = { clock: new ManualClock(5), random: seededRandom(1), log: { info: () => {}, warn: () => {} } };
-  state = await openState({ directory, databaseUrl: null }, deps);
+  const dependencies = { clock: new ManualClock(5), random: seededRandom(1), log: { info: () => {}, warn: () => {} } };
+  state = await openState({ directory, databaseUrl: null }, dependencies);
 });
 afterEach(async () => {
   for (const each of resources.splice(0)) await each.disposeAsync();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type BootedGateway, bootGateway, testGrant, testKey } from "../testing/booted-gateway.ts";
 import { StubNode } from "../../upstreams/testing/stub-node.ts";
+import { type BootedGateway, bootGateway, testGrant, testKey } from "../testing/booted-gateway.ts";
 
 /** A client whose frames and end can be waited for. */
 class Client {

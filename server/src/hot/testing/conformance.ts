@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Hot } from "../hot.ts";
 import { sharingConformance } from "./conformance/sharing.ts";
 import type { HotSubject } from "./conformance/subject.ts";
-import type { Hot } from "../hot.ts";
 
 /** An empty store of one driver. */
 export interface HotHarness extends AsyncDisposable {

@@ -1,10 +1,10 @@
 import { raise } from "./exceptions.ts";
 import { childLimits } from "./limits.ts";
 
-/** One request of ClickHouse's HTTP interface, read from URL and headers; the body comes later. */
+/** One request of ClickHouse's HTTP interface, read from URL and headers; the body follows. */
 export interface Call {
   readonly queryId: string;
-  /** The statement, or its beginning, from the URL; "" when there is none. */
+  /** The statement, or its beginning, from the URL; "" without one. */
   readonly query: string;
   readonly database: string | null;
   readonly defaultFormat: string | null;

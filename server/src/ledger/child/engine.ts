@@ -9,7 +9,7 @@ export interface StatementContext {
   readonly database: string | null;
   readonly roles: readonly string[];
   readonly settings: ReadonlyMap<string, string>;
-  /** Values as they stand in the URL: escaped as in TabSeparated, which is what the engine unescapes. */
+  /** Values as in the URL: escaped as in TabSeparated, which is what the engine unescapes. */
   readonly parameters: ReadonlyMap<string, string>;
   /** Aborted when the caller has gone away. */
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ export interface EngineStream {
 }
 
 /**
- * Runs statements, each on a connection of its own. A connection costs 0.5 ms; a shared one would carry settings,
+ * Runs statements, each on a separate connection. A connection costs 0.5 ms; a shared one would carry settings,
  * parameters and, after a failure, even output of one statement into the next.
  */
 export class Engine {
@@ -44,7 +44,7 @@ export class Engine {
     this.#root = this.#connect(options.arguments);
   }
 
-  /** A statement whose whole result is wanted in memory. Throws EngineException. */
+  /** A statement whose whole result is gathered in memory. Throws EngineException. */
   async run(sql: string, format: string, context: StatementContext): Promise<NativeResult> {
     const connection = this.#connect();
     try {
@@ -57,14 +57,14 @@ export class Engine {
     }
   }
 
-  /** INSERT whose data stands in a file that it names (FROM INFILE), `length` bytes of it. */
+  /** INSERT whose data is in a file that it names (FROM INFILE), `length` bytes of it. */
   async insert(sql: string, length: number, context: StatementContext): Promise<NativeInsert> {
     const connection = this.#connect();
     try {
       const id = await this.#prepare(connection, context);
       // Some formats refuse an empty file; no rows are no work.
       if (length === 0) return { elapsed: 0, rowsWritten: 0, bytesWritten: 0 };
-      // This call, other than a query's, tells how many rows were written.
+      // This call, other than a query's, returns the number of rows written.
       const written = this.#native.InsertRawAsyncConnection(connection, sql, Buffer.alloc(0), false);
       return await this.#killable(id, context.signal, written);
     } catch (error) {
@@ -124,7 +124,9 @@ export class Engine {
     return id;
   }
 
-  /** Waits for a running operation and, once its caller has gone away, tells the engine to stop it until it has. */
+  /**
+   * Waits for a running operation. Once its caller has gone away, orders the engine to stop it until it has stopped.
+   */
   async #killable<T>(id: string, signal: AbortSignal, running: Promise<T>): Promise<T> {
     const timers: Timer[] = [];
     const kill = (): void => {

@@ -63,7 +63,7 @@ const single: ReadonlyMap<number, number> = new Map([
   [48, 501],
 ]);
 
-/** HTTP status of an exception code, as ClickHouse answers it; 500 for everything without a status of its own. */
+/** HTTP status of an exception code, as ClickHouse answers it; 500 for every other code. */
 export function statusOf(code: number): number {
   if (badRequest.has(code)) return 400;
   if (notFound.has(code)) return 404;
@@ -73,7 +73,7 @@ export function statusOf(code: number): number {
 }
 
 /**
- * The trailer that tells a client of a failure after the status line has gone out. Clients look for the tag that the
+ * The trailer that reports a failure after the status line was sent. Clients look for the tag that the
  * header `X-ClickHouse-Exception-Tag` named, and count the message's bytes backwards from the end.
  */
 export function exceptionTrailer(tag: string, message: string): Uint8Array {

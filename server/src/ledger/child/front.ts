@@ -21,7 +21,7 @@ export interface FrontOptions {
 export interface FrontDependencies {
   readonly engine: Engine;
   readonly clock: Clock;
-  /** 32 hex digits that nobody can guess. */
+  /** 32 random hex digits. */
   readonly freshId: () => string;
 }
 

@@ -1,6 +1,6 @@
 /** What parent and child say to each other before HTTP: one JSON line each way over the standard streams. */
 
-/** First line on the child's standard input. The password goes this way so that no other process can see it. */
+/** First line on the child's standard input. It carries the password, so that no other process can see it. */
 export interface ChildOrders {
   readonly directory: string;
   readonly user: string;

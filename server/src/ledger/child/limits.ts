@@ -20,12 +20,12 @@ export const childLimits = {
   /** Memory of one statement and of the whole engine. */
   statementMemoryBytesMax: 1024 * 1024 * 1024,
   engineMemoryBytesMax: 2 * 1024 * 1024 * 1024,
-  /** How often a statement whose caller has gone away is told to stop, until it has. */
+  /** How often a statement whose caller has gone away is ordered to stop, until it has stopped. */
   killEveryMs: 100,
   /** When, after it is ready, the process gives back what only loading has touched. */
   releasePagesAfterMs: 1_000,
-  /** Time for running statements to end when the process is told to stop. */
+  /** Time for running statements to end after SIGTERM. */
   drainMs: 4_000,
-  /** The same when the parent has died: nobody waits for the answers any more. */
+  /** The same when the parent has ended and no one awaits the answers. */
   orphanDrainMs: 500,
 } as const;

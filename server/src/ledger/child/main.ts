@@ -110,7 +110,7 @@ function run(): void {
   };
   listenToParent(begin, () => leave(childLimits.orphanDrainMs));
   process.on("SIGTERM", () => leave(childLimits.drainMs));
-  // Ctrl-C reaches the whole terminal group; the parent decides when the ledger goes.
+  // Ctrl-C reaches the whole terminal group; the parent decides when the ledger ends.
   process.on("SIGINT", () => undefined);
 }
 

@@ -28,8 +28,8 @@ export function cleanLibraryMappings(smaps: string): (readonly [bigint, bigint])
 
 /**
  * Gives back the pages of the engine's library that were touched only while it was loaded: 160 of 235 MB in an idle
- * process. They stay in the page cache, and what is used again comes back by itself (about 50 MB; the first statements
- * afterwards take 20 ms longer, once). Linux only; elsewhere, or when anything fails, nothing happens.
+ * process. They stay in the page cache, and pages that are used again are mapped again (about 50 MB; the first
+ * statements afterwards take 20 ms longer, once). Linux only; elsewhere, or when anything fails, nothing happens.
  */
 export function releaseLibraryPages(): void {
   if (process.platform !== "linux") return;

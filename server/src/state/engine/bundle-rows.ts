@@ -1,7 +1,5 @@
 import { bundleReasons, bundleStates, mevTypes } from "@sluice/contract/engine";
 import { parseAddress, parseSignature, parseSlot, type Slot } from "@sluice/wire/identifiers";
-import { corrupt, numberOf, numberOrNull, oneOf } from "../rows.ts";
-import { checkAmount, checkCount, checkIdentifier, checkSha256Hex, checkText, checkWhole } from "../values.ts";
 import {
   type BundleRecord,
   type BundleStanding,
@@ -10,6 +8,8 @@ import {
   type NewBundle,
 } from "../bundle-records.ts";
 import type { BundleContentRow, BundleRow } from "../engine-tables.ts";
+import { corrupt, numberOf, numberOrNull, oneOf } from "../rows.ts";
+import { checkAmount, checkCount, checkIdentifier, checkSha256Hex, checkText, checkWhole } from "../values.ts";
 
 const transactionsMax = 8;
 const transactionBytesMax = 65_535;

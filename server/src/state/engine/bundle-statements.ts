@@ -1,8 +1,8 @@
 import { CompiledQuery } from "kysely";
+import type { BundleContentRow, BundleOutcomeRow, BundleRow } from "../engine-tables.ts";
 import type { StateDriver } from "../records.ts";
 import type { Db } from "../tables.ts";
 import type { StandingRow } from "./bundle-rows.ts";
-import type { BundleContentRow, BundleOutcomeRow, BundleRow } from "../engine-tables.ts";
 
 /** Column types as PostgreSQL names them; SQLite needs none. */
 export type CellType = "text" | "bigint" | "bytea";

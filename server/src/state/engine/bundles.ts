@@ -1,15 +1,15 @@
 import { bundleStates } from "@sluice/contract/engine";
 import { SluiceError } from "@sluice/contract/errors";
+import type { AcceptResult, BundleRecord, BundleStep, BundleStore, NewBundle, StepResult } from "../bundle-records.ts";
 import type { StoreConnection } from "../connection.ts";
-import { newFault } from "../errors.ts";
+import type { BundleContentRow, BundleRow } from "../engine-tables.ts";
+import { newStateError } from "../errors.ts";
 import type { GroupKind } from "../group-commit.ts";
 import { beyond, readPageRequest, toPage } from "../paging.ts";
 import type { Db, Tx } from "../tables.ts";
 import { checkAmount, checkCount, checkOneOf, checkSha256Hex, checkWhole, isIdentifier } from "../values.ts";
-import type { AcceptResult, BundleRecord, BundleStep, BundleStore, NewBundle, StepResult } from "../bundle-records.ts";
 import { signaturesText, toBundle, toBundleRow, toContentRow, toForwardedRow, toStandingRow } from "./bundle-rows.ts";
 import { BundleStatements, bundleCells, type StepRow } from "./bundle-statements.ts";
-import type { BundleContentRow, BundleRow } from "../engine-tables.ts";
 
 export interface NewRows {
   readonly bundle: BundleRow;
@@ -57,7 +57,7 @@ export async function writeAcceptances(
     if (fresh.has(item.bundle.id) && first.get(item.bundle.id) === item) return { fresh: true };
     const bundle = found.get(item.bundle.id);
     // Forgotten by another process between the two statements; another try takes it in.
-    if (bundle === undefined) throw new SluiceError("OVERLOADED", { cause: newFault("OVERLOADED") });
+    if (bundle === undefined) throw new SluiceError("OVERLOADED", { cause: newStateError("OVERLOADED") });
     return { fresh: false, found: bundle };
   });
 }

@@ -1,6 +1,6 @@
 import type { StoreConnection } from "../connection.ts";
-import { checkIdentifier, checkText, isIdentifier } from "../values.ts";
 import type { CursorStore } from "../engine-records.ts";
+import { checkIdentifier, checkText, isIdentifier } from "../values.ts";
 
 const valueLengthMax = 1_000;
 

@@ -1,9 +1,9 @@
 import type { StoreConnection } from "../connection.ts";
+import type { EncryptionKeyRecord, EncryptionKeyStore } from "../engine-records.ts";
+import type { EncryptionKeyRow } from "../engine-tables.ts";
 import { numberOf } from "../rows.ts";
 import { checkAmount, checkCount, checkIdentifier, checkWhole } from "../values.ts";
 import { plain } from "./bundle-rows.ts";
-import type { EncryptionKeyRecord, EncryptionKeyStore } from "../engine-records.ts";
-import type { EncryptionKeyRow } from "../engine-tables.ts";
 
 const listedMax = 1_000;
 const forgottenInOneGo = 1_000;

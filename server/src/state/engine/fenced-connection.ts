@@ -1,9 +1,9 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { StoreConnection } from "../connection.ts";
-import { newFault } from "../errors.ts";
+import type { LeaseRecord } from "../engine-records.ts";
+import { newStateError } from "../errors.ts";
 import type { GroupKind } from "../group-commit.ts";
 import type { Db, Tx } from "../tables.ts";
-import type { LeaseRecord } from "../engine-records.ts";
 
 type AnyKind = GroupKind<unknown, unknown, Tx>;
 
@@ -77,6 +77,6 @@ export class FencedConnection implements StoreConnection {
     const { name, epoch } = this.#lease;
     const query = tx.selectFrom("engine_leases").select("epoch").where("name", "=", name);
     const row = await (this.driver === "postgres" ? query.forKeyShare() : query).executeTakeFirst();
-    if (row?.epoch !== epoch) throw new SluiceError("OVERLOADED", { cause: newFault("FENCED") });
+    if (row?.epoch !== epoch) throw new SluiceError("OVERLOADED", { cause: newStateError("FENCED") });
   }
 }

@@ -1,11 +1,11 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { StoreConnection } from "../connection.ts";
-import { newFault } from "../errors.ts";
+import type { ReplayStore } from "../engine-records.ts";
+import type { ReplayRow } from "../engine-tables.ts";
+import { newStateError } from "../errors.ts";
 import type { GroupKind } from "../group-commit.ts";
 import type { Tx } from "../tables.ts";
 import { checkIdentifier, checkSha256Hex, checkWhole } from "../values.ts";
-import type { ReplayStore } from "../engine-records.ts";
-import type { ReplayRow } from "../engine-tables.ts";
 
 const forgottenInOneGo = 1_000;
 
@@ -59,7 +59,7 @@ const claims: GroupKind<ReplayRow, string, Tx> = {
     return items.map(({ enc }) => {
       const holder = holders.get(enc);
       // Expired and forgotten by another process between the two statements; another try claims it.
-      if (holder === undefined) throw new SluiceError("OVERLOADED", { cause: newFault("OVERLOADED") });
+      if (holder === undefined) throw new SluiceError("OVERLOADED", { cause: newStateError("OVERLOADED") });
       return holder;
     });
   },

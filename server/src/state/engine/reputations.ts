@@ -1,8 +1,8 @@
 import type { StoreConnection } from "../connection.ts";
-import { numberOf, parse } from "../rows.ts";
-import { checkCount, checkIdentifier, checkJson, checkWhole, isIdentifier } from "../values.ts";
 import type { ReputationRecord, ReputationStore } from "../engine-records.ts";
 import type { ReputationRow } from "../engine-tables.ts";
+import { numberOf, parse } from "../rows.ts";
+import { checkCount, checkIdentifier, checkJson, checkWhole, isIdentifier } from "../values.ts";
 
 const valueLengthMax = 16_384;
 const putMax = 10_000;

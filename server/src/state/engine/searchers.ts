@@ -1,11 +1,11 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { StoreConnection } from "../connection.ts";
+import type { SearcherLimit, SearcherLink, SearcherStore } from "../engine-records.ts";
+import type { SearcherLimitRow, SearcherRow } from "../engine-tables.ts";
 import type { Page, PageRequest } from "../page.ts";
 import { readPageRequest, toPage } from "../paging.ts";
 import { numberOf } from "../rows.ts";
 import { checkIdentifier, checkWhole, isIdentifier } from "../values.ts";
-import type { SearcherLimit, SearcherLink, SearcherStore } from "../engine-records.ts";
-import type { SearcherLimitRow, SearcherRow } from "../engine-tables.ts";
 
 export class Searchers implements SearcherStore {
   readonly #connection: StoreConnection;

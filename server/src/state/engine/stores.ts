@@ -1,8 +1,8 @@
 import type { Connection, StoreConnection } from "../connection.ts";
+import type { EngineState, EngineStores } from "../engine-records.ts";
 import { Bundles } from "./bundles.ts";
 import { Cursors } from "./cursors.ts";
 import { EncryptionKeys } from "./encryption-keys.ts";
-import type { EngineState, EngineStores } from "../engine-records.ts";
 import { FencedConnection } from "./fenced-connection.ts";
 import { Leases } from "./leases.ts";
 import { Replays } from "./replays.ts";

@@ -1,12 +1,12 @@
 import type { StoreConnection } from "../connection.ts";
-import { numberOf } from "../rows.ts";
-import { checkOneOf } from "../values.ts";
 import {
   type EngineSwitch,
   type EngineSwitchRecord,
   type EngineSwitchStore,
   engineSwitches,
 } from "../engine-records.ts";
+import { numberOf } from "../rows.ts";
+import { checkOneOf } from "../values.ts";
 
 export class EngineSwitches implements EngineSwitchStore {
   readonly #connection: StoreConnection;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import { type Clock, ManualClock } from "@sluice/lib";
+import type { State } from "../records.ts";
 import { accountConformance } from "./conformance/accounts.ts";
 import { bundleConformance } from "./conformance/bundles.ts";
 import { changeConformance } from "./conformance/changes.ts";
@@ -10,7 +11,6 @@ import { keyConformance } from "./conformance/keys.ts";
 import { leaseBookConformance } from "./conformance/lease-books.ts";
 import type { ConformanceSubject } from "./conformance/subject.ts";
 import { trailConformance } from "./conformance/trail.ts";
-import type { State } from "../records.ts";
 
 /** An empty database of one driver. */
 export interface StateHarness extends AsyncDisposable {
@@ -24,7 +24,7 @@ export interface StateHarness extends AsyncDisposable {
 /** Every promise that `State` makes, as tests. Each driver passes the same ones; nothing here knows which runs. */
 export function describeStateConformance(
   driver: string,
-  open: (deps: { clock: Clock }) => Promise<StateHarness>,
+  open: (dependencies: { clock: Clock }) => Promise<StateHarness>,
 ): void {
   describe(`state conformance on ${driver}`, () => {
     const clock = new ManualClock(1_790_000_000_000);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import type { LeaseRecord, LeaseStore } from "../../engine-records.ts";
-import { stateFaultOf } from "../../errors.ts";
+import { stateErrorCodeOf } from "../../errors.ts";
 import type { State } from "../../records.ts";
 import { addressOf, newBundle, slotOf } from "./bundles.ts";
 import type { ConformanceSubject } from "./subject.ts";
@@ -15,7 +15,7 @@ async function taken(store: LeaseStore, name: string, holder: string): Promise<L
 const faultOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => "written",
-    (fault: unknown) => stateFaultOf(fault),
+    (fault: unknown) => stateErrorCodeOf(fault),
   );
 
 export function engineLeaseConformance(subject: ConformanceSubject): void {
