@@ -2,9 +2,9 @@ import { type OracleTierTerms, oracleTierTerms, oracleV2TierTerms } from "@sluic
 import type { Permission } from "@sluice/contract/tiers";
 import type { Access, AdmissionCode, Refusal } from "../../access/index.ts";
 import type { Grant } from "../../keys/index.ts";
-import { OracleFailure, type Variant } from "./failure.ts";
+import { OracleError, type Variant } from "./oracle-error.ts";
 
-/** What X-RateLimit headers say: whole requests in the variant's own unit. */
+/** The values of the X-RateLimit headers: whole requests in the variant's own unit. */
 export interface RateState {
   readonly limit: number;
   readonly burst: number;
@@ -25,26 +25,26 @@ export function tierOf(grant: Grant, variant: Variant): { tier: string; terms: O
   return { tier: grant.tiers["oracle-v2"], terms: oracleV2TierTerms[grant.tiers["oracle-v2"]] };
 }
 
-const denied = (details: Readonly<Record<string, string>>): OracleFailure =>
-  new OracleFailure("PERMISSION_DENIED", { details });
-const unusableKey = (_refusal: Refusal, presented: string | null): OracleFailure =>
-  new OracleFailure(presented === null ? "MISSING_API_KEY" : "INVALID_API_KEY");
-const restricted = ({ code }: Refusal): OracleFailure => denied({ reason: code });
+const denied = (details: Readonly<Record<string, string>>): OracleError =>
+  new OracleError("PERMISSION_DENIED", { details });
+const unusableKey = (_refusal: Refusal, presented: string | null): OracleError =>
+  new OracleError(presented === null ? "MISSING_API_KEY" : "INVALID_API_KEY");
+const restricted = ({ code }: Refusal): OracleError => denied({ reason: code });
 
-/** What each refusal of access is in the oracle's own codes. */
-const failures: Readonly<Record<AdmissionCode, (refusal: Refusal, presented: string | null) => OracleFailure>> = {
+/** The error of each refusal of access. */
+const errors: Readonly<Record<AdmissionCode, (refusal: Refusal, presented: string | null) => OracleError>> = {
   INVALID_API_KEY: unusableKey,
   KEY_INACTIVE: unusableKey,
-  OVERLOADED: () => new OracleFailure("SERVICE_UNAVAILABLE"),
+  OVERLOADED: () => new OracleError("SERVICE_UNAVAILABLE"),
   NETWORK_NOT_ALLOWED: restricted,
   DOMAIN_NOT_ALLOWED: restricted,
   IP_NOT_ALLOWED: restricted,
   PERMISSION_DENIED: () => denied({ reason: "permission", permission: "read" }),
 };
 
-/** Why a caller that access refuses gets no answer; `presented` is the key that it sent. */
-export function admissionFailure(refusal: Refusal<AdmissionCode>, presented: string | null): OracleFailure {
-  return failures[refusal.code](refusal, presented);
+/** The error of a caller that access refuses; `presented` is the key that it sent. */
+export function admissionError(refusal: Refusal<AdmissionCode>, presented: string | null): OracleError {
+  return errors[refusal.code](refusal, presented);
 }
 
 /** The permission that prices need. */
@@ -52,16 +52,16 @@ export const readPermission: readonly Permission[] = ["read"];
 
 /**
  * Seconds of a variant's unit. Buckets fill by the second; a request of the second variant costs sixty tokens of a bucket
- * sixty times as large, so that its rate a minute is kept as exactly.
+ * that is sixty times as large, so that its rate a minute is exact.
  */
 const unitSeconds: Readonly<Record<Variant, number>> = { v1: 1, v2: 60 };
 
-/** Takes one request from the bucket that all keys of the account share in this variant. */
+/** Takes one request from the bucket that all keys of the account share in this variant; `error` when it is empty. */
 export async function takeRate(
   access: Pick<Access, "meter">,
   variant: Variant,
   { grant, terms }: Pick<Admitted, "grant" | "terms">,
-): Promise<{ state: RateState; failure: OracleFailure | null }> {
+): Promise<{ state: RateState; error: OracleError | null }> {
   const unit = unitSeconds[variant];
   const bucket = `oracle-${variant}:${grant.accountId}`;
   const decision = await access.meter([{ bucket, requestsPerSecond: terms.rate, burst: terms.burst * unit }], unit);
@@ -71,22 +71,22 @@ export async function takeRate(
     remaining: Math.floor(decision.remaining / unit),
     resetAt: decision.resetAt,
   };
-  if (decision.allowed) return { state, failure: null };
-  const failure = new OracleFailure("RATE_LIMIT_EXCEEDED", {
+  if (decision.allowed) return { state, error: null };
+  const error = new OracleError("RATE_LIMIT_EXCEEDED", {
     details: { limit: terms.rate, per: variant === "v1" ? "second" : "minute" },
     retryAfterSeconds: decision.retryAfterSeconds,
   });
-  return { state, failure };
+  return { state, error };
 }
 
-/** Whole seconds until the calendar month in UTC is over, at least 1. */
+/** Whole seconds until the end of the calendar month in UTC, at least 1. */
 export function secondsToMonthEnd(nowMs: number): number {
   const now = new Date(nowMs);
   return Math.max(1, Math.ceil((Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - nowMs) / 1_000));
 }
 
-export function quotaFailure(terms: OracleTierTerms, nowMs: number): OracleFailure {
-  return new OracleFailure("QUOTA_EXCEEDED", {
+export function quotaError(terms: OracleTierTerms, nowMs: number): OracleError {
+  return new OracleError("QUOTA_EXCEEDED", {
     details: { requests_per_month: terms.requestsMonthly },
     retryAfterSeconds: secondsToMonthEnd(nowMs),
   });

@@ -2,17 +2,17 @@ import { type OracleSymbol, oraclePair } from "@sluice/contract/oracle";
 import { jsonText, WrittenJson } from "../model/json.ts";
 import { isoTime, type Quotation } from "../model/quotation.ts";
 import type { NoPrice, PriceStore, Served } from "../store/price-store.ts";
-import { OracleFailure } from "./failure.ts";
-import type { OracleRequest, Outcome } from "./route.ts";
+import { OracleError } from "./oracle-error.ts";
+import type { OracleRequest } from "./route.ts";
 
-/** Sources speak again within seconds; asking sooner would find the same. */
+/** Sources send again within seconds; an earlier request would get the same answer. */
 const unavailableRetrySeconds = 5;
 
-/** A symbol without a price, with how old the last good one is; the price itself is not repeated. */
-export function unavailable(none: NoPrice, request: Pick<OracleRequest, "variant" | "nowMs">): OracleFailure {
+/** The text and the details of a symbol without a price: the age of the last good price, never that price. */
+export function unavailableFacts(none: NoPrice, request: Pick<OracleRequest, "variant" | "nowMs">) {
   const { last, reason } = none;
   const symbol = request.variant === "v1" ? none.symbol : oraclePair(none.symbol);
-  return new OracleFailure("PRICE_UNAVAILABLE", {
+  return {
     message: `There is no price of ${symbol} that enough sources agree on`,
     details: {
       symbol,
@@ -20,25 +20,48 @@ export function unavailable(none: NoPrice, request: Pick<OracleRequest, "variant
       last_price_at: last === null ? null : isoTime(last.atMs),
       last_price_age_seconds: last === null ? null : Math.max(0, Math.round((request.nowMs - last.atMs) / 1_000)),
     },
-    retryAfterSeconds: unavailableRetrySeconds,
-  });
+  };
 }
 
-/** The record of one symbol in the form of the variant. */
-export function onePrice(book: PriceStore, request: OracleRequest, symbol: OracleSymbol): Outcome {
+const unavailable = (none: NoPrice, request: OracleRequest): OracleError =>
+  new OracleError("PRICE_UNAVAILABLE", {
+    ...unavailableFacts(none, request),
+    retryAfterSeconds: unavailableRetrySeconds,
+  });
+
+/**
+ * The record of one symbol in the form of the variant.
+ * @throws {OracleError} PRICE_UNAVAILABLE
+ */
+export function onePrice(book: PriceStore, request: OracleRequest, symbol: OracleSymbol): string {
   const served = book.served(symbol, request.terms.updateFrequencySeconds);
-  if (served.kind === "none") return unavailable(served, request);
+  if (served.kind === "none") throw unavailable(served, request);
   return textOf(served.quotation, request);
 }
 
 const textOf = (quotation: Quotation, { variant }: Pick<OracleRequest, "variant">): string =>
   variant === "v1" ? quotation.record : quotation.pair;
 
-/** Prices of several symbols: those there are, and by name those there are none of. */
+/** Prices of several symbols, and the symbols without one. */
 export interface SeveralPrices {
   readonly records: readonly WrittenJson[];
   readonly quotations: readonly Quotation[];
   readonly missing: readonly NoPrice[];
+}
+
+/**
+ * As `severalPrices`, for answers that need at least one price.
+ * @throws {OracleError} PRICE_UNAVAILABLE when no symbol has a price
+ */
+export function requiredPrices(
+  book: PriceStore,
+  request: OracleRequest,
+  symbols: readonly OracleSymbol[],
+): SeveralPrices {
+  const found = severalPrices(book, request, symbols);
+  const [first] = found.missing;
+  if (found.records.length === 0 && first !== undefined) throw unavailable(first, request);
+  return found;
 }
 
 export function severalPrices(
@@ -56,25 +79,24 @@ export function severalPrices(
 }
 
 /**
- * Members that an answer has beside the prices when some are missing: silence about them would read as if they had not
- * been asked for.
+ * The members of an answer that name the missing prices, so that they are not taken for symbols that were not requested.
  */
 export function missingMembers(
   prices: SeveralPrices,
   request: OracleRequest,
 ): { unavailable?: readonly WrittenJson[] } {
   if (prices.missing.length === 0) return {};
-  const told = prices.missing.map((none) => new WrittenJson(jsonText(unavailable(none, request).details)));
-  return { unavailable: told };
+  const missing = prices.missing.map((none) => new WrittenJson(jsonText(unavailableFacts(none, request).details)));
+  return { unavailable: missing };
 }
 
 const dayMs = 86_400_000;
 
-/** Refuses what reaches further back than the tier's history does. */
-export function beyondRetention({ terms }: OracleRequest, spanMs: number): OracleFailure | null {
+/** @throws {OracleError} INSUFFICIENT_TIER when the span is longer than the history of the tier */
+export function requireRetention({ terms }: OracleRequest, spanMs: number): void {
   const days = terms.historyRetentionDays;
-  if (days === null || spanMs <= days * dayMs) return null;
-  return new OracleFailure("INSUFFICIENT_TIER", {
+  if (days === null || spanMs <= days * dayMs) return;
+  throw new OracleError("INSUFFICIENT_TIER", {
     message: `${terms.name} sees ${days === 1 ? "1 day" : `${days} days`} of history`,
     details: { tier: terms.name, history_retention_days: days },
   });

@@ -1,19 +1,19 @@
 import { oracleDeprecatedSince } from "@sluice/contract/oracle";
 import { openCorsHeaders } from "../../http/index.ts";
 import type { RateState } from "./admission.ts";
-import type { OracleFailure } from "./failure.ts";
+import type { OracleError } from "./oracle-error.ts";
 
 export interface Deprecation {
-  /** When the product ends (Unix ms), and where its successor is described; null while that is not decided. */
+  /** The end of the product (Unix ms), and the address of its successor; null while undecided. */
   readonly sunsetMs: number | null;
   readonly successorUrl: string | null;
 }
 
-/** Deprecation as RFC 9745 has it, Sunset as RFC 8594, the successor as RFC 5829. */
+/** The headers of every answer: Deprecation by RFC 9745, Sunset by RFC 8594, the successor by RFC 5829. */
 export function sharedHeaders({ sunsetMs, successorUrl }: Deprecation): Record<string, string> {
   return {
     ...openCorsHeaders,
-    // A page in a browser sees of an answer's headers what is named here.
+    // A browser shows a page only the headers that are named here.
     "Access-Control-Expose-Headers": `${openCorsHeaders["Access-Control-Expose-Headers"]}, Deprecation, Sunset, Link`,
     "Content-Type": "application/json",
     "Cache-Control": "no-store",
@@ -30,10 +30,11 @@ export function writeRate(headers: Record<string, string>, rate: RateState): voi
   headers["X-RateLimit-Burst"] = String(rate.burst);
 }
 
-export function writeFailure(headers: Record<string, string>, failure: OracleFailure): void {
-  headers["X-Error-Code"] = failure.code;
-  if (failure.retryAfterSeconds !== null) headers["Retry-After"] = String(failure.retryAfterSeconds);
-  if (failure.allow.length > 0) headers["Allow"] = failure.allow.join(", ");
-  if (failure.status === 426) headers["Upgrade"] = "websocket";
-  if (failure.status === 401) headers["WWW-Authenticate"] = 'Bearer realm="sluice"';
+/** The headers of an error, as its status requires. */
+export function writeError(headers: Record<string, string>, error: OracleError): void {
+  headers["X-Error-Code"] = error.code;
+  if (error.retryAfterSeconds !== null) headers["Retry-After"] = String(error.retryAfterSeconds);
+  if (error.allow.length > 0) headers["Allow"] = error.allow.join(", ");
+  if (error.status === 426) headers["Upgrade"] = "websocket";
+  if (error.status === 401) headers["WWW-Authenticate"] = 'Bearer realm="sluice"';
 }

@@ -8,18 +8,18 @@ import type { OracleEvents } from "../model/events.ts";
 import { isoTime } from "../model/quotation.ts";
 import {
   type Admitted,
-  admissionFailure,
-  quotaFailure,
+  admissionError,
+  quotaError,
   type RateState,
   readPermission,
   takeRate,
   tierOf,
 } from "./admission.ts";
-import { failureBody, OracleFailure, type Variant } from "./failure.ts";
-import { type Deprecation, sharedHeaders, writeFailure, writeRate } from "./headers.ts";
+import { type Deprecation, sharedHeaders, writeError, writeRate } from "./headers.ts";
+import { errorBody, OracleError, type Variant } from "./oracle-error.ts";
 import { Query } from "./parameters.ts";
 import type { RequestStats } from "./request-stats.ts";
-import { type Outcome, type Route, RouteBook, type RouteMatch } from "./route.ts";
+import { type Route, type RouteMatch, RouteTable } from "./route.ts";
 
 export interface OracleHttpDependencies {
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export interface OracleBindings {
   readonly socketAddress?: string;
 }
 
-/** What is known of one request on its way. */
+/** The state of one request while it is served. */
 interface Exchange {
   readonly request: Request;
   readonly requestId: string;
@@ -49,21 +49,21 @@ interface Exchange {
 }
 
 const methods = ["GET", "HEAD"] as const;
-/** Paths of the second variant; everything else, unknown paths among it, speaks the first one's form. */
+/** `/v1` is the second variant; all other paths, unknown ones included, are answered in the form of the first. */
 const variantOf = (path: string): Variant => (path === "/v1" || path.startsWith("/v1/") ? "v2" : "v1");
 
 /**
- * The oracle's HTTP: both variants on one port. A request passes, in this order: method and path, key, restrictions, rate,
- * the month's allowance, and only then its parameters are read and the answer is made. It never throws.
+ * The oracle's HTTP: both variants on one port. A request passes, in this order: method and path, key, restrictions, rate
+ * and the month's allowance; only then its parameters are read and the answer is computed. It never throws.
  */
 export class OracleHttp {
   readonly #dependencies: OracleHttpDependencies;
-  readonly #routes: RouteBook;
+  readonly #routes: RouteTable;
   readonly #shared: Readonly<Record<string, string>>;
 
   constructor(options: Deprecation, dependencies: OracleHttpDependencies) {
     this.#dependencies = dependencies;
-    this.#routes = new RouteBook(dependencies.routes);
+    this.#routes = new RouteTable(dependencies.routes);
     this.#shared = sharedHeaders(options);
   }
 
@@ -83,14 +83,14 @@ export class OracleHttp {
     try {
       const found = this.#routes.find(path);
       if (request.method === "OPTIONS") return this.#preflight(exchange, found);
-      const outcome = this.#outcome(exchange, found, bindings.socketAddress ?? "");
-      if (!(outcome instanceof Promise)) return this.#respond(exchange, outcome);
-      return outcome.then(
-        (settled) => this.#respond(exchange, settled),
-        (fault) => this.#fault(exchange, fault),
+      const answer = this.#answer(exchange, found, bindings.socketAddress ?? "");
+      if (!(answer instanceof Promise)) return this.#respond(exchange, answer);
+      return answer.then(
+        (text) => this.#respond(exchange, text),
+        (error) => this.#respondError(exchange, error),
       );
-    } catch (fault) {
-      return this.#fault(exchange, fault);
+    } catch (error) {
+      return this.#respondError(exchange, error);
     }
   }
 
@@ -99,37 +99,37 @@ export class OracleHttp {
     return preflightResponse(requested, found === null ? ["OPTIONS"] : [...methods, "OPTIONS"], exchange.requestId);
   }
 
-  #outcome(exchange: Exchange, found: RouteMatch, socketAddress: string): Outcome | Promise<Outcome> {
+  #answer(exchange: Exchange, found: RouteMatch, socketAddress: string): string | Promise<string> {
     const { request } = exchange;
     const { headers } = request;
     if (!hasSingleHost(headers)) {
-      return new OracleFailure("INVALID_PARAMETER", { message: "A request names one host" });
+      throw new OracleError("INVALID_PARAMETER", { message: "A request names one host" });
     }
-    if (found === null) return new OracleFailure("NOT_FOUND");
+    if (found === null) throw new OracleError("NOT_FOUND");
     if (request.method !== "GET" && request.method !== "HEAD") {
-      return new OracleFailure("METHOD_NOT_ALLOWED", { allow: methods });
+      throw new OracleError("METHOD_NOT_ALLOWED", { allow: methods });
     }
     exchange.route = found.route;
     const presented = presentedKey(headers, request.url);
     const caller = this.#dependencies.access.callerOf(headers, socketAddress);
     const admitted = this.#dependencies.access.admit(presented, caller, readPermission);
-    const enter = (outcome: Awaited<typeof admitted>): Outcome | Promise<Outcome> => {
+    const enter = (outcome: Awaited<typeof admitted>): Promise<string> => {
       exchange.grant = outcome.ok ? outcome : (outcome.grant ?? null);
       if (outcome.ok) return this.#admitted(exchange, found, outcome);
-      // Without a grant the refusal is of no account, so it is counted by its code alone.
+      // A refusal without a grant belongs to no account, so it is counted by its code alone.
       if (exchange.grant === null) this.#dependencies.events.requestRefused(outcome.code);
-      return admissionFailure(outcome, presented);
+      throw admissionError(outcome, presented);
     };
     return admitted instanceof Promise ? admitted.then(enter) : enter(admitted);
   }
 
-  async #admitted(exchange: Exchange, found: NonNullable<RouteMatch>, grant: Grant): Promise<Outcome> {
+  async #admitted(exchange: Exchange, found: NonNullable<RouteMatch>, grant: Grant): Promise<string> {
     const { request, variant } = exchange;
     const admitted: Admitted = { grant, ...tierOf(grant, variant) };
-    const { state, failure } = await takeRate(this.#dependencies.access, variant, admitted);
+    const { state, error } = await takeRate(this.#dependencies.access, variant, admitted);
     exchange.rate = state;
-    if (failure !== null) return failure;
-    const answer = (): Outcome | Promise<Outcome> =>
+    if (error !== null) throw error;
+    const answer = (): string | Promise<string> =>
       found.route.answer({
         variant,
         parameter: found.parameter,
@@ -140,59 +140,45 @@ export class OracleHttp {
     return found.route.counted ? this.#counted(exchange, admitted, answer) : answer();
   }
 
-  /** Takes one of the month's requests before the answer is made, and gives it back when there is none. */
-  #counted(
+  /** Takes one of the month's requests before the answer is computed, and returns it when there is no answer. */
+  async #counted(
     { atMs, variant }: Exchange,
     { grant, terms }: Admitted,
-    answer: () => Outcome | Promise<Outcome>,
-  ): Outcome | Promise<Outcome> {
+    answer: () => string | Promise<string>,
+  ): Promise<string> {
     const allowance = this.#dependencies.allowances[variant];
     const monthly = terms.requestsMonthly === null ? null : BigInt(terms.requestsMonthly);
-    const refund = (): void => allowance.refund(grant.accountId, 1, atMs);
-    const settle = (outcome: Outcome): Outcome => {
-      if (outcome instanceof OracleFailure) refund();
-      return outcome;
-    };
-    const go = (): Outcome | Promise<Outcome> => {
-      try {
-        const outcome = answer();
-        if (!(outcome instanceof Promise)) return settle(outcome);
-        return outcome.then(settle, (fault) => {
-          refund();
-          throw fault;
-        });
-      } catch (fault) {
-        refund();
-        throw fault;
-      }
-    };
     const taken = allowance.take(grant.accountId, monthly, 1);
-    if (typeof taken === "boolean") return taken ? go() : quotaFailure(terms, atMs);
-    return taken.then(
-      (isTaken) => (isTaken ? go() : quotaFailure(terms, atMs)),
-      () => new OracleFailure("SERVICE_UNAVAILABLE"),
-    );
-  }
-
-  #fault(exchange: Exchange, fault: unknown): Response {
-    // A ledger that is being started again is no fault of the request's, and histories come back with it.
-    if (fault instanceof LedgerUnavailableError) {
-      return this.#respond(exchange, new OracleFailure("SERVICE_UNAVAILABLE"));
+    const isTaken = typeof taken === "boolean" ? taken : await taken.catch(storeUnavailable);
+    if (!isTaken) throw quotaError(terms, atMs);
+    try {
+      return await answer();
+    } catch (error) {
+      allowance.refund(grant.accountId, 1, atMs);
+      throw error;
     }
-    this.#dependencies.events.internalError("oracle", fault);
-    return this.#respond(exchange, new OracleFailure("INTERNAL_ERROR"));
   }
 
-  #respond(exchange: Exchange, outcome: Outcome): Response {
+  #respondError(exchange: Exchange, error: unknown): Response {
+    if (error instanceof OracleError) return this.#respond(exchange, error);
+    // A ledger that restarts is available again shortly, and histories with it.
+    if (error instanceof LedgerUnavailableError) {
+      return this.#respond(exchange, new OracleError("SERVICE_UNAVAILABLE"));
+    }
+    this.#dependencies.events.internalError("oracle", error);
+    return this.#respond(exchange, new OracleError("INTERNAL_ERROR"));
+  }
+
+  #respond(exchange: Exchange, outcome: string | OracleError): Response {
     const { clock, events, stats } = this.#dependencies;
     const headers: Record<string, string> = { ...this.#shared, "X-Request-Id": exchange.requestId };
     if (exchange.rate !== null) writeRate(headers, exchange.rate);
     let status = 200;
     let body: string;
-    if (outcome instanceof OracleFailure) {
+    if (outcome instanceof OracleError) {
       status = outcome.status;
-      body = failureBody(outcome, exchange.variant, isoTime(exchange.atMs));
-      writeFailure(headers, outcome);
+      body = errorBody(outcome, exchange.variant, isoTime(exchange.atMs));
+      writeError(headers, outcome);
     } else body = outcome;
     const latencyMs = clock.monotonic() - exchange.startedMs;
     stats.add(status, latencyMs);
@@ -219,6 +205,10 @@ export class OracleHttp {
     headers["Content-Length"] = String(Buffer.byteLength(body));
     return new Response(null, { status, headers });
   }
+}
+
+function storeUnavailable(): never {
+  throw new OracleError("SERVICE_UNAVAILABLE");
 }
 
 /** The path of an absolute URL, without its query. */

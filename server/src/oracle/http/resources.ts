@@ -10,7 +10,7 @@ import {
 } from "@sluice/contract/oracle";
 import { oracleTiers } from "@sluice/contract/tiers";
 import { type Json, jsonText } from "../model/json.ts";
-import { OracleFailure } from "./failure.ts";
+import { OracleError } from "./oracle-error.ts";
 import type { Route } from "./route.ts";
 import { streamPath } from "./v1-routes.ts";
 
@@ -66,10 +66,10 @@ export function resourceRoutes(documented: readonly Route[]): Route[] {
   return routes;
 }
 
-function oneTier(name: string): string | OracleFailure {
+function oneTier(name: string): string {
   const tier = oracleTiers.find((one) => one === name.toLowerCase());
   if (tier !== undefined) return jsonText(tierDetail(oracleTierTerms[tier]));
-  return new OracleFailure("NOT_FOUND", {
+  throw new OracleError("NOT_FOUND", {
     message: "There is no such tier",
     details: { tiers: oracleTiers },
   });

@@ -1,24 +1,33 @@
-import type { OraclePath, OracleTierTerms } from "@sluice/contract/oracle";
+import type {
+  OraclePath,
+  OracleSourceId,
+  OracleSourceInfo,
+  OracleSymbol,
+  OracleTierTerms,
+} from "@sluice/contract/oracle";
+import type { Allowance } from "../../credits/index.ts";
 import type { Grant } from "../../keys/index.ts";
-import type { OracleFailure, Variant } from "./failure.ts";
+import type { Decimal } from "../model/decimal.ts";
+import type { SourceState } from "../model/ports.ts";
+import type { Bar, PricePoint } from "../store/history.ts";
+import type { PriceStore } from "../store/price-store.ts";
+import type { Variant } from "./oracle-error.ts";
 import type { Query } from "./parameters.ts";
+import type { RequestStats } from "./request-stats.ts";
 
-/** A request whose caller is known and may go on. */
+/** A request whose caller was admitted. */
 export interface OracleRequest {
   readonly variant: Variant;
   /** The one parameter of the path, decoded; empty where the path has none. */
   readonly parameter: string;
   readonly query: Query;
   readonly grant: Grant;
-  /** The id of the caller's tier in this variant, and what it includes. */
+  /** The id and the terms of the caller's tier in this variant. */
   readonly tier: string;
   readonly terms: OracleTierTerms;
   /** Unix milliseconds. */
   readonly nowMs: number;
 }
-
-/** The JSON text of a 200, or a failure. */
-export type Outcome = string | OracleFailure;
 
 /** One parameter, for the generated description of the interface. */
 export interface ParameterInfo {
@@ -36,13 +45,38 @@ export interface Route {
   readonly parameters: readonly ParameterInfo[];
   /** Whether an answer counts against the month's requests. */
   readonly counted: boolean;
-  readonly answer: (request: OracleRequest) => Outcome | Promise<Outcome>;
+  /**
+   * The JSON text of a 200.
+   * @throws {OracleError} for every other answer
+   */
+  readonly answer: (request: OracleRequest) => string | Promise<string>;
 }
 
 export type RouteMatch = { readonly route: Route; readonly parameter: string } | null;
 
-/** Finds routes by path: those without a parameter by name, the others by what stands around it. */
-export class RouteBook {
+/** The number of symbols with a price now, and their mean confidence in percent; zero without one. */
+export interface Feeds {
+  readonly active: number;
+  readonly confidence: Decimal;
+}
+
+/** The parts that routes read. */
+export interface OracleServices {
+  readonly book: PriceStore;
+  readonly history: {
+    points(symbol: OracleSymbol, spanMs: number, limit: number): Promise<readonly PricePoint[]>;
+    bars(symbol: OracleSymbol, minutes: number, limit: number): Promise<readonly Bar[]>;
+  };
+  readonly sources: () => readonly SourceState[];
+  readonly info: (id: OracleSourceId) => OracleSourceInfo;
+  readonly feeds: () => Feeds;
+  readonly stats: RequestStats;
+  readonly uptimeSeconds: () => number;
+  readonly allowances: Readonly<Record<Variant, Allowance>>;
+}
+
+/** Finds routes by path: those without a parameter by name, the others by the text around the parameter. */
+export class RouteTable {
   readonly #exact = new Map<string, Route>();
   readonly #around: { readonly head: string; readonly tail: string; readonly route: Route }[] = [];
 

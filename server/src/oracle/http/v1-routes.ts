@@ -1,11 +1,10 @@
 import { type OraclePath, oracleBounds, oracleSymbols } from "@sluice/contract/oracle";
 import { type Json, jsonText } from "../model/json.ts";
 import { isoTime, sourceName } from "../model/quotation.ts";
-import { beyondRetention, missingMembers, onePrice, severalPrices, unavailable } from "./answers.ts";
-import { OracleFailure } from "./failure.ts";
+import { missingMembers, onePrice, requiredPrices, requireRetention } from "./answers.ts";
+import { OracleError } from "./oracle-error.ts";
 import { readSymbol, readSymbols, readWhole } from "./parameters.ts";
-import type { OracleRequest, Outcome, ParameterInfo, Route } from "./route.ts";
-import type { OracleServices } from "./services.ts";
+import type { OracleRequest, OracleServices, ParameterInfo, Route } from "./route.ts";
 
 export const streamPath = "/api/v1/ws" satisfies OraclePath;
 
@@ -28,10 +27,9 @@ export function v1Routes(services: OracleServices): Route[] {
     answer: Route["answer"],
   ): Route => ({ variant: "v1", path, summary, parameters, counted: true, answer });
   return [
-    get("/api/v1/price/:symbol", "The price of one symbol", [symbolParameter], (request) => {
-      const symbol = readSymbol(request.parameter, "v1");
-      return symbol instanceof OracleFailure ? symbol : onePrice(services.book, request, symbol);
-    }),
+    get("/api/v1/price/:symbol", "The price of one symbol", [symbolParameter], (request) =>
+      onePrice(services.book, request, readSymbol(request.parameter, "v1")),
+    ),
     get(
       "/api/v1/prices",
       "The prices of several symbols",
@@ -64,35 +62,29 @@ export function v1Routes(services: OracleServices): Route[] {
   ];
 }
 
-/** The stream's path without an upgrade; it is no resource of its own. */
+/** The stream's path without an upgrade. */
 export const streamRoute: Route = {
   variant: "v1",
   path: streamPath,
   summary: "The stream of prices",
   parameters: [],
   counted: false,
-  answer: () => new OracleFailure("UPGRADE_REQUIRED"),
+  answer: () => {
+    throw new OracleError("UPGRADE_REQUIRED");
+  },
 };
 
-function prices({ book }: OracleServices, request: OracleRequest): Outcome {
-  const symbols = readSymbols(request.query, "v1");
-  if (symbols instanceof OracleFailure) return symbols;
-  const found = severalPrices(book, request, symbols);
-  const [first] = found.missing;
-  if (found.records.length === 0 && first !== undefined) return unavailable(first, request);
+function prices({ book }: OracleServices, request: OracleRequest): string {
+  const found = requiredPrices(book, request, readSymbols(request.query, "v1"));
   const members = { success: true, count: found.records.length, prices: found.records };
   return jsonText({ ...members, ...missingMembers(found, request) });
 }
 
-async function history({ history: past }: OracleServices, request: OracleRequest): Promise<Outcome> {
+async function history({ history: past }: OracleServices, request: OracleRequest): Promise<string> {
   const symbol = readSymbol(request.parameter, "v1");
-  if (symbol instanceof OracleFailure) return symbol;
   const hours = readWhole(request.query, "hours", { preset: hoursDefault, max: hoursMax });
-  if (hours instanceof OracleFailure) return hours;
   const limit = readWhole(request.query, "limit", { preset: limitDefault, max: limitMax });
-  if (limit instanceof OracleFailure) return limit;
-  const tooFar = beyondRetention(request, hours * hourMs);
-  if (tooFar !== null) return tooFar;
+  requireRetention(request, hours * hourMs);
   const points = await past.points(symbol, hours * hourMs, limit);
   const items = points.map(({ atMs, price, confidence, volume24h, sources }) => ({
     timestamp: isoTime(atMs),
@@ -111,7 +103,7 @@ const mean = (values: readonly number[]): number =>
 function dataSources({ sources, info }: OracleServices): string {
   const records = sources().map(({ id, enabled, status, uptime24h, responseMs }): Json => {
     const { name, provider, category, type } = info(id);
-    // Public data of exchanges needs no key of ours.
+    // The public data of exchanges needs no key.
     const stats = {
       totalKeys: 0,
       activeKeys: 0,

@@ -11,11 +11,9 @@ import {
 import { type Decimal, zero } from "../model/decimal.ts";
 import { type Json, jsonText, WrittenJson } from "../model/json.ts";
 import { isoTime, type Quotation } from "../model/quotation.ts";
-import { beyondRetention, missingMembers, onePrice, severalPrices, unavailable } from "./answers.ts";
-import { OracleFailure } from "./failure.ts";
+import { missingMembers, onePrice, requiredPrices, requireRetention, severalPrices } from "./answers.ts";
 import { readInterval, readPeriod, readSymbol, readSymbols, readWhole } from "./parameters.ts";
-import type { OracleRequest, Outcome, ParameterInfo, Route } from "./route.ts";
-import type { OracleServices } from "./services.ts";
+import type { OracleRequest, OracleServices, ParameterInfo, Route } from "./route.ts";
 import { validation } from "./validation.ts";
 
 const { limitDefault, limitMax, moversMax, symbolsMax } = oracleBounds;
@@ -58,15 +56,13 @@ export function v2Routes(services: OracleServices): Route[] {
     description: `Pairs separated by commas, at most ${symbolsMax}`,
   };
   return [
-    get("/v1/prices/batch", "The prices of several pairs", [listed], (request) => {
-      const symbols = readSymbols(request.query, "v2");
-      return symbols instanceof OracleFailure ? symbols : batch(services, request, symbols);
-    }),
+    get("/v1/prices/batch", "The prices of several pairs", [listed], (request) =>
+      batch(services, request, readSymbols(request.query, "v2")),
+    ),
     get("/v1/prices/all", "The prices of all pairs", [], (request) => batch(services, request, oracleSymbols)),
-    get("/v1/prices/:symbol", "The price of one pair", [pairParameter], (request) => {
-      const symbol = readSymbol(request.parameter, "v2");
-      return symbol instanceof OracleFailure ? symbol : onePrice(services.book, request, symbol);
-    }),
+    get("/v1/prices/:symbol", "The price of one pair", [pairParameter], (request) =>
+      onePrice(services.book, request, readSymbol(request.parameter, "v2")),
+    ),
     get(
       "/v1/prices/:symbol/history",
       "Past prices of one pair, spread evenly over the period",
@@ -91,27 +87,17 @@ export function v2Routes(services: OracleServices): Route[] {
   ];
 }
 
-function batch(
-  { book }: OracleServices,
-  request: OracleRequest,
-  symbols: Parameters<typeof severalPrices>[2],
-): Outcome {
-  const found = severalPrices(book, request, symbols);
-  const [first] = found.missing;
-  if (found.records.length === 0 && first !== undefined) return unavailable(first, request);
+function batch({ book }: OracleServices, request: OracleRequest, symbols: Parameters<typeof severalPrices>[2]): string {
+  const found = requiredPrices(book, request, symbols);
   return jsonText({ data: found.records, timestamp: isoTime(request.nowMs), ...missingMembers(found, request) });
 }
 
-async function history({ history: past }: OracleServices, request: OracleRequest): Promise<Outcome> {
+async function history({ history: past }: OracleServices, request: OracleRequest): Promise<string> {
   const symbol = readSymbol(request.parameter, "v2");
-  if (symbol instanceof OracleFailure) return symbol;
   const period = readPeriod(request.query);
-  if (period instanceof OracleFailure) return period;
   const limit = readWhole(request.query, "limit", { preset: limitDefault, max: limitMax });
-  if (limit instanceof OracleFailure) return limit;
   const spanMs = oraclePeriods[period] * hourMs;
-  const tooFar = beyondRetention(request, spanMs);
-  if (tooFar !== null) return tooFar;
+  requireRetention(request, spanMs);
   const data = (await past.points(symbol, spanMs, limit)).map(
     ({ atMs, price, confidence, volume24h }): Json => ({
       timestamp: isoTime(atMs),
@@ -123,23 +109,19 @@ async function history({ history: past }: OracleServices, request: OracleRequest
   return jsonText({ symbol: oraclePair(symbol), period, data });
 }
 
-async function ohlcv({ history: past }: OracleServices, request: OracleRequest): Promise<Outcome> {
+async function ohlcv({ history: past }: OracleServices, request: OracleRequest): Promise<string> {
   const symbol = readSymbol(request.parameter, "v2");
-  if (symbol instanceof OracleFailure) return symbol;
   const interval = readInterval(request.query);
-  if (interval instanceof OracleFailure) return interval;
   const minutes = oracleIntervals[interval];
   const limit = readWhole(request.query, "limit", { preset: mostWithin(request, minutes), max: limitMax });
-  if (limit instanceof OracleFailure) return limit;
-  const tooFar = beyondRetention(request, limit * minutes * minuteMs);
-  if (tooFar !== null) return tooFar;
+  requireRetention(request, limit * minutes * minuteMs);
   const data = (await past.bars(symbol, minutes, limit)).map(
     ({ atMs, open, high, low, close, volume }): Json => ({ timestamp: isoTime(atMs), open, high, low, close, volume }),
   );
   return jsonText({ symbol: oraclePair(symbol), interval, data });
 }
 
-/** Who names no limit gets as many candles as his tier may see, so that no default is refused. */
+/** The default limit: as many candles as the tier may see, so that a request without a limit is not refused. */
 function mostWithin({ terms }: OracleRequest, minutes: number): number {
   if (terms.historyRetentionDays === null) return limitDefault;
   const held = Math.floor((terms.historyRetentionDays * dayMs) / (minutes * minuteMs));

@@ -4,8 +4,8 @@ import type { Access, AdmissionCode, Caller } from "../../access/index.ts";
 import type { Allowance } from "../../credits/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import { closeCodes, type SocketMount, type SocketPeer } from "../../net/index.ts";
-import { admissionFailure, readPermission, takeRate, tierOf } from "../http/admission.ts";
-import { unavailable } from "../http/answers.ts";
+import { admissionError, readPermission, takeRate, tierOf } from "../http/admission.ts";
+import { unavailableFacts } from "../http/answers.ts";
 import { streamPath } from "../http/v1-routes.ts";
 import type { OracleEvents } from "../model/events.ts";
 import type { Quotation } from "../model/quotation.ts";
@@ -109,9 +109,8 @@ export class OracleStream implements SocketMount {
     if (pace !== undefined) pace.next = null;
     this.#turn.delete(none.symbol);
     if (followers === undefined || followers.size === 0) return;
-    const failure = unavailable(none, { variant: "v1", nowMs: this.#dependencies.clock.now() });
-    const { code, message, details } = failure;
-    const text = faultText({ code, message, details });
+    const facts = unavailableFacts(none, { variant: "v1", nowMs: this.#dependencies.clock.now() });
+    const text = faultText({ code: "PRICE_UNAVAILABLE", ...facts });
     for (const session of followers) session.offer(none.symbol, text);
   }
 
@@ -194,7 +193,7 @@ export class OracleStream implements SocketMount {
       const outcome = await access.admit(apiKey, caller, readPermission);
       if (!outcome.ok) {
         if (outcome.grant === undefined) events.requestRefused(outcome.code);
-        return { code: admissionFailure(outcome, apiKey).code, closeCode: refusalCloseCodes[outcome.code] };
+        return { code: admissionError(outcome, apiKey).code, closeCode: refusalCloseCodes[outcome.code] };
       }
       if (tierOf(outcome, "v1").terms.webSocketConnections > 0) return outcome;
       return { code: "INSUFFICIENT_TIER", closeCode: closeCodes.notAllowed };
@@ -211,7 +210,7 @@ export class OracleStream implements SocketMount {
     const { access, allowance, events } = this.#dependencies;
     const { tier, terms } = tierOf(grant, "v1");
     const rateLimited: StreamRefusal = { code: "RATE_LIMIT_EXCEEDED", closeCode: closeCodes.rateLimited };
-    if ((await takeRate(access, "v1", { grant, terms })).failure !== null) return rateLimited;
+    if ((await takeRate(access, "v1", { grant, terms })).error !== null) return rateLimited;
     const held = this.#connections.get(grant.accountId) ?? 0;
     if (held >= terms.webSocketConnections) return rateLimited;
     this.#connections.set(grant.accountId, held + 1);

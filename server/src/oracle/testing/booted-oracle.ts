@@ -7,7 +7,7 @@ import { MeterInMemory } from "../../credits/testing/meter-in-memory.ts";
 import type { Grant } from "../../keys/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import { createLimits } from "../../limits/index.ts";
-import type { Variant } from "../http/failure.ts";
+import type { Variant } from "../http/oracle-error.ts";
 import { decimal } from "../model/decimal.ts";
 import type { OracleLedger, SourceFeed, SourceState } from "../model/ports.ts";
 import type { SourceId, Tick } from "../model/tick.ts";

@@ -1,16 +1,15 @@
+import { CodedError } from "@sluice/contract/errors";
 import { type OracleErrorCode, oracleErrorTable } from "@sluice/contract/oracle";
 import { type Json, jsonText } from "../model/json.ts";
 
+/** The two interfaces of the oracle: `/api/v1` is v1, `/v1` is v2. */
 export type Variant = "v1" | "v2";
 
-/** Why a request is not answered, before it is written in the form of its variant. */
-export class OracleFailure {
-  readonly code: OracleErrorCode;
-  readonly message: string;
-  readonly details: Readonly<Record<string, Json>>;
-  /** Whole seconds; every 429 and 503 carries it. */
+/** The refusal or the failure of a request. It is thrown, and written once in the form of the request's variant. */
+export class OracleError extends CodedError<OracleErrorCode, Readonly<Record<string, Json>>> {
+  /** Whole seconds; every 429 and 503 has it. */
   readonly retryAfterSeconds: number | null;
-  /** Methods that the path takes, for 405. */
+  /** The methods that the path takes, for 405. */
   readonly allow: readonly string[];
 
   constructor(
@@ -23,9 +22,7 @@ export class OracleFailure {
     } = {},
   ) {
     const { status, text } = oracleErrorTable[code];
-    this.code = code;
-    this.message = options.message ?? text;
-    this.details = options.details ?? {};
+    super(code, { message: options.message ?? text, details: options.details ?? {} });
     const isBusy = status === 429 || status === 503;
     this.retryAfterSeconds = isBusy ? Math.max(1, Math.ceil(options.retryAfterSeconds ?? 1)) : null;
     this.allow = options.allow ?? [];
@@ -36,9 +33,8 @@ export class OracleFailure {
   }
 }
 
-/** The body of a failure, each variant in its own form (spec: oracle, Errors). */
-export function failureBody(failure: OracleFailure, variant: Variant, timestamp: string): string {
-  const { code, message, details } = failure;
+/** The body of an error, in the form of the variant (spec: oracle, Errors). */
+export function errorBody({ code, message, details }: OracleError, variant: Variant, timestamp: string): string {
   return variant === "v1"
     ? jsonText({ success: false, error: code, message, details, timestamp })
     : jsonText({ error: { code, message, details }, timestamp });
