@@ -1,3 +1,4 @@
+import { invariant } from "@sluice/lib";
 import { type Decimal, divide, multiply, unit } from "../model/decimal.ts";
 import type { PricedRound, RefusalReason, RefusedRound, Round } from "../model/round.ts";
 import { bandOf, confidenceOf, differenceBand, type SharedErrors } from "./band.ts";
@@ -60,6 +61,8 @@ export class SymbolRounds {
     const quorum = quorumOf(weighted, reach, this.#lastGood, atMs);
     if (quorum !== "agreed") return refused(quorum);
     const price = weightedMedian(weighted);
+    const [lowest, highest] = [weighted[0]?.value ?? price, weighted.at(-1)?.value ?? price];
+    invariant(price > 0n && price >= lowest && price <= highest, "a price lies outside the prices of its quotes");
     if (!this.#breaker.passes(price, atMs, this.#lastGood, reach)) return refused("breaker");
     return this.#priced(price, weighted, bySource, indexes, atMs);
   }
@@ -107,6 +110,9 @@ export class SymbolRounds {
 
 function weightQuotes(quotes: readonly Quote[]): WeightedQuote[] {
   const weights = weightsOf(quotes.map((quote) => quote.volume));
+  const total = weights.reduce((sum, weight) => sum + weight, 0n);
+  // Each weight is rounded, by at most one unit of the last place.
+  invariant(total > 0n && total <= unit + BigInt(quotes.length), "the weights of a round do not sum to one at most");
   return quotes.map((quote, index) => ({
     quote,
     weight: weights[index] ?? (0n as Decimal),
