@@ -34,7 +34,7 @@ export interface AdministrationDependencies
   readonly log: Pick<Log, "error">;
 }
 
-/** The paths that it answers, for whoever mounts it. */
+/** The paths that it answers, for the endpoint that mounts it. */
 export const administrationPaths = ["/api/v1/usage", "/api/v1/sent-transactions", "/api/v1/admin"] as const;
 
 /** Usage and administration over REST, by key and permission; no page of another origin may read its answers. */

@@ -59,7 +59,7 @@ export function consolePrices(
   };
 }
 
-/** Where the network's chain stands; rejects when no node tells. */
+/** The position of the network's chain; rejects when no node answers. */
 export async function chainPosition(
   upstreams: Upstreams,
   network: Network,
@@ -73,7 +73,7 @@ export async function chainPosition(
   } as const;
   const outcome = await upstreams.pool(network)?.call(call);
   if (outcome?.ok !== true || outcome.answer.errorCode !== null)
-    throw new Error("No node tells where the chain stands");
+    throw new Error("No node answers with the position of the chain");
   const { body } = outcome.answer;
   // Only calls that give leave to it are answered by what is still coming.
   if (body.kind === "large") throw new Error("The node's answer is no whole one");
@@ -81,7 +81,7 @@ export async function chainPosition(
   const result = memberOf(parseChainJson(text), "result");
   const read = (name: string): bigint => {
     const value = memberOf(result, name);
-    if (typeof value !== "bigint") throw new Error(`The node does not tell ${name}`);
+    if (typeof value !== "bigint") throw new Error(`The answer of the node lacks ${name}`);
     return value;
   };
   return { slot: read("absoluteSlot"), blockHeight: read("blockHeight"), transactionCount: read("transactionCount") };

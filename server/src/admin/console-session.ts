@@ -92,7 +92,7 @@ export class ConsoleSessions {
     return key.expiresAt === null || key.expiresAt > this.#dependencies.clock.now();
   }
 
-  /** Opens a session for whoever presents a valid key. Throws the code that refuses the key. */
+  /** Opens a session for a valid key. Throws the code that refuses the key. */
   async signIn(caller: ConsoleCaller, key: string): Promise<{ accountId: string; expiresAt: number; cookie: string }> {
     const { request } = caller;
     requireSameOrigin(request);
@@ -139,7 +139,7 @@ function requireSameOrigin(request: Request): void {
 }
 
 /**
- * A page of another site can send requests here too, and can point a name of its own at this machine: the first is told
+ * A page of another site can send requests here too, and can point its host name at this machine: the first is detected
  * by Sec-Fetch-Site, the second by the Host header.
  */
 function isLocalBrowser(request: Request): boolean {

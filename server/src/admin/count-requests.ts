@@ -11,7 +11,7 @@ export interface AdministrationEvents {
    * is the length that the request states, `bytesOut` 0 for a stream, whose end is not waited for.
    */
   requestServed(fact: ServedRequest): void;
-  /** Told in place of an answer where nobody is known to have asked. */
+  /** Reported in place of a fact where no account is known. */
   requestRefused(code: ErrorCode): void;
 }
 
@@ -55,7 +55,7 @@ export const administrationMethods = [
 ] as const;
 
 /** As at the JSON-RPC endpoint: a request of an unknown or dead key is counted as refused, by its code alone. */
-const nobodysCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["INVALID_API_KEY", "KEY_INACTIVE"]);
+const unknownKeyCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["INVALID_API_KEY", "KEY_INACTIVE"]);
 
 /** Counts each request when it is answered, whatever the answer is. */
 export function countRequests({ clock, events }: CountDependencies): MiddlewareHandler<RestEnvironment> {
@@ -63,7 +63,7 @@ export function countRequests({ clock, events }: CountDependencies): MiddlewareH
     const startedMs = clock.monotonic();
     await next();
     const { error, req, res } = context;
-    if (error instanceof SluiceError && nobodysCodes.has(error.code)) {
+    if (error instanceof SluiceError && unknownKeyCodes.has(error.code)) {
       events.requestRefused(error.code);
       return;
     }

@@ -133,7 +133,7 @@ function addressOf(text: string, path: string): Address {
   throw new SluiceError("INVALID_INPUT", { details: { errors } });
 }
 
-/** A limit for somebody who cannot exist would be a typing error that nobody notices. */
+/** A limit for a searcher that cannot exist would be a typing error that goes unnoticed. */
 async function requireSearcher(accounts: ChangingStores["accounts"], searcherId: string): Promise<void> {
   if (searcherId.startsWith(pubkeyPrefix)) addressOf(searcherId.slice(pubkeyPrefix.length), "searcher");
   else await requireAccount(accounts, searcherId);

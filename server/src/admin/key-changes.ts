@@ -71,7 +71,7 @@ export class KeyAdministration {
       const { own, before } = await this.#target(stores, caller, id);
       if (before.status === "revoked") throw new SluiceError("CONFLICT", { message: "A deleted key stays deleted" });
       const wanted = { ...before, ...changes, status: wish.status ?? before.status };
-      // An operator may put any key out of use; what it may do is judged when it is to be used again.
+      // An operator may put any key out of use; its powers are checked when it is to be used again.
       if (!caller.isOperator || wanted.status === "active") requireWithin(own, wanted);
       await this.#requireAdminLeft(stores, before, wanted);
       const changed = (await stores.keys.update(id, changes)) ?? before;

@@ -1,6 +1,6 @@
 import type { Clock } from "@sluice/lib";
 
-/** Where the chain stands now, as a node tells it. */
+/** The chain's present position, by a node's answer. */
 export interface ChainPosition {
   readonly slot: bigint;
   readonly blockHeight: bigint;

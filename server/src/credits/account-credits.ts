@@ -21,12 +21,12 @@ export interface AccountCredits {
   available: number;
   /** Below this the next lease is fetched ahead. */
   watermark: number;
-  /** Size of the next lease, before what is left of the allowance is looked at. */
+  /** Size of the next lease, before the rest of the allowance bounds it. */
   block: number;
   leasedAtMs: number;
   /** Taken this month, less refunds. */
   taken: number;
-  /** Taken without limit and not yet told to the store; negative when refunds exceed it. */
+  /** Taken without limit and not yet reported to the store; negative when refunds exceed it. */
   unreported: number;
   isLeasing: boolean;
   /** Reports under way. */
@@ -70,7 +70,7 @@ export function openAccount(lease: LeaseAccount, block: number, nowMs: number): 
   };
 }
 
-/** Counts what is taken, before whoever takes learns of it. */
+/** Counts what is taken, before the caller learns that it was. */
 export function spend(account: AccountCredits, cost: number): void {
   account.lease.entry.spend(cost);
   account.taken += cost;

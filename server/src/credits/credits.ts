@@ -22,7 +22,7 @@ const idleSweeps = 10;
 const idleSweepsScarce = 2;
 /** Sweeps without a take after which an account that holds nothing is forgotten. */
 const forgottenSweeps = 120;
-/** Accounts looked at to find one that can make room. */
+/** Accounts examined to find one that can make room. */
 const evictionSteps = 64;
 /** How often settling is tried when this process ends; what is left waits for the next start. */
 const lastTriesMax = 3;
@@ -166,7 +166,7 @@ class LeasedCredits implements Credits {
     account.lease = next;
     account.available = 0;
     account.watermark = 0;
-    // All that was taken on the closed lease account is told by settling it.
+    // Settling reports all that was taken on the closed lease account.
     account.unreported = 0;
     return true;
   }
@@ -180,7 +180,7 @@ class LeasedCredits implements Credits {
     return account;
   }
 
-  /** Makes room: the oldest account that nobody waits for gives its lease back and is forgotten. */
+  /** Makes room: the oldest account without waiting takes gives its lease back and is evicted. */
   #evict(): boolean {
     let steps = 0;
     for (const account of this.#accounts.values()) {

@@ -43,7 +43,7 @@ export interface CreditsDependencies {
  * settled by the tally that the process has left.
  */
 export interface Credits extends AsyncDisposable {
-  /** Whether disposing has settled every lease account, so that nobody needs the tally any more. */
+  /** Whether disposing has settled every lease account, so that the tally is no longer needed. */
   readonly isSettled: boolean;
   /**
    * Takes `cost` credits of the calendar month (UTC), all or none: true, or false when the allowance is exhausted. Answers
@@ -58,7 +58,7 @@ export interface Credits extends AsyncDisposable {
   refund(accountId: string, cost: number, takenAtMs?: number): void;
   /**
    * What the account has spent in the present month on all processes: what the store counts, less what this process
-   * holds and has not spent, plus what it has not told yet. Other processes' leases count as spent.
+   * holds and has not spent, plus what it has not reported yet. Other processes' leases count as spent.
    */
   spent(accountId: string): Promise<{ month: string; used: bigint }>;
   /** Reports unlimited usage, gives idle leases back, forgets idle accounts. Never rejects. */

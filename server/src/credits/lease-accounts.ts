@@ -3,7 +3,7 @@ import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 import type { StoreWork } from "./store-work.ts";
 import type { Tally, TallyEntry } from "./tally.ts";
 
-/** Lease accounts that the store has and nobody here knows, settled at the end; if there are more the next start finds them. */
+/** Lease accounts that the store has and this process does not know, settled at the end; the next start finds the rest. */
 const unknownMax = 1_000;
 
 /** A sequence of leases of one account's month, and what was spent of them. */
@@ -119,7 +119,7 @@ export class LeaseAccounts {
     const { accountId, month, entry } = lease;
     const spent = BigInt(entry.spent);
     try {
-      // Unlimited usage that was never told has no lease account there yet; told twice, it is set right by settling.
+      // Unlimited usage that was never reported has no lease account there yet; settling corrects one reported twice.
       if (!lease.isEntered && spent > 0n) {
         await this.#store.lease(accountId, month, spent, null, this.#nameOf(lease));
         lease.isEntered = true;

@@ -45,7 +45,7 @@ export class Leasing {
     return promise;
   }
 
-  /** Tells the store of unlimited usage; what could not be told is told with the next report. */
+  /** Reports unlimited usage to the store; what could not be reported goes with the next report. */
   report(account: AccountCredits): void {
     const { lease, unreported } = account;
     if (unreported <= 0) return;
@@ -59,7 +59,7 @@ export class Leasing {
         (error: unknown) => {
           account.reports -= 1;
           this.#log.warn({ error, accountId: account.accountId }, "usage could not be reported");
-          // A lease account that is closed by now is told of all that was spent on it when it is settled.
+          // Settling a lease account that is closed by now reports all that was spent on it.
           if (account.lease === lease) account.unreported += unreported;
         },
       ),
@@ -90,7 +90,7 @@ export class Leasing {
     this.#work.follow(this.#lease(account));
   }
 
-  /** Leases until nobody waits. Each round asks for all that was then waited for, so each serves or refuses them all. */
+  /** Leases until no take waits. Each round asks for all that was then waited for, so each serves or refuses them all. */
   async #lease(account: AccountCredits): Promise<void> {
     try {
       do await this.#leaseRound(account);
@@ -100,7 +100,7 @@ export class Leasing {
       this.#log.warn({ error, accountId: account.accountId }, "credits could not be leased");
       this.#giveUp(account);
     } finally {
-      // In the same turn in which it is seen that nobody waits: a take that comes next starts a lease of its own.
+      // In the same turn in which no take was seen waiting: a take that comes next starts a lease of its own.
       account.isLeasing = false;
     }
   }

@@ -6,7 +6,7 @@ export interface Settlement {
   readonly books: number;
   /** Credits that were given back. */
   readonly returned: bigint;
-  /** Credits that stay charged though nothing tells whether they were spent. */
+  /** Credits that stay charged although it is not known whether they were spent. */
   readonly unproved: bigint;
 }
 
@@ -16,7 +16,7 @@ const stepsMax = 1_000;
 
 /**
  * Settles the lease accounts of a holder that is dead. With its tally each is charged what was spent on it; without one (null)
- * whatever was leased may have been spent, and stays charged. Each lease account is closed by whoever comes first, so several
+ * whatever was leased may have been spent, and stays charged. Each lease account is closed by the first that comes, so several
  * may do this at once, and again. Rejects as the store does, with part of the lease accounts settled.
  */
 export async function settleHolder(

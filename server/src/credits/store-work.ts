@@ -3,7 +3,7 @@ import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 /** Tries to read a count while no lease is under way; a busy account's count is then off by one lease. */
 const readingsMax = 5;
 
-/** What is under way at the store without anybody waiting for it. */
+/** Calls of the store that no caller waits for. */
 export class StoreWork {
   readonly #store: CreditsStore;
   readonly #log: CreditsDependencies["log"];
@@ -37,7 +37,7 @@ export class StoreWork {
     while (this.#flights.size > 0) await Promise.allSettled(this.#flights);
   }
 
-  /** What the store counts as used, read while nothing of ours is under way there if that can be had. */
+  /** The store's count of used credits, read while no call of this process is under way, if such a moment comes. */
   async usedWhenQuiet(accountId: string, month: string): Promise<bigint> {
     let used = 0n;
     for (let reading = 0; reading < readingsMax; reading += 1) {

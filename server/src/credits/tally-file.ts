@@ -20,7 +20,7 @@ export interface TallyPlace {
   /** What is counted; tallies of different meters lie side by side. */
   readonly meter: string;
   /**
-   * Identifies the present run of the machine's kernel, null where that cannot be told. What a process has stored to
+   * Identifies the present run of the machine's kernel, null where that is not known. What a process has stored to
    * memory outlives it, but not the machine: a tally of another run may lack its last stores.
    */
   readonly bootId: string | null;
@@ -42,10 +42,10 @@ export function readBootId(): string | null {
   }
 }
 
-/** A tally that this process writes, and holds against whoever looks for dead ones. */
+/** A tally that this process writes and locks, so that a search for dead ones passes it by. */
 export interface OwnTally {
   readonly tally: Tally;
-  /** Lets go of it; the file goes too when nobody needs it any more. */
+  /** Releases the lock; removes the file as well when it is no longer needed. */
   release(isSettled: boolean): void;
 }
 
@@ -54,7 +54,7 @@ export function createTally(place: TallyPlace, holder: string): OwnTally {
   mkdirSync(place.directory, { recursive: true, mode: 0o700 });
   // The lock comes first: a tally that can be seen is held, or its process is dead.
   const lock = FileLock.take(lockPath(place, holder));
-  if (lock === null) throw new Error(`The tally ${holder} is held by somebody else.`);
+  if (lock === null) throw new Error(`The tally ${holder} is held by another process.`);
   const path = tallyPath(place, holder);
   const remove = (): void => {
     rmSync(path, { force: true });
@@ -75,7 +75,7 @@ export function createTally(place: TallyPlace, holder: string): OwnTally {
 
 /** A tally whose process is dead; held against others who look for such. */
 export interface FoundTally extends Disposable {
-  /** Null when it does not tell what was spent: it is of another boot, or not as we write it. */
+  /** Null when it does not prove what was spent: it is of another boot, or of another form. */
   readonly left: LeftTally | null;
   remove(): void;
 }
@@ -95,7 +95,7 @@ export function tallyHolders({ directory, meter }: TallyPlace): string[] {
     .filter((holder) => /^[0-9a-f]{24}$/.test(holder));
 }
 
-/** Null while the holder lives, or somebody else has its tally in hand. Throws when it cannot be read. */
+/** Null while the holder lives, or another process holds its tally. Throws when it cannot be read. */
 export function takeDeadTally(place: TallyPlace, holder: string): FoundTally | null {
   const lock = FileLock.take(lockPath(place, holder));
   if (lock === null) return null;

@@ -85,7 +85,7 @@ export class LeftTally {
     this.#cells = cells;
   }
 
-  /** Null when it holds what no process of ours has written. */
+  /** Null when it holds what no process of this program writes. */
   static read(cells: Float64Array): LeftTally | null {
     const left = new LeftTally(cells);
     for (let cell = 0; cell + 1 < cells.length; cell += cellsPerEntry) {

@@ -108,7 +108,7 @@ export function respond(
   return coding.whole(bytes).then((compressed) => ({ status: 200, fields: lines, body: compressed, requestId, cache }));
 }
 
-/** As `respond`, for bytes that are still coming. `ended` is told once, when the last byte has been handed to the socket. */
+/** As `respond`, for bytes that are still coming. `ended` is called once, when the last byte has been handed to the socket. */
 export function respondLarge(
   acceptEncoding: string | null,
   source: ByteSource,

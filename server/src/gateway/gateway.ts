@@ -89,7 +89,7 @@ export class GatewayServer implements AsyncDisposable {
     });
     this.#webSockets = new WebSocketServer(dependencies);
     const listen = (port: number, answer: (request: HttpRequest) => Handled | Promise<Handled>): HttpServer => {
-      const refusal = (fault: HeadFault | "fault"): HttpAnswer => this.#web.malformed(fault);
+      const refusal = (failure: HeadFault | "fault"): HttpAnswer => this.#web.malformed(failure);
       return new HttpServer({ hostname: options.hostname, port }, { ...dependencies, answer, refusal });
     };
     this.#server = listen(options.port, (request) => this.#answer(request));

@@ -122,7 +122,7 @@ export const read: Stage<string | Failure> = {
   },
 };
 
-/** A compressed body is not JSON to the gateway; the sender is told that instead of what the bytes look like. */
+/** A compressed body is not JSON to the gateway; the message says so instead of naming a parse error. */
 function unreadable({ request }: RequestContext, failure: Failure): Failure {
   const encoding = request.headers.get("content-encoding");
   if (failure.code !== "PARSE_ERROR" || encoding === null || encoding.toLowerCase() === "identity") return failure;

@@ -9,7 +9,7 @@ interface Dependencies {
 }
 
 /**
- * What the gateway answers beside JSON-RPC, in the web's terms: the applications' responses, and problems of its own. Pages
+ * The gateway's answers beside JSON-RPC, in the web's terms: the applications' responses, and problems (RFC 9457). Pages
  * and files know nothing of request ids, and every answer carries one.
  */
 export class WebAnswers {
@@ -47,11 +47,11 @@ export class WebAnswers {
     }
   }
 
-  /** The answer to what is no request, or to one that met a fault of ours. */
-  malformed(fault: HeadFault | "fault"): HttpAnswer {
+  /** The answer to bytes that are not a request; "fault" for a request that met an error of this server. */
+  malformed(failure: HeadFault | "fault"): HttpAnswer {
     const requestId = this.#dependencies.requestId();
-    if (fault === "fault") return problemAnswer("INTERNAL_ERROR", { requestId });
-    return problemAnswer("INVALID_REQUEST", { requestId, ...fault });
+    if (failure === "fault") return problemAnswer("INTERNAL_ERROR", { requestId });
+    return problemAnswer("INVALID_REQUEST", { requestId, ...failure });
   }
 }
 

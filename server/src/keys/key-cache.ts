@@ -16,7 +16,7 @@ export interface KeyEntry extends UsedKey {
   isUsed: boolean;
 }
 
-/** Entries looked at to find one that was not used; past that the oldest goes, used or not. */
+/** Entries examined to find one that was not used; past that the oldest goes, used or not. */
 const chancesMax = 64;
 
 /**

@@ -37,7 +37,7 @@ export interface KeysDependencies {
 
 export interface Keys extends AsyncDisposable {
   /**
-   * Judges the presented key: a Grant, or the code that refuses it. INVALID_API_KEY for a missing, malformed or unknown
+   * The Grant of the presented key, or the code that refuses it. INVALID_API_KEY for a missing, malformed or unknown
    * key, KEY_INACTIVE for one that is disabled, revoked or expired, OVERLOADED when the store cannot be asked and
    * nothing fresh enough is known: never a grant by default. A promise only when a look-up is needed.
    */
@@ -73,7 +73,7 @@ const defaults = {
   flushIntervalMs: 30_000,
 } as const;
 
-/** A key that changes while it is read is read again, at most so often; then who asks for it is told to come again. */
+/** A key that changes while it is read is read again, at most so often; after that the request is refused as OVERLOADED. */
 const readsMax = 5;
 
 const invalidKey: KeyRefusal = { ok: false, code: "INVALID_API_KEY" };
@@ -104,7 +104,7 @@ class KeyRing implements Keys {
     const entry = this.#cache.known(presented);
     if (entry !== undefined && entry.freshUntilMs > this.#clock.monotonic()) {
       this.#count("hit");
-      return this.#judge(entry);
+      return this.#evaluate(entry);
     }
     return this.#lookUp(presented, entry ?? null);
   }
@@ -139,7 +139,7 @@ class KeyRing implements Keys {
     await this.#lastUsed.drain().catch((error: unknown) => this.#warn(error, "last-used times were not written"));
   }
 
-  #judge(entry: KeyEntry): Grant | KeyRefusal {
+  #evaluate(entry: KeyEntry): Grant | KeyRefusal {
     const { grant } = entry;
     entry.isUsed = true;
     if (grant === null) return entry.refusal ?? inactiveKey;
@@ -214,7 +214,7 @@ class KeyRing implements Keys {
       usedAtMs: 0,
     };
     this.#cache.putKnown(entry);
-    return this.#judge(entry);
+    return this.#evaluate(entry);
   }
 
   /** What is answered when the store cannot be asked: what was known not too long ago, or that we are busy. */
@@ -224,10 +224,10 @@ class KeyRing implements Keys {
     const servedUntilMs = stale.checkedAtMs + this.#options.lifetimeMs + this.#options.graceMs;
     if (nowMs >= servedUntilMs) return overloaded;
     stale.freshUntilMs = Math.min(nowMs + this.#options.retryMs, servedUntilMs);
-    return this.#judge(stale);
+    return this.#evaluate(stale);
   }
 
-  /** A look-up with a deadline; one that comes back later is of no use to anybody and is let go. */
+  /** A look-up with a deadline; a result that comes later is dropped. */
   async #ask(hash: string): Promise<{ key: KeyRecord; account: AccountRecord } | null> {
     const found = await within(this.#clock, this.#options.lookupTimeoutMs, this.#dependencies.findByHash(hash));
     if (!found.ok) throw new Error("The look-up took too long");

@@ -39,7 +39,7 @@ const micro = 1_000_000;
 
 const bucketsDefault = 100_000;
 const overflowBuckets = 256;
-/** Buckets looked at for one that is full when a new one needs room. */
+/** Buckets examined for one that is full when a new one needs room. */
 const sweepSteps = 16;
 /** A Retry-After longer than this says no more than "not soon". */
 const retryAfterMax = 3_600;

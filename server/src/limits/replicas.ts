@@ -12,21 +12,21 @@ export interface ReplicasOptions {
   readonly holder: string;
 }
 
-/** A replica that was not heard of for so long is not counted any more. */
+/** A replica without a heartbeat for so long is no longer counted. */
 const presenceMs = 10_000;
 const fewerBeatsMin = 10;
 const attendanceKey = "gateways";
 
 /**
  * How many processes share the limits, by their heartbeats, and whether they can reach each other. The number is the
- * last that was heard of: while nobody can be heard, a share of the same size is what keeps the sum within the limit.
+ * last that was received: while none can be received, a share of the same size keeps the sum within the limit.
  */
 export class Replicas implements AsyncDisposable {
   readonly #holder: string;
   readonly #hot: Attendance;
   readonly #events: ReplicasEvents;
   #count = 1;
-  /** Heartbeats in a row that heard of fewer, and the most that they heard of. */
+  /** Heartbeats in a row that counted fewer replicas, and the most that they counted. */
   #fewerBeats = 0;
   #fewer = 0;
   #isLost = false;

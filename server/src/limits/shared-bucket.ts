@@ -26,7 +26,7 @@ export interface SharedBucket {
   /** Until then a take of `emptyCost` or more is refused without asking. */
   emptyUntilMs: number;
   emptyCost: number;
-  /** Given out while the shared bucket was out of reach, and not yet told to it. */
+  /** Given out while the shared bucket was out of reach, and not yet reported to it. */
   owed: number;
   isLeasing: boolean;
   readonly waiters: Waiter[];
@@ -117,7 +117,7 @@ export function stopWaiting(bucket: SharedBucket): void {
   bucket.deadline = null;
 }
 
-/** Buckets looked at for one that can be forgotten. */
+/** Buckets examined for one that can be evicted. */
 const evictionSteps = 16;
 
 /** Makes room: one that holds and owes nothing can be forgotten, since the bucket itself is elsewhere. */

@@ -17,7 +17,7 @@ const leaseMs = 3_000;
 const countedMs = 4_000;
 const sweepMs = 250;
 const beatEverySweeps = 4;
-/** At the start every sweep: processes that start together have not heard of each other yet. */
+/** At the start every sweep: processes that start together do not know of each other yet. */
 const firstBeats = 8;
 /** Sweeps without a take after which what is held goes back. */
 const idleSweeps = 4;
@@ -175,7 +175,7 @@ class LeasedLimits implements SharedLimits {
           this.#granted(bucket, granted, nowMs, wish.needed > held + granted);
         },
         () => {
-          // What was granted, if anything was, stays unspent; the debt is told once more, which is too strict at most.
+          // What was granted, if anything was, stays unspent; the debt is reported once more, which is too strict at most.
           bucket.isLeasing = false;
           this.#replicas.lost();
           this.#decideWaiting(bucket);

@@ -9,7 +9,7 @@ interface Kept {
 }
 
 /**
- * Answers by canonical name. Two shelves, so that a flood of names that nobody has cannot drive out those that somebody
+ * Answers by canonical name. Two shelves, so that a flood of names without an owner cannot evict names that some account
  * asks for; each forgets its oldest entries when it is full.
  */
 export class AnswerMemory {

@@ -15,7 +15,7 @@ export interface AccountView {
 export const dataBytesRead = 512;
 
 /**
- * What the resolver asks of a node. Null is every kind of fault: no connection, too late, an HTTP or JSON-RPC error, an
+ * What the resolver asks of a node. Null is every kind of failure: no connection, too late, an HTTP or JSON-RPC error, an
  * answer of another shape.
  */
 export interface ChainReader {
@@ -68,7 +68,7 @@ export function createChainReader(options: ChainReaderOptions, dependencies: { p
     const id = nextId++;
     try {
       const answer = await exchange(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-      // An answer under another id is somebody else's: a cache in between that mixes them up must not name an owner.
+      // An answer under another id belongs to another call: a cache in between that mixes them up must not name an owner.
       if (member(answer, "jsonrpc") !== "2.0" || member(answer, "id") !== id) return undefined;
       const error = member(answer, "error");
       return error === undefined || error === null ? member(answer, "result") : undefined;

@@ -4,7 +4,7 @@ import { programs } from "@sluice/wire/programs";
 import type { DomainPath } from "./addresses.ts";
 import type { AccountView } from "./chain-reader.ts";
 
-/** What the accounts say of a name: its owner, that nobody has it, or that one of them cannot be read. */
+/** The state of a name by its accounts: its owner, that it has none, or that one of them cannot be read. */
 export type Verdict =
   | { readonly kind: "owner"; readonly owner: Address }
   | { readonly kind: "absent" }
@@ -19,7 +19,7 @@ function isVacant(account: AccountView | null | undefined): account is null | un
 }
 
 /**
- * Judges a domain by the registries on its path, from the top: each must be the program's, long enough, under the parent
+ * Evaluates a domain by the registries on its path, from the top: each must be the program's, long enough, under the parent
  * that the name claims, and owned. The first that is not decides. The root itself is not read: only its owner can make
  * names under it, and its address is part of what its children's addresses are derived from.
  */
@@ -43,7 +43,7 @@ export function evaluateDomain(
   return owner === null ? absent : { kind: "owner", owner };
 }
 
-/** Judges a handle by its account, which must be the program's and carry the handle's own name. */
+/** Evaluates a handle by its account, which must be the program's and carry the handle's own name. */
 export function evaluateHandle(handle: string, program: Address, account: AccountView | null | undefined): Verdict {
   if (isVacant(account)) return absent;
   if (account.program !== program) return malformed;

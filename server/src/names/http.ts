@@ -32,15 +32,15 @@ export function createNamesHttp(
     const id = bindings?.requestId ?? dependencies.requestId();
     const write = ({ status, body, headers }: Reply): Response =>
       new Response(JSON.stringify(body), { status, headers: { ...sharedHeaders, ...headers, "X-Request-Id": id } });
-    const fault = (error: unknown): Response => {
+    const fail = (error: unknown): Response => {
       dependencies.events.internalError("names", error);
       return write({ status: 500, body: { error: "internal error" } });
     };
     try {
       const reply = replyTo(request, dependencies);
-      return reply instanceof Promise ? reply.then(write).catch(fault) : write(reply);
+      return reply instanceof Promise ? reply.then(write).catch(fail) : write(reply);
     } catch (error) {
-      return fault(error);
+      return fail(error);
     }
   };
 }

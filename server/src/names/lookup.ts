@@ -14,11 +14,11 @@ type AccountAt = (address: Address) => AccountView | null | undefined;
 /** Owners and handles of which something is remembered. */
 const remembered = 8_192;
 
-/** Where a name would lie under one program, and how its accounts there are judged. */
+/** Where a name would lie under one program, and how its accounts there are evaluated. */
 interface Candidate {
   readonly program: Address;
   readonly addresses: readonly Address[];
-  readonly judge: (accountAt: AccountAt) => Verdict;
+  readonly evaluate: (accountAt: AccountAt) => Verdict;
 }
 
 /**
@@ -65,7 +65,7 @@ export class NameLookup {
     if (accountAt === null) return { kind: "failed", error: "rpc unreachable" };
     const candidate = this.#choose(name.kind, candidates, accountAt);
     if (candidate === undefined) return { kind: "absent", of: name.kind, programMissing: true };
-    const verdict = candidate.judge(accountAt);
+    const verdict = candidate.evaluate(accountAt);
     if (verdict.kind === "absent") return { kind: "absent", of: name.kind, programMissing: false };
     if (verdict.kind === "malformed") return { kind: "failed", error: "malformed account" };
     const namespace: Namespace = name.kind === "handle" ? "handle" : name.suffix;
@@ -90,19 +90,19 @@ export class NameLookup {
     }
     return this.#programs.handlePrograms.map((program) => {
       const address = this.#handles.get(`${name.name}@${program}`, () => addressOfHandle(name.name, program));
-      const judge = (accountAt: AccountAt): Verdict => evaluateHandle(name.name, program, accountAt(address));
-      return { program, addresses: [address], judge };
+      const evaluate = (accountAt: AccountAt): Verdict => evaluateHandle(name.name, program, accountAt(address));
+      return { program, addresses: [address], evaluate };
     });
   }
 
   #domainCandidate(program: Address, suffix: NameSuffix, labels: readonly string[]): Candidate {
     const path = this.tree(program).path(suffix, labels);
-    return { program, addresses: path.levels, judge: (accountAt) => evaluateDomain(path, program, accountAt) };
+    return { program, addresses: path.levels, evaluate: (accountAt) => evaluateDomain(path, program, accountAt) };
   }
 
   /**
    * The candidate of the program that the chain carries. Where no program account was seen (a node that prunes them, say)
-   * an account that a program owns at an address derived from that program's id is as good a sign: nobody else can make
+   * an account that a program owns at an address derived from that program's id is as good a sign: no other program can make
    * one there.
    */
   #choose(kind: WellFormed["kind"], candidates: readonly Candidate[], accountAt: AccountAt): Candidate | undefined {

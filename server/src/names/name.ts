@@ -127,7 +127,7 @@ export interface Resolution {
   readonly name: string;
   readonly namespace: Namespace;
   readonly owner: Address;
-  /** False when nobody can sign for the owner, as with names that were made into tokens. */
+  /** False when no key can sign for the owner, as with names that were made into tokens. */
   readonly ownerOnCurve: boolean;
 }
 

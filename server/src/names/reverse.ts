@@ -5,7 +5,7 @@ import type { NameTree } from "./addresses.ts";
 import type { AccountView, ChainReader } from "./chain-reader.ts";
 import { readDomain } from "./name.ts";
 
-/** Registries of one owner that are looked at; the rest of a larger holding is left out, by order of address. */
+/** Registries of one owner that are read; the rest of a larger holding is left out, by order of address. */
 const registriesMax = 90;
 /** Where a registry holds its owner. */
 const ownerOffset = 32;
@@ -19,7 +19,7 @@ export interface ReverseSource {
 /**
  * First-level domains whose registries `owner` holds and whose text leads back to the same registry, best to show first:
  * the shortest, then by suffix and letters. Null when the node does not answer. What a reverse registry says is only a
- * hint: whoever wrote it, a name counts because its own address is derived from it.
+ * hint: a name counts because its own address is derived from it.
  */
 export async function domainsHeldBy(owner: Address, source: ReverseSource): Promise<readonly string[] | null> {
   const { reader, tree, reverseClass } = source;

@@ -19,8 +19,8 @@ export function checkParameters(spec: RpcMethodSpec, params: readonly JsonValue[
       if (parameter.required) return `parameter ${index + 1} (${parameter.name}) is missing`;
       continue;
     }
-    const fault = checkValue(parameter.value, value) ?? checkRange(parameter.rangeMax, params[0], value);
-    if (fault !== null) return `parameter ${index + 1} (${parameter.name}) ${fault}`;
+    const problem = checkValue(parameter.value, value) ?? checkRange(parameter.rangeMax, params[0], value);
+    if (problem !== null) return `parameter ${index + 1} (${parameter.name}) ${problem}`;
   }
   const config = spec.config;
   const value = configAt === null ? undefined : params[configAt];
@@ -46,16 +46,16 @@ export function asObject(value: JsonValue | undefined): JsonObject | null {
 function checkConfig(config: ConfigSpec, value: JsonValue): ParameterFault {
   const encoding = config.fields["encoding"];
   if (config.bareEncoding && typeof value === "string" && encoding !== undefined) {
-    const fault = checkValue(encoding, value);
-    return fault === null ? null : `encoding ${fault}`;
+    const problem = checkValue(encoding, value);
+    return problem === null ? null : `encoding ${problem}`;
   }
   const object = asObject(value);
   if (object === null) return `parameter ${config.index + 1} (config) must be an object`;
   for (const [name, kind] of Object.entries(config.fields)) {
     const field = Object.hasOwn(object, name) ? object[name] : undefined;
     if (field === undefined || field === null) continue;
-    const fault = checkValue(kind, field);
-    if (fault !== null) return `${name} ${fault}`;
+    const problem = checkValue(kind, field);
+    if (problem !== null) return `${name} ${problem}`;
   }
   return null;
 }
@@ -123,8 +123,8 @@ function checkDataSlice(value: JsonValue): ParameterFault {
   if (slice === null) return "must be an object with offset and length";
   for (const name of ["offset", "length"]) {
     const field = slice[name];
-    const fault = field === undefined ? "is missing" : checkInteger(field, 0n, usizeMax);
-    if (fault !== null) return `${name} ${fault}`;
+    const problem = field === undefined ? "is missing" : checkInteger(field, 0n, usizeMax);
+    if (problem !== null) return `${name} ${problem}`;
   }
   return null;
 }

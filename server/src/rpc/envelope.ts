@@ -93,9 +93,9 @@ interface Members {
 function readCall(text: string, at: number): EnvelopeItem {
   const members: Members = { version: null, id: null, method: null, params: null };
   const read = readMembers(text, at, members);
-  // What the walk did not check itself is left to the engine's parser; it is rare, so the second pass costs nobody.
+  // The engine's parser checks what the walk did not; that is rare, so the second pass costs little.
   if (read === "broken" || (read === "unproved" && !isJson(text))) return refusal("null", "PARSE_ERROR");
-  return judge(members);
+  return itemOf(members);
 }
 
 function readMembers(text: string, start: number, members: Members): "proved" | "unproved" | "broken" {
@@ -184,7 +184,7 @@ function isPlain(text: string, start: number, end: number): boolean {
   return first !== 0x30 || end - start === 1;
 }
 
-function judge(members: Members): EnvelopeItem {
+function itemOf(members: Members): EnvelopeItem {
   const id = members.id;
   const echo = id !== null && isId(id) ? id : null;
   if (echo === null) {

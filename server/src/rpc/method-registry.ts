@@ -86,7 +86,7 @@ export class MethodRegistry {
     this.#generationBytesMax = (options.rememberedBytesMax ?? 32 * 1024 * 1024) / 2;
   }
 
-  /** The page of a method; null when nobody here knows it and it may not pass. */
+  /** The entry of a method; null for an unknown method that may not pass. */
   find(name: string): MethodEntry | null {
     const page = this.#entries.get(name);
     if (page !== undefined) return page;

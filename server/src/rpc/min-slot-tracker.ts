@@ -20,7 +20,7 @@ const viewsMax = 50_000;
 
 /**
  * The newest slot that each key has been shown of each network and commitment, so that no later answer is from before it:
- * nodes differ by a slot or two, and who was told of slot 101 must not be told of 100 a moment later.
+ * nodes differ by a slot or two, and a caller that was given slot 101 must not be given 100 a moment later.
  */
 export class MinSlotTracker {
   readonly #minSlots = new Map<Network, Map<CommitmentName, Map<string, Floor>>>();

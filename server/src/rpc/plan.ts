@@ -3,7 +3,7 @@ import { canonicalJson, type JsonValue, parseJsonExact } from "@sluice/wire/json
 import { asObject, checkParameters, configIndex, type JsonObject } from "./check-parameter.ts";
 import { notAnArray } from "./envelope.ts";
 
-/** What is to be done for a call, whoever makes it: everything that follows from its method and parameters alone. */
+/** How a call is answered, whichever key makes it: everything that follows from its method and parameters alone. */
 export interface Plan {
   readonly ok: true;
   readonly spec: RpcMethodSpec | null;
@@ -39,8 +39,8 @@ export function planCall(spec: RpcMethodSpec, text: string | null): Planned {
   if (!parsed.ok) return refused("PARSE_ERROR", null);
   if (!Array.isArray(parsed.value)) return refused("INVALID_PARAMS", notAnArray);
   const params = parsed.value as readonly JsonValue[];
-  const fault = checkParameters(spec, params);
-  if (fault !== null) return refused("INVALID_PARAMS", `Invalid params: ${fault}`);
+  const problem = checkParameters(spec, params);
+  if (problem !== null) return refused("INVALID_PARAMS", `Invalid params: ${problem}`);
   const stated = spec.defaults["commitment"];
   const plan = makePlan(spec, params, text, spec.defaults);
   if (stated === undefined || statedCommitment(spec, params) !== null) return { plan, withNodeDefault: null };

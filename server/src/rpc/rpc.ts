@@ -16,14 +16,14 @@ export interface RpcDependencies {
   readonly cache: AnswerCache<NodeAnswer, UpstreamOutcome>;
   /** The pool of a network; null for a network without upstreams. */
   readonly pool: (network: Network) => UpstreamPool | null;
-  /** Follows what was sent; null where nobody does. */
+  /** Follows sent transactions; null where none are followed. */
   readonly sent: Pick<SentTransactions, "taken"> | null;
   /** Absent where this process is the only one. */
   readonly history?: SharedHistory | null;
   readonly events?: Pick<CacheEvents, "cacheOutcome">;
 }
 
-/** An answer that somebody else's call had to wait for is no less ours; `shared` says that no call was made for this one. */
+/** The outcome of a call; `shared` says that another caller's call answered it and none was made for this one. */
 export interface RpcOutcome {
   readonly outcome: UpstreamOutcome;
   readonly shared: boolean;
@@ -71,7 +71,7 @@ export class Rpc {
   }
 
   /**
-   * Asks a node, or joins the identical call that is under way. Never rejects for a fault of a node. What a key has seen of
+   * Asks a node, or joins the identical call that is under way. Never rejects for an error of a node. What a key has seen of
    * a commitment is a floor: a later answer is not from before it while some node has reached it.
    */
   async ask(network: Network, page: MethodEntry, plan: Plan, keyId: string): Promise<RpcOutcome> {
@@ -81,7 +81,7 @@ export class Rpc {
     const view = { keyId, network, commitment: plan.commitment };
     const floor = this.#minSlots.of(view, clock.monotonic());
     const call = callOf(page.name, plan, floor);
-    // What is never shared waits for nobody but its node.
+    // A call that is never shared waits for its node alone.
     const asked =
       plan.key === null
         ? { outcome: await pool.call(call), shared: false }
@@ -92,7 +92,7 @@ export class Rpc {
     }
     if (!outcome.ok || outcome.answer.contextSlot === null) return asked;
     if (this.#minSlots.passes(view, outcome.answer.contextSlot, clock.monotonic()) || !asked.shared) return asked;
-    // Somebody else's call was joined, and what came is older than what this key has seen: it asks for itself.
+    // The call that was joined brought an answer older than what this key has seen: it sends its own.
     return { outcome: await pool.call(call), shared: false };
   }
 

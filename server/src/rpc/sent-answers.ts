@@ -38,7 +38,7 @@ async function ask(pool: Pool, asked: UpstreamCall): Promise<unknown> {
   return outcome.ok && outcome.answer.errorCode === null ? resultIn(textOf(outcome.answer)) : null;
 }
 
-/** The confirmed block height; null when no node tells. */
+/** The confirmed block height; null when no node answers. */
 export async function readHeight(pool: Pool): Promise<bigint | null> {
   const height = await ask(pool, call("getBlockHeight", '[{"commitment":"confirmed"}]'));
   return typeof height === "number" || typeof height === "bigint" ? BigInt(height) : null;
@@ -60,7 +60,7 @@ function statusOf(value: unknown): SignatureStatus | null {
 }
 
 /**
- * What the chain knows of each signature, in their order; null when no node tells. Of what was final some minutes ago a node
+ * What the chain knows of each signature, in their order; null when no node answers. Of what was final some minutes ago a node
  * knows only when it looks back into its history, which is dear.
  */
 export async function readStatuses(

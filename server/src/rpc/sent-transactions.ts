@@ -61,7 +61,7 @@ export interface SentTransactionsDependencies {
 
 /**
  * Follows what was sent until it is finalized or can no longer land, and sends again what its sender asked to be sent again:
- * at most `maxRetries` times, every two seconds, without preflight. Kept in memory: after a restart nobody is told, and
+ * at most `maxRetries` times, every two seconds, without preflight. Kept in memory: after a restart no state is reported, and
  * nothing goes out again.
  */
 export class SentTransactions implements Disposable {

@@ -13,7 +13,7 @@ import type { CheckedSession, PubSubDependencies, PubSubServices } from "./servi
 export interface PubSubOptions {
   readonly networkDefault: Network;
   readonly trustedProxies: AddressSet;
-  /** What a connection passed is told so often, to the next tick. */
+  /** Between two facts of a connection, to the next tick. */
   readonly reportEveryMs?: number;
 }
 
@@ -55,7 +55,7 @@ export class PubSubEndpoint implements SocketMount {
   }
 
   /**
-   * Judges every connection anew, since keys or accounts have changed: within a few milliseconds, so that many changes at
+   * Checks every connection again because keys or accounts have changed: within a few milliseconds, so that many changes at
    * once cost one pass. The newest come first: when a tier allows fewer connections than there are, the oldest stay.
    */
   recheck(): void {

@@ -93,7 +93,7 @@ export class PubSubSession extends ClientSession {
   }
 
   /**
-   * Judges the connection by what its key may do now: one that was revoked ends it, as does a restriction that it breaks
+   * Checks the connection against its key as it is now: a revoked key ends it, as does a restriction that it breaks
    * since it was narrowed, or a tier that allows fewer connections than its account holds.
    */
   async recheck(): Promise<void> {
@@ -130,7 +130,7 @@ export class PubSubSession extends ClientSession {
     );
   }
 
-  /** Given back once, as soon as it is to end: the next to be judged counts without it. */
+  /** Gives its place back once, as soon as it is to end: the next connection is counted without it. */
   #leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;

@@ -18,7 +18,7 @@ export interface PubSubDependencies {
   readonly isServing: (network: Network, label: string) => boolean;
 }
 
-/** A connection that can be judged anew. */
+/** A connection whose key can be checked again. */
 export interface CheckedSession {
   recheck(): Promise<void>;
 }

@@ -17,7 +17,7 @@ interface Asked {
   readonly params: string;
 }
 
-/** Ids of our own requests begin so; no client's id may be taken for one. */
+/** The prefix of the ids of the gateway's own requests; no client's id may be taken for one. */
 const ownPrefix = "sluice-moved-";
 
 interface Message {
@@ -62,7 +62,7 @@ export class SubscriptionRegistry {
     return this.#held.size;
   }
 
-  /** What the client says, as the present node is to hear it. */
+  /** A client's message as the present node receives it. */
   fromClient(text: string): string {
     const message = parsed(text);
     const id = message?.id;
@@ -82,7 +82,7 @@ export class SubscriptionRegistry {
       : JSON.stringify({ jsonrpc: "2.0", id, method: message.method, params: [held.nodeId] });
   }
 
-  /** What the node says, as the client is to hear it; null when it is not for the client. */
+  /** A node's message as the client receives it; null when it is not for the client. */
   fromNode(text: string): string | null {
     const kind = notificationStart.exec(text)?.[1];
     if (kind !== undefined) return this.#notification(text, kind);
@@ -95,7 +95,7 @@ export class SubscriptionRegistry {
     return this.#answered(text, JSON.stringify(id), message);
   }
 
-  /** The node that answered is gone: what the next one is to hear, oldest first. */
+  /** The node is gone: the messages for the next one, oldest first. */
   moved(): string[] {
     this.#hasMoved = true;
     this.#byNode.clear();
@@ -119,7 +119,7 @@ export class SubscriptionRegistry {
     const at = text.lastIndexOf(member);
     const nodeId = at < 0 ? Number.NaN : Number.parseInt(text.slice(at + member.length), 10);
     const held = this.#byNode.get(nodeId);
-    // The node ends a signature's subscription with its last notice; made again elsewhere, it would be told twice.
+    // The node ends a signature's subscription with its last notice; made again elsewhere, it would notify twice.
     if (held !== undefined && kind === "signature" && !text.includes('"receivedSignature"')) this.#forget(held);
     if (!this.#hasMoved) return text;
     if (held === undefined) return null;
