@@ -55,3 +55,39 @@ test("a broken invariant throws an error of its own class", () => {
   invariant(true, "holds");
   expect(() => invariant(false, "a lease is spent once")).toThrow(InvariantError);
 });
+
+test("a value is created once, until it is evicted, and again when its creation failed", () => {
+  const map = new BoundedMap<string, number>({ max: 2 });
+  let created = 0;
+  const ask = (key: string): number => map.getOrCreate(key, () => ++created);
+  expect([ask("a"), ask("b"), ask("a"), ask("c"), ask("a")]).toEqual([1, 2, 1, 3, 4]);
+  expect(map.size).toBe(2);
+  const failing = () => {
+    throw new RangeError("no");
+  };
+  expect(() => map.getOrCreate("d", failing)).toThrow(RangeError);
+  expect(map.getOrCreate("d", () => 1)).toBe(1);
+});
+
+test("the order of eviction is that of a list, whatever is set, deleted and cleared in between", () => {
+  const map = new BoundedMap<number, number>({ max: 20 });
+  const list: number[] = [];
+  let state = 7;
+  for (let step = 0; step < 50_000; step += 1) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    const key = (state >> 8) % 60;
+    const at = list.indexOf(key);
+    if (at >= 0) list.splice(at, 1);
+    if ((state >> 4) % 5 === 0) map.delete(key);
+    else {
+      map.set(key, step);
+      list.push(key);
+      if (list.length > 20) list.shift();
+    }
+    if ((state >> 3) % 5_000 === 0) {
+      map.clear();
+      list.length = 0;
+    }
+  }
+  expect([...map.keys()]).toEqual(list);
+});

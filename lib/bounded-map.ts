@@ -44,6 +44,15 @@ export class BoundedMap<K, V> {
     return value;
   }
 
+  /** The value of the key; created and set when there is none. What `create` throws is passed on and nothing is set. */
+  getOrCreate(key: K, create: () => V): V {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const created = create();
+    this.set(key, created);
+    return created;
+  }
+
   /** Sets the value as the newest entry, whether or not the key was there. */
   set(key: K, value: V): void {
     this.#entries.delete(key);

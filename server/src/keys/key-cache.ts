@@ -1,3 +1,4 @@
+import { BoundedMap } from "@sluice/lib";
 import type { Grant, KeyRefusal } from "./grant.ts";
 import type { UsedKey } from "./last-used.ts";
 
@@ -16,7 +17,13 @@ export interface KeyEntry extends UsedKey {
   isUsed: boolean;
 }
 
-/** Entries examined to find one that was not used; past that the oldest goes, used or not. */
+/** A text that is no key, until it is looked up again (monotonic milliseconds). */
+interface UnknownEntry {
+  readonly untilMs: number;
+  readonly hash: string;
+}
+
+/** Entries checked to find one that was not used; after these the oldest is evicted, used or not. */
 const chancesMax = 64;
 
 /**
@@ -26,19 +33,20 @@ const chancesMax = 64;
  */
 export class KeyCache {
   readonly #known = new Map<string, KeyEntry>();
-  readonly #unknownUntil = new Map<string, number>();
+  readonly #unknown: BoundedMap<string, UnknownEntry>;
   readonly #presentedByHash = new Map<string, string>();
-  readonly #hashOfUnknown = new Map<string, string>();
   readonly #knownMax: number;
-  readonly #unknownMax: number;
 
   constructor(bounds: { knownMax: number; unknownMax: number }) {
     this.#knownMax = bounds.knownMax;
-    this.#unknownMax = bounds.unknownMax;
+    this.#unknown = new BoundedMap<string, UnknownEntry>({
+      max: bounds.unknownMax,
+      onEvict: (_presented, { hash }) => this.#presentedByHash.delete(hash),
+    });
   }
 
   get size(): { known: number; unknown: number } {
-    return { known: this.#known.size, unknown: this.#unknownUntil.size };
+    return { known: this.#known.size, unknown: this.#unknown.size };
   }
 
   known(presented: string): KeyEntry | undefined {
@@ -46,9 +54,9 @@ export class KeyCache {
   }
 
   isUnknown(presented: string, nowMs: number): boolean {
-    const until = this.#unknownUntil.get(presented);
-    if (until === undefined) return false;
-    if (until > nowMs) return true;
+    const entry = this.#unknown.get(presented);
+    if (entry === undefined) return false;
+    if (entry.untilMs > nowMs) return true;
     this.#forgetUnknown(presented);
     return false;
   }
@@ -62,14 +70,7 @@ export class KeyCache {
 
   putUnknown(presented: string, hash: string, untilMs: number): void {
     this.#forgetKnown(presented);
-    if (!this.#unknownUntil.has(presented) && this.#unknownUntil.size >= this.#unknownMax) {
-      for (const oldest of this.#unknownUntil.keys()) {
-        this.#forgetUnknown(oldest);
-        break;
-      }
-    }
-    this.#unknownUntil.set(presented, untilMs);
-    this.#hashOfUnknown.set(presented, hash);
+    this.#unknown.set(presented, { untilMs, hash });
     this.#presentedByHash.set(hash, presented);
   }
 
@@ -88,9 +89,8 @@ export class KeyCache {
 
   clear(): void {
     this.#known.clear();
-    this.#unknownUntil.clear();
+    this.#unknown.clear();
     this.#presentedByHash.clear();
-    this.#hashOfUnknown.clear();
   }
 
   #evictKnown(): void {
@@ -115,10 +115,9 @@ export class KeyCache {
   }
 
   #forgetUnknown(presented: string): void {
-    const hash = this.#hashOfUnknown.get(presented);
-    if (hash === undefined) return;
-    this.#unknownUntil.delete(presented);
-    this.#hashOfUnknown.delete(presented);
-    this.#presentedByHash.delete(hash);
+    const entry = this.#unknown.get(presented);
+    if (entry === undefined) return;
+    this.#unknown.delete(presented);
+    this.#presentedByHash.delete(entry.hash);
   }
 }

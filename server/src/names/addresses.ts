@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { BoundedMap } from "@sluice/lib";
 import {
   handleAddress,
   nameRegistryAddress,
@@ -8,7 +9,6 @@ import {
 import { decodeAddress } from "@sluice/wire/base58";
 import { type Address, addressOfBytes } from "@sluice/wire/identifiers";
 import type { NameSuffix } from "@sluice/wire/name-services";
-import { Remembered } from "./remembered.ts";
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => createHash("sha256").update(bytes).digest();
 
@@ -34,7 +34,7 @@ export class NameTree {
   readonly program: Address;
   readonly #program: Uint8Array;
   readonly #roots = new Map<NameSuffix, Uint8Array>();
-  readonly #paths = new Remembered<DomainPath>({ max: namesRemembered });
+  readonly #paths = new BoundedMap<string, DomainPath>({ max: namesRemembered });
 
   constructor(program: Address) {
     this.program = program;
@@ -56,7 +56,7 @@ export class NameTree {
 
   /** Labels hold no dot, so that no two names share what they are joined to. */
   path(suffix: NameSuffix, labels: readonly string[]): DomainPath {
-    return this.#paths.get(`${labels.join(".")}.${suffix}`, () => this.#derive(suffix, labels));
+    return this.#paths.getOrCreate(`${labels.join(".")}.${suffix}`, () => this.#derive(suffix, labels));
   }
 
   #derive(suffix: NameSuffix, labels: readonly string[]): DomainPath {

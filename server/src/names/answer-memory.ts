@@ -1,3 +1,4 @@
+import { BoundedMap } from "@sluice/lib";
 import type { NameOutcome } from "./name.ts";
 
 /** Found names are kept for 10 s, absent ones for 2 s, failures never (decisions: resolver). */
@@ -9,17 +10,17 @@ interface Kept {
 }
 
 /**
- * Answers by canonical name. Two shelves, so that a flood of names without an owner cannot evict names that some account
- * asks for; each forgets its oldest entries when it is full.
+ * Answers by canonical name. Found and absent names are stored apart, so that a flood of absent names does not evict
+ * found ones; each part evicts its oldest entries when it is full.
  */
 export class AnswerMemory {
-  readonly #entriesMax: number;
   readonly #now: () => number;
-  readonly #found = new Map<string, Kept>();
-  readonly #absent = new Map<string, Kept>();
+  readonly #found: BoundedMap<string, Kept>;
+  readonly #absent: BoundedMap<string, Kept>;
 
   constructor(options: { readonly entriesMax: number }, dependencies: { readonly now: () => number }) {
-    this.#entriesMax = options.entriesMax;
+    this.#found = new BoundedMap({ max: options.entriesMax });
+    this.#absent = new BoundedMap({ max: options.entriesMax });
     this.#now = dependencies.now;
   }
 
@@ -27,28 +28,24 @@ export class AnswerMemory {
     return this.#fresh(this.#found, key) ?? this.#fresh(this.#absent, key);
   }
 
-  /** Keeps an answer as of `readAt`, the time before the node was asked, so that no answer is older than promised. */
+  /** Stores an answer as of `readAt`, the time before the node was asked, so that no answer is older than promised. */
   keep(key: string, outcome: NameOutcome, readAt: number): void {
     this.#found.delete(key);
     this.#absent.delete(key);
     if (outcome.kind !== "resolved" && outcome.kind !== "absent") return;
-    const shelf = outcome.kind === "resolved" ? this.#found : this.#absent;
-    shelf.set(key, { outcome, until: readAt + keptMs[outcome.kind] });
-    for (const oldest of shelf.keys()) {
-      if (shelf.size <= this.#entriesMax) break;
-      shelf.delete(oldest);
-    }
+    const answers = outcome.kind === "resolved" ? this.#found : this.#absent;
+    answers.set(key, { outcome, until: readAt + keptMs[outcome.kind] });
   }
 
   get size(): number {
     return this.#found.size + this.#absent.size;
   }
 
-  #fresh(shelf: Map<string, Kept>, key: string): NameOutcome | undefined {
-    const kept = shelf.get(key);
+  #fresh(answers: BoundedMap<string, Kept>, key: string): NameOutcome | undefined {
+    const kept = answers.get(key);
     if (kept === undefined) return undefined;
     if (kept.until > this.#now()) return kept.outcome;
-    shelf.delete(key);
+    answers.delete(key);
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from "@sluice/lib";
 import type { Address } from "@sluice/wire/identifiers";
 import type { NameSuffix } from "@sluice/wire/name-services";
 import { isOnCurve } from "@sluice/wire/program-address";
@@ -6,7 +7,6 @@ import type { AccountView, ChainReader } from "./chain-reader.ts";
 import { evaluateDomain, evaluateHandle, type Verdict } from "./evaluate.ts";
 import type { NameOutcome, NameShape, Namespace } from "./name.ts";
 import type { ProgramsFound } from "./programs-found.ts";
-import { Remembered } from "./remembered.ts";
 
 type WellFormed = Exclude<NameShape, { kind: "refused" }>;
 type AccountAt = (address: Address) => AccountView | null | undefined;
@@ -29,8 +29,8 @@ export class NameLookup {
   readonly #reader: Pick<ChainReader, "getMultipleAccounts">;
   readonly #programs: ProgramsFound;
   readonly #trees = new Map<Address, NameTree>();
-  readonly #handles = new Remembered<Address>({ max: remembered });
-  readonly #wallets = new Remembered<boolean>({ max: remembered });
+  readonly #handles = new BoundedMap<string, Address>({ max: remembered });
+  readonly #wallets = new BoundedMap<string, boolean>({ max: remembered });
 
   constructor(dependencies: {
     readonly reader: Pick<ChainReader, "getMultipleAccounts">;
@@ -70,7 +70,7 @@ export class NameLookup {
     if (verdict.kind === "malformed") return { kind: "failed", error: "malformed account" };
     const namespace: Namespace = name.kind === "handle" ? "handle" : name.suffix;
     const { owner } = verdict;
-    const ownerOnCurve = this.#wallets.get(owner, () => isOnCurve(bytesOfAddress(owner)));
+    const ownerOnCurve = this.#wallets.getOrCreate(owner, () => isOnCurve(bytesOfAddress(owner)));
     return { kind: "resolved", resolution: { name: name.name, namespace, owner, ownerOnCurve } };
   }
 
@@ -89,7 +89,7 @@ export class NameLookup {
       return this.#programs.namePrograms.map((program) => this.#domainCandidate(program, name.suffix, name.labels));
     }
     return this.#programs.handlePrograms.map((program) => {
-      const address = this.#handles.get(`${name.name}@${program}`, () => addressOfHandle(name.name, program));
+      const address = this.#handles.getOrCreate(`${name.name}@${program}`, () => addressOfHandle(name.name, program));
       const evaluate = (accountAt: AccountAt): Verdict => evaluateHandle(name.name, program, accountAt(address));
       return { program, addresses: [address], evaluate };
     });
