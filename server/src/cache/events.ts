@@ -1,5 +1,6 @@
 import { counter, gauge, type Observe } from "../observe/index.ts";
 
+/** The metrics of the cache. */
 export const cacheMetrics = {
   outcomes: counter("sluice_cache_outcomes_total", "Look-ups in the answer cache, by lifetime class and outcome", [
     "network",
@@ -15,8 +16,10 @@ export const cacheMetrics = {
 /** `coalesced`: the call joined an identical one that was under way. */
 export type CacheOutcome = "hit" | "miss" | "coalesced";
 
+/** The outcome of a look-up in, or a write to, the answers that processes share. */
 export type SharedOutcome = "hit" | "miss" | "late" | "failed" | "paused" | "kept" | "over-budget";
 
+/** The events of the cache, each a metric. */
 export interface CacheEvents {
   /** A call that may be cached was answered from memory, by a call under way, or by a call of its own. */
   cacheOutcome(network: string, lifetime: "final" | "slot", outcome: CacheOutcome): void;
@@ -26,6 +29,7 @@ export interface CacheEvents {
   sharedAnswer(outcome: SharedOutcome): void;
 }
 
+/** Registers the metrics of the cache and gives the functions that feed them. */
 export function createCacheEvents({ metrics }: Observe): CacheEvents {
   const { outcomes, bytes, sharedAnswers } = metrics.register(cacheMetrics);
   return {

@@ -6,6 +6,7 @@ export interface NodeEndpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The result of a call; `refused` is an error of the node, `unreachable` everything else. */
 export type NodeCallOutcome =
   | { readonly ok: true; readonly result: ChainValue }
   | { readonly ok: false; readonly reason: "refused" | "unreachable" };

@@ -15,6 +15,7 @@ export interface SlotFeedOptions extends NodeEndpoint {
   readonly silenceMs?: number;
 }
 
+/** Receives each change of the newest slot of a commitment. */
 export type SlotHandler = (commitment: CommitmentName, slot: bigint) => void;
 
 interface Track {

@@ -12,6 +12,7 @@ export interface SubscribeOptions {
   readonly onGap?: () => void;
 }
 
+/** Where the hot store keeps its content. */
 export type HotDriver = "memory" | "redis";
 
 /**
@@ -53,6 +54,7 @@ export class HotUnavailable extends SluiceError {
 /** The part of a log that this room writes to. */
 export type HotLog = Pick<Log, "info" | "warn">;
 
+/** Bytes of one value; a larger one is not stored. */
 export const valueBytesMax = 16 * 1024 * 1024;
 const nameLengthMax = 512;
 const ttlMsMax = 30 * 24 * 3_600_000;
@@ -63,6 +65,7 @@ export function checkName(name: string): string {
   return name;
 }
 
+/** @throws {RangeError} for a life that is not a whole number of milliseconds from 1 to 30 days. */
 export function checkTtl(ttlMs: number): number {
   if (!Number.isSafeInteger(ttlMs) || ttlMs < 1 || ttlMs > ttlMsMax) {
     throw new RangeError("A life is a whole number of milliseconds from 1 to 30 days.");

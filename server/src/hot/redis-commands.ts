@@ -4,6 +4,7 @@ import { Cluster, Redis } from "ioredis";
 import { type HotLog, HotUnavailable } from "./hot.ts";
 import type { RedisAddress, RedisNode } from "./redis-url.ts";
 
+/** The time limits of a connection, in milliseconds. */
 export interface RedisTimes {
   /** The longest time of a command, in all. */
   readonly commandMs: number;
@@ -29,10 +30,12 @@ export interface Script {
   readonly digest: string;
 }
 
+/** A script with its SHA-1 digest. */
 export function newScript(lua: string): Script {
   return { lua, digest: createHash("sha1").update(lua).digest("hex") };
 }
 
+/** Milliseconds before the next connection, after `attempt` attempts that failed. */
 export function reconnectDelayMs(attempt: number, random: Random): number {
   return backoffDelayMs(attempt, reconnectBackoff, random);
 }

@@ -9,6 +9,7 @@ export interface RedisAddress {
   readonly database: number;
 }
 
+/** One address of Redis: TCP, or a Unix socket. */
 export type RedisNode = { readonly host: string; readonly port: number } | { readonly path: string };
 
 const portDefault = 6_379;

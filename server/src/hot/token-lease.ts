@@ -25,6 +25,7 @@ export interface TokenLeaseRequest {
   readonly lifeMs: number;
 }
 
+/** The answer to a request for a lease. */
 export interface TokenLease {
   /** Whole tokens granted on top of what is held. */
   readonly granted: number;
@@ -32,6 +33,7 @@ export interface TokenLease {
   readonly thousandths: number;
 }
 
+/** A bucket and the tokens that its holders have, as it was at `atMs` (milliseconds of the store). */
 export interface LeasedBucket {
   readonly thousandths: number;
   readonly atMs: number;
@@ -41,6 +43,7 @@ export interface LeasedBucket {
   >;
 }
 
+/** @throws {RangeError} for a member out of its bounds. */
 export function checkLeaseRequest(request: TokenLeaseRequest): void {
   const { rate, burst, holder, sequence, held, needed, want, owed, lifeMs } = request;
   const counts = [held, needed, want, owed, sequence];

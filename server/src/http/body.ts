@@ -1,6 +1,7 @@
 import { SluiceError } from "@sluice/contract/errors";
 import { systemClock, type Timers, within } from "@sluice/lib";
 
+/** The bounds of a request body. */
 export interface BodyLimits {
   readonly limitBytes: number;
   /** The whole body must arrive within this time, so that a trickling body does not hold resources for ever. */

@@ -13,6 +13,7 @@ export interface ProblemOptions extends FailureOptions {
   readonly status?: number;
 }
 
+/** A failure as RFC 9457 writes it. */
 export interface Problem {
   readonly status: number;
   readonly headers: Record<string, string>;

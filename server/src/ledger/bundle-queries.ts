@@ -10,6 +10,7 @@ export interface BundleQuestion {
   readonly mevType: string | null;
 }
 
+/** Counts and sums over the bundles that ended in a period. */
 export interface BundleFigures {
   /** Bundles that ended, and those of them that landed: finalized in a block. */
   readonly ended: number;
@@ -26,10 +27,12 @@ export interface BundleFigures {
   readonly computeUnits: bigint;
 }
 
+/** The figures of one type of MEV. */
 export interface BundleMevFigures extends BundleFigures {
   readonly mevType: string;
 }
 
+/** The figures of one UTC day. */
 export interface BundleDay extends BundleFigures {
   /** For example 2026-11-20. */
   readonly day: string;

@@ -1,5 +1,6 @@
 import { type ChildEvents, counter, createChildEvents, latency, type Observe } from "../observe/index.ts";
 
+/** The metrics of the ledger. */
 export const ledgerMetrics = {
   rows: counter("sluice_ledger_rows_total", "Rows written to the ledger", ["table"]),
   flush: latency("sluice_ledger_flush_duration_seconds", "Time that a batch took to be on disk", ["table"]),
@@ -12,6 +13,7 @@ export interface LedgerEvents extends ChildEvents {
   ledgerDropped(table: string, rows: number, reason: string): void;
 }
 
+/** Registers the metrics of the ledger and gives the functions that feed them. */
 export function createLedgerEvents(observe: Observe): LedgerEvents {
   const { log, metrics } = observe;
   const families = metrics.register(ledgerMetrics);

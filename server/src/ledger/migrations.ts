@@ -8,6 +8,7 @@ import { LedgerOpenError } from "./errors.ts";
 import { oracleTables } from "./oracle-tables.ts";
 import { requestsTable } from "./tables.ts";
 
+/** One numbered change of the schema; it never changes once released. */
 export interface Migration {
   readonly number: number;
   readonly name: string;

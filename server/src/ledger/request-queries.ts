@@ -3,6 +3,7 @@ import type { LedgerConnection } from "./connection.ts";
 import type { RequestFact } from "./request-fact.ts";
 import { countsAsError, countsAsRequest } from "./request-figures.ts";
 
+/** The requests of one minute. */
 export interface MinuteUsage {
   /** Start of the minute, Unix milliseconds. */
   readonly minute: number;
@@ -10,6 +11,7 @@ export interface MinuteUsage {
   readonly credits: number;
 }
 
+/** The requests of one method. */
 export interface MethodUsage {
   readonly method: string;
   readonly requests: number;
@@ -17,6 +19,7 @@ export interface MethodUsage {
   readonly credits: number;
 }
 
+/** The requests of one hour. */
 export interface HourUsage {
   readonly requests: number;
   /** Requests with an HTTP status of 400 or more or a JSON-RPC error, and connections that were refused or failed. */

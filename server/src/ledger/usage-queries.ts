@@ -1,6 +1,7 @@
 import type { LedgerConnection } from "./connection.ts";
 import { countsAsError, countsAsRequest, countsAsTimed } from "./request-figures.ts";
 
+/** A query for the usage of one owner account. */
 export interface UsageQuestion {
   readonly accountId: string;
   /** Unix milliseconds; `untilMs` is the first moment that no longer counts. */
@@ -14,6 +15,7 @@ export interface UsageQuestion {
   readonly limit: number;
 }
 
+/** Counts and sums over a set of requests. */
 export interface UsageFigures {
   readonly requests: number;
   /** Requests with an HTTP status of 400 or more or a JSON-RPC error, and connections that were refused or failed. */
@@ -27,11 +29,13 @@ export interface UsageFigures {
   readonly latencyMs: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
 }
 
+/** The figures of one group. */
 export interface UsageRow extends UsageFigures {
   /** A day in UTC such as 2026-11-20, a method, or the id of a key. */
   readonly group: string;
 }
 
+/** The answer to a UsageQuestion. */
 export interface Usage {
   readonly rows: readonly UsageRow[];
   /** Whether there are groups after the last row. */

@@ -26,6 +26,7 @@ export interface ChildDependencies<Ready> {
   readonly onExit?: (exit: { code: number | null; signal: string | null }) => void;
 }
 
+/** A child that is restarted until it is disposed of. */
 export interface SupervisedChild<Ready> extends AsyncDisposable {
   /** The process id; null while no child runs. */
   pid(): number | null;

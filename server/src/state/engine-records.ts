@@ -18,6 +18,7 @@ export interface SearcherLimit {
   readonly setAt: number;
 }
 
+/** Limits and links of searchers, set by operators. */
 export interface SearcherStore {
   /**
    * A key that is linked to this account already stays as it is; CONFLICT where it is another's, NOT_FOUND without it.
@@ -41,18 +42,21 @@ export interface SearcherStore {
 export const engineSwitches = ["maintenance", "halted"] as const;
 export type EngineSwitch = (typeof engineSwitches)[number];
 
+/** A switch that operators have set. */
 export interface EngineSwitchRecord {
   readonly name: EngineSwitch;
   readonly isOn: boolean;
   readonly setAt: number;
 }
 
+/** The switches of the block engine. */
 export interface EngineSwitchStore {
   set(name: EngineSwitch, isOn: boolean): Promise<EngineSwitchRecord>;
   /** All of them; one that was never set is off, at 0. */
   all(): Promise<readonly EngineSwitchRecord[]>;
 }
 
+/** A searcher's counters, in the form of its owner. */
 export interface ReputationRecord {
   readonly searcherId: string;
   /** Of the form of `value`, which is its owner's. */
@@ -61,6 +65,7 @@ export interface ReputationRecord {
   readonly value: unknown;
 }
 
+/** The reputations of searchers. */
 export interface ReputationStore {
   /** Replaces what is stored; of two for one searcher the later one wins. At most 10,000, all of them or none. */
   put(records: readonly ReputationRecord[]): Promise<void>;
@@ -81,6 +86,7 @@ export interface EncryptionKeyRecord {
   readonly privateKey: Uint8Array;
 }
 
+/** The keys to which bundles are sealed. */
 export interface EncryptionKeyStore {
   /** CONFLICT when the id is taken. */
   insert(key: EncryptionKeyRecord): Promise<void>;

@@ -23,6 +23,7 @@ export interface UpstreamNodeRecord {
   readonly addedAt: number;
 }
 
+/** Nodes that were added at run time. Every method throws SluiceError. */
 export interface UpstreamNodeStore {
   /** False, and nothing written, when the network has a node of this label here already. */
   add(node: Omit<UpstreamNodeRecord, "addedAt">): Promise<boolean>;
@@ -32,6 +33,7 @@ export interface UpstreamNodeStore {
   list(): Promise<readonly UpstreamNodeRecord[]>;
 }
 
+/** Orders of operators for nodes. Every method throws SluiceError. */
 export interface UpstreamOrderStore {
   /** In place of what was ordered for this node before. */
   set(order: { readonly network: Network; readonly label: string; readonly order: UpstreamOrder }): Promise<void>;

@@ -6,6 +6,7 @@ export interface PageRequest {
   readonly cursor?: string | null;
 }
 
+/** Part of a list, and the cursor of the next part. */
 export interface Page<T> {
   readonly items: readonly T[];
   /** Null on the last page. */

@@ -7,6 +7,7 @@ const connectionsMax = 10;
 const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 30_000;
 
+/** An open pool of connections; disposal closes it. */
 export interface OpenedPostgres extends AsyncDisposable {
   readonly db: Kysely<Tables>;
 }

@@ -41,6 +41,7 @@ export interface KeyRestrictions {
   readonly ipRanges: readonly string[];
 }
 
+/** An API key as it is stored; the key itself is not. */
 export interface KeyRecord {
   readonly id: string;
   readonly accountId: string;
@@ -75,6 +76,7 @@ export type KeyChanges = Partial<
   >
 >;
 
+/** A session of the console; its token is stored as a hash. */
 export interface SessionRecord {
   /** Hex SHA-256 of the token. */
   readonly hash: string;
@@ -84,6 +86,7 @@ export interface SessionRecord {
   readonly expiresAt: number;
 }
 
+/** One entry of the audit trail. */
 export interface AuditRecord {
   readonly id: string;
   readonly at: number;
@@ -123,6 +126,7 @@ export interface AccountStore {
   rename(id: string, name: string): Promise<AccountRecord | null>;
 }
 
+/** API keys, by id and by hash. Every method throws SluiceError. */
 export interface KeyStore {
   /** CONFLICT when the id or the hash is taken, NOT_FOUND when the account is not there. */
   insert(key: KeyRecord): Promise<KeyRecord>;
@@ -141,6 +145,7 @@ export interface KeyStore {
   touch(lastUsed: ReadonlyMap<string, number>): Promise<void>;
 }
 
+/** Sessions of the console. Every method throws SluiceError. */
 export interface SessionStore {
   /** The token is returned once and stored only as its hash. */
   create(session: {
@@ -179,6 +184,7 @@ export interface ChangingStores {
   readonly audit: Pick<AuditStore, "append">;
 }
 
+/** A migration, and when it was applied (Unix milliseconds); null while it is pending. */
 export interface MigrationStatus {
   readonly number: number;
   readonly name: string;
@@ -186,6 +192,7 @@ export interface MigrationStatus {
   readonly appliedAt: number | null;
 }
 
+/** The database behind the state store. */
 export type StateDriver = "sqlite" | "postgres";
 
 /** Records that change. A method's promise resolves only when what it wrote is on disk. */

@@ -25,12 +25,14 @@ export function corrupt(what: string): StateError {
   return new StateError("CORRUPT", `The state database holds a value that it cannot have been given: ${what}.`);
 }
 
+/** @throws {StateError} CORRUPT for a value that is not allowed. */
 export function oneOf<T extends string>(what: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((candidate) => candidate === value);
   if (found === undefined) throw corrupt(what);
   return found;
 }
 
+/** A stored integer that stays below 2^53 as a number. */
 export function numberOf(value: bigint): number {
   return Number(value);
 }
@@ -59,6 +61,7 @@ function strings(what: string, value: unknown): string[] {
   });
 }
 
+/** @throws {StateError} CORRUPT for a row that no version can have written; so do the functions below. */
 export function toAccount(row: AccountRow): AccountRecord {
   return {
     id: row.id,

@@ -8,6 +8,7 @@ import type { StateDriver } from "./records.ts";
  */
 export type ColumnType = "id" | "text" | "int" | "bytes";
 
+/** A column in terms of both drivers. */
 export interface Column {
   readonly type: ColumnType;
   readonly nullable?: true;
@@ -16,6 +17,7 @@ export interface Column {
   readonly references?: string;
 }
 
+/** One change of the schema, rendered for each driver. */
 export type Step =
   | {
       readonly create: string;
@@ -26,6 +28,7 @@ export type Step =
   | { readonly addColumn: string; readonly to: string; readonly column: Column & { readonly nullable: true } }
   | { readonly appendOnly: string };
 
+/** A numbered list of steps; it never changes once released, since its checksum is stored. */
 export interface Migration {
   readonly number: number;
   readonly name: string;

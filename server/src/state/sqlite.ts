@@ -91,6 +91,7 @@ const pragmas = [
   "temp_store = memory",
 ];
 
+/** An open database, which is locked for this process until disposal. */
 export interface OpenedSqlite extends AsyncDisposable {
   readonly db: Kysely<Tables>;
   /** The connection under `db`. */

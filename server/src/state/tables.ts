@@ -84,6 +84,7 @@ export interface MigrationRow {
   applied_at: bigint;
 }
 
+/** Every table with the type of its rows, for Kysely. */
 export interface Tables extends EngineTables {
   accounts: AccountRow;
   api_keys: KeyRow;
@@ -101,5 +102,7 @@ export interface Tables extends EngineTables {
 /** What is counted by account and month, a table for each product: all have the rows of `credits`. */
 export type MeterTable = "credits" | "oracle_requests" | "oracle_v2_requests";
 
+/** The database, outside a transaction. */
 export type Db = Kysely<Tables>;
+/** The database within a transaction. */
 export type Tx = Transaction<Tables>;

@@ -40,6 +40,7 @@ export function checkText(path: string, text: string, lengthMax: number): string
   return text;
 }
 
+/** @throws {SluiceError} INVALID_INPUT, naming `path`, for text that cannot be an id. */
 export function checkIdentifier(path: string, id: string): string {
   return checkText(path, id, identifierLengthMax);
 }
@@ -49,6 +50,7 @@ export function isIdentifier(id: string): boolean {
   return id.length > 0 && id.length <= identifierLengthMax && !id.includes("\0") && id.isWellFormed();
 }
 
+/** @throws {SluiceError} INVALID_INPUT, naming `path`, for text that is not 64 lower-case hex digits. */
 export function checkSha256Hex(path: string, hash: string): string {
   if (!/^[0-9a-f]{64}$/.test(hash)) throw invalid(path, "must be 64 lowercase hexadecimal digits");
   return hash;
@@ -60,6 +62,7 @@ export function checkMonth(path: string, month: string): string {
   return month;
 }
 
+/** @throws {SluiceError} INVALID_INPUT, naming `path`, for a value that is not allowed. */
 export function checkOneOf<T extends string>(path: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((candidate) => candidate === value);
   if (found === undefined) throw invalid(path, `must be one of ${allowed.join(", ")}`);

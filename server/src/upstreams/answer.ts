@@ -2,6 +2,7 @@ import { isAscii } from "node:buffer";
 import { sliceEnvelope } from "@sluice/wire/json";
 import type { LargeAnswer } from "./large-answer.ts";
 
+/** A whole answer, cut at its id. */
 export type WholeBody =
   | { readonly kind: "text"; readonly head: string; readonly tail: string }
   | { readonly kind: "bytes"; readonly head: Uint8Array; readonly tail: Uint8Array };

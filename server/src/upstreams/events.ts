@@ -1,6 +1,7 @@
 import type { Network } from "@sluice/contract/tiers";
 import { counter, createErrorEvents, type ErrorEvents, gauge, latency, type Observe } from "../observe/index.ts";
 
+/** The metrics of the upstreams. */
 export const upstreamMetrics = {
   calls: counter("sluice_upstream_calls_total", "Calls to nodes", ["network", "upstream", "outcome"]),
   duration: latency("sluice_upstream_call_duration_seconds", "Time that a node took to answer", [
@@ -25,6 +26,7 @@ export const upstreamMetrics = {
 /** Why a call was sent beside the one that the client requested. */
 export type ExtraCall = "hedge" | "stalled" | "retry" | "stale" | "mirrored";
 
+/** The health of one node, for metrics and log lines. */
 export interface UpstreamState {
   readonly network: Network;
   readonly upstream: string;
@@ -32,6 +34,7 @@ export interface UpstreamState {
   readonly slotLag: number | null;
 }
 
+/** The events of calls to nodes. */
 export interface UpstreamCallEvents extends ErrorEvents {
   upstreamCalled(
     network: string,
@@ -45,11 +48,13 @@ export interface UpstreamCallEvents extends ErrorEvents {
   floorMissed(network: string): void;
 }
 
+/** The events of calls and of the health of nodes. */
 export interface UpstreamEvents extends UpstreamCallEvents {
   /** Reported periodically; logged only when the health changes. */
   upstreamObserved(state: UpstreamState): void;
 }
 
+/** Registers the metrics of the upstreams and gives the functions that feed them. */
 export function createUpstreamEvents(observe: Observe): UpstreamEvents {
   const { log, metrics } = observe;
   const families = metrics.register(upstreamMetrics);

@@ -12,6 +12,7 @@ const member = `(?:(?:"jsonrpc"${gap}:${gap}"2\\.0"|"id"${gap}:${gap}([0-9]+))${
 const beginningPattern = new RegExp(`^${gap}\\{${gap}${member}${member}"result"${gap}:${gap}(?=[[{"])`, "d");
 const beginningBytesMax = 256;
 
+/** The beginning of an answer that may be streamed. */
 export interface LargeBeginning {
   /** The place of the call's id before the result; null when it has to follow it. */
   readonly id: { readonly start: number; readonly end: number } | null;
