@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { parseJsonExact } from "@sluice/wire/json";
-import { SeededRandom } from "./faults/random.ts";
+import { TextRandom } from "../random.ts";
 import { call, post } from "./testing/boot.ts";
 
 const entryPath = new URL("./main.ts", import.meta.url).pathname;
@@ -50,7 +50,7 @@ async function admin(target: Target, method: string, ...params: readonly unknown
   return (result ?? {}) as Record<string, unknown>;
 }
 
-function drawFault(random: SeededRandom, watch: Watch): readonly [string, ...unknown[]] {
+function drawFault(random: TextRandom, watch: Watch): readonly [string, ...unknown[]] {
   const faults: readonly (readonly [string, ...unknown[]])[] = [
     ["devnet_skipSlots", 1 + random.below(5)],
     ["devnet_fork", { depth: 1 + random.below(6), landAgain: random.falls(0.5) }],
@@ -155,7 +155,7 @@ async function start(seed: number): Promise<{ target: Target; stop: () => Promis
 
 /** The soak for so many seconds: traffic, and a random fault every 2.5 s, each cleared and followed by an audit. */
 export async function soak(seconds: number, seed: number): Promise<{ passed: boolean; summary: string }> {
-  const random = new SeededRandom(`soak ${seed}`);
+  const random = new TextRandom(`soak ${seed}`);
   const { target, stop } = await start(seed);
   const watch: Watch = {
     slot: -1,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
-import { SeededRandom } from "../faults/random.ts";
+import { TextRandom } from "../../random.ts";
 import type { ChainAccount } from "../model/records.ts";
 import { AccountStore } from "./account-store.ts";
 import { AccountsModel } from "./testing/accounts-model.ts";
@@ -72,7 +72,7 @@ test("data of every length come back byte for byte, and what was handed in may c
 
 test("of thousands of accounts any half may go, in any order: the others are found by address and by owner", () => {
   const store = new AccountStore();
-  const random = new SeededRandom("half of them");
+  const random = new TextRandom("half of them");
   const keys = Array.from({ length: 3_000 }, () => Uint8Array.from({ length: 32 }, () => random.below(256)));
   const held = (key: Uint8Array) => {
     const data = new Uint8Array(165);

@@ -3,8 +3,8 @@ import { decodeStakeAccount } from "@sluice/wire/accounts/native";
 import { decodeTipDistributionAccount, tipPrograms } from "@sluice/wire/accounts/tips";
 import { encodeBase58 } from "@sluice/wire/base58";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
+import { TextRandom } from "../../random.ts";
 import type { Chain } from "../bank/chain.ts";
-import { SeededRandom } from "../faults/random.ts";
 import { type ManualChain, signed, startManualChain } from "../testing/chain.ts";
 import { poolStakeAddress } from "./stake-pool/stake-pool.ts";
 import { distributionAddress, tipAccounts } from "./tips/tip-programs.ts";
@@ -179,7 +179,7 @@ describe("tips", () => {
 test("over epochs with tips, votes, skipped slots and forks no lamport comes or goes but by rewards and burned fees", async () => {
   await using manual = await startManualChain({ ...options, slotsPerEpoch: 32n, votes: true });
   const { chain } = manual;
-  const random = new SeededRandom("conservation");
+  const random = new TextRandom("conservation");
   const payer = await tipper(manual);
   const start = chain.at("processed");
   const byBlock = new Map<bigint, bigint>();

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { createSolanaRpc } from "@solana/kit";
+import { TextRandom } from "../../random.ts";
 import { call, post } from "../testing/boot.ts";
 import { corrupted, corruptions } from "./edge.ts";
-import { SeededRandom } from "./random.ts";
 import { bootFaultyNode, RawSubscriber } from "./testing/faulty-node.ts";
 
 const slotCall = '{"jsonrpc":"2.0","id":7,"method":"getSlot","params":[{"commitment":"processed"}]}';
@@ -117,18 +117,18 @@ test("what corruption does to an answer follows from the seed", () => {
     '[{"jsonrpc":"2.0","result":1,"id":"a"},{"jsonrpc":"2.0","result":2,"id":null}]',
   );
   for (const kind of corruptions) {
-    const once = corrupted(answer, kind, new SeededRandom("x"));
-    expect(corrupted(answer, kind, new SeededRandom("x"))).toEqual(once);
+    const once = corrupted(answer, kind, new TextRandom("x"));
+    expect(corrupted(answer, kind, new TextRandom("x"))).toEqual(once);
     expect(once).not.toEqual(answer);
   }
-  const wrong = corrupted(answer, "wrong-id", new SeededRandom("x"));
+  const wrong = corrupted(answer, "wrong-id", new TextRandom("x"));
   const ids = (JSON.parse(new TextDecoder().decode(wrong)) as { id: unknown }[]).map(({ id }) => id);
   expect(ids).toEqual(["ax", 0]);
 });
 
 test("the seeded draws are even, and differ between seeds", () => {
   const share = (seed: string) => {
-    const random = new SeededRandom(seed);
+    const random = new TextRandom(seed);
     let fell = 0;
     for (let draw = 0; draw < 20_000; draw += 1) if (random.falls(0.3)) fell += 1;
     return fell;
@@ -136,8 +136,8 @@ test("the seeded draws are even, and differ between seeds", () => {
   expect(share("a") / 20_000).toBeCloseTo(0.3, 1);
   expect(share("a")).toBe(share("a"));
   expect(share("a")).not.toBe(share("b"));
-  expect(new SeededRandom("a").falls(0)).toBe(false);
-  expect(new SeededRandom("a").falls(1)).toBe(true);
+  expect(new TextRandom("a").falls(0)).toBe(false);
+  expect(new TextRandom("a").falls(1)).toBe(true);
 });
 
 test("settings out of bounds or unknown are refused with -32602 and turn nothing on", async () => {

@@ -1,8 +1,8 @@
 import { sleep, type Timer, type Timers } from "@sluice/lib";
 import { parseJsonExact, stringifyJsonExact } from "@sluice/wire/json";
+import type { TextRandom } from "../../random.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { type Dispatch, RpcError } from "../rpc/index.ts";
-import type { SeededRandom } from "./random.ts";
 
 /** Lets everybody through, or makes everybody wait until a time has passed or somebody opens it. */
 export class Gate {
@@ -47,7 +47,7 @@ interface Closable {
 
 /** What goes wrong with PubSub connections. */
 export class SocketFaults {
-  drop: { readonly share: number; readonly random: SeededRandom } | null = null;
+  drop: { readonly share: number; readonly random: TextRandom } | null = null;
   readonly #open = new Set<Closable>();
   #dropped = 0n;
 
@@ -96,7 +96,7 @@ function withOtherId(answer: JsonValue): JsonValue {
  * What a broken node, disk or wire makes of an answer. `truncate` ends it early (it is no JSON any more), `bitflip` turns
  * one bit over (it may still be JSON, and wrong), `garbage` is as many random bytes, `wrong-id` answers another call.
  */
-export function corrupted(answer: Uint8Array, kind: Corruption, random: SeededRandom): Uint8Array<ArrayBuffer> {
+export function corrupted(answer: Uint8Array, kind: Corruption, random: TextRandom): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(answer);
   if (bytes.length < 3) return bytes;
   if (kind === "truncate") return bytes.slice(0, random.below(bytes.length - 2));
@@ -117,7 +117,7 @@ export const adminPrefix = "devnet_";
 
 interface Drawn {
   readonly share: number;
-  readonly random: SeededRandom;
+  readonly random: TextRandom;
 }
 
 export interface Slowness extends Drawn {

@@ -1,10 +1,10 @@
 import type { ResettableListener } from "../../listener.ts";
+import { TextRandom } from "../../random.ts";
 import type { Chain } from "../bank/index.ts";
 import type { JsonObject } from "../encode/index.ts";
 import type { BlockEngineLinks } from "../leader/index.ts";
 import type { EdgeFaults, SocketFaults } from "./edge.ts";
 import type { LaggingView } from "./lagging-view.ts";
-import { SeededRandom } from "./random.ts";
 import type { SlotClock } from "./slot-clock.ts";
 
 /** The parts of a node in which something can be made to go wrong. */
@@ -32,8 +32,8 @@ export class Faults {
   }
 
   /** Draws for one fault. They begin anew whenever it is set, so that the same calls meet the same fate. */
-  random(fault: string, seed?: string): SeededRandom {
-    return new SeededRandom(`${seed ?? this.seed}/${fault}`);
+  random(fault: string, seed?: string): TextRandom {
+    return new TextRandom(`${seed ?? this.seed}/${fault}`);
   }
 
   /** What getHealth and /health tell: slots behind, or null when the node is well or says so. */

@@ -1,11 +1,11 @@
 import { systemClock, wallMs } from "@sluice/lib";
 import { LiteSvmMachine } from "@sluice/svm/testing/litesvm-machine";
 import { processLog } from "../../log.ts";
+import { TextRandom } from "../../random.ts";
 import type { Chain } from "../bank/chain.ts";
 import { type ChainNode, startNode } from "../node.ts";
 import { defaultOptions } from "../options.ts";
 import { call } from "../testing/boot.ts";
-import { SeededRandom } from "./random.ts";
 
 const options = {
   ...defaultOptions,
@@ -53,7 +53,7 @@ function faultOf(chain: Chain, shownBefore: { confirmed: bigint; finalized: bigi
 }
 
 /** One thing that goes wrong, or a few slots in which nothing does. */
-async function step(node: ChainNode, random: SeededRandom): Promise<string> {
+async function step(node: ChainNode, random: TextRandom): Promise<string> {
   const steps: readonly (() => readonly [string, ...unknown[]])[] = [
     () => ["devnet_skipSlots", 1 + random.below(5)],
     () => ["devnet_fork", { depth: 1 + random.below(6), landAgain: random.falls(0.5) }],
@@ -81,7 +81,7 @@ async function step(node: ChainNode, random: SeededRandom): Promise<string> {
 
 /** Random faults over a chain with traffic, `n` of them: no lamport is lost, blocks stay linked, commitments go forward. */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const random = new SeededRandom(`campaign ${seed}`);
+  const random = new TextRandom(`campaign ${seed}`);
   await using node = await startNode(
     { ...options, seed: String(seed) },
     {

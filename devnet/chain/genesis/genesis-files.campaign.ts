@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { JsonValue } from "@sluice/wire/json";
-import { Draw } from "../traffic/draw.ts";
+import { TextRandom } from "../../random.ts";
 import { buildGenesis } from "./build.ts";
 import { readGenesisFile } from "./file.ts";
 
@@ -39,7 +39,7 @@ function holders(value: Json, found: (Json[] | { [key: string]: Json })[] = []):
 }
 
 /** Exchanges, takes away, repeats or adds something somewhere. */
-function damage(document: Json, draw: Draw): void {
+function damage(document: Json, draw: TextRandom): void {
   const holder = draw.pick(holders(document));
   if (holder === null) return;
   const strange = structuredClone(draw.pick(strangeValues));
@@ -62,7 +62,7 @@ function damage(document: Json, draw: Draw): void {
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const source = readFileSync(new URL("./default.json", import.meta.url), "utf8");
-  const draw = new Draw(`genesis files ${seed}`);
+  const draw = new TextRandom(`genesis files ${seed}`);
   const tally = { sound: 0, unread: 0, unbuilt: 0 };
   for (let done = 0; done < n; done += 1) {
     const document: Json = JSON.parse(source);

@@ -4,13 +4,13 @@ import { decodeAddress } from "@sluice/wire/base58";
 import type { Address } from "@sluice/wire/identifiers";
 import type { Transaction } from "@sluice/wire/transaction";
 import { processLog } from "../../log.ts";
+import { TextRandom } from "../../random.ts";
 import { tipAccounts } from "../consensus/tips/tip-programs.ts";
 import { startMachine } from "../machine/index.ts";
 import { killMachine } from "../machine/testing/kill-machine.ts";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
-import { Draw } from "../traffic/draw.ts";
 import { BlockEngineLinks } from "./block-engine-links.ts";
 import { FakeBlockEngine, packetOf } from "./testing/fake-block-engine.ts";
 
@@ -37,7 +37,7 @@ interface Stage {
   readonly svm: BankMachine;
   readonly engine: FakeBlockEngine;
   readonly links: BlockEngineLinks;
-  readonly draw: Draw;
+  readonly draw: TextRandom;
   readonly payers: readonly GenesisKeypair[];
   readonly sent: Sent[];
   /** Numbers the payments, so that no two are the same. */
@@ -149,7 +149,7 @@ function faultsOf({ manual: { chain }, sent }: Stage, lamportsBefore: bigint, fi
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const svm = await startMachine();
-  const draw = new Draw(`leader-bundles/${seed}`);
+  const draw = new TextRandom(`leader-bundles/${seed}`);
   await using engine = await FakeBlockEngine.start();
   const bounds = { pendingMax: 1_000_000, transactionsMax: 20 * n + 10_000, slotsMax: 10_000_000 };
   const options = { ...bounds, validators: validators, confirmedAfter: 8 };

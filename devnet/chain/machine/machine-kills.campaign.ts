@@ -1,8 +1,8 @@
 import type { BankMachine } from "@sluice/svm/bank";
+import { TextRandom } from "../../random.ts";
 import { GenesisKeypair } from "../model/keypair.ts";
 import { airdropTransaction } from "../rpc/airdrop.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
-import { Draw } from "../traffic/draw.ts";
 import { startMachine } from "./index.ts";
 import { killMachine } from "./testing/kill-machine.ts";
 
@@ -24,7 +24,7 @@ async function runSlot(
   manual: ManualChain,
   svm: BankMachine,
   cast: TrafficAccounts,
-  draw: Draw,
+  draw: TextRandom,
   sent: Sent,
 ): Promise<void> {
   const { chain } = manual;
@@ -76,7 +76,7 @@ function faultsOf({ chain }: ManualChain, cast: TrafficAccounts, lamportsBefore:
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const svm = await startMachine();
-  const draw = new Draw(`machine-kills/${seed}`);
+  const draw = new TextRandom(`machine-kills/${seed}`);
   await using manual = await startManualChain({ pendingMax: 1_000_000, transactionsMax: n + 10_000 }, svm);
   const { chain } = manual;
   const cast = {

@@ -2,11 +2,11 @@ import { addressBytes } from "@sluice/wire/base58";
 import { ByteWriter } from "@sluice/wire/bytes";
 import { programs } from "@sluice/wire/programs";
 import { encodeMessage, parseTransaction, type Transaction } from "@sluice/wire/transaction";
+import { TextRandom } from "../../random.ts";
 import type { Chain } from "../bank/chain.ts";
 import { bytesOf } from "../model/token-accounts.ts";
 import { mintState, tokenAmount } from "../model/token-state.ts";
 import { type ManualChain, startManualChain } from "../testing/chain.ts";
-import { Draw } from "../traffic/draw.ts";
 import { ammProgram, poolOffsets } from "./amm/layout.ts";
 import { marketplaceProgram } from "./marketplace/layout.ts";
 import { metadataProgramAddress, metadataTags } from "./metaplex/layout.ts";
@@ -35,7 +35,7 @@ function worldOf(chain: Chain): World {
   return { payer, keys: [bytesOf(programs.memo), ...forms.flatMap(({ keys }) => keys)], forms };
 }
 
-function callData(draw: Draw, { program, tags }: Form): Uint8Array {
+function callData(draw: TextRandom, { program, tags }: Form): Uint8Array {
   const tag = draw.pick(draw.below(8) === 0 ? (tagsByProgram.get(program) ?? []) : tags);
   const writer = new ByteWriter().bytes(tag ?? new Uint8Array());
   for (let field = draw.below(6) === 0 ? draw.below(3) : 3; field > 0; field -= 1) {
@@ -48,7 +48,7 @@ function callData(draw: Draw, { program, tags }: Form): Uint8Array {
 }
 
 /** A call that departs from a sound one: accounts exchanged, left out, repeated, and data of any kind; signed by alice. */
-function hostileCall(draw: Draw, world: World, blockhash: Uint8Array): Transaction | null {
+function hostileCall(draw: TextRandom, world: World, blockhash: Uint8Array): Transaction | null {
   const form = draw.pick(world.forms);
   if (form === null) return null;
   const changes = Math.max(0, draw.below(5) - 2);
@@ -119,7 +119,7 @@ interface Tally {
   fault: string | null;
 }
 
-async function runSlot(manual: ManualChain, draw: Draw, calls: number, tally: Tally): Promise<void> {
+async function runSlot(manual: ManualChain, draw: TextRandom, calls: number, tally: Tally): Promise<void> {
   const { chain } = manual;
   const world = worldOf(chain);
   const before = sharesOf(chain);
@@ -149,7 +149,7 @@ const callsPerChain = 1_000;
  * becomes two, and no lamport comes or goes.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const draw = new Draw(`hostile calls ${seed}`);
+  const draw = new TextRandom(`hostile calls ${seed}`);
   const tally: Tally = { landed: 0, succeeded: 0, fault: null };
   for (let done = 0; done < n && tally.fault === null; done += callsPerChain) {
     await using manual = await startManualChain();

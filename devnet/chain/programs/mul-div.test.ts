@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Draw } from "../traffic/draw.ts";
+import { TextRandom } from "../../random.ts";
 import { MulDiv } from "./mul-div.ts";
 import { ProgramWriter } from "./program-writer.ts";
 import { ProgramRun } from "./testing/run-program.ts";
@@ -33,10 +33,10 @@ function program(): Uint8Array {
 
 test("products of 128 bits are divided exactly, down and up, and what does not fit is ArithmeticOverflow", async () => {
   const run = await ProgramRun.of(program());
-  const draw = new Draw("mul-div");
+  const draw = new TextRandom("mul-div");
   const edges = [0n, 1n, 2n, 0xffff_ffffn, 0x1_0000_0000n, 0x7fff_ffff_ffff_ffffn, most - 1n, most];
   const number = (): bigint => {
-    if (draw.fraction() < 0.3) return draw.pick(edges) ?? 0n;
+    if (draw.next() < 0.3) return draw.pick(edges) ?? 0n;
     const bits = BigInt(draw.below(65));
     return ((BigInt(draw.below(2 ** 32)) << 32n) | BigInt(draw.below(2 ** 32))) >> (64n - bits);
   };

@@ -59,7 +59,7 @@ function note(world: TrafficWorld): Plan | null {
   if (author === null) return null;
   const text = `${world.draw.pick(memos)} ${world.draw.magnitude(1, 7)}`;
   const written = memo(author, text);
-  if (world.draw.fraction() < 0.5) return plan([author.keypair], 60_000, [written]);
+  if (world.draw.next() < 0.5) return plan([author.keypair], 60_000, [written]);
   const lamports = world.draw.part(world.lamports(author.address), 0.01, 5);
   return plan([author.keypair], 60_000, [transfer(author, world.other(author), lamports), written]);
 }

@@ -82,7 +82,7 @@ export function nftMint(world: TrafficWorld): Plan | null {
   const free = (nft: TrafficNft) => !world.holds.has(nft.mint.address);
   const rich = (nft: TrafficNft) =>
     nft.circle.find(({ owner }) => world.canPay(owner) && world.lamports(owner.address) > sol / 10n);
-  if (world.draw.fraction() < 0.5) {
+  if (world.draw.next() < 0.5) {
     for (const nft of world.accounts.nfts.unminted(world.chain)) {
       const holder = free(nft) ? rich(nft) : undefined;
       if (holder !== undefined) return mintClassic(world, nft, holder);
@@ -120,7 +120,7 @@ function fromListing(world: TrafficWorld, nft: ClassicNft, listing: Uint8Array):
   );
   if (seller === undefined) return null;
   const buyer = otherHolder(world, nft, seller);
-  if (buyer !== null && world.draw.fraction() < 0.75 && world.lamports(buyer.owner.address) > price * 2n) {
+  if (buyer !== null && world.draw.next() < 0.75 && world.lamports(buyer.owner.address) > price * 2n) {
     world.hold(nft.mint.address, buyer.owner.address);
     return plan([buyer.owner.keypair], units, [buyNft(nft, buyer, seller.owner, price)]);
   }
@@ -162,7 +162,7 @@ function classicLife(world: TrafficWorld): Plan | null {
   if (holder === null || !world.canPay(holder.owner)) return null;
   const verified = verify(world, nft, holder);
   if (verified !== null) return verified;
-  const drawn = world.draw.fraction();
+  const drawn = world.draw.next();
   if (drawn < 0.03) {
     world.hold(nft.mint.address);
     return plan([holder.owner.keypair], units, [burnNft(nft, holder)]);
@@ -187,7 +187,7 @@ function modernLife(world: TrafficWorld): Plan | null {
   const holder = nft === null ? null : holderOf(world, nft);
   if (nft === null || holder === null || !world.canPay(holder.owner)) return null;
   const minter = minterOf(world, nft);
-  if (world.draw.fraction() < 0.6 || minter === null) return handOn(world, nft, holder);
+  if (world.draw.next() < 0.6 || minter === null) return handOn(world, nft, holder);
   world.hold(nft.mint.address);
   const { owner } = holder;
   const signers = [owner.keypair, ...(minter.owner === owner ? [] : [minter.owner.keypair])] as const;
@@ -200,5 +200,5 @@ function modernLife(world: TrafficWorld): Plan | null {
 
 /** What comes after its minting: listed, sold, taken back, verified, handed on, burned. */
 export function nftLife(world: TrafficWorld): Plan | null {
-  return world.draw.fraction() < 0.7 ? classicLife(world) : modernLife(world);
+  return world.draw.next() < 0.7 ? classicLife(world) : modernLife(world);
 }

@@ -38,7 +38,7 @@ function direction(world: TrafficWorld, pool: TrafficPool, held: readonly [bigin
   // Thousandths by which side 0 is dearer than it was; dearer things are sold.
   const dearer = ((before - now) * 1_000n) / now;
   const chance = 0.5 + Number(dearer) / Number(wander * 2n);
-  return world.draw.fraction() < chance ? 0 : 1;
+  return world.draw.next() < chance ? 0 : 1;
 }
 
 /** Somebody with something of what goes in, and a place for what comes out. */

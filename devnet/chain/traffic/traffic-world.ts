@@ -1,5 +1,5 @@
+import type { TextRandom } from "../../random.ts";
 import { type ChainAccount, type GenesisKeypair, isTokenAccount, mintState, tokenAmount } from "../model/index.ts";
-import type { Draw } from "./draw.ts";
 import type { Draft, TrafficInstruction, UsableTable } from "./message.ts";
 import type { Holding, TrafficMint, Wallet } from "./parties.ts";
 import type { TrafficAccounts } from "./wallets.ts";
@@ -46,7 +46,7 @@ export interface OpenHolding {
 export interface TrafficWorldParts {
   readonly accounts: TrafficAccounts;
   readonly chain: WorldChain;
-  readonly draw: Draw;
+  readonly draw: TextRandom;
   readonly holds: Holds;
   readonly table: UsableTable | null;
   readonly slot: bigint;
@@ -59,7 +59,7 @@ export interface TrafficWorldParts {
 export class TrafficWorld {
   readonly accounts: TrafficAccounts;
   readonly chain: WorldChain;
-  readonly draw: Draw;
+  readonly draw: TextRandom;
   readonly holds: Holds;
   readonly table: UsableTable | null;
   readonly slot: bigint;

@@ -1,9 +1,9 @@
 import type { Log, Timer, Timers } from "@sluice/lib";
 import { addressBytes } from "@sluice/wire/base58";
 import { parseTransaction, type Transaction } from "@sluice/wire/transaction";
+import { TextRandom } from "../../random.ts";
 import type { Chain } from "../bank/index.ts";
 import { airdropTransaction } from "../rpc/index.ts";
-import { Draw } from "./draw.ts";
 import { setUnitLimit, setUnitPrice } from "./instructions.ts";
 import { drawPlan, type TrafficKind } from "./kinds.ts";
 import { LookupTables, type MaintenanceTask, maintenanceTasks } from "./maintenance.ts";
@@ -100,7 +100,7 @@ export class Traffic implements Disposable {
     const world = new TrafficWorld({
       accounts: this.#accounts,
       chain: this.#view,
-      draw: new Draw(`${this.#options.seed}/${slot}`),
+      draw: new TextRandom(`${this.#options.seed}/${slot}`),
       holds: this.#holds,
       table: this.#tables.usable(this.#view, slot),
       slot,
@@ -175,8 +175,8 @@ function parsed(draft: Draft, blockhash: Uint8Array): Transaction {
 }
 
 /** Two in five bid for their place: most a little, a few a lot. */
-function withBid(plan: Plan, draw: Draw): Draft {
-  const tier = draw.fraction();
+function withBid(plan: Plan, draw: TextRandom): Draft {
+  const tier = draw.next();
   if (tier < 0.6) return plan;
   const [fewest, most] = tier < 0.88 ? [0, 4] : tier < 0.98 ? [4, 5.7] : [5.7, 6.7];
   const bid = [setUnitLimit(plan.units), setUnitPrice(BigInt(draw.magnitude(fewest, most)))];

@@ -4,7 +4,7 @@ import type { Transaction } from "@sluice/wire/transaction";
 import { tipAccounts } from "../../../devnet/chain/consensus/tips/tip-programs.ts";
 import { GenesisKeypair } from "../../../devnet/chain/model/keypair.ts";
 import { airdropTransaction } from "../../../devnet/chain/rpc/airdrop.ts";
-import type { Draw } from "../../../devnet/chain/traffic/draw.ts";
+import type { TextRandom } from "../../../devnet/random.ts";
 import { type Sealing, sealings } from "./chaos-sealed.ts";
 
 export const bundleKinds = [
@@ -88,11 +88,11 @@ const tipKeys = tipAccounts.map((address) => decodeAddress(address) ?? new Uint8
 export class BundleMill {
   readonly rich = Array.from({ length: richCount }, (_, index) => new GenesisKeypair("chaos rich", String(index)));
   readonly poor = Array.from({ length: poorCount }, (_, index) => new GenesisKeypair("chaos poor", String(index)));
-  readonly #draw: Draw;
+  readonly #draw: TextRandom;
   readonly #late: DrawnBundle[] = [];
   #distinct = 0;
 
-  constructor(draw: Draw) {
+  constructor(draw: TextRandom) {
     this.#draw = draw;
   }
 

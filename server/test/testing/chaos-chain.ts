@@ -1,6 +1,6 @@
 /** What the campaign of chaos asks of the chain itself, and sends to it past the block engine. */
 import { eventually } from "@sluice/lib/testing";
-import type { Draw } from "../../../devnet/chain/traffic/draw.ts";
+import type { TextRandom } from "../../../devnet/random.ts";
 import type { ChainMoment } from "./chaos-bundles.ts";
 import { post } from "./network.ts";
 
@@ -19,10 +19,10 @@ export class ChainWatch {
   /** Transactions that were sent past the engine. */
   readonly sentAlone = new Set<string>();
   readonly #rpc: string;
-  readonly #draw: Draw;
+  readonly #draw: TextRandom;
   readonly #hashes: Hash[] = [];
 
-  constructor(rpc: string, draw: Draw) {
+  constructor(rpc: string, draw: TextRandom) {
     this.#rpc = rpc;
     this.#draw = draw;
   }

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { eventually } from "@sluice/lib/testing";
-import { Draw } from "../../../devnet/chain/traffic/draw.ts";
+import { TextRandom } from "../../../devnet/random.ts";
 import { BundleMill, type DrawnBundle, poorLamports, richLamports } from "./chaos-bundles.ts";
 import { ChainWatch } from "./chaos-chain.ts";
 import type { ChaosDoor, HandedBundle } from "./chaos-doors.ts";
@@ -54,7 +54,7 @@ const allDoors: readonly ChaosDoor[] = ["rest", "grpc", "stream", "jito-grpc", "
 
 export class ChaosRun implements Disposable {
   readonly #options: ChaosOptions;
-  readonly #draw: Draw;
+  readonly #draw: TextRandom;
   readonly #mill: BundleMill;
   readonly #stage: ChaosStage;
   readonly #schedule: ChaosSchedule;
@@ -70,7 +70,7 @@ export class ChaosRun implements Disposable {
   constructor(options: ChaosOptions, stage: ChaosStage) {
     this.#options = options;
     this.#stage = stage;
-    this.#draw = new Draw(`engine-chaos/${options.seed}`);
+    this.#draw = new TextRandom(`engine-chaos/${options.seed}`);
     this.#mill = new BundleMill(this.#draw);
     this.#chain = new ChainWatch(stage.chain.rpc, this.#draw);
     this.#schedule = new ChaosSchedule(this.#draw, stage);

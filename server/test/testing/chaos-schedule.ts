@@ -1,5 +1,5 @@
 /** What goes wrong in a run of chaos, and when. */
-import type { Draw } from "../../../devnet/chain/traffic/draw.ts";
+import type { TextRandom } from "../../../devnet/random.ts";
 import type { ChaosStage } from "./chaos-stage.ts";
 
 /** Of a thousand rounds: in how many each thing goes wrong. The first rounds have one after the other. */
@@ -30,10 +30,10 @@ export class ChaosSchedule {
   readonly happened: Record<Mishap, number>;
   /** Slots in which abandoned transactions ran again, each for itself. */
   readonly againSlots = new Set<number>();
-  readonly #draw: Draw;
+  readonly #draw: TextRandom;
   readonly #stage: ChaosStage;
 
-  constructor(draw: Draw, stage: ChaosStage) {
+  constructor(draw: TextRandom, stage: ChaosStage) {
     this.#draw = draw;
     this.#stage = stage;
     this.happened = Object.fromEntries(everyMishap.map((each) => [each, 0])) as Record<Mishap, number>;

@@ -1,6 +1,6 @@
 import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
-import { SeededRandom } from "../../faults/random.ts";
+import { TextRandom } from "../../../random.ts";
 import type { ChainAccount } from "../../model/records.ts";
 import { type AccountFilter, AccountStore } from "../account-store.ts";
 
@@ -39,7 +39,7 @@ function passes(filter: AccountFilter, data: Uint8Array): boolean {
 
 /** The store and a plain copy of every slot, walked through the same random writes, roots and forks. */
 export class AccountsModel {
-  readonly #random: SeededRandom;
+  readonly #random: TextRandom;
   readonly #store = new AccountStore(lowBounds);
   readonly #keys: readonly Uint8Array[];
   readonly #addresses: readonly string[];
@@ -50,7 +50,7 @@ export class AccountsModel {
   #filters: readonly AccountFilter[] = [];
 
   constructor(seed: string) {
-    this.#random = new SeededRandom(seed);
+    this.#random = new TextRandom(seed);
     const key = () => Uint8Array.from({ length: 32 }, () => this.#random.below(256));
     this.#keys = [new Uint8Array(32), ...Array.from({ length: 5 }, key)];
     // Some share their first four bytes, so that the order is decided behind them.

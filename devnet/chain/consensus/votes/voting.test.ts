@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SeededRandom } from "../../faults/random.ts";
+import { TextRandom } from "../../../random.ts";
 import { type ManualChain, startManualChain } from "../../testing/chain.ts";
 import { readTower } from "./vote-account.ts";
 
@@ -42,7 +42,7 @@ test("the vote program makes the same vote accounts of vote transactions as the 
 
 /** Slots, gaps, forks and validators that stop and go on voting, as the seed has them. */
 async function wander({ chain, ...manual }: ManualChain, seed: string): Promise<void> {
-  const random = new SeededRandom(seed);
+  const random = new TextRandom(seed);
   for (let step = 0; step < 80; step += 1) {
     const { identity } = chain.genesis.validators[random.below(3)] ?? chain.genesis.validators[0];
     chain.cluster.voting.setDelinquent(identity, random.falls(0.3));

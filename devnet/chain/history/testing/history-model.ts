@@ -1,7 +1,7 @@
 import { decodeAddress, encodeBase58 } from "@sluice/wire/base58";
 import { programs } from "@sluice/wire/programs";
 import { encodeTransaction } from "@sluice/wire/transaction";
-import { SeededRandom } from "../../faults/random.ts";
+import { TextRandom } from "../../../random.ts";
 import type { Block, ExecutedTransaction, TokenBalance, TransactionErrorJson } from "../../model/records.ts";
 import { History, type RecordedTransaction } from "../history.ts";
 
@@ -18,7 +18,7 @@ interface ModelBlock {
 
 /** The history and a plain list of blocks, walked through the same random appends, rollbacks and prunes. */
 export class HistoryModel {
-  readonly #random: SeededRandom;
+  readonly #random: TextRandom;
   readonly #options: { readonly slotsMax: number; readonly transactionsMax: number };
   readonly #history: History;
   readonly #addresses: readonly string[];
@@ -28,7 +28,7 @@ export class HistoryModel {
   #made = 0;
 
   constructor(seed: string) {
-    this.#random = new SeededRandom(seed);
+    this.#random = new TextRandom(seed);
     this.#options = { slotsMax: 1 + this.#random.below(9), transactionsMax: 1 + this.#random.below(12) };
     this.#history = new History(this.#options);
     const few = Array.from({ length: 6 }, () => encodeBase58(this.#bytes(32)));

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Keypair, TransactionInstruction } from "@solana/web3.js";
+import { TextRandom } from "../../../random.ts";
 import type { GenesisPool } from "../../genesis/pools.ts";
 import type { ExecutedTransaction } from "../../model/records.ts";
 import { tokenAmount } from "../../model/token-state.ts";
 import { type ManualChain, signed, startManualChain } from "../../testing/chain.ts";
 import { walletKeypair } from "../../testing/wallets.ts";
-import { Draw } from "../../traffic/draw.ts";
 import { holding, liquidityInstruction, poolNamed, swapInstruction } from "../testing/pool-instructions.ts";
 import { poolOffsets } from "./layout.ts";
 
@@ -59,9 +59,9 @@ const swap = (from: 0 | 1, by: "input" | "output", amounts: readonly [bigint, bi
 
 describe("swaps", () => {
   test("random ones in both directions pay what the formula says, to the unit, and the product never falls", async () => {
-    const draw = new Draw("swaps");
+    const draw = new TextRandom("swaps");
     for (let count = 0; count < 120; count += 1) {
-      const from = draw.fraction() < 0.5 ? 0 : 1;
+      const from = draw.next() < 0.5 ? 0 : 1;
       const before = reserves();
       const [into, out] = from === 0 ? before : [before[1], before[0]];
       const held = unitsAt(holding(alice.publicKey, pool.sides[from]));
@@ -83,9 +83,9 @@ describe("swaps", () => {
   }, 60_000);
 
   test("those by what comes out take what the formula says, rounded up twice", async () => {
-    const draw = new Draw("outputs");
+    const draw = new TextRandom("outputs");
     for (let count = 0; count < 40; count += 1) {
-      const from = draw.fraction() < 0.5 ? 0 : 1;
+      const from = draw.next() < 0.5 ? 0 : 1;
       const before = reserves();
       const [into, out] = from === 0 ? before : [before[1], before[0]];
       const wanted = BigInt(draw.magnitude(0, 7));
@@ -168,7 +168,7 @@ describe("swaps", () => {
 
 describe("liquidity", () => {
   test("what is put in and taken out is the share that the units stand for, never to the pool's loss", async () => {
-    const draw = new Draw("liquidity");
+    const draw = new TextRandom("liquidity");
     for (let count = 0; count < 20; count += 1) {
       const before = reserves();
       const supply = lpSupply();

@@ -3,9 +3,9 @@ import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { signed } from "../../../../devnet/chain/testing/chain.ts";
-import { Draw } from "../../../../devnet/chain/traffic/draw.ts";
 import { Traffic } from "../../../../devnet/chain/traffic/traffic.ts";
 import { processLog } from "../../../../devnet/log.ts";
+import { TextRandom } from "../../../../devnet/random.ts";
 import { type SimulatedChain, startSimulatedChain, tipAccounts } from "./testing/chain-harness.ts";
 import { describeLanded } from "./testing/landed.ts";
 import { describeOutcome } from "./testing/outcomes.ts";
@@ -21,7 +21,7 @@ const perSecond = 100;
 const neverLands = /AccountNotFound|InsufficientFundsForFee|InvalidAccountForFee|AlreadyProcessed|BlockhashNotFound/;
 
 /** Payments of which some fail: too large, without a payer's account, repeated; and tips of every size. */
-function ownTransactions(world: SimulatedChain, payers: readonly Keypair[], draw: Draw): Transaction[] {
+function ownTransactions(world: SimulatedChain, payers: readonly Keypair[], draw: TextRandom): Transaction[] {
   const { blockhash } = world.manual.chain.at("processed");
   const created: Transaction[] = [];
   for (let count = 0; count < OWN; count += 1) {
@@ -52,7 +52,7 @@ interface Bundle {
 async function simulateBlock(
   world: SimulatedChain,
   transactions: readonly Transaction[],
-  draw: Draw,
+  draw: TextRandom,
 ): Promise<Bundle[]> {
   const { simulator, manual } = world;
   await using block = simulator.openBlock(manual.chain.openSlot);
@@ -105,7 +105,7 @@ interface Tally {
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   await using world = await startSimulatedChain();
   const { manual } = world;
-  const draw = new Draw(`simulator-fidelity/${seed}`);
+  const draw = new TextRandom(`simulator-fidelity/${seed}`);
   const payers = Array.from({ length: PAYERS }, () => Keypair.generate());
   const submitted: Transaction[] = [];
   using _traffic = new Traffic(

@@ -1,7 +1,7 @@
 import { seededRandom, systemClock } from "@sluice/lib";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { signed } from "../../../../devnet/chain/testing/chain.ts";
-import { Draw } from "../../../../devnet/chain/traffic/draw.ts";
+import { TextRandom } from "../../../../devnet/random.ts";
 import type { BlockSession, BundleOutcome, SimulatedBundle, Simulator } from "./simulation.ts";
 import { createSimulator } from "./simulator.ts";
 import { type SimulatedChain, startSimulatedChain, tipAccounts } from "./testing/chain-harness.ts";
@@ -18,7 +18,12 @@ const wavesMore = 20;
 const unavailablePercent = 20;
 
 /** Payments to tip accounts; about one bundle in six fails, at any of its transactions. */
-function drawBundle(world: SimulatedChain, payers: readonly Keypair[], draw: Draw, number: number): SimulatedBundle {
+function drawBundle(
+  world: SimulatedChain,
+  payers: readonly Keypair[],
+  draw: TextRandom,
+  number: number,
+): SimulatedBundle {
   const { blockhash } = world.manual.chain.at("processed");
   const length = 1 + draw.below(bundleMax);
   const failsAt = draw.below(6) === 0 ? draw.below(length) : -1;
@@ -53,7 +58,7 @@ interface Tally {
 }
 
 /** Kills a machine some turns of the event loop after it has bundles; one that is between two lives is left alone. */
-async function killDuring(simulator: Simulator, draw: Draw, tally: Tally, isOver: () => boolean): Promise<void> {
+async function killDuring(simulator: Simulator, draw: TextRandom, tally: Tally, isOver: () => boolean): Promise<void> {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   while (simulator.facts.underWay === 0 && !isOver()) await turn();
   for (let turns = draw.below(60); turns > 0 && !isOver(); turns -= 1) await turn();
@@ -67,7 +72,7 @@ async function runWave(
   harmed: Simulator,
   unharmed: Simulator,
   bundles: readonly SimulatedBundle[],
-  draw: Draw,
+  draw: TextRandom,
   tally: Tally,
 ): Promise<void> {
   const calls = 1 + draw.below(4);
@@ -93,7 +98,7 @@ async function runWave(
  * unavailable.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
-  const draw = new Draw(`simulator-kills/${seed}`);
+  const draw = new TextRandom(`simulator-kills/${seed}`);
   await using world = await startSimulatedChain({ processes: 2 });
   const { manual, source, simulator: unharmed } = world;
   await using harmed = await createSimulator(

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
+import type { Random } from "@sluice/lib";
 
 /** Numbers that follow from a text: the same text gives the same numbers. Generator: sfc32, seeded by SHA-256. */
-export class Draw {
+export class TextRandom implements Random {
   readonly #state: Uint32Array;
 
   constructor(seed: string) {
@@ -10,7 +11,7 @@ export class Draw {
     for (let word = 0; word < 4; word += 1) this.#state[word] = digest.readUInt32LE(word * 4);
   }
 
-  #next(): number {
+  #next32(): number {
     const state = this.#state;
     const [a = 0, b = 0, c = 0, counter = 0] = state;
     const result = (a + b + counter) >>> 0;
@@ -22,13 +23,22 @@ export class Draw {
   }
 
   /** A fraction from 0 to below 1. */
-  fraction(): number {
-    return this.#next() / 0x1_0000_0000;
+  next(): number {
+    return this.#next32() / 0x1_0000_0000;
+  }
+
+  bytes(length: number): Uint8Array {
+    return Uint8Array.from({ length }, () => this.below(256));
+  }
+
+  /** True for a share of the draws, from 0 (never) to 1 (always). */
+  falls(share: number): boolean {
+    return this.next() < share;
   }
 
   /** A whole number from 0 to below `end`, which must be positive. */
   below(end: number): number {
-    return Math.floor(this.fraction() * end);
+    return Math.floor(this.next() * end);
   }
 
   /** One of a list; null when it is empty. */
@@ -38,13 +48,13 @@ export class Draw {
 
   /** A part of `whole` between two shares of it, in thousandths, and at least 1. */
   part(whole: bigint, fewest: number, most: number): bigint {
-    const thousandths = fewest + this.fraction() * (most - fewest);
+    const thousandths = fewest + this.next() * (most - fewest);
     const amount = (whole * BigInt(Math.round(thousandths * 1_000))) / 1_000_000n;
     return amount > 0n ? amount : 1n;
   }
 
   /** A whole number between powers of ten, small ones as likely as great ones. */
   magnitude(fewestDigits: number, mostDigits: number): number {
-    return Math.round(10 ** (fewestDigits + this.fraction() * (mostDigits - fewestDigits)));
+    return Math.round(10 ** (fewestDigits + this.next() * (mostDigits - fewestDigits)));
   }
 }
