@@ -7,8 +7,7 @@ import type { Hono } from "hono";
 import { parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import type { AccountRecord, AuditRecord, State } from "../state/index.ts";
 import type { AdminAccess } from "./admin-access.ts";
-import { changedMembers } from "./audit-detail.ts";
-import { accountBody, isoTime } from "./records.ts";
+import { accountBody, changedMembers, isoTime } from "./records.ts";
 
 export interface AccountRouteDependencies {
   readonly state: Pick<State, "change"> & {

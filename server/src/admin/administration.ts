@@ -38,31 +38,31 @@ export interface AdministrationDependencies
 export const administrationPaths = ["/api/v1/usage", "/api/v1/sent-transactions", "/api/v1/admin"] as const;
 
 /** Usage and administration over REST, by key and permission; no page of another origin may read its answers. */
-export function createAdministration(given: AdministrationDependencies): Hono<RestEnvironment> {
-  const app = createRestApp({ cors: "none" }, given);
-  app.use("*", countRequests(given));
+export function createAdministration(dependencies: AdministrationDependencies): Hono<RestEnvironment> {
+  const app = createRestApp({ cors: "none" }, dependencies);
+  app.use("*", countRequests(dependencies));
   app.use("*", async (context, next) => {
     await next();
     // Whose answer it is stands in a header that caches do not look at.
     context.res.headers.set("Cache-Control", "no-store");
   });
-  const dependencies = { ...given, admittance: new AdminAccess(given) };
-  addUsageRoute(app, dependencies);
-  addSentRoute(app, dependencies);
-  addAccountRoutes(app, dependencies);
-  addKeyRoutes(app, dependencies);
-  addUpstreamRoutes(app, dependencies);
-  addEngineRoutes(app, dependencies);
+  const routed = { ...dependencies, admittance: new AdminAccess(dependencies) };
+  addUsageRoute(app, routed);
+  addSentRoute(app, routed);
+  addAccountRoutes(app, routed);
+  addKeyRoutes(app, routed);
+  addUpstreamRoutes(app, routed);
+  addEngineRoutes(app, routed);
   app.post("/api/v1/admin/reload", async (context) => {
-    const caller = await dependencies.admittance.admit(context, "admin");
-    const body = reloadBody(await given.reload());
+    const caller = await routed.admittance.admit(context, "admin");
+    const body = reloadBody(await dependencies.reload());
     const entry = {
       actor: caller.keyId,
       action: "configuration.reload",
       subject: "configuration",
       detail: { ...body },
     };
-    await given.state.audit.append(entry);
+    await dependencies.state.audit.append(entry);
     return context.json(body);
   });
   return app;

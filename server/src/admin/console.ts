@@ -25,7 +25,7 @@ export interface ConsoleDependencies extends ConsoleSessionDependencies {
   readonly clock: Clock;
   readonly requestId: () => string;
   readonly log: Pick<Log, "error">;
-  readonly doors: () => readonly ConsoleEndpoint[];
+  readonly endpoints: () => readonly ConsoleEndpoint[];
   readonly upstreams: () => readonly ConsoleUpstream[];
   /** Asks a node of the default network, uncharged; rejects when none answers. */
   readonly chainPosition: () => Promise<ChainPosition>;
@@ -112,7 +112,7 @@ class Overviews {
   }
 
   async of(account: AccountRecord): Promise<ConsoleOverview> {
-    const { clock, creditsUsed, doors, upstreams } = this.#dependencies;
+    const { clock, creditsUsed, endpoints, upstreams } = this.#dependencies;
     const [pulse, lastHour, credits] = await Promise.all([
       this.#pulse.now(),
       this.#lastHour(account.id),
@@ -125,7 +125,7 @@ class Overviews {
       slot: pulse.slot === null ? null : Number(pulse.slot),
       blockHeight: pulse.blockHeight === null ? null : Number(pulse.blockHeight),
       transactionsPerSecond: pulse.transactionsPerSecond,
-      doors: [...doors()],
+      doors: [...endpoints()],
       upstreams: [...upstreams()],
       lastHour,
       account: {

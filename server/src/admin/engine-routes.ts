@@ -24,9 +24,9 @@ export function addEngineRoutes(app: Hono<RestEnvironment>, dependencies: Engine
 /** The same under another root, for an endpoint that has decided who its caller is. */
 export function addEngineManagement(
   app: Hono<RestEnvironment>,
-  given: { readonly root: string; readonly actor: Actor; readonly changes: EngineChanges },
+  management: { readonly root: string; readonly actor: Actor; readonly changes: EngineChanges },
 ): void {
-  const { root, actor, changes } = given;
+  const { root, actor, changes } = management;
   app.get(`${root}/engine`, async (context) => {
     await actor(context);
     return context.json(await changes.present(), 200, { "Cache-Control": "no-store" });
@@ -38,12 +38,12 @@ export function addEngineManagement(
       return context.json(await changes.turn(name, on, by));
     });
   }
-  addSearchers(app, given);
+  addSearchers(app, management);
 }
 
-function addSearchers(app: Hono<RestEnvironment>, given: Parameters<typeof addEngineManagement>[1]): void {
-  const { actor, changes } = given;
-  const root = `${given.root}/searchers`;
+function addSearchers(app: Hono<RestEnvironment>, management: Parameters<typeof addEngineManagement>[1]): void {
+  const { actor, changes } = management;
+  const root = `${management.root}/searchers`;
   app.get(root, async (context) => {
     await actor(context);
     const accountId = context.req.query("account_id");

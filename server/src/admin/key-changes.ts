@@ -3,10 +3,9 @@ import type { AdminKeyCreate, KeyChange } from "@sluice/contract/schemas";
 import type { Clock, Random } from "@sluice/lib";
 import type { ChangingStores, KeyChanges, KeyRecord, State } from "../state/index.ts";
 import type { Caller } from "./admin-access.ts";
-import { changedMembers } from "./audit-detail.ts";
 import { issueKey } from "./issue-key.ts";
 import { excessOf, type KeyPowers } from "./key-bounds.ts";
-import { isoTime, keyBody } from "./records.ts";
+import { changedMembers, isoTime, keyBody } from "./records.ts";
 
 export interface KeyAdministrationDependencies {
   readonly state: Pick<State, "change">;

@@ -57,8 +57,8 @@ function invalid(path: string, message: string): SluiceError {
   return new SluiceError("INVALID_INPUT", { message: `${path} ${message}`, details: { errors: [{ path, message }] } });
 }
 
-function readQuery(given: Record<string, string>, nowMs: number) {
-  const query = parseInput(schemas.usageQuery, given);
+function readQuery(parameters: Record<string, string>, nowMs: number) {
+  const query = parseInput(schemas.usageQuery, parameters);
   const today = nowMs - (nowMs % dayMs);
   const now = new Date(nowMs);
   const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);

@@ -63,7 +63,7 @@ export function openConsole(config: Config, dependencies: ConsoleDependencies): 
         story: (viewer, id) => consoleBundleStory(requireActive(engine), viewer, { id, nowMs: clock.now() }),
       },
       access: gateway.access.on(config.networkDefault),
-      doors: (): ConsoleEndpoint[] =>
+      endpoints: (): ConsoleEndpoint[] =>
         endpointsOf(config).map(({ name, url, protocol }) => ({ name, address: url, protocol, status: "open" })),
       upstreams: () => consoleUpstreams(gateway.upstreams),
       chainPosition: () => chainPosition(gateway.upstreams, config.networkDefault),

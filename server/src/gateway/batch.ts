@@ -1,7 +1,7 @@
 import { jsonRpcFailureBody } from "../http/index.ts";
 import { type AnswerBody, CutBody } from "../net/index.ts";
 import { type Answer, factOf, ownLabel, rpcCodeOf, spliced } from "./answer.ts";
-import { answerCall, priceOf, recordedMethod, refusedCall, type Services } from "./calls.ts";
+import { answerCall, type CallDependencies, priceOf, recordedMethod, refusedCall } from "./calls.ts";
 import { respond } from "./compression.ts";
 import type { BatchCall, CallResult, RequestContext, WholeResult } from "./request-context.ts";
 
@@ -12,23 +12,27 @@ const batchAnswerBytesMax = 256 * 1024 * 1024;
  * Answers the calls of a batch beside each other, each in its place. A batch is refused as a whole only when its tokens
  * or its credits are not all there, which is decided before; sendTransaction's own bucket refuses the single call.
  */
-export async function answerBatch(services: Services, context: RequestContext): Promise<null> {
+export async function answerBatch(dependencies: CallDependencies, context: RequestContext): Promise<null> {
   const room = new AnswerRoom(batchAnswerBytesMax);
   const answers = (context.batch ?? []).map(
-    async (call) => await wholeIn(room, await answerOne(services, context, call)),
+    async (call) => await wholeIn(room, await answerOne(dependencies, context, call)),
   );
   context.results = await Promise.all(answers);
   return null;
 }
 
-async function answerOne(services: Services, context: RequestContext, call: BatchCall): Promise<CallResult> {
+async function answerOne(
+  dependencies: CallDependencies,
+  context: RequestContext,
+  call: BatchCall,
+): Promise<CallResult> {
   if (!call.ok) return refusedCall(call.code, call.message);
   if (call.page?.isSend === true) {
-    const taken = services.access.meter(context.granted.buckets.send);
+    const taken = dependencies.access.meter(context.granted.buckets.send);
     const { allowed } = taken instanceof Promise ? await taken : taken;
     if (!allowed) return refusedCall("RATE_LIMIT_EXCEEDED");
   }
-  return await answerCall(services, context, call);
+  return await answerCall(dependencies, context, call);
 }
 
 /** What a batch's answers may take up together; each takes its part as it comes, whichever is first. */
@@ -65,8 +69,8 @@ async function wholeIn(room: AnswerRoom, result: CallResult): Promise<WholeResul
 }
 
 /** The answers of a batch in the order of its calls, and a fact for each; calls that failed are refunded. */
-export function finishBatch(services: Services, context: RequestContext): Answer | Promise<Answer> {
-  const latencyMs = services.clock.monotonic() - context.startedMs;
+export function finishBatch(dependencies: CallDependencies, context: RequestContext): Answer | Promise<Answer> {
+  const latencyMs = dependencies.clock.monotonic() - context.startedMs;
   const parts: AnswerBody[] = [];
   const labels = new Set<string>();
   let isHit = true;
@@ -83,7 +87,7 @@ export function finishBatch(services: Services, context: RequestContext): Answer
       labels.add(result.answer.label);
       upstreamMs = Math.max(upstreamMs, result.upstreamMs ?? 0);
     }
-    services.served(
+    dependencies.served(
       factOf(context, {
         method: recordedMethod(call),
         status: 200,
@@ -97,9 +101,9 @@ export function finishBatch(services: Services, context: RequestContext): Answer
       }),
     );
   }
-  if (refunded > 0) services.access.refund(context.granted, refunded, context.at);
+  if (refunded > 0) dependencies.access.refund(context.granted, refunded, context.at);
   const endpoint = labels.size === 0 ? ownLabel : [...labels].join(", ");
-  const fields = services.headers.fill(context, isHit, endpoint, isHit ? latencyMs : upstreamMs);
+  const fields = dependencies.headers.fill(context, isHit, endpoint, isHit ? latencyMs : upstreamMs);
   const answered = { fields, requestId: context.requestId, cache: isHit ? "HIT" : "MISS" } as const;
   return respond(context, joinedBatch(parts), answered);
 }

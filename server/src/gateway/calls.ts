@@ -8,7 +8,7 @@ import type { GatewayEvents } from "./events.ts";
 import type { BatchCall, CallResult, OpenedCall, RefusedCall, RequestContext } from "./request-context.ts";
 
 /** What calls are answered with; created once. */
-export interface Services {
+export interface CallDependencies {
   readonly clock: Clock;
   readonly access: Access;
   readonly rpc: Rpc;
@@ -26,7 +26,7 @@ export const refusedCall = (code: ErrorCode, message: string | null = null, upst
 });
 
 /** Looks the method up; a refused envelope is handed on as it is. */
-export function openCall({ rpc }: Services, item: EnvelopeItem): BatchCall {
+export function openCall({ rpc }: CallDependencies, item: EnvelopeItem): BatchCall {
   if (!item.ok) return item;
   return { ok: true, id: item.id, method: item.method, params: item.params, page: rpc.method(item.method) };
 }
@@ -43,11 +43,11 @@ export const recordedMethod = (call: BatchCall): string => (call.ok && call.page
  * default, so the platform's default is not put in its place (decisions: Platform).
  */
 export function answerCall(
-  services: Services,
+  dependencies: CallDependencies,
   context: RequestContext,
   { page, params }: OpenedCall,
 ): CallResult | Promise<CallResult> {
-  const { rpc } = services;
+  const { rpc } = dependencies;
   if (page === null) return refusedCall("METHOD_NOT_FOUND");
   const planned = page.plan(params);
   const isOwnDefault =
@@ -58,12 +58,12 @@ export function answerCall(
   if (known !== undefined) return { ok: true, answer: known, hit: true, upstreamMs: null };
   const own = rpc.own(context.network, plan);
   if (own !== null) return { ok: true, answer: own, hit: false, upstreamMs: 0 };
-  return askNode(services, context, page, plan);
+  return askNode(dependencies, context, page, plan);
 }
 
 /** An internal error on the way to a node is this call's alone: the rest of its batch is answered, and it costs nothing. */
 async function askNode(
-  { rpc, events }: Services,
+  { rpc, events }: CallDependencies,
   context: RequestContext,
   page: MethodEntry,
   plan: Plan,

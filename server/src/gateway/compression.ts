@@ -74,10 +74,11 @@ function weights(header: string): ReadonlyMap<string, number> {
 /** The coding that the client likes best of those that we have; null when it takes none of them. */
 export function chosenCoding(acceptEncoding: string | null): string | null {
   if (acceptEncoding === null || acceptEncoding === "") return null;
-  const given = weights(acceptEncoding);
+  const accepted = weights(acceptEncoding);
   let best: { name: string; weight: number } | null = null;
   for (const { name } of codings) {
-    const weight = given.get(name) ?? (name === "gzip" ? given.get("x-gzip") : undefined) ?? given.get("*") ?? 0;
+    const weight =
+      accepted.get(name) ?? (name === "gzip" ? accepted.get("x-gzip") : undefined) ?? accepted.get("*") ?? 0;
     if (weight > (best?.weight ?? 0)) best = { name, weight };
   }
   return best?.name ?? null;

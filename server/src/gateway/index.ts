@@ -10,4 +10,4 @@ export {
   GatewayServer,
 } from "./gateway.ts";
 export { PubSubEndpoint, type PubSubOptions } from "./pubsub/pubsub-endpoint.ts";
-export type { PubSubDependencies } from "./pubsub/services.ts";
+export type { PubSubDependencies } from "./pubsub/session-dependencies.ts";

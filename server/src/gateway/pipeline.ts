@@ -42,27 +42,27 @@ const order: readonly stages.Stage[] = Object.freeze([
  */
 export class Pipeline {
   readonly #options: ContextOptions;
-  readonly #services: stages.StageServices;
+  readonly #dependencies: stages.StageDependencies;
 
-  constructor(options: ContextOptions, services: stages.StageServices) {
+  constructor(options: ContextOptions, dependencies: stages.StageDependencies) {
     this.#options = options;
-    this.#services = services;
+    this.#dependencies = dependencies;
   }
 
   /** Answers one request; never throws and never rejects. */
   handle(request: RequestHead & ReadableBody): Answer | Promise<Answer> {
-    return this.#run(new RequestContext(request, this.#options, this.#services), 0);
+    return this.#run(new RequestContext(request, this.#options, this.#dependencies), 0);
   }
 
   #run(context: stages.Context, from: number): Answer | Promise<Answer> {
-    const services = this.#services;
+    const dependencies = this.#dependencies;
     try {
       for (let index = from; ; index += 1) {
         const stage = order[index];
         if (stage === undefined) break;
-        const outcome = stage.ask(services, context);
+        const outcome = stage.ask(dependencies, context);
         if (outcome instanceof Promise) return this.#wait(outcome, context, index);
-        const answer = stage.settle(services, context, outcome);
+        const answer = stage.settle(dependencies, context, outcome);
         if (answer !== undefined) return answer;
       }
     } catch (error) {
@@ -76,7 +76,7 @@ export class Pipeline {
     return pending.then(
       (outcome) => {
         try {
-          const answer = order[index]?.settle(this.#services, context, outcome);
+          const answer = order[index]?.settle(this.#dependencies, context, outcome);
           return answer ?? this.#run(context, index + 1);
         } catch (error) {
           return this.#fail(context, error);
@@ -88,7 +88,7 @@ export class Pipeline {
 
   /** An error with a code of contract's table is answered by it; any other is an internal error of this system. */
   #fail(context: stages.Context, error: unknown): Answer {
-    const { events } = this.#services;
+    const { events } = this.#dependencies;
     context.id = "null";
     const { code, message } = failureOf(error);
     if (code === "INTERNAL_ERROR") {

@@ -9,12 +9,12 @@ import { readEnvelope } from "../rpc/index.ts";
 import { type Answer, factOf, failureAnswer, rpcCodeOf, spliced, splicedBytes } from "./answer.ts";
 import { answerBatch, finishBatch } from "./batch.ts";
 import type { BodyReads } from "./body-reads.ts";
-import { answerCall, openCall, priceOf, recordedMethod, type Services } from "./calls.ts";
+import { answerCall, type CallDependencies, openCall, priceOf, recordedMethod } from "./calls.ts";
 import { type Answered, respond, respondLarge } from "./compression.ts";
 import type { Overload } from "./overload.ts";
 import type { CallResult, Failure, OpenedCall, RequestContext, RequestHead } from "./request-context.ts";
 
-export interface StageServices extends Services {
+export interface StageDependencies extends CallDependencies {
   readonly requestId: () => string;
   readonly bodies: BodyReads;
   readonly overload: Pick<Overload, "admits">;
@@ -31,35 +31,39 @@ export type Step = Answer | undefined;
  * pipeline then waits for it before `settle`, and calls `settle` at once otherwise.
  */
 export interface Stage<T = unknown> {
-  ask(services: StageServices, context: Context): T | Promise<T>;
-  settle(services: StageServices, context: Context, outcome: T): Step;
+  ask(dependencies: StageDependencies, context: Context): T | Promise<T>;
+  settle(dependencies: StageDependencies, context: Context, outcome: T): Step;
 }
 
 /** A stage of which the question is the whole. */
-const check = (ask: (services: StageServices, context: Context) => Step | Promise<Step>): Stage<Step> => ({
+const check = (ask: (dependencies: StageDependencies, context: Context) => Step | Promise<Step>): Stage<Step> => ({
   ask,
-  settle: (_services, _context, step) => step,
+  settle: (_dependencies, _context, step) => step,
 });
 
 /** A request whose account is not known: it is counted, and there is no fact of it. */
-function turnAway({ events }: Pick<Services, "events">, context: RequestContext, failure: Failure): Answer {
+function turnAway({ events }: Pick<CallDependencies, "events">, context: RequestContext, failure: Failure): Answer {
   events.requestRefused("rpc", failure.code);
   return failureAnswer(context, failure);
 }
 
 /** The answer and the fact of a request that is refused after its key was accepted; it costs no credits. */
-function refuse(services: Services, context: RequestContext, failure: Failure & { readonly method?: string }): Answer {
+function refuse(
+  dependencies: CallDependencies,
+  context: RequestContext,
+  failure: Failure & { readonly method?: string },
+): Answer {
   const retryAfterSeconds = context.decision?.retryAfterSeconds ?? 0;
   const answer = failureAnswer(
     context,
     retryAfterSeconds > 0 ? { ...failure, details: { retryAfterSeconds } } : failure,
   );
-  services.served(
+  dependencies.served(
     factOf(context, {
       method: failure.method ?? "",
       status: answer.status,
       rpcCode: rpcCodeOf(failure.code),
-      latencyMs: services.clock.monotonic() - context.startedMs,
+      latencyMs: dependencies.clock.monotonic() - context.startedMs,
       bytesIn: context.bytesIn,
       bytesOut: 0,
       credits: 0,
@@ -70,8 +74,8 @@ function refuse(services: Services, context: RequestContext, failure: Failure & 
   return answer;
 }
 
-export const shed = check((services, context) =>
-  services.overload.admits(context.startedMs) ? undefined : turnAway(services, context, { code: "OVERLOADED" }),
+export const shed = check((dependencies, context) =>
+  dependencies.overload.admits(context.startedMs) ? undefined : turnAway(dependencies, context, { code: "OVERLOADED" }),
 );
 
 /** What the head says before anything is read: host, method, type and declared length, in this order. */
@@ -86,33 +90,33 @@ function headFailure({ method, headers }: RequestHead): Failure | null {
   return null;
 }
 
-export const admit = check((services, context) => {
+export const admit = check((dependencies, context) => {
   const failure = headFailure(context.request);
-  return failure === null ? undefined : turnAway(services, context, failure);
+  return failure === null ? undefined : turnAway(dependencies, context, failure);
 });
 
 export const identify: Stage<Grant | KeyRefusal> = {
   ask: ({ access }, { request }) => access.identify(presentedKey(request.headers, request.target)),
-  settle: (services, context, outcome) => {
-    if (!outcome.ok) return turnAway(services, context, { code: outcome.code });
+  settle: (dependencies, context, outcome) => {
+    if (!outcome.ok) return turnAway(dependencies, context, { code: outcome.code });
     context.grant = outcome;
     return undefined;
   },
 };
 
-export const place = check((services, context) => {
+export const place = check((dependencies, context) => {
   if (context.chooseNetwork(pathOf(context.request.target))) return undefined;
-  return refuse(services, context, { code: "INVALID_REQUEST", message: "There is no network of that name" });
+  return refuse(dependencies, context, { code: "INVALID_REQUEST", message: "There is no network of that name" });
 });
 
-export const restrict = check((services, context) => {
-  const refusal = services.access.restrict(context.granted, context);
-  return refusal === null ? undefined : refuse(services, context, { code: refusal.code });
+export const restrict = check((dependencies, context) => {
+  const refusal = dependencies.access.restrict(context.granted, context);
+  return refusal === null ? undefined : refuse(dependencies, context, { code: refusal.code });
 });
 
 export const read: Stage<string | Failure> = {
   ask: ({ bodies }, { request, startedMs }) => bodies.read(request, startedMs),
-  settle: (_services, context, body) => {
+  settle: (_dependencies, context, body) => {
     if (typeof body !== "string") context.malformed = unreadable(context, body);
     else {
       context.body = body;
@@ -132,7 +136,7 @@ function unreadable({ request }: RequestContext, failure: Failure): Failure {
   };
 }
 
-export const open = check((services, context) => {
+export const open = check((dependencies, context) => {
   if (context.malformed !== null) return undefined;
   const envelope = readEnvelope(context.body, limits.rpcBatchItems);
   if (envelope.kind === "refused") {
@@ -141,15 +145,15 @@ export const open = check((services, context) => {
     return undefined;
   }
   if (envelope.kind === "single") context.id = envelope.item.id;
-  if (!services.rpc.hasNodes(context.network)) {
+  if (!dependencies.rpc.hasNodes(context.network)) {
     context.malformed = { code: "NETWORK_UNAVAILABLE" };
     return undefined;
   }
   if (envelope.kind === "batch") {
-    context.batch = envelope.items.map((item) => openCall(services, item));
+    context.batch = envelope.items.map((item) => openCall(dependencies, item));
     return undefined;
   }
-  const call = openCall(services, envelope.item);
+  const call = openCall(dependencies, envelope.item);
   if (call.ok) context.call = call;
   else context.malformed = { code: call.code, message: call.message ?? errorTable[call.code].text };
   return undefined;
@@ -158,10 +162,10 @@ export const open = check((services, context) => {
 /** A token for each call. A malformed body takes one as well, or garbage would be free of the rate limit. */
 export const meter: Stage<LimitDecision> = {
   ask: ({ access }, context) => access.meter(context.granted.buckets.requests, context.batch?.length ?? 1),
-  settle: (services, context, decision) => {
+  settle: (dependencies, context, decision) => {
     context.decision = decision;
-    if (!decision.allowed) return refuse(services, context, rateLimited(context, decision));
-    return context.malformed === null ? undefined : refuse(services, context, context.malformed);
+    if (!decision.allowed) return refuse(dependencies, context, rateLimited(context, decision));
+    return context.malformed === null ? undefined : refuse(dependencies, context, context.malformed);
   },
 };
 
@@ -177,10 +181,10 @@ function rateLimited({ batch }: RequestContext, { burst }: LimitDecision): Failu
 /** sendTransaction has a bucket of its own beside the ordinary one; in a batch each call takes from it by itself. */
 export const meterSend: Stage<LimitDecision | null> = {
   ask: ({ access }, { call, granted }) => (call?.page?.isSend === true ? access.meter(granted.buckets.send) : null),
-  settle: (services, context, decision) => {
+  settle: (dependencies, context, decision) => {
     if (decision === null || decision.allowed) return undefined;
     context.decision = decision;
-    return refuse(services, context, { code: "RATE_LIMIT_EXCEEDED" });
+    return refuse(dependencies, context, { code: "RATE_LIMIT_EXCEEDED" });
   },
 };
 
@@ -192,57 +196,57 @@ const priceOfAll = ({ call, batch }: RequestContext): number => {
 
 export const charge: Stage<boolean> = {
   ask: ({ access }, context) => access.charge(context.granted, priceOfAll(context)),
-  settle: (services, context, isPaid) => {
+  settle: (dependencies, context, isPaid) => {
     if (isPaid) return undefined;
     const method = context.call === null ? "" : recordedMethod(context.call);
-    return refuse(services, context, { code: "INSUFFICIENT_CREDITS", method });
+    return refuse(dependencies, context, { code: "INSUFFICIENT_CREDITS", method });
   },
 };
 
 export const answer: Stage<CallResult | null> = {
-  ask: (services, context) =>
-    context.call === null ? answerBatch(services, context) : answerCall(services, context, context.call),
-  settle: (_services, context, result) => {
+  ask: (dependencies, context) =>
+    context.call === null ? answerBatch(dependencies, context) : answerCall(dependencies, context, context.call),
+  settle: (_dependencies, context, result) => {
     context.result = result;
     return undefined;
   },
 };
 
-export const finish = check((services, context) => {
+export const finish = check((dependencies, context) => {
   const { call, result } = context;
-  if (call === null) return finishBatch(services, context);
+  if (call === null) return finishBatch(dependencies, context);
   invariant(result !== null, "a call that is finished has a result");
-  return finishCall(services, context, { call, result });
+  return finishCall(dependencies, context, { call, result });
 });
 
 function finishCall(
-  services: Services,
+  dependencies: CallDependencies,
   context: RequestContext,
   { call, result }: { readonly call: OpenedCall; readonly result: CallResult },
 ): Answer | Promise<Answer> {
   const price = priceOf(call);
   if (!result.ok) {
-    services.access.refund(context.granted, price, context.at);
+    dependencies.access.refund(context.granted, price, context.at);
     const { code, message, upstream } = result;
     const failure = { code, upstream, method: recordedMethod(call) };
-    return refuse(services, context, message === null ? failure : { ...failure, message });
+    return refuse(dependencies, context, message === null ? failure : { ...failure, message });
   }
   const { hit } = result;
   const { body, label, sizeBytes, errorCode } = result.answer;
-  const latencyMs = services.clock.monotonic() - context.startedMs;
+  const latencyMs = dependencies.clock.monotonic() - context.startedMs;
   const answered: Answered = {
-    fields: services.headers.fill(context, hit, label, result.upstreamMs ?? latencyMs),
+    fields: dependencies.headers.fill(context, hit, label, result.upstreamMs ?? latencyMs),
     requestId: context.requestId,
     cache: hit ? "HIT" : "MISS",
   };
   if (body.kind === "large") {
     const acceptEncoding = context.request.headers.get("accept-encoding");
     return respondLarge(acceptEncoding, body.large.read(call.id), answered, (ending) => {
-      recordLarge(services, context, { call, upstream: label, ending });
+      recordLarge(dependencies, context, { call, upstream: label, ending });
     });
   }
   const response = respond(context, spliced(body, call.id), answered, splicedBytes(body, call.id));
-  services.served(
+  dependencies.served(
     factOf(context, {
       method: call.method,
       status: 200,
@@ -263,7 +267,7 @@ function finishCall(
  * client that leaves in the middle of a good one has had it.
  */
 function recordLarge(
-  services: Services,
+  dependencies: CallDependencies,
   context: RequestContext,
   answered: { readonly call: OpenedCall; readonly upstream: string; readonly ending: StreamEnding },
 ): void {
@@ -271,17 +275,17 @@ function recordLarge(
   const { how, bytes, error } = ending;
   const price = priceOf(call);
   const isCut = how === "cut";
-  if (isCut) services.access.refund(context.granted, price, context.at);
+  if (isCut) dependencies.access.refund(context.granted, price, context.at);
   if (isCut && !(error instanceof CutBody)) {
-    services.events.internalError("large answer", error, { requestId: context.requestId });
+    dependencies.events.internalError("large answer", error, { requestId: context.requestId });
   }
-  services.events.largeAnswerEnded(context.network, how);
-  services.served(
+  dependencies.events.largeAnswerEnded(context.network, how);
+  dependencies.served(
     factOf(context, {
       method: call.method,
       status: 200,
       rpcCode: isCut ? rpcCodeOf("UPSTREAM_INVALID") : null,
-      latencyMs: services.clock.monotonic() - context.startedMs,
+      latencyMs: dependencies.clock.monotonic() - context.startedMs,
       bytesIn: context.bytesIn,
       bytesOut: bytes,
       credits: isCut ? 0 : price,

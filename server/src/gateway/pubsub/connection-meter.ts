@@ -1,6 +1,6 @@
 import type { Network } from "@sluice/contract/tiers";
 import { statusStillOpen } from "../../ledger/index.ts";
-import type { PubSubServices } from "./services.ts";
+import type { SessionDependencies } from "./session-dependencies.ts";
 
 /** A stream costs one credit for each started 0.1 MB sent. */
 const bytesPerCredit = 100_000;
@@ -28,7 +28,7 @@ const nothing = (): Passed => ({ bytesIn: 0, bytesOut: 0, credits: 0 });
  */
 export class ConnectionMeter {
   readonly #metered: Metered;
-  readonly #services: PubSubServices;
+  readonly #dependencies: SessionDependencies;
   /** Since the last fact. */
   #passed: Passed = nothing();
   #bytesOut = 0;
@@ -37,9 +37,9 @@ export class ConnectionMeter {
   /** Credits that are being fetched; the last fact waits for them. */
   readonly #paying = new Set<Promise<void>>();
 
-  constructor(metered: Metered, services: PubSubServices) {
+  constructor(metered: Metered, dependencies: SessionDependencies) {
     this.#metered = metered;
-    this.#services = services;
+    this.#dependencies = dependencies;
     this.#reportedMs = metered.startedMs;
   }
 
@@ -52,7 +52,10 @@ export class ConnectionMeter {
     this.#passed.bytesOut += bytes;
     this.#bytesOut += bytes;
     for (; this.#asked * bytesPerCredit < this.#bytesOut; this.#asked += 1) {
-      const paid = this.#services.access.charge({ accountId: this.#metered.accountId, creditsMonthly: allowance }, 1);
+      const paid = this.#dependencies.access.charge(
+        { accountId: this.#metered.accountId, creditsMonthly: allowance },
+        1,
+      );
       if (paid === true) this.#passed.credits += 1;
       else if (paid === false) unpaid();
       else this.#await(paid, unpaid);
@@ -61,8 +64,8 @@ export class ConnectionMeter {
 
   /** Tells what passed since the last fact, when that was long enough ago and anything did. */
   reportWhenDue(upstream: string): void {
-    const nowMs = this.#services.clock.monotonic();
-    if (nowMs - this.#reportedMs < this.#services.reportEveryMs) return;
+    const nowMs = this.#dependencies.clock.monotonic();
+    if (nowMs - this.#reportedMs < this.#dependencies.reportEveryMs) return;
     this.#reportedMs = nowMs;
     const { bytesIn, bytesOut, credits } = this.#passed;
     if (bytesIn > 0 || bytesOut > 0 || credits > 0) this.#report(statusStillOpen, upstream);
@@ -87,7 +90,7 @@ export class ConnectionMeter {
   }
 
   #report(status: number, upstream: string): void {
-    const { clock, served } = this.#services;
+    const { clock, served } = this.#dependencies;
     const { startedMs, ...metered } = this.#metered;
     served({
       ...metered,

@@ -6,9 +6,13 @@ import type { Grant, KeyRefusal } from "../../keys/index.ts";
 import type { LimitDecision } from "../../limits/index.ts";
 import { closeCodes, RefusedSession, type SocketMount, type SocketPeer, type SocketSession } from "../../net/index.ts";
 import { isRpcPath, RequestContext, type RequestHead } from "../request-context.ts";
-import { ConnectionCounts } from "./connection-counts.ts";
 import { PubSubSession } from "./pubsub-session.ts";
-import type { CheckedSession, PubSubDependencies, PubSubServices } from "./services.ts";
+import {
+  type CheckedSession,
+  ConnectionCounts,
+  type PubSubDependencies,
+  type SessionDependencies,
+} from "./session-dependencies.ts";
 
 export interface PubSubOptions {
   readonly networkDefault: Network;
@@ -39,14 +43,14 @@ const refusalCloseCodes: Partial<Record<ErrorCode, number>> = {
  */
 export class PubSubEndpoint implements SocketMount {
   readonly #options: PubSubOptions;
-  readonly #services: PubSubServices;
+  readonly #dependencies: SessionDependencies;
   /** In the order in which they came. */
   readonly #sessions = new Set<CheckedSession>();
   #recheckTimer: Timer | null = null;
 
   constructor(options: PubSubOptions, dependencies: PubSubDependencies) {
     this.#options = options;
-    this.#services = {
+    this.#dependencies = {
       ...dependencies,
       connections: new ConnectionCounts(),
       reportEveryMs: options.reportEveryMs ?? reportEveryMsDefault,
@@ -59,7 +63,7 @@ export class PubSubEndpoint implements SocketMount {
    * once cost one pass. The newest come first: when a tier allows fewer connections than there are, the oldest stay.
    */
   recheck(): void {
-    this.#recheckTimer ??= this.#services.clock.after(recheckWaitMs, () => {
+    this.#recheckTimer ??= this.#dependencies.clock.after(recheckWaitMs, () => {
       this.#recheckTimer = null;
       for (const session of [...this.#sessions].toReversed()) void session.recheck();
     });
@@ -70,9 +74,9 @@ export class PubSubEndpoint implements SocketMount {
   }
 
   begin(request: Request, peer: SocketPeer): SocketSession | Promise<SocketSession> {
-    const { access } = this.#services;
+    const { access } = this.#dependencies;
     const presented = presentedKey(request.headers, request.url);
-    const context = new RequestContext(headOf(request, peer), this.#options, this.#services);
+    const context = new RequestContext(headOf(request, peer), this.#options, this.#dependencies);
     const outcome = access.identify(presented);
     return outcome instanceof Promise
       ? outcome.then((identified) => this.#checked(context, presented, identified))
@@ -85,15 +89,15 @@ export class PubSubEndpoint implements SocketMount {
     grant: Grant | KeyRefusal,
   ): SocketSession | Promise<SocketSession> {
     if (!grant.ok) {
-      this.#services.events.requestRefused("pubsub", grant.code);
+      this.#dependencies.events.requestRefused("pubsub", grant.code);
       return refused(context, grant.code);
     }
     if (!context.chooseNetwork(pathOf(context.request.target))) {
       return refused(context, "INVALID_REQUEST", "There is no network of that name");
     }
-    const restriction = this.#services.access.restrict(grant, context);
+    const restriction = this.#dependencies.access.restrict(grant, context);
     if (restriction !== null) return refused(context, restriction.code);
-    const taken = this.#services.access.meter(grant.buckets.requests);
+    const taken = this.#dependencies.access.meter(grant.buckets.requests);
     if (!(taken instanceof Promise)) return this.#metered(context, presented, grant, taken);
     return taken.then((decision) => this.#metered(context, presented, grant, decision));
   }
@@ -101,14 +105,14 @@ export class PubSubEndpoint implements SocketMount {
   #metered(context: RequestContext, presented: string | null, grant: Grant, decision: LimitDecision): SocketSession {
     if (!decision.allowed) return refused(context, "RATE_LIMIT_EXCEEDED");
     const { network } = context;
-    const target = this.#services.target(network);
+    const target = this.#dependencies.target(network);
     if (target === null) return refused(context, "NETWORK_UNAVAILABLE");
-    if (!this.#services.connections.enter(grant.accountId, platformTierLimits[grant.tier].webSocketConnections)) {
+    if (!this.#dependencies.connections.enter(grant.accountId, platformTierLimits[grant.tier].webSocketConnections)) {
       return refused(context, "RATE_LIMIT_EXCEEDED");
     }
     const { requestId, startedMs, origin, referer, clientAddress } = context;
     const request = { network, origin, referer, clientAddress };
-    const session = new PubSubSession({ requestId, startedMs, request, presented, target }, grant, this.#services);
+    const session = new PubSubSession({ requestId, startedMs, request, presented, target }, grant, this.#dependencies);
     this.#sessions.add(session);
     return session;
   }

@@ -7,7 +7,7 @@ import { ClientSession, closeCodes, InboundBounds } from "../../net/index.ts";
 import { ConnectionMeter } from "./connection-meter.ts";
 import type { PubSubTarget } from "./node-link.ts";
 import { NodeLink } from "./node-link.ts";
-import type { PubSubServices } from "./services.ts";
+import type { SessionDependencies } from "./session-dependencies.ts";
 
 /** What may lie unsent towards a client before it is taken for one that does not read. */
 const unsentBytesMax = 8 * 1024 * 1024;
@@ -27,34 +27,37 @@ export interface PubSubClient {
 /** A client passed through to a node: what either says goes to the other byte for byte, within bounds. */
 export class PubSubSession extends ClientSession {
   readonly #client: PubSubClient;
-  readonly #services: PubSubServices;
+  readonly #dependencies: SessionDependencies;
   readonly #meter: ConnectionMeter;
   /** What the key may do now: narrowed as its account is, while the connection lasts. */
   #grant: Grant;
   #link: NodeLink | null = null;
   #hasLeft = false;
 
-  constructor(client: PubSubClient, grant: Grant, services: PubSubServices) {
-    super(client.requestId, new InboundBounds(inbound, services));
+  constructor(client: PubSubClient, grant: Grant, dependencies: SessionDependencies) {
+    super(client.requestId, new InboundBounds(inbound, dependencies));
     this.#client = client;
     this.#grant = grant;
-    this.#services = services;
+    this.#dependencies = dependencies;
     const { requestId, startedMs, request } = client;
     const { accountId, keyId } = grant;
-    this.#meter = new ConnectionMeter({ requestId, startedMs, accountId, keyId, network: request.network }, services);
+    this.#meter = new ConnectionMeter(
+      { requestId, startedMs, accountId, keyId, network: request.network },
+      dependencies,
+    );
   }
 
   protected override onOpened(): void {
     const { network } = this.#client.request;
-    this.#services.events.pubsubOpened("pubsub", network);
+    this.#dependencies.events.pubsubOpened("pubsub", network);
     if (!this.isLive) return;
     this.#link = new NodeLink(
-      { first: this.#client.target, next: (lost) => this.#services.target(network, lost) },
-      this.#services.clock,
+      { first: this.#client.target, next: (lost) => this.#dependencies.target(network, lost) },
+      this.#dependencies.clock,
       {
         received: (data) => this.#forward(data),
         lost: () => this.#end(closeCodes.unavailable, "NETWORK_UNAVAILABLE"),
-        moved: () => this.#services.events.pubsubMoved("pubsub", network),
+        moved: () => this.#dependencies.events.pubsubMoved("pubsub", network),
       },
     );
   }
@@ -73,7 +76,7 @@ export class PubSubSession extends ClientSession {
 
   protected override onTick(): void {
     const link = this.#link;
-    if (link !== null && !this.#services.isServing(this.#client.request.network, link.label)) link.leave();
+    if (link !== null && !this.#dependencies.isServing(this.#client.request.network, link.label)) link.leave();
     this.#meter.reportWhenDue(this.#upstream);
     void this.recheck();
   }
@@ -86,9 +89,9 @@ export class PubSubSession extends ClientSession {
   protected override onClosed(code: number, wasOpened: boolean): void {
     this.#link?.close();
     this.#leave();
-    this.#services.left(this);
+    this.#dependencies.left(this);
     if (!wasOpened) return;
-    this.#services.events.pubsubClosed("pubsub", this.#client.request.network, code);
+    this.#dependencies.events.pubsubClosed("pubsub", this.#client.request.network, code);
     void this.#meter.end(code, this.#upstream);
   }
 
@@ -97,7 +100,7 @@ export class PubSubSession extends ClientSession {
    * since it was narrowed, or a tier that allows fewer connections than its account holds.
    */
   async recheck(): Promise<void> {
-    const { access, connections, events } = this.#services;
+    const { access, connections, events } = this.#dependencies;
     try {
       const outcome = await access.identify(this.#client.presented);
       if (!this.isLive) return;
@@ -134,7 +137,7 @@ export class PubSubSession extends ClientSession {
   #leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
-    this.#services.connections.leave(this.#grant.accountId);
+    this.#dependencies.connections.leave(this.#grant.accountId);
   }
 
   /** Ends the session; a `code` is sent to the client before it is closed. */

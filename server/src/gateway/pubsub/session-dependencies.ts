@@ -3,7 +3,6 @@ import type { Clock } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
 import type { RequestFact } from "../../ledger/index.ts";
 import type { GatewayEvents } from "../events.ts";
-import type { ConnectionCounts } from "./connection-counts.ts";
 import type { PubSubTarget } from "./node-link.ts";
 
 export interface PubSubDependencies {
@@ -24,10 +23,33 @@ export interface CheckedSession {
 }
 
 /** What a session works with. */
-export interface PubSubServices extends PubSubDependencies {
+export interface SessionDependencies extends PubSubDependencies {
   readonly connections: ConnectionCounts;
   /** Between two facts of a connection that lasts, to the next tick. */
   readonly reportEveryMs: number;
   /** The connection is gone. */
   readonly left: (session: CheckedSession) => void;
+}
+
+/** How many connections each account holds, so that a tier's limit can be kept. Accounts without any take no memory. */
+export class ConnectionCounts {
+  readonly #counts = new Map<string, number>();
+
+  /** False, and nothing counted, when the account holds `max` already. */
+  enter(accountId: string, max: number): boolean {
+    const count = this.#counts.get(accountId) ?? 0;
+    if (count >= max) return false;
+    this.#counts.set(accountId, count + 1);
+    return true;
+  }
+
+  leave(accountId: string): void {
+    const count = (this.#counts.get(accountId) ?? 0) - 1;
+    if (count > 0) this.#counts.set(accountId, count);
+    else this.#counts.delete(accountId);
+  }
+
+  of(accountId: string): number {
+    return this.#counts.get(accountId) ?? 0;
+  }
 }
