@@ -2,8 +2,8 @@ import { decodeAddress } from "./base58.ts";
 import { type Address, addressOfBytes } from "./identifiers.ts";
 
 /**
- * Little-endian fields: read and written one after another (`ByteReader`, `ByteWriter`). For a field at
- * an offset that was checked, see little-endian.ts.
+ * Little-endian fields: read and written one after another (`ByteReader`, `ByteWriter`). Fields at an
+ * offset that was checked have functions below.
  *
  * `ByteReader` has one failure style: what does not fit throws `MalformedBytes`, and a decoder of an account turns it into
  * null with `orNull`. Two readers stay apart. The transaction parser's cursor (transaction/parse.ts) keeps the first fault
@@ -323,4 +323,65 @@ export class ByteWriter {
     this.#bytes = new Uint8Array(capacity);
     this.#view = new DataView(this.#bytes.buffer);
   }
+}
+
+/** Little-endian integers at an offset, without checks: the caller has compared the length with the layout before. */
+
+/** Two bytes at `offset`. Bytes beyond the end read as zero, here and below. */
+export function readU16(bytes: Uint8Array, offset: number): number {
+  return (bytes[offset] ?? 0) | ((bytes[offset + 1] ?? 0) << 8);
+}
+
+/** Four bytes at `offset`, as a number from 0 to 2^32-1. */
+export function readU32(bytes: Uint8Array, offset: number): number {
+  return (readU16(bytes, offset) | (readU16(bytes, offset + 2) << 16)) >>> 0;
+}
+
+/** Eight bytes at `offset`, exact. */
+export function readU64(bytes: Uint8Array, offset: number): bigint {
+  return (BigInt(readU32(bytes, offset + 4)) << 32n) | BigInt(readU32(bytes, offset));
+}
+
+/** Eight bytes at `offset` in two's complement, exact. */
+export function readI64(bytes: Uint8Array, offset: number): bigint {
+  return BigInt.asIntN(64, readU64(bytes, offset));
+}
+
+/** Fields that account layouts share. The caller has checked that the bytes are there. */
+
+/**
+ * 32 bytes at `offset`, as base58 text.
+ *
+ * @throws {RangeError} when the bytes end before
+ */
+export function addressAt(data: Uint8Array, offset: number): Address {
+  return addressOfBytes(data.subarray(offset, offset + 32));
+}
+
+/** 32 bytes of which all zero means none (spl-pod's OptionalNonZeroPubkey). */
+export function nonZeroAddressAt(data: Uint8Array, offset: number): Address | null {
+  return isZero(data, offset, offset + 32) ? null : addressAt(data, offset);
+}
+
+/** COption: a u32 tag and a value that always takes its room. Undefined when the tag is neither 0 nor 1. */
+export function optionAddressAt(data: Uint8Array, offset: number): Address | null | undefined {
+  const tag = readU32(data, offset);
+  return tag === 0 ? null : tag === 1 ? addressAt(data, offset + 4) : undefined;
+}
+
+/** COption of a u64: a u32 tag and eight bytes that are always there. Undefined when the tag is neither 0 nor 1. */
+export function optionU64At(data: Uint8Array, offset: number): bigint | null | undefined {
+  const tag = readU32(data, offset);
+  return tag === 0 ? null : tag === 1 ? readU64(data, offset + 4) : undefined;
+}
+
+/** Undefined when the byte is neither 0 nor 1. */
+export function boolAt(data: Uint8Array, offset: number): boolean | undefined {
+  return data[offset] === 0 ? false : data[offset] === 1 ? true : undefined;
+}
+
+/** Whether all bytes from `start` to before `end` are zero. */
+export function isZero(data: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (data[at] !== 0) return false;
+  return true;
 }

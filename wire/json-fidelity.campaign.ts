@@ -1,7 +1,5 @@
-import { sliceEnvelope } from "./json/envelope.ts";
-import { parseJsonExact } from "./json/parse.ts";
-import { defaultMaxDepth, isJson } from "./json/scan.ts";
-import { canonicalJson, stringifyJsonExact } from "./json/stringify.ts";
+import { defaultMaxDepth, isJson, sliceEnvelope } from "./json/scan.ts";
+import { canonicalJson, parseJsonExact, stringifyJsonExact } from "./json/values.ts";
 import { CampaignRandom, mutate } from "./testing/campaign-random.ts";
 
 /** Bytes that mean something to JSON, to UTF-8 and to the scanner's words of four. */

@@ -1,5 +1,4 @@
-import type { Address } from "./identifiers.ts";
-import { addressOfBytes } from "./identifiers.ts";
+import { type Address, addressOfBytes } from "./identifiers.ts";
 
 /**
  * Addresses that a program derives from seeds: SHA-256 over seeds, bump, program and a marker, with the highest bump

@@ -1,7 +1,6 @@
-import { ByteReader, ByteWriter, orNull } from "../bytes.ts";
+import { addressAt, ByteReader, ByteWriter, isZero, orNull } from "../bytes.ts";
 import { type Address, addressOfBytes } from "../identifiers.ts";
 import { findProgramAddress, type Sha256 } from "../program-address.ts";
-import { addressAt, isZero } from "./fields.ts";
 
 /**
  * Name registries of the SPL Name Service (SNS, X1NS) and handle accounts: how their addresses are derived and how they

@@ -1,6 +1,5 @@
+import { addressAt, boolAt, readI64, readU32, readU64 } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
-import { readI64, readU32, readU64 } from "../little-endian.ts";
-import { addressAt, boolAt } from "./fields.ts";
 
 /** Layouts of the system, address lookup table and stake programs. Each decoder gives null for anything else. */
 

@@ -1,8 +1,6 @@
-import { ByteReader, ByteWriter, orNull } from "../bytes.ts";
+import { addressAt, ByteReader, ByteWriter, orNull, readU16, readU64 } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
-import { readU16, readU64 } from "../little-endian.ts";
 import { findProgramAddress, type ProgramAddress, type Sha256 } from "../program-address.ts";
-import { addressAt } from "./fields.ts";
 
 /**
  * Accounts of Jito's tip programs: the eight tip accounts with their configuration, and for each validator and epoch the

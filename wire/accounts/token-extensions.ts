@@ -1,7 +1,5 @@
-import { ByteReader, orNull } from "../bytes.ts";
+import { addressAt, ByteReader, nonZeroAddressAt, orNull, readI64, readU16, readU64 } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
-import { readI64, readU16, readU64 } from "../little-endian.ts";
-import { addressAt, nonZeroAddressAt } from "./fields.ts";
 import { accountTypeOffset, extensionsOffset, mintSize, multisigSize, tokenAccountSize } from "./token.ts";
 
 /** Token-2022's extension types by their u16; null is a type without a fixed length. */

@@ -1,6 +1,5 @@
+import { addressAt, boolAt, isZero, optionAddressAt, optionU64At, readU64 } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
-import { readU64 } from "../little-endian.ts";
-import { addressAt, boolAt, isZero, optionAddressAt, optionU64At } from "./fields.ts";
 
 /**
  * Layouts of the token programs: Token and Token-2022 share the bases; Token-2022 may add a type byte at offset 165 and

@@ -1,7 +1,5 @@
-import { ByteWriter } from "../bytes.ts";
+import { addressAt, ByteWriter, readU32, readU64 } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
-import { readU32, readU64 } from "../little-endian.ts";
-import { addressAt } from "./fields.ts";
 
 /** The list of a stake pool's validators. The decoder gives null for anything else. Source: spl-stake-pool, state.rs. */
 

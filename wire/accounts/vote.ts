@@ -1,7 +1,5 @@
-import { ByteReader, orNull } from "../bytes.ts";
+import { addressAt, ByteReader, orNull, readU16, readU32 } from "../bytes.ts";
 import type { Address } from "../identifiers.ts";
-import { readU16, readU32 } from "../little-endian.ts";
-import { addressAt } from "./fields.ts";
 
 /** What an indexer and a stake pool need of a vote account; the tower itself is skipped but for its last vote. */
 export interface VoteAccount {

@@ -7,8 +7,7 @@ import {
 } from "@solana/kit";
 import { encodeTransaction } from "../transaction/encode.ts";
 import type { Message, Transaction } from "../transaction/message.ts";
-import type { TransactionFault } from "../transaction/parse.ts";
-import { parseMessage, parseTransaction } from "../transaction/parse.ts";
+import { parseMessage, parseTransaction, type TransactionFault } from "../transaction/parse.ts";
 
 /** Holds our reading of a transaction against @solana/kit's, for tests and campaigns. */
 

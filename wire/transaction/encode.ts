@@ -1,5 +1,4 @@
 import { ByteWriter } from "../bytes.ts";
-import { writeShortVec } from "../short-vec.ts";
 import type { TransactionVersion } from "./message.ts";
 
 /** The parts of a message; keys and blockhash are 32 bytes each. Nothing is reordered or derived. */
@@ -37,6 +36,24 @@ export interface ConfigParts {
   readonly computeUnitLimit?: number | null;
   readonly loadedAccountsDataSizeLimit?: number | null;
   readonly heapSize?: number | null;
+}
+
+/**
+ * Writes a compact-u16 length at `offset`.
+ *
+ * @returns the offset after it
+ * @throws {RangeError} when the value is not an integer from 0 to 65535
+ */
+export function writeShortVec(bytes: Uint8Array, offset: number, value: number): number {
+  if (!Number.isInteger(value) || value < 0 || value > 0xffff) throw new RangeError(`${value} is not a u16`);
+  let rest = value;
+  let at = offset;
+  while (rest >= 0x80) {
+    bytes[at++] = (rest & 0x7f) | 0x80;
+    rest >>= 7;
+  }
+  bytes[at++] = rest;
+  return at;
 }
 
 class MessageWriter extends ByteWriter {

@@ -3,8 +3,7 @@ import { createPublicKey, verify } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { decodeAddress, decodeBase58, decodeSignature } from "../base58.ts";
 import { disagreementWithKit } from "../testing/kit-agreement.ts";
-import type { MessageParts } from "./encode.ts";
-import { encodeTransaction } from "./encode.ts";
+import { encodeTransaction, type MessageParts } from "./encode.ts";
 import type { Transaction } from "./message.ts";
 import { parseTransaction } from "./parse.ts";
 

@@ -1,5 +1,5 @@
+import { readU32, readU64 } from "../bytes.ts";
 import { type Address, addressOfBytes, type Signature, signatureOfBytes } from "../identifiers.ts";
-import { readU32, readU64 } from "../little-endian.ts";
 
 /** The format of a message: legacy, 0 (with lookup tables) or 1 (SIMD-0385). */
 export type TransactionVersion = "legacy" | 0 | 1;

@@ -1,5 +1,4 @@
-import { readU32 } from "../little-endian.ts";
-import { readShortVecPacked, shortVecTruncated } from "../short-vec.ts";
+import { readU32 } from "../bytes.ts";
 import { Message, type MessageLayout, Transaction, type TransactionVersion } from "./message.ts";
 
 /**
@@ -56,6 +55,32 @@ export const transactionLimits = {
   v1HeapSizeMin: 32 * 1024,
   v1HeapSizeMax: 256 * 1024,
 } as const;
+
+/** The bytes end inside the length. */
+export const shortVecTruncated = -1;
+/** The length is padded, longer than three bytes, or above 65535. */
+export const shortVecNonCanonical = -2;
+
+/**
+ * Reads a compact-u16 ("short vec") length, the prefix of legacy and v0 transactions: seven bits a byte, least significant
+ * first, at most three bytes. Only the one canonical form of each value is read, since a node refuses the others. Reads the
+ * length at `offset` without allocating. Reads no byte at or after `end`.
+ *
+ * @returns value * 4 + width in bytes, or one of the two negative faults
+ */
+export function readShortVecPacked(bytes: Uint8Array, offset: number, end: number): number {
+  if (offset >= end) return shortVecTruncated;
+  const first = bytes[offset] ?? 0;
+  if (first < 0x80) return first * 4 + 1;
+  if (offset + 1 >= end) return shortVecTruncated;
+  const second = bytes[offset + 1] ?? 0;
+  if (second < 0x80) return second === 0 ? shortVecNonCanonical : ((first & 0x7f) | (second << 7)) * 4 + 2;
+  if (offset + 2 >= end) return shortVecTruncated;
+  const third = bytes[offset + 2] ?? 0;
+  // The third byte holds the two highest of sixteen bits; 0 would be padding, more than 3 is beyond a u16.
+  if (third === 0 || third > 3) return shortVecNonCanonical;
+  return ((first & 0x7f) | ((second & 0x7f) << 7) | (third << 14)) * 4 + 3;
+}
 
 /** A position in the bytes, and the first fault met there. Reads give -1 after a fault. */
 class Cursor {

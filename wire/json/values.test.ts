@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseJsonExact } from "./parse.ts";
-import { canonicalJson, type JsonValue, stringifyJsonExact } from "./stringify.ts";
+import { canonicalJson, type JsonValue, parseJsonExact, stringifyJsonExact } from "./values.ts";
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 

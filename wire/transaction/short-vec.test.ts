@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { getShortU16Codec } from "@solana/kit";
-import { readShortVecPacked, shortVecNonCanonical, shortVecTruncated, writeShortVec } from "./short-vec.ts";
+import { writeShortVec } from "./encode.ts";
+import { readShortVecPacked, shortVecNonCanonical, shortVecTruncated } from "./parse.ts";
 
 const kit = getShortU16Codec();
 
