@@ -31,7 +31,7 @@ const long = [
   "auction",
   "server/src/engine/pool",
   "server/src/engine/chain",
-  "server/src/engine/searchers",
+  "server/src/engine/grpc",
   "server/src/engine/simulation",
   "server/src/upstreams/fault-proxy.test.ts",
   "server/src/upstreams/failover.test.ts",

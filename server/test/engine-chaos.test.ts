@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { competingText } from "../src/engine/searchers/jito/bundle-results.ts";
+import { competingText } from "../src/engine/grpc/jito/bundle-results.ts";
 import { runChaos } from "./testing/chaos-run.ts";
 import type { BundleStanding } from "./testing/chaos-standing.ts";
 import { ConfirmationStream, noStories, ResultsStream, type Spoken } from "./testing/chaos-streams.ts";

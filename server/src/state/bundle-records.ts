@@ -99,9 +99,9 @@ export interface BundleStore {
     readonly cursor: string | null;
   }): Promise<{ readonly items: readonly BundleRecord[]; readonly nextCursor: string | null }>;
   /** Bundles that have ended and whose outcome has not been told, the first to end first. Limit 1 to 1000. */
-  untold(limit: number): Promise<readonly BundleRecord[]>;
+  unreported(limit: number): Promise<readonly BundleRecord[]>;
   /** Notes that outcomes have been told. At most 1000. */
-  told(ids: readonly string[]): Promise<void>;
+  markReported(ids: readonly string[]): Promise<void>;
   /** Forgets up to 500 bundles that ended before then and whose outcome has been told; says how many. */
   forget(endedBefore: number): Promise<number>;
 }

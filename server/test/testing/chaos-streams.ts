@@ -1,5 +1,5 @@
 /** Listens to the streams that tell of bundles, and holds against them what they tell twice, too late or out of order. */
-import { competingText } from "../../src/engine/searchers/jito/bundle-results.ts";
+import { competingText } from "../../src/engine/grpc/jito/bundle-results.ts";
 import type { BundleStanding, Handed } from "./chaos-standing.ts";
 
 /** What a searcher's streams have told over all lives of the server, as far as the verdict needs it. */

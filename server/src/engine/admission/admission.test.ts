@@ -97,7 +97,7 @@ function recordOf(bundle: NewBundle | undefined): BundleRecord | null {
 
 async function reasonOf(sent: BundleSubmission, given: Given = {}): Promise<BundleReason | "accepted"> {
   const outcome = await admission(given).made.submit(sent, searcher);
-  return outcome.accepted ? "accepted" : outcome.reason;
+  return outcome.ok ? "accepted" : outcome.reason;
 }
 
 const failure = { ok: false, index: 0, signature: null, error: "", logs: [] } as const;
@@ -109,7 +109,7 @@ test("one that is in the chain is answered as it stands when it comes again, and
   const ended: BundleRecord = { ...(recordOf(accepted[0]) ?? fail()), state: "finalized" };
   for (const given of [{ seen: true }, { processed: true }]) {
     const again = await admission({ ...given, ended }).made.submit(submission([tipping()]), searcher);
-    expect(again).toMatchObject({ accepted: true, fresh: false, record: { id: ended.id, state: "finalized" } });
+    expect(again).toMatchObject({ ok: true, fresh: false, record: { id: ended.id, state: "finalized" } });
   }
   const lost = { ...ended, state: "dropped", reason: "fork" } as const;
   expect(await reasonOf(submission([tipping()]), { seen: true, ended: lost })).toBe("already_processed");
@@ -122,7 +122,7 @@ test("a right bundle is accepted, with the id that Jito's rule gives it", async 
     const parsed = parseTransaction(bytes);
     return parsed.ok ? parsed.transaction.id : fail();
   });
-  expect(outcome).toMatchObject({ accepted: true, fresh: true, tipFloor: 1_000n });
+  expect(outcome).toMatchObject({ ok: true, fresh: true, tipFloor: 1_000n });
   expect(accepted[0]).toMatchObject({
     id: bundleId(signatures),
     signatures,
@@ -211,7 +211,7 @@ test("the same bundle again is the same one, and is not simulated again", async 
   const { made, asked, accepted } = admission();
   await made.submit(submission([tipping()]), searcher);
   const again = await made.submit(submission([tipping()]), searcher);
-  expect(again).toMatchObject({ accepted: true, fresh: false });
+  expect(again).toMatchObject({ ok: true, fresh: false });
   expect([asked.length, accepted.length]).toEqual([1, 1]);
 });
 

@@ -95,14 +95,14 @@ export class Admission {
     const read = readBundle(submission.transactions, !bytesOnly.has(submission.ingress));
     // A live bundle of the same transactions was found right when it came, and the same again is no second bid.
     const known = read.ok ? this.#dependencies.pool.live(read.id) : null;
-    if (known !== null) return { accepted: true, record: known, fresh: false, tipFloor };
+    if (known !== null) return { ok: true, record: known, fresh: false, tipFloor };
     const check = await this.#check(read, submission, { searcherId: searcher.id, isOpened: false });
     if (!check.ok) {
       const landed = check.reason === "already_processed" ? await this.#dependencies.pool.get(check.id) : null;
       // What is in the chain is there as this bundle, which nobody may be told to be dropped.
       if (landed?.state === "finalized" || landed?.state === "included")
-        return { accepted: true, record: landed, fresh: false, tipFloor };
-      return { accepted: false, id: check.id, reason: check.reason, detail: check.detail, tipFloor };
+        return { ok: true, record: landed, fresh: false, tipFloor };
+      return { ok: false, id: check.id, reason: check.reason, detail: check.detail, tipFloor };
     }
     const { checked } = check;
     const { fresh, record } = await this.#dependencies.pool.accept(this.#bundle(submission, searcher, checked));
@@ -110,7 +110,7 @@ export class Admission {
       this.#dependencies.pool.simulated(record.id, checked.seen);
       this.#dependencies.seen(record, checked.seen);
     }
-    return { accepted: true, record, fresh, tipFloor };
+    return { ok: true, record, fresh, tipFloor };
   }
 
   /** The same checks for what a sealed bundle holds, which claims what its envelope claims. */
@@ -162,7 +162,7 @@ export class Admission {
     if (landed[0] !== undefined) return refuse(rejection("already_processed", landed[0]));
     if (!seen.ok && seen.reason === "unavailable") throw new SluiceError("OVERLOADED");
     if (seen.ok || seen.reason === "simulation_failed") this.#dependencies.simulated(searcherId, seen.ok);
-    if (!seen.ok) return refuse(simulationFault(seen));
+    if (!seen.ok) return refuse(simulationRejection(seen));
     const unpaid = this.#checkTip(seen.tip, claim);
     if (unpaid !== null) return refuse(unpaid);
     const { lastValidBlockHeight } = lifetimes;
@@ -225,7 +225,7 @@ function readBundle(sent: readonly Uint8Array[], mayBeText: boolean): ReadBundle
   return { ...read, signatures, id: bundleId(signatures) };
 }
 
-function simulationFault({ reason, index, error }: BundleFailure): Rejection {
+function simulationRejection({ reason, index, error }: BundleFailure): Rejection {
   if (reason !== "simulation_failed") return rejection(reason, `transaction ${index}`);
   const isOverBudget = /ComputationalBudgetExceeded|exceeded CUs/.test(error);
   return rejection(isOverBudget ? "compute_exceeded" : "simulation_failed", `transaction ${index}: ${error}`);

@@ -7,7 +7,7 @@ import { FakeBlockEngineService } from "../testing/fake-service.ts";
 import { AuctionLosses } from "./auction-losses.ts";
 
 let records: Map<string, BundleRecord>;
-let tell: (record: BundleRecord) => void;
+let report: (record: BundleRecord) => void;
 let lostBids: AuctionLosses;
 
 beforeEach(() => {
@@ -15,7 +15,7 @@ beforeEach(() => {
   const pool: Pick<BundlePool, "live" | "onChange"> = {
     live: (id) => records.get(id) ?? null,
     onChange: (listener) => {
-      tell = (record) => listener(record, "accepted");
+      report = (record) => listener(record, "accepted");
       return { [Symbol.dispose]: () => {} };
     },
   };
@@ -26,7 +26,7 @@ async function bundle(searcherId: string, tag: number): Promise<string> {
   const searcher = { id: searcherId, accountId: searcherId, pubkey: null };
   const given = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, ingress: "rest" } as const;
   const outcome = await new FakeBlockEngineService().submit({ transactions: [Uint8Array.of(tag)], ...given }, searcher);
-  if (!outcome.accepted) throw new Error("the engine refuses");
+  if (!outcome.ok) throw new Error("the engine refuses");
   records.set(outcome.record.id, outcome.record);
   return outcome.record.id;
 }
@@ -35,7 +35,7 @@ function become(id: string, state: BundleState): void {
   const record = records.get(id);
   if (record === undefined) throw new Error(`there is no bundle ${id}`);
   records.set(id, { ...record, state });
-  tell({ ...record, state });
+  report({ ...record, state });
 }
 
 const bidOf = (id: string, slot: bigint): LostBid => {
@@ -44,23 +44,23 @@ const bidOf = (id: string, slot: bigint): LostBid => {
 
 test("the first slot that a bundle loses is told to its searcher alone, and the last is remembered", async () => {
   const [mine, other] = [await bundle("me", 1), await bundle("other", 2)];
-  const told: LostBid[] = [];
-  const following = lostBids.follow("me", (bid) => told.push(bid));
+  const reported: LostBid[] = [];
+  const following = lostBids.follow("me", (bid) => reported.push(bid));
   for (const slot of [1n, 2n, 3n]) lostBids.report([bidOf(mine, slot), bidOf(other, slot)]);
-  expect(told).toEqual([bidOf(mine, 1n)]);
+  expect(reported).toEqual([bidOf(mine, 1n)]);
   expect(lostBids.of(mine)).toEqual(bidOf(mine, 3n));
   following[Symbol.dispose]();
   lostBids.report([bidOf(await bundle("me", 3), 4n)]);
-  expect(told).toHaveLength(1);
+  expect(reported).toHaveLength(1);
 });
 
 test("a bundle that is in a block, or has ended, loses nothing", async () => {
   const id = await bundle("me", 1);
-  const told: LostBid[] = [];
-  lostBids.follow("me", (bid) => told.push(bid));
+  const reported: LostBid[] = [];
+  lostBids.follow("me", (bid) => reported.push(bid));
   become(id, "included");
   lostBids.report([bidOf(id, 1n), bidOf("unknown", 1n)]);
-  expect([told, lostBids.of(id), lostBids.of("unknown")]).toEqual([[], null, null]);
+  expect([reported, lostBids.of(id), lostBids.of("unknown")]).toEqual([[], null, null]);
 });
 
 test("what a bundle lost by is there while its end is told, and forgotten then", async () => {

@@ -62,7 +62,7 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
   const outcomes = new Map<string, BundleOutcome>();
   const blocks: FakeBlock[] = [];
   const delivered: string[][] = [];
-  const state = { open: 0n, settled: at(0n), opened: [] as bigint[], unjudged: new Set<string>() };
+  const state = { open: 0n, settled: at(0n), opened: [] as bigint[], unsimulatable: new Set<string>() };
   const faults: unknown[] = [];
   const lost: LostBid[] = [];
   const pool: Changeable<AuctioneerDependencies["pool"] & Pick<BundlePool, "onChange">> = {
@@ -106,7 +106,7 @@ function room(given: { readonly target?: () => BuildTarget | null; readonly take
     settledThrough: () => state.settled,
     tipAccounts: [tipAccount],
     openSealed: async ({ slot }) => void state.opened.push(slot),
-    simulatable: async (bundles) => bundles.filter(({ id }) => !state.unjudged.has(id)),
+    simulatable: async (bundles) => bundles.filter(({ id }) => !state.unsimulatable.has(id)),
     nowMs: () => 0,
     events: {
       ticked: () => {},
@@ -313,10 +313,10 @@ test("what is seen of a bundle that has ended already is not kept", async () => 
 test("of what the chain has not told enough about nothing is run, and nothing is held against it", async () => {
   const { auctioneer, add, blocks, delivered, state } = room();
   add("one", effectsOf(2_000n, ["pool"]));
-  state.unjudged.add("one");
+  state.unsimulatable.add("one");
   await auctioneer.tick();
   expect([delivered.length, blocks[0]?.attempted]).toEqual([0, []]);
-  state.unjudged.clear();
+  state.unsimulatable.clear();
   await auctioneer.tick();
   expect(delivered).toEqual([["one"]]);
 });

@@ -136,9 +136,9 @@ export class Auctioneer implements AsyncDisposable {
       unknownMax,
     );
     if (unknown.length === 0) return;
-    const judged = await this.#dependencies.simulatable(unknown);
-    const outcomes = await plan.session.attempt(judged);
-    for (const [index, record] of judged.entries()) {
+    const checked = await this.#dependencies.simulatable(unknown);
+    const outcomes = await plan.session.attempt(checked);
+    for (const [index, record] of checked.entries()) {
       const outcome = outcomes[index];
       if (outcome?.ok === true && outcome.tip >= record.tip) this.#candidates.seen(record, outcome);
       else this.#notRun(plan, record.id, outcome);

@@ -10,7 +10,7 @@ const at = (slot: bigint): Slot => slot as Slot;
 async function recordOf(tag: number, given: Partial<BundleRecord> = {}): Promise<BundleRecord> {
   const bytes = { transactions: [Uint8Array.of(tag)], tip: 1n, mevType: "unknown", targetSlot: null } as const;
   const outcome = await new FakeBlockEngineService().submit({ ...bytes, sealed: null, ingress: "rest" }, searcher);
-  if (!outcome.accepted) throw new Error("the desk refuses");
+  if (!outcome.ok) throw new Error("the desk refuses");
   return { ...outcome.record, ...given };
 }
 

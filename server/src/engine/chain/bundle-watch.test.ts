@@ -34,7 +34,7 @@ async function watched(bundles: readonly [string, readonly string[]][]) {
   const window = new ForkWindow(blockOf(10n, []));
   const seen = seenBlock(blockOf(11n, ["a", "b", "c"]));
   window.append(seen);
-  const units = await watch.look(seen);
+  const units = await watch.check(seen);
   await watch.end(window);
   await watch.finalized(seen);
   const states = Object.fromEntries([...pool.records.values()].map(({ id, state, reason }) => [id, reason ?? state]));

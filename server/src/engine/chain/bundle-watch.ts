@@ -11,8 +11,8 @@ const recentMax = 32;
 /** The chain as far as it was looked at: a finalized block, and the confirmed ones above it, each the next one's parent. */
 export class ForkWindow {
   #base: BlockLink;
-  readonly #above: SeenBlock[] = [];
-  readonly #recent: SeenBlock[] = [];
+  readonly #above: ReadBlock[] = [];
+  readonly #recent: ReadBlock[] = [];
 
   constructor(base: BlockLink) {
     this.#base = base;
@@ -28,12 +28,12 @@ export class ForkWindow {
     return this.#above.at(-1)?.block ?? this.#base;
   }
 
-  get above(): readonly SeenBlock[] {
+  get above(): readonly ReadBlock[] {
     return this.#above;
   }
 
   /** Blocks that may hold a bundle that was not known when they were looked at, oldest first. */
-  *lately(): Generator<SeenBlock> {
+  *lately(): Generator<ReadBlock> {
     yield* this.#recent;
     yield* this.#above;
   }
@@ -42,7 +42,7 @@ export class ForkWindow {
     return slot <= this.#base.slot;
   }
 
-  at(slot: bigint): SeenBlock | null {
+  at(slot: bigint): ReadBlock | null {
     return this.#above.find(({ block }) => block.slot === slot) ?? null;
   }
 
@@ -52,12 +52,12 @@ export class ForkWindow {
     return this.at(parentSlot)?.block.blockhash === previousBlockhash;
   }
 
-  append(seen: SeenBlock): void {
+  append(seen: ReadBlock): void {
     this.#above.push(seen);
   }
 
   /** Takes away the blocks above a slot, the newest first. */
-  cutAfter(slot: bigint): SeenBlock[] {
+  cutAfter(slot: bigint): ReadBlock[] {
     const index = this.#above.findIndex(({ block }) => block.slot > slot);
     return index === -1 ? [] : this.#above.splice(index).reverse();
   }
@@ -74,7 +74,7 @@ export class ForkWindow {
 }
 
 /** A block in which transactions are found by their ids. */
-export interface SeenBlock {
+export interface ReadBlock {
   readonly block: ChainBlock;
   readonly places: ReadonlyMap<Signature, number>;
   /** Bundles that landed in it, and of each of their transactions whose it is. */
@@ -82,7 +82,7 @@ export interface SeenBlock {
   readonly ours: Map<Signature, string>;
 }
 
-export function seenBlock(block: ChainBlock): SeenBlock {
+export function seenBlock(block: ChainBlock): ReadBlock {
   const places = new Map(block.transactions.map(({ signature }, place) => [signature, place]));
   return { block, places, landed: new Set(), ours: new Map() };
 }
@@ -95,7 +95,7 @@ export type Landing =
 /** Null where none of the bundle's transactions is in the block. */
 export function landingOf(
   { signatures }: Pick<BundleRecord, "signatures">,
-  { block, places }: SeenBlock,
+  { block, places }: ReadBlock,
 ): Landing | null {
   const present = signatures.filter((signature) => places.has(signature));
   if (present.length === 0) return null;
@@ -222,18 +222,18 @@ export class BundleWatch {
   }
 
   /** Looks for bundles in a new block. Gives the units of those that are whole in it. Throws what the pool throws. */
-  async look(seen: SeenBlock): Promise<number> {
+  async check(seen: ReadBlock): Promise<number> {
     const records = new Map<string, BundleRecord>();
     if (this.#pool.liveCount > 0) {
       for (const signature of seen.places.keys()) {
         for (const record of this.#pool.holding(signature)) records.set(record.id, record);
       }
     }
-    return await this.#judge([...records.values()], seen);
+    return await this.#check([...records.values()], seen);
   }
 
   /** Looks for bundles that came since in the blocks that were looked at before they were known. */
-  async lookBack(window: ForkWindow): Promise<void> {
+  async checkBack(window: ForkWindow): Promise<void> {
     const fresh: BundleRecord[] = [];
     for (const record of this.#pool.everyLive()) {
       if (!this.#known.has(record.id) && record.signatures.length > 0) fresh.push(record);
@@ -241,20 +241,20 @@ export class BundleWatch {
     for (const seen of fresh.length === 0 ? [] : window.lately()) {
       const present = fresh.filter(({ signatures }) => signatures.some((each) => seen.places.has(each)));
       if (present.length === 0) continue;
-      await this.#judge(present, seen);
+      await this.#check(present, seen);
       if (window.isFinal(seen.block.slot)) await this.finalized(seen);
     }
     for (const { id } of fresh) this.#known.add(id);
   }
 
   /** A block was lost with its fork. Its bundles may still be in another block; until that is known they stay as they are. */
-  lost({ block, landed }: SeenBlock): void {
+  lost({ block, landed }: ReadBlock): void {
     for (const id of landed) this.#landings.delete(id);
     for (const [id, spoil] of this.#spoils) if (spoil.slot === block.slot) this.#spoils.delete(id);
   }
 
   /** A block is finalized, and with it the bundles in it, and the end of those that it spoilt. */
-  async finalized({ block, landed }: SeenBlock): Promise<void> {
+  async finalized({ block, landed }: ReadBlock): Promise<void> {
     const { slot, blockhash } = block;
     await this.#endSpoilt(block);
     await this.#step([...landed].map((id) => [id, { to: "finalized", landed: { slot, blockhash } }]));
@@ -279,13 +279,13 @@ export class BundleWatch {
   }
 
   /** Bundles that are older than the blocks that will be looked at; they are looked for one by one. */
-  async judgeOld(records: readonly BundleRecord[], seen: SeenBlock): Promise<void> {
-    await this.#judge(records, seen);
+  async checkOld(records: readonly BundleRecord[], seen: ReadBlock): Promise<void> {
+    await this.#check(records, seen);
     await this.finalized(seen);
   }
 
   /** What another bundle spoilt ends while that one is still live, so that the reason is found again after a failure. */
-  async #endSpoilt({ slot, height }: SeenBlock["block"]): Promise<void> {
+  async #endSpoilt({ slot, height }: ReadBlock["block"]): Promise<void> {
     const view = { tip: { slot }, base: { slot, height }, overSince: null, isInherited: true };
     await this.#step(
       [...this.#spoils].flatMap(([id, spoil]): [string, BundleChange][] => {
@@ -305,13 +305,13 @@ export class BundleWatch {
     return over;
   }
 
-  async #judge(records: readonly BundleRecord[], seen: SeenBlock): Promise<number> {
+  async #check(records: readonly BundleRecord[], seen: ReadBlock): Promise<number> {
     const { slot, blockhash } = seen.block;
-    const judged = records.map((record) => ({ record, landing: landingOf(record, seen) }));
+    const checked = records.map((record) => ({ record, landing: landingOf(record, seen) }));
     const changes: [string, BundleChange][] = [];
     const landed: string[] = [];
     const second: BundleRecord[] = [];
-    for (const { record, landing } of judged.toSorted((one, other) => claimsBefore(one.record, other.record))) {
+    for (const { record, landing } of checked.toSorted((one, other) => claimsBefore(one.record, other.record))) {
       if (landing?.isWhole !== true) continue;
       if (record.signatures.some((each) => (seen.ours.get(each) ?? record.id) !== record.id)) {
         second.push(record);
@@ -323,7 +323,7 @@ export class BundleWatch {
       changes.push([record.id, { to: "included", slot, blockhash, tip: landing.tip }]);
     }
     await this.#step(changes);
-    for (const { record, landing } of judged) {
+    for (const { record, landing } of checked) {
       if (landing === null || landing.isWhole || this.#spoils.has(record.id)) continue;
       const isTaken = landing.present.some((signature) => seen.ours.has(signature));
       const reason = isTaken ? "already_processed" : "not_landed";

@@ -98,23 +98,23 @@ function wrongEnd(record: BundleRecord, world: SimulatedWorld, all: readonly Bun
   const states = world.pool.history.get(record.id) ?? [];
   const { state, reason } = record;
   const truth = truthOf(record, world.head, all);
-  const told = `${record.id} is ${truth.is} and went ${states.join(" -> ")} (${reason ?? "-"}; ${record.detail ?? "-"})`;
+  const reported = `${record.id} is ${truth.is} and went ${states.join(" -> ")} (${reason ?? "-"}; ${record.detail ?? "-"})`;
   const hasGivenUp = state === "expired" || reason === "fork";
   const isGivenUp = truth.is !== "absent" && hasGivenUp && isTooLate(record, truth.block);
-  if (truth.is === "whole") return state === "finalized" || isGivenUp ? null : told;
-  if (states.includes("included")) return state === "dropped" && reason === "fork" ? null : told;
+  if (truth.is === "whole") return state === "finalized" || isGivenUp ? null : reported;
+  if (states.includes("included")) return state === "dropped" && reason === "fork" ? null : reported;
   if (truth.is !== "absent" && !isGivenUp) {
-    if (state !== "dropped") return told;
+    if (state !== "dropped") return reported;
     // Who took its transaction is not known where either bundle reached the disk after the block was made.
     const isKnown = truth.is === "taken" && [record, truth.by].every((each) => isEarlier(world, each, truth.block));
     if (truth.is === "taken" && (isKnown || reason !== "not_landed"))
-      return reason === "already_processed" ? null : told;
-    return reason === "not_landed" || isTakenBesides(record, all) ? null : told;
+      return reason === "already_processed" ? null : reported;
+    return reason === "not_landed" || isTakenBesides(record, all) ? null : reported;
   }
-  if (state !== "expired") return told;
-  if (reason === "target_slot_past") return record.targetSlot !== null ? null : told;
-  if (reason === "blockhash_expired") return record.lastValidBlockHeight !== null ? null : told;
-  return reason === "not_landed" ? null : told;
+  if (state !== "expired") return reported;
+  if (reason === "target_slot_past") return record.targetSlot !== null ? null : reported;
+  if (reason === "blockhash_expired") return record.lastValidBlockHeight !== null ? null : reported;
+  return reason === "not_landed" ? null : reported;
 }
 
 /** Whether a bundle that landed holds another of its transactions, which may be seen before the one that landed first. */
@@ -156,10 +156,10 @@ async function simulate(seed: number): Promise<Outcome> {
     world.tick(true);
     await process.run();
   }
-  return judge(world, process, losesConfirmed);
+  return check(world, process, losesConfirmed);
 }
 
-function judge(world: SimulatedWorld, process: Process, losesConfirmed: boolean): Outcome {
+function check(world: SimulatedWorld, process: Process, losesConfirmed: boolean): Outcome {
   const all = [...world.pool.records.values()];
   const lost = world.lostBlocks();
   let excused = 0;

@@ -121,7 +121,7 @@ export class Tracker {
     const window = this.#window ?? (await this.#begin());
     if (window === null) return false;
     const isMore = await this.#follow(window);
-    await this.#watch.lookBack(window);
+    await this.#watch.checkBack(window);
     // What another bundle spoilt ends before that one is finalized, so that the reason is found again after a failure.
     await this.#watch.end(window);
     await this.#finalize(window);
@@ -181,7 +181,7 @@ export class Tracker {
     }
     for (const [slot, found] of [...bySlot].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
       const block = await this.#reader.oldBlock(slot);
-      if (block !== null) await this.#watch.judgeOld(found, seenBlock(block));
+      if (block !== null) await this.#watch.checkOld(found, seenBlock(block));
     }
   }
 
@@ -224,7 +224,7 @@ export class Tracker {
 
   async #append(window: ForkWindow, block: ChainBlock): Promise<void> {
     const seen = seenBlock(block);
-    const bundleComputeUnits = await this.#watch.look(seen);
+    const bundleComputeUnits = await this.#watch.check(seen);
     window.append(seen);
     this.#dependencies.state.confirmed(block);
     const { slot, blockhash, height, time, transactions } = block;

@@ -5,7 +5,7 @@ import type { Context, Handler, MiddlewareHandler } from "hono";
 import { clientAddress, hasSingleHost, type RestEnvironment } from "../../http/index.ts";
 import type { Admit, Incoming } from "./admit.ts";
 import { EngineRefusal, engineFailure, failureResponse, shownFailure } from "./failure.ts";
-import { rpcFailureResponse } from "./jito-door.ts";
+import { rpcFailureResponse } from "./jito-endpoint.ts";
 import { jitoPaths } from "./paths.ts";
 
 export interface AnsweringDependencies {
@@ -40,13 +40,13 @@ export class Answering {
       await this.#dependencies.admit.address(incoming);
       return null;
     });
-    if (refused !== null) return this.#told("*", refused);
+    if (refused !== null) return this.#reported("*", refused);
     this.#incoming.set(context.req.raw, incoming);
     await next();
     if (!this.#incoming.has(context.req.raw)) return undefined;
     // No handler took it: an unknown path, or another method.
     for (const [name, value] of Object.entries(incoming.headers)) context.res.headers.set(name, value);
-    this.#told("*", context.res);
+    this.#reported("*", context.res);
     return undefined;
   };
 
@@ -56,7 +56,7 @@ export class Answering {
       const incoming = this.#incoming.get(context.req.raw) ?? this.#incomingOf(context);
       this.#incoming.delete(context.req.raw);
       const response = await this.#error(context, incoming, () => answer(incoming, context));
-      return this.#told(context.req.routePath, response);
+      return this.#reported(context.req.routePath, response);
     };
   }
 
@@ -82,7 +82,7 @@ export class Answering {
     }
   }
 
-  #told(route: string, response: Response): Response {
+  #reported(route: string, response: Response): Response {
     this.#dependencies.answered(route, response.status);
     return response;
   }

@@ -10,7 +10,7 @@ import type { BlockEngineService } from "../model/service.ts";
 import { Admit, type AdmitDependencies, type Incoming, searcherOf } from "./admit.ts";
 import { type Answer, Answering, json, type RestContext, writeFailure } from "./answering.ts";
 import { bundleFailure, EngineRefusal, engineFailure } from "./failure.ts";
-import { isJitoCall, JitoDoor } from "./jito-door.ts";
+import { isJitoCall, JitoEndpoint } from "./jito-endpoint.ts";
 import { JitoRpc, type JitoRpcDependencies } from "./jito-rpc.ts";
 import { engineRoot, jitoPaths } from "./paths.ts";
 import { tipFloorRecord } from "./tip-floor-record.ts";
@@ -35,7 +35,7 @@ const bodyBounds = { limitBytes: 64 * 1024, timeoutMs: 10_000 } as const;
 export function createEngineHttp(dependencies: EngineHttpDependencies) {
   const { engine } = dependencies;
   const admit = new Admit(dependencies);
-  const jito = new JitoDoor({ rpc: new JitoRpc(dependencies), admit });
+  const jito = new JitoEndpoint({ rpc: new JitoRpc(dependencies), admit });
   const app = createRestApp({ cors: "none", failure: writeFailure }, dependencies);
   const answering = new Answering({ ...dependencies, admit });
   app.use("*", answering.first);
@@ -112,7 +112,7 @@ async function submit(
   const { tip, mevType, targetSlot } = given;
   const submission = { transactions, tip, mevType, targetSlot: targetSlot ?? null, sealed, ingress: "rest" } as const;
   const outcome = await engine.submit(submission, searcherOf(grant));
-  if (!outcome.accepted) throw new EngineRefusal(bundleFailure(outcome.reason, { detail: outcome.detail }));
+  if (!outcome.ok) throw new EngineRefusal(bundleFailure(outcome.reason, { detail: outcome.detail }));
   return { bundleId: outcome.record.id, status: "accepted" };
 }
 

@@ -84,7 +84,7 @@ export class JitoRpc {
       transactions.push(bytes);
     }
     const outcome = await this.#dependencies.engine.submit(submissionOf(transactions), searcher);
-    if (!outcome.accepted) return refused(outcome.reason, outcome.detail);
+    if (!outcome.ok) return refused(outcome.reason, outcome.detail);
     return { ok: true, result: outcome.record.id, bundleId: outcome.record.id };
   }
 
@@ -103,7 +103,7 @@ export class JitoRpc {
     // Without a tip it is no bundle, and still a transaction that a leader may take.
     if (!bundleOnly && !this.#namesTip(parsed.transaction)) return await this.#send(bytes, id);
     const outcome = await this.#dependencies.engine.submit(submissionOf([bytes]), searcher);
-    if (outcome.accepted) {
+    if (outcome.ok) {
       if (!bundleOnly) await this.#dependencies.send(bytes);
       return { ok: true, result: id, bundleId: outcome.record.id };
     }

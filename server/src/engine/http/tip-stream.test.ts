@@ -40,7 +40,7 @@ let p25: bigint;
 let permissions: Permission[];
 let refused: KeyRefusal["code"] | null;
 let isRateSpent: boolean;
-let told: string[];
+let reported: string[];
 let stream: TipStream;
 
 const figures = (): TipFloorFigures => ({
@@ -56,7 +56,7 @@ beforeEach(() => {
   permissions = ["read"];
   refused = null;
   isRateSpent = false;
-  told = [];
+  reported = [];
   const admit = new Admit({
     access: accessOfTests({
       keys: {
@@ -85,10 +85,10 @@ beforeEach(() => {
     requestId: () => "req_1",
     clock: new ManualClock(),
     events: {
-      streamOpened: (method) => told.push(`open ${method}`),
-      streamClosed: (method) => told.push(`close ${method}`),
-      answered: (route, status) => told.push(`${route} ${status}`),
-      internalError: (where) => told.push(`fault ${where}`),
+      streamOpened: (method) => reported.push(`open ${method}`),
+      streamClosed: (method) => reported.push(`close ${method}`),
+      answered: (route, status) => reported.push(`${route} ${status}`),
+      internalError: (where) => reported.push(`fault ${where}`),
     },
   });
 });
@@ -138,7 +138,7 @@ describe("who may follow the tip floor", () => {
     refused = null;
     isRateSpent = true;
     expect(await closedWith()).toEqual([4429, 0]);
-    expect([stream.size, told.filter((line) => line.startsWith("open"))]).toEqual([0, []]);
+    expect([stream.size, reported.filter((line) => line.startsWith("open"))]).toEqual([0, []]);
   });
 
   test("an account has twenty clients at most, and a place is free again when one leaves", async () => {
@@ -196,7 +196,7 @@ describe("what is told", () => {
     expect([alive.socket.pings, alive.socket.terminated]).toEqual([4, false]);
     silent.session.closed();
     silent.session.closed();
-    expect([stream.size, told.filter((line) => line.startsWith("close"))]).toEqual([1, [`close ${tipStreamPath}`]]);
+    expect([stream.size, reported.filter((line) => line.startsWith("close"))]).toEqual([1, [`close ${tipStreamPath}`]]);
     alive.session.drain();
     expect(alive.socket.closed).toBe(1001);
   });
@@ -209,7 +209,7 @@ test("over a real socket: the same record as over HTTP, whatever the client says
       fetch: () => new Response(null, { status: 404 }),
       sockets: [stream],
       requestId: () => "req_1",
-      events: { internalError: (_where, error) => void told.push(String(error)) },
+      events: { internalError: (_where, error) => void reported.push(String(error)) },
     },
   );
   const socket = new WebSocket(`ws://127.0.0.1:${door.port}${tipStreamPath}?uuid=good`);
@@ -229,5 +229,5 @@ test("over a real socket: the same record as over HTTP, whatever the client says
   const gone = new Promise<number>((resolve) => socket.addEventListener("close", ({ code }) => resolve(code)));
   await door.stop(1_000);
   expect(await gone).toBe(1001);
-  expect(told.filter((line) => line.includes("rror"))).toEqual([]);
+  expect(reported.filter((line) => line.includes("rror"))).toEqual([]);
 });

@@ -16,9 +16,9 @@ export interface BundleSubmission {
 }
 
 export type SubmitOutcome =
-  | { readonly accepted: true; readonly record: BundleRecord; readonly fresh: boolean; readonly tipFloor: bigint }
+  | { readonly ok: true; readonly record: BundleRecord; readonly fresh: boolean; readonly tipFloor: bigint }
   | {
-      readonly accepted: false;
+      readonly ok: false;
       /** Empty where the bundle was too broken to have one. */
       readonly id: string;
       readonly reason: BundleReason;

@@ -11,12 +11,12 @@ let confirmed: Slot | null;
 let settled: Slot | null;
 let leaders: number;
 let simulators: number;
-let told: (readonly Degradation[])[];
+let reported: (readonly Degradation[])[];
 let soundness: HealthMonitor;
 
 beforeEach(() => {
   clock = new ManualClock();
-  [confirmed, settled, leaders, simulators, told] = [100n as Slot, 99n as Slot, 1, 2, []];
+  [confirmed, settled, leaders, simulators, reported] = [100n as Slot, 99n as Slot, 1, 2, []];
   soundness = new HealthMonitor({
     clock,
     chain: {
@@ -29,7 +29,7 @@ beforeEach(() => {
     settledThrough: () => settled,
     leaders: () => leaders,
     simulators: () => simulators,
-    changed: (degraded) => told.push(degraded),
+    changed: (degraded) => reported.push(degraded),
   });
 });
 
@@ -37,7 +37,7 @@ test("nothing is lacking while slots come, blocks are read, a leader takes bundl
   notice("processed", 101n as Slot);
   clock.advance(stillMs - 1);
   soundness.check();
-  expect([soundness.degraded(), told]).toEqual([[], []]);
+  expect([soundness.degraded(), reported]).toEqual([[], []]);
 });
 
 test("each thing that is lacking is named, and told once as it comes and once as it goes", () => {
@@ -49,7 +49,7 @@ test("each thing that is lacking is named, and told once as it comes and once as
   soundness.check();
   [leaders, simulators, settled] = [1, 1, 68n as Slot];
   soundness.check();
-  expect(told).toEqual([["no_leader"], ["chain_unread", "no_leader", "no_simulation"], []]);
+  expect(reported).toEqual([["no_leader"], ["chain_unread", "no_leader", "no_simulation"], []]);
   confirmed = null;
   expect(soundness.degraded()).toEqual(["chain_unread"]);
 });
@@ -70,5 +70,5 @@ test("an engine that ends lacks nothing any more", () => {
   leaders = 0;
   soundness.check();
   soundness[Symbol.dispose]();
-  expect(told).toEqual([["no_leader"], []]);
+  expect(reported).toEqual([["no_leader"], []]);
 });

@@ -38,8 +38,8 @@ export async function run({ n }: { n: number; seed: number }): Promise<{ passed:
       return (await pool.change(id, { to: "expired", reason: "blockhash_expired" })) !== null;
     });
     await pool.reportOutcomes();
-    const told = new Set(dependencies.ledger.rows.map((row) => row["id"]));
-    const isWhole = bundles.every(({ id }) => told.has(id)) && pool.liveCount === 0;
+    const reported = new Set(dependencies.ledger.rows.map((row) => row["id"]));
+    const isWhole = bundles.every(({ id }) => reported.has(id)) && pool.liveCount === 0;
     const summary = `${state.driver}, ${count} bundles from ${writers} places: accepted ${accepted}; ended ${ended}`;
     return { passed: isWhole, summary };
   } finally {

@@ -7,7 +7,7 @@ import { isTerminal } from "../model/lifecycle.ts";
 import { openBundlePool } from "./bundle-pool.ts";
 import { KeptLedger, SeenEvents, withoutTimers } from "./testing/bundles.ts";
 import { openHere, writeForEver } from "./testing/killed-writer.ts";
-import { ToldStory } from "./testing/told-story.ts";
+import { ReportedStory } from "./testing/reported-story.ts";
 
 /**
  * Kills a process that accepts and changes bundles with SIGKILL, `n` times on one directory, and holds the disk against
@@ -18,7 +18,7 @@ import { ToldStory } from "./testing/told-story.ts";
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const random = seededRandom(seed);
   const directory = mkdtempSync(join(tmpdir(), "sluice-bundle-book-"));
-  const story = new ToldStory();
+  const story = new ReportedStory();
   let ended = 0;
   try {
     for (let kill = 0; kill < n && story.faults.length === 0; kill += 1) {
@@ -31,13 +31,13 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   } finally {
     rmSync(directory, { recursive: true });
   }
-  const told = `${n} kills, ${story.acknowledgements} answers acknowledged, ${ended} bundles ended`;
-  const summary = [`${told}, ${story.faults.length} faults`, ...story.faults.slice(0, 5)].join("\n");
+  const reported = `${n} kills, ${story.acknowledgements} answers acknowledged, ${ended} bundles ended`;
+  const summary = [`${reported}, ${story.faults.length} faults`, ...story.faults.slice(0, 5)].join("\n");
   return { passed: story.faults.length === 0 && story.acknowledgements > n && ended > 0, summary };
 }
 
 /** Starts the child, kills it that long after its first word, and hears what it had said by then. */
-async function hearUntilKilled(story: ToldStory, directory: string, run: number, afterMs: number): Promise<void> {
+async function hearUntilKilled(story: ReportedStory, directory: string, run: number, afterMs: number): Promise<void> {
   const child = Bun.spawn([process.execPath, import.meta.path, "--child", directory, String(run)], {
     stdout: "pipe",
     stderr: "inherit",
@@ -70,7 +70,7 @@ async function everyBundle(state: State): Promise<ReadonlyMap<string, BundleReco
 }
 
 /** A pool on the disk of a killed one holds what can still change, as it stands; the last one tells every outcome. */
-async function compareBook(story: ToldStory, state: State, isLast: boolean): Promise<void> {
+async function compareBook(story: ReportedStory, state: State, isLast: boolean): Promise<void> {
   const disk = await everyBundle(state);
   const ledger = new KeptLedger();
   const dependencies = {
@@ -86,7 +86,7 @@ async function compareBook(story: ToldStory, state: State, isLast: boolean): Pro
   if (!isSame) story.faults.push(`${live.length} bundles can still change; the book holds ${pool.liveCount}`);
   if (!isLast) return;
   await pool.reportOutcomes();
-  for (const row of ledger.rows) story.toldLedger(String(row["id"]), `${row["state"]} ${row["reason"]}.`);
+  for (const row of ledger.rows) story.reportedToLedger(String(row["id"]), `${row["state"]} ${row["reason"]}.`);
 }
 
 if (import.meta.main && process.argv[2] === "--child") {

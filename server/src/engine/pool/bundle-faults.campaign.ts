@@ -61,7 +61,7 @@ class Trial {
   readonly #clock = new ManualClock(startMs);
   /** Bundles of the last rounds; older ones are looked at once more in the end. */
   readonly #names: string[] = [];
-  readonly #told = new Map<string, BundleState>();
+  readonly #reported = new Map<string, BundleState>();
   readonly #ends = new Map<string, string>();
   #pool: DurableBundlePool | null = null;
 
@@ -97,9 +97,9 @@ class Trial {
     await pool.reportOutcomes();
     const rows = Map.groupBy(this.#ledger.rows, (row) => String(row["id"]));
     for (const [id, end] of this.#ends) {
-      const told = (rows.get(id) ?? []).map((row) => textOf(row));
-      if (told.length === 0) this.faults.push(`${id} is ${end} and the ledger has not heard`);
-      if (new Set(told).size > 1) this.faults.push(`the ledger heard two things of ${id}`);
+      const reported = (rows.get(id) ?? []).map((row) => textOf(row));
+      if (reported.length === 0) this.faults.push(`${id} is ${end} and the ledger has not heard`);
+      if (new Set(reported).size > 1) this.faults.push(`the ledger heard two things of ${id}`);
       if (String(rows.get(id)?.[0]?.["state"]) !== end) this.faults.push(`the ledger heard another end of ${id}`);
     }
     for (const id of rows.keys())
@@ -120,13 +120,13 @@ class Trial {
     };
     const pool = await openBundlePool({}, dependencies);
     pool.onChange((record, before) => {
-      const last = this.#told.get(record.id) ?? null;
+      const last = this.#reported.get(record.id) ?? null;
       // A step that failed and was made all the same is told by whoever finds it, or by the pool that is opened next.
       if (last !== null && !canBecome(last, record.state))
         this.faults.push(`${record.id} was ${last}: ${record.state}`);
       if (before !== null && !canBecome(before, record.state))
         this.faults.push(`${record.id}: ${before} ${record.state}`);
-      this.#told.set(record.id, record.state);
+      this.#reported.set(record.id, record.state);
     });
     return pool;
   }
@@ -150,8 +150,8 @@ class Trial {
 
   /** What an answer says must not be ahead of what the listeners heard of it in this or an earlier book. */
   #said(record: BundleRecord): void {
-    const told = this.#told.get(record.id) ?? null;
-    if (told === null || !canBecome(record.state, told)) this.#told.set(record.id, record.state);
+    const reported = this.#reported.get(record.id) ?? null;
+    if (reported === null || !canBecome(record.state, reported)) this.#reported.set(record.id, record.state);
   }
 
   /** Where a lost answer left memory behind its disk, the next step that is asked for brings it up. */
@@ -172,12 +172,15 @@ class Trial {
   async #compare(pool: DurableBundlePool, bundle: NewBundle): Promise<void> {
     const { id } = bundle;
     const disk = await this.#state.engine.bundles.get(id);
-    const told = this.#told.get(id) ?? null;
+    const reported = this.#reported.get(id) ?? null;
     const live = pool.live(id);
     const claim = (holds: boolean, text: string): void => {
-      if (!holds) this.faults.push(`${id}: ${text} (told ${told}, disk ${disk?.state}, memory ${live?.state})`);
+      if (!holds) this.faults.push(`${id}: ${text} (reported ${reported}, disk ${disk?.state}, memory ${live?.state})`);
     };
-    claim(told === null || (disk !== null && canBecome(told, disk.state)), "the disk contradicts what was told");
+    claim(
+      reported === null || (disk !== null && canBecome(reported, disk.state)),
+      "the disk contradicts what was told",
+    );
     claim(live === null || (disk !== null && canBecome(live.state, disk.state)), "memory is ahead of the disk");
     claim(live === null || !isTerminal(live.state), "it has ended and is live");
     claim(live === null || pool.liveOf(live.searcherId).includes(live), "it is not found by its searcher");

@@ -70,8 +70,8 @@ function storeWith(changes: Partial<BundleStore>): BundleStore {
     "get",
     "live",
     "list",
-    "untold",
-    "told",
+    "unreported",
+    "markReported",
     "forget",
   ] as const;
   const bound = Object.fromEntries(methods.map((name) => [name, bundles[name].bind(bundles)]));
@@ -81,11 +81,11 @@ function storeWith(changes: Partial<BundleStore>): BundleStore {
 describe("acceptance", () => {
   test("what is accepted is on disk, in memory by id, signature and searcher, and told once", async () => {
     await using pool = await open();
-    const told: string[] = [];
-    using _ = pool.onChange((record, before) => told.push(`${before} ${record.state}`));
+    const reported: string[] = [];
+    using _ = pool.onChange((record, before) => reported.push(`${before} ${record.state}`));
     const bundle = bundleNamed(named(), { searcherId: "acct_7" });
     const { fresh, record } = await pool.accept(bundle);
-    expect([fresh, record.state, told]).toEqual([true, "accepted", ["null accepted"]]);
+    expect([fresh, record.state, reported]).toEqual([true, "accepted", ["null accepted"]]);
     expect(await state.engine.bundles.get(bundle.id)).toMatchObject({ ...bundle, state: "accepted" });
     expect(pool.live(bundle.id)).toBe(record);
     expect(pool.holding(bundle.signatures[0] ?? signatureOf(""))).toEqual([record]);
@@ -96,13 +96,13 @@ describe("acceptance", () => {
 
   test("the same id at once and again is one bundle, fresh once, and told once", async () => {
     await using pool = await open();
-    let told = 0;
-    using _ = pool.onChange(() => (told += 1));
+    let reported = 0;
+    using _ = pool.onChange(() => (reported += 1));
     const bundle = bundleNamed(named());
     const results = await Promise.all([1, 2, 3].map(() => pool.accept(bundle)));
     results.push(await pool.accept(bundle));
     expect(results.map(({ fresh }) => fresh)).toEqual([true, false, false, false]);
-    expect([pool.liveCount, told]).toEqual([1, 1]);
+    expect([pool.liveCount, reported]).toEqual([1, 1]);
     await pool.change(bundle.id, expired);
     expect(await pool.accept(bundle)).toMatchObject({ fresh: false, record: { state: "expired" } });
     expect(pool.liveCount).toBe(0);
@@ -137,18 +137,18 @@ describe("acceptance", () => {
       {},
       { store: storeWith({ live: async () => [] }), ledger, clock: withoutTimers(clock), events },
     );
-    const told: (string | null)[] = [];
-    using _ = pool.onChange((record) => told.push(record.state));
+    const reported: (string | null)[] = [];
+    using _ = pool.onChange((record) => reported.push(record.state));
     expect(await pool.accept(bundle)).toMatchObject({ fresh: false, record: { state: "accepted" } });
-    expect([told, pool.liveCount]).toEqual([["accepted"], 1]);
+    expect([reported, pool.liveCount]).toEqual([["accepted"], 1]);
   });
 });
 
 describe("steps", () => {
   test("go through the lifecycle, are told in order, and end in an outcome for the ledger", async () => {
     await using pool = await open();
-    const told: string[] = [];
-    using _ = pool.onChange((record, before) => told.push(`${before} > ${record.state}`));
+    const reported: string[] = [];
+    using _ = pool.onChange((record, before) => reported.push(`${before} > ${record.state}`));
     const bundle = bundleNamed(named());
     await pool.accept(bundle);
     clock.advance(400);
@@ -156,7 +156,7 @@ describe("steps", () => {
     expect(await pool.change(bundle.id, expired)).toBeNull();
     expect(await pool.change(bundle.id, { to: "finalized" })).toMatchObject({ state: "finalized" });
     expect(await pool.change(bundle.id, lost)).toBeNull();
-    expect(told).toEqual(["null > accepted", "accepted > included", "included > finalized"]);
+    expect(reported).toEqual(["null > accepted", "accepted > included", "included > finalized"]);
     expect(await pool.get(bundle.id)).toMatchObject({ state: "finalized", landed: { slot: 11n }, transactions: [] });
     expect([pool.live(bundle.id), pool.holding(bundle.signatures[0] ?? signatureOf(""))]).toEqual([null, []]);
     await pool.reportOutcomes();
@@ -165,15 +165,15 @@ describe("steps", () => {
 
   test("asked for at once are made one after the other, and of several ends one is made", async () => {
     await using pool = await open();
-    const told: string[] = [];
+    const reported: string[] = [];
     const bundle = bundleNamed(named());
     await pool.accept(bundle);
-    using _ = pool.onChange((record) => told.push(record.state));
+    using _ = pool.onChange((record) => reported.push(record.state));
     const results = await Promise.all(
       [included, included, { to: "finalized" } as const, lost, expired].map((change) => pool.change(bundle.id, change)),
     );
     expect(results.map((record) => record?.state ?? null)).toEqual(["included", null, "finalized", null, null]);
-    expect(told).toEqual(["included", "finalized"]);
+    expect(reported).toEqual(["included", "finalized"]);
   });
 
   test("a listener hears of nothing that is not on disk, and one that fails keeps nobody from hearing", async () => {
@@ -195,12 +195,12 @@ describe("steps", () => {
     using _a = pool.onChange(() => {
       throw new Error("a listener's own fault");
     });
-    const told: (readonly [string, boolean])[] = [];
-    using _b = pool.onChange((record) => told.push([record.state, onDisk.has(record.state)]));
+    const reported: (readonly [string, boolean])[] = [];
+    using _b = pool.onChange((record) => reported.push([record.state, onDisk.has(record.state)]));
     const bundle = bundleNamed(named());
     await pool.accept(bundle);
     await pool.change(bundle.id, included);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ["accepted", true],
       ["included", true],
     ]);
@@ -218,10 +218,10 @@ describe("steps", () => {
     await using pool = await open({}, store);
     const bundle = bundleNamed(named());
     await pool.accept(bundle);
-    let told = 0;
-    using _ = pool.onChange(() => (told += 1));
+    let reported = 0;
+    using _ = pool.onChange(() => (reported += 1));
     await expect(pool.change(bundle.id, included)).rejects.toMatchObject({ code: "OVERLOADED" });
-    expect([told, pool.live(bundle.id)?.state]).toEqual([0, "accepted"]);
+    expect([reported, pool.live(bundle.id)?.state]).toEqual([0, "accepted"]);
     isAway = false;
     expect(await pool.change(bundle.id, included)).toMatchObject({ state: "included" });
   });
@@ -242,11 +242,11 @@ describe("steps", () => {
     await expect(pool.change(same.id, expired)).rejects.toMatchObject({ code: "OVERLOADED" });
     await expect(pool.change(other.id, included)).rejects.toMatchObject({ code: "OVERLOADED" });
     losesAnswers = false;
-    const told: string[] = [];
-    using _ = pool.onChange((record, before) => told.push(`${before} > ${record.state}`));
+    const reported: string[] = [];
+    using _ = pool.onChange((record, before) => reported.push(`${before} > ${record.state}`));
     expect(await pool.change(same.id, expired)).toMatchObject({ state: "expired" });
     expect(await pool.change(other.id, { to: "dropped", reason: "tip_not_paid" })).toBeNull();
-    expect(told).toEqual(["accepted > expired", "accepted > included"]);
+    expect(reported).toEqual(["accepted > expired", "accepted > included"]);
     expect(pool.live(other.id)).toMatchObject({ state: "included", landed: { slot: 11n } });
     expect(await pool.change(other.id, lost)).toMatchObject({ state: "dropped", reason: "fork" });
   });
@@ -421,12 +421,12 @@ describe("outcomes", () => {
     await pool.reportOutcomes();
     expect(events.refused).toEqual([bad]);
     expect(idsOf().toSorted()).toEqual(ids.filter((id) => id !== bad).toSorted());
-    expect(await state.engine.bundles.untold(10)).toEqual([]);
+    expect(await state.engine.bundles.unreported(10)).toEqual([]);
   });
 
   test("told and not yet settled are told again, the same to the last column", async () => {
     const store = storeWith({
-      told: async () => {
+      markReported: async () => {
         throw new SluiceError("OVERLOADED");
       },
     });

@@ -35,7 +35,7 @@ test("every column of an outcome is in the ledger as it was in the book, and tel
     await pool.change(landed.id, { to: "included", slot: slotOf(11), blockhash: "hash", tip: 7_000n });
     await pool.change(landed.id, { to: "finalized" });
     await pool.change(lost.id, { to: "dropped", reason: "tip_not_paid" });
-    const [told] = (await store.untold(10)).filter(({ id }) => id === landed.id).map(outcomeRow);
+    const [reported] = (await store.unreported(10)).filter(({ id }) => id === landed.id).map(outcomeRow);
     await pool.reportOutcomes();
     expect(events.faults).toEqual([]);
     const columns =
@@ -63,11 +63,11 @@ test("every column of an outcome is in the ledger as it was in the book, and tel
       accepted: String(startMs),
     });
     const named = Object.keys(row ?? {}).filter((name) => name !== "at_ms" && name !== "accepted");
-    expect(named.toSorted()).toEqual(Object.keys(told ?? {}).toSorted());
+    expect(named.toSorted()).toEqual(Object.keys(reported ?? {}).toSorted());
     const question = { fromMs: startMs, untilMs: startMs + 1_000, searcherId: null, mevType: null };
     const figures = await ledger.bundles.figures(question);
     expect(figures).toMatchObject({ ended: 2, landed: 1, tips: 7_000n, tipsLost: 2n ** 62n, landingRate: 0.5 });
-    await ledger.insert("bundle_outcomes", [told ?? {}]);
+    await ledger.insert("bundle_outcomes", [reported ?? {}]);
     expect(await ledger.bundles.figures(question)).toEqual(figures);
   } finally {
     rmSync(directory, { recursive: true });
@@ -80,14 +80,14 @@ test("a book that is closed in order leaves no outcome to the next one", async (
   using _removed = { [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
   await using state = await openState({ directory, databaseUrl: null }, { clock, random: systemRandom, log });
   const store = state.engine.bundles;
-  const told: unknown[] = [];
-  const ledger = { insert: async (_table: string, rows: readonly unknown[]) => void told.push(...rows) };
+  const reported: unknown[] = [];
+  const ledger = { insert: async (_table: string, rows: readonly unknown[]) => void reported.push(...rows) };
   const pool = await openBundlePool({}, { store, ledger, clock, events: new SeenEvents() });
   const bundle = bundleNamed("dropped");
   await pool.accept(bundle);
   await pool.change(bundle.id, { to: "dropped", reason: "tip_not_paid" });
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   await pool[Symbol.asyncDispose]();
-  expect(told).toMatchObject([{ id: bundle.id, state: "dropped" }]);
-  expect(await store.untold(10)).toEqual([]);
+  expect(reported).toMatchObject([{ id: bundle.id, state: "dropped" }]);
+  expect(await store.unreported(10)).toEqual([]);
 });

@@ -46,7 +46,7 @@ export class OutcomeReporter implements AsyncDisposable {
 
   async #reportAll(): Promise<void> {
     for (let batch = 0; batch < batchesMax; batch += 1) {
-      const bundles = await this.#dependencies.store.untold(poolLimits.outcomesBatch);
+      const bundles = await this.#dependencies.store.unreported(poolLimits.outcomesBatch);
       if (bundles.length === 0) return;
       if (!(await this.#reportBatch(bundles))) {
         this.#reporting.runWithin(poolLimits.outcomesRetryMs);
@@ -73,7 +73,7 @@ export class OutcomeReporter implements AsyncDisposable {
       if (bundles.length > 1) return this.#reportEach(bundles);
       for (const { id } of bundles) events.outcomeRefused(id, reason);
     }
-    await store.told(bundles.map(({ id }) => id));
+    await store.markReported(bundles.map(({ id }) => id));
     return true;
   }
 

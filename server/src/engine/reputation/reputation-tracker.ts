@@ -215,10 +215,10 @@ export class ReputationTracker implements AsyncDisposable {
 
   /** A submission was answered. A known bundle that is submitted again does not count. */
   submitted({ id }: Searcher, outcome: SubmitOutcome): void {
-    if (outcome.accepted && !outcome.fresh) return;
+    if (outcome.ok && !outcome.fresh) return;
     this.#record(id, { kind: "submitted" });
     // Admission itself reports the outcome of the simulation.
-    if (outcome.accepted || outcome.reason === "simulation_failed") return;
+    if (outcome.ok || outcome.reason === "simulation_failed") return;
     const rejected = outcomeOfRejection(outcome.reason);
     if (rejected !== null) this.#record(id, rejected);
   }

@@ -9,7 +9,7 @@ function room() {
   const clock = new ManualClock(0);
   const state = { set: null as { bundlesPerSecond: number; burst: number } | null, looks: 0, fails: false };
   const taken: [string, number, number][] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const limits = new SearcherLimits({
     clock,
     store: {
@@ -26,9 +26,9 @@ function room() {
       },
     },
     tierOf: () => "silver",
-    retryableError: (what) => void told.push(what),
+    retryableError: (what) => void reported.push(what),
   });
-  return { limits, clock, state, taken, told };
+  return { limits, clock, state, taken, reported };
 }
 
 test("what an operator has set goes before the tier, and is looked for once for all who ask at a moment", async () => {
@@ -43,14 +43,14 @@ test("what an operator has set goes before the tier, and is looked for once for 
 });
 
 test("while the store is away what it told last stands", async () => {
-  const { limits, clock, state, taken, told } = room();
+  const { limits, clock, state, taken, reported } = room();
   state.set = { bundlesPerSecond: 7, burst: 9 };
   await limits.take(searcher);
   state.fails = true;
   clock.advance(2_000);
   await limits.take(searcher);
   expect(taken.at(-1)).toEqual(["bundles:one", 7, 9]);
-  expect(told).toEqual(["limits of searchers"]);
+  expect(reported).toEqual(["limits of searchers"]);
 });
 
 test("a public key of no account has the first tier's limit whatever it has earned, unless an operator has set one", async () => {

@@ -73,7 +73,7 @@ const lookSlots = 25n;
 export class KeyRing {
   readonly #dependencies: KeyRingDependencies;
   #keys: readonly HeldKey[] = [];
-  #lookedAt: bigint | null = null;
+  #readAt: bigint | null = null;
   #madeFor: bigint | null = null;
   #turning: Promise<void> | null = null;
 
@@ -92,7 +92,7 @@ export class KeyRing {
   async #turn(slot: Slot): Promise<void> {
     const epoch = this.#dependencies.epochOf(slot);
     if (epoch === null) return;
-    const isDue = this.#lookedAt === null || slot < this.#lookedAt || slot >= this.#lookedAt + lookSlots;
+    const isDue = this.#readAt === null || slot < this.#readAt || slot >= this.#readAt + lookSlots;
     if (isDue) await this.#look(slot);
     if (this.#madeFor === epoch.first || this.#keys.some(({ validFrom }) => validFrom === epoch.first)) return;
     await this.#make(epoch);
@@ -106,7 +106,7 @@ export class KeyRing {
       const opened = this.#dependencies.vault.unwrap(key.id, key.privateKey);
       return opened === null ? [] : [{ ...key, opened }];
     });
-    this.#lookedAt = slot;
+    this.#readAt = slot;
   }
 
   async #make({ first, last }: { readonly first: bigint; readonly last: bigint }): Promise<void> {

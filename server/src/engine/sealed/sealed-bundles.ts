@@ -60,7 +60,7 @@ const openingMax = 64;
 export class SealedBundles {
   readonly #dependencies: SealedDependencies;
   /** Bundles of which nothing could be said at the last tick; never more than are opened at a time. */
-  readonly #heldUp = new Set<string>();
+  readonly #postponed = new Set<string>();
 
   constructor(dependencies: SealedDependencies) {
     this.#dependencies = dependencies;
@@ -70,10 +70,10 @@ export class SealedBundles {
     const { pool, tipFloor } = this.#dependencies;
     const id = envelopeId(sealed);
     const known = pool.live(id);
-    if (known !== null) return { accepted: true, record: known, fresh: false, tipFloor: tipFloor() };
+    if (known !== null) return { ok: true, record: known, fresh: false, tipFloor: tipFloor() };
     const broken = await this.#check(id, sealed, submission);
     if (broken !== null) {
-      return { accepted: false, id, reason: broken.reason, detail: broken.detail, tipFloor: tipFloor() };
+      return { ok: false, id, reason: broken.reason, detail: broken.detail, tipFloor: tipFloor() };
     }
     const receivedAt = this.#dependencies.clock.now();
     const { fresh, record } = await pool.accept({
@@ -91,7 +91,7 @@ export class SealedBundles {
       lastValidBlockHeight: null,
       expiresAt: receivedAt + engineLimits.expiryMs,
     });
-    return { accepted: true, record, fresh, tipFloor: tipFloor() };
+    return { ok: true, record, fresh, tipFloor: tipFloor() };
   }
 
   async #check(id: string, sealed: Uint8Array, submission: BundleSubmission): Promise<Rejection | null> {
@@ -120,11 +120,11 @@ export class SealedBundles {
     const due: BundleRecord[] = [];
     for (const record of this.#dependencies.pool.everySealed()) {
       if (record.targetSlot !== null && (record.targetSlot !== slot || !isOpen)) continue;
-      if (!this.#heldUp.has(record.id)) due.push(record);
+      if (!this.#postponed.has(record.id)) due.push(record);
       if (due.length === openingMax) break;
     }
     // Those that could not be judged are tried again when others have had their turn.
-    this.#heldUp.clear();
+    this.#postponed.clear();
     const opened = await Promise.all(due.map((record) => this.#tryOne(record)));
     return opened.filter((each) => each !== null);
   }
@@ -134,7 +134,7 @@ export class SealedBundles {
     try {
       return await this.#openOne(record);
     } catch (error) {
-      this.#heldUp.add(record.id);
+      this.#postponed.add(record.id);
       const isExpected = error instanceof EngineChainError || error instanceof SluiceError;
       if (!isExpected) this.#dependencies.internalError(error);
       return null;

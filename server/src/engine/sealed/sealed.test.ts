@@ -118,7 +118,7 @@ test("what is sealed is not seen before its tick and is what was sealed then", a
   const { room, records, sealing, submission } = await sealedRoom();
   const envelope = await seal({ ...sealing, message });
   const outcome = await room.submit(envelope, submission, searcher);
-  expect(outcome).toMatchObject({ accepted: true, fresh: true });
+  expect(outcome).toMatchObject({ ok: true, fresh: true });
   expect(records[0]).toMatchObject({ transactions: [], sealed: envelope, tip: 2_000n });
   expect(records[0]?.id).toBe(new Bun.CryptoHasher("sha256").update(envelope).digest("hex"));
   const [opened] = await room.open(openAt(251n));
@@ -150,11 +150,11 @@ test("the same envelope again is the same bundle; its encapsulated key in anothe
   const { room, sealing, submission } = await sealedRoom();
   const envelope = await seal({ ...sealing, message });
   await room.submit(envelope, submission, searcher);
-  expect(await room.submit(envelope, submission, searcher)).toMatchObject({ accepted: true, fresh: false });
+  expect(await room.submit(envelope, submission, searcher)).toMatchObject({ ok: true, fresh: false });
   const replayed = envelope.slice();
   replayed.set([(replayed.at(-1) ?? 0) ^ 1], replayed.length - 1);
   expect(await room.submit(replayed, submission, searcher)).toMatchObject({
-    accepted: false,
+    ok: false,
     reason: "decryption_failed",
   });
 });
@@ -165,7 +165,7 @@ test("an envelope of another version, suite, size or key is refused at once", as
   const changed = (index: number): Uint8Array => envelope.map((byte, at) => (at === index ? byte ^ 1 : byte));
   for (const bad of [changed(0), changed(2), changed(7), envelope.subarray(1), new Uint8Array(0)]) {
     const outcome = await room.submit(bad, submission, searcher);
-    expect(outcome).toMatchObject({ accepted: false, reason: "decryption_failed" });
+    expect(outcome).toMatchObject({ ok: false, reason: "decryption_failed" });
   }
 });
 

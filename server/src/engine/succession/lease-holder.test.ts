@@ -50,11 +50,11 @@ beforeEach(() => {
 });
 afterEach(() => expect(retryableError).toEqual([]));
 
-const keeper = (holder: string): LeaseHolder =>
+const holderOf = (holder: string): LeaseHolder =>
   new LeaseHolder({ store, clock, holder, retryableError: (what) => void retryableError.push(what) });
 
 test("the first to look has the lease, the second while the first beats has not, however long", async () => {
-  const [first, second] = [keeper("first"), keeper("second")];
+  const [first, second] = [holderOf("first"), holderOf("second")];
   expect(await first.renew()).toMatchObject({ epoch: 1n });
   for (let round = 0; round < 50; round += 1) {
     expect(await second.renew()).toBeNull();
@@ -65,7 +65,7 @@ test("the first to look has the lease, the second while the first beats has not,
 });
 
 test("who stops beating is succeeded after the lease's time and no sooner, and has stopped believing before", async () => {
-  const [first, second] = [keeper("first"), keeper("second")];
+  const [first, second] = [holderOf("first"), holderOf("second")];
   await first.renew();
   clock.advance(1);
   await second.renew();
@@ -90,22 +90,22 @@ test("at any interleaving of looks, pauses and absences of the store two never b
     };
     store = new MemoryLeases();
     clock = new ManualClock();
-    const keepers = ["a", "b", "c"].map(keeper);
+    const holders = ["a", "b", "c"].map(holderOf);
     for (let step = 0; step < 120; step += 1) {
       store.isAway = next(10) === 0;
-      const chosen = keepers[next(3)];
+      const chosen = holders[next(3)];
       if (next(40) === 0) await chosen?.release();
       else await chosen?.renew();
-      expect(keepers.filter(({ isHeld }) => isHeld).length).toBeLessThanOrEqual(1);
+      expect(holders.filter(({ isHeld }) => isHeld).length).toBeLessThanOrEqual(1);
       clock.advance(next(8) === 0 ? next(2 * leaseMs) : next(renewMs));
-      expect(keepers.filter(({ isHeld }) => isHeld).length).toBeLessThanOrEqual(1);
+      expect(holders.filter(({ isHeld }) => isHeld).length).toBeLessThanOrEqual(1);
     }
   }
   retryableError = [];
 });
 
 test("a holder that cannot reach the store stops believing in time, and goes on where nobody took over", async () => {
-  const only = keeper("only");
+  const only = holderOf("only");
   await only.renew();
   store.isAway = true;
   clock.advance(leaseMs - 1);
@@ -121,7 +121,7 @@ test("a holder that cannot reach the store stops believing in time, and goes on 
 });
 
 test("a lease that is given up is had at once, and so is one of a database that is nobody else's", async () => {
-  const [first, second, third] = [keeper("first"), keeper("second"), keeper("third")];
+  const [first, second, third] = [holderOf("first"), holderOf("second"), holderOf("third")];
   await first.renew();
   await first.release();
   expect(first.isHeld).toBe(false);

@@ -17,7 +17,7 @@ let succession: Succession<AsyncDisposable & { readonly epoch: bigint }>;
 
 beforeEach(() => {
   [held, looks, happened, faults, opening, failing] = [null, 0, [], [], null, null];
-  const keeper = {
+  const holderOf = {
     renew: async () => {
       looks += 1;
       return held;
@@ -28,7 +28,7 @@ beforeEach(() => {
     { renewMs: 1, retryRenewals: 3 },
     {
       clock: systemClock,
-      lease: keeper,
+      lease: holderOf,
       open: async ({ epoch }) => {
         happened.push(`open ${epoch}`);
         await opening?.promise;

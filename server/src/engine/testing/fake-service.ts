@@ -52,12 +52,12 @@ export class FakeBlockEngineService implements BlockEngineService {
     if (this.error !== null) throw this.error;
     const id = idOf(submission);
     const tipFloor = this.tipFloor().floor;
-    if (refusal !== null) return { accepted: false, id, ...refusal, tipFloor };
+    if (refusal !== null) return { ok: false, id, ...refusal, tipFloor };
     const known = this.records.get(id);
-    if (known !== undefined) return { accepted: true, record: known, fresh: false, tipFloor };
+    if (known !== undefined) return { ok: true, record: known, fresh: false, tipFloor };
     const record = recordOf(id, submission, searcher);
     this.#put(record);
-    return { accepted: true, record, fresh: true, tipFloor };
+    return { ok: true, record, fresh: true, tipFloor };
   }
 
   /** Has a bundle lose a slot. */

@@ -5,11 +5,11 @@ import type { Grant, KeyRefusal, Keys } from "../../keys/index.ts";
 import type { RateLimiter } from "../../limits/index.ts";
 import type { GrpcContext } from "../../net/index.ts";
 import { GrpcServer, type GrpcTls } from "../../net/index.ts";
-import { createSearcherServices } from "../searchers/index.ts";
+import { createSearcherServices } from "../grpc/index.ts";
 import { createSignIn, tokenKeysOf } from "../sign-in/index.ts";
 import { createValidators, type ValidatorRegistry } from "../validators/index.ts";
+import { EventLog } from "./event-log.ts";
 import { addressOf, allowed, FakeBlockEngineService } from "./fake-service.ts";
-import { Told } from "./told.ts";
 
 export const keysOfTests = {
   whole: "sk_dev_whole",
@@ -48,7 +48,7 @@ export interface ServedEngine extends AsyncDisposable {
   readonly scheduled: Set<Address>;
   readonly validators: ValidatorRegistry["validators"];
   /** What was told, such as `gone <identity> left`. */
-  readonly told: Told;
+  readonly reported: EventLog;
   readonly faults: unknown[];
   /** Buckets that are empty. */
   readonly empty: Set<string>;
@@ -72,7 +72,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
   const clock = options.clock ?? manual;
   const random = seededRandom(11);
   const scheduled = new Set<Address>();
-  const told = new Told();
+  const reported = new EventLog();
   const faults: unknown[] = [];
   const empty = new Set<string>();
   const linked = new Map<Address, string>();
@@ -84,9 +84,9 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
     requestId: () => `req_${++requests}`,
     trustedProxies: compileAddressSet([]),
     events: {
-      callEnded: (method, status) => told.push(`call ${method} ${status}`),
-      streamOpened: (method) => told.push(`open ${method}`),
-      streamClosed: (method) => told.push(`close ${method}`),
+      callEnded: (method, status) => reported.push(`call ${method} ${status}`),
+      streamOpened: (method) => reported.push(`open ${method}`),
+      streamClosed: (method) => reported.push(`close ${method}`),
       internalError: (_where, error) => void faults.push(error),
     },
   };
@@ -100,11 +100,11 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
       clock,
       schedule: { isScheduled: (identity) => scheduled.has(identity) },
       events: {
-        validatorConnected: (identity) => told.push(`connected ${identity}`),
-        packetsSubscribed: (identity) => told.push(`packets ${identity}`),
-        validatorGone: (identity, why) => told.push(`gone ${identity} ${why}`),
-        bundlesDelivered: (identity, bundles) => told.push(`delivered ${identity} ${bundles}`),
-        deliveryRefused: (identity, bundles) => told.push(`refused ${identity} ${bundles}`),
+        validatorConnected: (identity) => reported.push(`connected ${identity}`),
+        packetsSubscribed: (identity) => reported.push(`packets ${identity}`),
+        validatorGone: (identity, why) => reported.push(`gone ${identity} ${why}`),
+        bundlesDelivered: (identity, bundles) => reported.push(`delivered ${identity} ${bundles}`),
+        deliveryRefused: (identity, bundles) => reported.push(`refused ${identity} ${bundles}`),
       },
     },
   );
@@ -133,7 +133,7 @@ export async function serveEngine(options: ServedEngineOptions = {}): Promise<Se
     clock: manual,
     scheduled,
     validators: leaders.validators,
-    told,
+    reported,
     faults,
     empty,
     linked,

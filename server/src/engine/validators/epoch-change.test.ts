@@ -3,16 +3,16 @@ import type { Slot } from "@sluice/wire/identifiers";
 import { EpochChange } from "./validator-registry.ts";
 
 test("each epoch is told once, when its schedule has had time to come, and none before it is known", () => {
-  const told: bigint[] = [];
+  const reported: bigint[] = [];
   const state = { isKnown: false, slot: 0n };
   const change = new EpochChange({
     epochOf: (slot) => (state.isKnown ? { first: (slot / 100n) * 100n } : null),
-    changed: () => void told.push(state.slot),
+    changed: () => void reported.push(state.slot),
   });
   for (let slot = 90n; slot < 310n; slot += 1n) {
     state.isKnown = slot >= 95n;
     state.slot = slot;
     change.reached(slot as Slot);
   }
-  expect(told).toEqual([95n, 116n, 216n]);
+  expect(reported).toEqual([95n, 116n, 216n]);
 });

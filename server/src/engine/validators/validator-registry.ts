@@ -44,7 +44,7 @@ export interface EpochChangeDependencies {
 /** Tells when an epoch has begun, by the chain's slots. */
 export class EpochChange {
   readonly #dependencies: EpochChangeDependencies;
-  #told: bigint | null = null;
+  #reported: bigint | null = null;
 
   constructor(dependencies: EpochChangeDependencies) {
     this.#dependencies = dependencies;
@@ -52,8 +52,8 @@ export class EpochChange {
 
   reached(slot: Slot): void {
     const epoch = this.#dependencies.epochOf(slot);
-    if (epoch === null || epoch.first === this.#told || slot < epoch.first + settledSlots) return;
-    this.#told = epoch.first;
+    if (epoch === null || epoch.first === this.#reported || slot < epoch.first + settledSlots) return;
+    this.#reported = epoch.first;
     this.#dependencies.changed();
   }
 }

@@ -39,7 +39,7 @@ describe("a validator of the schedule", () => {
     const { identity, headers } = await leader();
     expect(served.validators.connected()).toEqual([]);
     const stream = client.subscribe("SubscribeBundles", {}, headers);
-    await served.told.until(`connected ${identity.address}`);
+    await served.reported.until(`connected ${identity.address}`);
     expect(served.validators.connected()).toEqual([identity.address]);
     expect(served.validators.deliver(identity.address, [bundle("a"), bundle("b", [Uint8Array.of(9)])])).toBe(true);
     const [message] = await stream.first(1);
@@ -62,7 +62,7 @@ describe("a validator of the schedule", () => {
     const { identity, headers } = await leader();
     expect(served.validators.deliverPackets(identity.address, [Uint8Array.of(5)])).toBe(false);
     const stream = client.subscribe("SubscribePackets", {}, headers);
-    await served.told.until(`packets ${identity.address}`);
+    await served.reported.until(`packets ${identity.address}`);
     expect(served.validators.deliverPackets(identity.address, [Uint8Array.of(5)])).toBe(true);
     const [message] = await stream.first(1);
     expect(message).toMatchObject({ batch: { packets: [{ data: Buffer.of(5), meta: { size: "1" } }] } });
@@ -80,15 +80,15 @@ describe("a validator of the schedule", () => {
   test("has one stream: the newer one takes the older one's place", async () => {
     const { identity, headers } = await leader();
     const older = client.subscribe("SubscribeBundles", {}, headers);
-    await served.told.until(`connected ${identity.address}`);
+    await served.reported.until(`connected ${identity.address}`);
     const newer = client.subscribe("SubscribeBundles", {}, headers);
     expect(await older.ended).toMatchObject({ status: "PERMISSION_DENIED" });
-    await served.told.until(`gone ${identity.address} replaced`);
+    await served.reported.until(`gone ${identity.address} replaced`);
     expect(served.validators.deliver(identity.address, [bundle("x")])).toBe(true);
     expect(await newer.first(1)).toHaveLength(1);
     expect(older.messages).toEqual([]);
     newer.cancel();
-    await served.told.until(`gone ${identity.address} left`);
+    await served.reported.until(`gone ${identity.address} left`);
     expect(served.validators.connected()).toEqual([]);
     expect(served.validators.deliver(identity.address, [bundle("y")])).toBe(false);
   });
@@ -99,8 +99,8 @@ describe("a validator of the schedule", () => {
     const stream = client.subscribe("SubscribeBundles", {}, headers);
     const packets = client.subscribe("SubscribePackets", {}, headers);
     const other = client.subscribe("SubscribeBundles", {}, stays.headers);
-    await served.told.until(`connected ${identity.address}`);
-    await served.told.until(`connected ${stays.identity.address}`);
+    await served.reported.until(`connected ${identity.address}`);
+    await served.reported.until(`connected ${stays.identity.address}`);
     served.scheduled.delete(identity.address);
     expect(served.validators.connected()).toEqual([stays.identity.address]);
     served.validators.recheck();
@@ -115,12 +115,12 @@ describe("a validator of the schedule", () => {
   test("is handed nothing in the moment between the schedule's change and its check", async () => {
     const { identity, headers } = await leader();
     const stream = client.subscribe("SubscribeBundles", {}, headers);
-    await served.told.until(`connected ${identity.address}`);
+    await served.reported.until(`connected ${identity.address}`);
     served.scheduled.delete(identity.address);
     expect(served.validators.deliver(identity.address, [bundle("x")])).toBe(false);
     expect(await stream.ended).toMatchObject({ status: "PERMISSION_DENIED" });
     expect(stream.messages).toEqual([]);
-    await served.told.until(`gone ${identity.address} unscheduled`);
+    await served.reported.until(`gone ${identity.address} unscheduled`);
   });
 
   test("that does not read is bounded and told apart, and others are served meanwhile", async () => {
@@ -131,8 +131,8 @@ describe("a validator of the schedule", () => {
       isHalfClosed: true,
     });
     const stream = client.subscribe("SubscribeBundles", {}, reading.headers);
-    await served.told.until(`connected ${hung.identity.address}`);
-    await served.told.until(`connected ${reading.identity.address}`);
+    await served.reported.until(`connected ${hung.identity.address}`);
+    await served.reported.until(`connected ${reading.identity.address}`);
     const large = bundle(
       "large",
       Array.from({ length: 5 }, () => new Uint8Array(1_232)),
@@ -142,12 +142,12 @@ describe("a validator of the schedule", () => {
     // What the transport holds, what waits, and what HTTP/2 sends before the client says a word.
     expect(taken).toBeGreaterThan(0);
     expect(taken).toBeLessThan(64);
-    expect(served.told.lines).toContain(`refused ${hung.identity.address} 20`);
+    expect(served.reported.lines).toContain(`refused ${hung.identity.address} 20`);
     expect(served.validators.deliver(reading.identity.address, [bundle("x")])).toBe(true);
     expect((await stream.first(1))[0]).toMatchObject({ bundles: [{ uuid: "x" }] });
     stream.cancel();
     reader[Symbol.dispose]();
-    await served.told.until(`gone ${hung.identity.address} left`);
+    await served.reported.until(`gone ${hung.identity.address} left`);
   });
 });
 

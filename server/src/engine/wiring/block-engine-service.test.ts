@@ -23,13 +23,13 @@ function room() {
   const state = {
     live: 0,
     asked: [] as string[],
-    judge: async (): Promise<SubmitOutcome> => fake.submit(submission, searcher),
+    check: async (): Promise<SubmitOutcome> => fake.submit(submission, searcher),
   };
-  const told: SubmitOutcome[] = [];
-  const judge = { submit: () => state.judge() };
+  const reported: SubmitOutcome[] = [];
+  const check = { submit: () => state.check() };
   const service = createBlockEngineService({
-    admission: judge,
-    sealed: judge,
+    admission: check,
+    sealed: check,
     pool: {
       get: async (id) => {
         state.asked.push(id);
@@ -49,19 +49,19 @@ function room() {
     reputation: (id) => fake.reputation(id),
     isInMaintenance: () => fake.isInMaintenance,
     nowMs: () => 0,
-    submitted: (_searcher, _ingress, outcome) => void told.push(outcome),
+    submitted: (_searcher, _ingress, outcome) => void reported.push(outcome),
   });
-  return { service, fake, state, told };
+  return { service, fake, state, reported };
 }
 
 async function recordIn(state: BundleState): Promise<BundleRecord> {
   const outcome = await new FakeBlockEngineService().submit(submission, searcher);
-  if (!outcome.accepted) throw new Error("the service refuses");
+  if (!outcome.ok) throw new Error("the service refuses");
   return { ...outcome.record, state, reason: state === "dropped" || state === "expired" ? "not_landed" : null };
 }
 
 test("a bundle that has failed before is refused for that reason, one that is in the chain is accepted as it stands", async () => {
-  const { service, state, told } = room();
+  const { service, state, reported } = room();
   for (const [ended, accepted] of [
     ["dropped", false],
     ["expired", false],
@@ -69,27 +69,27 @@ test("a bundle that has failed before is refused for that reason, one that is in
     ["finalized", true],
   ] as const) {
     const record = await recordIn(ended);
-    state.judge = async () => ({ accepted: true, record, fresh: false, tipFloor: 1n });
+    state.check = async () => ({ ok: true, record, fresh: false, tipFloor: 1n });
     const outcome = await service.submit(submission, searcher);
-    expect(outcome.accepted).toBe(accepted);
-    if (!outcome.accepted) expect(outcome).toMatchObject({ id: record.id, reason: "not_landed" });
+    expect(outcome.ok).toBe(accepted);
+    if (!outcome.ok) expect(outcome).toMatchObject({ id: record.id, reason: "not_landed" });
   }
   // It was no second submission.
-  expect(told.every((outcome) => outcome.accepted && !outcome.fresh)).toBe(true);
+  expect(reported.every((outcome) => outcome.ok && !outcome.fresh)).toBe(true);
 });
 
 test("a searcher with as many bundles in flight as one may have is refused before its bundle is looked at", async () => {
   const { service, state, fake } = room();
   state.live = 10_000;
-  expect(await service.submit(submission, searcher)).toMatchObject({ accepted: false, reason: "rate_limited" });
+  expect(await service.submit(submission, searcher)).toMatchObject({ ok: false, reason: "rate_limited" });
   expect(fake.submissions).toEqual([]);
   state.live = 9_999;
-  expect(await service.submit(submission, searcher)).toMatchObject({ accepted: true });
+  expect(await service.submit(submission, searcher)).toMatchObject({ ok: true });
 });
 
 test("where no node answers the engine cannot answer now, which is no fault of its own", async () => {
   const { service, state } = room();
-  state.judge = () => Promise.reject(new EngineChainError("no node answered: timeout at 10.0.0.1", null));
+  state.check = () => Promise.reject(new EngineChainError("no node answered: timeout at 10.0.0.1", null));
   const caught = await service.submit(submission, searcher).catch((error: unknown) => error);
   expect(caught).toMatchObject({ code: "OVERLOADED" });
   expect(String(caught)).not.toContain("10.0.0.1");

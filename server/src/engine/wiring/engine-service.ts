@@ -86,7 +86,7 @@ export async function openEngineService(
       return succession.term;
     },
     fetch: (request, bindings) => succession.term?.fetch(request, bindings) ?? standby.fetch(request, bindings),
-    sockets: [standingSocket(() => succession.term, requestId)],
+    sockets: [standbySocket(() => succession.term, requestId)],
     services: relayedServices(host, () => succession.term?.services ?? null),
     status,
     isServing: () => succession.term?.service.isInMaintenance === false,
@@ -96,7 +96,7 @@ export async function openEngineService(
 }
 
 /** The WebSockets of a door whose engine comes and goes; one that comes while there is none is told so and closed. */
-function standingSocket(present: () => Engine | null, requestId: () => string): SocketMount {
+function standbySocket(present: () => Engine | null, requestId: () => string): SocketMount {
   return {
     serves: (path) => path === tipStreamPath,
     begin: async (request, peer) => {
@@ -150,7 +150,7 @@ export function relayedServices(
 
 const nameOf = ({ definition }: GrpcService): string => Object.values(definition)[0]?.path.split("/")[1] ?? "";
 
-const standingBy = (): never => {
+const standby = (): never => {
   throw new GrpcStatusError("UNAVAILABLE", standbyText, { retryAfterSeconds: standbyRetrySeconds });
 };
 
@@ -158,6 +158,6 @@ function refusing(
   host: GrpcContext,
   { requestStream, responseStream }: { readonly requestStream: boolean; readonly responseStream: boolean },
 ): Method {
-  if (requestStream) return duplex(host, { waitingMax: 1 }, standingBy);
-  return responseStream ? serverStream(host, { waitingMax: 1 }, standingBy) : unary(host, standingBy);
+  if (requestStream) return duplex(host, { waitingMax: 1 }, standby);
+  return responseStream ? serverStream(host, { waitingMax: 1 }, standby) : unary(host, standby);
 }

@@ -8,6 +8,7 @@ import type { RateLimiter } from "../../limits/index.ts";
 import type { GrpcContext, GrpcService, SocketMount } from "../../net/index.ts";
 import type { Admission } from "../admission/index.ts";
 import type { LeaderSchedule } from "../chain/index.ts";
+import { createSearcherServices } from "../grpc/index.ts";
 import { Admit, createEngineHttp, TipStream } from "../http/index.ts";
 import type { BundleIngress, BundlePool, Searcher } from "../model/bundle.ts";
 import { EngineChainError } from "../model/chain-port.ts";
@@ -23,7 +24,6 @@ import { tipAccounts } from "../model/tip-accounts.ts";
 import { HealthMonitor, type Switches } from "../operations/index.ts";
 import { SearcherLimits } from "../reputation/index.ts";
 import type { SealedBundles } from "../sealed/index.ts";
-import { createSearcherServices } from "../searchers/index.ts";
 import { createSignIn, LinkedAccounts, tokenKeysOf, tokenSeed } from "../sign-in/index.ts";
 import {
   type BundlePipeline,
@@ -163,7 +163,7 @@ function createService(
 }
 
 const outcomeName = (outcome: SubmitOutcome): string =>
-  outcome.accepted ? (outcome.fresh ? "accepted" : "known") : outcome.reason;
+  outcome.ok ? (outcome.fresh ? "accepted" : "known") : outcome.reason;
 
 interface GrpcDependencies extends Omit<EngineDependencies, "stores"> {
   readonly engine: BlockEngineService;
@@ -286,7 +286,7 @@ function refusedUnseen(
   { pool, tipFloor, isInMaintenance }: BlockEngineServiceDependencies,
 ): SubmitOutcome | null {
   const refuse = (reason: BundleReason, detail: string | null): SubmitOutcome => {
-    return { accepted: false, id: "", reason, detail, tipFloor: tipFloor().floor };
+    return { ok: false, id: "", reason, detail, tipFloor: tipFloor().floor };
   };
   if (isInMaintenance()) return refuse("maintenance", null);
   if (pool.liveCountOf(id) < inFlightMax) return null;
@@ -311,8 +311,8 @@ async function admit(
 
 /** A known bundle that has failed since is refused for that reason: it does not compete a second time. */
 function presentOutcome(outcome: SubmitOutcome): SubmitOutcome {
-  if (!outcome.accepted) return outcome;
+  if (!outcome.ok) return outcome;
   const { id, state, reason, detail } = outcome.record;
   if ((state !== "dropped" && state !== "expired") || reason === null) return outcome;
-  return { accepted: false, id, reason, detail, tipFloor: outcome.tipFloor };
+  return { ok: false, id, reason, detail, tipFloor: outcome.tipFloor };
 }

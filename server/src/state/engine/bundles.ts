@@ -195,7 +195,7 @@ export class Bundles implements BundleStore {
     });
   }
 
-  async untold(limit: number): Promise<readonly BundleRecord[]> {
+  async unreported(limit: number): Promise<readonly BundleRecord[]> {
     return this.#connection.run(async (db) => {
       const rows = await bundleQuery(db)
         .innerJoin("bundle_outcomes", "bundle_outcomes.bundle_id", "bundles.id")
@@ -207,7 +207,7 @@ export class Bundles implements BundleStore {
     });
   }
 
-  async told(ids: readonly string[]): Promise<void> {
+  async markReported(ids: readonly string[]): Promise<void> {
     checkCount("ids", ids.length, pageMax);
     if (ids.length === 0) return;
     const rows = ids.map((id) => [id]);

@@ -23,7 +23,7 @@ export interface World {
   /** An outcome that has reached the ledger and is still pending. */
   readonly isFlushed: boolean;
   /** What the client was told last. */
-  readonly told: BundleState | null;
+  readonly reported: BundleState | null;
 }
 
 /** Mistakes that a pool could make; the check has to see each of them. */
@@ -60,7 +60,7 @@ export const start: World = {
   isPending: false,
   ledger: [],
   isFlushed: false,
-  told: null,
+  reported: null,
 };
 
 const liveOrNull = (record: BundleRecord | null): BundleRecord | null =>
@@ -74,11 +74,11 @@ export function eventsOf(world: World, mistakes: Mistakes = {}): readonly Event[
   const begin = (to: BundleRecord): World => ({
     ...world,
     writing: { from: memory?.state ?? null, to, isDone: false },
-    told: mistakes.tellsBeforeItIsDurable === true ? to.state : world.told,
+    reported: mistakes.tellsBeforeItIsDurable === true ? to.state : world.reported,
   });
   const submitted = (): World => {
-    if (memory !== null) return { ...world, told: memory.state };
-    return disk === null ? begin(fresh) : { ...world, memory: liveOrNull(disk), told: disk.state };
+    if (memory !== null) return { ...world, reported: memory.state };
+    return disk === null ? begin(fresh) : { ...world, memory: liveOrNull(disk), reported: disk.state };
   };
   const changed = Object.entries(changes).map(([name, change]): Event => {
     const to = isIdle && memory !== null ? step(memory, change, memory.changedAt) : null;
@@ -88,7 +88,7 @@ export function eventsOf(world: World, mistakes: Mistakes = {}): readonly Event[
   return [
     ...changed,
     { name: "submit", after: isIdle ? submitted() : null },
-    { name: "ask", after: isUp && seen !== null ? { ...world, told: seen.state } : null },
+    { name: "ask", after: isUp && seen !== null ? { ...world, reported: seen.state } : null },
     ...writeEvents(world, mistakes),
     ...ledgerEvents(world, mistakes),
     { name: "crash", after: isUp ? { ...world, isUp: false, memory: null, writing: null, isFlushed: false } : null },
@@ -107,11 +107,11 @@ function writeEvents(world: World, mistakes: Mistakes): readonly Event[] {
   const acknowledged = (): World | null => {
     if (writing === null || !writing.isDone) return null;
     const isPending = world.isPending || (isTerminal(writing.to.state) && world.ledger.length === 0);
-    return { ...world, memory: liveOrNull(writing.to), writing: null, isPending, told: writing.to.state };
+    return { ...world, memory: liveOrNull(writing.to), writing: null, isPending, reported: writing.to.state };
   };
   const foundOther = (): World | null => {
     if (writing === null || writing.isDone || isAsExpected || disk === null) return null;
-    return { ...world, memory: liveOrNull(disk), writing: null, told: disk.state };
+    return { ...world, memory: liveOrNull(disk), writing: null, reported: disk.state };
   };
   return [
     { name: "commit", after: committed() },
@@ -139,13 +139,13 @@ function ledgerEvents(world: World, mistakes: Mistakes): readonly Event[] {
 }
 
 /** What is wrong with a world; empty when nothing is. */
-export function faultsOf({ disk, told, isPending, ledger, memory, writing }: World): readonly string[] {
+export function faultsOf({ disk, reported, isPending, ledger, memory, writing }: World): readonly string[] {
   const faults: string[] = [];
   const claim = (holds: boolean, error: string): void => {
     if (!holds) faults.push(error);
   };
-  if (told !== null) {
-    claim(disk !== null && canBecome(told, disk.state), "the client was told what the disk contradicts");
+  if (reported !== null) {
+    claim(disk !== null && canBecome(reported, disk.state), "the client was told what the disk contradicts");
   }
   if (disk !== null) {
     const isIn = disk.state === "included" || disk.state === "finalized";
@@ -170,7 +170,7 @@ export function faultsOf({ disk, told, isPending, ledger, memory, writing }: Wor
 
 /** What is wrong with going from one world to the next. */
 export function stepFaultsOf(before: World, after: World): readonly string[] {
-  if (before.told !== null && (after.told === null || !canBecome(before.told, after.told))) {
+  if (before.reported !== null && (after.reported === null || !canBecome(before.reported, after.reported))) {
     return ["the client was told what contradicts what it had been told"];
   }
   const left = before.disk;

@@ -21,12 +21,12 @@ export class FaultyStore implements BundleStore {
   step: BundleStore["step"] = (step) => this.#perhaps(() => this.#store.step(step));
   open: BundleStore["open"] = (id, opened) => this.#perhaps(() => this.#store.open(id, opened));
   noteForwarded: BundleStore["noteForwarded"] = (notes) => this.#perhaps(() => this.#store.noteForwarded(notes));
-  told: BundleStore["told"] = (ids) => this.#perhaps(() => this.#store.told(ids));
+  markReported: BundleStore["markReported"] = (ids) => this.#perhaps(() => this.#store.markReported(ids));
   forget: BundleStore["forget"] = (endedBefore) => this.#perhaps(() => this.#store.forget(endedBefore));
   get: BundleStore["get"] = (id) => this.#store.get(id);
   live: BundleStore["live"] = (after, limit) => this.#store.live(after, limit);
   list: BundleStore["list"] = (question) => this.#store.list(question);
-  untold: BundleStore["untold"] = (limit) => this.#store.untold(limit);
+  unreported: BundleStore["unreported"] = (limit) => this.#store.unreported(limit);
 
   async #perhaps<T>(write: () => Promise<T>): Promise<T> {
     const drawn = this.#random.next();

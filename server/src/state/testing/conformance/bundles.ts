@@ -80,7 +80,7 @@ async function allOf(read: (cursor: string | null) => ReturnType<BundleStore["li
 /** What is in flight belongs to the test that put it there: the rest is ended and told first. */
 async function emptied(store: BundleStore): Promise<void> {
   for (const { id, state } of await store.live(null, 1_000)) await store.step(toEnd(id, state));
-  await store.told((await store.untold(1_000)).map(({ id }) => id));
+  await store.markReported((await store.unreported(1_000)).map(({ id }) => id));
 }
 
 export function bundleConformance(subject: ConformanceSubject): void {
@@ -144,9 +144,9 @@ function manyAtOnce(store: () => BundleStore): void {
         expect(stands?.transactions).toHaveLength(index % 4 === 0 ? 0 : 1);
       }
       const ended = bundles.filter((_, index) => index % 4 === 0).map(({ id }) => id);
-      expect(new Set((await store().untold(1_000)).map(({ id }) => id))).toEqual(new Set(ended));
-      await store().told(ended);
-      expect(await store().untold(1_000)).toEqual([]);
+      expect(new Set((await store().unreported(1_000)).map(({ id }) => id))).toEqual(new Set(ended));
+      await store().markReported(ended);
+      expect(await store().unreported(1_000)).toEqual([]);
     },
   );
 }
@@ -340,14 +340,14 @@ function outcomes(store: () => BundleStore): void {
     await store().step(toEnd(two, "accepted", start + 1));
     await store().step(toEnd(one, "accepted", start + 2));
     await store().step(toEnd(three, "accepted", start + 3));
-    expect((await store().untold(2)).map(({ id }) => id)).toEqual([two, one]);
-    expect((await store().untold(100)).map(({ id }) => id)).toEqual([two, one, three]);
-    await store().told([two, hashOf("none")]);
-    expect((await store().untold(100)).map(({ id }) => id)).toEqual([one, three]);
+    expect((await store().unreported(2)).map(({ id }) => id)).toEqual([two, one]);
+    expect((await store().unreported(100)).map(({ id }) => id)).toEqual([two, one, three]);
+    await store().markReported([two, hashOf("none")]);
+    expect((await store().unreported(100)).map(({ id }) => id)).toEqual([one, three]);
     while ((await store().forget(start + 3)) > 0);
     expect(await store().get(two)).toBeNull();
     expect(await store().get(one)).toMatchObject({ state: "dropped" });
-    await store().told([one, three]);
+    await store().markReported([one, three]);
     expect(await store().forget(start + 3)).toBe(1);
     expect([await store().get(one), (await store().get(three))?.state]).toEqual([null, "dropped"]);
     expect((await store().get(four))?.state).toBe("accepted");
@@ -384,7 +384,7 @@ function against({ replicas }: ConformanceSubject, store: () => BundleStore): vo
         expect(stands).toBe(furthest === undefined ? null : last[furthest]);
       }
       const ended = results.filter(({ what, done }) => done && (what === "finalize" || what === "drop"));
-      const untold = (await store().untold(1_000)).map(({ id }) => id);
+      const untold = (await store().unreported(1_000)).map(({ id }) => id);
       expect(untold.toSorted()).toEqual(ended.map(({ id }) => id).toSorted());
     });
     await fc.assert(property, { numRuns: 15, seed: 11 });

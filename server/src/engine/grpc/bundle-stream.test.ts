@@ -161,7 +161,7 @@ describe("a stream", () => {
     const stream = open();
     const twin = open();
     const stranger = open(other);
-    await served.told.until(`open ${method}`, 3);
+    await served.reported.until(`open ${method}`, 3);
     const strangers = await accepted(stranger, 50);
     const id = await accepted(stream, 1);
     served.engine.change(id, included);
@@ -180,7 +180,7 @@ describe("a stream", () => {
     served.engine.change(landed, included);
     served.engine.change(over, { to: "dropped", reason: "fork" });
     before.cancel();
-    await served.told.until(`close ${method}`);
+    await served.reported.until(`close ${method}`);
     const after = open();
     await after.first(2);
     served.engine.change(waiting, included);
@@ -277,7 +277,7 @@ describe("a stream ends", () => {
     await accepted(stream, 1);
     expect(served.engine.followers).toBe(1);
     stream.cancel();
-    await served.told.until(`call ${method} CANCELLED`);
+    await served.reported.until(`call ${method} CANCELLED`);
     expect(served.engine.followers).toBe(0);
   });
 
@@ -294,13 +294,13 @@ describe("a stream ends", () => {
 describe("bounds", () => {
   test("one searcher has sixteen streams and others theirs; a closed one makes room", async () => {
     const streams = Array.from({ length: 16 }, () => open());
-    await served.told.until(`open ${method}`, 16);
+    await served.reported.until(`open ${method}`, 16);
     for (const [index, stream] of streams.entries()) await accepted(stream, index);
     expect(await open().ended).toMatchObject({ status: "RESOURCE_EXHAUSTED" });
     const stranger = open(other);
     await accepted(stranger, 100);
     streams[0]?.cancel();
-    await served.told.until(`close ${method}`, 2);
+    await served.reported.until(`close ${method}`, 2);
     const again = open();
     await again.first(16);
     for (const each of [...streams, stranger, again]) each.cancel();
@@ -308,7 +308,7 @@ describe("bounds", () => {
 
   test("hundreds of streams of one key are refused but for sixteen", async () => {
     const streams = Array.from({ length: 200 }, () => open());
-    await served.told.until(`call ${method} RESOURCE_EXHAUSTED`, 184);
+    await served.reported.until(`call ${method} RESOURCE_EXHAUSTED`, 184);
     expect(served.engine.followers).toBe(16);
     for (const each of streams) each.cancel();
   });
@@ -346,8 +346,7 @@ describe("bounds", () => {
       const transactions = [Uint8Array.of(rounds % 256, rounds >> 8, 1)];
       const outcome = await served.engine.submit({ ...submission, transactions }, searcher);
       const detail = "x".repeat(500);
-      if (outcome.accepted)
-        served.engine.change(outcome.record.id, { to: "dropped", reason: "simulation_failed", detail });
+      if (outcome.ok) served.engine.change(outcome.record.id, { to: "dropped", reason: "simulation_failed", detail });
       rounds += 1;
       await twin.first(1 + 2 * rounds);
     }

@@ -1,5 +1,5 @@
 /** What a server tells of itself, in its order, with a way to wait for a line of it; the test's own deadline bounds the wait. */
-export class Told {
+export class EventLog {
   readonly lines: string[] = [];
   readonly #waiting = new Set<() => void>();
 

@@ -35,7 +35,7 @@ function bundle(seen: { looks: number }): BundleRequestMessage {
 }
 
 /** A desk with the limits that the engine has, and what each searcher has brought past them. */
-class LimitedDesk extends FakeBlockEngineService {
+class LimitedService extends FakeBlockEngineService {
   readonly clock = new ManualClock(0);
   readonly #limits = new SearcherLimits({
     clock: this.clock,
@@ -58,10 +58,10 @@ class LimitedDesk extends FakeBlockEngineService {
 }
 
 /** Refusals that are told at once, whatever their pace: what is counted here is what they cost otherwise. */
-const unpaced = ({ clock }: LimitedDesk): Refusals =>
+const unpaced = ({ clock }: LimitedService): Refusals =>
   new Refusals({ nowMs: () => clock.monotonic(), sleep: async () => {} });
 
-function blockEngine(engine: LimitedDesk): (id: string, message: BundleRequestMessage) => Promise<string> {
+function blockEngine(engine: LimitedService): (id: string, message: BundleRequestMessage) => Promise<string> {
   const calls = new BlockEngine({
     engine,
     refusals: unpaced(engine),
@@ -94,7 +94,7 @@ function blockEngine(engine: LimitedDesk): (id: string, message: BundleRequestMe
 }
 
 test("of calls at a hundred times a searcher's rate the excess is refused before its bundle is looked at, and nobody else's", async () => {
-  const engine = new LimitedDesk();
+  const engine = new LimitedService();
   const submit = blockEngine(engine);
   const flood = { looks: 0, answers: new Map<string, number>() };
   const answersOfOthers: string[] = [];
@@ -125,12 +125,12 @@ test("of calls at a hundred times a searcher's rate the excess is refused before
 });
 
 test("of a stream's flood no more than the rate reaches the desk; others' streams are answered whole and in order", async () => {
-  const engine = new LimitedDesk();
+  const engine = new LimitedService();
   const open = (id: string) => {
-    const told: BundleConfirmationMessage[] = [];
+    const reported: BundleConfirmationMessage[] = [];
     const responses = new ResponseStream<BundleConfirmationMessage>(
       { waitingMax: 1_024 },
-      { write: (message) => told.push(message) > 0, end: () => {} },
+      { write: (message) => reported.push(message) > 0, end: () => {} },
     );
     const requests = { pause: () => {}, resume: () => {} };
     const internalError = (error: unknown): void => {
@@ -138,7 +138,7 @@ test("of a stream's flood no more than the rate reaches the desk; others' stream
     };
     const refusals = unpaced(engine);
     const stream = new BundleStream({ engine, searcher: searcherOf(id), responses, requests, refusals, internalError });
-    return { stream, told };
+    return { stream, reported };
   };
   const flood = open("flood");
   const streams = others.map(open);
@@ -150,27 +150,27 @@ test("of a stream's flood no more than the rate reaches the desk; others' stream
     engine.clock.advance(100);
   }
   expect(engine.submittedBy("flood")).toBeLessThanOrEqual(granted);
-  const refused = flood.told.filter(({ reason }) => reason === "rate_limited");
+  const refused = flood.reported.filter(({ reason }) => reason === "rate_limited");
   expect(refused.length).toBe(limit.bundlesPerSecond * 100 * seconds - engine.submittedBy("flood"));
-  for (const [index, { told }] of streams.entries()) {
+  for (const [index, { reported }] of streams.entries()) {
     const own = engine.submissions.filter(({ searcher }) => searcher.id === others[index]);
     expect(own).toHaveLength(limit.bundlesPerSecond * seconds);
     const sent = own.map(({ submission }) => Buffer.from(submission.transactions[0] ?? []).toString());
-    const answered = told.map(({ bundle_id }) => {
+    const answered = reported.map(({ bundle_id }) => {
       const record = engine.records.get(bundle_id);
       return Buffer.from(record?.transactions[0] ?? []).toString();
     });
-    expect(new Set(told.map(({ status }) => status))).toEqual(new Set(["accepted"]));
+    expect(new Set(reported.map(({ status }) => status))).toEqual(new Set(["accepted"]));
     expect(answered).toEqual(sent);
   }
 });
 
 test("of a stream that never stops no more is read than its rate and the pace of its refusals", async () => {
-  const engine = new LimitedDesk();
-  const told: BundleConfirmationMessage[] = [];
+  const engine = new LimitedService();
+  const reported: BundleConfirmationMessage[] = [];
   const responses = new ResponseStream<BundleConfirmationMessage>(
     { waitingMax: 1_024 },
-    { write: (message) => told.push(message) > 0, end: () => {} },
+    { write: (message) => reported.push(message) > 0, end: () => {} },
   );
   let isPaused = false;
   const requests = {
@@ -212,7 +212,7 @@ test("of a stream that never stops no more is read than its rate and the pace of
     for (const { wake } of due) wake();
     if (due.length > 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(told.length).toBe(read);
+  expect(reported.length).toBe(read);
   // A searcher's own rate is not lowered by what it sends beyond it.
   expect(engine.submittedBy("flood")).toBeGreaterThan(granted - limit.bundlesPerSecond);
   expect(engine.submittedBy("flood")).toBeLessThanOrEqual(granted);

@@ -70,7 +70,7 @@ export class SearcherService {
     const transactions = transactionsOf(message.bundle);
     const kind = { mevType: "unknown", targetSlot: null, sealed: null, ingress: "jito-grpc" } as const;
     const outcome = await engine.submit({ transactions, tip: null, ...kind }, searcher);
-    if (outcome.accepted) return { uuid: outcome.record.id };
+    if (outcome.ok) return { uuid: outcome.record.id };
     const { reason, detail } = outcome;
     if (reason === "maintenance") throw inMaintenance();
     if (reason === "rate_limited") throw rateLimited(1);

@@ -183,7 +183,7 @@ describe("SubscribeBundleResults", () => {
 
   async function subscribed(): Promise<Listening> {
     const stream = client.subscribe("SubscribeBundleResults", {}, headers);
-    await served.told.until(`open ${method}`);
+    await served.reported.until(`open ${method}`);
     while (served.engine.followers === 0) await new Promise((resolve) => setImmediate(resolve));
     return stream;
   }
@@ -282,7 +282,7 @@ describe("SubscribeBundleResults", () => {
       "finalized",
     ]);
     stream.cancel();
-    await served.told.until(`close ${method}`);
+    await served.reported.until(`close ${method}`);
     expect(served.engine.followers).toBe(0);
   });
 
@@ -297,7 +297,7 @@ describe("SubscribeBundleResults", () => {
   test("a searcher that does not read is ended at a bound", async () => {
     const own = { "content-type": "application/grpc+proto", ...headers };
     using hung = new SlowReader(served.port, method, own, { message: new Uint8Array(), isHalfClosed: true });
-    await served.told.until(`open ${method}`);
+    await served.reported.until(`open ${method}`);
     while (served.engine.followers === 0) await new Promise((resolve) => setImmediate(resolve));
     const searcher = { id: `pubkey:${identity.address}`, accountId: null, pubkey: null };
     const submission = { tip: 1n, mevType: "jit", targetSlot: null, sealed: null, ingress: "rest" } as const;
@@ -306,8 +306,7 @@ describe("SubscribeBundleResults", () => {
       const transactions = [Uint8Array.of(rounds % 256, rounds >> 8)];
       const outcome = await served.engine.submit({ ...submission, transactions }, searcher);
       const detail = "x".repeat(500);
-      if (outcome.accepted)
-        served.engine.change(outcome.record.id, { to: "dropped", reason: "simulation_failed", detail });
+      if (outcome.ok) served.engine.change(outcome.record.id, { to: "dropped", reason: "simulation_failed", detail });
       rounds += 1;
       await new Promise((resolve) => setImmediate(resolve));
     }

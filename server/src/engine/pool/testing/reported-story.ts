@@ -3,7 +3,7 @@ import type { BundleRecord } from "../../../state/index.ts";
 import { canBecome, isTerminal } from "../../model/lifecycle.ts";
 import { bundleNamed } from "./bundles.ts";
 
-interface Told {
+interface EventLog {
   readonly name: string;
   /** What was answered last, as `state reason.`; null while nothing was. */
   acknowledged: string | null;
@@ -20,8 +20,8 @@ const stateOf = (words: string): BundleState => {
 };
 
 /** What writers said until they were killed, one after the other, and whether the disk agrees. */
-export class ToldStory {
-  readonly #bundles = new Map<string, Told>();
+export class ReportedStory {
+  readonly #bundles = new Map<string, EventLog>();
   acknowledgements = 0;
   faults: string[] = [];
 
@@ -34,54 +34,54 @@ export class ToldStory {
       this.#bundles.set(id, { name: words.join(" "), acknowledged: null, asked, ledger: new Set() });
     } else if (verb === "step") known?.asked.add(words.join(" "));
     else if (verb === "is") this.#acknowledged(id, words.join(" "));
-    else if (verb === "ledger") this.toldLedger(id, words.join(" "));
+    else if (verb === "ledger") this.reportedToLedger(id, words.join(" "));
   }
 
-  toldLedger(id: string, words: string): void {
-    const told = this.#bundles.get(id);
-    if (told === undefined) this.faults.push(`the ledger was told of ${id}, which nobody sent`);
-    else told.ledger.add(words);
+  reportedToLedger(id: string, words: string): void {
+    const reported = this.#bundles.get(id);
+    if (reported === undefined) this.faults.push(`the ledger was told of ${id}, which nobody sent`);
+    else reported.ledger.add(words);
   }
 
   #acknowledged(id: string, words: string): void {
-    const told = this.#bundles.get(id);
-    if (told === undefined) return void this.faults.push(`${id} was answered and never sent`);
-    const before = told.acknowledged;
+    const reported = this.#bundles.get(id);
+    if (reported === undefined) return void this.faults.push(`${id} was answered and never sent`);
+    const before = reported.acknowledged;
     // Answers of several places may be said in another order than they were given; none may contradict another.
     if (before !== null && !canBecome(stateOf(before), stateOf(words))) {
       if (!canBecome(stateOf(words), stateOf(before))) this.faults.push(`${id} was ${before}, then ${words}`);
-    } else told.acknowledged = words;
+    } else reported.acknowledged = words;
     this.acknowledgements += 1;
   }
 
   /** Holds the disk of a killed writer against what it said. What the disk decided is what counts from then on. */
   compare(disk: ReadonlyMap<string, BundleRecord>): void {
     for (const id of disk.keys()) if (!this.#bundles.has(id)) this.faults.push(`${id} is there and was never sent`);
-    for (const [id, told] of this.#bundles) {
+    for (const [id, reported] of this.#bundles) {
       const stored = disk.get(id);
       const words = stored === undefined ? null : `${stored.state} ${stored.reason ?? ""}.`;
       if (words === null) {
-        if (told.acknowledged !== null) this.faults.push(`${id} was ${told.acknowledged} and is gone`);
+        if (reported.acknowledged !== null) this.faults.push(`${id} was ${reported.acknowledged} and is gone`);
         this.#bundles.delete(id);
         continue;
       }
-      if (words !== told.acknowledged && !this.#mayBe(told, words)) {
-        this.faults.push(`${id} was ${told.acknowledged} and is ${words}`);
+      if (words !== reported.acknowledged && !this.#mayBe(reported, words)) {
+        this.faults.push(`${id} was ${reported.acknowledged} and is ${words}`);
       }
-      if (stored !== undefined) this.#compareContent(told, stored);
-      told.acknowledged = words;
-      told.asked = new Set();
+      if (stored !== undefined) this.#compareContent(reported, stored);
+      reported.acknowledged = words;
+      reported.asked = new Set();
     }
   }
 
   /** Whether a step that was on its way explains it. */
-  #mayBe(told: Told, words: string): boolean {
-    if (!told.asked.has(words)) return false;
-    return told.acknowledged === null || canBecome(stateOf(told.acknowledged), stateOf(words));
+  #mayBe(reported: EventLog, words: string): boolean {
+    if (!reported.asked.has(words)) return false;
+    return reported.acknowledged === null || canBecome(stateOf(reported.acknowledged), stateOf(words));
   }
 
-  #compareContent(told: Told, stored: BundleRecord): void {
-    const sent = bundleNamed(told.name);
+  #compareContent(reported: EventLog, stored: BundleRecord): void {
+    const sent = bundleNamed(reported.name);
     const isEnded = isTerminal(stored.state);
     const isIn = stored.state === "included" || stored.state === "finalized";
     const transactions = isEnded ? [] : sent.transactions;

@@ -47,7 +47,7 @@ export function reasonText(reason: BundleReason, detail: string | null): string 
   return reason === "simulation_failed" && detail !== null ? `${reason}: ${detail}` : reason;
 }
 
-type Rejected = Extract<SubmitOutcome, { readonly accepted: false }>;
+type Rejected = Extract<SubmitOutcome, { readonly ok: false }>;
 
 /** A bundle as the stream tells it: slot and signatures while it is in a block, the reason when it is in none any more. */
 export function confirmationOf(bundle: BundleRecord | Rejected): BundleConfirmationMessage {
@@ -73,7 +73,7 @@ export function droppedAtOnce(
   engine: BlockEngineService,
   reason: Extract<BundleReason, "maintenance" | "rate_limited">,
 ): Rejected {
-  return { accepted: false, id: "", reason, detail: null, tipFloor: engine.tipFloor().floor };
+  return { ok: false, id: "", reason, detail: null, tipFloor: engine.tipFloor().floor };
 }
 
 export interface BlockEngineDependencies {
@@ -160,7 +160,7 @@ export const rateLimited = (retryAfterSeconds: number): GrpcStatusError =>
  */
 function answerOf(outcome: SubmitOutcome): BundleResponseMessage {
   const tip_floor = String(outcome.tipFloor);
-  if (outcome.accepted) {
+  if (outcome.ok) {
     const { id, state, reason, detail } = outcome.record;
     const hasFailed = (state === "dropped" || state === "expired") && reason !== null;
     if (hasFailed) return { bundle_id: id, status: "rejected", reason: reasonText(reason, detail), tip_floor };

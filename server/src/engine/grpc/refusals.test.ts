@@ -15,8 +15,8 @@ function paced() {
 
 test("the first refusals are told at once, those after them a hundred a second, and none later than a second", () => {
   const { clock, sleeps, refusals } = paced();
-  const told = Array.from({ length: 20 }, () => refusals.pace("one"));
-  expect(told).toEqual(told.map(() => null));
+  const reported = Array.from({ length: 20 }, () => refusals.pace("one"));
+  expect(reported).toEqual(reported.map(() => null));
   for (let count = 0; count < 300; count += 1) expect(refusals.pace("one")).not.toBe(null);
   expect(sleeps.slice(0, 3)).toEqual([10, 20, 30]);
   expect(sleeps.slice(100)).toEqual(Array.from({ length: 200 }, () => 1_000));

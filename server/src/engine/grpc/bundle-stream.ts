@@ -34,7 +34,7 @@ export interface BundleStreamDependencies {
 export class BundleStream implements DuplexSession<BundleRequestMessage> {
   readonly #dependencies: BundleStreamDependencies;
   /** What was told last of each bundle that can still change. */
-  readonly #told = new Map<string, string>();
+  readonly #reported = new Map<string, string>();
   readonly #ended = new Set<string>();
   /** Bundles of this stream that can still change. */
   readonly #own = new Set<string>();
@@ -53,7 +53,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     this.#following = engine.follow(searcher.id, (record) => this.#changed(record));
     responses.onClose(() => this.#following[Symbol.dispose]());
     const inFlight = engine.inFlight(searcher.id);
-    for (const record of inFlight) this.#told.set(record.id, shownOf(record));
+    for (const record of inFlight) this.#reported.set(record.id, shownOf(record));
     responses.begin(inFlight.values().map(confirmationOf));
   }
 
@@ -115,7 +115,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
       this.#dependencies.internalError(outcome.error);
       return;
     }
-    if (!outcome.accepted) this.#send(confirmationOf(outcome));
+    if (!outcome.ok) this.#send(confirmationOf(outcome));
     else this.#answerAccepted(outcome.record, outcome.fresh);
     this.#release();
     this.#steer();
@@ -124,10 +124,10 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
 
   /** A bundle that was known before is answered with how it stands: it is no change, but an answer. */
   #answerAccepted(record: BundleRecord, fresh: boolean): void {
-    if (!fresh || !this.#told.has(record.id)) this.#send(confirmationOf(record));
+    if (!fresh || !this.#reported.has(record.id)) this.#send(confirmationOf(record));
     if (isOver(record)) this.#forget(record.id);
     else {
-      this.#told.set(record.id, shownOf(record));
+      this.#reported.set(record.id, shownOf(record));
       // Of a bundle that another searcher has sent nothing more is heard here.
       if (record.searcherId === this.#dependencies.searcher.id) this.#own.add(record.id);
     }
@@ -137,7 +137,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
   #changed(record: BundleRecord): void {
     const { responses } = this.#dependencies;
     if (!responses.isOpen) this.#following[Symbol.dispose]();
-    else if (this.#inProgress === 0 || this.#told.has(record.id)) this.#tell(record);
+    else if (this.#inProgress === 0 || this.#reported.has(record.id)) this.#report(record);
     else if (!this.#held.push(record)) this.#overflow();
   }
 
@@ -145,23 +145,23 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     for (const record of this.#held.take(this.#held.length)) this.#changed(record);
   }
 
-  #tell(record: BundleRecord): void {
+  #report(record: BundleRecord): void {
     const { id } = record;
     if (this.#ended.has(id)) return;
-    const before = this.#told.get(id);
+    const before = this.#reported.get(id);
     const shown = shownOf(record);
     // Each bundle begins with its acceptance, whoever's stream it came by.
     if (before === undefined && record.state !== "accepted")
       this.#send({ bundle_id: id, status: "accepted", signatures: [] });
     if (before !== shown) this.#send(confirmationOf(record));
-    this.#told.set(id, shown);
+    this.#reported.set(id, shown);
     if (!isOver(record)) return;
     this.#forget(id);
     this.#endIfDone();
   }
 
   #forget(id: string): void {
-    this.#told.delete(id);
+    this.#reported.delete(id);
     this.#own.delete(id);
     this.#ended.add(id);
     const [oldest] = this.#ended;

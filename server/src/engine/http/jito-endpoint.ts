@@ -21,7 +21,7 @@ export const isJitoCall = (body: JsonValue): boolean =>
   Array.isArray(body) || (isObject(body) && ("jsonrpc" in body || "method" in body));
 
 /** What JSON-RPC clients of a block engine know of HTTP: a status, a header for the bundle, a body. */
-export class JitoDoor {
+export class JitoEndpoint {
   readonly #rpc: JitoRpc;
   readonly #admit: Admit;
 

@@ -7,7 +7,7 @@
 import { type BundleResultMessage, protoFiles } from "@sluice/contract/proto";
 import { type GrpcContext, type GrpcService, loadService, serverStream, unary } from "../../../net/index.ts";
 import type { OpenStreams } from "../open-streams.ts";
-import { tellResults } from "./bundle-results.ts";
+import { sendResults } from "./bundle-results.ts";
 import { identify, streamHolders } from "./identity.ts";
 import { type JitoDependencies, SearcherService } from "./searcher-service.ts";
 
@@ -29,7 +29,7 @@ export function jitoService(host: GrpcContext, dependencies: JitoDependencies, s
         async (_request, context, responses) => {
           const { searcher, recheck } = await identify(dependencies, context, "read");
           streams.add(streamHolders(searcher, context), responses, recheck);
-          tellResults(dependencies.engine, searcher, responses);
+          sendResults(dependencies.engine, searcher, responses);
         },
       ),
       SendBundle: unary(host, service.sendBundle.bind(service)),

@@ -75,7 +75,7 @@ function rejectedFor(reason: BundleReason, detail: string | null, signatures: re
   return { simulation_failure: { tx_signature: signatures[index] ?? "", msg } };
 }
 
-interface Told {
+interface EventLog {
   readonly state: BundleState;
   readonly slot: Slot | null;
 }
@@ -87,12 +87,12 @@ interface Told {
  * The first slot that a bundle loses is told, too: it competes again, but who waits for a result wants to know that the bid
  * was too low.
  */
-export function tellResults(
+export function sendResults(
   engine: BlockEngineService,
   searcher: Searcher,
   responses: ResponseStream<BundleResultMessage>,
 ): void {
-  const told = new Map<string, Told>();
+  const reported = new Map<string, EventLog>();
   const result = (record: BundleRecord): BundleResultMessage =>
     resultOf(record, { next: engine.nextLeader(), lost: engine.losses.of(record.id) });
   const write = (message: BundleResultMessage): void => {
@@ -110,21 +110,21 @@ export function tellResults(
       following[Symbol.dispose]();
       return;
     }
-    const before = told.get(record.id);
+    const before = reported.get(record.id);
     const { state } = record;
     const slot = record.landed?.slot ?? null;
     if (before?.state === state && before.slot === slot) return;
     const isProcessed = before?.state === "included" && before.slot === slot;
     if (state === "finalized" && !isProcessed) send({ ...record, state: "included" });
     send(record);
-    if (state === "accepted" || state === "included") told.set(record.id, { state, slot });
-    else told.delete(record.id);
+    if (state === "accepted" || state === "included") reported.set(record.id, { state, slot });
+    else reported.delete(record.id);
   });
   responses.onClose(() => {
     following[Symbol.dispose]();
     losing[Symbol.dispose]();
   });
   const inFlight = engine.inFlight(searcher.id);
-  for (const { id, state, landed } of inFlight) told.set(id, { state, slot: landed?.slot ?? null });
+  for (const { id, state, landed } of inFlight) reported.set(id, { state, slot: landed?.slot ?? null });
   responses.begin(inFlight.values().map(result));
 }
