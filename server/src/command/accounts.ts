@@ -57,7 +57,7 @@ export function addAccountCommands(program: Command, context: CommandContext): v
 
 function addLimits(accounts: Command, context: CommandContext): void {
   context
-    .command(accounts, "set-limits", "give an account limits of its own; 'tier' goes back to the tier's")
+    .command(accounts, "set-limits", "set the limits of an account; 'tier' restores those of its tier")
     .argument("<account>", "the account's id")
     .option("--credits-monthly <n>", "credits a month")
     .option("--requests-per-second <n>", "requests a second", wholeNumberOrTier)

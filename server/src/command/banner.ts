@@ -25,7 +25,7 @@ const doorWords: Readonly<Record<string, string>> = {
   metrics: "metrics",
 };
 
-/** What `sluice dev` prints when it is ready: the doors, a key, and a first call that works as it stands. */
+/** The output of `sluice dev` when it is ready: the endpoints, a key, and a first call that works unchanged. */
 export function renderBanner(facts: BannerFacts): string {
   const { file } = facts;
   const tier = platformTierLimits.enterprise.name;
@@ -37,7 +37,7 @@ export function renderBanner(facts: BannerFacts): string {
     "",
     `Sluice ${facts.version} is ready in ${(facts.startedInMs / 1000).toFixed(1)} s.`,
     "",
-    table(["door", "address"], rows),
+    table(["endpoint", "address"], rows),
     "",
     `key      ${file.key}  (${tier}; keys of the other tiers are in ${facts.directory}/dev.json)`,
     `chain    ${facts.chain}`,

@@ -19,7 +19,7 @@ interface PoolSide {
 
 const entry = fileURLToPath(new URL("../../../devnet/chain/main.ts", import.meta.url));
 
-/** What the chain begins with, in the words of its own flags. */
+/** The initial state of the chain, as its flags name it. */
 export interface DevChainGenesis {
   /** Path of a genesis file. */
   readonly genesis?: string;
@@ -38,7 +38,7 @@ function genesisFlags({ genesis, clone, program }: DevChainGenesis): string[] {
 }
 
 /**
- * Starts the development chain as a child, with slots of `slotMs` and `traffic` transactions a second of its own, its
+ * Starts the development chain as a child, with slots of `slotMs` and `traffic` generated transactions a second, its
  * validators connecting to `blockEngine` where there is one. Its
  * ports are chosen once, so that a chain that is started again is found where the one before was.
  */

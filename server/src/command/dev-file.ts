@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { platformTiers } from "@sluice/contract/tiers";
 import type { DevKeys } from "./dev-accounts.ts";
 
-/** Every door that a development server has or will have; null while nothing listens there. */
-export const devDoors = [
+/** Every endpoint that a development server may have. */
+export const devEndpoints = [
   "rpc",
   "pubsub",
   "ws",
@@ -16,14 +16,14 @@ export const devDoors = [
   "yellowstone",
   "metrics",
 ] as const;
-export type DevDoor = (typeof devDoors)[number];
+export type DevEndpoint = (typeof devEndpoints)[number];
 
-/** What `.sluice/dev.json` tells programs: where the doors are and which keys open them. */
+/** The content of `.sluice/dev.json`, for programs: the endpoints and the keys. Stored, so `doors` keeps its name. */
 export interface DevFile {
   /** The Enterprise key. */
   readonly key: string;
   readonly keys: DevKeys;
-  readonly doors: Readonly<Record<DevDoor, string | null>>;
+  readonly doors: Readonly<Record<DevEndpoint, string | null>>;
   /** Where faults of the development market are set; null without one. */
   readonly marketAdmin: string | null;
   /** The process that wrote the file. */
@@ -53,7 +53,7 @@ export function writeDevFile(directory: string, file: DevFile): void {
   renameSync(aside, pathIn(directory));
 }
 
-/** Takes away what runs before have left, and nothing that is not ours. */
+/** Removes the files of earlier runs, and no others. */
 export function forgetEverything(directory: string, parts: readonly string[]): void {
   for (const part of ["dev.json", ...parts]) {
     const path = join(directory, part);

@@ -11,7 +11,7 @@ export interface MarketAddress {
 }
 
 const entry = fileURLToPath(new URL("../../../devnet/market/main.ts", import.meta.url));
-/** Its exchanges listen on as many ports in a row, and one more is for whoever plays with it. */
+/** The exchanges listen on as many consecutive ports, and the administration on one more. */
 const exchangePorts = 8;
 
 /**

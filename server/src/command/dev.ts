@@ -15,7 +15,7 @@ import { requireUnusedState } from "../state/index.ts";
 import { renderBanner } from "./banner.ts";
 import { ensureDevAccounts } from "./dev-accounts.ts";
 import { type ChainAddress, type DevChainGenesis, startDevChain } from "./dev-chain.ts";
-import { type DevDoor, devDoors, forgetEverything, readDevKeys, writeDevFile } from "./dev-file.ts";
+import { type DevEndpoint, devEndpoints, forgetEverything, readDevKeys, writeDevFile } from "./dev-file.ts";
 import { type MarketAddress, startDevMarket } from "./dev-market.ts";
 import { serverIsAt } from "./management-client.ts";
 import { explainStartFault } from "./start-fault.ts";
@@ -56,8 +56,8 @@ export async function runDev(
     ownMarket ? startDevMarket(dependencies) : null,
   ]);
   /** With the children in the place of what was not named; nodes that are named while it runs take the chain's. */
-  const withChildren = (given: Config): Config => {
-    const chained = chain === null || given.upstreams.devnet.length > 0 ? given : onChain(given, chain.ready());
+  const withChildren = (base: Config): Config => {
+    const chained = chain === null || base.upstreams.devnet.length > 0 ? base : onChain(base, chain.ready());
     return market === null ? chained : onMarket(chained, market.ready());
   };
   const effective = withChildren(config);
@@ -70,10 +70,10 @@ export async function runDev(
     ...dependencies,
     state: sluice.state,
   });
-  // A browser is known to be on this machine only where nobody else can reach the door; else it signs in with a key.
+  // A browser needs no session only where other machines cannot reach the endpoint; elsewhere it signs in with a key.
   if (isLoopback(effective.bind)) sluice.openConsoleAs(consoleAccountId);
   const marketAdmin = market?.ready().admin ?? null;
-  const file = { key: keys.enterprise, keys, doors: doorsOf(sluice), marketAdmin, pid: process.pid };
+  const file = { key: keys.enterprise, keys, doors: endpointUrls(sluice), marketAdmin, pid: process.pid };
   writeDevFile(directory, file);
   terminal.out(
     renderBanner({
@@ -150,7 +150,7 @@ function onMarket(config: Config, market: MarketAddress): Config {
   return { ...config, oracle: { ...config.oracle, endpoints: { ...market.exchanges, ...config.oracle.endpoints } } };
 }
 
-/** Whether an address that doors listen on is of this machine alone. */
+/** Whether only this machine can reach a listening address. */
 export function isLoopback(bind: string): boolean {
   return bind === "localhost" || bind === "::1" || /^127\.\d+\.\d+\.\d+$/.test(bind);
 }
@@ -168,8 +168,8 @@ function readTraffic(text: string | undefined): number {
 }
 
 function describeChain(slotMs: number, traffic: number): string {
-  const made = traffic === 0 ? "" : `, ${traffic} transactions a second of its own (--traffic 0 for none)`;
-  return `development chain, a slot every ${slotMs} ms${made}`;
+  const generated = traffic === 0 ? "" : `, ${traffic} generated transactions a second (--traffic 0 for none)`;
+  return `development chain, a slot every ${slotMs} ms${generated}`;
 }
 
 function describePrices({ oracle, roles }: Config, marketAdmin: string | null): string {
@@ -179,7 +179,10 @@ function describePrices({ oracle, roles }: Config, marketAdmin: string | null): 
   return `of a development market${faults} (--oracle live for real ones)`;
 }
 
-function doorsOf(sluice: Sluice): Record<DevDoor, string | null> {
-  const urls = devDoors.map((name) => [name, sluice.endpoints.find((endpoint) => endpoint.name === name)?.url ?? null]);
+function endpointUrls(sluice: Sluice): Record<DevEndpoint, string | null> {
+  const urls = devEndpoints.map((name) => [
+    name,
+    sluice.endpoints.find((endpoint) => endpoint.name === name)?.url ?? null,
+  ]);
   return Object.fromEntries(urls);
 }

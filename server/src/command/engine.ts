@@ -32,18 +32,18 @@ function describe({ switches, engine, standby }: EngineAdmin): string {
     const { on, set_at } = switches[name];
     return [name, on ? "on" : "off", set_at ?? "never"];
   });
-  const told = [table(["SWITCH", "IS", "SET"], rows), ""];
-  if (standby) return [...told, "stands by: another process keeps the book of bundles"].join("\n");
-  if (engine === null) return [...told, "No block engine runs in the process that answers."].join("\n");
+  const lines = [table(["SWITCH", "IS", "SET"], rows), ""];
+  if (standby) return [...lines, "standby: another process runs the block engine"].join("\n");
+  if (engine === null) return [...lines, "No block engine runs in the process that answers."].join("\n");
   const { floor, average_24h: average, utilization } = engine.tip_floor;
-  told.push(
+  lines.push(
     `${engine.status}; slot ${engine.slot ?? "unknown"}; ${engine.bundles_live} bundles in flight`,
     `tip floor ${floor} lamports (24 h average ${average}); ${(utilization * 100).toFixed(1)}% of bundle compute used`,
   );
-  if (engine.validators.length === 0) return [...told, "no leader takes bundles"].join("\n");
+  if (engine.validators.length === 0) return [...lines, "no leader takes bundles"].join("\n");
   const leaders = engine.validators.map(({ identity, next_slots: slots }) => [
     identity,
     slots.slice(0, shownSlots).join(", "),
   ]);
-  return [...told, "", table(["LEADER", "COMING SLOTS"], leaders)].join("\n");
+  return [...lines, "", table(["LEADER", "COMING SLOTS"], leaders)].join("\n");
 }

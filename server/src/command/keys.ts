@@ -63,7 +63,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
       context.print(options, page, () => table(head, page.items.map(row)));
     });
   context
-    .command(keys, "revoke", "revoke a key for ever, at once on every door")
+    .command(keys, "revoke", "revoke a key for ever, at once on every endpoint")
     .argument("<key>", "the key's id")
     .action(async (id, options) => {
       const body = { status: "revoked" };

@@ -6,7 +6,7 @@ import { CommandFailure } from "./terminal.ts";
 
 export type ManagementMethod = "GET" | "POST" | "PUT" | "DELETE";
 
-/** The management API, whoever answers it: the running server, or the stores opened by this command. */
+/** The management API: of the running server, or over the stores that this command opens. */
 export interface ManagementClient extends AsyncDisposable {
   /** Throws CommandFailure with the server's own words when the answer is not a success. */
   call(method: ManagementMethod, path: string, body?: unknown): Promise<unknown>;
@@ -28,7 +28,7 @@ export async function openManagement(config: Config): Promise<ManagementClient> 
   };
 }
 
-/** A socket file without a server behind it is what kill -9 leaves; it counts as nobody. */
+/** After kill -9 a socket file stays without a server; it counts as no server. */
 export async function serverIsAt(socket: string): Promise<boolean> {
   if (!existsSync(socket)) return false;
   return await fetch("http://sluice/health", { unix: socket, signal: AbortSignal.timeout(5_000) }).then(

@@ -14,7 +14,7 @@ interface Migrations {
   }[];
 }
 
-/** A server applies what is missing when it starts; this does the same without starting one, and tells what there is. */
+/** Applies missing migrations, as a server does when it starts, and lists all of them. */
 export function addMigrateCommand(program: Command, context: CommandContext): void {
   context
     .command(program, "migrate", "apply missing migrations of the stores and list them")

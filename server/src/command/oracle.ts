@@ -10,11 +10,11 @@ interface ReplayOptions extends Readonly<Record<string, unknown>> {
   readonly log?: string;
 }
 
-/** Prices made again from what they were made of: reads files alone, so that it runs beside a server or without one. */
+/** Computes prices again from the tick log. It reads only files, so it runs beside a server or without one. */
 export function addOracleCommands(program: Command, context: CommandContext): void {
   const oracle = program.command("oracle").description("look into the price oracle");
   context
-    .command(oracle, "replay", "make the rounds of the tick log again and hold them against what the server made")
+    .command(oracle, "replay", "compute the rounds of the tick log again and compare them with those of the server")
     .option("--log <directory>", "the log, in place of the one in the data directory")
     .option("--print", "print each round as a line of JSON")
     .option("--symbol <symbol>", "print this symbol's rounds alone")
@@ -27,7 +27,7 @@ export function addOracleCommands(program: Command, context: CommandContext): vo
       });
       if (print) context.terminal.error(summary(report));
       else context.print(options, report, () => summary(report));
-      if (report.differing > 0) throw new CommandFailure("the replay differs from what the server made");
+      if (report.differing > 0) throw new CommandFailure("the replay differs from the rounds of the server");
     });
 }
 

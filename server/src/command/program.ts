@@ -43,7 +43,7 @@ export function buildProgram(terminal: Terminal): Command {
   return program;
 }
 
-/** A flag that may be given more than once. */
+/** A flag that may occur more than once. */
 function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
@@ -52,8 +52,8 @@ function addServerCommands(program: Command, context: CommandContext): void {
   context
     .command(program, "dev", "run everything on a development chain and embedded stores")
     .option("--fresh", "start over: forget accounts, keys and all that was recorded")
-    .option("--port-offset <n>", "added to the port of every door")
-    .option("--bind <host>", "the address that the doors listen on")
+    .option("--port-offset <n>", "added to the port of every endpoint")
+    .option("--bind <host>", "the address that the endpoints listen on")
     .option("--log-level <level>", "debug, info, warn, error, silent")
     .option("--slot-ms <n>", "milliseconds of a slot of the development chain", "400")
     .option("--oracle <prices>", "market, live or off: where prices come from")
@@ -68,15 +68,15 @@ function addServerCommands(program: Command, context: CommandContext): void {
     .command(program, "serve", "run the server in production")
     .option("--roles <roles>", "the parts to run, separated by commas; all of them by default")
     .option("--oracle <prices>", "live or off: where prices come from")
-    .option("--port-offset <n>", "added to the port of every door")
-    .option("--bind <host>", "the address that the doors listen on")
+    .option("--port-offset <n>", "added to the port of every endpoint")
+    .option("--bind <host>", "the address that the endpoints listen on")
     .option("--log-level <level>", "debug, info, warn, error, silent")
     .action(async (options) => {
       await runServe(context.config(options, "serve"), context.terminal, () => context.readConfig(options, "serve"));
     });
   context
-    .command(program, "resolver", "run the name resolver alone: one door, one node (CHAIN_RPC_URL), no store")
-    .option("--port-offset <n>", "added to the port of the door")
+    .command(program, "resolver", "run the name resolver alone: one endpoint, one node (CHAIN_RPC_URL), no store")
+    .option("--port-offset <n>", "added to the port of the endpoint")
     .option("--log-level <level>", "debug, info, warn, error, silent")
     .action(async (options) => {
       const alone = { ...options, roles: "resolver" };
@@ -89,10 +89,10 @@ function addReloadCommand(program: Command, context: CommandContext): void {
     .command(program, "reload", "have the running server read its configuration again, without dropping a connection")
     .action(async (options) => {
       const outcome = (await context.manage(options, "POST", "/reload")) as ReloadOutcome;
-      const tell = (what: string, keys: readonly string[]) =>
+      const line = (what: string, keys: readonly string[]) =>
         `${what}: ${keys.length === 0 ? "nothing" : keys.join(", ")}`;
       context.print(options, outcome, () =>
-        [tell("applied", outcome.applied), tell("needs a restart", outcome.needs_restart)].join("\n"),
+        [line("applied", outcome.applied), line("needs a restart", outcome.needs_restart)].join("\n"),
       );
     });
 }
@@ -100,7 +100,7 @@ function addReloadCommand(program: Command, context: CommandContext): void {
 function addConfigCommand(program: Command, context: CommandContext): void {
   const config = program.command("config").description("the configuration");
   context
-    .command(config, "check", "read the configuration and tell every fault of it at once")
+    .command(config, "check", "read the configuration and report all of its faults")
     .addOption(new Option("--mode <mode>", "what it is read for").choices(["dev", "serve"]).default("dev"))
     .action((options) => {
       const mode = options.mode === "serve" ? "serve" : "dev";

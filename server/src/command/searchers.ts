@@ -46,7 +46,7 @@ export function addSearcherCommands(program: Command, context: CommandContext): 
 
 function addLimits(searchers: Command, context: CommandContext): void {
   context
-    .command(searchers, "limit", "give a searcher a limit of its own; 'tier' goes back to its tier's")
+    .command(searchers, "limit", "set the limit of a searcher; 'tier' restores that of its tier")
     .argument("<searcher>", "an account's id, or pubkey: and a public key")
     .argument("<bundles-per-second>", "a whole number, or 'tier'", wholeNumberOrTier)
     .option("--burst <n>", "bundles that may come at once; twice the rate by default", wholeNumber)

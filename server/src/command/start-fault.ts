@@ -3,7 +3,7 @@ import { ListenError } from "../net/index.ts";
 import { StateError } from "../state/index.ts";
 import { CommandFailure } from "./terminal.ts";
 
-/** Turns what an operator can mend into one sentence; anything else is a fault of ours and goes on as it is. */
+/** Turns an error that an operator can correct into one sentence; any other error is rethrown unchanged. */
 export function explainStartFault(fault: unknown): never {
   if (fault instanceof ListenError) throw new CommandFailure(explainListening(fault));
   if (fault instanceof StateError || fault instanceof LedgerOpenError) throw new CommandFailure(fault.message);

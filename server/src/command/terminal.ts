@@ -1,10 +1,10 @@
-/** Where commands write. Values handed in, so that tests read what was said. */
+/** The output of commands, handed in so that tests can read it. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
 }
 
-/** A failure that a person can act on: it is told in one sentence, without a stack, and ends the command with 1. */
+/** A failure that a person can correct: one sentence, without a stack; the command ends with 1. */
 export class CommandFailure extends Error {
   constructor(message: string) {
     super(message);

@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts";
 import { type KeyName, keyNames } from "./keys.ts";
 
-/** The part of a configuration that each key decides. The file of settings decides nothing by itself. */
+/** The part of a configuration that each key sets. The settings file by itself sets nothing. */
 const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   SLUICE_CONFIG: () => null,
   ROLES: ({ roles }) => roles,
@@ -24,7 +24,7 @@ const partOf: Readonly<Record<KeyName, (config: Config) => unknown>> = {
   CLICKHOUSE_URL: ({ stores }) => stores.clickhouseUrl,
   CLICKHOUSE_CLUSTER: ({ stores }) => stores.clickhouseCluster,
   REDIS_URL: ({ stores }) => stores.redisUrl,
-  // Where it is not given, these two follow BIND and PORT_OFFSET, which are told by themselves.
+  // Without a value these two follow BIND and PORT_OFFSET, whose changes are reported under their own names.
   API_BIND: ({ resolver, bind, portOffset }) => [
     resolver.host === bind ? null : resolver.host,
     resolver.port - portOffset,

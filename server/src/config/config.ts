@@ -7,7 +7,7 @@ import type { SocketAddress, SourceEndpoint } from "./parsers.ts";
 import type { PoolConfig } from "./pools.ts";
 import type { UpstreamConfig } from "./upstreams.ts";
 
-/** Where each door listens when no offset is given. */
+/** The port of each endpoint without an offset. */
 export const standardPorts = {
   gateway: 8899,
   pubsub: 8900,
@@ -20,7 +20,7 @@ export const standardPorts = {
   metrics: 9464,
 } as const;
 
-export type DoorName = keyof typeof standardPorts;
+export type EndpointName = keyof typeof standardPorts;
 
 /** How one key was set, ready to be shown: nothing in it is secret. */
 export interface Setting {
@@ -37,10 +37,10 @@ export interface Setting {
 export interface Config {
   readonly mode: Mode;
   readonly roles: readonly Role[];
-  /** The host that doors listen on, other than the resolver's and that of metrics. */
+  /** The host that endpoints listen on, except the resolver's and that of metrics. */
   readonly bind: string;
-  /** The port of each door, the offset included. */
-  readonly ports: Readonly<Record<DoorName, number>>;
+  /** The port of each endpoint, the offset included. */
+  readonly ports: Readonly<Record<EndpointName, number>>;
   readonly portOffset: number;
   readonly resolver: SocketAddress & {
     /** null leaves the choice to the development chain. */

@@ -8,7 +8,7 @@ export function describeConfig(config: Config): string {
     const origin = source === "default" ? "" : `  (${source})`;
     return `${name.padEnd(width)}  ${shown ?? "-"}${origin}`;
   });
-  const ports = Object.entries(config.ports).map(([door, port]) => `${door} ${port}`);
+  const ports = Object.entries(config.ports).map(([endpoint, port]) => `${endpoint} ${port}`);
   return [`mode ${config.mode}`, `ports ${ports.join(", ")}`, "", ...lines, ""].join("\n");
 }
 
@@ -24,14 +24,14 @@ function showDefault(defaults: { readonly [M in Mode]: string | null }): string 
     : `dev ${code(defaults.dev)}, serve ${code(defaults.serve)}`;
 }
 
-/** docs/reference/configuration.md, made from the table of keys. */
+/** docs/reference/configuration.md, generated from the table of keys. */
 export function renderConfigurationReference(): string {
   const lines = [
     "# Configuration",
     "",
-    "A key is given in the environment, in a TOML file named by `SLUICE_CONFIG` or `--config`, or as a flag. A flag wins",
-    "over the environment, and the environment over the file. An empty value is the same as none. `sluice config check`",
-    "reads all of it without starting anything, and names every fault at once.",
+    "A key is set in the environment, in a TOML file named by `SLUICE_CONFIG` or `--config`, or as a flag. A flag overrides",
+    "the environment, and the environment overrides the file. An empty value counts as none. `sluice config check` reads",
+    "the whole configuration without starting a server, and reports all of its faults.",
     "",
   ];
   for (const section of new Set(keyNames.map((name) => keys[name].section))) {

@@ -41,20 +41,20 @@ export const engineKeys = {
     "Block engine",
     "engine.url",
     urlOf(["http", "https"]),
-    "The address of the gRPC door that validators are told. Without it they are told the one that they asked.",
+    "The address of the gRPC endpoint that is reported to validators. Without it the address that they connected to.",
   ),
   ENGINE_REGION: always(
     "Block engine",
     "engine.region",
     "local",
     bareName,
-    "What searchers are told of where it runs.",
+    "The region that is reported to searchers.",
   ),
   ENGINE_TLS_CERT: optional(
     "Block engine",
     "engine.tls_cert",
     filePath,
-    "The certificate chain, PEM, of the gRPC door with TLS. `dev` makes one under an authority of its own.",
+    "The certificate chain, PEM, of the gRPC endpoint with TLS. `dev` creates one under its own authority.",
   ),
   ENGINE_TLS_KEY: optional("Block engine", "engine.tls_key", filePath, "The private key, PEM, of that certificate."),
 } as const;

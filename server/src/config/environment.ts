@@ -19,7 +19,7 @@ function readSettingsFile(path: string): { readonly text: string } | { readonly 
     const { size } = statSync(path);
     if (size <= fileBytesMax) return { text: readFileSync(path, "utf8") };
   } catch {
-    // The fault below tells all that an operator needs: the path, and that it must be readable.
+    // The fault below has all that an operator needs: the path, and that it must be readable.
   }
   const expected = `a readable file of at most ${fileBytesMax} bytes`;
   return { fault: { key: "SLUICE_CONFIG", source: "file", given: show(path, "open"), expected, suggestion: null } };

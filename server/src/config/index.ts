@@ -1,11 +1,11 @@
 /**
- * config: what operators typed, made into one validated value. It is fed by the environment, an optional TOML file and
+ * config: the settings of operators as one validated value. Fed by the environment, an optional TOML file and
  * the flags of the command line; all of their faults are reported at once. It feeds compose, which hands each room what
  * it needs; `keys.ts` is the one table from which parser, reference page and `sluice config check` derive.
  */
 
 export { changedKeys } from "./changes.ts";
-export { type Config, type DoorName, type Setting, standardPorts } from "./config.ts";
+export { type Config, type EndpointName, type Setting, standardPorts } from "./config.ts";
 export { describeConfig, renderConfigurationReference } from "./describe.ts";
 export { loadConfigFromProcess, readEnvironment } from "./environment.ts";
 export { type ConfigFault, formatFault, formatFaults } from "./faults.ts";

@@ -5,7 +5,7 @@ export const modes = ["dev", "serve"] as const;
 /** `dev` brings its own chain and its own stores and listens on loopback; `serve` is production. */
 export type Mode = (typeof modes)[number];
 
-/** What is known about one key: how it is written in each source, what it accepts, what holds when it is not given. */
+/** One key: its name in each source, its accepted values and its default. */
 export interface KeyDefinition<T> {
   readonly section: string;
   /** The path in the TOML file; null for a key that a file cannot hold. */

@@ -24,7 +24,7 @@ import { poolList } from "./pools.ts";
 import { upstreamList } from "./upstreams.ts";
 
 export const roles = ["gateway", "resolver", "oracle", "engine"] as const;
-/** A part of the server that can run alone, on a host of its own. */
+/** A part of the server that can run alone, on a separate host. */
 export type Role = (typeof roles)[number];
 
 export { type KeyDefinition, type Mode, modes } from "./key-definition.ts";
@@ -47,14 +47,14 @@ export const keys = {
     "server.bind",
     { dev: "127.0.0.1", serve: "0.0.0.0" },
     hostName,
-    "The address that the doors listen on. `0.0.0.0` is every IPv4 address, `::` every address.",
+    "The address that the endpoints listen on. `0.0.0.0` is every IPv4 address, `::` every address.",
   ),
   PORT_OFFSET: always(
     "Server",
     "server.port_offset",
     "0",
     integer(0, 50_000),
-    "Added to the port of every door, so that several servers can share a machine.",
+    "Added to the port of every endpoint, so that several servers can share a machine.",
   ),
   TRUSTED_PROXIES: optional(
     "Server",
@@ -203,14 +203,14 @@ export const keys = {
     "oracle.tick_log_mb",
     "256",
     integer(0, 1_000_000),
-    "Megabytes of `DATA_DIR` for the log of all that prices are made of, from which `sluice oracle replay` makes them again; 0 keeps none.",
+    "Megabytes of `DATA_DIR` for the log of all ticks, from which `sluice oracle replay` computes prices again; 0 keeps none.",
   ),
-  ORACLE_SUNSET: optional("Oracle", "oracle.sunset", moment, "When the oracle ends; told in the header `Sunset`."),
+  ORACLE_SUNSET: optional("Oracle", "oracle.sunset", moment, "The end of the oracle, sent in the header `Sunset`."),
   ORACLE_SUCCESSOR: optional(
     "Oracle",
     "oracle.successor",
     urlOf(http),
-    "Where the product that follows the oracle is described; told in the header `Link`.",
+    "The description of the product that replaces the oracle, sent in the header `Link`.",
   ),
   ...engineKeys,
   LOG_LEVEL: always("Observation", "observe.log_level", "info", oneOf(logLevels), "The least severe lines to write."),
@@ -219,13 +219,13 @@ export const keys = {
     "observe.metrics_bind",
     "127.0.0.1:9464",
     socketAddress,
-    "Where metrics and the health of the process are shown. `PORT_OFFSET` is added.",
+    "The address that serves metrics and the health of the process. `PORT_OFFSET` is added.",
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(
     "Observation",
     "observe.otlp_endpoint",
     urlOf(http),
-    "The collector of an OpenTelemetry SDK loaded into the process. Without an SDK no traces are made.",
+    "The collector of an OpenTelemetry SDK loaded into the process. Without an SDK no traces are recorded.",
     { secrecy: "address" },
   ),
 } as const satisfies Record<string, Always<unknown> | Sometimes<unknown>>;

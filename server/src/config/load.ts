@@ -2,7 +2,7 @@ import type { Config, Setting } from "./config.ts";
 import type { ConfigFault } from "./faults.ts";
 import { type KeyName, type KeyValues, keyNames, keys, type Mode } from "./keys.ts";
 import { show } from "./masking.ts";
-import { checkRules, doorPorts } from "./rules.ts";
+import { checkRules, endpointPorts } from "./rules.ts";
 import {
   type FlagValues,
   type Given,
@@ -70,7 +70,7 @@ function settingsOf(given: GivenByKey, mode: Mode): Setting[] {
 }
 
 function assemble(mode: Mode, values: KeyValues, settings: readonly Setting[]): Config {
-  const ports = doorPorts(values);
+  const ports = endpointPorts(values);
   return {
     mode,
     roles: values.ROLES,

@@ -14,7 +14,7 @@ export function maskUrl(text: string): string {
   return `${url.protocol}//${user}${url.host}${hidden ? "/…" : ""}`;
 }
 
-/** Says only that something was given, and how long it was. */
+/** Shows only that there is a value, and its length. */
 export function hide(text: string): string {
   return `(hidden, ${text.length} characters)`;
 }

@@ -36,7 +36,7 @@ export function oneOf<const T extends string>(choices: readonly T[]): Parser<T> 
   return parser(`one of ${choices.join(", ")}`, (text) => choices.find((choice) => choice === text.toLowerCase()));
 }
 
-/** Distinct choices separated by commas, or `all`; given back in the order of `choices`. */
+/** Distinct choices separated by commas, or `all`; returned in the order of `choices`. */
 export function someOf<const T extends string>(choices: readonly T[]): Parser<readonly T[]> {
   return parser(`all, or some of ${choices.join(", ")} separated by commas`, (text) => {
     if (text.toLowerCase() === "all") return [...choices];
@@ -128,7 +128,7 @@ export const cidrList: Parser<readonly string[]> = parser(
   },
 );
 
-/** 32 bytes, as 64 hexadecimal digits or as base64 (plain or URL-safe); given back as lower-case hexadecimal. */
+/** 32 bytes, as 64 hexadecimal digits or as base64 (plain or URL-safe); returned as lower-case hexadecimal. */
 export const secretKey: Parser<string> = parser(
   "32 random bytes as 64 hexadecimal digits or as base64, such as `openssl rand -hex 32` prints",
   (text) => {
@@ -160,7 +160,7 @@ export const filePath: Parser<string> = parser("a path", (text) =>
   text !== "" && !text.includes("\0") && text.length <= 4096 ? text : undefined,
 );
 
-/** A day or a moment in UTC; given back as Unix milliseconds. */
+/** A day or a time in UTC; returned as Unix milliseconds. */
 export const moment: Parser<number> = parser("a date or a time in UTC, such as 2027-06-30", (text) => {
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)) return undefined;
   const atMs = Date.parse(text);

@@ -57,14 +57,16 @@ function checkTls({ ENGINE_TLS_CERT: cert, ENGINE_TLS_KEY: key }: Partial<KeyVal
   return [cert === null ? missing("ENGINE_TLS_CERT", because) : missing("ENGINE_TLS_KEY", because)];
 }
 
-/** The port of each door with the offset added. */
-export function doorPorts(values: Pick<KeyValues, "PORT_OFFSET" | "API_BIND" | "METRICS_BIND">): typeof standardPorts {
+/** The port of each endpoint with the offset added. */
+export function endpointPorts(
+  values: Pick<KeyValues, "PORT_OFFSET" | "API_BIND" | "METRICS_BIND">,
+): typeof standardPorts {
   const bases = {
     ...standardPorts,
     resolver: values.API_BIND?.port ?? standardPorts.resolver,
     metrics: values.METRICS_BIND.port,
   };
-  const moved = Object.entries(bases).map(([door, port]) => [door, port + values.PORT_OFFSET]);
+  const moved = Object.entries(bases).map(([endpoint, port]) => [endpoint, port + values.PORT_OFFSET]);
   return Object.fromEntries(moved) as typeof standardPorts;
 }
 
@@ -72,18 +74,22 @@ function checkPorts(values: Partial<KeyValues>): ConfigFault[] {
   const { PORT_OFFSET, API_BIND, METRICS_BIND } = values;
   if (PORT_OFFSET === undefined || API_BIND === undefined || METRICS_BIND === undefined) return [];
   const faults: ConfigFault[] = [];
-  const doorAt = new Map<number, string>();
-  for (const [door, port] of Object.entries(doorPorts({ PORT_OFFSET, API_BIND, METRICS_BIND }))) {
+  const endpointAt = new Map<number, string>();
+  for (const [endpoint, port] of Object.entries(endpointPorts({ PORT_OFFSET, API_BIND, METRICS_BIND }))) {
     const key =
-      door === "resolver" && API_BIND !== null ? "API_BIND" : door === "metrics" ? "METRICS_BIND" : "PORT_OFFSET";
-    const other = doorAt.get(port);
-    const given = `port ${port} for ${door}`;
+      endpoint === "resolver" && API_BIND !== null
+        ? "API_BIND"
+        : endpoint === "metrics"
+          ? "METRICS_BIND"
+          : "PORT_OFFSET";
+    const other = endpointAt.get(port);
+    const given = `port ${port} for ${endpoint}`;
     if (port > 65_535) {
       faults.push({ key, source: "rule", given, expected: "ports up to 65535", suggestion: null });
     } else if (other !== undefined) {
       faults.push({ key, source: "rule", given, expected: `a port that ${other} does not use`, suggestion: null });
     }
-    doorAt.set(port, door);
+    endpointAt.set(port, endpoint);
   }
   return faults;
 }

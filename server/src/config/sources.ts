@@ -13,7 +13,7 @@ export interface Given {
 export type GivenByKey = Map<KeyName, Given>;
 export type FlagValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Names that look like ours but are unknown are faults; of these families all names are ours. */
+/** Unknown names that resemble a key are faults; all names of these families belong to Sluice. */
 const ownPrefixes = ["SLUICE_", "UPSTREAMS_"];
 /** The test suites' own variables, which a server ignores. */
 const testPrefix = "SLUICE_TEST_";
@@ -74,7 +74,7 @@ function* leaves(table: Readonly<Record<string, unknown>>, path: string, depth: 
   }
 }
 
-/** The parser's message quotes the file, which may hold secrets, so only the place of the fault is told. */
+/** The parser's message quotes the file, which may hold secrets, so only the place of the fault is reported. */
 function parseToml(text: string, faults: ConfigFault[]): Readonly<Record<string, unknown>> {
   try {
     return parse(text, { integersAsBigInt: "asNeeded" });

@@ -33,8 +33,8 @@ const unavailable = (none: NoPrice, request: OracleRequest): OracleError =>
  * The record of one symbol in the form of the variant.
  * @throws {OracleError} PRICE_UNAVAILABLE
  */
-export function onePrice(book: PriceStore, request: OracleRequest, symbol: OracleSymbol): string {
-  const served = book.served(symbol, request.terms.updateFrequencySeconds);
+export function onePrice(priceStore: PriceStore, request: OracleRequest, symbol: OracleSymbol): string {
+  const served = priceStore.served(symbol, request.terms.updateFrequencySeconds);
   if (served.kind === "none") throw unavailable(served, request);
   return textOf(served.quotation, request);
 }
@@ -54,22 +54,22 @@ export interface SeveralPrices {
  * @throws {OracleError} PRICE_UNAVAILABLE when no symbol has a price
  */
 export function requiredPrices(
-  book: PriceStore,
+  priceStore: PriceStore,
   request: OracleRequest,
   symbols: readonly OracleSymbol[],
 ): SeveralPrices {
-  const found = severalPrices(book, request, symbols);
+  const found = severalPrices(priceStore, request, symbols);
   const [first] = found.missing;
   if (found.records.length === 0 && first !== undefined) throw unavailable(first, request);
   return found;
 }
 
 export function severalPrices(
-  book: PriceStore,
+  priceStore: PriceStore,
   request: OracleRequest,
   symbols: readonly OracleSymbol[],
 ): SeveralPrices {
-  const served = symbols.map((symbol): Served => book.served(symbol, request.terms.updateFrequencySeconds));
+  const served = symbols.map((symbol): Served => priceStore.served(symbol, request.terms.updateFrequencySeconds));
   const quotations = served.flatMap((one) => (one.kind === "price" ? [one.quotation] : []));
   return {
     quotations,

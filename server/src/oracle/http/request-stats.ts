@@ -33,7 +33,7 @@ export class RequestStats {
     if (status >= 500) cell.failures += 1;
   }
 
-  /** Mean time of an answer, answers a second, and the share of answers that were faults of ours in percent. */
+  /** Mean time of an answer, answers a second, and the share of internal errors in percent. */
   lastMinute(): { averageLatencyMs: number; requestRate: number; errorRate: number } {
     const now = this.#second();
     let [requests, failures, latencyMs] = [0, 0, 0];

@@ -33,7 +33,7 @@ export function tierDetail(terms: OracleTierTerms): Readonly<Record<string, Json
   };
 }
 
-/** The resources of the first variant. Everything they say of limits is read from the tables that the doors enforce. */
+/** The resources of the first variant. Their limits are read from the tables that the endpoints enforce. */
 export function resourceRoutes(documented: readonly Route[]): Route[] {
   const get = (
     path: OraclePath,

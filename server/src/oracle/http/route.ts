@@ -62,7 +62,7 @@ export interface Feeds {
 
 /** The parts that routes read. */
 export interface OracleServices {
-  readonly book: PriceStore;
+  readonly priceStore: PriceStore;
   readonly history: {
     points(symbol: OracleSymbol, spanMs: number, limit: number): Promise<readonly PricePoint[]>;
     bars(symbol: OracleSymbol, minutes: number, limit: number): Promise<readonly Bar[]>;

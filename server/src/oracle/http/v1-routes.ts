@@ -28,7 +28,7 @@ export function v1Routes(services: OracleServices): Route[] {
   ): Route => ({ variant: "v1", path, summary, parameters, counted: true, answer });
   return [
     get("/api/v1/price/:symbol", "The price of one symbol", [symbolParameter], (request) =>
-      onePrice(services.book, request, readSymbol(request.parameter, "v1")),
+      onePrice(services.priceStore, request, readSymbol(request.parameter, "v1")),
     ),
     get(
       "/api/v1/prices",
@@ -74,8 +74,8 @@ export const streamRoute: Route = {
   },
 };
 
-function prices({ book }: OracleServices, request: OracleRequest): string {
-  const found = requiredPrices(book, request, readSymbols(request.query, "v1"));
+function prices({ priceStore }: OracleServices, request: OracleRequest): string {
+  const found = requiredPrices(priceStore, request, readSymbols(request.query, "v1"));
   const members = { success: true, count: found.records.length, prices: found.records };
   return jsonText({ ...members, ...missingMembers(found, request) });
 }

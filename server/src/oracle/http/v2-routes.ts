@@ -61,7 +61,7 @@ export function v2Routes(services: OracleServices): Route[] {
     ),
     get("/v1/prices/all", "The prices of all pairs", [], (request) => batch(services, request, oracleSymbols)),
     get("/v1/prices/:symbol", "The price of one pair", [pairParameter], (request) =>
-      onePrice(services.book, request, readSymbol(request.parameter, "v2")),
+      onePrice(services.priceStore, request, readSymbol(request.parameter, "v2")),
     ),
     get(
       "/v1/prices/:symbol/history",
@@ -87,8 +87,12 @@ export function v2Routes(services: OracleServices): Route[] {
   ];
 }
 
-function batch({ book }: OracleServices, request: OracleRequest, symbols: Parameters<typeof severalPrices>[2]): string {
-  const found = requiredPrices(book, request, symbols);
+function batch(
+  { priceStore }: OracleServices,
+  request: OracleRequest,
+  symbols: Parameters<typeof severalPrices>[2],
+): string {
+  const found = requiredPrices(priceStore, request, symbols);
   return jsonText({ data: found.records, timestamp: isoTime(request.nowMs), ...missingMembers(found, request) });
 }
 
@@ -129,8 +133,8 @@ function mostWithin({ terms }: OracleRequest, minutes: number): number {
 }
 
 /** All symbols that have a price, and when the newest of them was agreed. */
-function market({ book }: OracleServices, request: OracleRequest) {
-  const { quotations } = severalPrices(book, request, oracleSymbols);
+function market({ priceStore }: OracleServices, request: OracleRequest) {
+  const { quotations } = severalPrices(priceStore, request, oracleSymbols);
   const changes = quotations.flatMap((quotation) => {
     const change = quotation.round.change24h;
     return change === null ? [] : [{ quotation, change }];

@@ -35,7 +35,10 @@ export function parseDecimal(text: string): Decimal | null {
   return (sign === "-" ? -value : value) as Decimal;
 }
 
-/** A literal of our own; throws on text that is no decimal. */
+/**
+ * A literal in source code.
+ * @throws {RangeError} when the text is not a decimal
+ */
 export function decimal(text: string): Decimal {
   const value = parseDecimal(text);
   if (value === null) throw new RangeError(`not a decimal: ${text}`);

@@ -12,7 +12,7 @@ export interface SourceState {
   readonly status: OracleSourceStatus;
   /** Percent of the last 24 hours, or of the time since the start where that is shorter, in which it was not down. */
   readonly uptime24h: number;
-  /** Milliseconds from the source's own time to ours, or of its answers over REST; null while nothing was measured. */
+  /** Milliseconds from the source's time to receipt, or of its answers over REST; null before the first measurement. */
   readonly responseMs: number | null;
   /** Messages and answers in 24 hours, and how many of the attempts went well, in percent. */
   readonly requests24h: number;

@@ -15,7 +15,7 @@ export interface RoundSource {
 export interface PricedRound {
   readonly kind: "price";
   readonly symbol: string;
-  /** Unix milliseconds of the input that made it. */
+  /** Unix milliseconds of the mark that ended it. */
   readonly atMs: number;
   /** US dollars. */
   readonly price: Decimal;

@@ -41,7 +41,7 @@ export type AccountReader = (addresses: readonly string[]) => Promise<AccountRea
 /** Pools beyond this are not read: their accounts would not fit into one call. */
 export const poolsMax = 50;
 const readEveryMs = 400;
-/** A reading that takes longer is given up, and its late answer ignored. */
+/** A read that takes longer is abandoned, and its late answer ignored. */
 const readMsMax = 5_000;
 export const chainCadenceMs = 5_000;
 const decimalsMax = 18;
@@ -157,7 +157,7 @@ const tokenPrograms: readonly string[] = [programs.token, programs.token2022];
 function amountOf(account: { owner: string; data: Uint8Array } | null | undefined, mint: string): bigint | null {
   if (account === null || account === undefined || !tokenPrograms.includes(account.owner)) return null;
   const token = decodeTokenAccount(account.data);
-  // A frozen vault trades with nobody, so its ratio is no price.
+  // A frozen vault cannot trade, so its ratio is not a price.
   return token === null || token.mint !== mint || token.state !== "initialized" ? null : token.amount;
 }
 

@@ -29,7 +29,7 @@ export type StreamMessage =
   | { readonly kind: "welcome" }
   /** The exchange will cut this connection soon. */
   | { readonly kind: "reconnect" }
-  /** A subscription or a frame of ours was refused; `name` is the market's where the exchange says it. */
+  /** The exchange refused a subscription or a frame; `name` is the market's where the exchange names it. */
   | { readonly kind: "refused"; readonly name: string | null; readonly message: string }
   | { readonly kind: "malformed"; readonly reason: DropReason };
 

@@ -3,7 +3,7 @@ import type { SourceId, Tick } from "../model/tick.ts";
 import type { Market } from "./exchange.ts";
 import type { DayFigures, DropReason, Observation } from "./row.ts";
 
-/** By which way a row came; each way keeps an order and a witness of its own. */
+/** The way by which a row arrived; each way has its own order and witness. */
 export type Way = "stream" | "rest";
 
 export type Verdict =

@@ -26,12 +26,12 @@ export const poolSlotsMax = 32;
 export const poolSlotsMin = 16;
 /** How far a pool may move from one slot that was seen to the next. */
 export const poolMoveMax = decimal("0.02");
-/** Slots in a row at a new level after which it is no manipulation: whoever held it that long stood against arbitrage. */
+/** Consecutive slots at a new level after which it is accepted: a manipulation that long loses to arbitrage. */
 const settledSlots = 16;
 const depthMinDefault = decimal("50000");
 
 /**
- * The price of a constant product pool as a mean over slots. The price of one slot can be set by whoever trades in it, and
+ * The price of a constant product pool as a mean over slots. A trader can set the price of one slot, and
  * set back in the next. Here a slot weighs at most a sixteenth, and one that is more than two percent from its predecessor
  * is not taken at all: what one slot can do is bounded by an eighth of a percent, and it costs the trade's loss.
  */

@@ -11,7 +11,7 @@ import {
 } from "../model/decimal.ts";
 import type { DayFigures, DropReason, Field, Heartbeat, Observation, Reading, Row, TimeUnit } from "./row.ts";
 
-/** How far an exchange's clock may be ahead of ours. */
+/** How far an exchange's clock may be ahead of the server's. */
 const futureMsMax = 5_000;
 /** Times before this are in another unit or mean nothing: the exchanges read here are younger. */
 const earliestMs = 1_230_768_000_000;

@@ -11,7 +11,7 @@ export interface RestPollerDependencies {
   /** Rows of one answer, and the request, which names the markets that it had to hold. */
   readonly onRows: (rows: readonly Row[], request: RestRequest, receivedAtMs: number) => void;
   readonly onEnded: (end: RequestEnd, durationMs: number) => void;
-  /** A fault of our own while an answer was read. */
+  /** An unexpected error while an answer was read. */
   readonly onFault: (fault: unknown) => void;
 }
 
@@ -23,7 +23,7 @@ const burstMs = 1_000;
 /** The pause after an exchange said "too often" without saying how long. */
 const limitBackoff = { baseMs: 15_000, maxMs: 300_000 };
 const failureBackoff = { baseMs: 5_000, maxMs: 60_000 };
-/** A second more than an exchange asked for: its clock and ours differ. */
+/** A second more than the exchange asks for, because its clock and the server's differ. */
 const pauseMarginMs = 1_000;
 
 interface Call {
@@ -82,8 +82,8 @@ export class RestPoller implements AsyncDisposable {
     this.#plan.askAlone(markets, this.#now());
   }
 
-  /** Ends what took too long, and asks for those of `wanted` that are due, each at its own pace. */
-  step(wanted: readonly { readonly market: Market; readonly everyMs: number }[]): void {
+  /** Ends requests that take too long, and requests those of `markets` that are due, each at its own interval. */
+  step(markets: readonly { readonly market: Market; readonly everyMs: number }[]): void {
     const now = this.#now();
     for (const call of this.#calls.keys()) {
       if (now - call.startedAtMs <= callMs) continue;
@@ -91,7 +91,7 @@ export class RestPoller implements AsyncDisposable {
       call.abort.abort();
     }
     if (this.pausedForMs() > 0) return;
-    const due = wanted.filter(({ market, everyMs }) => this.#plan.claim(market, everyMs, now));
+    const due = markets.filter(({ market, everyMs }) => this.#plan.claim(market, everyMs, now));
     this.#queue.push(
       ...this.#requestsFor(
         due.map(({ market }) => market),

@@ -31,7 +31,7 @@ export interface SourceHealth {
   readonly messages24h: number;
   readonly ticks24h: number;
   readonly errors24h: number;
-  /** Connections that were lost or given up. */
+  /** Connections that were lost or abandoned. */
   readonly restarts24h: number;
   /** Since the start, by reason; reasons that never occurred are left out. */
   readonly drops: Readonly<Partial<Record<DropReason, number>>>;

@@ -45,7 +45,7 @@ export interface SourceRecordOptions {
   readonly hasStream: boolean;
 }
 
-/** Ends of requests that are the source's fault or ours; a limit or a delisted market is the order of things. */
+/** Ends of requests that count as errors; a rate limit or a delisted market does not. */
 const faults: ReadonlySet<RequestEnd> = new Set([
   "banned",
   "refused",
@@ -54,10 +54,10 @@ const faults: ReadonlySet<RequestEnd> = new Set([
   "unreachable",
   "timeout",
 ]);
-/** Ends of connections that were wanted. */
+/** Ends of connections that are not errors. */
 const wantedEnds: ReadonlySet<StreamEnd> = new Set(["replaced", "stopped"]);
 
-/** Keeps the books on one source, for its health and for whoever counts. */
+/** Counts the events of one source, for its health and for the metrics. */
 export class SourceRecord {
   readonly #options: SourceRecordOptions;
   readonly #clock: Clock;
@@ -115,7 +115,7 @@ export class SourceRecord {
     this.#events.sourceStreamEnded(this.#options.source, reason);
   }
 
-  /** Counts the time since the last look, and tells a change of status. */
+  /** Counts the time since the last check, and reports a change of status. */
   observe(summary: SourceSummary): void {
     const now = this.#clock.monotonic();
     const status = this.#statusOf(summary);

@@ -13,7 +13,7 @@ import { StreamSupervisor } from "./stream-supervisor.ts";
 export interface SourceOptions {
   readonly exchange: Exchange;
   readonly endpoint: SourceEndpoint;
-  /** Those of the exchange's markets that are wanted; at least one. */
+  /** The markets of the exchange to read; at least one. */
   readonly markets: readonly Market[];
 }
 
@@ -24,9 +24,9 @@ export interface SourceDependencies {
   readonly onTick: (tick: Tick) => void;
 }
 
-/** A market of which the stream has told nothing new for this long is asked for. */
+/** A market without news on the stream for this long is requested. */
 const quietMs = 10_000;
-/** No market of a stream tells anything new for this long while answers tell of trades: the connection is taken anew. */
+/** A stream without news for this long, while answers show trades, is reconnected. */
 const noRowsMs = 60_000;
 /** Between two ticks of one market; what comes faster is put together. */
 const tickGapMs = 100;
@@ -34,16 +34,16 @@ const tickGapMs = 100;
 interface Tracked {
   readonly market: Market;
   readonly state: MarketState;
-  /** Monotonic; when the stream last told something new. */
+  /** Monotonic; the time of the last news on the stream. */
   streamNewsAtMs: number;
-  /** Monotonic; when an answer last told of a trade that the stream had not. */
+  /** Monotonic; when an answer last showed a trade that the stream had not. */
   untoldTradeAtMs: number;
   tickedAtMs: number;
 }
 
 /**
  * One exchange, read by its stream, and by requests for whatever the stream is silent about: at the start, while it is
- * down, when one market stays out, and for what it never tells. Fed by the exchange; feeds ticks to `onTick`. It has no
+ * down, when one market stays out, and for figures that it lacks. Fed by the exchange; feeds ticks to `onTick`. It has no
  * timers: its owner steps it a few times a second.
  */
 export class Source implements AsyncDisposable {
@@ -91,7 +91,7 @@ export class Source implements AsyncDisposable {
       { exchange, endpoint, markets },
       {
         ...dependencies,
-        onMessage: (message) => this.#heard(message),
+        onMessage: (message) => this.#receive(message),
         onDropped: (reason) => this.#record.dropped(reason),
         onStarted: () => this.#streamStarted(),
         onOpened: () => events.sourceStreamOpened(exchange.id),
@@ -107,7 +107,7 @@ export class Source implements AsyncDisposable {
     try {
       const now = this.#dependencies.clock.monotonic();
       this.#streams.step();
-      this.#poller.step(this.#wanted(now));
+      this.#poller.step(this.#due(now));
       for (const each of this.#tracked) this.#publish(each, now);
       this.#checkStream(now);
       this.#record.observe(this.#summary());
@@ -132,7 +132,7 @@ export class Source implements AsyncDisposable {
   }
 
   /** What is to be asked for now, and how often. */
-  #wanted(now: number): { market: Market; everyMs: number }[] {
+  #due(now: number): { market: Market; everyMs: number }[] {
     const { pollMs, besideStreamMs } = this.#exchange.rest;
     return this.#tracked.flatMap(({ market, streamNewsAtMs }) => {
       if (now - streamNewsAtMs > quietMs) return [{ market, everyMs: pollMs }];
@@ -140,7 +140,7 @@ export class Source implements AsyncDisposable {
     });
   }
 
-  /** A connection that lives and tells nothing, of markets that do move, is replaced. */
+  /** Replaces a live connection without news of markets that move. */
   #checkStream(now: number): void {
     const since = this.#streams.subscribedAtMs;
     if (since === null || now - since <= noRowsMs) return;
@@ -153,17 +153,17 @@ export class Source implements AsyncDisposable {
     for (const { state } of this.#tracked) state.startSession();
   }
 
-  #heard(message: StreamMessage): void {
+  #receive(message: StreamMessage): void {
     if (this.#isClosed) return;
     this.#record.messageHeard();
     try {
-      this.#hear(message);
+      this.#process(message);
     } catch (fault) {
       this.#dependencies.events.sourceFault(this.#exchange.id, fault);
     }
   }
 
-  #hear(message: StreamMessage): void {
+  #process(message: StreamMessage): void {
     const receivedAtMs = this.#dependencies.clock.now();
     switch (message.kind) {
       case "rows":
@@ -190,11 +190,11 @@ export class Source implements AsyncDisposable {
   #answered(rows: readonly Row[], request: RestRequest, receivedAtMs: number): void {
     const named = new Set(rows.map((row) => this.#observe("rest", row, receivedAtMs)));
     const missing = request.markets.filter((market) => !named.has(market));
-    // An answer may leave out a market or call it by a name that only it uses: alone it can be told.
+    // An answer may omit a market or use another name for it: a request for it alone shows which.
     if (missing.length > 0 && request.markets.length > 1) this.#poller.askAlone(missing);
   }
 
-  /** Takes one row to its market, which is returned; null for a market that nobody asked for. */
+  /** Passes a row to its market and returns the market; null for a market that was not requested. */
   #observe(way: Way, row: Row, receivedAtMs: number): Market | null {
     const tracked = this.#byName.get(row.name);
     if (tracked === undefined) {

@@ -18,13 +18,13 @@ export interface StreamSessionDependencies {
   readonly onDropped: (reason: DropReason) => void;
   /** Subscriptions were sent. */
   readonly onSubscribed: () => void;
-  /** Called once; nothing is heard of the session afterwards. */
+  /** Called once; the session calls nothing afterwards. */
   readonly onEnded: (reason: StreamEnd) => void;
 }
 
 /** For name, connection, handshake and, where there is one, the welcome. */
 const connectMs = 10_000;
-/** The longest frame that any subscription of ours brings is a list of a hundred names. */
+/** The longest expected frame is a list of a hundred names. */
 const frameCharactersMax = 64 * 1024;
 /** Ten times what all markets of the busiest exchange send. */
 const framesPerSecondMax = 20_000;

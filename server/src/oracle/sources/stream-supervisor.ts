@@ -10,17 +10,17 @@ export interface StreamSupervisorDependencies {
   readonly random: Random;
   readonly onMessage: (message: StreamMessage) => void;
   readonly onDropped: (reason: DropReason) => void;
-  /** A connection becomes the one that is relied upon: what it counts may begin anywhere. */
+  /** A connection became the current one: its sequence numbers may start anywhere. */
   readonly onStarted: () => void;
   readonly onOpened: () => void;
   readonly onEnded: (reason: StreamEnd) => void;
   readonly onTicketAsked: (end: RequestEnd, durationMs: number) => void;
 }
 
-/** The first retry comes at once, give or take; the ones after it wait ever longer. */
+/** The first retry starts almost at once; later ones wait longer each time. */
 const firstRetryMsMax = 500;
 const backoff = { baseMs: 1_000, maxMs: 60_000 };
-/** A connection that carried rows for this long was a good one: the next loss is a first one again. */
+/** After a connection carried rows for this long, the next loss counts as the first. */
 const healthyMs = 60_000;
 /** How long before its end a connection is replaced, and over how long the replacements are spread. */
 const overlapMs = 15 * 60_000;
@@ -28,8 +28,8 @@ const overlapSpreadMs = 5 * 60_000;
 const ticketMsMax = 10_000;
 
 /**
- * Keeps one connection of an exchange up. Lost ones are taken anew after a wait; one that the exchange will cut is replaced
- * before: the next is opened beside it, and the old one closed when the first row came by the new one.
+ * Keeps one connection of an exchange open. A lost one is opened again after a wait. One that the exchange will close is
+ * replaced before: the next is opened beside it, and the old one closes when the first row arrived on the new one.
  */
 export class StreamSupervisor implements AsyncDisposable {
   readonly #exchange: Exchange;
@@ -77,19 +77,19 @@ export class StreamSupervisor implements AsyncDisposable {
     if (isWanted && this.#next === null && this.#ticket === null && now >= this.#attemptAtMs) this.#open();
   }
 
-  /** The exchange announced that it will cut the connection. */
+  /** The exchange announced that it will close the connection. */
   replaceSoon(): void {
     this.#replaceAtMs = Math.min(this.#replaceAtMs, this.#dependencies.clock.monotonic());
   }
 
-  /** Gives the connection up, since what it carries is no use. */
+  /** Abandons the connection, because its data is unusable. */
   restart(reason: StreamEnd): void {
     this.#current?.end(reason);
   }
 
   #open(): void {
     const { clock, random } = this.#dependencies;
-    // Every attempt is followed by a wait, whatever becomes of it, so that no fault can make this a busy loop.
+    // Every attempt is followed by a wait, so that no failure can make this a busy loop.
     const waitMs =
       this.#attempts === 0 ? firstRetryMsMax * random.next() : backoffDelayMs(this.#attempts - 1, backoff, random);
     this.#attemptAtMs = clock.monotonic() + waitMs;
@@ -121,7 +121,7 @@ export class StreamSupervisor implements AsyncDisposable {
       return;
     }
     onTicketAsked(read?.kind ?? "unreachable", durationMs);
-    // The exchange knows better than our backoff how long it wants to be left alone.
+    // The wait that the exchange states overrides the backoff.
     if (read?.kind === "limited")
       this.#attemptAtMs = Math.max(this.#attemptAtMs, clock.monotonic() + (read.waitMs ?? 0));
     onEnded("no-ticket");
@@ -134,7 +134,7 @@ export class StreamSupervisor implements AsyncDisposable {
         { ...target, rules: this.#exchange.stream, markets: this.#markets },
         {
           clock: this.#dependencies.clock,
-          onMessage: (message) => this.#heard(session, message),
+          onMessage: (message) => this.#receive(session, message),
           onDropped,
           onSubscribed: () => this.#subscribed(session),
           onEnded: (reason) => this.#lost(session, reason),
@@ -147,7 +147,7 @@ export class StreamSupervisor implements AsyncDisposable {
     }
   }
 
-  #heard(session: StreamSession, message: StreamMessage): void {
+  #receive(session: StreamSession, message: StreamMessage): void {
     if (message.kind === "rows") this.#flowing(session);
     this.#dependencies.onMessage(message);
   }
@@ -167,7 +167,7 @@ export class StreamSupervisor implements AsyncDisposable {
     if (this.#current === session) this.#adopt(session);
   }
 
-  /** From now on this is the connection that counts. */
+  /** Makes this the current connection. */
   #adopt(session: StreamSession): void {
     const { clock, random, onStarted } = this.#dependencies;
     this.#current = session;
@@ -184,7 +184,7 @@ export class StreamSupervisor implements AsyncDisposable {
       this.#flowingSinceMs = null;
       this.#subscribedAtMs = null;
       this.#replaceAtMs = Number.POSITIVE_INFINITY;
-      // Everything that lost the same network does not come back in step.
+      // Sources that lost the same network do not reconnect in step.
       const soonMs = firstRetryMsMax * this.#dependencies.random.next();
       this.#attemptAtMs = Math.max(this.#attemptAtMs, this.#dependencies.clock.monotonic() + soonMs);
       this.#current = this.#next;

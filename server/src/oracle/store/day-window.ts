@@ -83,11 +83,11 @@ function rangeOf(minutes: readonly Minute[], round: PricedRound): { high: Decima
 
 /** Percent since the minute of a day ago; null where nothing is known of it. */
 function changeSince(minutes: readonly Minute[], round: PricedRound): Decimal | null {
-  const wanted = minuteOf(round.atMs) - minutesOfDay * minuteMs;
+  const dayAgo = minuteOf(round.atMs) - minutesOfDay * minuteMs;
   let then: Decimal | null = null;
   for (const minute of minutes) {
-    if (minute.atMs > wanted) break;
-    if (minute.atMs >= wanted - slackMinutes * minuteMs) then = minute.close;
+    if (minute.atMs > dayAgo) break;
+    if (minute.atMs >= dayAgo - slackMinutes * minuteMs) then = minute.close;
   }
   if (then === null || then <= 0n) return null;
   return multiply(divide(subtract(round.price, then), then), hundred);

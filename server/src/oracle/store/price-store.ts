@@ -3,7 +3,7 @@ import type { Decimal } from "../model/decimal.ts";
 import { Quotation } from "../model/quotation.ts";
 import type { PricedRound, RefusalReason, Round } from "../model/round.ts";
 
-/** Why there is no price: what a round said, or that there has been none lately or at all. */
+/** Why there is no price: the reason of the round, no recent round, or no round yet. */
 export type NoPriceReason = RefusalReason | "stale" | "starting";
 
 export interface NoPrice {
@@ -23,7 +23,7 @@ export type Served = { readonly kind: "price"; readonly quotation: Quotation } |
 
 type Held = Quotation | { readonly refused: RefusalReason; readonly heldSinceMs: number };
 
-/** What one update frequency is served of a symbol in the present window of that length. */
+/** The round that one update frequency is served in the present window. */
 interface WindowCell {
   window: number;
   held: Held;
@@ -38,7 +38,7 @@ interface Entry {
 const frequencies = new Set(
   [...Object.values(oracleTierTerms), ...Object.values(oracleV2TierTerms)].map((terms) => terms.updateFrequencySeconds),
 );
-/** Windows of a second or less are not kept: who may have a price that fresh gets the newest. */
+/** A tier with windows of a second or less always gets the newest price. */
 const newestSeconds = 1;
 
 /**
@@ -55,7 +55,7 @@ export class PriceStore {
     for (const symbol of oracleSymbols) this.#entries.set(symbol, { latest: null, last: null, cells: new Map() });
   }
 
-  /** Takes a round; a symbol that the product has not is passed over. The quotation is what subscribers are sent. */
+  /** Takes a round; unknown symbols are ignored. Returns the quotation for subscribers. */
   accept(round: Round): Quotation | null {
     const entry = this.#entries.get(round.symbol);
     if (entry === undefined) return null;
@@ -75,13 +75,13 @@ export class PriceStore {
     return quotation;
   }
 
-  /** The last good price of an earlier run, so that it can be told of while there is none. */
+  /** Sets the last good price of an earlier run, which is reported while there is no price. */
   remember(symbol: string, last: LastPrice): void {
     const entry = this.#entries.get(symbol);
     if (entry !== undefined) entry.last ??= last;
   }
 
-  /** What a tier of this update frequency is served now. */
+  /** The present price for a tier of this update frequency. */
   served(symbol: string, frequencySeconds: number): Served {
     const entry = this.#entries.get(symbol);
     const latest = entry?.latest ?? null;
@@ -105,7 +105,7 @@ export class PriceStore {
     const window = windowOf(this.#clock.now(), seconds);
     if (cell === undefined) return latest;
     if (cell.window !== window) turn(cell, window, latest);
-    // Where the window began without a price, waiting for its end would help nobody.
+    // A window that began without a price takes the first one.
     if (!(cell.held instanceof Quotation) && latest instanceof Quotation) cell.held = latest;
     return cell.held;
   }

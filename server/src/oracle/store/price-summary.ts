@@ -23,9 +23,9 @@ const minutesShown = 60;
 const shown = (value: Decimal | null): number | null => (value === null ? null : Number(formatDecimal(value)));
 
 /** All symbols with the newest that is known of each. */
-export function summarisePrices(book: PriceStore, day: DayWindow): PriceSummary[] {
+export function summarisePrices(priceStore: PriceStore, day: DayWindow): PriceSummary[] {
   return oracleSymbols.map((symbol): PriceSummary => {
-    const served = book.served(symbol, 1);
+    const served = priceStore.served(symbol, 1);
     const lastHour = day.closes(symbol, minutesShown).map((close) => Number(formatDecimal(close)));
     if (served.kind === "none") {
       const nothing = { price: null, confidence: null, change24h: null };

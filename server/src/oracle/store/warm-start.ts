@@ -18,7 +18,7 @@ export interface WarmStart {
     readonly close: Decimal;
   }[];
   readonly last: readonly { readonly symbol: string; readonly atMs: number; readonly price: Decimal }[];
-  /** Candles that its end has kept from being written, made from its rounds. */
+  /** Candles that the earlier process did not write, computed from its rounds. */
   readonly recovered: readonly Candle[];
 }
 

@@ -30,7 +30,7 @@ export interface OracleStreamOptions {
 
 export interface OracleStreamDependencies {
   readonly clock: Clock;
-  readonly book: PriceStore;
+  readonly priceStore: PriceStore;
   readonly access: Pick<Access, "admit" | "callerOf" | "meter">;
   readonly allowance: Allowance;
   readonly requestId: () => string;
@@ -102,7 +102,7 @@ export class OracleStream implements SocketMount {
     }
   }
 
-  /** A symbol has no price any more: its followers are told once, since silence would read as a price that stands still. */
+  /** Reports once to subscribers that a symbol has no price any more; without it they would assume an unchanged price. */
   withdraw(none: NoPrice): void {
     const followers = this.#followers.get(none.symbol);
     const pace = this.#paces.get(none.symbol);
@@ -147,7 +147,7 @@ export class OracleStream implements SocketMount {
   }
 
   #serve(): StreamServices {
-    const { clock, book, events } = this.#dependencies;
+    const { clock, priceStore, events } = this.#dependencies;
     return {
       authMs: this.#options.authMs ?? oracleBounds.socketAuthMs,
       clock,
@@ -166,7 +166,7 @@ export class OracleStream implements SocketMount {
       },
       unfollow: (session, symbol) => void this.#followers.get(symbol)?.delete(session),
       present: (symbol) => {
-        const served = book.served(symbol, oracleTierTerms.ultra.updateFrequencySeconds);
+        const served = priceStore.served(symbol, oracleTierTerms.ultra.updateFrequencySeconds);
         return served.kind === "price" ? served.quotation : null;
       },
       opened: (session) => {

@@ -27,12 +27,12 @@ import { OracleStream } from "../stream/stream.ts";
 import { TickLog } from "../tick-log/tick-log.ts";
 
 export interface OracleOptions {
-  /** When the product ends (Unix ms), and where its successor is described; null while that is not decided. */
+  /** The end of the product (Unix ms), and the address of its successor; null while undecided. */
   readonly sunsetMs: number | null;
   readonly successorUrl: string | null;
-  /** Where everything that rounds are made of is kept, and in how many bytes; null keeps nothing. */
+  /** The directory of the tick log and its size; null keeps none. */
   readonly tickLog?: { readonly directory: string; readonly bytesMax: number } | null;
-  /** How long a client of the stream may take to say who it is. */
+  /** How long a client of the stream may take to authenticate. */
   readonly authMs?: number;
 }
 
@@ -53,20 +53,20 @@ export interface UsdPrice {
   readonly atMs: number;
 }
 
-/** The oracle of one process: prices, their doors and their memory. */
+/** The oracle of one process: its prices, its endpoints and its history. */
 export interface Oracle extends AsyncDisposable {
   fetch(request: Request, bindings?: OracleBindings): Response | Promise<Response>;
   readonly stream: OracleStream;
-  /** Resolves when the last day has been read back and the sources have been started; rejects never. */
+  /** Resolves when the last day was read back and the sources were started. Never rejects. */
   readonly started: Promise<void>;
-  /** What a symbol is worth now; null when no price is agreed on, which is never a reason to guess. */
+  /** The price of a symbol in US dollars; null without a price, which is never estimated. */
   usd(symbol: OracleSymbol): UsdPrice | null;
   sources(): readonly SourceState[];
-  /** All symbols as people look at them. */
+  /** A summary of all symbols, for people. */
   summary(): readonly PriceSummary[];
 }
 
-/** What rounds are made by, for whoever makes them again from a log. */
+/** The options of rounds, for a replay of the tick log. */
 export const oracleReplayOptions: AggregateOptions = { symbols: oracleSymbols, cadenceMs: sourceCadenceMs };
 
 export function createOracle(options: OracleOptions, dependencies: OracleDependencies): Oracle {
@@ -76,7 +76,7 @@ export function createOracle(options: OracleOptions, dependencies: OracleDepende
 class RunningOracle implements Oracle {
   readonly #dependencies: OracleDependencies;
   readonly #startedAtMs: number;
-  readonly #book: PriceStore;
+  readonly #priceStore: PriceStore;
   readonly #day = new DayWindow();
   readonly #recorder: Recorder;
   readonly #engine: RoundEngine;
@@ -93,7 +93,7 @@ class RunningOracle implements Oracle {
     const { clock, access, allowances, ledger, requestId, events } = dependencies;
     this.#dependencies = dependencies;
     this.#startedAtMs = clock.monotonic();
-    this.#book = new PriceStore({ clock });
+    this.#priceStore = new PriceStore({ clock });
     this.#recorder = new Recorder({ clock, ledger, dropped: (table, rows) => events.rowsDropped(table, rows) });
     this.#tickLog = openTickLog(options, dependencies);
     const stats = new RequestStats({ clock });
@@ -102,7 +102,7 @@ class RunningOracle implements Oracle {
     const routes = [...v1, streamRoute, ...resourceRoutes(v1), ...v2Routes(services)];
     const shared = { clock, access, requestId, events };
     this.#http = new OracleHttp(options, { ...shared, allowances, stats, routes });
-    this.stream = new OracleStream(options, { ...shared, book: this.#book, allowance: allowances.v1 });
+    this.stream = new OracleStream(options, { ...shared, priceStore: this.#priceStore, allowance: allowances.v1 });
     this.#engine = new RoundEngine(oracleReplayOptions, {
       clock,
       onMark: ({ inputs, rounds }) => {
@@ -119,7 +119,7 @@ class RunningOracle implements Oracle {
   }
 
   usd(symbol: OracleSymbol): UsdPrice | null {
-    const round = this.#book.newest(symbol);
+    const round = this.#priceStore.newest(symbol);
     return round === null ? null : { price: round.price, confidence: round.confidence, atMs: round.atMs };
   }
 
@@ -128,16 +128,16 @@ class RunningOracle implements Oracle {
   }
 
   summary(): readonly PriceSummary[] {
-    return summarisePrices(this.#book, this.#day);
+    return summarisePrices(this.#priceStore, this.#day);
   }
 
-  /** Sources come after the last day: minutes are taken in the order of time. */
+  /** Sources start after the last day was read, because minutes must be added in the order of time. */
   async #start(): Promise<void> {
     const { clock, ledger, events, startFeed } = this.#dependencies;
     try {
       const warm = await readWarmStart(ledger, clock.now());
       for (const { symbol, ...minute } of warm.minutes) this.#day.put(symbol, minute);
-      for (const { symbol, ...last } of warm.last) this.#book.remember(symbol, last);
+      for (const { symbol, ...last } of warm.last) this.#priceStore.remember(symbol, last);
       this.#recorder.recover(warm.recovered);
     } catch (fault) {
       events.internalError("oracle", fault);
@@ -149,9 +149,9 @@ class RunningOracle implements Oracle {
     const { events } = this.#dependencies;
     if (round.kind === "refused") {
       events.roundMade(round.symbol, round.reason);
-      this.#book.accept(round);
+      this.#priceStore.accept(round);
       if (!this.#priced.delete(round.symbol)) return;
-      const served = this.#book.served(round.symbol, 1);
+      const served = this.#priceStore.served(round.symbol, 1);
       if (served.kind === "none") this.stream.withdraw(served);
       return;
     }
@@ -160,7 +160,7 @@ class RunningOracle implements Oracle {
     this.#day.add(round);
     const whole = this.#day.complete(round);
     this.#recorder.round(whole);
-    const quotation = this.#book.accept(whole);
+    const quotation = this.#priceStore.accept(whole);
     if (quotation !== null) this.stream.publish(quotation);
   }
 
@@ -168,13 +168,13 @@ class RunningOracle implements Oracle {
     const { clock, allowances, ledger } = this.#dependencies;
     const history = new History({ ledger, unwritten: this.#recorder });
     return {
-      book: this.#book,
+      priceStore: this.#priceStore,
       history: new CachedHistory({ clock, history }),
       sources: () => this.sources(),
       info: (id) => oracleSources[id],
       feeds: () => {
         const priced = oracleSymbols.flatMap((symbol) => {
-          const served = this.#book.served(symbol, 1);
+          const served = this.#priceStore.served(symbol, 1);
           return served.kind === "price" ? [served.quotation] : [];
         });
         return { active: priced.length, confidence: meanConfidence(priced) };

@@ -1,4 +1,4 @@
-/** The exchanges that can be read, each a pure definition in a file of its own. */
+/** The exchanges that can be read, each a pure definition in its own file. */
 import type { Exchange } from "../exchange.ts";
 import { binance } from "./binance.ts";
 import { bitstamp } from "./bitstamp.ts";
