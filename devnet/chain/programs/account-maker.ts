@@ -1,4 +1,4 @@
-import { rentExemptLamports } from "../model/native-accounts.ts";
+import { rentExemptLamports } from "../model/index.ts";
 import type { Invoker, Seed } from "./invoke.ts";
 import type { AccountRef, ProgramWriter } from "./program-writer.ts";
 import { record, runtimeErrors } from "./runtime.ts";

@@ -1,5 +1,5 @@
 import { programs } from "@sluice/wire/programs";
-import { bytesOf } from "../model/token-accounts.ts";
+import { bytesOf } from "../model/index.ts";
 import { Assembler, type Constant, type Label } from "./assembler/assembler.ts";
 import type { Register } from "./assembler/instructions.ts";
 import { record, runtimeErrors, tagNumber } from "./runtime.ts";

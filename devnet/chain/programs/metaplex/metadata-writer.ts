@@ -1,5 +1,5 @@
 import { programs } from "@sluice/wire/programs";
-import { bytesOf } from "../../model/token-accounts.ts";
+import { bytesOf } from "../../model/index.ts";
 import { AccountMaker } from "../account-maker.ts";
 import type { Label } from "../assembler/assembler.ts";
 import { Invoker, type Seed } from "../invoke.ts";
