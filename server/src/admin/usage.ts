@@ -5,7 +5,7 @@ import { platformTierLimits } from "@sluice/contract/tiers";
 import type { Clock } from "@sluice/lib";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
-import type { UsageFigures as LedgerFigures, Usage, UsageQuestion } from "../ledger/index.ts";
+import type { UsageSums as LedgerFigures, Usage, UsageQuestion } from "../ledger/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
 import type { AdminAccess, Caller } from "./admin-access.ts";
 import { isoTime } from "./records.ts";

@@ -6,5 +6,5 @@
  */
 export { type ChainValue, memberOf, parseChainJson } from "./integers.ts";
 export { callNode, type NodeCallOutcome, type NodeEndpoint } from "./node-call.ts";
-export { PubSubClient, type PubSubOptions, type PubSubSubscription } from "./pubsub-client.ts";
+export { PubSubClient, type PubSubClientOptions, type PubSubSubscription } from "./pubsub-client.ts";
 export { SlotFeed, type SlotFeedOptions, type SlotHandler } from "./slot-feed.ts";

@@ -11,7 +11,7 @@ export interface PubSubSubscription {
   readonly active: (active: boolean) => void;
 }
 
-export interface PubSubOptions {
+export interface PubSubClientOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** First and longest wait before another attempt, milliseconds. */
@@ -28,7 +28,7 @@ const noticeCharactersMax = 16 * 1024 * 1024;
  * itself.
  */
 export class PubSubClient implements AsyncDisposable {
-  readonly #options: PubSubOptions;
+  readonly #options: PubSubClientOptions;
   readonly #clock: Pick<Clock, "after">;
   readonly #random: Random;
   readonly #subscriptions: readonly PubSubSubscription[];
@@ -39,7 +39,7 @@ export class PubSubClient implements AsyncDisposable {
   #closed = false;
 
   constructor(
-    options: PubSubOptions,
+    options: PubSubClientOptions,
     dependencies: { clock: Pick<Clock, "after">; random: Random; subscriptions: readonly PubSubSubscription[] },
   ) {
     this.#options = options;

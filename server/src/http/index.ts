@@ -21,7 +21,7 @@ export {
 export { type InputSchema, parseInput, readInput } from "./input.ts";
 export { type JsonRpcFailureOptions, jsonRpcFailureBody, jsonRpcFailureResponse } from "./json-rpc-failure.ts";
 export { bearerToken, type HeaderReader, presentedKey, queryParameter } from "./presented-key.ts";
-export { type Problem, type ProblemOptions, problemOf, problemResponse } from "./problem.ts";
+export { type HttpProblem, type ProblemOptions, problemOf, problemResponse } from "./problem.ts";
 export { redactKeys, redactQuery, redactUrl } from "./redact.ts";
 export { createRequestIds } from "./request-id.ts";
 export { createRestApp, type RestAppDependencies, type RestAppOptions, type RestEnvironment } from "./rest-app.ts";

@@ -14,14 +14,14 @@ export interface ProblemOptions extends FailureOptions {
 }
 
 /** A failure as RFC 9457 writes it. */
-export interface Problem {
+export interface HttpProblem {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: string;
 }
 
 /** An RFC 9457 answer: type, title, status, detail, instance (the request id), code, and errors for invalid input. */
-export function problemOf(code: ErrorCode, options: ProblemOptions): Problem {
+export function problemOf(code: ErrorCode, options: ProblemOptions): HttpProblem {
   const status = options.status ?? statusOf(code);
   const errors = options.details?.["errors"];
   const body = {

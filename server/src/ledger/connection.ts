@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from "@clickhouse/client";
 import { type Clock, sleep } from "@sluice/lib";
-import type { Address, Endpoint } from "./endpoint.ts";
+import type { LedgerAddress, LedgerEndpoint } from "./endpoint.ts";
 import { fromClient, LedgerUnavailableError } from "./errors.ts";
 
 /** Bounds of what one process asks of its ledger. */
@@ -37,7 +37,7 @@ function stringifyRow(value: unknown): string {
 
 /** The one way to a ClickHouse, embedded or not: `@clickhouse/client` over HTTP, bounded, with errors of this room. */
 export class LedgerConnection implements AsyncDisposable {
-  readonly #endpoint: Endpoint;
+  readonly #endpoint: LedgerEndpoint;
   readonly #database: string;
   readonly #clients = new Map<string, ClickHouseClient>();
   #generation = 0;
@@ -48,7 +48,7 @@ export class LedgerConnection implements AsyncDisposable {
 
   constructor(
     options: { readonly database: string },
-    dependencies: { readonly endpoint: Endpoint; readonly clock: Clock },
+    dependencies: { readonly endpoint: LedgerEndpoint; readonly clock: Clock },
   ) {
     this.#database = options.database;
     this.#endpoint = dependencies.endpoint;
@@ -224,7 +224,7 @@ function request(
   };
 }
 
-function clientFor(address: Address, database: string): ClickHouseClient {
+function clientFor(address: LedgerAddress, database: string): ClickHouseClient {
   return createClient({
     url: address.url,
     username: address.user,

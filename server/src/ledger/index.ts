@@ -13,4 +13,4 @@ export { type Ledger, type LedgerDependencies, type LedgerOptions, openLedger } 
 export { type RequestFact, statusStillOpen } from "./request-fact.ts";
 export { requestLogLimits } from "./request-limits.ts";
 export type { HourUsage, MethodUsage, MinuteUsage } from "./request-queries.ts";
-export type { Usage, UsageFigures, UsageQuestion, UsageRow } from "./usage-queries.ts";
+export type { Usage, UsageQuestion, UsageRow, UsageSums } from "./usage-queries.ts";

@@ -9,7 +9,7 @@ import {
   type BundleQuestion,
 } from "./bundle-queries.ts";
 import { type CallOptions, LedgerConnection, type LedgerSettings } from "./connection.ts";
-import { type Endpoint, type LedgerLog, parseClickhouseUrl, remoteEndpoint } from "./endpoint.ts";
+import { type LedgerEndpoint, type LedgerLog, parseClickhouseUrl, remoteEndpoint } from "./endpoint.ts";
 import { LedgerOpenError } from "./errors.ts";
 import type { LedgerEvents } from "./events.ts";
 import { migrate } from "./migrations.ts";
@@ -89,7 +89,7 @@ export interface Ledger extends AsyncDisposable {
 }
 
 interface Opened {
-  readonly endpoint: Endpoint;
+  readonly endpoint: LedgerEndpoint;
   readonly database: string;
 }
 

@@ -3,7 +3,7 @@ import { systemClock, systemRandom } from "@sluice/lib";
 import { type Batch, BatchNumbers, BatchWriter, batchesOf, newBatch } from "./batches.ts";
 import { LedgerConnection } from "./connection.ts";
 import { LedgerUnavailableError } from "./errors.ts";
-import { type Migration, migrate, migrations } from "./migrations.ts";
+import { type LedgerMigration, migrate, migrations } from "./migrations.ts";
 import { RequestBlock } from "./request-block.ts";
 import { ChildSupervisor } from "./supervisor.ts";
 import { requestsTable } from "./tables.ts";
@@ -26,7 +26,7 @@ afterAll(async () => {
 /** A ledger of its own in the one engine: a database. */
 function ledgerIn(database: string): {
   connection: LedgerConnection;
-  up: (known?: readonly Migration[]) => Promise<void>;
+  up: (known?: readonly LedgerMigration[]) => Promise<void>;
 } {
   const connection = new LedgerConnection({ database }, { endpoint: supervisor, clock: systemClock });
   connections.push(connection);
@@ -34,7 +34,7 @@ function ledgerIn(database: string): {
   return { connection, up: (known) => migrate(connection, form, dependencies, known) };
 }
 
-const withRegion: Migration = {
+const withRegion: LedgerMigration = {
   number: migrations.length + 1,
   name: "region",
   changes: [{ kind: "add-column", table: "requests", column: { name: "region", type: "String" }, after: "upstream" }],

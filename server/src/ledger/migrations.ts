@@ -9,21 +9,21 @@ import { oracleTables } from "./oracle-tables.ts";
 import { requestsTable } from "./tables.ts";
 
 /** One numbered change of the schema; it never changes once released. */
-export interface Migration {
+export interface LedgerMigration {
   readonly number: number;
   readonly name: string;
   readonly changes: readonly Change[];
 }
 
 /** Append-only and numbered from 1 without gaps. An entry that has been released is never edited. */
-export const migrations: readonly Migration[] = [
+export const migrations: readonly LedgerMigration[] = [
   { number: 1, name: "requests", changes: [{ kind: "create-table", table: requestsTable }] },
   { number: 2, name: "prices", changes: oracleTables.map((table) => ({ kind: "create-table", table })) },
   { number: 3, name: "outcomes of bundles", changes: [{ kind: "create-table", table: bundleOutcomesTable }] },
 ];
 
 /** Of the definition, not of the generated text: both forms of a ledger record the same. */
-function checksum(migration: Migration): string {
+function checksum(migration: LedgerMigration): string {
   return createHash("sha256").update(JSON.stringify(migration)).digest("hex");
 }
 
@@ -33,7 +33,7 @@ interface AppliedRow {
   readonly checksum: string;
 }
 
-function refuseUnknown(applied: readonly AppliedRow[], known: readonly Migration[]): void {
+function refuseUnknown(applied: readonly AppliedRow[], known: readonly LedgerMigration[]): void {
   const newest = Math.max(0, ...known.map((migration) => migration.number));
   for (const row of applied) {
     if (row.number > newest) {
@@ -58,7 +58,7 @@ export async function migrate(
   connection: LedgerConnection,
   form: Form,
   dependencies: { readonly clock: Clock; readonly log: LedgerLog },
-  known: readonly Migration[] = migrations,
+  known: readonly LedgerMigration[] = migrations,
 ): Promise<void> {
   const [createDatabase, ...rest] = bookkeepingStatements(form);
   if (createDatabase !== undefined) await connection.command(createDatabase, { database: "default" });

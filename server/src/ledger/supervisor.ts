@@ -3,7 +3,7 @@ import { type Clock, type Random, within } from "@sluice/lib";
 import { type SupervisedChild, superviseChild } from "../processes/index.ts";
 import { type ChildReport, parseReport } from "./child/handshake.ts";
 import { childLimits } from "./child/limits.ts";
-import type { Address, Endpoint, LedgerLog } from "./endpoint.ts";
+import type { LedgerAddress, LedgerEndpoint, LedgerLog } from "./endpoint.ts";
 import { LedgerOpenError, LedgerUnavailableError } from "./errors.ts";
 
 /** Bounds of the supervision, in milliseconds. */
@@ -30,14 +30,14 @@ export interface SupervisorDependencies {
 }
 
 /** The embedded engine as a supervised child: the endpoint of a ClickHouse. */
-export class ChildSupervisor implements Endpoint {
+export class ChildSupervisor implements LedgerEndpoint {
   readonly driver = "chdb";
   readonly #child: SupervisedChild<Ready>;
-  readonly #address: () => Address | null;
+  readonly #address: () => LedgerAddress | null;
   readonly #clock: Clock;
   #disposed = false;
 
-  private constructor(child: SupervisedChild<Ready>, address: () => Address | null, clock: Clock) {
+  private constructor(child: SupervisedChild<Ready>, address: () => LedgerAddress | null, clock: Clock) {
     this.#child = child;
     this.#clock = clock;
     this.#address = address;
@@ -48,7 +48,7 @@ export class ChildSupervisor implements Endpoint {
     const { clock, random, log } = dependencies;
     let password = "";
     let generation = 0;
-    let address: Address | null = null;
+    let address: LedgerAddress | null = null;
     try {
       const child = await superviseChild<Ready>(
         {
@@ -88,7 +88,7 @@ export class ChildSupervisor implements Endpoint {
     }
   }
 
-  async current(): Promise<Address> {
+  async current(): Promise<LedgerAddress> {
     if (this.#disposed) throw new LedgerUnavailableError("it is closed");
     if (this.#address() === null) {
       await within(this.#clock, supervisorLimits.callWaitMsMax, this.#child.settled());

@@ -16,7 +16,7 @@ export interface UsageQuestion {
 }
 
 /** Counts and sums over a set of requests. */
-export interface UsageFigures {
+export interface UsageSums {
   readonly requests: number;
   /** Requests with an HTTP status of 400 or more or a JSON-RPC error, and connections that were refused or failed. */
   readonly errors: number;
@@ -30,7 +30,7 @@ export interface UsageFigures {
 }
 
 /** The figures of one group. */
-export interface UsageRow extends UsageFigures {
+export interface UsageRow extends UsageSums {
   /** A day in UTC such as 2026-11-20, a method, or the id of a key. */
   readonly group: string;
 }
@@ -40,7 +40,7 @@ export interface Usage {
   readonly rows: readonly UsageRow[];
   /** Whether there are groups after the last row. */
   readonly more: boolean;
-  readonly total: UsageFigures;
+  readonly total: UsageSums;
 }
 
 const groups = { day: "toString(toDate(at))", method: "toString(method)", key: "key_id" } as const;
@@ -89,7 +89,7 @@ export async function readUsage(connection: LedgerConnection, question: UsageQue
   };
 }
 
-function figuresOf(row: FiguresRow): UsageFigures {
+function figuresOf(row: FiguresRow): UsageSums {
   const [p50, p95, p99] = row.latencies.map((latency) => latency ?? 0);
   return {
     requests: Number(row.requests),

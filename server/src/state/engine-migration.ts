@@ -1,7 +1,7 @@
-import type { Step } from "./schema.ts";
+import type { MigrationStep } from "./schema.ts";
 
 /** The tables of the block engine's first version. */
-export const engineSteps: readonly Step[] = [
+export const engineSteps: readonly MigrationStep[] = [
   {
     create: "bundles",
     primaryKey: ["id"],
@@ -109,7 +109,7 @@ export const engineSteps: readonly Step[] = [
 ];
 
 /** Of which of several processes keeps the book. */
-export const engineLeaseSteps: readonly Step[] = [
+export const engineLeaseSteps: readonly MigrationStep[] = [
   {
     create: "engine_leases",
     primaryKey: ["name"],

@@ -1,3 +1,5 @@
+import type { LeaseRecord } from "./engine-records.ts";
+
 /** The block engine's rows, as both drivers give them; bytes are a Uint8Array or a subclass of it. */
 export interface BundleRow {
   id: string;
@@ -86,14 +88,6 @@ export interface EngineCursorRow {
   value: string;
 }
 
-export interface EngineLeaseRow {
-  name: string;
-  epoch: bigint;
-  beats: bigint;
-  /** Empty where its last holder gave it up. */
-  holder: string;
-}
-
 export interface EngineTables {
   bundles: BundleRow;
   bundle_contents: BundleContentRow;
@@ -105,5 +99,5 @@ export interface EngineTables {
   encryption_keys: EncryptionKeyRow;
   replays: ReplayRow;
   engine_cursors: EngineCursorRow;
-  engine_leases: EngineLeaseRow;
+  engine_leases: LeaseRecord;
 }

@@ -1,3 +1,4 @@
+import { keyEnvironments } from "@sluice/contract/api-key";
 import { SluiceError } from "@sluice/contract/errors";
 import { networks, permissions } from "@sluice/contract/tiers";
 import type { StoreConnection } from "./connection.ts";
@@ -10,7 +11,6 @@ import {
   type KeyRestrictions,
   type KeyStatus,
   type KeyStore,
-  keyEnvironments,
   keyStatuses,
   type Page,
   type PageRequest,

@@ -1,3 +1,4 @@
+import type { KeyEnvironment } from "@sluice/contract/api-key";
 import type {
   Network,
   OracleTier,
@@ -26,9 +27,6 @@ export interface AccountRecord {
   /** Replaces the platform tier's monthly credits when set. */
   readonly creditsMonthly: bigint | null;
 }
-
-export const keyEnvironments = ["live", "dev"] as const;
-export type KeyEnvironment = (typeof keyEnvironments)[number];
 
 export const keyStatuses = ["active", "disabled", "revoked"] as const;
 export type KeyStatus = (typeof keyStatuses)[number];

@@ -1,3 +1,4 @@
+import { keyEnvironments } from "@sluice/contract/api-key";
 import {
   type Network,
   networks,
@@ -14,7 +15,6 @@ import {
   type AuditRecord,
   type KeyRecord,
   type KeyRestrictions,
-  keyEnvironments,
   keyStatuses,
   type SessionRecord,
 } from "./records.ts";

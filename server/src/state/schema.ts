@@ -18,7 +18,7 @@ export interface Column {
 }
 
 /** One change of the schema, rendered for each driver. */
-export type Step =
+export type MigrationStep =
   | {
       readonly create: string;
       readonly columns: Readonly<Record<string, Column>>;
@@ -32,7 +32,7 @@ export type Step =
 export interface Migration {
   readonly number: number;
   readonly name: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly MigrationStep[];
 }
 
 const typeNames: Readonly<Record<StateDriver, Readonly<Record<ColumnType, string>>>> = {
@@ -73,7 +73,7 @@ function renderAppendOnly(driver: StateDriver, table: string): string[] {
 }
 
 /** The statements of one step, in order. */
-export function renderStep(driver: StateDriver, step: Step): string[] {
+export function renderStep(driver: StateDriver, step: MigrationStep): string[] {
   if ("create" in step) {
     const columns = Object.entries(step.columns).map(([name, column]) => renderColumn(driver, name, column));
     const key = `primary key (${step.primaryKey.map(plain).join(", ")})`;

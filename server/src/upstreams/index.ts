@@ -20,7 +20,6 @@ export {
 export type {
   UpstreamCall,
   UpstreamFailure,
-  UpstreamOptions,
   UpstreamOutcome,
 } from "./upstream-call.ts";
 export {

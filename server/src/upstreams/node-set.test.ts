@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import type { UpstreamOptions } from "./index.ts";
+import type { UpstreamConfig } from "../config/index.ts";
 import { answerOf, bootCluster, type Cluster, read } from "./testing/cluster.ts";
 import { StubNode } from "./testing/stub-node.ts";
 
 /** The options of the cluster's nodes, as a configuration would name them. */
-const configured = (cluster: Cluster): UpstreamOptions[] =>
+const configured = (cluster: Cluster): UpstreamConfig[] =>
   cluster.upstreams.nodes().map(({ options }) => ({ ...options }));
 
-const reconfigure = (cluster: Cluster, devnet: readonly UpstreamOptions[], slotLagMax = 50n): void =>
+const reconfigure = (cluster: Cluster, devnet: readonly UpstreamConfig[], slotLagMax = 50n): void =>
   cluster.upstreams.reconfigure({ mainnet: [], testnet: [], devnet }, slotLagMax);
 
 /** A call that the node holds until it is let go. */

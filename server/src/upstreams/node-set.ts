@@ -1,11 +1,11 @@
 import type { Clock, Timer } from "@sluice/lib";
+import type { UpstreamConfig } from "../config/index.ts";
 import type { NodeOrder, UpstreamNode } from "./node.ts";
-import type { UpstreamOptions } from "./upstream-call.ts";
 
 export interface NodeSetDependencies {
   readonly clock: Pick<Clock, "every">;
   /** Creates a node that does nothing yet. Throws for an address or headers that the transport cannot send to. */
-  readonly create: (options: UpstreamOptions) => UpstreamNode;
+  readonly create: (options: UpstreamConfig) => UpstreamNode;
   /** Called when the set or an order has changed. */
   readonly onChange: () => void;
   /** Called when a node has left the set and is about to be disposed of. */
@@ -44,7 +44,7 @@ export class NodeSet implements AsyncDisposable {
   }
 
   /** Creates a node that is not in the set yet. Throws for an address or headers that the transport cannot send to. */
-  create(options: UpstreamOptions): UpstreamNode {
+  create(options: UpstreamConfig): UpstreamNode {
     return this.#dependencies.create(options);
   }
 

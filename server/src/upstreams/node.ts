@@ -2,18 +2,12 @@ import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
 import type { Clock, MonotonicMs, Random } from "@sluice/lib";
 import { SlotFeed } from "../chain/index.ts";
+import type { UpstreamConfig, UpstreamGroup } from "../config/index.ts";
 import { comingAnswer, type NodeAnswer, readAnswer } from "./answer.ts";
 import { Breaker, breakerDefaults } from "./breaker.ts";
 import { LargeAnswer, readBeginning } from "./large-answer.ts";
 import { type ExchangeOutcome, Transport } from "./transport.ts";
-import type {
-  UpstreamCall,
-  UpstreamFailure,
-  UpstreamGroup,
-  UpstreamOptions,
-  UpstreamOutcome,
-  UpstreamTracing,
-} from "./upstream-call.ts";
+import type { UpstreamCall, UpstreamFailure, UpstreamOutcome, UpstreamTracing } from "./upstream-call.ts";
 
 export interface NodeLimits {
   readonly deadlineMs: number;
@@ -52,7 +46,7 @@ export type NodeOrder = "open" | "cordoned" | "drained";
 
 export interface UpstreamNodeOptions {
   readonly network: Network;
-  readonly upstream: UpstreamOptions;
+  readonly upstream: UpstreamConfig;
   readonly limits: NodeLimits;
 }
 
@@ -68,7 +62,7 @@ export interface UpstreamNodeDependencies {
 /** One upstream node: its connections, its rate, the averages of its calls, its breaker and its slots. */
 export class UpstreamNode implements AsyncDisposable {
   readonly label: string;
-  readonly options: UpstreamOptions;
+  readonly options: UpstreamConfig;
   readonly feed: SlotFeed;
   readonly breaker: Breaker;
   order: NodeOrder = "open";

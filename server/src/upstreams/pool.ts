@@ -1,6 +1,7 @@
 import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
 import { type Clock, type Random, seededRandom, type Timer } from "@sluice/lib";
+import type { UpstreamConfig } from "../config/index.ts";
 import type { ExtraCall, UpstreamCallEvents } from "./events.ts";
 import { MethodLatencies } from "./method-latencies.ts";
 import { MirroredReads } from "./mirrored-reads.ts";
@@ -11,24 +12,18 @@ import { HedgeBudget, ReadPolicy } from "./read-policy.ts";
 import { NodeSelector } from "./selection.ts";
 import { sendToEach } from "./send-policy.ts";
 import { SlotTracker } from "./slot-tracker.ts";
-import type {
-  UpstreamCall,
-  UpstreamFailure,
-  UpstreamOptions,
-  UpstreamOutcome,
-  UpstreamTracing,
-} from "./upstream-call.ts";
+import type { UpstreamCall, UpstreamFailure, UpstreamOutcome, UpstreamTracing } from "./upstream-call.ts";
 
-export interface PoolOptions {
+export interface UpstreamPoolOptions {
   readonly network: Network;
-  readonly nodes: readonly UpstreamOptions[];
+  readonly nodes: readonly UpstreamConfig[];
   readonly limits: NodeLimits;
   readonly rules: HealthRules;
   /** How long a call waits for some node to reach a slot that its key has seen. */
   readonly floorWaitMs: number;
 }
 
-export interface PoolDependencies {
+export interface UpstreamPoolDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly onSlot: (commitment: CommitmentName, slot: bigint) => void;
@@ -46,8 +41,8 @@ const evaluationMs = 250;
 export class UpstreamPool implements AsyncDisposable {
   readonly network: Network;
   readonly nodeSet: NodeSet;
-  readonly #options: PoolOptions;
-  readonly #dependencies: PoolDependencies;
+  readonly #options: UpstreamPoolOptions;
+  readonly #dependencies: UpstreamPoolDependencies;
   readonly #slots: SlotTracker;
   readonly #health: NodeHealth;
   readonly #selector: NodeSelector;
@@ -55,7 +50,7 @@ export class UpstreamPool implements AsyncDisposable {
   readonly #mirrored: MirroredReads;
   #timer: Timer | null = null;
 
-  constructor(options: PoolOptions, dependencies: PoolDependencies) {
+  constructor(options: UpstreamPoolOptions, dependencies: UpstreamPoolDependencies) {
     this.network = options.network;
     this.#options = options;
     this.#dependencies = dependencies;
@@ -113,7 +108,7 @@ export class UpstreamPool implements AsyncDisposable {
   /**
    * Adds a node at run time. Throws RangeError for a label that is taken, and where the transport cannot send to it.
    */
-  add(options: UpstreamOptions): void {
+  add(options: UpstreamConfig): void {
     if (this.nodeSet.find(options.label) !== null) throw new RangeError(`there is a node ${options.label} already`);
     this.nodeSet.put(this.nodeSet.create(options));
   }
@@ -159,7 +154,7 @@ export class UpstreamPool implements AsyncDisposable {
   }
 
   /** The node that a PubSub client is connected to; null when there is none beside `except`. */
-  pubsubNode(except: ReadonlySet<string> = new Set()): Pick<UpstreamOptions, "label" | "ws" | "headers"> | null {
+  pubsubNode(except: ReadonlySet<string> = new Set()): Pick<UpstreamConfig, "label" | "ws" | "headers"> | null {
     const asked = this.#nodes.filter((node) => except.has(node.label));
     const criteria = { group: "read", commitment: "processed", minimumSlot: null, asked, mayBeOut: true } as const;
     const node = this.#selector.choose(criteria);
@@ -190,7 +185,7 @@ export class UpstreamPool implements AsyncDisposable {
     return { ok: false, refused, label: "", repeatable: false };
   }
 
-  #create(options: UpstreamOptions): UpstreamNode {
+  #create(options: UpstreamConfig): UpstreamNode {
     const node: UpstreamNode = new UpstreamNode(
       { network: this.network, upstream: options, limits: this.#options.limits },
       {

@@ -1,9 +1,10 @@
 import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Clock, MonotonicMs, Random } from "@sluice/lib";
+import type { UpstreamGroup } from "../config/index.ts";
 import type { UpstreamNode } from "./node.ts";
 import { lagOf, type NodeHealth } from "./node-health.ts";
 import type { SlotTracker } from "./slot-tracker.ts";
-import type { UpstreamCall, UpstreamGroup } from "./upstream-call.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
 
 /**
  * Where no node is in the send group, a transaction goes to this many of the best. Source: decisions.md, Upstream

@@ -2,22 +2,6 @@ import type { ErrorCode } from "@sluice/contract/errors";
 import type { CommitmentName } from "@sluice/contract/rpc";
 import type { NodeAnswer } from "./answer.ts";
 
-/** One node as it is configured: an upstream entry of config. */
-export interface UpstreamOptions {
-  /** Unique in its network; the only name of the node that callers see. */
-  readonly label: string;
-  readonly url: string;
-  readonly ws: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly groups: readonly UpstreamGroup[];
-  /** Its share of the calls, relative to the others'. */
-  readonly weight: number;
-  /** The most calls a second that it is sent; null is no limit. */
-  readonly requestsPerSecond: number | null;
-}
-
-export type UpstreamGroup = "read" | "archive" | "send";
-
 /** A call as the pool receives it. */
 export interface UpstreamCall {
   readonly method: string;

@@ -2,15 +2,16 @@ import { limits } from "@sluice/contract/limits";
 import type { CommitmentName } from "@sluice/contract/rpc";
 import { type Network, networks } from "@sluice/contract/tiers";
 import type { Clock, Random } from "@sluice/lib";
+import type { UpstreamConfig } from "../config/index.ts";
 import { requestTarget } from "../net/index.ts";
 import type { UpstreamCallEvents } from "./events.ts";
 import type { NodeOrder } from "./node.ts";
 import type { UpstreamHealth } from "./node-health.ts";
 import { UpstreamPool } from "./pool.ts";
-import type { UpstreamOptions, UpstreamTracing } from "./upstream-call.ts";
+import type { UpstreamTracing } from "./upstream-call.ts";
 
 export interface UpstreamsOptions {
-  readonly networks: Readonly<Record<Network, readonly UpstreamOptions[]>>;
+  readonly networks: Readonly<Record<Network, readonly UpstreamConfig[]>>;
   /** The specification's 30 s unless a test says otherwise. */
   readonly deadlineMs?: number;
   readonly answerBytesMax?: number;
@@ -35,7 +36,7 @@ export interface UpstreamsDependencies {
 /** A node as operators see it. */
 export interface NodeView {
   readonly network: Network;
-  readonly options: UpstreamOptions;
+  readonly options: UpstreamConfig;
   readonly order: NodeOrder;
   readonly health: UpstreamHealth;
   /** Whether it was added at run time, and so is not configured. */
@@ -45,11 +46,11 @@ export interface NodeView {
 /** A node that was added at run time. */
 export interface AddedNode {
   readonly network: Network;
-  readonly options: UpstreamOptions;
+  readonly options: UpstreamConfig;
 }
 
 /** Whether the transport can send to a node. The reason is not given, since it may contain a secret. */
-export function canSendTo({ url, headers }: Pick<UpstreamOptions, "url" | "headers">): boolean {
+export function canSendTo({ url, headers }: Pick<UpstreamConfig, "url" | "headers">): boolean {
   try {
     requestTarget(url, headers);
     return true;
@@ -76,7 +77,7 @@ export interface Upstreams extends AsyncDisposable {
    * exchanged. Nodes that were added at run time stay. Throws, having changed nothing, for a node that the transport
    * cannot send to.
    */
-  reconfigure(networks: Readonly<Record<Network, readonly UpstreamOptions[]>>, slotLagMax: bigint): void;
+  reconfigure(networks: Readonly<Record<Network, readonly UpstreamConfig[]>>, slotLagMax: bigint): void;
 }
 
 /** Creates the pools of all networks that have nodes. No connection is opened before `start` or the first call. */
@@ -89,7 +90,7 @@ class NetworkPools implements Upstreams {
   readonly #dependencies: UpstreamsDependencies;
   readonly #pools = new Map<Network, UpstreamPool>();
   /** Nodes that were added at run time. */
-  readonly #added = new WeakSet<UpstreamOptions>();
+  readonly #added = new WeakSet<UpstreamConfig>();
   #slotLagMax: bigint;
   #isStarted = false;
 
@@ -172,7 +173,7 @@ class NetworkPools implements Upstreams {
     }
   }
 
-  #open(network: Network, nodes: readonly UpstreamOptions[]): UpstreamPool {
+  #open(network: Network, nodes: readonly UpstreamConfig[]): UpstreamPool {
     const options = this.#options;
     const { clock, random, onSlot, events = null, tracing = null } = this.#dependencies;
     const pool = new UpstreamPool(
@@ -202,9 +203,9 @@ class NetworkPools implements Upstreams {
 }
 
 /** Whether two configurations of a node are the same in every member. */
-function isSame(one: UpstreamOptions | undefined, other: UpstreamOptions): boolean {
+function isSame(one: UpstreamConfig | undefined, other: UpstreamConfig): boolean {
   if (one === undefined) return false;
-  const shape = ({ label, url, ws, headers, groups, weight, requestsPerSecond }: UpstreamOptions): string =>
+  const shape = ({ label, url, ws, headers, groups, weight, requestsPerSecond }: UpstreamConfig): string =>
     JSON.stringify([label, url, ws, Object.entries(headers).toSorted(), groups, weight, requestsPerSecond]);
   return shape(one) === shape(other);
 }

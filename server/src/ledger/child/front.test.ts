@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { systemClock, systemRandom } from "@sluice/lib";
 import { eventually } from "@sluice/lib/testing";
-import type { Address } from "../endpoint.ts";
+import type { LedgerAddress } from "../endpoint.ts";
 import { ChildSupervisor } from "../supervisor.ts";
 import { ledgerDirectory, recordingLog } from "../testing/ledger-directory.ts";
 
 const directory = ledgerDirectory();
 let supervisor: ChildSupervisor;
-let address: Address;
+let address: LedgerAddress;
 
 beforeAll(async () => {
   const dependencies = { clock: systemClock, random: systemRandom, log: recordingLog() };

@@ -15,9 +15,10 @@ const rowsMax = 64;
 type RowSource = string;
 
 /**
- * A statement over many rows of values, written out once and kept prepared, in place of a tree of nodes for each value: a
- * bundle's whole way through SQLite takes 190 µs of CPU in groups of 30 where it took 415 through the query builder
- * (`accept` to `told`, shared cores), through PostgreSQL 96 where it took 223. Most of what is left is SQLite's writing.
+ * A statement over many rows of values, written out once and kept prepared, in place of a tree of nodes for each value:
+ * a bundle's whole way through SQLite takes 190 µs of CPU in groups of 30 where it took 415 through the query builder
+ * (`accept` to `told`, shared cores), through PostgreSQL 96 where it took 223. Most of what is left is SQLite's
+ * writing.
  *
  * PostgreSQL takes all rows as one array for each column, so that there is one text and one round trip. SQLite has no
  * arrays; it takes rows in runs of powers of two, so that there are few texts.
@@ -111,7 +112,9 @@ const outcomeColumns: Columns<BundleOutcomeRow> = { bundle_id: "text", ended_at:
 
 /** Of which bundle, in which state, and what becomes of it. */
 export type StepRow = StandingRow & { readonly id: string; readonly from: string };
-/** A step that nothing is the end of leaves the index of ends alone, which SQLite would write anew for the same value. */
+/**
+ * A step that nothing is the end of leaves the index of ends alone, which SQLite would write anew for the same value.
+ */
 type GoingRow = Omit<StepRow, "ended_at">;
 export type ForwardedRow = Pick<BundleRow, "id" | "forwarded_times" | "forwarded_slot" | "forwarded_leader">;
 
@@ -174,7 +177,9 @@ export class BundleStatements {
   /** Returns the ids of those that were not there. */
   readonly accept: RowStatement<WithId>;
   readonly insertContents: RowStatement<never>;
-  /** Steps that end nothing, and steps that end their bundle. Both return the ids of those that started from that state. */
+  /**
+   * Steps that end nothing, and steps that end their bundle. Both return the ids of those that started from that state.
+   */
   readonly go: RowStatement<WithId>;
   readonly end: RowStatement<WithId>;
   readonly insertOutcomes: RowStatement<never>;

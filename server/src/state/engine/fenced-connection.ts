@@ -9,8 +9,9 @@ type AnyKind = GroupKind<unknown, unknown, Tx>;
 
 /**
  * What the holder of a lease writes through. Each write looks in its own transaction whether the lease still is in the
- * holder's epoch, under a lock that a successor's taking waits for and that waits for it: a holder that was stopped and wakes
- * up finds the epoch gone on, and what it had begun was on disk before the successor looked. Beats do not meet that lock.
+ * holder's epoch, under a lock that a successor's taking waits for and that waits for it: a holder that was stopped and
+ * wakes up finds the epoch gone on, and what it had begun was on disk before the successor looked. Beats do not meet
+ * that lock.
  *
  * It costs one more statement for each group of writes, not for each write: a look by primary key.
  */

@@ -1,12 +1,7 @@
 import { seededRandom, systemClock } from "@sluice/lib";
 import { until } from "@sluice/lib/testing";
-import {
-  createUpstreams,
-  type UpstreamCall,
-  type UpstreamOptions,
-  type UpstreamPool,
-  type Upstreams,
-} from "../index.ts";
+import type { UpstreamConfig } from "../../config/index.ts";
+import { createUpstreams, type UpstreamCall, type UpstreamPool, type Upstreams } from "../index.ts";
 import { StubNode } from "./stub-node.ts";
 
 /** The events of calls beyond the clients' own, in order. */
@@ -45,7 +40,7 @@ export const errorOf = (code: number) => (call: { readonly id: string }) =>
 /** Boots so many nodes. `each` changes what is configured of a node. */
 export async function bootCluster(
   count: number,
-  each: (index: number, address: { readonly url: string }) => Partial<UpstreamOptions> = () => ({}),
+  each: (index: number, address: { readonly url: string }) => Partial<UpstreamConfig> = () => ({}),
   options: { readonly silenceMsMax?: number; readonly deadlineMs?: number } = {},
 ): Promise<Cluster> {
   const nodes = Array.from({ length: count }, (_, index) => new StubNode(answerOf(`${index}`)));

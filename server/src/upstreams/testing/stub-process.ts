@@ -1,4 +1,6 @@
-/** A node in a process of its own that may be killed: answers every call with its port, and says that it is at slot 100. */
+/**
+ * A node in a process of its own that may be killed: answers every call with its port, and says that it is at slot 100.
+ */
 const port = Number(Bun.argv[2]);
 
 const server = Bun.serve({
