@@ -136,6 +136,7 @@ function startOracle(): string {
     {
       fetch: (request, bindings) => control(new URL(request.url).pathname, plays) ?? oracle.fetch(request, bindings),
       sockets: [oracle.stream],
+      clock: systemClock,
       requestId,
       events: { internalError: (where, fault) => console.error(where, fault) },
     },

@@ -43,6 +43,7 @@ const events = { internalError: (_where: string, error: unknown) => console.erro
 const listener = new Listener(
   { hostname: "127.0.0.1", port: 0, bodyBytesMax: 1024 },
   {
+    clock: systemClock,
     events,
     answer: (request, server) =>
       server.upgrade(request, { data: { session: session() } }) ? undefined : new Response(null, { status: 400 }),

@@ -163,13 +163,17 @@ export const startSteps = [
       const control = engineControl(engine);
       const app = wireManagement({ ...shared, ...parts, credits: gateway.credits, engineControl: control });
       const address = { unixPath: managementSocketPath(shared.config) };
-      const dependencies = { fetch: (request: Request) => app.fetch(request), events: shared.events };
+      const dependencies = {
+        fetch: (request: Request) => app.fetch(request),
+        clock: shared.clock,
+        events: shared.events,
+      };
       return shared.resources.use(new PlainListener(address, dependencies));
     },
   ),
-  step("metricsListener", [], (_parts, { config, metrics, events, resources }) => {
+  step("metricsListener", [], (_parts, { clock, config, metrics, events, resources }) => {
     const { host, port } = config.metrics;
-    const open = () => new PlainListener({ hostname: host, port }, { fetch: metricsApp(metrics), events });
+    const open = () => new PlainListener({ hostname: host, port }, { clock, fetch: metricsApp(metrics), events });
     return resources.use(listening("metrics", port, open));
   }),
 ];

@@ -1,4 +1,5 @@
 import { backoffDelayMs, type Clock, type Random, type Timer } from "@sluice/lib";
+import { WebSocketClient } from "../net/index.ts";
 import { type ChainValue, memberOf, parseChainJson } from "./integers.ts";
 
 /** One subscription that is kept up across reconnects. */
@@ -32,7 +33,7 @@ export class PubSubClient implements AsyncDisposable {
   readonly #clock: Pick<Clock, "after">;
   readonly #random: Random;
   readonly #subscriptions: readonly PubSubSubscription[];
-  #socket: WebSocket | null = null;
+  #socket: WebSocketClient | null = null;
   #routes = new Map<string, PubSubSubscription>();
   #attempt = 0;
   #timer: Timer | null = null;
@@ -56,30 +57,29 @@ export class PubSubClient implements AsyncDisposable {
 
   #connect(): void {
     this.#timer = null;
-    let socket: WebSocket;
+    this.#routes = new Map();
     try {
-      // Bun's WebSocket takes headers, which the DOM's type does not know.
-      const settings = { headers: this.#options.headers } as unknown as string[];
-      socket = new WebSocket(this.#options.url, settings);
+      const { url, headers } = this.#options;
+      this.#socket = new WebSocketClient(
+        { url, headers },
+        {
+          opened: () => this.#subscribe(),
+          received: (data) => {
+            if (typeof data === "string" && data.length <= noticeCharactersMax) this.#receive(data);
+          },
+          lost: () => this.#lost(),
+        },
+      );
     } catch {
       this.#retry();
-      return;
     }
-    this.#socket = socket;
-    this.#routes = new Map();
-    socket.onopen = () => {
-      this.#attempt = 0;
-      for (const [index, subscription] of this.#subscriptions.entries()) {
-        socket.send(
-          `{"jsonrpc":"2.0","id":${index},"method":${JSON.stringify(subscription.method)},"params":${subscription.params}}`,
-        );
-      }
-    };
-    socket.onmessage = (event: MessageEvent<unknown>) => {
-      if (typeof event.data === "string" && event.data.length <= noticeCharactersMax) this.#receive(event.data);
-    };
-    socket.onclose = () => this.#lost(socket);
-    socket.onerror = () => this.#lost(socket);
+  }
+
+  #subscribe(): void {
+    this.#attempt = 0;
+    for (const [id, { method, params }] of this.#subscriptions.entries()) {
+      this.#socket?.send(`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${params}}`);
+    }
   }
 
   #receive(text: string): void {
@@ -108,8 +108,7 @@ export class PubSubClient implements AsyncDisposable {
     subscription.active(true);
   }
 
-  #lost(socket: WebSocket): void {
-    if (this.#socket !== socket) return;
+  #lost(): void {
     this.#socket = null;
     for (const subscription of this.#subscriptions) subscription.active(false);
     this.#retry();
@@ -132,6 +131,6 @@ export class PubSubClient implements AsyncDisposable {
     this.#timer = null;
     const socket = this.#socket;
     this.#socket = null;
-    socket?.close(1000);
+    socket?.close();
   }
 }

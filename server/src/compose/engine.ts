@@ -72,6 +72,7 @@ async function openEndpoints(config: Config, engine: EngineService, dependencies
       new AppListener(
         { hostname, port: engineRest, gatewayPort: config.ports.gateway },
         {
+          clock: dependencies.clock,
           fetch: (request, bindings) => engine.fetch(request, bindings),
           sockets: engine.sockets,
           requestId: gateway.requestId,

@@ -64,7 +64,13 @@ export function openOracle(config: Config, dependencies: OracleParts): Oracle | 
   const open = (): AppListener =>
     new AppListener(
       { hostname: config.bind, port, gatewayPort: config.ports.gateway },
-      { fetch: (request, bindings) => oracle.fetch(request, bindings), sockets: [oracle.stream], requestId, events },
+      {
+        fetch: (request, bindings) => oracle.fetch(request, bindings),
+        sockets: [oracle.stream],
+        clock,
+        requestId,
+        events,
+      },
     );
   const listener = listening("oracle", port, open);
   resources.defer(() => listener.stop(drainMsOf(config)));

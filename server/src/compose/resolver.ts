@@ -19,7 +19,7 @@ export function openResolver(config: Config, dependencies: Dependencies): Names 
     { clock, random, post: fetch, events: createNamesEvents(dependencies) },
   );
   const listen = (): PlainListener =>
-    new PlainListener({ hostname: host, port }, { fetch: (request) => names.fetch(request), events });
+    new PlainListener({ hostname: host, port }, { clock, fetch: (request) => names.fetch(request), events });
   resources.use(listening("resolver", port, listen));
   // The first name query tries again when the chain cannot be reached now.
   names.start().catch((error: unknown) => events.internalError("names", error));

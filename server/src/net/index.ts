@@ -47,6 +47,7 @@ export { freePortRange, freePorts, ListenError, listening } from "./listener/lis
 export { Listener, type ListenerOptions, type RuntimeServer, runtimeBodyBytesMax } from "./listener/listener.ts";
 export { type ListenAddress, PlainListener, type PlainListenerDependencies } from "./listener/plain-listener.ts";
 export { type DevAuthorityOptions, type DevTls, devTls } from "./tls/dev-authority.ts";
+export { WebSocketClient } from "./websocket/client.ts";
 export { WebSocketServer } from "./websocket/server.ts";
 export {
   ClientSession,

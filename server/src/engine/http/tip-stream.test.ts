@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Permission } from "@sluice/contract/tiers";
-import { compileAddressSet, ManualClock } from "@sluice/lib";
+import { compileAddressSet, ManualClock, systemClock } from "@sluice/lib";
 import { accessOfTests, grantOfTests } from "../../access/testing/grants.ts";
 import type { KeyRefusal } from "../../keys/index.ts";
 import { AppListener } from "../../net/index.ts";
@@ -208,6 +208,7 @@ test("over a real socket: the same record as over HTTP, whatever the client says
     {
       fetch: () => new Response(null, { status: 404 }),
       sockets: [stream],
+      clock: systemClock,
       requestId: () => "req_1",
       events: { internalError: (_where, error) => void reported.push(String(error)) },
     },

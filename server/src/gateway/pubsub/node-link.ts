@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "@sluice/lib";
+import { WebSocketClient } from "../../net/index.ts";
 import { SubscriptionRegistry } from "./subscription-registry.ts";
 
 /** Where a node speaks PubSub. */
@@ -21,55 +22,52 @@ const connectTimeoutMs = 10_000;
 
 /** A client's own connection to a node: frames go both ways as they are. */
 class NodeConnection {
-  readonly #socket: WebSocket;
+  readonly #socket: WebSocketClient;
   readonly #handlers: ConnectionHandlers;
   readonly #timer: Timer;
   #pending: (string | Uint8Array<ArrayBuffer>)[] = [];
-  #closed = false;
+  #isClosed = false;
 
   constructor(target: PubSubTarget, clock: Pick<Clock, "after">, handlers: ConnectionHandlers) {
     this.#handlers = handlers;
-    // Bun's WebSocket takes headers, which the DOM's type does not know.
-    this.#socket = new WebSocket(target.ws, { headers: target.headers } as unknown as string[]);
-    this.#socket.binaryType = "arraybuffer";
     this.#timer = clock.after(connectTimeoutMs, () => this.#lose());
-    this.#socket.onopen = () => {
-      this.#timer.cancel();
-      for (const message of this.#pending) this.#socket.send(message);
-      this.#pending = [];
-    };
-    this.#socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
-      if (!this.#closed) handlers.received(typeof event.data === "string" ? event.data : new Uint8Array(event.data));
-    };
-    this.#socket.onclose = () => this.#lose();
-    this.#socket.onerror = () => this.#lose();
+    this.#socket = new WebSocketClient(
+      { url: target.ws, headers: target.headers },
+      {
+        opened: () => {
+          this.#timer.cancel();
+          for (const message of this.#pending) this.#socket.send(message);
+          this.#pending = [];
+        },
+        received: (data) => handlers.received(data),
+        lost: () => this.#lose(),
+      },
+    );
   }
 
   /** False when the node takes no more: too much waits for it. */
   send(data: string | Uint8Array): boolean {
-    if (this.#closed) return true;
+    if (this.#isClosed) return true;
     // The runtime reuses the memory of a binary frame after the handler returns.
     const message = typeof data === "string" ? data : new Uint8Array(data);
-    if (this.#socket.readyState !== WebSocket.OPEN) {
+    if (!this.#socket.isOpen) {
       this.#pending.push(message);
       return this.#pending.length <= pendingMessagesMax;
     }
     this.#socket.send(message);
-    return this.#socket.bufferedAmount <= unsentBytesMax;
+    return this.#socket.unsentBytes <= unsentBytesMax;
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#timer.cancel();
-    this.#socket.close(1000);
+    this.#socket.close();
   }
 
   #lose(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#timer.cancel();
-    this.#socket.close();
+    if (this.#isClosed) return;
+    this.close();
     this.#handlers.lost();
   }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "@sluice/lib";
 import { docsRedirect, isUpgrade, pathOf, problemResponse, targetOf } from "../../http/index.ts";
 import type { NetEvents } from "../events.ts";
 import type { AppMount } from "../http1/server/web.ts";
@@ -5,6 +6,7 @@ import type { SocketMount, SocketSession } from "../websocket/session.ts";
 import { Listener, type RuntimeServer, runtimeBodyBytesMax } from "./listener.ts";
 
 export interface AppListenerDependencies {
+  readonly clock: Pick<Clock, "after" | "every">;
   readonly fetch: AppMount["fetch"];
   /** WebSocket doors of the port; an upgrade of any other path is the application's to answer. */
   readonly sockets: readonly SocketMount[];
@@ -31,7 +33,7 @@ export class AppListener implements AsyncDisposable {
     this.#gatewayPort = gatewayPort ?? null;
     this.#listener = new Listener(
       { hostname, port, bodyBytesMax: runtimeBodyBytesMax },
-      { answer: (request, server) => this.#answer(request, server), events: dependencies.events },
+      { ...dependencies, answer: (request, server) => this.#answer(request, server) },
     );
   }
 

@@ -1,24 +1,27 @@
 import { expect, test } from "bun:test";
+import { systemClock } from "@sluice/lib";
 import { ListenError, listening } from "./listen-error.ts";
 import { Listener } from "./listener.ts";
 import { PlainListener } from "./plain-listener.ts";
 
+const clock = systemClock;
 const events = { internalError: () => {} };
 const options = (port: number) => ({ hostname: "127.0.0.1", port, bodyBytesMax: 1_024 });
 const answer = () => new Response("ok");
 
 test("a gateway's port is had by one server: the second is refused and told which endpoint and port it was", async () => {
-  await using first = new Listener(options(0), { answer, events });
-  const second = () => listening("gateway", first.port, () => new Listener(options(first.port), { answer, events }));
+  await using first = new Listener(options(0), { clock, answer, events });
+  const second = () =>
+    listening("gateway", first.port, () => new Listener(options(first.port), { clock, answer, events }));
   expect(second).toThrow(ListenError);
   expect(second).toThrow(`gateway endpoint cannot listen on port ${first.port}`);
 });
 
 test("so is a small door's", async () => {
-  await using first = new PlainListener({ hostname: "127.0.0.1", port: 0 }, { fetch: answer, events });
+  await using first = new PlainListener({ hostname: "127.0.0.1", port: 0 }, { clock, fetch: answer, events });
   const port = first.port ?? 0;
   expect(port).toBeGreaterThan(0);
-  expect(() => new PlainListener({ hostname: "127.0.0.1", port }, { fetch: answer, events })).toThrow();
+  expect(() => new PlainListener({ hostname: "127.0.0.1", port }, { clock, fetch: answer, events })).toThrow();
 });
 
 test("a fault of one socket's session is told, and ends that connection alone", async () => {
@@ -37,6 +40,7 @@ test("a fault of one socket's session is told, and ends that connection alone", 
     closed: () => {},
   };
   await using listener = new Listener(options(0), {
+    clock,
     answer: (request, server) => (server.upgrade(request, { data: { session } }) ? undefined : answer()),
     events: { internalError: (_where, fault) => void faults.push(fault) },
   });

@@ -1,3 +1,4 @@
+import { type Clock, type Timer, within } from "@sluice/lib";
 import type { Server, ServerWebSocket } from "bun";
 import type { NetEvents } from "../events.ts";
 import type { SocketSession } from "../websocket/session.ts";
@@ -33,13 +34,15 @@ const internalError = 1011;
 export class Listener implements AsyncDisposable {
   readonly #server: RuntimeServer;
   readonly #sessions = new Set<SocketSession>();
-  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #clock: Pick<Clock, "after">;
+  readonly #timer: Timer;
   #draining = false;
 
   /** Throws when the port cannot be had. */
   constructor(
     options: ListenerOptions,
     dependencies: {
+      readonly clock: Pick<Clock, "after" | "every">;
       readonly answer: (
         request: Request,
         server: RuntimeServer,
@@ -78,8 +81,8 @@ export class Listener implements AsyncDisposable {
         },
       },
     });
-    this.#timer = setInterval(() => this.tick(), tickMs);
-    this.#timer.unref();
+    this.#clock = dependencies.clock;
+    this.#timer = dependencies.clock.every(tickMs, () => this.tick());
   }
 
   get port(): number {
@@ -123,13 +126,10 @@ export class Listener implements AsyncDisposable {
    */
   async stop(deadlineMs: number): Promise<void> {
     this.#draining = true;
-    clearInterval(this.#timer);
+    this.#timer.cancel();
     for (const session of this.#sessions) session.drain();
-    const late = Promise.withResolvers<"late">();
-    const timer = setTimeout(() => late.resolve("late"), deadlineMs);
-    const drained = this.#server.stop(false).then(() => "drained" as const);
-    if ((await Promise.race([drained, late.promise])) === "late") await this.#server.stop(true);
-    clearTimeout(timer);
+    const drained = await within(this.#clock, deadlineMs, this.#server.stop(false));
+    if (!drained.ok) await this.#server.stop(true);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

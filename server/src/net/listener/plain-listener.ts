@@ -1,4 +1,5 @@
 import { chmodSync, rmSync } from "node:fs";
+import { type Clock, within } from "@sluice/lib";
 import type { NetEvents } from "../events.ts";
 
 export type ListenAddress =
@@ -7,6 +8,7 @@ export type ListenAddress =
   | { readonly unixPath: string };
 
 export interface PlainListenerDependencies {
+  readonly clock: Pick<Clock, "after">;
   readonly fetch: (request: Request) => Response | Promise<Response>;
   readonly events: NetEvents;
 }
@@ -17,9 +19,11 @@ const idleSeconds = 60;
 /** A small door: one HTTP application on a port or a Unix socket of its own. Listens at once; throws when it cannot. */
 export class PlainListener implements AsyncDisposable {
   readonly #server: Bun.Server<undefined>;
+  readonly #clock: Pick<Clock, "after">;
   readonly #unixPath: string | null;
 
   constructor(address: ListenAddress, dependencies: PlainListenerDependencies) {
+    this.#clock = dependencies.clock;
     const shared = {
       maxRequestBodySize: bodyBytesMax,
       development: false,
@@ -59,9 +63,9 @@ export class PlainListener implements AsyncDisposable {
 
   /** Takes no more connections and lets requests in flight finish, those that are left after `deadlineMs` not. */
   async stop(deadlineMs: number): Promise<void> {
-    const timer = setTimeout(() => void this.#server.stop(true), deadlineMs);
-    await this.#server.stop(false);
-    clearTimeout(timer);
+    const stopped = this.#server.stop(false);
+    const inTime = await within(this.#clock, deadlineMs, stopped);
+    if (!inTime.ok) await this.#server.stop(true);
     if (this.#unixPath !== null) rmSync(this.#unixPath, { force: true });
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "@sluice/lib";
+import { WebSocketClient } from "../../net/index.ts";
 import type { Market, StreamMessage, StreamRules } from "./exchange.ts";
 import type { DropReason } from "./row.ts";
 import type { StreamEnd } from "./source-record.ts";
@@ -36,7 +37,7 @@ const framesPerSecondMax = 20_000;
 export class StreamSession {
   readonly #options: StreamSessionOptions;
   readonly #dependencies: StreamSessionDependencies;
-  readonly #socket: WebSocket;
+  readonly #socket: WebSocketClient;
   readonly startedAtMs: number;
   #state: "connecting" | "subscribed" | "ended" = "connecting";
   #heardAtMs: number;
@@ -53,14 +54,13 @@ export class StreamSession {
     this.#heardAtMs = this.startedAtMs;
     this.#secondAtMs = this.startedAtMs;
     this.#pingAtMs = this.startedAtMs + (options.pingEveryMs ?? 0);
-    this.#socket = new WebSocket(options.url);
-    this.#socket.onopen = () => {
-      if (options.rules.subscribeAfter === "open") this.#subscribe();
-    };
-    this.#socket.onmessage = (event: MessageEvent<unknown>) => this.#receive(event.data);
-    const lost = (): void => this.#end(this.#state === "connecting" ? "connect-failed" : "closed-by-exchange");
-    this.#socket.onclose = lost;
-    this.#socket.onerror = lost;
+    this.#socket = new WebSocketClient(options, {
+      opened: () => {
+        if (options.rules.subscribeAfter === "open") this.#subscribe();
+      },
+      received: (data) => this.#receive(data),
+      lost: () => this.#end(this.#state === "connecting" ? "connect-failed" : "closed-by-exchange"),
+    });
   }
 
   get isSubscribed(): boolean {
@@ -89,7 +89,7 @@ export class StreamSession {
     this.#end(reason);
   }
 
-  #receive(data: unknown): void {
+  #receive(data: string | Uint8Array): void {
     if (this.#state === "ended") return;
     const now = this.#dependencies.clock.monotonic();
     this.#heardAtMs = now;
@@ -128,23 +128,13 @@ export class StreamSession {
   }
 
   #send(frame: string): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame);
+    this.#socket.send(frame);
   }
 
   #end(reason: StreamEnd): void {
     if (this.#state === "ended") return;
     this.#state = "ended";
-    this.#socket.onopen = null;
-    this.#socket.onmessage = null;
-    this.#socket.onclose = null;
-    this.#socket.onerror = null;
-    cut(this.#socket);
+    this.#socket.terminate();
     this.#dependencies.onEnded(reason);
   }
-}
-
-/** A peer that is gone never answers a close, so the connection is cut where the runtime can, which the DOM's cannot. */
-function cut(socket: WebSocket): void {
-  if ("terminate" in socket && typeof socket.terminate === "function") socket.terminate();
-  else socket.close();
 }

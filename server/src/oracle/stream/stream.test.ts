@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { oracleBounds, oracleSymbols, oracleTierTerms } from "@sluice/contract/oracle";
 import { oracleTiers } from "@sluice/contract/tiers";
+import { systemClock } from "@sluice/lib";
 import { until } from "@sluice/lib/testing";
 import { grantOfTests } from "../../access/testing/grants.ts";
 import { AppListener } from "../../net/index.ts";
@@ -384,6 +385,7 @@ describe("what clients are sent", () => {
       {
         fetch: (request, bindings) => server.oracle.fetch(request, bindings),
         sockets: [server.oracle.stream],
+        clock: systemClock,
         requestId: () => "req_x",
         events: { internalError: () => undefined },
       },

@@ -1,4 +1,4 @@
-import type { Clock } from "@sluice/lib";
+import type { Clock, Timer } from "@sluice/lib";
 import type { ReadState } from "../framing.ts";
 import { Connection, type ConnectionOwner, plainHandlers, tlsHandlers } from "./connection.ts";
 import { answerIn, type ConnectionPoolOptions, type PooledCall, type UnderWay } from "./pooled-call.ts";
@@ -23,7 +23,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
   readonly #waiting = new WaitingCalls();
   /** Attempts to connect that are not over, also of connections that nobody waits for any more. */
   #attempts = 0;
-  #timer: ReturnType<typeof setInterval> | null = null;
+  #timer: Timer | null = null;
   /** Monotonic time of the last sweep; exact enough for what is counted in seconds. */
   #sweptAt = 0;
   #isOver = false;
@@ -188,11 +188,11 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
   #watch(nowMs: number): void {
     if (this.#timer !== null) return;
     this.#sweptAt = nowMs;
-    this.#timer = setInterval(() => this.sweep(), sweepMs);
+    this.#timer = this.#clock.every(sweepMs, () => this.sweep(), { keepsAlive: true });
   }
 
   #rest(): void {
-    clearInterval(this.#timer ?? undefined);
+    this.#timer?.cancel();
     this.#timer = null;
   }
 
