@@ -1,8 +1,14 @@
 import type { Command } from "commander";
-import { type Config, type ConfigOutcome, type FlagValues, loadConfigFromProcess, type Mode } from "../config/index.ts";
-import { configOrFail } from "./load-config.ts";
+import {
+  type Config,
+  type ConfigOutcome,
+  type FlagValues,
+  formatFaults,
+  loadConfigFromProcess,
+  type Mode,
+} from "../config/index.ts";
 import { type ManagementMethod, openManagement } from "./management-client.ts";
-import type { Terminal } from "./terminal.ts";
+import { CommandFailure, type Terminal } from "./terminal.ts";
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -52,4 +58,11 @@ export function flagsOf(options: Options): FlagValues {
     return typeof value === "string" ? [[name, value]] : [];
   });
   return Object.fromEntries(given);
+}
+
+/** @throws {CommandFailure} with all faults of the configuration */
+function configOrFail(mode: Mode, flags: FlagValues): Config {
+  const outcome = loadConfigFromProcess({ mode, flags });
+  if (!outcome.ok) throw new CommandFailure(formatFaults(outcome.faults));
+  return outcome.config;
 }

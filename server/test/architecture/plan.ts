@@ -43,6 +43,11 @@ export const layered: readonly Layered[] = [
       ["main"],
     ],
   },
+  {
+    folder: "server/src/oracle",
+    rooms: false,
+    layers: [["model"], ["sources"], ["aggregate"], ["store", "tick-log"], ["http"], ["stream"], ["wiring"], ["."]],
+  },
 ];
 
 /** Packages that only one room of the server may import. */

@@ -8,13 +8,13 @@ import {
   oraclePeriods,
   oracleSymbols,
 } from "@sluice/contract/oracle";
+import type { Allowance } from "../../credits/index.ts";
 import { type Decimal, zero } from "../model/decimal.ts";
 import { type Json, jsonText, WrittenJson } from "../model/json.ts";
 import { isoTime, type Quotation } from "../model/quotation.ts";
 import { missingMembers, onePrice, requiredPrices, requireRetention, severalPrices } from "./answers.ts";
 import { readInterval, readPeriod, readSymbol, readSymbols, readWhole } from "./parameters.ts";
 import type { OracleRequest, OracleServices, ParameterInfo, Route } from "./route.ts";
-import { validation } from "./validation.ts";
 
 const { limitDefault, limitMax, moversMax, symbolsMax } = oracleBounds;
 const minuteMs = 60_000;
@@ -180,5 +180,29 @@ function movers(services: OracleServices, request: OracleRequest): string {
       losers: texts(inOrder.filter(({ change }) => change < 0n)),
     },
     timestamp: isoTime(request.nowMs),
+  });
+}
+
+/** The limits of a key, and the requests of its account in the present month. */
+async function validation(allowance: Allowance, request: OracleRequest): Promise<string> {
+  const { terms, tier, grant } = request;
+  const { month, used } = await allowance.spent(grant.accountId);
+  const usedRequests = Number(used);
+  const monthly = terms.requestsMonthly;
+  return jsonText({
+    valid: true,
+    plan: tier,
+    limits: {
+      requests_per_minute: terms.rate,
+      burst: terms.burst,
+      requests_per_month: monthly,
+      update_frequency_seconds: terms.updateFrequencySeconds,
+      history_retention_days: terms.historyRetentionDays,
+    },
+    usage: {
+      month,
+      requests: usedRequests,
+      remaining: monthly === null ? null : Math.max(0, monthly - usedRequests),
+    },
   });
 }
