@@ -196,13 +196,18 @@ export class ByteReader {
 /** Writes fields one after another into a buffer that grows by doubling. */
 export class ByteWriter {
   #bytes: Uint8Array;
-  #view: DataView;
+  /** Created by the first field that needs it: a message of bytes and counts never does. */
+  #view: DataView | null = null;
   #length = 0;
 
   /** @param capacity - bytes to begin with; the buffer grows beyond it */
   constructor(capacity: number = 256) {
     this.#bytes = new Uint8Array(capacity);
-    this.#view = new DataView(this.#bytes.buffer);
+  }
+
+  #fields(): DataView {
+    this.#view ??= new DataView(this.#bytes.buffer);
+    return this.#view;
   }
 
   /** How many bytes have been written. */
@@ -217,7 +222,7 @@ export class ByteWriter {
       const grown = new Uint8Array(Math.max(this.#length, this.#bytes.length * 2));
       grown.set(this.#bytes.subarray(0, at));
       this.#bytes = grown;
-      this.#view = new DataView(grown.buffer);
+      this.#view = null;
     }
     return at;
   }
@@ -230,31 +235,31 @@ export class ByteWriter {
 
   u16(value: number): this {
     const at = this.#room(2);
-    this.#view.setUint16(at, value, true);
+    this.#fields().setUint16(at, value, true);
     return this;
   }
 
   u32(value: number): this {
     const at = this.#room(4);
-    this.#view.setUint32(at, value, true);
+    this.#fields().setUint32(at, value, true);
     return this;
   }
 
   u64(value: bigint): this {
     const at = this.#room(8);
-    this.#view.setBigUint64(at, value, true);
+    this.#fields().setBigUint64(at, value, true);
     return this;
   }
 
   i64(value: bigint): this {
     const at = this.#room(8);
-    this.#view.setBigInt64(at, value, true);
+    this.#fields().setBigInt64(at, value, true);
     return this;
   }
 
   f64(value: number): this {
     const at = this.#room(8);
-    this.#view.setFloat64(at, value, true);
+    this.#fields().setFloat64(at, value, true);
     return this;
   }
 
@@ -291,7 +296,7 @@ export class ByteWriter {
 
   /** Overwrites four bytes that were written before. */
   protected setU32(at: number, value: number): void {
-    this.#view.setUint32(at, value, true);
+    this.#fields().setUint32(at, value, true);
   }
 
   /** Goes back to `length`, so that what was written after it is gone. */
@@ -311,6 +316,7 @@ export class ByteWriter {
    */
   finish(size: number = this.#length): Uint8Array {
     if (this.#length > size) throw new RangeError(`the layout exceeds ${size} bytes`);
+    if (this.#length === size) return this.#bytes.slice(0, size);
     const whole = new Uint8Array(size);
     whole.set(this.#bytes.subarray(0, this.#length));
     return whole;
@@ -321,7 +327,7 @@ export class ByteWriter {
     this.#length = 0;
     if (this.#bytes.length <= capacityMax) return;
     this.#bytes = new Uint8Array(capacity);
-    this.#view = new DataView(this.#bytes.buffer);
+    this.#view = null;
   }
 }
 

@@ -56,6 +56,9 @@ export function writeShortVec(bytes: Uint8Array, offset: number, value: number):
   return at;
 }
 
+/** Scratch space of a synchronous method. */
+const lengthBytes = new Uint8Array(3);
+
 class MessageWriter extends ByteWriter {
   byte(value: number): void {
     if (!Number.isInteger(value) || value < 0 || value > 255) throw new RangeError(`${value} is not a byte`);
@@ -69,8 +72,8 @@ class MessageWriter extends ByteWriter {
 
   /** A compact-u16. */
   count(value: number): void {
-    const encoded = new Uint8Array(3);
-    this.bytes(encoded.subarray(0, writeShortVec(encoded, 0, value)));
+    if (value < 0x80 && value >= 0 && Number.isInteger(value)) this.u8(value);
+    else this.bytes(lengthBytes.subarray(0, writeShortVec(lengthBytes, 0, value)));
   }
 
   counted(values: ArrayLike<number>): void {
