@@ -66,7 +66,7 @@ function executedOutcome({ ran, writes, balances }: CoreOutcome, transaction: Sv
   );
 }
 
-/** A bundle has as many outcomes as transactions of it ran. */
+/** One outcome for each transaction of the bundle that ran. */
 function bundleOutcomes(outcomes: readonly CoreOutcome[], transactions: readonly SvmTransaction[]): SvmOutcome[] {
   return outcomes.flatMap((outcome, index) => {
     const transaction = transactions[index];
@@ -74,7 +74,7 @@ function bundleOutcomes(outcomes: readonly CoreOutcome[], transactions: readonly
   });
 }
 
-/** LiteSVM in this process: a fault that aborts it ends the process, and its work is the event loop's. */
+/** LiteSVM in this process: an abort of it ends the process, and its work blocks the event loop. For tests. */
 export class LiteSvmMachine implements Svm {
   readonly #core = new LiteSvmCore();
   readonly isEnded = false;
@@ -93,7 +93,7 @@ export class LiteSvmMachine implements Svm {
   async rebuild(accounts: Iterable<AccountWrite>): Promise<void> {
     this.#core.beginRebuild();
     for (const write of accounts) {
-      // A program that was not loaded when it was written is not loaded now either, and calls of it fail as they did.
+      // A program that was not loaded when it was written is not loaded now either, and calls of it fail as before.
       await this.write([write]).catch((error: unknown) => console.error(error));
     }
     this.#core.endRebuild();

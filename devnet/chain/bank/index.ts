@@ -4,7 +4,7 @@
  * its slots; it feeds accounts and history, and reports each step to its listeners.
  */
 
-export { type BundlePacket, bundleId, bundleTransactionsMax, type InsertionFault } from "./bundles/insertion.ts";
+export { type BundlePacket, bundleId, bundleTransactionsMax, type InsertionCode } from "./bundles/insertion.ts";
 export type { BundleStep } from "./bundles/simulate-bundle.ts";
 export { Chain } from "./chain.ts";
 export { messageFees } from "./costs.ts";

@@ -5,7 +5,7 @@ import {
   blockhashLifeBlocks,
   bundleId,
   bundleTransactionsMax,
-  type InsertionFault,
+  type InsertionCode,
   type SimulationBank,
   signaturesValid,
 } from "../bank/index.ts";
@@ -129,8 +129,8 @@ export function bundleSimulationConfig(params: readonly JsonValue[], node: RpcNo
   return { transactions, bank, replaced, preAccounts: addresses(pre), postAccounts: addresses(post) };
 }
 
-/** What the insertion checks found, as the block engine words it where it does. */
-const refusals: Readonly<Record<InsertionFault, string>> = {
+/** The errors of the insertion checks, in the block engine's words where it has them. */
+const refusals: Readonly<Record<InsertionCode, string>> = {
   EmptyBatch: "bundle must contain at least one transaction",
   BundleTooLarge: `exceeded maximum number of transactions allowed in a bundle: ${bundleTransactionsMax}`,
   PacketMarkedDiscard: "could not be decoded",
@@ -150,8 +150,8 @@ function send(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const packets = transactions.map(({ bytes }) => ({ data: bytes, isDiscarded: false }));
   const insertion = node.chain.bundles.submit(packets, null);
   if (insertion.ok) return bundleId(transactions);
-  const { fault, index } = insertion;
-  throw invalidParams(index === null ? refusals[fault] : `transaction #${index}: ${refusals[fault]}`);
+  const { code, index } = insertion;
+  throw invalidParams(index === null ? refusals[code] : `transaction #${index}: ${refusals[code]}`);
 }
 
 /** An account that is not there, as the runtime sees it. */

@@ -67,7 +67,7 @@ const packets = (transactions: readonly Transaction[]): BundlePacket[] =>
 
 function send({ chain }: ManualChain, transactions: readonly Transaction[], leader: string | null = null) {
   const insertion = chain.bundles.submit(packets(transactions), leader);
-  return insertion.ok ? null : insertion.fault;
+  return insertion.ok ? null : insertion.code;
 }
 
 const ids = (transactions: readonly Transaction[]): string[] => transactions.map(({ id }) => id);
@@ -192,18 +192,18 @@ describe("a bundle is not let in", () => {
     const sound = pays(all, payer, sol);
     const spoilt = Uint8Array.from(sound.bytes);
     spoilt[5] = (spoilt[5] ?? 0) ^ 1;
-    const fault = (given: readonly BundlePacket[]) => {
-      const insertion = manual.chain.bundles.submit(given, null);
-      return insertion.ok ? null : [insertion.fault, insertion.index];
+    const refusal = (received: readonly BundlePacket[]) => {
+      const insertion = manual.chain.bundles.submit(received, null);
+      return insertion.ok ? null : [insertion.code, insertion.index];
     };
     const [good = { data: spoilt, isDiscarded: true }] = packets([sound]);
-    expect(fault([])).toEqual(["EmptyBatch", null]);
+    expect(refusal([])).toEqual(["EmptyBatch", null]);
     const six = Array.from({ length: 6 }, (_, at) => pays(all, payer, sol + BigInt(at)));
-    expect(fault(packets(six))).toEqual(["BundleTooLarge", null]);
-    expect(fault([good, { data: sound.bytes, isDiscarded: true }])).toEqual(["PacketMarkedDiscard", 1]);
-    expect(fault([good, { data: spoilt, isDiscarded: false }])).toEqual(["SignatureFailure", 1]);
-    expect(fault([good, { data: sound.bytes.subarray(1), isDiscarded: false }])).toEqual(["PacketFilterError", 1]);
-    expect(fault([good, good])).toEqual(["DuplicateTransaction", 1]);
+    expect(refusal(packets(six))).toEqual(["BundleTooLarge", null]);
+    expect(refusal([good, { data: sound.bytes, isDiscarded: true }])).toEqual(["PacketMarkedDiscard", 1]);
+    expect(refusal([good, { data: spoilt, isDiscarded: false }])).toEqual(["SignatureFailure", 1]);
+    expect(refusal([good, { data: sound.bytes.subarray(1), isDiscarded: false }])).toEqual(["PacketFilterError", 1]);
+    expect(refusal([good, good])).toEqual(["DuplicateTransaction", 1]);
     await manual.closeSlots(1);
     expect(landed(manual)).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { programs } from "@sluice/wire/programs";
 import type { Transaction } from "@sluice/wire/transaction";
 import type { Admitted, OpenSlot } from "../open-slot.ts";
 import type { LookupBank } from "../resolve.ts";
-import { type BundlePacket, type Insertion, type InsertionFault, insertBundle } from "./insertion.ts";
+import { type BundlePacket, type Insertion, type InsertionCode, insertBundle } from "./insertion.ts";
 
 /** Bundles that may wait for each leader, and as many for any leader. */
 const waitingMax = 1_000;
@@ -21,7 +21,7 @@ interface Waiting {
   from: bigint;
 }
 
-type Dropped = InsertionFault | Exclude<BundleOutcome, "landed" | "no room"> | "leader far away" | "fault";
+type Dropped = InsertionCode | Exclude<BundleOutcome, "landed" | "no room"> | "leader far away" | "fault";
 
 /** Counts of all bundles so far. */
 export interface BundleFacts {
@@ -78,7 +78,7 @@ export class BundleStage {
       bank: this.#dependencies.rootBank,
     });
     if (!insertion.ok) {
-      this.#drop(insertion.fault);
+      this.#drop(insertion.code);
       return insertion;
     }
     if (!this.#isNear(leader)) this.#drop("leader far away");

@@ -6,15 +6,15 @@ import { type LookupBank, resolveTransaction, signaturesValid } from "../resolve
 /** Transactions of one bundle. Source: jito-solana, MAX_PACKETS_PER_BUNDLE. */
 export const bundleTransactionsMax = 5;
 
-/** A transaction as it came over the wire. */
+/** A transaction as it was received. */
 export interface BundlePacket {
   readonly data: Uint8Array;
-  /** Whether what brought it found it wrong. */
+  /** Whether the connection that received it marked it as invalid. */
   readonly isDiscarded: boolean;
 }
 
-/** Why a bundle never gets to run. Source: jito-solana, the bundle stage's insertion checks. */
-export type InsertionFault =
+/** Why a bundle is not accepted. Source: jito-solana, the bundle stage's insertion checks. */
+export type InsertionCode =
   | "EmptyBatch"
   | "BundleTooLarge"
   | "PacketMarkedDiscard"
@@ -25,28 +25,28 @@ export type InsertionFault =
 
 export type Insertion =
   | { readonly ok: true; readonly transactions: readonly Transaction[] }
-  | { readonly ok: false; readonly fault: InsertionFault; readonly index: number | null };
+  | { readonly ok: false; readonly code: InsertionCode; readonly index: number | null };
 
 export interface InsertionDependencies {
-  /** Whether the container takes one more. */
+  /** Whether the container has room for one more bundle. */
   readonly hasRoom: () => boolean;
-  /** The finalized bank, by which lookup tables are resolved. */
+  /** The finalized bank, which lookup tables are resolved by. */
   readonly bank: () => LookupBank;
 }
 
-function refused(fault: InsertionFault, index: number | null = null): Insertion {
-  return { ok: false, fault, index };
+function refused(code: InsertionCode, index: number | null = null): Insertion {
+  return { ok: false, code, index };
 }
 
-/** A bundle pays into tip accounts and never names the program that they belong to: it could take them away. */
+/** A bundle pays into tip accounts and must not name the program that owns them, which could close them. */
 function isAllowed(transaction: Transaction, bank: LookupBank): boolean {
   const resolution = resolveTransaction(transaction, transaction.id, bank);
   return resolution.ok && !resolution.resolved.keys.includes(tipPrograms.payment);
 }
 
 /**
- * Checks a bundle before it waits for its leader, in the order of the validator that this chain follows: the signatures,
- * then number and form, room, what each transaction names, and transactions that come twice.
+ * Checks a bundle before it waits for its leader, in the order of jito-solana: the signatures, then the number and form of
+ * its transactions, room, the programs that each names, and repeated transactions.
  */
 export function insertBundle(packets: readonly BundlePacket[], dependencies: InsertionDependencies): Insertion {
   const parsed = packets.map(({ data, isDiscarded }) => (isDiscarded ? null : parseTransaction(data)));
@@ -68,7 +68,7 @@ export function insertBundle(packets: readonly BundlePacket[], dependencies: Ins
   return again < 0 ? { ok: true, transactions } : refused("DuplicateTransaction", again);
 }
 
-/** What searchers and the block engine call a bundle. Source: jito-solana, derive_bundle_id. */
+/** The id of a bundle at searchers and the block engine. Source: jito-solana, derive_bundle_id. */
 export function bundleId(transactions: readonly Transaction[]): string {
   return createHash("sha256")
     .update(transactions.map(({ id }) => id).join(","))

@@ -8,7 +8,7 @@ import { namesLoader } from "./bundle-stage.ts";
 
 export interface BundleSimulationRequest {
   readonly transactions: readonly Transaction[];
-  /** False when the caller replaced the blockhash, so that its age says nothing. */
+  /** False when the caller replaced the blockhash, whose age is not checked then. */
   readonly checkAge: boolean;
 }
 
@@ -23,12 +23,12 @@ export interface BundleStep {
   readonly postBalances: readonly bigint[];
   readonly preTokenBalances: readonly TokenBalance[];
   readonly postTokenBalances: readonly TokenBalance[];
-  /** Accounts as the transactions before it leave them, and as it does. */
+  /** Accounts before the transaction and after it. */
   readonly before: (address: string) => ChainAccount | null;
   readonly after: (address: string) => ChainAccount | null;
 }
 
-/** What a simulation found: the steps end with the first that failed. */
+/** The result of a simulation: the steps end with the first that failed. */
 export interface BundleSimulation {
   readonly bank: SimulationBank;
   readonly steps: readonly BundleStep[];
@@ -36,7 +36,7 @@ export interface BundleSimulation {
 
 type Read = (address: string) => ChainAccount | null;
 
-/** Accounts as an outcome leaves them, over what was there before. */
+/** Reads accounts after an outcome, over those before it. */
 function readOver(outcome: SvmOutcome, before: Read): Read {
   const written = new Map(outcome.writes.map(({ address, account }) => [address, account]));
   for (const { address, lamports } of outcome.balances) written.set(address, withLamports(before(address), lamports));
@@ -46,7 +46,7 @@ function readOver(outcome: SvmOutcome, before: Read): Read {
   };
 }
 
-/** Runs transactions one after another over a bank, up to the first that fails, keeping nothing. */
+/** Runs transactions in order over a bank, up to the first that fails, and keeps no effects. */
 export async function simulateBundleAt(
   { transactions, checkAge }: BundleSimulationRequest,
   bank: SimulationBank,
@@ -86,9 +86,9 @@ export async function simulateBundleAt(
     });
     before = after;
   }
-  const [last, fault] = [steps.at(-1), admissions[refused]];
-  if (fault?.ok === false && (last?.error ?? null) === null) {
-    steps.push(notRun(transactions[refused]?.id ?? "", fault.error, before));
+  const [last, refusal] = [steps.at(-1), admissions[refused]];
+  if (refusal?.ok === false && (last?.error ?? null) === null) {
+    steps.push(notRun(transactions[refused]?.id ?? "", refusal.error, before));
   }
   return { bank, steps };
 }
