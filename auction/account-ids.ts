@@ -7,9 +7,9 @@ export interface AccountIdsOptions {
 }
 
 /**
- * Small numbers for the accounts that live bundles lock, so that a tick compares no addresses: 2,000 bundles of 10 locks
- * would cost it a millisecond. A number is in use while a bundle that has it is held, and then goes to another account,
- * so that numbers stay dense.
+ * Small numbers for the accounts that live bundles lock, so that a tick compares no addresses: 2,000 bundles of 10
+ * locks would cost it a millisecond. A number is in use while a bundle that has it is held, and then goes to another
+ * account, so that numbers stay dense.
  */
 export class AccountIds {
   readonly #accountsMax: number;

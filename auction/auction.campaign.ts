@@ -3,9 +3,9 @@ import { breachOf, exhaustiveRevenue } from "./testing/exhaustive.ts";
 import { smallInstance } from "./testing/instances.ts";
 
 /**
- * Random auctions of up to 10 bundles, and one in 64 of up to 20, each beside exhaustive search: the revenue is the highest
- * there is, the gap says so, no two winners conflict, no cap is exceeded, and every bundle is a winner or a loser. Each is
- * held once more with few steps: the revenue is not above the highest then, and the bound not below it.
+ * Random auctions of up to 10 bundles, and one in 64 of up to 20, each beside exhaustive search: the revenue is the
+ * highest there is, the gap says so, no two winners conflict, no cap is exceeded, and every bundle is a winner or a
+ * loser. Each is held once more with few steps: the revenue is not above the highest then, and the bound not below it.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   let capsBound = 0;

@@ -8,9 +8,10 @@ const membersMax = 1 << 14;
 const readersMax = 16;
 
 /**
- * Clique covers of the groups that are too large for the exact search. The writers of an account, with one of its readers,
- * are pairwise in conflict, so at most one of them wins. Not every conflict is in a clique. By group number; null for small
- * groups. `places` maps each bundle of the locks to its number in `conflicts`, below 0 for a bundle that was removed.
+ * Clique covers of the groups that are too large for the exact search. The writers of an account, with one of its
+ * readers, are pairwise in conflict, so at most one of them wins. Not every conflict is in a clique. By group number;
+ * null for small groups. `places` maps each bundle of the locks to its number in `conflicts`, below 0 for a bundle that
+ * was removed.
  */
 export function coverByAccounts(
   { starts, entries }: LocksByAccount,
@@ -161,11 +162,11 @@ export interface CliqueBound {
 }
 
 /**
- * An upper bound on the weight of independent sets, by duality of the clique relaxation: at most one vertex of a clique is
- * chosen, so each clique charges its members a price, and no set weighs more than the sum of all prices plus the positive
- * reduced weights. Prices are moved clique by clique to the mean of its two highest reduced weights, which never raises
- * the bound. Vertices of negative weight are never chosen. `prices` holds the start, whole numbers of at least 0, and the
- * result afterwards.
+ * An upper bound on the weight of independent sets, by duality of the clique relaxation: at most one vertex of a clique
+ * is chosen, so each clique charges its members a price, and no set weighs more than the sum of all prices plus the
+ * positive reduced weights. Prices are moved clique by clique to the mean of its two highest reduced weights, which
+ * never raises the bound. Vertices of negative weight are never chosen. `prices` holds the start, whole numbers of at
+ * least 0, and the result afterwards.
  */
 export function boundByCliques(
   graph: Graph,

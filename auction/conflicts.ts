@@ -4,8 +4,8 @@ import type { AuctionBundle } from "./interfaces.ts";
 const accountIdMax = 2 ** 22;
 
 /**
- * Who locks an account, for all accounts: the lockers of account `a` are `entries[starts[a]] .. entries[starts[a + 1] - 1]`,
- * each `bundle * 2 + (1 for a write)`, bundles ascending.
+ * Who locks an account, for all accounts: the lockers of account `a` are `entries[starts[a]] .. entries[starts[a + 1] -
+ * 1]`, each `bundle * 2 + (1 for a write)`, bundles ascending.
  */
 export interface LocksByAccount {
   readonly accounts: number;

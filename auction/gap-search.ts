@@ -11,9 +11,9 @@ const firstWindow = 1 / 4;
 const stepsPerBundle = 60;
 
 /**
- * The exact optimum under the active caps, by closing the gap to the bound of an evaluation: it enumerates the sets whose
- * distance from the bound is small, then larger, until no set further away can be worth more than the best one found. A
- * part of a group with too many sets is branched on: with and without its bundle of the highest degree.
+ * The exact optimum under the active caps, by closing the gap to the bound of an evaluation: it enumerates the sets
+ * whose distance from the bound is small, then larger, until no set further away can be worth more than the best one
+ * found. A part of a group with too many sets is branched on: with and without its bundle of the highest degree.
  */
 export class GapSearch {
   /** The best choice found that is worth more than was known, or null. It respects the active caps. */

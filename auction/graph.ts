@@ -1,4 +1,7 @@
-/** Steps (about one machine word touched each) that searches share. Work is bounded, not time, so that every run decides alike. */
+/**
+ * Steps (about one machine word touched each) that searches share. Work is bounded, not time, so that every run decides
+ * alike.
+ */
 export interface SearchBudget {
   steps: number;
 }

@@ -14,9 +14,9 @@ export interface GroupOptimum {
 const farFrom = 1.05;
 
 /**
- * Heaviest independent sets of conflict groups at weights that change from call to call; bundles that weigh nothing or less
- * are left out, and large groups fall into parts by it. Groups of up to 28 are searched to the end where the caller wants
- * them so, and all others within the budget.
+ * Heaviest independent sets of conflict groups at weights that change from call to call; bundles that weigh nothing or
+ * less are left out, and large groups fall into parts by it. Groups of up to 28 are searched to the end where the
+ * caller wants them so, and all others within the budget.
  */
 export class GroupOptima {
   readonly budget: SearchBudget;

@@ -7,12 +7,12 @@ export const exactMax = 28;
 const lowestBit = (mask: number): number => 31 - Math.clz32(mask & -mask);
 
 /**
- * Independent sets of the greatest weight in a graph of at most 32 vertices. Fill `adjacency` and `weights` (whole numbers,
- * sums below 2^53), then search; the sets are bits of an int32.
+ * Independent sets of the greatest weight in a graph of at most 32 vertices. Fill `adjacency` and `weights` (whole
+ * numbers, sums below 2^53), then search; the sets are bits of an int32.
  *
  * Branch and bound. At each node cliques are peeled off greedily, each paid with the least weight left in it: what they
- * pay in all is a bound on every independent set within the vertices that are fully paid. Only the vertices left when the
- * bound has used up what is missing to the best set so far can lead to a better one, so only they are branched on.
+ * pay in all is a bound on every independent set within the vertices that are fully paid. Only the vertices left when
+ * the bound has used up what is missing to the best set so far can lead to a better one, so only they are branched on.
  */
 export class NarrowSearch {
   readonly adjacency = new Int32Array(narrowMax);
@@ -38,8 +38,8 @@ export class NarrowSearch {
   }
 
   /**
-   * A heaviest independent set within `mask`, whose vertices all weigh more than nothing. A search that is not `isExact`
-   * ends when the budget is used up, with a set that may not be the heaviest, and `upper` tells by how much.
+   * A heaviest independent set within `mask`, whose vertices all weigh more than nothing. A search that is not
+   * `isExact` ends when the budget is used up, with a set that may not be the heaviest, and `upper` tells by how much.
    */
   heaviest(mask: number, isExact: boolean): number {
     this.#isLimited = !isExact;
@@ -57,8 +57,8 @@ export class NarrowSearch {
   }
 
   /**
-   * Every independent set within `mask` that weighs at least `threshold`, or null when there are more than `setsMax` or the
-   * budget does not suffice. Here vertices may weigh less than nothing.
+   * Every independent set within `mask` that weighs at least `threshold`, or null when there are more than `setsMax` or
+   * the budget does not suffice. Here vertices may weigh less than nothing.
    */
   allFrom(mask: number, threshold: number, setsMax: number): readonly number[] | null {
     this.#isLimited = true;
@@ -121,7 +121,9 @@ export class NarrowSearch {
     }
   }
 
-  /** The vertices that remain when cliques worth `budget` have been peeled off: no set without them weighs more than it. */
+  /**
+   * The vertices that remain when cliques worth `budget` have been peeled off: no set without them weighs more than it.
+   */
   #unpaid(mask: number, budget: number): number {
     let steps = 20;
     if (budget < 0) {
@@ -171,8 +173,9 @@ export class NarrowSearch {
 const roundsMax = 3;
 
 /**
- * The vertices of a graph, ordered by weight with the heaviest first, without each beside which another one weighs at least
- * as much and conflicts with nothing that it does not conflict with itself: in every set the other can take its place.
+ * The vertices of a graph, ordered by weight with the heaviest first, without each beside which another one weighs at
+ * least as much and conflicts with nothing that it does not conflict with itself: in every set the other can take its
+ * place.
  */
 export function undominated(graph: Graph, budget: SearchBudget): Int32Array {
   const { size, words } = graph;
@@ -219,14 +222,16 @@ function isDominated({ words, rows }: Graph, vertex: number, live: Int32Array, b
 export interface HeavySet {
   readonly set: readonly number[];
   readonly value: number;
-  /** No independent set weighs more than this, or than the floor that was given. Infinite where nothing was found out. */
+  /**
+   * No independent set weighs more than this, or than the floor that was given. Infinite where nothing was found out.
+   */
   readonly upper: number;
 }
 
 /**
- * Heavy independent sets of graphs too large for one word. The prices of cliques bound what can be reached; what they rule
- * out, or in, takes the graph apart, and parts of up to 32 vertices are solved exactly. What is left is divided by a vertex,
- * with it and without it, until the steps are used up: what was not looked at then counts as its bound says.
+ * Heavy independent sets of graphs too large for one word. The prices of cliques bound what can be reached; what they
+ * rule out, or in, takes the graph apart, and parts of up to 32 vertices are solved exactly. What is left is divided by
+ * a vertex, with it and without it, until the steps are used up: what was not examined then counts as its bound says.
  */
 export class WideSearch {
   nodes = 0;
@@ -238,7 +243,9 @@ export class WideSearch {
     this.#budget = budget;
   }
 
-  /** A set at least as heavy as the bound's own, and a bound at least as low, by looking at what the bound leaves open. */
+  /**
+   * A set at least as heavy as the bound's own, and a bound at least as low, by looking at what the bound leaves open.
+   */
   improve(graph: Graph, bound: CliqueBound, floor: number): HeavySet {
     const beaten = Math.max(floor, bound.value);
     if (bound.upper <= beaten || this.#budget.steps <= 0) return bound;
@@ -251,7 +258,9 @@ export class WideSearch {
     return found.value > bound.value ? { ...found, upper } : { ...bound, upper };
   }
 
-  /** Sets that do not weigh more than `floor` are of no use, and are not looked for. Vertices weigh more than nothing. */
+  /**
+   * Sets that do not weigh more than `floor` are of no use, and are not searched for. Vertices weigh more than nothing.
+   */
   #heaviest(graph: Graph, floor: number): HeavySet {
     if (graph.size <= narrowMax) return this.#solveNarrow(graph);
     this.nodes++;
@@ -352,8 +361,8 @@ export class WideSearch {
 const nothing: HeavySet = { set: [], value: 0, upper: Number.POSITIVE_INFINITY };
 
 /**
- * The vertices of sets that weigh more than `beaten`: not those that cost too much of the bound to take, nor the neighbours
- * of those that cost too much to leave out. Those that weigh nothing are of no use.
+ * The vertices of sets that weigh more than `beaten`: not those that cost too much of the bound to take, nor the
+ * neighbours of those that cost too much to leave out. Those that weigh nothing are of no use.
  */
 function openVertices(
   { size, words, rows, weights }: Graph,

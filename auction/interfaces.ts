@@ -41,14 +41,16 @@ export interface AuctionOptions {
    */
   readonly searchSteps?: number;
   /**
-   * Ids of winners of an earlier auction. The revenue is at least the sum of those that compete here, taken in rank order
-   * as far as they fit, so that one more bundle never lowers the revenue of a search that is cut short. They are part of
-   * the input: a replay of the tick needs the same ids.
+   * Ids of winners of an earlier auction. The revenue is at least the sum of those that compete here, taken in rank
+   * order as far as they fit, so that one more bundle never lowers the revenue of a search that is cut short. They are
+   * part of the input: a replay of the tick needs the same ids.
    */
   readonly incumbent?: readonly string[];
 }
 
-/** Why a bundle lost: `state_auction` to winners that it conflicts with, `winning_batch` to the capacity of the block. */
+/**
+ * Why a bundle lost: `state_auction` to winners that it conflicts with, `winning_batch` to the capacity of the block.
+ */
 export interface AuctionLoss<B extends AuctionBundle = AuctionBundle> {
   readonly bundle: B;
   readonly lost: "state_auction" | "winning_batch";

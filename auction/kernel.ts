@@ -20,9 +20,10 @@ export interface Kernel {
 }
 
 /**
- * Removes dominated bundles. A bundle is dominated by a neighbour that pays at least as much, takes no more of any active
- * cap, and conflicts only with bundles that it conflicts with itself: in every set the neighbour can take its place. Of
- * bundles that compete for one account nearly all are removed. When the steps run out, more remain than necessary.
+ * Removes dominated bundles. A bundle is dominated by a neighbour that pays at least as much, takes no more of any
+ * active cap, and conflicts only with bundles that it conflicts with itself: in every set the neighbour can take its
+ * place. Of bundles that compete for one account nearly all are removed. When the steps run out, more remain than
+ * necessary.
  */
 export function kernelOf(whole: Contested, active: readonly number[], budget: SearchBudget): Kernel {
   const { conflicts, tips, caps } = whole.problem;

@@ -16,7 +16,7 @@ export interface Combined {
   /** The bundles of the best combination, or null when none is worth more than `atLeast`. */
   readonly bundles: readonly number[] | null;
   readonly worth: number;
-  /** Whether all combinations that could be worth more were looked at. */
+  /** Whether all combinations that could be worth more were examined. */
   readonly isComplete: boolean;
 }
 
@@ -151,8 +151,8 @@ class LayeredSearch {
   }
 
   /**
-   * The next layer, ordered by use of the first active cap: the states of the last one are, and so are they with each of
-   * the options added, so that the layer is a merge of as many lists as there are options.
+   * The next layer, ordered by use of the first active cap: the states of the last one are, and so are they with each
+   * of the options added, so that the layer is a merge of as many lists as there are options.
    */
   #expand(unit: number, start: number, end: number): void {
     const options = this.#units[unit]?.options ?? [];

@@ -99,9 +99,9 @@ export interface Bracket {
 }
 
 /**
- * The price of one cap's compute, the others' fixed, at which the bound is lowest: where the choice at it passes from too
- * much to what there is. `from` is an evaluation at any price for it. One side is null where no price is too low or none
- * high enough, or steps run out.
+ * The price of one cap's compute, the others' fixed, at which the bound is lowest: where the choice at it passes from
+ * too much to what there is. `from` is an evaluation at any price for it. One side is null where no price is too low or
+ * none high enough, or steps run out.
  */
 export function searchPrice(problem: Problem, optima: GroupOptima, from: Evaluation, cap: number): Bracket {
   const capacity = problem.caps[cap]?.capacity ?? 0;
@@ -130,8 +130,8 @@ function moved(price: number, used: number, capacity: number): number {
 }
 
 /**
- * The bound is convex and piecewise linear in the price, so each step goes to where the tangents of both sides meet, and
- * ends where nothing lies between them.
+ * The bound is convex and piecewise linear in the price, so each step goes to where the tangents of both sides meet,
+ * and ends where nothing lies between them.
  */
 function narrowBracket(
   problem: Problem,

@@ -1,7 +1,9 @@
 import { type Conflicts, findConflicts, type LocksByAccount, locksByAccount } from "./conflicts.ts";
 import type { AuctionBundle, AuctionCaps } from "./interfaces.ts";
 
-/** A cap that several winners share: the block's compute, or a tip account's. Others' accounts have one winner at most. */
+/**
+ * A cap that several winners share: the block's compute, or a tip account's. Others' accounts have one winner at most.
+ */
 export interface SharedCap {
   /** Compute units that are free. */
   readonly capacity: number;
@@ -168,8 +170,8 @@ export interface Filled {
 }
 
 /**
- * A choice that respects conflicts and caps, from a wish that need not respect caps: first what is wished, by rank, then
- * everyone else by rank, each if there is room. An empty wish makes it the plain greedy choice.
+ * A choice that respects conflicts and caps, from a wish that need not respect caps: first what is wished, by rank,
+ * then everyone else by rank, each if there is room. An empty wish makes it the plain greedy choice.
  */
 export function fill(problem: Problem, wish: Choice | null): Filled {
   const choice = new Int32Array(problem.conflicts.bitWords);

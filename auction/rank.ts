@@ -4,8 +4,8 @@ import type { AuctionBundle } from "./interfaces.ts";
 const runMax = 8;
 
 /**
- * Indexes by score, the highest first, and of equal scores the lowest index. Merges runs in typed arrays, which took a third
- * of the time of a sort with a comparator.
+ * Indexes by score, the highest first, and of equal scores the lowest index. Merges runs in typed arrays, which took a
+ * third of the time of a sort with a comparator.
  */
 export function byScore(scores: Float64Array): Int32Array {
   const size = scores.length;
@@ -50,9 +50,9 @@ function merge(
 }
 
 /**
- * The order of winners, and the order in which everything else is done: what a tick decides is a function of it alone, so
- * the order of arrival says nothing. By tip for each compute unit, highest first, then by id. Doubles decide unless they are
- * equal, when the fractions are compared exactly; a bundle that computes nothing comes before all that do.
+ * The order of winners, and the order in which everything else is done: what a tick decides is a function of it alone,
+ * so the order of arrival says nothing. By tip for each compute unit, highest first, then by id. Doubles decide unless
+ * they are equal, when the fractions are compared exactly; a bundle that computes nothing comes before all that do.
  */
 export function rankBundles<B extends AuctionBundle>(bundles: readonly B[]): B[] {
   const densities = new Float64Array(bundles.length);

@@ -42,7 +42,8 @@ export function defaultSearchSteps(bundles: number): number {
  * `gap` bounds the missing revenue; 0 proves an optimum. Caps that couple groups make the problem a knapsack, for which no
  * bounded work can promise more.
  *
- * One more bundle never lowers the revenue where the gap is 0, nor anywhere when the winners without it are the `incumbent`.
+ * One more bundle never lowers the revenue where the gap is 0, nor anywhere when the winners without it are the
+ * `incumbent`.
  *
  * @throws {RangeError} when a tip is negative, or compute units are not a whole number of at least 0.
  */
@@ -90,7 +91,8 @@ export function runAuction<B extends AuctionBundle>(
 /**
  * The winners are delivered to a leader as one block: two in conflict, or more compute than the block has, would cost
  * searchers their order and the leader its block. Other caps of accounts need no look here: an account that is no tip
- * account has one writing winner, and each winner fits alone. Takes 0.05 ms of a tick of 2,000 bundles (shared cores, p50).
+ * account has one writing winner, and each winner fits alone. Takes 0.05 ms of a tick of 2,000 bundles (shared cores,
+ * p50).
  */
 function assertValid(
   winners: readonly AuctionBundle[],
@@ -175,9 +177,10 @@ const priceSweeps = 2;
 
 /**
  * The winners of a problem. Without caps each group is on its own, and the union of the groups' optima is the answer.
- * Where that exceeds a cap the cap's compute gets a price, at which groups are on their own again; the price bounds what
- * can be reached, and the few choices close enough to that bound to matter are combined exactly. Tip accounts' caps are
- * looked at only when an answer exceeds them. What it finds is worth no less than `incumbent`, as far as that fits.
+ * Where that exceeds a cap the cap's compute gets a price, at which groups are on their own again; the price bounds
+ * what can be reached, and the few choices close enough to that bound to matter are combined exactly. Tip accounts'
+ * caps are examined only when an answer exceeds them. What it finds is worth no less than `incumbent`, as far as that
+ * fits.
  */
 export function solve(problem: Contested, budget: SearchBudget, incumbent: Choice | null = null): Solution {
   const solver = new Solver(problem, budget, incumbent);
@@ -241,7 +244,9 @@ class Solver {
     return exceeded;
   }
 
-  /** The answer where only the active caps count; returns the others that it exceeds, none when nothing better is left. */
+  /**
+   * The answer where only the active caps count; returns the others that it exceeds, none when nothing better is left.
+   */
   #withCaps(active: readonly number[]): readonly number[] {
     const kernel = kernelOf(this.#contested, active, this.#budget);
     const optima = new GroupOptima(kernel.problem.conflicts, kernel.covers, this.#budget);
@@ -254,7 +259,9 @@ class Solver {
     return exceeded;
   }
 
-  /** The exact answer where only the active caps count; returns those that it exceeds, none when nothing better is left. */
+  /**
+   * The exact answer where only the active caps count; returns those that it exceeds, none when nothing better is left.
+   */
   #combineNear(
     kernel: Kernel,
     optima: GroupOptima,
@@ -287,7 +294,10 @@ class Solver {
     return best;
   }
 
-  /** Takes the choice if, made to respect all caps, it is worth more than the best one; returns the caps that it exceeds. */
+  /**
+   * Takes the choice if, made to respect all caps, it is worth more than the best one; returns the caps that it
+   * exceeds.
+   */
   #offer(kernel: Kernel, choice: Choice): readonly number[] {
     const wish = new Int32Array(this.#problem.conflicts.bitWords);
     for (let at = 0; at < kernel.bundles.length; at++) {

@@ -36,7 +36,10 @@ export interface Units {
   readonly branchOn: number | null;
 }
 
-/** What a branch has decided. Forced bundles do not conflict, and are banned as well, as are all that they conflict with. */
+/**
+ * What a branch has decided. Forced bundles do not conflict, and are banned as well, as are all that they conflict
+ * with.
+ */
 export interface Conditions {
   readonly banned: Choice;
   readonly forced: readonly number[];
@@ -50,9 +53,10 @@ interface Part {
 }
 
 /**
- * The options that matter at the prices of an evaluation: those of choices that may still be worth `target`. What a choice
- * falls short of the bound is the sum of what its parts fall short of their best, so a part never falls short by more than
- * the whole may. Bundles that would alone fall short by more are left out, so that groups come apart into smaller parts.
+ * The options that matter at the prices of an evaluation: those of choices that may still be worth `target`. What a
+ * choice falls short of the bound is the sum of what its parts fall short of their best, so a part never falls short by
+ * more than the whole may. Bundles that would alone fall short by more are left out, so that groups come apart into
+ * smaller parts.
  */
 export function unitsAt(
   problem: Problem,
@@ -213,7 +217,10 @@ function undominated(options: Option[], active: readonly number[]): Option[] {
   return kept;
 }
 
-/** Leaves of the live members of a large group those that by the prices of cliques may fall short by no more than `window`. */
+/**
+ * Leaves of the live members of a large group those that by the prices of cliques may fall short by no more than
+ * `window`.
+ */
 export function keepWithin(live: Int32Array, { upper, value, reduced }: CliqueBound, window: number): void {
   for (let local = 0; local < reduced.length; local++) {
     if (upper + Math.min(0, reduced[local] ?? 0) >= value - window) continue;
@@ -248,7 +255,10 @@ export function reducedParts(
   return optima.partsOf(group, live);
 }
 
-/** A bound on what a large group is worth beyond its price: the evaluation's, or the one of the clique prices if it is lower. */
+/**
+ * A bound on what a large group is worth beyond its price: the evaluation's, or the one of the clique prices if it is
+ * lower.
+ */
 export function upperOf(
   { members, words, bitStart }: Group,
   slack: number,

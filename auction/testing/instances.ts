@@ -6,7 +6,9 @@ export interface Instance {
   readonly caps: AuctionCaps;
 }
 
-/** Shapes of small instances, chosen so that conflicts, the block, tip accounts and ties each decide in many of them. */
+/**
+ * Shapes of small instances, chosen so that conflicts, the block, tip accounts and ties each decide in many of them.
+ */
 export interface SmallShape {
   readonly bundlesMax: number;
 }

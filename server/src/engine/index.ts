@@ -1,7 +1,7 @@
 /**
  * engine: the block engine. Takes bundles of transactions from searchers (gRPC, REST, Jito's protocols), admits and
- * simulates them, holds an auction each tick, hands the winners to the leader of the slot and follows them to their end.
- * Fed by its endpoints and by the chain; feeds validators, state (bundles) and the ledger (their outcomes).
+ * simulates them, holds an auction each tick, hands the winners to the leader of the slot and follows them to their
+ * end. Fed by its endpoints and by the chain; feeds validators, state (bundles) and the ledger (their outcomes).
  */
 export type { GrpcService } from "../net/index.ts";
 export type { BundleRecord } from "./model/bundle.ts";

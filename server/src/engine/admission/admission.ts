@@ -80,7 +80,7 @@ export interface Claim {
 }
 
 /**
- * Judges bundles. What can be seen from the bytes comes first, then what memory knows, then the chain, then the
+ * Checks bundles. What can be seen from the bytes comes first, then what memory knows, then the chain, then the
  * simulation, so that a bad bundle costs as little as it can. `accepted` is said when the bundle is on disk.
  */
 export class Admission {
@@ -99,7 +99,7 @@ export class Admission {
     const check = await this.#check(read, submission, { searcherId: searcher.id, isOpened: false });
     if (!check.ok) {
       const landed = check.reason === "already_processed" ? await this.#dependencies.pool.get(check.id) : null;
-      // What is in the chain is there as this bundle, which nobody may be told to be dropped.
+      // The transactions landed as this bundle, so it must not be reported as dropped.
       if (landed?.state === "finalized" || landed?.state === "included")
         return { ok: true, record: landed, fresh: false, tipFloor };
       return { ok: false, id: check.id, reason: check.reason, detail: check.detail, tipFloor };
@@ -154,7 +154,8 @@ export class Admission {
     const known = this.#dependencies.chain.seen(signatures);
     if (known !== null) return refuse(rejection("already_processed", known));
     const bytes = transactions.map((transaction) => transaction.bytes);
-    // Nodes are asked about the newest slots while the bundle's accounts are read: next to none of those asked about is there.
+    // Nodes are asked about the newest slots while the bundle's accounts are read: next to none of those asked about is
+    // there.
     const [landed, seen] = await Promise.all([
       this.#dependencies.chain.processed(signatures),
       this.#dependencies.simulator.simulate({ id, transactions: bytes }),
@@ -171,8 +172,8 @@ export class Admission {
   }
 
   /**
-   * The same transactions under another id, as an envelope has one, would be counted twice when they land once. An envelope
-   * that is opened has no signatures yet, so what has these is another bundle, whatever its id (null).
+   * The same transactions under another id, as an envelope has one, would be counted twice when they land once. An
+   * envelope that is opened has no signatures yet, so what has these is another bundle, whatever its id (null).
    */
   #checkTwin(id: string | null, signatures: readonly Signature[]): Rejection | null {
     const [first] = signatures;

@@ -11,7 +11,7 @@ export interface AdmissionChain {
   blockhash(
     blockhash: Address,
   ): Promise<{ readonly valid: true; readonly lastValidBlockHeight: bigint } | { readonly valid: false }>;
-  /** The first of the signatures that is in a block that was looked at; known without asking. */
+  /** The first of the signatures that is in a block that was read; known without asking. */
   seen(signatures: readonly Signature[]): Signature | null;
   /** Those of the signatures that are in the chain already. */
   processed(signatures: readonly Signature[]): Promise<readonly Signature[]>;
@@ -58,8 +58,8 @@ export function decodeBase64(text: string): Uint8Array | null {
 }
 
 /**
- * Reads what a door took for transactions: canonical bytes each, or the base64 text of them where a door leaves open which
- * it is (`mayBeText`). Never throws.
+ * Reads what an endpoint took for transactions: canonical bytes each, or the base64 text of them where an endpoint
+ * leaves open which it is (`mayBeText`). Never throws.
  */
 export function readTransactions(sent: readonly Uint8Array[], mayBeText: boolean): ReadTransactions {
   if (sent.length === 0) return rejection("empty_bundle");
@@ -96,7 +96,9 @@ function readTransaction(
   return rejection(reason, `transaction ${index}: ${parsed.fault} at byte ${parsed.offset}`);
 }
 
-/** What a read-only account begins with whose transaction wants nothing of its bundle before it. Source: Jito's rules. */
+/**
+ * What a read-only account begins with whose transaction wants nothing of its bundle before it. Source: Jito's rules.
+ */
 const dontFront = "jitodontfront";
 
 export interface StaticRules {
@@ -156,8 +158,8 @@ function checkTipProgram(transactions: readonly Transaction[]): Rejection | null
 }
 
 /**
- * Some transaction has to write a tip account that it names itself. Whether one that comes from a lookup table stands in
- * its place is only known with the table, so the run tells that from a bundle that names none.
+ * Some transaction has to write a tip account that it names itself. Whether one that comes from a lookup table stands
+ * in its place is only known with the table, so the run tells that from a bundle that names none.
  */
 function checkTipAccount(transactions: readonly Transaction[], { tipAccounts }: StaticRules): Rejection | null {
   const mayWriteOne = transactions.some(

@@ -1,6 +1,6 @@
 /**
- * admission: whether a bundle may enter the auction. Fed by the doors with what they decoded and by the auctioneer with
- * opened envelopes; asks the chain, the simulation and the pool; feeds the pool with what it accepts.
+ * admission: whether a bundle may enter the auction. Fed by the endpoints with what they decoded and by the auctioneer
+ * with opened envelopes; asks the chain, the simulation and the pool; feeds the pool with what it accepts.
  */
 
 export type * from "./admission.ts";

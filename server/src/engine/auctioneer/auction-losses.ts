@@ -11,9 +11,9 @@ export interface AuctionLossesDependencies {
 
 /**
  * The slots that live bundles have lost. A tick's loser may win the next tick of the same slot, so a loss is final when
- * the slot is over. The first loss of a bundle is reported to its searcher then, in time for a higher bid; later ones are
- * not reported, since a bundle may lose every slot of its life. The last one is kept until the bundle ends, so that the
- * report of its end can name it.
+ * the slot is over. The first loss of a bundle is reported to its searcher then, in time for a higher bid; later ones
+ * are not reported, since a bundle may lose every slot of its life. The last one is kept until the bundle ends, so that
+ * the report of its end can name it.
  */
 export class AuctionLosses implements LossReports, Disposable {
   readonly #pool: AuctionLossesDependencies["pool"];

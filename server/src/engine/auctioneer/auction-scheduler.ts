@@ -15,8 +15,8 @@ export interface AuctionSchedulerDependencies {
 }
 
 /**
- * Runs an auction every `tickMs`, or the RPC fallback once a slot while no leader takes bundles. A tick that is due while
- * one runs is left out.
+ * Runs an auction every `tickMs`, or the RPC fallback once a slot while no leader takes bundles. A tick that is due
+ * while one runs is left out.
  */
 export class AuctionScheduler implements AsyncDisposable {
   readonly #dependencies: AuctionSchedulerDependencies;

@@ -16,8 +16,8 @@ const unknownMax = 512;
 /** Winners that are run before it is looked whether there is time for more. */
 const appliedInOneGo = 64;
 /**
- * A tick that has lasted longer hands over what ran so far, and whoever won and has not run competes at the next one. With
- * 2,000 winners on busy cores ticks took over 400 ms else, came after their slot, and all of it was for nothing.
+ * A tick that has lasted longer delivers what ran so far, and whoever won and has not run competes at the next one.
+ * With 2,000 winners on busy cores ticks took over 400 ms else, came after their slot, and all of it was for nothing.
  */
 const fillingMsMax = 100;
 
@@ -28,9 +28,9 @@ export interface AuctioneerDependencies {
   readonly validators: Pick<Validators, "deliver">;
   /** The slot to build for now; null while no leader that takes bundles is near. */
   readonly target: () => BuildTarget | null;
-  /** Whether a slot is over, as far as anybody can tell: its leader is handed nothing for it any more. */
+  /** Whether a slot is over, as far as is known: its leader is handed nothing for it any more. */
   readonly isOver: (slot: Slot) => boolean;
-  /** The slot up to which every block was looked at for bundles: what was handed over for it has landed or has not. */
+  /** The slot up to which every block was read for bundles: what was delivered for it has landed or has not. */
   readonly settledThrough: () => Slot | null;
   readonly tipAccounts: readonly Address[];
   /** Opens the sealed bundles whose tick this is. */
@@ -52,8 +52,8 @@ export interface TickResult {
 
 /**
  * Fills blocks, tick by tick. The auction chooses by what simulations have seen; each winner is then run on the state
- * that earlier winners of the block have left, and only what ran is handed to the leader. Losing is not the end: a bundle
- * competes at each tick until it expires.
+ * that earlier winners of the block have left, and only what ran is handed to the leader. Losing is not the end: a
+ * bundle competes at each tick until it expires.
  */
 export class Auctioneer implements AsyncDisposable {
   readonly #dependencies: AuctioneerDependencies;
@@ -68,7 +68,7 @@ export class Auctioneer implements AsyncDisposable {
     this.#candidates = dependencies.candidates;
   }
 
-  /** One tick. One that is asked for while another lasts is left out. */
+  /** One tick. One that is requested while another lasts is left out. */
   tick(): Promise<void> {
     this.#ticking ??= this.#tick()
       .catch((error: unknown) => {
@@ -145,7 +145,9 @@ export class Auctioneer implements AsyncDisposable {
     }
   }
 
-  /** Of what could not be run now nothing is known: it competes at the next tick, and says nothing against the bundle. */
+  /**
+   * Of what could not be run now nothing is known: it competes at the next tick, and says nothing against the bundle.
+   */
   #notRun(plan: BlockPlan, id: string, outcome: BundleOutcome | undefined): void {
     const unavailable = outcome?.ok === false && outcome.reason === "unavailable" ? outcome.cause : null;
     // A session that is over answers so for everything that comes after.
@@ -197,8 +199,8 @@ export class Auctioneer implements AsyncDisposable {
   }
 
   /**
-   * Runs winners on the block, those that pay most first where they are many. False where some did not run, so that others
-   * may have a chance; true where there is no time for more.
+   * Runs winners on the block, those that pay most first where they are many. False where some did not run, so that
+   * others may have a chance; true where there is no time for more.
    */
   async #apply(
     plan: BlockPlan,
@@ -236,7 +238,7 @@ export class Auctioneer implements AsyncDisposable {
   }
 
   /**
-   * Hands over what the tick has taken, unless the slot has gone by meanwhile or the session could not be built again
+   * Delivers what the tick has taken, unless the slot has gone by meanwhile or the session could not be built again
    * without what failed. What the leader does not take competes again.
    */
   #deliver(plan: BlockPlan): void {

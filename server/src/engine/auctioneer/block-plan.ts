@@ -16,7 +16,7 @@ interface Taken {
 
 /**
  * The block that ticks fill: what has won so far, what is left of its caps, and the state that winners have left. The
- * session holds what the leader holds and what the tick is about to hand over; where it came to hold anything else it is
+ * session holds what the leader holds and what the tick is about to deliver; where it came to hold anything else it is
  * built anew.
  */
 export class BlockPlan implements AsyncDisposable {
@@ -53,7 +53,7 @@ export class BlockPlan implements AsyncDisposable {
     return this.#pending;
   }
 
-  /** Whether a transaction is in the block already, by whichever bundle. */
+  /** Whether a transaction is in the block already, by any bundle. */
   holds(signatures: readonly Signature[]): boolean {
     return this.#signatures.size > 0 && signatures.some((each) => this.#signatures.has(each));
   }
@@ -99,8 +99,8 @@ export class BlockPlan implements AsyncDisposable {
   }
 
   /**
-   * Builds a spoilt block again, of what the leader has and what is pending; what of the latter does not run without what
-   * is left out competes again. False where it cannot be built now.
+   * Builds a spoilt block again, of what the leader has and what is pending; what of the latter does not run without
+   * what is left out competes again. False where it cannot be built now.
    */
   async renew(): Promise<boolean> {
     for (let build = 0; this.#isSpoilt && build < buildsMax; build++) {
@@ -119,7 +119,7 @@ export class BlockPlan implements AsyncDisposable {
     this.#signatures.clear();
     this.#used.clear();
     this.#computeUnits = 0;
-    // What the leader has counts in any case, as it counted when it was handed over.
+    // What the leader has counts in any case, as it counted when it was delivered.
     for (const { effects } of this.#delivered) this.#count(effects);
     const before = this.#pending;
     this.#pending = before.flatMap(({ candidate }, index): Taken[] => {

@@ -12,8 +12,8 @@ export interface Candidate extends AuctionBundle {
 /** Accounts that live bundles may lock at a time; a bundle that would bring more waits until others have ended. */
 const accountsMax = 4_000_000;
 /**
- * A bundle that failed on so many blocks waits twice as many slots after each further failure, up to the most: bundles that
- * can no longer run would else be run for every block of their life, at the cost of all others.
+ * A bundle that failed on so many blocks waits twice as many slots after each further failure, up to the most: bundles
+ * that can no longer run would else be run for every block of their life, at the cost of all others.
  */
 const patience = { failures: 4, slotsMost: 16n } as const;
 
@@ -24,8 +24,8 @@ interface Failures {
 }
 
 /**
- * What is known of each live bundle's effects, so that a tick does not run all of them again: a bundle is run when it has
- * won, and when nothing is known of it yet.
+ * What is known of each live bundle's effects, so that a tick does not run all of them again: a bundle is run when it
+ * has won, and when nothing is known of it yet.
  */
 export class Candidates implements Disposable {
   readonly accounts = new AccountIds({ accountsMax });
@@ -42,8 +42,8 @@ export class Candidates implements Disposable {
   }
 
   /**
-   * Takes the effects of a simulation, so that no tick has to run the bundle before it competes. Effects of a bundle that
-   * has ended are dropped, and those of one for whose accounts there is no room.
+   * Takes the effects of a simulation, so that no tick has to run the bundle before it competes. Effects of a bundle
+   * that has ended are dropped, and those of one for whose accounts there is no room.
    */
   seen({ id }: Pick<BundleRecord, "id">, effects: BundleEffects): void {
     const record = this.#pool.live(id);
@@ -60,7 +60,9 @@ export class Candidates implements Disposable {
     return this.#known.get(id) ?? null;
   }
 
-  /** It did not run on the block of a slot. It is run again before it competes for another: the state may let it then. */
+  /**
+   * It did not run on the block of a slot. It is run again before it competes for another: the state may let it then.
+   */
   failed(id: string, slot: bigint): void {
     this.#forgetEffects(id);
     const times = (this.#failures.get(id)?.times ?? 0) + 1;
@@ -68,7 +70,7 @@ export class Candidates implements Disposable {
     this.#failures.set(id, { times, notBefore: slot + (wait < patience.slotsMost ? wait : patience.slotsMost) });
   }
 
-  /** It ran on a block and was handed over. */
+  /** It ran on a block and was delivered. */
   ran(id: string): void {
     this.#failures.delete(id);
   }
@@ -110,10 +112,10 @@ interface Places {
 type Bid = Pick<BundleRecord, "searcherId" | "tip">;
 
 /**
- * Those that compete in this tick when more would than an auction takes in its time: each searcher has the same number of
- * places, what one does not need goes to the others, and its highest claims have them, the older of equal ones first. So
- * nobody keeps another's bundles out by sending many, whatever they claim: one that loses costs its sender nothing. Where
- * there are more searchers than places, the highest claims have them. Keeps the order.
+ * Those that compete in this tick when more would than an auction takes in its time: each searcher has the same number
+ * of places, what one does not need goes to the others, and its highest claims have them, the older of equal ones
+ * first. So nobody keeps another's bundles out by sending many, whatever they claim: one that loses costs its sender
+ * nothing. Where there are more searchers than places, the highest claims have them. Keeps the order.
  */
 export function withinPlaces<B extends Bid>(bids: readonly B[], places: Places = placesMax): readonly B[] {
   const bySearcher = Map.groupBy(bids, ({ searcherId }) => searcherId);

@@ -1,7 +1,7 @@
 /**
- * auctioneer: fills the blocks of leaders that take bundles. Fed by the pool, by opened envelopes and by simulations; at
- * each tick it runs the auction, runs the winners and delivers them to the leader. While no leader takes bundles, it sends
- * single transactions to the nodes. Feeds validators, and searchers with the bids that they lost.
+ * auctioneer: fills the blocks of leaders that take bundles. Fed by the pool, by opened envelopes and by simulations;
+ * at each tick it runs the auction, runs the winners and delivers them to the leader. While no leader takes bundles, it
+ * sends single transactions to the nodes. Feeds validators, and searchers with the bids that they lost.
  */
 export { AuctionLosses } from "./auction-losses.ts";
 export { AuctionScheduler } from "./auction-scheduler.ts";

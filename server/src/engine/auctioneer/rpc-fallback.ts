@@ -20,8 +20,8 @@ interface Due {
 }
 
 /**
- * The way of bundles where no leader takes any: a bundle of one transaction is whole however it travels, so it is sent to
- * the nodes as anybody's transaction is. Longer ones, and those for one slot, are not accepted then.
+ * The way of bundles where no leader takes any: a bundle of one transaction is whole however it travels, so it is sent
+ * to the nodes as anybody's transaction is. Longer ones, and those for one slot, are not accepted then.
  */
 export class RpcFallback {
   readonly #dependencies: RpcFallbackDependencies;
@@ -62,7 +62,7 @@ export class RpcFallback {
     for (const { id, transactions, targetSlot, forwarded } of this.#dependencies.pool.everyAccepted()) {
       const [transaction] = transactions;
       if (transaction === undefined || transactions.length > 1) continue;
-      // Nobody can say in which slot a transaction lands that is sent to nodes.
+      // It is not known in which slot a transaction lands that is sent to nodes.
       if (targetSlot !== null) continue;
       if (forwarded !== null && (settled === null || forwarded.slot > settled)) continue;
       const bundles = this.#refused.has(id) ? again : due;

@@ -2,7 +2,7 @@ import { engineLimits } from "@sluice/contract/engine";
 import type { Clock } from "@sluice/lib";
 import type { Address, Slot } from "@sluice/wire/identifiers";
 
-/** A slot that winners can be handed over for, and whose it is. */
+/** A slot that winners can be delivered for, and whose it is. */
 export interface BuildTarget {
   readonly slot: Slot;
   readonly leader: Address;
@@ -46,8 +46,8 @@ export class SlotTargeting {
   }
 
   /**
-   * Null while no leader that is connected has a slot near enough. A slot lasts as long as others did, whether or not its
-   * successor is heard of: a node that lags must not make bundles go to leaders whose slots are over.
+   * Null while no leader that is connected has a slot near enough. A slot lasts as long as others did, whether or not
+   * its successor is known: a node that lags must not make bundles go to leaders whose slots are over.
    */
   target(): BuildTarget | null {
     const open = this.#slot;

@@ -20,7 +20,7 @@ export type BlockhashLifetime =
 
 /**
  * Blockhashes and block heights. Hashes of blocks that were seen, and of the newest processed block of each slot, are
- * answered from memory; others are asked for.
+ * answered from memory; others are requested.
  */
 export class Blockhashes {
   readonly #chain: EngineChain;
@@ -71,8 +71,8 @@ export class Blockhashes {
   }
 
   /**
-   * Throws EngineChainError where it is not known and no node answers. For a hash whose block was never seen the height is
-   * the latest that is possible, so that nothing is given up too early.
+   * Throws EngineChainError where it is not known and no node answers. For a hash whose block was never seen the height
+   * is the latest that is possible, so that nothing is given up too early.
    */
   lifetime(blockhash: Address): BlockhashLifetime | Promise<BlockhashLifetime> {
     const known = this.#heights.get(blockhash);
@@ -125,7 +125,7 @@ const rememberedMax = 1_000;
 /** Nonces and hashes that are over, and how long each is taken for that: a node that lags may learn of it later. */
 const refusedMax = 4_096;
 const refusedMs = 2_000;
-/** Hashes that are asked for at once. */
+/** Hashes that are requested at once. */
 const asksMax = 64;
 
 export interface ValidBlockhashesDependencies {
@@ -162,8 +162,8 @@ export class ValidBlockhashes {
   }
 
   /**
-   * Those of the bundles whose blockhashes are all known, good or not, having asked for as many as are asked for at once.
-   * Nobody has asked for those of bundles that were taken in before a restart.
+   * Those of the bundles whose blockhashes are all known, good or not, having asked for as many as are requested at
+   * once. Nobody has asked for those of bundles that were taken in before a restart.
    */
   async simulatable<B extends { readonly transactions: readonly Uint8Array[] }>(bundles: readonly B[]): Promise<B[]> {
     const hashes = bundles.map(blockhashesOf);

@@ -5,10 +5,10 @@ import type { BundleChange, BundlePool, BundleRecord } from "../model/bundle.ts"
 import type { EngineChain } from "../model/chain-port.ts";
 import type { BlockLink, ChainBlock } from "./node-answers.ts";
 
-/** Finalized blocks that are still looked into for bundles whose acceptance was on its way to the disk meanwhile. */
+/** Finalized blocks that are still searched for bundles whose acceptance was on its way to the disk meanwhile. */
 const recentMax = 32;
 
-/** The chain as far as it was looked at: a finalized block, and the confirmed ones above it, each the next one's parent. */
+/** The chain as far as it was read: a finalized block, and the confirmed ones above it, each the next one's parent. */
 export class ForkWindow {
   #base: BlockLink;
   readonly #above: ReadBlock[] = [];
@@ -18,12 +18,12 @@ export class ForkWindow {
     this.#base = base;
   }
 
-  /** The newest finalized block up to which everything was looked at. */
+  /** The newest finalized block up to which everything was read. */
   get base(): BlockLink {
     return this.#base;
   }
 
-  /** The newest block that was looked at. */
+  /** The newest block that was read. */
   get tip(): BlockLink {
     return this.#above.at(-1)?.block ?? this.#base;
   }
@@ -32,7 +32,7 @@ export class ForkWindow {
     return this.#above;
   }
 
-  /** Blocks that may hold a bundle that was not known when they were looked at, oldest first. */
+  /** Blocks that may hold a bundle that was not known when they were read, oldest first. */
   *lately(): Generator<ReadBlock> {
     yield* this.#recent;
     yield* this.#above;
@@ -120,7 +120,7 @@ export function landingOf(
 
 /**
  * Of bundles that are whole in one block and hold the same transactions only one can have brought them: the one that is
- * included already, else one that was handed to a leader, else the longest.
+ * included already, else one that was delivered to a leader, else the longest.
  */
 export function claimsBefore(one: BundleRecord, other: BundleRecord): number {
   const rank = ({ state, forwarded }: BundleRecord): number => (state === "included" ? 2 : forwarded !== null ? 1 : 0);
@@ -134,32 +134,35 @@ export interface Spoil {
   readonly detail: string;
 }
 
-/** How far the chain was looked at, and what was seen of one bundle. */
+/** How far the chain was read, and what was seen of one bundle. */
 export interface EndView {
-  /** The newest block that was looked at. */
+  /** The newest block that was read. */
   readonly tip: { readonly slot: Slot };
   /** The newest finalized one of them. */
   readonly base: { readonly slot: Slot; readonly height: bigint };
   /** The newest slots that were known when the bundle's time was first found to be over; null before that. */
   readonly overSince: { readonly confirmed: bigint; readonly processed: bigint } | null;
   readonly spoil: Spoil | null;
-  /** Whether it was there before this process, which may not have been left a note that it was handed to a leader. */
+  /**
+   * Whether it was there before this process, which may not have been left a note that it was delivered to a leader.
+   */
   readonly isInherited: boolean;
 }
 
 /** The last of the four slots in a row that one leader has. */
 const lastOfLeader = (slot: bigint): bigint => slot | 3n;
 /**
- * The last slot in which a leader may place what it was handed for a slot: what comes too late for it, or finds no room, is
- * kept while the leader has a slot this near. Source: Agave, HOLD_TRANSACTIONS_SLOT_OFFSET.
+ * The last slot in which a leader may place what it was handed for a slot: what comes too late for it, or finds no
+ * room, is kept while the leader has a slot this near. Source: Agave, HOLD_TRANSACTIONS_SLOT_OFFSET.
  */
 const heldSlots = 20n;
 export const heldThrough = (slot: bigint): bigint => lastOfLeader(slot + heldSlots);
 
-/** Why no block that is to come, or that was not looked at yet, can hold the bundle; null while one can. */
+/** Why no block that is to come, or that was not read yet, can hold the bundle; null while one can. */
 function outOf(record: BundleRecord, view: EndView): BundleReason | null {
   const { targetSlot, lastValidBlockHeight, forwarded, state } = record;
-  // What was included is given up only by what is final; a target that was missed is told as soon as it is confirmed.
+  // What was included is given up only by what is final; a target that was missed is reported as soon as it is
+  // confirmed.
   const looked = state === "included" ? view.base.slot : view.tip.slot;
   const isHanded = forwarded !== null || view.isInherited;
   if (targetSlot !== null && looked >= (isHanded ? heldThrough : lastOfLeader)(targetSlot)) return "target_slot_past";
@@ -173,8 +176,8 @@ function outOf(record: BundleRecord, view: EndView): BundleReason | null {
 }
 
 /**
- * The end of a bundle that is whole in no block of the chain as far as it was looked at; null while it may still land.
- * One that was included before has lost its block with a fork.
+ * The end of a bundle that is whole in no block of the chain as far as it was read; null while it may still land. One
+ * that was included before has lost its block with a fork.
  */
 export function endOf(record: BundleRecord, view: EndView): BundleChange | null {
   const { spoil } = view;
@@ -201,7 +204,7 @@ const sweepAbove = 1_024;
 
 export type WatchedPool = Pick<BundlePool, "everyLive" | "live" | "liveCount" | "holding" | "change">;
 
-/** Live bundles against the blocks that are looked at: which of them are in one, and which can no longer be in any. */
+/** Live bundles against the blocks that are read: which of them are in one, and which can no longer be in any. */
 export class BundleWatch {
   readonly #pool: WatchedPool;
   readonly #chain: Pick<EngineChain, "newestSlot">;
@@ -210,7 +213,7 @@ export class BundleWatch {
   readonly #landings = new Map<string, Slot>();
   readonly #spoils = new Map<string, Spoil>();
   readonly #overSince = new Map<string, NonNullable<EndView["overSince"]>>();
-  /** Bundles that were looked for in every block that was in the window when they were first seen here. */
+  /** Bundles that were searched for in every block that was in the window when they were first seen here. */
   readonly #known = new Set<string>();
   readonly #inherited: Set<string>;
 
@@ -221,7 +224,9 @@ export class BundleWatch {
     this.#inherited = new Set([...dependencies.pool.everyLive()].map(({ id }) => id));
   }
 
-  /** Looks for bundles in a new block. Gives the units of those that are whole in it. Throws what the pool throws. */
+  /**
+   * Searches a new block for bundles. Resolves with the units of those that are whole in it; rejects as the pool does.
+   */
   async check(seen: ReadBlock): Promise<number> {
     const records = new Map<string, BundleRecord>();
     if (this.#pool.liveCount > 0) {
@@ -232,7 +237,7 @@ export class BundleWatch {
     return await this.#check([...records.values()], seen);
   }
 
-  /** Looks for bundles that came since in the blocks that were looked at before they were known. */
+  /** Searches the blocks of the window for bundles that were accepted after those blocks were read. */
   async checkBack(window: ForkWindow): Promise<void> {
     const fresh: BundleRecord[] = [];
     for (const record of this.#pool.everyLive()) {
@@ -247,7 +252,10 @@ export class BundleWatch {
     for (const { id } of fresh) this.#known.add(id);
   }
 
-  /** A block was lost with its fork. Its bundles may still be in another block; until that is known they stay as they are. */
+  /**
+   * A block was lost with its fork. Its bundles may still be in another block; until that is known they stay as they
+   * are.
+   */
   lost({ block, landed }: ReadBlock): void {
     for (const id of landed) this.#landings.delete(id);
     for (const [id, spoil] of this.#spoils) if (spoil.slot === block.slot) this.#spoils.delete(id);
@@ -267,7 +275,7 @@ export class BundleWatch {
     const ends: [string, BundleChange][] = [];
     for (const record of this.#pool.everyLive()) {
       if (this.#landings.has(record.id)) continue;
-      // After a restart blocks are looked at again: one that is still ahead is not lost.
+      // After a restart blocks are read again: one that is still ahead is not lost.
       if (record.landed !== null && record.landed.slot > tip.slot) continue;
       const spoil = this.#spoils.get(record.id) ?? null;
       const isInherited = this.#inherited.has(record.id);
@@ -278,13 +286,15 @@ export class BundleWatch {
     this.#sweep();
   }
 
-  /** Bundles that are older than the blocks that will be looked at; they are looked for one by one. */
+  /** Bundles that are older than the blocks that will be read; they are searched for one by one. */
   async checkOld(records: readonly BundleRecord[], seen: ReadBlock): Promise<void> {
     await this.#check(records, seen);
     await this.finalized(seen);
   }
 
-  /** What another bundle spoilt ends while that one is still live, so that the reason is found again after a failure. */
+  /**
+   * What another bundle spoilt ends while that one is still live, so that the reason is found again after a failure.
+   */
   async #endSpoilt({ slot, height }: ReadBlock["block"]): Promise<void> {
     const view = { tip: { slot }, base: { slot, height }, overSince: null, isInherited: true };
     await this.#step(
@@ -319,7 +329,7 @@ export class BundleWatch {
       }
       landed.push(record.id);
       for (const signature of record.signatures) seen.ours.set(signature, record.id);
-      // One that is included already is included here in place of a block that was lost, or was looked at before.
+      // One that is included already is included here in place of a block that was lost, or was read before.
       changes.push([record.id, { to: "included", slot, blockhash, tip: landing.tip }]);
     }
     await this.#step(changes);
@@ -344,7 +354,7 @@ export class BundleWatch {
     );
   }
 
-  /** A step that the lifecycle does not have was made before: after a failure or a restart they are asked for again. */
+  /** A step that the lifecycle does not have was made before: after a failure or a restart they are requested again. */
   async #step(changes: readonly [string, BundleChange][]): Promise<void> {
     for (let at = 0; at < changes.length; at += stepsMax) {
       await Promise.all(changes.slice(at, at + stepsMax).map(([id, change]) => this.#pool.change(id, change)));

@@ -12,8 +12,9 @@ const blocksMax = 512;
 const statusesPerCall = 256;
 const callsMax = 4;
 /**
- * At most one call of a few signatures begins in so many milliseconds. At 500 bundles a second a call for each of them took
- * 80 µs of CPU here and more of the node's; this makes it a fifth or less, and a bundle waits for its accounts meanwhile.
+ * At most one call of a few signatures begins in so many milliseconds. At 500 bundles a second a call for each of them
+ * took 80 µs of CPU here and more of the node's; this makes it a fifth or less, and a bundle waits for its accounts
+ * meanwhile.
  */
 const callEveryMs = 5;
 /** Signatures that may wait for an answer. */
@@ -116,7 +117,7 @@ export class Signatures {
 }
 
 export interface ChainStateEvents {
-  /** The newest blockhash could not be read; it is asked for again at the next slot. */
+  /** The newest blockhash could not be read; it is requested again at the next slot. */
   blockhashFailed(error: unknown): void;
 }
 

@@ -117,7 +117,9 @@ function wrongEnd(record: BundleRecord, world: SimulatedWorld, all: readonly Bun
   return reason === "not_landed" ? null : reported;
 }
 
-/** Whether a bundle that landed holds another of its transactions, which may be seen before the one that landed first. */
+/**
+ * Whether a bundle that landed holds another of its transactions, which may be seen before the one that landed first.
+ */
 function isTakenBesides({ id, reason, signatures }: BundleRecord, all: readonly BundleRecord[]): boolean {
   const landed = all.filter((other) => other.id !== id && other.state === "finalized");
   return (
@@ -186,10 +188,10 @@ function check(world: SimulatedWorld, process: Process, losesConfirmed: boolean)
 }
 
 /**
- * Bundles on simulated chains, `n` of them of 300 slots each: with forks (in half of the chains of confirmed blocks too),
- * skipped slots, nodes that lag, fail, lie about what they have and answer in any order, a disk that fails before or after
- * it has written, and a tracker that is killed at any call or stands still for longer than it catches up. Each bundle ends
- * once, and as a plain walk over the chain that won says.
+ * Bundles on simulated chains, `n` of them of 300 slots each: with forks (in half of the chains of confirmed blocks
+ * too), skipped slots, nodes that lag, fail, lie about what they have and answer in any order, a disk that fails before
+ * or after it has written, and a tracker that is killed at any call or stands still for longer than it catches up. Each
+ * bundle ends once, and as a plain walk over the chain that won says.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const sum = { bundles: 0, finalized: 0, forks: 0, crashes: 0, jumps: 0, excused: 0 };

@@ -60,11 +60,11 @@ export class EpochLeaders {
   }
 }
 
-/** After a failure the schedule is asked for again so many slots later, twice as many each time, up to the second. */
+/** After a failure the schedule is requested again so many slots later, twice as many each time, up to the second. */
 const retrySlots = { first: 1n, most: 64n } as const;
 
 export interface LeaderScheduleEvents {
-  /** The schedule could not be read; it is asked for again some slots later. */
+  /** The schedule could not be read; it is requested again some slots later. */
   scheduleFailed(error: unknown): void;
 }
 
@@ -75,7 +75,7 @@ export interface LeaderScheduleDependencies {
 
 /**
  * Who leads which slot, of the epoch that the chain is in and of the next one. It follows the chain's slots: what is
- * missing is asked for when a slot begins, one call at a time, so that it needs no timer.
+ * missing is requested when a slot begins, one call at a time, so that it needs no timer.
  */
 export class LeaderSchedule implements Disposable {
   readonly #dependencies: LeaderScheduleDependencies;
@@ -83,7 +83,7 @@ export class LeaderSchedule implements Disposable {
   #current: EpochLeaders | null = null;
   #next: EpochLeaders | null = null;
   #reading: Promise<void> | null = null;
-  /** Nothing is asked for before this slot. */
+  /** Nothing is requested before this slot. */
   #notBefore = 0n;
   #wait: bigint = retrySlots.first;
 

@@ -60,7 +60,7 @@ export interface SignatureStatus {
   readonly slot: Slot;
 }
 
-/** getSignatureStatuses: one for each signature that was asked for, null for those that are in no block known. */
+/** getSignatureStatuses: one for each signature that was requested, null for those that are in no block known. */
 export function readStatuses(answer: ChainValue, count: number): (SignatureStatus | null)[] {
   const statuses = listOf(contextValue(answer), "signature statuses");
   if (statuses.length !== count) throw wrong("the number of signature statuses");
@@ -91,7 +91,9 @@ export function readEpoch(answer: ChainValue): { readonly firstSlot: bigint; rea
   return { firstSlot, slotCount };
 }
 
-/** getLeaderSchedule: null while the epoch's is not known; else each identity's slots, counted from the epoch's first. */
+/**
+ * getLeaderSchedule: null while the epoch's is not known; else each identity's slots, counted from the epoch's first.
+ */
 export function readSchedule(answer: ChainValue): Map<Address, number[]> | null {
   if (answer === null) return null;
   if (typeof answer !== "object" || isList(answer)) throw wrong("the leader schedule");
@@ -177,7 +179,8 @@ function readTransaction(value: ChainValue, tips: TipAccounts): BlockTransaction
     const { transaction } = parsed;
     return { signature: transaction.id, failed, units, tip: tips.gained(transaction.message, meta) };
   }
-  // What our parser refuses and the chain has taken still has its id in front, if it is of a form with signatures first.
+  // What our parser refuses and the chain has taken still has its id in front, if it is of a form with signatures
+  // first.
   const count = bytes[0] ?? 0;
   if (count === 0 || count >= 0x80 || bytes.length < 1 + signatureBytes) return null;
   return { signature: signatureOfBytes(bytes.subarray(1, 1 + signatureBytes)), failed, units, tip: 0n };
@@ -191,7 +194,7 @@ export const blockParameters = {
   rewards: false,
 } as const;
 
-/** Reads getBlock's answer; throws EngineChainError for what is none. */
+/** Reads getBlock's answer; throws EngineChainError for what is not valid. */
 export function readBlock(slot: Slot, answer: ChainValue, tips: TipAccounts): ChainBlock {
   const transactions = listOf(memberOf(answer, "transactions"), "transactions");
   return {
@@ -238,7 +241,7 @@ export class BlockReader {
     return readBlock(slot, answer, this.#tips);
   }
 
-  /** A finalized block without its transactions; null where the node says that there is none, or none any more. */
+  /** A finalized block without its transactions; null where the node says that there is not valid, or none any more. */
   async finalLink(slot: Slot): Promise<BlockLink | null> {
     const parameters = { ...blockParameters, transactionDetails: "none", commitment: "finalized" };
     const answer = await this.#orNever(

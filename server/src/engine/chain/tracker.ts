@@ -18,22 +18,26 @@ export interface BlockFacts {
   readonly computeUnits: number;
   readonly bundleComputeUnits: number;
   readonly computeUnitsMax: number;
-  /** Lamports that tip accounts gained, for each transaction by which they gained any, whoever sent it. */
+  /** Lamports that tip accounts gained, for each transaction by which they gained any, from any sender. */
   readonly tips: readonly bigint[];
 }
 
 export interface TrackerEvents {
-  /** A confirmed block was looked at. After a restart a few are told again; the slots of a fork that won may be lower. */
+  /**
+   * A confirmed block was read. After a restart a few are reported again; the slots of a fork that won may be lower.
+   */
   blockSeen(facts: BlockFacts): void;
   /** A confirmed block was lost with its fork. */
   blockLost(slot: Slot): void;
-  /** The chain was not followed from the saved place on: there was none, it was too far back, or it is of another chain. */
+  /**
+   * The chain was not followed from the saved place on: there was none, it was too far back, or it is of another chain.
+   */
   placeLeft(why: "none" | "too far back" | "another chain", from: Slot): void;
 }
 
 export interface TrackerOptions {
   readonly tipAccounts: readonly Address[];
-  /** Slots that are followed after a restart; older bundles are looked for one by one. */
+  /** Slots that are followed after a restart; older bundles are searched for one by one. */
   readonly catchUpSlotsMax: bigint;
 }
 
@@ -46,11 +50,11 @@ export interface TrackerDependencies {
   readonly events: TrackerEvents;
 }
 
-/** A finalized block up to which everything was looked at and written down. */
+/** A finalized block up to which everything was read and written down. */
 export interface TrackerCursor {
   readonly slot: Slot;
   readonly blockhash: Address;
-  /** Unix seconds; by it a chain that was begun anew is told from a node that lags. */
+  /** Unix seconds; by it a chain that was begun anew is reported from a node that lags. */
   readonly time: number | null;
 }
 
@@ -87,11 +91,11 @@ export const catchUpSlotsMax = 1_500n;
 
 /**
  * Follows the chain block by block and tells the pool what became of each bundle. Slot notices only say that there is
- * something to see; what is believed is a block that names its parent, back to a finalized one. So a slot that was left out
- * is proved by the block after it, a fork by a block with another parent, and neither by the absence of an answer.
+ * something to see; what is believed is a block that names its parent, back to a finalized one. So a slot that was left
+ * out is proved by the block after it, a fork by a block with another parent, and neither by the absence of an answer.
  *
- * A step is repeated until it succeeds: what it did to the pool before it failed is found done. The place is saved after
- * the effects of all blocks up to it.
+ * A step is repeated until it succeeds: what it did to the pool before it failed is found done. The place is saved
+ * after the effects of all blocks up to it.
  */
 export class Tracker {
   readonly #options: TrackerOptions;
@@ -108,14 +112,14 @@ export class Tracker {
     this.#watch = new BundleWatch(dependencies);
   }
 
-  /** The slot up to which every confirmed block was looked at; null before the first look. */
+  /** The slot up to which every confirmed block was read; null before the first look. */
   settledThrough(): Slot | null {
     return this.#window?.tip.slot ?? null;
   }
 
   /**
-   * Goes on as far as one batch of blocks; true where more is to be seen at once. Not to be called while a step is under
-   * way. Throws what nodes, the pool and the place throw; nothing is lost then.
+   * Goes on as far as one batch of blocks; true where more is to be seen at once. Not to be called while a step is
+   * under way. Rejects with what nodes, the pool and the place throw; nothing is lost then.
    */
   async step(): Promise<boolean> {
     const window = this.#window ?? (await this.#begin());
@@ -129,7 +133,9 @@ export class Tracker {
     return isMore;
   }
 
-  /** Finds the place to follow the chain from; null while no finalized slot is known, or the nodes are behind the place. */
+  /**
+   * Finds the place to follow the chain from; null while no finalized slot is known, or the nodes are behind the place.
+   */
   async #begin(): Promise<ForkWindow | null> {
     const finalized = this.#dependencies.chain.newestSlot("finalized");
     if (finalized === null) return null;
@@ -163,7 +169,9 @@ export class Tracker {
     return slot === undefined ? null : await this.#reader.finalLink(slot);
   }
 
-  /** Looks for bundles in blocks that will not be followed. From the saved place on, only those that it may have missed. */
+  /**
+   * Searches bundles in blocks that will not be followed. From the saved place on, only those that it may have missed.
+   */
   async #findOld(base: BlockLink, isPlaceKept: boolean): Promise<void> {
     const records = [...this.#dependencies.pool.everyLive()].filter(({ signatures, landed }) => {
       return signatures.length > 0 && (isPlaceKept ? landed !== null && landed.slot <= base.slot : true);
@@ -185,7 +193,7 @@ export class Tracker {
     }
   }
 
-  /** Looks at the next confirmed blocks. */
+  /** Reads the next confirmed blocks. */
   async #follow(window: ForkWindow): Promise<boolean> {
     const confirmed = this.#dependencies.chain.newestSlot("confirmed");
     if (confirmed === null || confirmed <= window.tip.slot) return false;
@@ -202,7 +210,9 @@ export class Tracker {
     return slots.length === blocksPerStep;
   }
 
-  /** Puts a block on top of its parent. What stands there instead of it is lost; what is missing below it is read first. */
+  /**
+   * Puts a block on top of its parent. What stands there instead of it is lost; what is missing below it is read first.
+   */
   async #take(window: ForkWindow, block: ChainBlock): Promise<void> {
     const path = [block];
     for (let lowest: ChainBlock = block; !window.holdsParentOf(lowest); ) {
@@ -252,7 +262,7 @@ export class Tracker {
     throw new EngineChainError("The chain is not the one that was followed.", null);
   }
 
-  /** Moves the finalized block up as far as nodes say, once it is proved to be of the chain that was looked at. */
+  /** Moves the finalized block up as far as nodes say, once it is proved to be of the chain that was read. */
   async #finalize(window: ForkWindow): Promise<void> {
     const finalized = this.#dependencies.chain.newestSlot("finalized");
     const { base, tip } = window;

@@ -49,7 +49,9 @@ export function reasonText(reason: BundleReason, detail: string | null): string 
 
 type Rejected = Extract<SubmitOutcome, { readonly ok: false }>;
 
-/** A bundle as the stream tells it: slot and signatures while it is in a block, the reason when it is in none any more. */
+/**
+ * A bundle as the stream tells it: slot and signatures while it is in a block, the reason when it is in none any more.
+ */
 export function confirmationOf(bundle: BundleRecord | Rejected): BundleConfirmationMessage {
   if (!("state" in bundle)) {
     return {
@@ -68,7 +70,7 @@ export function confirmationOf(bundle: BundleRecord | Rejected): BundleConfirmat
   return { bundle_id: id, status, signatures: [], ...why };
 }
 
-/** A bundle that was not looked at; it has no id. */
+/** A bundle that was not read; it has no id. */
 export function droppedAtOnce(
   engine: BlockEngineService,
   reason: Extract<BundleReason, "maintenance" | "rate_limited">,
@@ -84,7 +86,7 @@ export interface BlockEngineDependencies {
   readonly refusals: Refusals;
 }
 
-/** After maintenance has been told, a client tries again no sooner. */
+/** After maintenance has been reported, a client tries again no sooner. */
 export const maintenanceRetrySeconds = 5;
 
 /** The methods of `blockengine.v1.BlockEngine` that have one answer. */
@@ -133,8 +135,8 @@ export class BlockEngine {
 }
 
 /**
- * Throws UNAVAILABLE in maintenance, and RESOURCE_EXHAUSTED where the searcher's bucket is empty, the latter no faster than
- * refusals are told; else takes a token of it.
+ * Throws UNAVAILABLE in maintenance, and RESOURCE_EXHAUSTED where the searcher's bucket is empty, the latter no faster
+ * than refusals are reported; else takes a token of it.
  */
 export async function checkOpen(
   { engine, refusals }: Pick<BlockEngineDependencies, "engine" | "refusals">,
@@ -155,8 +157,8 @@ export const rateLimited = (retryAfterSeconds: number): GrpcStatusError =>
   new GrpcStatusError("RESOURCE_EXHAUSTED", errorTable.RATE_LIMIT_EXCEEDED.text, { retryAfterSeconds });
 
 /**
- * A bundle's fault is an answer, not a status. One that was taken before and has failed since is told as rejected for the
- * reason it failed: `accepted` would promise what cannot come any more.
+ * A bundle's fault is an answer, not a status. One that was taken before and has failed since is reported as rejected
+ * for the reason it failed: `accepted` would promise what cannot come any more.
  */
 function answerOf(outcome: SubmitOutcome): BundleResponseMessage {
   const tip_floor = String(outcome.tipFloor);

@@ -145,7 +145,7 @@ describe("a stream", () => {
       await submissions(index + 2);
     }
     served.engine.change(foreign, included);
-    // A bundle that is known is told at once; of others nothing is told before those in progress are answered.
+    // A bundle that is known is reported at once; of others nothing is reported before those in progress are answered.
     await stream.first(2);
     gate.resolve();
     await stream.first(5);
@@ -222,7 +222,7 @@ describe("a stream", () => {
   });
 });
 
-/** Waits until the desk has seen so many submissions. */
+/** Waits until the service has seen so many submissions. */
 async function submissions(count: number): Promise<void> {
   while (served.engine.submissions.length < count) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -27,13 +27,13 @@ export interface BundleStreamDependencies {
 }
 
 /**
- * One searcher's stream: takes bundles, and tells each change of the status of each of the searcher's bundles, those of its
- * other streams included. The first confirmations of its own submissions come in the order of the submissions, so that
- * one without an id can be told from the others.
+ * One searcher's stream: takes bundles, and tells each change of the status of each of the searcher's bundles, those of
+ * its other streams included. The first confirmations of its own submissions come in the order of the submissions, so
+ * that one without an id can be reported from the others.
  */
 export class BundleStream implements DuplexSession<BundleRequestMessage> {
   readonly #dependencies: BundleStreamDependencies;
-  /** What was told last of each bundle that can still change. */
+  /** What was reported last of each bundle that can still change. */
   readonly #reported = new Map<string, string>();
   readonly #ended = new Set<string>();
   /** Bundles of this stream that can still change. */
@@ -81,7 +81,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     try {
       return await engine.submit(submission, searcher);
     } catch (error) {
-      // What cannot be judged now is to be sent again shortly, and is no reason to end the stream of all others.
+      // What cannot be checked now is to be sent again shortly, and is no reason to end the stream of all others.
       if (error instanceof SluiceError && error.code === "OVERLOADED") return droppedAtOnce(engine, "rate_limited");
       throw error;
     }
@@ -133,7 +133,7 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     }
   }
 
-  /** While submissions are in progress, what is heard of an unknown bundle may be of one of them: it waits its turn. */
+  /** While submissions are in progress, what is known an unknown bundle may be of one of them: it waits its turn. */
   #changed(record: BundleRecord): void {
     const { responses } = this.#dependencies;
     if (!responses.isOpen) this.#following[Symbol.dispose]();
@@ -172,7 +172,10 @@ export class BundleStream implements DuplexSession<BundleRequestMessage> {
     if (!this.#dependencies.responses.send(message)) this.#overflow();
   }
 
-  /** Nothing is left out of a stream: one that cannot take everything ends, and the next one begins with how things stand. */
+  /**
+   * Nothing is left out of a stream: one that cannot take everything ends, and the next one begins with how things
+   * stand.
+   */
   #overflow(): void {
     this.#dependencies.responses.end(
       new GrpcStatusError("RESOURCE_EXHAUSTED", "The confirmations are not read fast enough", { retryAfterSeconds: 1 }),

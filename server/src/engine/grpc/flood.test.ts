@@ -20,7 +20,7 @@ const others = ["one", "two", "three", "four"];
 const searcherOf = (id: string): Searcher => ({ id, accountId: id, pubkey: null });
 let made = 0;
 
-/** A bundle that remembers whether its transactions were looked at. */
+/** A bundle that remembers whether its transactions were read. */
 function bundle(seen: { looks: number }): BundleRequestMessage {
   made += 1;
   const transactions = [Buffer.from(`transaction ${made}`)];
@@ -34,7 +34,7 @@ function bundle(seen: { looks: number }): BundleRequestMessage {
   };
 }
 
-/** A desk with the limits that the engine has, and what each searcher has brought past them. */
+/** A service with the limits that the engine has, and what each searcher has brought past them. */
 class LimitedService extends FakeBlockEngineService {
   readonly clock = new ManualClock(0);
   readonly #limits = new SearcherLimits({
@@ -57,7 +57,7 @@ class LimitedService extends FakeBlockEngineService {
   }
 }
 
-/** Refusals that are told at once, whatever their pace: what is counted here is what they cost otherwise. */
+/** Refusals that are reported at once, whatever their pace: what is counted here is what they cost otherwise. */
 const unpaced = ({ clock }: LimitedService): Refusals =>
   new Refusals({ nowMs: () => clock.monotonic(), sleep: async () => {} });
 

@@ -1,6 +1,6 @@
 /**
- * searchers: the doors of those who send bundles over gRPC: our own service here, Jito's in `jito/`. Fed by searchers, whom
- * an API key or Jito's sign-in identifies; asks the engine's desk, and says what it answers.
+ * searchers: the endpoints of those who send bundles over gRPC: the engine's own service here, Jito's in `jito/`. Fed
+ * by searchers, whom an API key or Jito's sign-in identifies; asks the engine, and says what it answers.
  */
 import { type BundleConfirmationMessage, type BundleRequestMessage, protoFiles } from "@sluice/contract/proto";
 import type { Clock } from "@sluice/lib";

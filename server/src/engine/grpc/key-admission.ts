@@ -27,9 +27,9 @@ const faults: Readonly<Record<AdmissionCode, (refusal: Refusal) => GrpcStatusErr
 };
 
 /**
- * Admits the holder of an API key: metadata `x-api-key`, or `authorization: Bearer`. Throws UNAUTHENTICATED where there is
- * no key, PERMISSION_DENIED where it is invalid, restricted elsewhere or lacks the permission (decisions: Block engine),
- * UNAVAILABLE where keys cannot be looked up.
+ * Admits the holder of an API key: metadata `x-api-key`, or `authorization: Bearer`. Throws UNAUTHENTICATED where there
+ * is no key, PERMISSION_DENIED where it is invalid, restricted elsewhere or lacks the permission (decisions: Block
+ * engine), UNAVAILABLE where keys cannot be looked up.
  */
 export async function admitKey(
   access: Pick<Access, "admit">,

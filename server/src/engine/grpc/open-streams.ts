@@ -21,7 +21,9 @@ export class OpenStreams {
   readonly #open = new Set<OpenStream>();
   readonly #counts = new Map<string, number>();
 
-  /** Counts a stream in until it is closed. Throws RESOURCE_EXHAUSTED where one of its holders has as many as it may. */
+  /**
+   * Counts a stream in until it is closed. Throws RESOURCE_EXHAUSTED where one of its holders has as many as it may.
+   */
   add(holders: readonly StreamHolder[], responses: Ending, recheck: OpenStream["recheck"]): void {
     for (const { name, max } of holders) {
       if ((this.#counts.get(name) ?? 0) < max) continue;

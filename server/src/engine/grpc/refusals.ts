@@ -1,18 +1,18 @@
-/** Refusals that a searcher is told at once, and how many a second after those. */
+/** Refusals that a searcher is reported at once, and how many a second after those. */
 const atOnce = 20;
 const perSecond = 100;
 /** A refusal waits no longer than this: the bucket has a token again by then. */
 const heldMsMax = 1_000;
-/** Refusals of everybody that wait at a time; one more is told at once. */
+/** Refusals of everybody that wait at a time; one more is reported at once. */
 const heldMax = 8_192;
 /** Searchers that are remembered; those whose refusals are furthest back go first. */
 const searchersMax = 4_096;
 
 /**
- * Paces what is refused because a searcher's bucket is empty. A refusal costs as much framing as an answer, so a flood that is
- * refused as fast as it comes is served, after all: at 2,000 calls a second it took a third of a core from everybody. Told at
- * this pace, a flood fills its own connection's streams (256 at a time) or its stream's window, and waits there, with its
- * sender. Who is now and then above its rate is told at once.
+ * Paces what is refused because a searcher's bucket is empty. A refusal costs as much framing as an answer, so a flood
+ * that is refused as fast as it comes is served, after all: at 2,000 calls a second it took a third of a core from
+ * everybody. Told at this pace, a flood fills its own connection's streams (256 at a time) or its stream's window, and
+ * waits there, with its sender. Who is now and then above its rate is reported at once.
  */
 export class Refusals {
   readonly #nowMs: () => number;
@@ -27,7 +27,7 @@ export class Refusals {
     this.#sleep = sleep;
   }
 
-  /** Resolves when one more refusal of this searcher may be told: null where that is at once. */
+  /** Resolves when one more refusal of this searcher may be reported: null where that is at once. */
   pace(searcherId: string): Promise<void> | null {
     const waitMs = this.#waitMs(searcherId);
     if (waitMs <= 0 || this.#held >= heldMax) return null;

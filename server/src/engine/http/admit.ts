@@ -62,7 +62,7 @@ function requireAllowed(decision: LimitDecision, headers: Record<string, string>
   throw new EngineRefusal(engineFailure("RATE_LIMIT_EXCEEDED", { retryAfterSeconds }));
 }
 
-/** The checks before a request is looked at: its address's rate, its key, what the key may do. Throws EngineRefusal. */
+/** The checks before a request is read: its address's rate, its key, what the key may do. Throws EngineRefusal. */
 export class Admit {
   readonly #access: AdmitDependencies["access"];
 

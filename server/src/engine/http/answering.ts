@@ -19,8 +19,8 @@ export type RestContext = Context<RestEnvironment>;
 export type Answer = (incoming: Incoming, context: RestContext) => Response | Promise<Response>;
 
 /**
- * How every request of the REST door is answered. Its address pays for it first, whatever its path and method: a client
- * that asks for what is not there costs as much as another.
+ * How every request of the REST endpoint is answered. Its address pays for it first, whatever its path and method: a
+ * client that asks for what is not there costs as much as another.
  */
 export class Answering {
   readonly #dependencies: AnsweringDependencies;
@@ -50,7 +50,7 @@ export class Answering {
     return undefined;
   };
 
-  /** A handler, and what it refuses. Anything else that it throws is a fault of ours. */
+  /** A handler, and what it refuses. Anything else that it throws is a fault of this engine. */
   handler(answer: Answer): Handler<RestEnvironment> {
     return async (context) => {
       const incoming = this.#incoming.get(context.req.raw) ?? this.#incomingOf(context);

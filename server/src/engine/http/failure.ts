@@ -48,7 +48,7 @@ export function bundleFailure(reason: BundleReason, said: Said = {}): ShownFailu
   return shown(reason, bundleReasonStatus(reason), title, { ...said, detail: said.detail ?? title });
 }
 
-/** A refusal on its way to the door. */
+/** A refusal on its way to the endpoint. */
 export class EngineRefusal extends Error {
   override readonly name = "EngineRefusal";
   readonly shown: ShownFailure;
@@ -59,7 +59,7 @@ export class EngineRefusal extends Error {
   }
 }
 
-/** What the codes of the server's other rooms are called here; what is not listed is a fault of ours. */
+/** What the codes of the server's other rooms are called here; what is not listed is a fault of this engine. */
 const engineCodes: Readonly<Partial<Record<ErrorCode, EngineErrorCode>>> = {
   PARSE_ERROR: "INVALID_INPUT",
   INVALID_REQUEST: "INVALID_INPUT",
@@ -81,7 +81,7 @@ const engineCodes: Readonly<Partial<Record<ErrorCode, EngineErrorCode>>> = {
   OVERLOADED: "UNAVAILABLE",
 };
 
-/** What a caller may know of anything that was thrown; null for a fault of ours, which shows nothing. */
+/** What a caller may know of anything that was thrown; null for a fault of this engine, which shows nothing. */
 export function shownFailure(caught: unknown): ShownFailure | null {
   if (caught instanceof EngineRefusal) return caught.shown;
   if (!(caught instanceof SluiceError)) return null;

@@ -29,8 +29,8 @@ export interface EngineHttpDependencies extends AdmitDependencies, JitoRpcDepend
 
 const bodyBounds = { limitBytes: 64 * 1024, timeoutMs: 10_000 } as const;
 /**
- * The block engine's REST door: submission and status of bundles, the engine's own status and keys, and Jito's JSON-RPC on
- * the same paths. Other paths of the port belong to the stake pool's room.
+ * The block engine's REST endpoint: submission and status of bundles, the engine's own status and keys, and Jito's
+ * JSON-RPC on the same paths. Other paths of the port belong to the stake pool's room.
  */
 export function createEngineHttp(dependencies: EngineHttpDependencies) {
   const { engine } = dependencies;

@@ -111,7 +111,7 @@ function isBundleOnly(url: string): boolean {
   return value !== null && !/^(false|0|no)$/i.test(value);
 }
 
-/** One call; a batch is none, as at the servers that these clients come from. */
+/** One call; a batch is not valid, as at the servers that these clients come from. */
 function readRequest(body: JsonValue): JitoRequest | { readonly answer: JitoAnswer; readonly id: JsonValue } {
   if (!isObject(body)) return { answer: invalidRequest, id: null };
   const { id = null, method, params } = body;

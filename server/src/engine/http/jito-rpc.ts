@@ -154,7 +154,9 @@ export class JitoRpc {
   }
 }
 
-/** Reasons for which a transaction is no bundle and is sent all the same: it asked for no preflight and no protection. */
+/**
+ * Reasons for which a transaction is no bundle and is sent all the same: it asked for no preflight and no protection.
+ */
 const sendableReasons: ReadonlySet<BundleReason> = new Set([
   "tip_not_paid",
   "tip_below_floor",

@@ -26,7 +26,9 @@ const checksUnsent = 5;
 const clientsMax = 1_000;
 const clientsPerAccountMax = 20;
 
-/** Jito's stream of the tip floor: the record of `GET /bundles/tip_floor` at once, at each change and every few seconds. */
+/**
+ * Jito's stream of the tip floor: the record of `GET /bundles/tip_floor` at once, at each change and every few seconds.
+ */
 export class TipStream implements SocketMount, Disposable {
   readonly #dependencies: TipStreamDependencies;
   readonly #members = new Map<TipSession, { readonly accountId: string; readonly incoming: Incoming }>();
@@ -48,7 +50,10 @@ export class TipStream implements SocketMount, Disposable {
     return path === tipStreamPath;
   }
 
-  /** The checks of a request, in the same order. A client that is refused is told on the socket and closed with a code. */
+  /**
+   * The checks of a request, in the same order. A client that is refused is reported on the socket and closed with a
+   * code.
+   */
   async begin(request: Request, peer: SocketPeer): Promise<TipSession> {
     const { admit, trustedProxies, requestId, events } = this.#dependencies;
     const forwarded = request.headers.get("x-forwarded-for");

@@ -2,9 +2,9 @@ import type { BundleReason, BundleState } from "@sluice/contract/engine";
 import type { Address, Signature, Slot } from "@sluice/wire/identifiers";
 import type { BundleIngress, BundleRecord, NewBundle, OpenedContent } from "../../state/index.ts";
 
-/** Who sends bundles: an owner account, or a public key that no account has linked. */
+/** A sender of bundles: an owner account, or a public key that no account has linked. */
 export interface Searcher {
-  /** The owner account's id, or `pubkey:` and the address. Reputation and limits go by it. */
+  /** The owner account's id, or `pubkey:` and the address. The key of reputation and limits. */
   readonly id: string;
   readonly accountId: string | null;
   readonly pubkey: Address | null;
@@ -12,7 +12,7 @@ export interface Searcher {
 
 export type { BundleIngress, BundleRecord, NewBundle, OpenedContent };
 
-/** A step of a bundle's life; the lifecycle says which are possible from where. */
+/** A step of a bundle's life. `lifecycle.ts` holds the steps that are possible in each state. */
 export type BundleChange =
   /** From `included` to another block: the branch that won over the bundle's block holds it as well. */
   | { readonly to: "included"; readonly slot: Slot; readonly blockhash: string; readonly tip: bigint }
@@ -22,48 +22,52 @@ export type BundleChange =
   | { readonly to: "expired"; readonly reason: BundleReason; readonly detail?: string };
 
 /**
- * Every bundle from its acceptance to 30 days after its end. What `accept` and `change` have answered is on disk. Those
- * that can still change are in memory; after a restart they are there again.
+ * Every bundle from its acceptance to 30 days after its end. Answers of `accept` and `change` are on disk. Live
+ * bundles, those that can still change, are in memory, also after a restart.
  */
 export interface BundlePool extends AsyncDisposable {
   /**
-   * Takes a bundle in. The same id again is the same bundle: its record as it stands, and `fresh` false. Rejects with
-   * OVERLOADED when too many bundles are live or too many writes wait. After any other failure it is not known whether
-   * the bundle is on disk; accepting it again tells.
+   * Adds a bundle. A known id is the same bundle: the answer is its present record, and `fresh` is false. After a
+   * failure other than OVERLOADED it is not known whether the bundle is on disk; accepting it again resolves that.
+   *
+   * @throws {SluiceError} OVERLOADED when too many bundles are live or too many writes wait.
    */
   accept(bundle: NewBundle): Promise<{ readonly fresh: boolean; readonly record: BundleRecord }>;
-  /** Null for one that was never accepted, or ended over 30 days ago. */
+  /** Null for an id that was never accepted, or whose bundle ended over 30 days ago. */
   get(id: string): Promise<BundleRecord | null>;
-  /** A bundle that can still change, without a look at the disk. */
+  /** A live bundle, from memory alone. */
   live(id: string): BundleRecord | null;
-  /** Every bundle that can still change, oldest first. */
+  /** All live bundles, oldest first. */
   everyLive(): Iterable<BundleRecord>;
-  /** Those of them that no block holds: with known content, in the order in which that became known, and sealed ones. */
+  /** Live bundles that no block holds and whose content is known, in the order in which it became known. */
   everyAccepted(): Iterable<BundleRecord>;
+  /** Live bundles whose content is sealed. */
   everySealed(): Iterable<BundleRecord>;
   readonly liveCount: number;
-  /** Live bundles of which this is a transaction's first signature. */
+  /** Live bundles in which this is the first signature of a transaction. */
   holding(signature: Signature): readonly BundleRecord[];
   /** A searcher's live bundles, oldest first. */
   liveOf(searcherId: string): readonly BundleRecord[];
   liveCountOf(searcherId: string): number;
-  /** Puts what a sealed bundle holds in place of its envelope. Null where there is no such bundle that can still change. */
+  /** Replaces the envelope of a sealed bundle by its content. Null when no live bundle has the id. */
   opened(id: string, content: OpenedContent): Promise<BundleRecord | null>;
-  /** Notes that bundles were handed to a leader; not waited for on the disk. */
+  /** Notes that bundles were delivered to a leader; written to disk within a second. */
   forwarded(ids: readonly string[], at: { readonly slot: Slot; readonly leader: Address }): void;
-  /** Notes what a simulation saw; in memory only. */
+  /** Notes the figures of a simulation; in memory only. Tip in lamports. */
   simulated(id: string, seen: { readonly tip: bigint; readonly computeUnits: number }): void;
   /**
-   * Makes a step; those of one bundle are made one after the other, in the order in which they were asked for. Null where
-   * the bundle is not live or the lifecycle has no such step: nothing is changed then. After a failure it is not known
-   * whether the step is on disk; asking for it again tells.
+   * Makes a step; steps of one bundle are made in the order of their requests. Null when the bundle is not live, or the
+   * lifecycle has no such step: nothing changes then. After a failure it is not known whether the step is on disk;
+   * requesting it again resolves that.
+   *
+   * @throws {SluiceError} OVERLOADED when too many steps of the bundle wait.
    */
   change(id: string, change: BundleChange): Promise<BundleRecord | null>;
-  /** Told after each acceptance and each step, once it is on disk. */
+  /** Calls the listener after each acceptance (`before` is null) and each step, once it is on disk. */
   onChange(listener: (record: BundleRecord, before: BundleState | null) => void): Disposable;
   /** Calls the listener after each acceptance and each step of this searcher's bundles, once it is on disk. */
   follow(searcherId: string, listener: (record: BundleRecord) => void): Disposable;
-  /** A searcher's bundles, newest first, those that have ended included. */
+  /** A searcher's bundles, newest first, ended ones included. */
   list(question: {
     readonly searcherId?: string;
     readonly state?: BundleState;

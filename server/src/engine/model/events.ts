@@ -33,9 +33,9 @@ export const engineMetrics = {
 } as const;
 
 /**
- * Why an engine is degraded: blocks are not read, so nothing is known of what became of bundles; the chain's head stands
- * still, so nothing lands; no leader takes bundles, so only single transactions travel; no simulation runs, so nothing is
- * accepted and no winner is known to run.
+ * Why an engine is degraded: blocks are not read, so nothing is known of what became of bundles; the chain's head
+ * stands still, so nothing lands; no leader takes bundles, so only single transactions travel; no simulation runs, so
+ * nothing is accepted and no winner is known to run.
  */
 export const degradations = ["chain_unread", "chain_still", "no_leader", "no_simulation"] as const;
 export type Degradation = (typeof degradations)[number];
@@ -50,7 +50,7 @@ export interface AuctioneerEvents extends Pick<ErrorEvents, "internalError"> {
     readonly gap: bigint;
     readonly durationMs: number;
   }): void;
-  /** Bundles were handed to a leader, or the leader did not take them. */
+  /** Bundles were delivered to a leader, or the leader did not take them. */
   delivered(bundles: number, taken: boolean): void;
   /** A winner failed on the state that earlier winners left, or on a newer one. */
   winnerFailed(reason: string): void;

@@ -2,9 +2,9 @@ import type { BundleState } from "@sluice/contract/engine";
 import type { BundleChange, BundleRecord } from "./bundle.ts";
 
 /**
- * The states that a bundle can go to from each. A finalized block is never lost, so nothing leaves `finalized`; a bundle
- * that its fork loses does not compete again, since its searcher priced it for the block it was in. The branch that won may
- * hold it all the same: then it is included in another block.
+ * The states that can follow each state. A finalized block is never lost, so nothing leaves `finalized`; a
+ * bundle that its fork loses does not compete again, since its searcher priced it for the block it was in. The branch
+ * that won may hold it all the same: then it is included in another block.
  */
 const nextStates: Readonly<Record<BundleState, readonly BundleState[]>> = {
   accepted: ["included", "dropped", "expired"],
@@ -14,19 +14,19 @@ const nextStates: Readonly<Record<BundleState, readonly BundleState[]>> = {
   expired: [],
 };
 
-/** Whether nothing comes after it. */
+/** Whether no state follows. */
 export function isTerminal(state: BundleState): boolean {
   return nextStates[state].length === 0;
 }
 
-/** Whether a bundle can come from one state to the other by any number of steps, none included. */
+/** Whether a bundle can reach one state from the other by any number of steps, zero included. */
 export function canBecome(from: BundleState, to: BundleState): boolean {
   return from === to || nextStates[from].some((next) => next !== from && canBecome(next, to));
 }
 
 /**
- * What was included is dropped by its fork and by nothing else, and what was not has no fork to lose. To be included in the
- * block that it is in already is no step.
+ * What was included is dropped by its fork and by nothing else, and what was not has no fork to lose. To be included in
+ * the block that it is in already is no step.
  */
 function isPossible({ state, landed }: BundleRecord, change: BundleChange): boolean {
   if (!nextStates[state].includes(change.to)) return false;

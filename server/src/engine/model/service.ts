@@ -4,22 +4,25 @@ import type { Address, Slot } from "@sluice/wire/identifiers";
 import type { LimitDecision } from "../../limits/index.ts";
 import type { BundleIngress, BundleRecord, Searcher } from "./bundle.ts";
 
-/** A bundle as a door hands it in, decoded from the door's own form. */
+/** A submitted bundle, decoded from the form of its endpoint. */
 export interface BundleSubmission {
-  /** As sent: raw bytes each, or base64 text where `isText`. */
+  /** As sent: raw bytes each, or base64 text where the endpoint leaves the form open. Empty beside an envelope. */
   readonly transactions: readonly Uint8Array[];
+  /** Claimed lamports; null takes the tip that the simulation measures. */
   readonly tip: bigint | null;
   readonly mevType: MevType;
   readonly targetSlot: bigint | null;
+  /** The envelope of an encrypted bundle. */
   readonly sealed: Uint8Array | null;
   readonly ingress: BundleIngress;
 }
 
+/** The answer to a submission. `tipFloor` in lamports; `fresh` is false for a bundle that was known. */
 export type SubmitOutcome =
   | { readonly ok: true; readonly record: BundleRecord; readonly fresh: boolean; readonly tipFloor: bigint }
   | {
       readonly ok: false;
-      /** Empty where the bundle was too broken to have one. */
+      /** Empty when the bundle could not be read. */
       readonly id: string;
       readonly reason: BundleReason;
       readonly detail: string | null;
@@ -32,7 +35,9 @@ export interface TipFloorFigures {
   readonly average24h: bigint;
   /** 0 to 1. */
   readonly utilization: number;
-  /** Lamports at the 25th, 50th, 75th, 95th and 99th percentile of tips that landed lately, and the median's average. */
+  /**
+   * Lamports at the 25th, 50th, 75th, 95th and 99th percentile of tips that landed lately, and the median's average.
+   */
   readonly landed: {
     readonly p25: bigint;
     readonly p50: bigint;
@@ -56,7 +61,7 @@ export interface ReputationFigures {
   readonly landed: bigint;
 }
 
-/** A slot that a leader who takes bundles is about to have, or has. */
+/** The present or next slot of a connected leader. */
 export interface UpcomingLeader {
   readonly slot: Slot;
   readonly identity: Address;
@@ -70,27 +75,33 @@ export interface LostBid {
   readonly lost: AuctionLoss["lost"];
   /** Of the bundles that it conflicts with, the id of the first in rank. */
   readonly auctionId: string;
-  /** Lamports that it was seen to pay. */
+  /** Lamports that it paid in simulation. */
   readonly bid: bigint;
 }
 
-/** What bundles lost by; see `LostBid`. */
+/** Reports of lost slots; see `LostBid`. */
 export interface LossReports {
-  /** The last slot that a bundle lost; null where it lost none, and after its end was told. */
+  /** The last slot that a bundle lost; null when it lost none, and after its end was reported. */
   of(id: string): LostBid | null;
-  /** Told of the first slot that each of this searcher's bundles loses, from now on. */
+  /** Calls the listener for the first slot that each of this searcher's bundles loses, from now on. */
   follow(searcherId: string, listener: (bid: LostBid) => void): Disposable;
 }
 
-/** What the room's doors ask of the engine behind them. */
+/** The engine as all endpoints use it: REST, gRPC, Jito's protocols. */
 export interface BlockEngineService {
+  /**
+   * Checks, simulates and accepts a bundle.
+   *
+   * @throws {SluiceError} OVERLOADED when the chain, the simulation or the pool cannot take it now.
+   */
   submit(submission: BundleSubmission, searcher: Searcher): Promise<SubmitOutcome>;
+  /** Null for a text that is no bundle id, and for an unknown bundle. */
   get(id: string): Promise<BundleRecord | null>;
-  /** Told of each change of this searcher's bundles from now on. */
+  /** Calls the listener for each change of this searcher's bundles, from now on. */
   follow(searcherId: string, listener: (record: BundleRecord) => void): Disposable;
-  /** This searcher's bundles that can still change. */
+  /** This searcher's live bundles, oldest first. */
   inFlight(searcherId: string): readonly BundleRecord[];
-  /** Takes one token of the searcher's bucket, by its tier or what an operator has set. */
+  /** Takes one token of the searcher's bucket, whose rate its tier or an operator sets. */
   takeRate(searcher: Searcher): LimitDecision | Promise<LimitDecision>;
   readonly losses: LossReports;
   tipFloor(): TipFloorFigures;
@@ -98,7 +109,7 @@ export interface BlockEngineService {
   readonly tipAccounts: readonly Address[];
   currentSlot(): Slot | null;
   nextLeader(): UpcomingLeader | null;
-  /** Coming slots of each leader that is connected. */
+  /** Coming slots of each connected leader. */
   connectedLeaders(): ReadonlyMap<Address, readonly Slot[]>;
   readonly isInMaintenance: boolean;
 }
@@ -106,7 +117,7 @@ export interface BlockEngineService {
 /** Leaders that take bundles, as the auction sees them. */
 export interface Validators {
   connected(): readonly Address[];
-  /** Hands bundles over in their order; false where this leader is not connected or does not read what it was sent. */
+  /** Delivers bundles in their order; false when the leader is not connected or does not read its stream. */
   deliver(
     identity: Address,
     bundles: readonly { readonly id: string; readonly transactions: readonly Uint8Array[] }[],

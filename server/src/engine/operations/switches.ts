@@ -11,8 +11,8 @@ export interface SwitchesDependencies {
 const refreshMs = 1_000;
 
 /**
- * The operator's switches. In maintenance the engine takes no bundles and goes on with those it has; halted, it delivers
- * nothing to leaders either.
+ * The operator's switches. In maintenance the engine takes no bundles and goes on with those it has; halted, it
+ * delivers nothing to leaders either.
  */
 export class Switches implements AsyncDisposable {
   readonly #dependencies: SwitchesDependencies;

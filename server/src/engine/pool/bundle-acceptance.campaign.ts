@@ -13,8 +13,8 @@ const transactionsEach = 3;
 const transactionBytes = 400;
 
 /**
- * Accepts `n` bundles of three transactions from 256 places at once, then ends each of them, and says how many of both a
- * second and how long one took. Passes when each is on disk as it was left and its outcome waits for the ledger.
+ * Accepts `n` bundles of three transactions from 256 places at once, then ends each of them, and says how many of both
+ * a second and how long one took. Passes when each is on disk as it was left and its outcome waits for the ledger.
  */
 export async function run({ n }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const count = Math.min(n, poolLimits.liveMax);

@@ -11,9 +11,9 @@ import { ReportedStory } from "./testing/reported-story.ts";
 
 /**
  * Kills a process that accepts and changes bundles with SIGKILL, `n` times on one directory, and holds the disk against
- * all that it had said: what was acknowledged is there in exactly its state, what was on its way is there or is not, and
- * there is nothing else; a pool that is opened then holds what can still change; and in the end the ledger was told one
- * end of each bundle that has one. The same file is the child: `--child <directory> <run>`.
+ * all that it had said: what was acknowledged is there in exactly its state, what was on its way is there or is not,
+ * and there is nothing else; a pool that is opened then holds what can still change; and in the end the ledger was
+ * reported one end of each bundle that has one. The same file is the child: `--child <directory> <run>`.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const random = seededRandom(seed);

@@ -59,7 +59,7 @@ class Trial {
   readonly #random: Random;
   readonly #ledger = new KeptLedger();
   readonly #clock = new ManualClock(startMs);
-  /** Bundles of the last rounds; older ones are looked at once more in the end. */
+  /** Bundles of the last rounds; older ones are read once more in the end. */
   readonly #names: string[] = [];
   readonly #reported = new Map<string, BundleState>();
   readonly #ends = new Map<string, string>();
@@ -121,7 +121,8 @@ class Trial {
     const pool = await openBundlePool({}, dependencies);
     pool.onChange((record, before) => {
       const last = this.#reported.get(record.id) ?? null;
-      // A step that failed and was made all the same is told by whoever finds it, or by the pool that is opened next.
+      // A step that failed and was made all the same is reported by whoever finds it, or by the pool that is opened
+      // next.
       if (last !== null && !canBecome(last, record.state))
         this.faults.push(`${record.id} was ${last}: ${record.state}`);
       if (before !== null && !canBecome(before, record.state))
@@ -148,13 +149,13 @@ class Trial {
     if (record !== null) this.#said(record);
   }
 
-  /** What an answer says must not be ahead of what the listeners heard of it in this or an earlier book. */
+  /** What an answer says must not be ahead of what the listeners known it in this or an earlier book. */
   #said(record: BundleRecord): void {
     const reported = this.#reported.get(record.id) ?? null;
     if (reported === null || !canBecome(record.state, reported)) this.#reported.set(record.id, record.state);
   }
 
-  /** Where a lost answer left memory behind its disk, the next step that is asked for brings it up. */
+  /** Where a lost answer left memory behind its disk, the next step that is requested brings it up. */
   async #catchUp(pool: DurableBundlePool, { id }: NewBundle): Promise<void> {
     const { bundles } = this.#state.engine;
     const behind = pool.live(id);

@@ -8,9 +8,9 @@ const table = "bundle_outcomes";
 const batchesMax = 100;
 
 /**
- * Reports to the ledger how bundles ended. The step that ends a bundle marks its outcome as unreported in the store, and
- * the mark is removed when the ledger has the row. A process that dies between the two reports it again, equal in every
- * column, and the ledger counts it once.
+ * Reports to the ledger how bundles ended. The step that ends a bundle marks its outcome as unreported in the store,
+ * and the mark is removed when the ledger has the row. A process that dies between the two reports it again, equal in
+ * every column, and the ledger counts it once.
  */
 export class OutcomeReporter implements AsyncDisposable {
   readonly #dependencies: PoolDependencies;

@@ -85,7 +85,7 @@ export class Reputations implements AsyncDisposable {
     }
   }
 
-  /** Throws what the store throws. An unknown searcher has the figures of a new one. */
+  /** Rejects with what the store throws. An unknown searcher has the figures of a new one. */
   async figures(searcherId: string): Promise<ReputationFigures> {
     await this.#load(searcherId);
     const now = this.#now();

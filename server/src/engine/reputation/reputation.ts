@@ -12,14 +12,16 @@ export type ReputationOutcome =
   | { readonly kind: "simulated"; readonly ok: boolean }
   /** A bundle is in the finalized chain; `medianTip` is the median of tips that landed about then. Lamports. */
   | { readonly kind: "landed"; readonly tip: bigint; readonly medianTip: bigint }
-  /** A bundle was handed to a leader and can no longer land. */
+  /** A bundle was delivered to a leader and can no longer land. */
   | { readonly kind: "missed" }
-  /** A bundle ended without a fault of its own: others paid more, or the chain or we prevented it. */
+  /** A bundle ended without a fault of the bundle: others paid more, or the chain or we prevented it. */
   | { readonly kind: "outbid" }
   /** A bundle that nobody sends in good faith. */
   | { readonly kind: "abuse" };
 
-/** Reasons that no sound client runs into: forged or spoilt bytes, a tip that is claimed and not paid, front running. */
+/**
+ * Reasons that no sound client runs into: forged or spoilt bytes, a tip that is claimed and not paid, front running.
+ */
 const abuses: ReadonlySet<BundleReason> = new Set([
   "malformed_transaction",
   "non_canonical_transaction",
@@ -30,7 +32,9 @@ const abuses: ReadonlySet<BundleReason> = new Set([
   "front_run_protected",
 ]);
 
-/** What a refusal tells of its searcher; null for those that tell nothing, such as a floor that rose or a full bucket. */
+/**
+ * What a refusal tells of its searcher; null for those that tell nothing, such as a floor that rose or a full bucket.
+ */
 export function outcomeOfRejection(reason: BundleReason): ReputationOutcome | null {
   if (abuses.has(reason)) return { kind: "abuse" };
   return reason === "simulation_failed" ? { kind: "simulated", ok: false } : null;
@@ -39,7 +43,9 @@ export function outcomeOfRejection(reason: BundleReason): ReputationOutcome | nu
 /** Ends of bundles that a leader had and did not land. */
 const missed: ReadonlySet<BundleReason> = new Set(["blockhash_expired", "target_slot_past", "not_landed"]);
 
-/** What a bundle's last state tells; null while it can still change. `medianTip` is the median of landed tips, lamports. */
+/**
+ * What a bundle's last state tells; null while it can still change. `medianTip` is the median of landed tips, lamports.
+ */
 export function outcomeOfEnd(record: BundleRecord, medianTip: bigint): ReputationOutcome | null {
   if (record.state === "accepted" || record.state === "included") return null;
   if (record.state === "finalized") return { kind: "landed", tip: record.tipSeen ?? record.tip, medianTip };
@@ -54,9 +60,9 @@ const z = 1.644_853_626_951_472_2;
 
 /**
  * The one-sided 5% lower bound of a probability by Wilson's score interval: given `successes` of `trials`, a lower
- * probability would have shown itself so well in only one case of twenty. 0 without trials. Both may be fractions, since
- * old outcomes weigh less; a success raises the bound and a failure lowers it, whatever was before.
- * Source: E. B. Wilson, JASA 22 (1927).
+ * probability would have shown itself so well in only one case of twenty. 0 without trials. Both may be fractions,
+ * since old outcomes weigh less; a success raises the bound and a failure lowers it, whatever was before. Source: E. B.
+ * Wilson, JASA 22 (1927).
  */
 export function lowerBound(successes: number, trials: number): number {
   if (!(trials > 0)) return 0;
@@ -73,9 +79,10 @@ const landedForHalf = 50;
 const parts = { landed: 0.4, simulated: 0.3, tips: 0.2, clean: 0.1 } as const;
 
 /**
- * Sums of outcomes, each multiplied by one half for every day since. `forwarded` and `landed` count bundles whose end is
- * known, `simulated` and `simulatedOk` first simulations. `tips` sums, over landed bundles, the tip as a share of the
- * median that landed about then, 1 at most: how much of what a slot is worth the searcher pays. `abuse` counts abuses.
+ * Sums of outcomes, each multiplied by one half for every day since. `forwarded` and `landed` count bundles whose end
+ * is known, `simulated` and `simulatedOk` first simulations. `tips` sums, over landed bundles, the tip as a share of
+ * the median that landed about then, 1 at most: how much of what a slot is worth the searcher pays. `abuse` counts
+ * abuses.
  */
 export interface ReputationWeights {
   readonly forwarded: number;
@@ -86,7 +93,7 @@ export interface ReputationWeights {
   readonly abuse: number;
 }
 
-/** A searcher's standing after its last outcome; immutable. */
+/** A searcher's reputation after its last outcome; immutable. */
 export interface Reputation {
   /** Unix milliseconds of the last outcome, to which the weights belong. */
   readonly at: number;
@@ -121,8 +128,8 @@ function weightsAt({ at, weights }: Reputation, now: number): ReputationWeights 
 
 /**
  * 100 · n/(n+50) · (0.40 landed + 0.30 simulated + 0.20 tips + 0.10 clean), each part the 5% lower bound of its
- * probability. n is the weight of landed bundles, so that only what has landed lends a score weight: no failure can raise
- * it, and a new name starts at nothing. Clean is the share of sound simulations among these and abuses together.
+ * probability. n is the weight of landed bundles, so that only what has landed lends a score weight: no failure can
+ * raise it, and a new name starts at nothing. Clean is the share of sound simulations among these and abuses together.
  */
 function scoreOf({ forwarded, landed, simulated, simulatedOk, tips, abuse }: ReputationWeights): number {
   const earned =
@@ -172,7 +179,7 @@ function tipEfficiency(tip: bigint, medianTip: bigint): number {
   return tip >= medianTip ? 1 : Number(tip < 0n ? 0n : tip) / Number(medianTip);
 }
 
-/** The standing after one more outcome. Gives the same figures whenever the same outcomes come at the same times. */
+/** The reputation after one more outcome. Gives the same figures whenever the same outcomes come at the same times. */
 export function afterOutcome(reputation: Reputation, outcome: ReputationOutcome, now: number): Reputation {
   const aged = weightsAt(reputation, now);
   const weights = addOutcome(aged, outcome);
@@ -225,7 +232,7 @@ function readWeights(value: unknown): ReputationWeights | null {
   return { forwarded, landed, simulated, simulatedOk, tips, abuse };
 }
 
-/** The standing that was written; null for what is damaged or of another version. */
+/** The reputation that was written; null for what is damaged or of another version. */
 export function readReputation(version: number, value: unknown): Reputation | null {
   if (version !== reputationVersion) return null;
   const at = amount(member(value, "at"));

@@ -63,12 +63,12 @@ interface HeldKey extends EncryptionKeyRecord {
 
 /** How many slots after its end a key still opens what was sealed with it in time: a bundle's life at 400 ms a slot. */
 const afterlifeSlots = 750n;
-/** Another replica may have made the epoch's key; the store is looked at again after so many slots. */
+/** Another replica may have made the epoch's key; the store is read again after so many slots. */
 const lookSlots = 25n;
 
 /**
- * The keys that bundles are sealed to: one made at the start of each epoch, valid to the end of the next one. Replicas share
- * them by the store; each may make its own, and every one of them is good.
+ * The keys that bundles are sealed to: one made at the start of each epoch, valid to the end of the next one. Replicas
+ * share them by the store; each may make its own, and every one of them is good.
  */
 export class KeyRing {
   readonly #dependencies: KeyRingDependencies;

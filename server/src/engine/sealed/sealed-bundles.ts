@@ -54,8 +54,8 @@ const rememberedMs = 7 * 24 * 3_600_000;
 const openingMax = 64;
 
 /**
- * Encrypted bundles. What is accepted of one is its envelope and its claim; what is in it is seen at the start of its tick
- * and not before, and is checked then as any other bundle.
+ * Encrypted bundles. What is accepted of one is its envelope and its claim; what is in it is seen at the start of its
+ * tick and not before, and is checked then as any other bundle.
  */
 export class SealedBundles {
   readonly #dependencies: SealedDependencies;
@@ -123,7 +123,7 @@ export class SealedBundles {
       if (!this.#postponed.has(record.id)) due.push(record);
       if (due.length === openingMax) break;
     }
-    // Those that could not be judged are tried again when others have had their turn.
+    // Those that could not be checked are tried again when others have had their turn.
     this.#postponed.clear();
     const opened = await Promise.all(due.map((record) => this.#tryOne(record)));
     return opened.filter((each) => each !== null);

@@ -41,8 +41,8 @@ const notAuthorised = "The supplied pubkey is not authorized to generate a chall
 const attempts = { perSecond: 20, burst: 200 } as const;
 
 /**
- * The three steps of Jito's sign-in: a challenge, its signature for a pair of tokens, and a new access token for a refresh
- * token. Codes and texts are those of Jito's own servers, since clients match some of them.
+ * The three steps of Jito's sign-in: a challenge, its signature for a pair of tokens, and a new access token for a
+ * refresh token. Codes and texts are those of Jito's own servers, since clients match some of them.
  */
 export class SignIn {
   readonly #dependencies: SignInDependencies;

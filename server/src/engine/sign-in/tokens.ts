@@ -21,7 +21,9 @@ export interface TokenKeys {
   readonly publicKey: KeyObject;
 }
 
-/** The Ed25519 key of a seed of 32 secret bytes: the same seed is the same key, after a restart and in every process. */
+/**
+ * The Ed25519 key of a seed of 32 secret bytes: the same seed is the same key, after a restart and in every process.
+ */
 export function tokenKeysOf(seed: Uint8Array): TokenKeys {
   if (seed.length !== 32) throw new RangeError("The seed of the token key has 32 bytes");
   const der = Buffer.concat([pkcs8Prefix, seed]);
@@ -35,7 +37,7 @@ const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 export type TokenKind = "access" | "refresh";
 const lifetimeMs: Readonly<Record<TokenKind, number>> = { access: 1_800_000, refresh: 180_000_000 };
 const issuer = "sluice-block-engine";
-/** A token of ours has some 350 characters; longer texts are not looked at. */
+/** A token of this engine has some 350 characters; longer texts are not read. */
 const tokenLengthMax = 2_048;
 
 /** Access and refresh tokens: JWTs that clients treat as opaque. */
@@ -68,7 +70,7 @@ export class Tokens {
     return { value, expiresAtMs: expiresAt * 1_000 };
   }
 
-  /** Whose token it is, or why it is none: forged, of the other kind, or past its time. */
+  /** Whose token it is, or why it is not valid: forged, of the other kind, or past its time. */
   async verify(kind: TokenKind, value: string): Promise<SignedIn | "invalid" | "expired"> {
     if (value.length > tokenLengthMax) return "invalid";
     try {
@@ -90,7 +92,10 @@ export class Tokens {
 
 /** What tells who made a call of Jito's protocols. The texts are those that their clients know. */
 export interface Bearers {
-  /** Whose access token the call carries. Throws PERMISSION_DENIED where it is none of this role; `missing` where there is none. */
+  /**
+   * Whose access token the call carries. Throws PERMISSION_DENIED where it is not valid of this role; `missing` where
+   * there is not valid.
+   */
   signedIn(context: CallContext, role: SignInRole, missing: GrpcErrorStatus): Promise<SignedIn>;
 }
 
@@ -116,8 +121,8 @@ const seedName = "engine-sign-in-seed";
 const seedBytes = 32;
 
 /**
- * The seed of the key that tokens are signed with: derived from the master key, so that replicas share it, or without one
- * made once and kept in the store, as under `dev`.
+ * The seed of the key that tokens are signed with: derived from the master key, so that replicas share it, or without
+ * one made once and kept in the store, as under `dev`.
  */
 export async function tokenSeed(
   masterKey: string | null,

@@ -9,16 +9,17 @@ export interface LeaseHolderDependencies {
   readonly retryableError: (what: string, error: unknown) => void;
 }
 
-/** Who keeps the pool of bundles; one for each store, since a store holds one network's bundles. */
+/** Who runs the pool of bundles; one for each store, since a store holds one network's bundles. */
 export const bookLease = "engine-book";
 /** A holder that does not beat is presumed dead after this time; how often the lease is renewed or requested. */
 export const leaseMs = 4_000;
 export const renewMs = 500;
 
 /**
- * Holds a lease, or waits for it. A holder beats; who sees no beat for `leaseMs` of its own time takes over. No two clocks
- * are compared: the holder counts from before its beat, who waits counts from after it saw it, so the one has stopped before
- * the other begins. Where a clock lies all the same, the store's fence refuses what the former holder writes.
+ * Holds a lease, or waits for it. A holder beats; who sees no beat for `leaseMs` of its own time takes over. No two
+ * clocks are compared: the holder counts from before its beat, who waits counts from after it saw it, so the one has
+ * stopped before the other begins. Where a clock lies all the same, the store's fence refuses what the former holder
+ * writes.
  */
 export class LeaseHolder {
   readonly #dependencies: LeaseHolderDependencies;
@@ -30,7 +31,9 @@ export class LeaseHolder {
     this.#dependencies = dependencies;
   }
 
-  /** Whether nobody else can have taken it yet. False for a holder that cannot reach the store for as long as it lasts. */
+  /**
+   * Whether nobody else can have taken it yet. False for a holder that cannot reach the store for as long as it lasts.
+   */
   get isHeld(): boolean {
     return this.#lease !== null && this.#dependencies.clock.monotonic() < this.#heldUntilMs;
   }

@@ -50,7 +50,10 @@ export class Succession<Term extends AsyncDisposable> implements AsyncDisposable
     return this.#present?.term ?? null;
   }
 
-  /** Requests the lease for the first time. With the lease, resolves when the term is open, and rejects as its opening does. */
+  /**
+   * Requests the lease for the first time. With the lease, resolves when the term is open, and rejects as its opening
+   * does.
+   */
   async begin(): Promise<void> {
     const lease = await this.#dependencies.lease.renew();
     this.#wait(this.#options.renewMs);

@@ -1,4 +1,7 @@
-/** What a server tells of itself, in its order, with a way to wait for a line of it; the test's own deadline bounds the wait. */
+/**
+ * What a server tells of itself, in its order, with a way to wait for a line of it; the test's own deadline bounds the
+ * wait.
+ */
 export class EventLog {
   readonly lines: string[] = [];
   readonly #waiting = new Set<() => void>();
@@ -12,7 +15,7 @@ export class EventLog {
     return this.lines.filter((each) => each === line).length;
   }
 
-  /** Resolves once the line has been told so many times. */
+  /** Resolves once the line has been reported so many times. */
   async until(line: string, times = 1): Promise<void> {
     await new Promise<void>((resolve) => {
       const check = (): void => {

@@ -14,7 +14,7 @@ import type {
 } from "../model/service.ts";
 import { acceptedBundle } from "./accepted-bundle.ts";
 
-/** A desk that takes every bundle whose transactions are not `refused`, and lets a test make each bundle's fate. */
+/** A service that takes every bundle whose transactions are not `refused`, and lets a test make each bundle's fate. */
 export class FakeBlockEngineService implements BlockEngineService {
   readonly submissions: { readonly submission: BundleSubmission; readonly searcher: Searcher }[] = [];
   readonly records = new Map<string, BundleRecord>();

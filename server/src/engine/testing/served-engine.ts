@@ -36,7 +36,7 @@ class FakeKeys implements Pick<Keys, "authenticate" | "checkRestrictions"> {
   }
 }
 
-/** The engine's gRPC doors on a port of their own, in front of a desk that the test plays. */
+/** The engine's gRPC endpoints on a port of their own, in front of a service that the test plays. */
 export interface ServedEngine extends AsyncDisposable {
   readonly port: number;
   readonly door: GrpcServer;
@@ -47,7 +47,7 @@ export interface ServedEngine extends AsyncDisposable {
   /** Identities in the leader schedule. */
   readonly scheduled: Set<Address>;
   readonly validators: ValidatorRegistry["validators"];
-  /** What was told, such as `gone <identity> left`. */
+  /** What was reported, such as `gone <identity> left`. */
   readonly reported: EventLog;
   readonly faults: unknown[];
   /** Buckets that are empty. */

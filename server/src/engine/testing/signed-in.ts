@@ -23,7 +23,7 @@ export function makeIdentity(): Identity {
 export const authClient = (port: number): PlainClient =>
   new PlainClient(port, { file: protoFiles.auth, service: "auth.AuthService" });
 
-/** The member of an answer at a path such as `access_token.value`, as text; empty where there is none. */
+/** The member of an answer at a path such as `access_token.value`, as text; empty where there is not valid. */
 export function textAt(ended: Ended, path: string): string {
   let value: unknown = "message" in ended ? ended.message : undefined;
   for (const name of path.split("."))

@@ -1,8 +1,8 @@
 import { type ClientHttp2Session, connect } from "node:http2";
 
 /**
- * A client that opens a stream and never reads of it: it gives no room beyond HTTP/2's first window, as a process does that
- * hangs. gRPC's own clients cannot be made to do that: they read ahead.
+ * A client that opens a stream and never reads of it: it gives no room beyond HTTP/2's first window, as a process does
+ * that hangs. gRPC's own clients cannot be made to do that: they read ahead.
  */
 export class SlowReader implements Disposable {
   readonly #session: ClientHttp2Session;

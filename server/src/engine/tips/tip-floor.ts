@@ -8,24 +8,26 @@ import type { TipFloorFigures } from "../model/service.ts";
 const fullAbove = 0.9;
 /** A block moves the floor by at most one part in this many, 12.5%. */
 const stepDivisor = 8n;
-/** Blocks are read again after a restart, but not so many slots back: a block that far below is of a chain begun anew. */
+/**
+ * Blocks are read again after a restart, but not so many slots back: a block that far below is of a chain begun anew.
+ */
 const readAgainSlotsMax = 512n;
 
 /** What the floor learns of a confirmed block. */
 export interface TippedBlock {
   readonly slot: Slot;
-  /** Units of all its transactions, and of those that came in bundles of ours. */
+  /** Units of all its transactions, and of those that came in bundles of this engine. */
   readonly computeUnits: number;
   readonly bundleComputeUnits: number;
-  /** Lamports that the tip accounts gained, for each transaction by which they gained any, whoever sent it. */
+  /** Lamports that the tip accounts gained, for each transaction by which they gained any, from any sender. */
   readonly tips: readonly bigint[];
 }
 
 /**
- * The floor after one more block. While bundles fill what they may use it goes towards the 25th percentile of landed tips,
- * up or down; else it goes towards the minimum. Either way by at most an eighth of itself, and never below the minimum. So
- * it cannot only rise: without a fullness that lasts it comes back to the minimum, and while it lasts it stops where a
- * quarter of those who land pay no more.
+ * The floor after one more block. While bundles fill what they may use it goes towards the 25th percentile of landed
+ * tips, up or down; else it goes towards the minimum. Either way by at most an eighth of itself, and never below the
+ * minimum. So it cannot only rise: without a fullness that lasts it comes back to the minimum, and while it lasts it
+ * stops where a quarter of those who land pay no more.
  */
 export function nextFloor(floor: bigint, utilization: number, quarter: bigint | null): bigint {
   const minimum = engineLimits.tipMinimum;
@@ -200,10 +202,10 @@ interface Use {
 }
 
 /**
- * How much of the bundle compute of the last 20 blocks bundles used. The bundle compute of a block is what bundles could
- * have used of it: the most units that a block may have, less those of the transactions that came into it by other ways.
- * That most is the contract's, or the largest block seen where the chain evidently takes more. Blocks that have not been
- * seen yet count as unused.
+ * How much of the bundle compute of the last 20 blocks bundles used. The bundle compute of a block is what bundles
+ * could have used of it: the most units that a block may have, less those of the transactions that came into it by
+ * other ways. That most is the contract's, or the largest block seen where the chain evidently takes more. Blocks that
+ * have not been seen yet count as unused.
  */
 export class BundleCompute {
   readonly #blocks: Use[] = [];
@@ -228,7 +230,7 @@ export class BundleCompute {
 
 /** Blocks whose tips count as landed lately: the life of a blockhash, a minute of a chain with slots of 400 ms. */
 const tipBlocksMax = 150;
-/** Tips that are kept; the oldest blocks go first, and of a single block no more than these are looked at. */
+/** Tips that are kept; the oldest blocks go first, and of a single block no more than these are read. */
 const tipsMax = 16_384;
 /** The median's average forgets half of what it knew in as many blocks. */
 const averageHalfLifeBlocks = 150;
@@ -307,7 +309,9 @@ export class FloorAverage {
     return this.#hours;
   }
 
-  /** The floor has been this one since the last call. The first call only sets the time; so does a clock that goes back. */
+  /**
+   * The floor has been this one since the last call. The first call only sets the time; so does a clock that goes back.
+   */
   hold(floor: bigint, now: number): void {
     const until = this.#until;
     this.#until = now;

@@ -47,7 +47,7 @@ export interface ValidatorEvents {
   /** `left` by itself, `replaced` by a newer stream of its own, `unscheduled`, or `closed` by the server's end. */
   validatorGone(identity: Address, why: "left" | "replaced" | "unscheduled" | "closed"): void;
   bundlesDelivered(identity: Address, bundles: number): void;
-  /** Bundles that were not handed over since the validator does not read those before them. */
+  /** Bundles that were not delivered since the validator does not read those before them. */
   deliveryRefused(identity: Address, bundles: number): void;
 }
 
@@ -98,7 +98,7 @@ export class ConnectedValidators implements Validators {
     return true;
   }
 
-  /** Hands single transactions over; false where this leader takes none or does not read what it was sent. */
+  /** Delivers single transactions; false where this leader takes none or does not read what it was sent. */
   deliverPackets(identity: Address, transactions: readonly Uint8Array[]): boolean {
     const responses = this.#packets.get(identity);
     if (responses === undefined || !this.#dependencies.mayValidate(identity)) return false;

@@ -19,7 +19,7 @@ export interface ScheduledLeaders {
 }
 
 export interface ValidatorOptions {
-  /** What validators are told to connect to: the address under which they reach this server. */
+  /** What validators are reported to connect to: the address under which they reach this server. */
   readonly endpoint: {
     readonly blockEngineUrl: string;
     /** Host and port. */
@@ -75,7 +75,7 @@ export interface ValidatorRegistry {
   services(host: GrpcContext, bearers: Bearers): readonly GrpcService[];
 }
 
-/** Throws a RangeError where the fee is none that validators accept. */
+/** Throws a RangeError where the fee is not valid that validators accept. */
 export function createValidators(options: ValidatorOptions, dependencies: ValidatorDependencies): ValidatorRegistry {
   const { pubkey, commission } = options.fee;
   if (!Number.isInteger(commission) || commission < 0 || commission > 100) {

@@ -33,7 +33,7 @@ export interface EngineOptions {
   readonly fee: { readonly pubkey: Address; readonly commission: number };
   /** Identities to which an operator narrows the leader schedule; null is all of it. */
   readonly validators: readonly Address[] | null;
-  /** The address of the gRPC endpoint that validators are told. */
+  /** The address of the gRPC endpoint that validators are reported. */
   readonly url: string;
   readonly region: string;
   /** 64 hexadecimal digits; null only under `dev`. */
@@ -156,7 +156,9 @@ async function openPersistentParts(opening: AsyncDisposableStack, dependencies: 
   return { switches, tips, pool, losses, reputation };
 }
 
-/** Opens the parts that follow the chain: its state, its leaders, the validators among them, and the blocks of bundles. */
+/**
+ * Opens the parts that follow the chain: its state, its leaders, the validators among them, and the blocks of bundles.
+ */
 function openChainParts(
   opening: AsyncDisposableStack,
   options: EngineOptions,

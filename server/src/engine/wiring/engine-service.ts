@@ -23,7 +23,9 @@ export interface EngineServiceDependencies extends Omit<EngineDependencies, "sto
   readonly events: EngineEvents & { roleChanged(role: EngineRole): void };
 }
 
-/** The block engine of this process: running, or standing by while another process has it. Its doors stay the same. */
+/**
+ * The block engine of this process: running, or standing by while another process has it. Its endpoints stay the same.
+ */
 export interface EngineService extends AsyncDisposable {
   /** What runs here; null while it stands by. */
   readonly active: Engine | null;
@@ -41,7 +43,7 @@ export interface EngineService extends AsyncDisposable {
 const retryRenewals = 10;
 
 /**
- * Opens the block engine, where no other process keeps the pool; else stands by. Rejects, having closed everything, when
+ * Opens the block engine, where no other process runs the pool; else stands by. Rejects, having closed everything, when
  * a part of the first opening does not open.
  */
 export async function openEngineService(
@@ -95,7 +97,10 @@ export async function openEngineService(
   };
 }
 
-/** The WebSockets of a door whose engine comes and goes; one that comes while there is none is told so and closed. */
+/**
+ * The WebSockets of an endpoint whose engine comes and goes; one that comes while there is not valid is reported so and
+ * closed.
+ */
 function standbySocket(present: () => Engine | null, requestId: () => string): SocketMount {
   return {
     serves: (path) => path === tipStreamPath,
@@ -107,7 +112,7 @@ function standbySocket(present: () => Engine | null, requestId: () => string): S
   };
 }
 
-/** Every service of the gRPC doors, in the order in which they are told. */
+/** Every service of the gRPC endpoints, in the order in which they are reported. */
 const served = [
   [protoFiles.blockEngine, "blockengine.v1.BlockEngine"],
   [protoFiles.searcher, "searcher.SearcherService"],
@@ -119,8 +124,8 @@ type Implementation = GrpcService["implementation"];
 type Method = Implementation[string];
 
 /**
- * The services of a door that stays while the engine behind it comes and goes: each call goes to the engine that runs now,
- * and is answered UNAVAILABLE while there is none.
+ * The services of an endpoint that stays while the engine behind it comes and goes: each call goes to the engine that
+ * runs now, and is answered UNAVAILABLE while there is not valid.
  */
 export function relayedServices(
   host: GrpcContext,

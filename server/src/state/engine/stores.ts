@@ -20,7 +20,7 @@ export function engineState(connection: Connection): EngineState {
   };
 }
 
-/** What the keeper of the book alone writes. */
+/** What the keeper of the pool alone writes. */
 function bookStores(connection: StoreConnection): Omit<EngineStores, "searchers" | "switches"> {
   return {
     bundles: new Bundles(connection),

@@ -5,7 +5,7 @@ import { isTerminal, stepped } from "../../model/lifecycle.ts";
 import type { WatchedPool } from "../bundle-watch.ts";
 import { addressNamed } from "./names.ts";
 
-/** Bundles in memory under the room's own lifecycle. What a step does may fail before or after it is done. */
+/** Bundles in memory under the engine's own lifecycle. What a step does may fail before or after it is done. */
 export class SimulatedPool implements WatchedPool {
   readonly records = new Map<string, BundleRecord>();
   readonly history = new Map<string, BundleState[]>();

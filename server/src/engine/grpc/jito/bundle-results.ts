@@ -7,8 +7,8 @@ import { jitoText } from "../../model/jito-texts.ts";
 import type { BlockEngineService, LostBid, UpcomingLeader } from "../../model/service.ts";
 
 /**
- * A bundle in the words of Jito's results. What a block decided is `dropped` (its blockhash is too old, it lost its fork,
- * a part of it landed elsewhere), what the engine decided is `rejected`.
+ * A bundle in the words of Jito's results. What a block decided is `dropped` (its blockhash is too old, it lost its
+ * fork, a part of it landed elsewhere), what the engine decided is `rejected`.
  */
 export function resultOf(
   record: BundleRecord,
@@ -82,9 +82,9 @@ interface EventLog {
 
 /**
  * Tells a searcher each step of each of its bundles from now on, and first how those in flight stand. Clients wait for
- * `processed` before `finalized`, so a step that was not told is told with the next. One that another branch holds is
+ * `processed` before `finalized`, so a step that was not told is reported with the next. One that another branch holds is
  * `processed` again, in the slot that it is in now.
- * The first slot that a bundle loses is told, too: it competes again, but who waits for a result wants to know that the bid
+ * The first slot that a bundle loses is reported, too: it competes again, but who waits for a result wants to know that the bid
  * was too low.
  */
 export function sendResults(

@@ -25,8 +25,8 @@ export interface JitoCaller {
 }
 
 /**
- * Keys cost nothing to make, so those of no account share a bucket by their client's address beside their own: bundles a
- * second, and at once. It is that of the second tier, since several searchers may sit behind one address.
+ * Keys cost nothing to make, so those of no account share a bucket by their client's address beside their own: bundles
+ * a second, and at once. It is that of the second tier, since several searchers may sit behind one address.
  */
 const unlinkedPerAddress = { perSecond: 20, burst: 40 } as const;
 /** Their reads share what REST gives one address. */
@@ -35,8 +35,8 @@ const readsPerAddress = engineLimits.restRequestsPerSecondPerAddress;
 const streamsPerAddressMax = 64;
 
 /**
- * Who calls Jito's service: the holder of an API key in `x-api-key`, else of an access token of Jito's own sign-in, whose
- * key counts as its account where it is linked to one. Throws UNAUTHENTICATED where the call names nobody.
+ * Who calls Jito's service: the holder of an API key in `x-api-key`, else of an access token of Jito's own sign-in,
+ * whose key counts as its account where it is linked to one. Throws UNAUTHENTICATED where the call names nobody.
  */
 export async function identify(
   { access, bearers, linked }: IdentityDependencies,

@@ -1,8 +1,9 @@
 /**
- * jito: Jito's own service for searchers, so that its clients work unmodified. The same desk and the same limits as our own
- * service; callers are known by an API key or by the public key with which they signed in.
+ * jito: Jito's own service for searchers, so that its clients work unmodified. The same service and the same limits as
+ * the engine's own service; callers are known by an API key or by the public key with which they signed in.
  *
- * Methods of older versions of the protocol (SubscribeMempool and its like) are in no .proto file here, and so UNIMPLEMENTED.
+ * Methods of older versions of the protocol (SubscribeMempool and its like) are in no .proto file here, and so
+ * UNIMPLEMENTED.
  */
 import { type BundleResultMessage, protoFiles } from "@sluice/contract/proto";
 import { type GrpcContext, type GrpcService, loadService, serverStream, unary } from "../../../net/index.ts";

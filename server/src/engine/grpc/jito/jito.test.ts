@@ -135,7 +135,7 @@ test("a call that names nobody is refused, and so is a key that may not send", a
   expect(await client.subscribe("SubscribeBundleResults").ended).toMatchObject({ status: "UNAUTHENTICATED" });
   const reader = { "x-api-key": keysOfTests.reader };
   expect(await client.call("SendBundle", one(), reader)).toMatchObject({ status: "PERMISSION_DENIED" });
-  // On this service a bearer is an access token, and an API key is none.
+  // On this service a bearer is an access token, and an API key is not valid.
   const bearer = { authorization: `Bearer ${keysOfTests.whole}` };
   expect(await client.call("GetTipAccounts", {}, bearer)).toMatchObject({ status: "PERMISSION_DENIED" });
 });

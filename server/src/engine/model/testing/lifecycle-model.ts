@@ -16,13 +16,13 @@ export interface World {
   /** A write on its way; `isDone` once the disk has it. */
   readonly writing: { readonly from: BundleState | null; readonly to: BundleRecord; readonly isDone: boolean } | null;
   readonly disk: BundleRecord | null;
-  /** Whether the outcome waits on the disk to be told to the ledger. */
+  /** Whether the outcome waits on the disk to be reported to the ledger. */
   readonly isPending: boolean;
-  /** States that the ledger was told, at most two of them kept. */
+  /** States that the ledger was reported, at most two of them kept. */
   readonly ledger: readonly BundleState[];
   /** An outcome that has reached the ledger and is still pending. */
   readonly isFlushed: boolean;
-  /** What the client was told last. */
+  /** What the client was reported last. */
   readonly reported: BundleState | null;
 }
 
@@ -116,7 +116,7 @@ function writeEvents(world: World, mistakes: Mistakes): readonly Event[] {
   return [
     { name: "commit", after: committed() },
     { name: "acknowledge", after: acknowledged() },
-    // The disk has it or not, and the process is told of a failure: memory stays as it was.
+    // The disk has it or not, and the process is reported of a failure: memory stays as it was.
     { name: "answer lost", after: writing === null ? null : { ...world, writing: null } },
     { name: "disk holds another state", after: foundOther() },
   ];
@@ -185,7 +185,7 @@ export interface Exploration {
   readonly worlds: number;
   readonly steps: number;
   readonly states: ReadonlySet<BundleState>;
-  /** The events that lead to the first fault, and the fault; null when there is none. */
+  /** The events that lead to the first fault, and the fault; null when there is not valid. */
   readonly error: { readonly path: readonly string[]; readonly text: string } | null;
 }
 

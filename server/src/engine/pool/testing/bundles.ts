@@ -44,7 +44,7 @@ export function withoutTimers(clock: Pick<Clock, "now">): Pick<Clock, "now" | "a
   return { now: () => clock.now(), after: () => never, every: () => never };
 }
 
-/** Events that are counted, and faults that are kept to be looked at. */
+/** Events that are counted, and faults that are kept to be read. */
 export class SeenEvents implements PoolEvents {
   readonly faults: unknown[] = [];
   readonly refused: string[] = [];
@@ -78,7 +78,7 @@ export class SeenEvents implements PoolEvents {
   }
 }
 
-/** A ledger that keeps what it is given, and fails where it is told to. */
+/** A ledger that keeps what it is given, and fails where it is reported to. */
 export class KeptLedger implements OutcomeLedger {
   readonly rows: Readonly<Record<string, unknown>>[] = [];
   fail: ((rows: readonly Readonly<Record<string, unknown>>[]) => Error | null) | null = null;

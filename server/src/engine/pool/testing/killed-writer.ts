@@ -29,7 +29,7 @@ const say = (...words: readonly string[]): void => {
   writeSync(1, `${words.join(" ")}\n`);
 };
 
-/** A ledger whose rows are lines: what was said before a kill has been told. */
+/** A ledger whose rows are lines: what was said before a kill has been reported. */
 class SayingLedger extends KeptLedger {
   override async insert(table: string, rows: readonly object[]): Promise<void> {
     await super.insert(table, rows);
@@ -38,8 +38,9 @@ class SayingLedger extends KeptLedger {
 }
 
 /**
- * Accepts and changes bundles from several places at once until it is killed. A line says what is asked for before it is
- * asked, and what was answered after: `accept <id> <name>`, `step <id> <state> <reason>`, `is <id> <state> <reason>`.
+ * Accepts and changes bundles from several places at once until it is killed. A line says what is requested before it
+ * is asked, and what was answered after: `accept <id> <name>`, `step <id> <state> <reason>`, `is <id> <state>
+ * <reason>`.
  */
 export async function writeForEver(directory: string, run: number): Promise<void> {
   const state = await openHere(directory);

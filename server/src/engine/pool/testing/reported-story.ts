@@ -7,9 +7,9 @@ interface EventLog {
   readonly name: string;
   /** What was answered last, as `state reason.`; null while nothing was. */
   acknowledged: string | null;
-  /** What was asked for since, whose answer is not known. */
+  /** What was requested since, whose answer is not known. */
   asked: Set<string>;
-  /** What the ledger was told. */
+  /** What the ledger was reported. */
   readonly ledger: Set<string>;
 }
 
@@ -94,7 +94,7 @@ export class ReportedStory {
     if (!isWhole) this.faults.push(`${sent.id} is not what was sent`);
   }
 
-  /** Once everything has been told: each bundle that has ended was told of, one end each, and no other. */
+  /** Once everything has been reported: each bundle that has ended was reported of, one end each, and no other. */
   compareLedger(): { readonly ended: number } {
     let ended = 0;
     for (const [id, { acknowledged, ledger }] of this.#bundles) {
