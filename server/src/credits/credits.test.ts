@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
+import { CurrentMonth, monthOf } from "./account-credits.ts";
 import { createCredits } from "./credits.ts";
 import type { CreditsOptions } from "./interfaces.ts";
 import { leaseSize, nextBlock } from "./leasing.ts";
-import { CurrentMonth, monthOf } from "./month.ts";
 import { run } from "./simulation.campaign.ts";
 import { tallyInMemory } from "./tally.ts";
 import { MeterInMemory } from "./testing/meter-in-memory.ts";

@@ -4,10 +4,10 @@
  * in a tally that survives the process, by which the next one settles what a killed one held. Asked by access (and by
  * each product that counts its requests) after keys and limits; feeds state with what was used.
  */
-export { createCredits } from "./credits.ts";
+
+export { monthOf } from "./account-credits.ts";
+export { createCredits, type OpenCreditsDependencies, type OpenCreditsOptions, openCredits } from "./credits.ts";
 export { type CreditsEvents, createCreditsEvents, creditMetrics } from "./events.ts";
 export type { Allowance, Credits, CreditsDependencies, CreditsOptions, CreditsStore } from "./interfaces.ts";
-export { monthOf } from "./month.ts";
-export { type OpenCreditsDependencies, type OpenCreditsOptions, openCredits } from "./open.ts";
 export type { Settlement } from "./settle-holder.ts";
 export { tallyInMemory } from "./tally.ts";

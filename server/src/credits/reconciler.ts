@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "@sluice/lib";
+import { monthOf } from "./account-credits.ts";
 import type { CreditsEvents } from "./events.ts";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
-import { monthOf } from "./month.ts";
 import { settleHolder } from "./settle-holder.ts";
 import { type TallyPlace, takeDeadTally, tallyHolders } from "./tally-file.ts";
 

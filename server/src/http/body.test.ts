@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { isJsonContentType, readBody, requireJson } from "./body.ts";
+import { readBody, requireJson } from "./body.ts";
 import { readInput } from "./input.ts";
+import { isJsonContentType } from "./request-head.ts";
 
 const bounds = { limitBytes: 8, timeoutMs: 1_000 };
 const post = (body: BodyInit | null, headers: Record<string, string> = {}): Request =>

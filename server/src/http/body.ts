@@ -1,19 +1,12 @@
 import { SluiceError } from "@sluice/contract/errors";
 import { systemClock, type Timers, within } from "@sluice/lib";
+import { isJsonContentType } from "./request-head.ts";
 
 /** The bounds of a request body. */
 export interface BodyLimits {
   readonly limitBytes: number;
   /** The whole body must arrive within this time, so that a trickling body does not hold resources for ever. */
   readonly timeoutMs: number;
-}
-
-/** True for application/json and types that end in +json, with any parameters. */
-export function isJsonContentType(contentType: string | null): boolean {
-  if (contentType === null) return false;
-  if (contentType === "application/json") return true;
-  const essence = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  return essence === "application/json" || /^application\/[\w.-]+\+json$/.test(essence);
 }
 
 /** @throws {SluiceError} UNSUPPORTED_MEDIA_TYPE unless the request declares a JSON body. */

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { errorTable, SluiceError } from "@sluice/contract/errors";
 import { failureOf } from "./failure.ts";
-import { hasSingleHost, preflightResponse, retryAfter, writeRateLimitHeaders } from "./headers.ts";
+import { preflightResponse, retryAfter, writeRateLimitHeaders } from "./headers.ts";
 import { jsonRpcFailureBody, jsonRpcFailureResponse } from "./json-rpc-failure.ts";
 import { problemResponse } from "./problem.ts";
+import { hasSingleHost } from "./request-head.ts";
 
 test("a problem has the members of RFC 9457 and of ours, and the headers of its status", async () => {
   const errors = [{ path: "name", message: "Required" }];

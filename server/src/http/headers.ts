@@ -78,9 +78,3 @@ export function preflightResponse(
   }
   return new Response(null, { status: 204, headers });
 }
-
-/** False when a request carries more than one Host header, which Bun's server lets through joined by a comma. */
-export function hasSingleHost(headers: { get(name: string): string | null }): boolean {
-  const host = headers.get("host");
-  return host !== null && !host.includes(",");
-}

@@ -1,4 +1,4 @@
-import { decodeComponent } from "./presented-key.ts";
+import { decodeComponent } from "./request-head.ts";
 
 const mask = "***";
 

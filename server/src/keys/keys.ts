@@ -4,8 +4,7 @@ import { type Clock, type Log, type Timer, within } from "@sluice/lib";
 import type { AccountRecord, KeyRecord } from "../state/index.ts";
 import type { KeyCacheOutcome, KeysEvents } from "./events.ts";
 import { type Grant, grantOf, type KeyRefusal } from "./grant.ts";
-import { KeyCache, type KeyEntry } from "./key-cache.ts";
-import { LastUsed } from "./last-used.ts";
+import { KeyCache, type KeyEntry, LastUsed } from "./key-cache.ts";
 import { brokenRestriction, type RestrictedRequest, type RestrictionCode } from "./restrictions.ts";
 
 export interface KeysOptions {

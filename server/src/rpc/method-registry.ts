@@ -1,6 +1,6 @@
 import { creditCost } from "@sluice/contract/credits";
 import { type RpcMethodSpec, rpcMethods } from "@sluice/contract/rpc";
-import { detached } from "./json-text.ts";
+import { detached } from "./envelope.ts";
 import { type Planned, planCall, planUnknown } from "./plan.ts";
 
 /** A method with its price and the plans that were made for its recent parameters. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { MinSlotTracker } from "./min-slot-tracker.ts";
+import { MinSlotTracker } from "./rpc.ts";
 
 const view = { keyId: "one", network: "devnet", commitment: "confirmed" } as const;
 

@@ -1,9 +1,9 @@
+import type { CommitmentName } from "@sluice/contract/rpc";
 import type { Network } from "@sluice/contract/tiers";
 import type { AnswerCache, CacheEvents, CacheOutcome, Retention } from "../cache/index.ts";
 import type { NodeAnswer, UpstreamCall, UpstreamOutcome, UpstreamPool } from "../upstreams/index.ts";
 import { healthAnswer } from "./health.ts";
 import { type MethodEntry, MethodRegistry, type MethodRegistryOptions } from "./method-registry.ts";
-import { MinSlotTracker } from "./min-slot-tracker.ts";
 import type { Plan } from "./plan.ts";
 import { textOf } from "./sent-answers.ts";
 import type { SentTransactions } from "./sent-transactions.ts";
@@ -184,4 +184,60 @@ const mebibyte = 1024 * 1024;
 function gatheredBytesMax(plan: Plan): number {
   if (plan.key === null) return mebibyte;
   return plan.spec?.cache === "final" ? 8 * mebibyte : 2 * mebibyte;
+}
+
+/** Whose view of which chain. */
+export interface View {
+  readonly keyId: string;
+  readonly network: Network;
+  readonly commitment: CommitmentName;
+}
+
+interface Floor {
+  readonly slot: bigint;
+  readonly atMs: number;
+}
+
+/** What was seen counts for so long (decisions: Upstream choice); a chain that went back is believed after it. */
+const lifetimeMs = 30_000;
+/** Views of each network and commitment that are remembered; the one unused for longest goes first. */
+const viewsMax = 50_000;
+
+/**
+ * The newest slot that each key has been shown of each network and commitment, so that no later answer is from before it:
+ * nodes differ by a slot or two, and a caller that was given slot 101 must not be given 100 a moment later.
+ */
+export class MinSlotTracker {
+  readonly #minSlots = new Map<Network, Map<CommitmentName, Map<string, Floor>>>();
+
+  /** The floor of a view, or null when none is known or it is too old. `nowMs` is monotonic. */
+  of(view: View, nowMs: number): bigint | null {
+    const floor = this.#minSlots.get(view.network)?.get(view.commitment)?.get(view.keyId);
+    return floor === undefined || nowMs - floor.atMs > lifetimeMs ? null : floor.slot;
+  }
+
+  /** Whether an answer of this slot may be shown; if so, it is the floor from now on. */
+  passes(view: View, slot: bigint, nowMs: number): boolean {
+    const floors = this.#floorsOf(view);
+    const known = floors.get(view.keyId);
+    if (known !== undefined && slot <= known.slot && nowMs - known.atMs <= lifetimeMs) return slot === known.slot;
+    // Taken out and put in again, it is the youngest of the map's order.
+    if (known !== undefined) floors.delete(view.keyId);
+    floors.set(view.keyId, { slot, atMs: nowMs });
+    if (floors.size > viewsMax) {
+      const [oldest] = floors.keys();
+      if (oldest !== undefined) floors.delete(oldest);
+    }
+    return true;
+  }
+
+  /** A map for each network and commitment: a key of all three would be a new text for every call. */
+  #floorsOf({ network, commitment }: View): Map<string, Floor> {
+    const ofNetwork = this.#minSlots.get(network) ?? new Map<CommitmentName, Map<string, Floor>>();
+    const floors = ofNetwork.get(commitment);
+    if (floors !== undefined) return floors;
+    const fresh = new Map<string, Floor>();
+    this.#minSlots.set(network, ofNetwork.set(commitment, fresh));
+    return fresh;
+  }
 }

@@ -1,5 +1,5 @@
 import { ManualClock, type Random, seededRandom } from "@sluice/lib";
-import { monthOf } from "../month.ts";
+import { monthOf } from "../account-credits.ts";
 import { accounts, Judge } from "./simulated-judge.ts";
 import { SimulatedStore, type StoreFaults } from "./simulated-store.ts";
 import { SimulatedWorkers, type Worker } from "./simulated-workers.ts";

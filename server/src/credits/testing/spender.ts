@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { systemClock, systemRandom } from "@sluice/lib";
 import { openState } from "../../state/index.ts";
-import { openCredits } from "../open.ts";
+import { openCredits } from "../credits.ts";
 
 const [directory = "", databaseUrl = "", accountId = "", allowance = "", wanted = ""] = process.argv.slice(2);
 const deps = { clock: systemClock, random: systemRandom, log: { info: () => {}, warn: () => {} } };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { bearerToken, presentedKey, queryParameter } from "./presented-key.ts";
+import { bearerToken, presentedKey, queryParameter } from "./request-head.ts";
 
 const url = "http://localhost:8899/rpc?api-key=query";
 

@@ -69,3 +69,33 @@ export function bearerToken(authorization: string | null): string | null {
   const token = authorization.slice(7).trim();
   return token === "" ? null : token;
 }
+
+/** Path and query of an absolute URL, as the runtime's server gives them whatever the client wrote. */
+export function targetOf(url: string): string {
+  const start = url.indexOf("/", 8);
+  return start < 0 ? "/" : url.slice(start);
+}
+
+/** The path of a target without its query. */
+export function pathOf(target: string): string {
+  const query = target.indexOf("?");
+  return query < 0 ? target : target.slice(0, query);
+}
+
+export function isUpgrade(headers: HeaderReader): boolean {
+  return headers.get("upgrade")?.toLowerCase() === "websocket";
+}
+
+/** True for application/json and types that end in +json, with any parameters. */
+export function isJsonContentType(contentType: string | null): boolean {
+  if (contentType === null) return false;
+  if (contentType === "application/json") return true;
+  const essence = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  return essence === "application/json" || /^application\/[\w.-]+\+json$/.test(essence);
+}
+
+/** False when a request carries more than one Host header, which Bun's server lets through joined by a comma. */
+export function hasSingleHost(headers: { get(name: string): string | null }): boolean {
+  const host = headers.get("host");
+  return host !== null && !host.includes(",");
+}
