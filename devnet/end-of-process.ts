@@ -1,14 +1,14 @@
 import { fstatSync } from "node:fs";
 
-/** Whether standard input is a pipe that somebody holds open; the end of it then means that he is gone. */
+/** Whether standard input is a pipe that a parent holds open, so that its end means that the parent has ended. */
 function inputIsPipe(): boolean {
   const input = fstatSync(0);
   return input.isFIFO() || input.isSocket();
 }
 
 /**
- * Ends the process with 0, what runs in it disposed of, on SIGTERM and SIGINT, and at the end of standard input when that is
- * a pipe or `withParent` is asked for, so that it never outlives its parent.
+ * Ends the process with 0, what runs in it disposed of, on SIGTERM and SIGINT, and at the end of standard input when
+ * that is a pipe or `withParent` is asked for, so that it never outlives its parent.
  */
 export function endInOrder(running: AsyncDisposable, withParent: boolean): void {
   let ending = false;

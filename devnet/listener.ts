@@ -49,7 +49,7 @@ export class ResettableListener {
     return done;
   }
 
-  /** The port is free for a moment between two listeners; somebody else may just then hold it. */
+  /** The port is free for a moment between two listeners; another process may take it meanwhile. */
   async #exchange(listen: () => Listening): Promise<void> {
     await this.#listening.stop(true);
     for (let attempt = 1; ; attempt += 1) {

@@ -19,7 +19,7 @@ async function start(options: NodeOptions, log: Log): Promise<ChainNode> {
   });
 }
 
-/** The pools of genesis, for whoever reads prices from them: by name, each side's vault, mint and decimals. */
+/** The pools of genesis, for readers of prices: by name, each side's vault, mint and decimals. */
 function poolsOf(node: ChainNode) {
   return Object.fromEntries(
     node.chain.genesis.description.pools.map(({ name, sides }) => [
@@ -30,8 +30,8 @@ function poolsOf(node: ChainNode) {
 }
 
 /**
- * Entry of the chain's process. Prints one JSON line when it is ready; ends with 0 on SIGTERM and SIGINT, and at the end
- * of its standard input when that is a pipe or --exit-with-parent was given, so that it never outlives its parent.
+ * Entry of the chain's process. Prints one JSON line when it is ready; ends with 0 on SIGTERM and SIGINT, and at the
+ * end of its standard input when that is a pipe or --exit-with-parent was given, so that it never outlives its parent.
  */
 async function main(): Promise<void> {
   const log = processLog("devnet chain");

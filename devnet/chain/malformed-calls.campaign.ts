@@ -148,8 +148,8 @@ async function chainFault(node: ChainNode): Promise<string | null> {
 }
 
 /**
- * Sends `n` malformed calls to one node: half are spoiled transactions, half bodies of random parameters. Passes when every
- * one is answered by JSON that is no internal error, the chain goes on, and no lamport is lost.
+ * Sends `n` malformed calls to one node: half are spoiled transactions, half bodies of random parameters. Passes when
+ * every one is answered by JSON that is no internal error, the chain goes on, and no lamport is lost.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const options = { ...defaultOptions, rpcPort: 0, pubsubPort: 0, slotMs: 0, traffic: 20, seed: String(seed) };

@@ -41,7 +41,7 @@ interface SocketData {
   dispatch: Dispatch | null;
 }
 
-/** A running development chain with its two doors. */
+/** A running development chain with its two endpoints. */
 export interface ChainNode extends AsyncDisposable {
   readonly chain: Chain;
   readonly rpcUrl: string;
@@ -50,7 +50,7 @@ export interface ChainNode extends AsyncDisposable {
   readonly adminUrl: string | null;
   /** Closes the open slot now, beside what the timer does; tests that own the time use it. */
   closeSlot(): Promise<void>;
-  /** Answers a body as the HTTP door does, without a door; null when nothing is to be said. */
+  /** Answers a body as the HTTP endpoint does, without a socket; null when there is no answer. */
   answer(body: string): Promise<string | null>;
 }
 
@@ -149,7 +149,7 @@ async function answerSocket(socket: ServerWebSocket<SocketData>, message: string
   }
 }
 
-/** A door that answers devnet_* alone and that no fault reaches. */
+/** An endpoint that answers devnet_* alone and that no fault affects. */
 function serveAdmin(options: NodeOptions, methods: ReadonlyMap<string, Method>, node: RpcNode): Server<undefined> {
   const admin = dispatcher(
     (name) => methods.get(name),
@@ -173,8 +173,8 @@ export interface NodeDependencies {
 }
 
 /**
- * Starts a chain at its genesis and opens its doors. Ports may be 0: the URLs tell which were taken. Throws GenesisFaults
- * when what it is to begin with is wrong.
+ * Starts a chain at its genesis and opens its endpoints. Ports may be 0: the URLs name those that were taken. Throws
+ * GenesisFaults when what it is to begin with is wrong.
  */
 export async function startNode(options: NodeOptions, dependencies: NodeDependencies): Promise<ChainNode> {
   const { svm, log } = dependencies;

@@ -3,13 +3,13 @@ import { type GenesisSources, joinTwoParts, readSources } from "./genesis/index.
 import { readBlockEngine } from "./leader/index.ts";
 import { defaultBodyBytesMax } from "./rpc/index.ts";
 
-/** Everything that a chain can be told at its start. */
+/** All options of a chain. */
 export interface NodeOptions extends GenesisSources {
   readonly host: string;
   /** 0 takes a free port. */
   readonly rpcPort: number;
   readonly pubsubPort: number;
-  /** 0 stops the clock: slots are closed by whoever owns the node. */
+  /** 0 stops the clock: the owner of the node closes slots. */
   readonly slotMs: number;
   readonly seed: string;
   readonly faucetLamports: bigint;
@@ -28,7 +28,7 @@ export interface NodeOptions extends GenesisSources {
   readonly traffic: number;
   /** Any text: what the traffic does follows from it. */
   readonly trafficSeed: string;
-  /** Whether the devnet_* methods exist, on every door and on one of their own. */
+  /** Whether the devnet_* methods exist, on every endpoint and on a separate one. */
   readonly admin: boolean;
   readonly adminPort: number;
   /** Where the validators' block engine is; null when they have none. */
@@ -140,7 +140,7 @@ function readFlag(
   return { value: typeof like === "bigint" ? number : Number(number) };
 }
 
-/** Reads the command line; all faults are told at once. */
+/** Reads the command line; all faults are reported at once. */
 export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   const flags = Object.fromEntries(Object.keys(flagNames).map((flag) => [flag, { type: "string" as const }]));
   let values: Record<string, unknown>;

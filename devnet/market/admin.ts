@@ -16,7 +16,7 @@ export interface AdminDeps {
   readonly now: () => number;
 }
 
-/** A door that no fault reaches, where faults are set and cleared and the truth is told. */
+/** An endpoint that no fault affects: faults are set and cleared there, and the true prices are read. */
 export function serveAdmin(
   options: {
     readonly hostname: string;

@@ -29,7 +29,7 @@ const types = {
   text: "text/plain",
 } as const;
 
-/** One exchange's address: REST and stream on one port, with the faults of a door. */
+/** One exchange's address: REST and stream on one port, with the faults of an endpoint. */
 export class Front implements AsyncDisposable {
   readonly hub: Hub;
   readonly #door: ResettableListener;
@@ -186,7 +186,7 @@ function respondInPart({ status, body, type, headers }: Answer): Response {
     async pull(controller) {
       controller.enqueue(half);
       await Promise.resolve();
-      // Without a reason: the runtime would print one as a fault of ours.
+      // Without a reason: the runtime would print one as a defect of this program.
       controller.error();
     },
   });

@@ -83,8 +83,8 @@ export class Client implements Session {
 }
 
 /**
- * All connections to one exchange's stream. At each tick every topic that somebody listens to is asked once for its news,
- * whose text all its listeners share; a market that nobody listens to costs nothing.
+ * All connections to one exchange's stream. At each tick every topic with a listener is asked once for its news,
+ * whose text all its listeners share; a market without listeners costs nothing.
  */
 export class Hub {
   readonly #feed: Feed;
@@ -137,7 +137,7 @@ export class Hub {
     this.#held.delete(client);
   }
 
-  /** Says that connections will end soon, where the exchange has words for it; how many were told. */
+  /** Announces that connections will end soon, where the exchange has such a message; gives the number of clients. */
   noticeAll(): number {
     const { notice } = this.#feed;
     if (notice === undefined) return 0;
@@ -167,7 +167,7 @@ export class Hub {
     for (const key of this.#published.keys()) if (!news.has(key)) this.#published.delete(key);
   }
 
-  /** A topic's news begin with the moment at which somebody first asks for them. */
+  /** A topic's news begin with the moment of its first subscription. */
   #begin(client: Client): void {
     for (const topic of client.topics.values()) {
       if (this.#published.has(topic.key)) continue;

@@ -79,7 +79,9 @@ const slotSecondsMax = 150;
 export const sizeSpread = 4;
 /** A minute's sum of price units times size units has to stay a whole number that a double holds. */
 const unitsPerMinuteMax = Number.MAX_SAFE_INTEGER / sizeSpread;
-/** A price stays below its table's one times e to the power of so many deviations of a year; a test walks fifty years. */
+/**
+ * A price stays below its table's one times e to the power of so many deviations of a year; a test walks fifty years.
+ */
 const deviationsMax = 1.4;
 
 function listing(index: number, exchange: ExchangeId, asset: Asset, quote: Quote): Listing {

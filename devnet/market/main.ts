@@ -11,8 +11,8 @@ const clock: Clock = {
 };
 
 /**
- * Entry of the market's process. Prints one JSON line when it is ready; ends with 0 on SIGTERM and SIGINT, and at the end
- * of its standard input when that is a pipe or --exit-with-parent was given, so that it never outlives its parent.
+ * Entry of the market's process. Prints one JSON line when it is ready; ends with 0 on SIGTERM and SIGINT, and at the
+ * end of its standard input when that is a pipe or --exit-with-parent was given, so that it never outlives its parent.
  */
 function main(): void {
   const command = parseCommandLine(Bun.argv.slice(2));

@@ -26,14 +26,14 @@ export interface RunningMarket extends AsyncDisposable {
   readonly truth: Truth;
   readonly venues: Readonly<Record<ExchangeId, Venue>>;
   readonly faults: Faults;
-  /** Tells every listener what there is to tell, beside what the timer does; tests that own the clock use it. */
+  /** Sends every listener its updates, beside the timer; tests that own the clock use it. */
   tick(): void;
 }
 
 const record = <Value>(make: (id: ExchangeId, index: number) => Value): Record<ExchangeId, Value> =>
   Object.fromEntries(exchangeIds.map((id, index) => [id, make(id, index)])) as Record<ExchangeId, Value>;
 
-/** Starts eight exchanges and the admin door. Ports may be 0: the addresses tell which were taken. */
+/** Starts eight exchanges and the admin endpoint. Ports may be 0: the addresses name those that were taken. */
 export function startMarket(options: MarketOptions, dependencies: { readonly clock: Clock }): RunningMarket {
   const { clock } = dependencies;
   const { seed } = options;
@@ -47,7 +47,7 @@ export function startMarket(options: MarketOptions, dependencies: { readonly clo
     const symbolOf = (listing: (typeof listings)[number]): string => exchanges[id].symbolOf(listing);
     return new Venue({ id, seed, listings, symbolOf }, { truth, hours, faults, now });
   });
-  // Nothing runs while nobody listens.
+  // Nothing runs without listeners.
   let timer: Disposable | null = null;
   const tick = (): void => {
     for (const id of exchangeIds) fronts[id].hub.tick();

@@ -9,7 +9,7 @@ export interface MarketOptions {
   readonly adminPort: number;
   /** Any text: every price and trade of every day follows from it. */
   readonly seed: string;
-  /** How often listeners are told; 0 leaves it to whoever owns the market. */
+  /** Interval of updates to listeners; 0 leaves them to the owner of the market. */
   readonly tickMs: number;
   /** Base assets that are listed. */
   readonly symbols: readonly string[];
@@ -33,7 +33,7 @@ export type ParsedCommandLine =
   | { readonly ok: true; readonly options: MarketOptions; readonly exitWithParent: boolean }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** Reads the command line; all faults are told at once. */
+/** Reads the command line; all faults are reported at once. */
 export function parseCommandLine(argv: readonly string[]): ParsedCommandLine {
   const text = { type: "string" } as const;
   const flag = { type: "boolean" } as const;

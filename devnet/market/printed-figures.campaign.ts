@@ -35,7 +35,9 @@ const within = (low: string, value: string, high: string, what: string): Claim =
   holds: exact(low) <= exact(value) && exact(value) <= exact(high),
 });
 
-/** Quote volume lies between what the base volume cost at the lowest and at the highest; the last digit may be rounded. */
+/**
+ * Quote volume lies between what the base volume cost at the lowest and at the highest; the last digit may be rounded.
+ */
 function amount(base: string, quote: string, low: string, high: string): Claim {
   const slack = 10n ** BigInt(decimalPlaces - 8) * one;
   const least = exact(base) * exact(low) - slack;

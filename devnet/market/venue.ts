@@ -39,7 +39,7 @@ export interface VenueDeps {
   readonly now: () => number;
 }
 
-/** One exchange's markets as its doors see them, with whatever faults are on. */
+/** One exchange's markets as its endpoints show them, with the faults that are set. */
 export class Venue {
   readonly id: ExchangeId;
   readonly seed: string;
@@ -72,7 +72,9 @@ export class Venue {
       }));
   }
 
-  /** The process's clock, by which lengths of time are measured: a fault that sets an exchange's clock leaves it alone. */
+  /**
+   * The process's clock, by which lengths of time are measured: a fault that sets an exchange's clock leaves it alone.
+   */
   clock(): number {
     return this.#now();
   }
@@ -136,14 +138,14 @@ export class Venue {
     return todayInSingapore(market.tape, this.moment(market).contentMs);
   }
 
-  /** The newest trades after one moment, of those that the exchange tells of. */
+  /** The newest trades after one moment, of those that the exchange shows. */
   tradesAfter(market: Market, afterMs: number, max: number): Trade[] {
     return market.tape.between(afterMs, this.moment(market).contentMs, max);
   }
 
   /**
-   * At most `max` candles that start from `fromMs` to `untilMs`, oldest first: the newest of them, or the oldest. Whatever
-   * lies before the history's beginning, or after the moment of which the exchange speaks, has no row.
+   * At most `max` candles that start from `fromMs` to `untilMs`, oldest first: the newest of them, or the oldest.
+   * Whatever lies before the history's beginning, or after the moment of which the exchange speaks, has no row.
    */
   candles(
     market: Market,

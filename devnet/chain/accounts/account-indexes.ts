@@ -57,8 +57,8 @@ interface ShapeIndex {
 }
 
 /**
- * Indexes that queries bring about: of one program, by the bytes at one place or by the length of data. One is built when
- * its shape is asked for the second time, so that shapes that never come again cost a scan and not an index.
+ * Indexes that queries bring about: of one program, by the bytes at one place or by the length of data. One is built
+ * when its shape is asked for the second time, so that shapes that never come again cost a scan and not an index.
  */
 export class ShapeIndexes {
   readonly #options: { readonly shapesMax: number };
@@ -163,9 +163,9 @@ interface RankedMint {
 }
 
 /**
- * Rows by program, rows of token programs by the bytes that are the mint, owner and delegate of a token account, whatever
- * is in them, and what `ShapeIndexes` adds. All versions that are kept are in every index: a reader checks which of them
- * he sees.
+ * Rows by program, rows of token programs by the bytes that are the mint, owner and delegate of a token account,
+ * whatever is in them, and what `ShapeIndexes` adds. All versions that are kept are in every index: a reader checks
+ * which of them he sees.
  */
 export class AccountIndexes {
   readonly #options: IndexOptions;

@@ -13,8 +13,8 @@ function classOf(length: number): number {
 }
 
 /**
- * Small blocks of bytes in chunks of 1 MiB, so that a million of them are no work for the garbage collector. A block takes
- * its length rounded up to 16 bytes; what is released is given out again to a block of the same rounded length. A
+ * Small blocks of bytes in chunks of 1 MiB, so that a million of them are no work for the garbage collector. A block
+ * takes its length rounded up to 16 bytes; what is released is given out again to a block of the same rounded length. A
  * block's location counts units of 16 bytes from the first chunk on.
  */
 export class ByteHeap {
@@ -134,8 +134,8 @@ interface Chunk {
 
 /**
  * Versions of accounts, one row each: 80 bytes, and the data beside them, in a heap up to 1 KiB and as an array of its
- * own above that. A row knows the next newer and the next older version of its address; row 0 is none. `ordinal` numbers
- * the slots that were written (see SlotOrdinals).
+ * own above that. A row knows the next newer and the next older version of its address; row 0 is none. `ordinal`
+ * numbers the slots that were written (see SlotOrdinals).
  */
 export class AccountRows {
   readonly #chunks: Chunk[] = [];
@@ -278,7 +278,9 @@ export class AccountRows {
     return this.#rowsMade;
   }
 
-  /** Whether the row is the version of its account that is seen when slots up to `limit` count, and is not a deletion. */
+  /**
+   * Whether the row is the version of its account that is seen when slots up to `limit` count, and is not a deletion.
+   */
   isSeen(row: number, limit: number): boolean {
     const { words } = this.#chunk(row);
     const at = this.#at(row);

@@ -15,7 +15,7 @@ export class AccountSearch {
   readonly #rows: AccountRows;
   readonly #indexes: AccountIndexes;
   readonly #byLamports: Ranking;
-  /** Kept from the first time that somebody asks. */
+  /** Kept from the first query on. */
   #richest: LargestRows | null = null;
 
   constructor(options: IndexOptions, rows: AccountRows) {
@@ -79,7 +79,9 @@ export class AccountSearch {
     return [...this.#accounts(this.#largest(this.#richest, this.#byLamports, () => this.#live(), count, limit))];
   }
 
-  /** Candidates first; when too few of them are seen they are gathered anew, and when versions crowd them, all are read. */
+  /**
+   * Candidates first; when too few of them are seen they are gathered anew, and when versions crowd them, all are read.
+   */
   #largest(
     ranked: LargestRows | null,
     ranking: Ranking,

@@ -7,8 +7,8 @@ import { AccountSearch } from "./account-search.ts";
 import { AddressTable } from "./address-table.ts";
 
 /**
- * Numbers the slots that are written, oldest first, so that a version names its slot in four bytes: four thousand million
- * of them, 54 years of slots of 400 ms. Slots up to the root count as one, the lowest.
+ * Numbers the slots that are written, oldest first, so that a version names its slot in four bytes: four thousand
+ * million of them, 54 years of slots of 400 ms. Slots up to the root count as one, the lowest.
  */
 export class SlotOrdinals {
   /** Slots above the root that were written, oldest first; the first of them has the ordinal `#first`. */
@@ -105,8 +105,8 @@ interface SlotWrites {
 /**
  * Accounts as they were at every slot that is not yet rooted, and at the root. Each account keeps its versions newest
  * first; `root` drops those that no commitment can ask for any more, so memory is one version per account plus one for
- * each write of the unrooted slots. Versions are rows of bytes, which `AccountIndexes` finds: about 330 bytes for a token
- * account with all that leads to it.
+ * each write of the unrooted slots. Versions are rows of bytes, which `AccountIndexes` finds: about 330 bytes for a
+ * token account with all that leads to it.
  */
 export class AccountStore {
   readonly #rows = new AccountRows();
@@ -276,7 +276,10 @@ export class AccountStore {
     return this.#search.find(program, [], this.#ordinals.limit(slot), false);
   }
 
-  /** Accounts of a program as of `slot` that pass all filters, in the order of their addresses' bytes unless `sorted` is false. */
+  /**
+   * Accounts of a program as of `slot` that pass all filters, in the order of their addresses' bytes unless `sorted` is
+   * false.
+   */
   find(
     program: string,
     filters: readonly AccountFilter[],
@@ -286,7 +289,10 @@ export class AccountStore {
     return this.#search.find(program, filters, this.#ordinals.limit(slot), sorted);
   }
 
-  /** The token accounts of a mint of a program that hold most as of `slot`, at most `count`; of equal ones the larger address. */
+  /**
+   * The token accounts of a mint of a program that hold most as of `slot`, at most `count`; of equal ones the larger
+   * address.
+   */
   largestHolders(program: string, mint: string, count: number, slot: bigint): [string, ChainAccount][] {
     return this.#search.largestHolders(program, mint, count, this.#ordinals.limit(slot));
   }

@@ -2,7 +2,10 @@ import type { AccountRows } from "./account-rows.ts";
 
 const slotsMin = 1_024;
 
-/** The newest row of each address, by a hash of the address: open addressing, 4 bytes a slot, three in five used at most. */
+/**
+ * The newest row of each address, by a hash of the address: open addressing, 4 bytes a slot, three in five used at
+ * most.
+ */
 export class AddressTable {
   readonly #rows: AccountRows;
   #slots = new Uint32Array(slotsMin);

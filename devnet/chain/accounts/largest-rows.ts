@@ -21,8 +21,9 @@ export function compareAddresses(rows: AccountRows, left: number, right: number)
 }
 
 /**
- * Rows by the bytes of their addresses. Up to two million are sorted as doubles of the first four bytes and the position,
- * natively, and only those whose four bytes are alike are compared in full: a million takes 0.3 s instead of 2.
+ * Rows by the bytes of their addresses. Up to two million are sorted as doubles of the first four bytes and the
+ * position, natively, and only those whose four bytes are alike are compared in full: a million takes 0.3 s instead of
+ * 2.
  */
 export function sortByAddress(found: readonly number[], rows: AccountRows): number[] {
   const compare = (left: number, right: number): number => compareAddresses(rows, left, right);
@@ -83,8 +84,8 @@ export function largestOf(found: Iterable<number>, count: number, rows: AccountR
 }
 
 /**
- * The rows with the largest amounts, kept up to date: all rows at or above a floor are candidates, none below it is. When
- * they are too many the floor rises; when too few of them are seen the owner builds them anew from all rows.
+ * The rows with the largest amounts, kept up to date: all rows at or above a floor are candidates, none below it is.
+ * When they are too many the floor rises; when too few of them are seen the owner builds them anew from all rows.
  */
 export class LargestRows {
   /** Half of them stay when there are more. */

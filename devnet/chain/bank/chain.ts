@@ -18,7 +18,7 @@ import { blockOf, Slots } from "./slots.ts";
 import { TransactionScheduler, type TransactionSchedulerFacts } from "./transaction-scheduler.ts";
 
 export interface ChainOptions {
-  /** Nominal length of a slot; the chain's own clock is whoever closes its slots. */
+  /** Nominal length of a slot; the caller of `closeSlot` keeps the time. */
   readonly slotMs: number;
   readonly slotsPerEpoch: bigint;
   /** Slots after which a frozen slot is confirmed, and finalized. */
@@ -39,7 +39,7 @@ export interface ChainDependencies {
   readonly now: () => number;
 }
 
-/** What the chain tells those who watch it, in the order in which it happens. */
+/** Events of the chain, in the order in which they happen. */
 export interface ChainListener {
   received(signature: string): void;
   opened(slot: bigint, parent: bigint): void;
@@ -66,7 +66,7 @@ interface Opening {
 /**
  * The chain: an open slot into which submitted transactions go in order of arrival, and the frozen slots behind it.
  * Transactions and simulations share the machine; the slot is closed, and forks happen, with neither under way. Readers
- * see frozen slots only, each commitment its own. Time is not its business: whoever owns it calls `closeSlot`.
+ * see frozen slots only, each commitment its own. It keeps no time: its owner calls `closeSlot`.
  */
 export class Chain implements AsyncDisposable {
   readonly genesis: Genesis;
@@ -83,9 +83,9 @@ export class Chain implements AsyncDisposable {
   readonly #slots: Slots;
   readonly #forks: Forks;
   readonly #listeners = new Set<ChainListener>();
-  /** A slot not above the finalized one from which account versions are kept, while somebody reads behind it. */
+  /** A slot not above the finalized one from which account versions are kept, while a lagging view reads them. */
   oldestRead: (() => bigint) | null = null;
-  /** Who builds an identity's blocks, as its block engine says; null while nobody says anything. */
+  /** The builder of an identity's blocks by its block engine; null while no engine names one. */
   blockBuilder: (identity: string) => BlockBuilder | null = () => null;
   readonly bundles: BundleStage;
   readonly #scheduler: TransactionScheduler;
@@ -182,7 +182,7 @@ export class Chain implements AsyncDisposable {
     return this.#scheduler.facts.dropped;
   }
 
-  /** What became of transactions and of the machine that nobody is answered about. */
+  /** Outcomes of transactions that no client is answered about, and the state of the machine. */
   get facts(): TransactionSchedulerFacts & { readonly machine: MachineFacts } {
     return { ...this.#scheduler.facts, machine: this.#dependencies.svm.facts };
   }
@@ -241,8 +241,8 @@ export class Chain implements AsyncDisposable {
 
   /**
    * Freezes the open slot, moves the commitments on and opens the next slot, `skip` slots after the usual one: those
-   * never have a block. With `silent` nobody is told of the opening until `announceOpen`. With `voted` the slots left out
-   * earn the validators what votes for them would have: time was moved on, and nothing went wrong.
+   * never have a block. With `silent` nobody is told of the opening until `announceOpen`. With `voted` the slots left
+   * out earn the validators what votes for them would have: time was moved on, and nothing went wrong.
    */
   closeSlot(skip = 0n, how: Omit<Opening, "skip"> = {}): Promise<void> {
     return this.#scheduler.exclusively(async () => {

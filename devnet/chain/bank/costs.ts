@@ -59,8 +59,8 @@ function v1Fees(message: Message, base: bigint, signatures: number): Transaction
 }
 
 /**
- * The transaction's share of a block's cost limit: of units and bytes that it used, or before it ran of what it asks for.
- * Both are far below what a number holds exactly.
+ * The transaction's share of a block's cost limit: of units and bytes that it used, or before it ran of what it asks
+ * for. Both are far below what a number holds exactly.
  */
 export function costUnits(
   message: Message,

@@ -10,7 +10,7 @@ import type { BankState } from "./slots.ts";
 
 type ReadAccounts = Pick<AccountStore, "get" | "find" | "ofProgram" | "largestHolders" | "richest" | "written">;
 
-/** Addresses that were written in abandoned slots, by what was told of these: `confirmed` in those that were confirmed. */
+/** Addresses that were written in abandoned slots; `confirmed` lists those of slots that were confirmed. */
 export type RevertedAddresses = Readonly<Record<"processed" | "confirmed", ReadonlySet<string>>>;
 
 interface AbandonedForkParts {
@@ -163,7 +163,10 @@ export function replayed(transactions: readonly RecordedTransaction[]): Submissi
   });
 }
 
-/** What slots that are about to be abandoned have written, and what of them is still shown as confirmed; null for nothing. */
+/**
+ * What slots that are about to be abandoned have written, and what of them is still shown as confirmed; null for
+ * nothing.
+ */
 function describeAbandonment(
   gone: readonly BankSlot[],
   bank: BankSlot,

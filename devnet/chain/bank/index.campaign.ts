@@ -5,8 +5,8 @@ import { HistoryModel } from "../history/testing/history-model.ts";
 const stepsEach = 500;
 
 /**
- * Walks accounts and history through `n` random steps each, beside plain copies that are searched from end to end; passes
- * when every answer is the same at every slot that can be asked.
+ * Walks accounts and history through `n` random steps each, beside plain copies that are searched from end to end;
+ * passes when every answer is the same at every slot that can be asked.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   for (let done = 0; done < n; done += stepsEach) {

@@ -1,7 +1,7 @@
 /**
  * bank: the chain itself: the open slot, the transactions that wait for it, the virtual machine that runs them, frozen
- * slots, commitments and forks. The JSON-RPC methods feed it transactions, the leader feeds it bundles, the slot clock closes
- * its slots; it feeds accounts and history, and reports each step to its listeners.
+ * slots, commitments and forks. The JSON-RPC methods feed it transactions, the leader feeds it bundles, the slot clock
+ * closes its slots; it feeds accounts and history, and reports each step to its listeners.
  */
 
 export { type BundlePacket, bundleId, bundleTransactionsMax, type InsertionCode } from "./bundles/insertion.ts";

@@ -6,8 +6,8 @@ const sharedMax = 64;
 const sharedWaitingMax = 10_000;
 
 /**
- * Who may go next: works that run together with others, and works that run alone. One that wants to be alone goes before
- * all that come after it, and waits for those that run. Conditions are looked at whenever `next` is called.
+ * Who may go next: works that run together with others, and works that run alone. One that wants to be alone goes
+ * before all that come after it, and waits for those that run. Conditions are looked at whenever `next` is called.
  */
 export class MachineLock {
   readonly #exclusiveWaiting: { readonly ready: () => boolean; readonly start: () => void }[] = [];
@@ -67,7 +67,7 @@ export class MachineLock {
     });
   }
 
-  /** Something changed: whoever may go now goes. */
+  /** Conditions may have changed: starts all work that may start now. */
   next(): void {
     if (this.#watched.length > 0) this.#notifyWatchers();
     const first = this.#exclusiveWaiting[0];
@@ -99,13 +99,14 @@ export interface RecoveryDependencies {
   /** Runs one transaction and records what becomes of it. */
   readonly run: (admitted: Admitted) => Promise<void>;
   readonly discard: (admitted: Admitted, reason: unknown) => void;
-  /** Called after each attempt. One that failed is not followed by another until somebody asks for the machine. */
+  /** Called after each attempt. After a failure the next attempt begins when the machine is next requested. */
   readonly over: (isUp: boolean) => void;
 }
 
 /**
- * Keeps the machine usable. One that ended is rebuilt from what is recorded, and so is one whose caches are older than the
- * accounts; then the transactions that were under way run again, one by one, so that one that ends the machine is known.
+ * Keeps the machine usable. One that ended is rebuilt from what is recorded, and so is one whose caches are older than
+ * the accounts; then the transactions that were under way run again, one by one, so that one that ends the machine is
+ * known.
  */
 export class MachineRecovery {
   readonly #dependencies: RecoveryDependencies;

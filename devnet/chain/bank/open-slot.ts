@@ -34,7 +34,7 @@ export interface OpenSlotDependencies {
   readonly programClosed: () => void;
 }
 
-/** A transaction that may run in the open slot, with what the machine is told of it. */
+/** A transaction that may run in the open slot, with its form for the machine. */
 export interface Admitted {
   readonly submission: Submission;
   readonly resolved: ResolvedTransaction;
@@ -99,7 +99,9 @@ export class OpenSlot {
     return { submission, resolved, machine, reserved, touchesTables };
   }
 
-  /** Records what became of an admitted transaction. Each is recorded once, in the order in which the machine ran them. */
+  /**
+   * Records what became of an admitted transaction. Each is recorded once, in the order in which the machine ran them.
+   */
   record({ resolved, machine, reserved }: Admitted, outcome: SvmOutcome): void {
     const { writable } = machine;
     if (!outcome.included) {

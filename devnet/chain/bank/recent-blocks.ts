@@ -41,8 +41,9 @@ export class BlockhashQueue {
 const blocksKept = 300;
 
 /**
- * Signatures of the last 300 blocks and of the open slot. It says whether a transaction was processed already for as long
- * as its blockhash could be used again, however little history is kept. Bounded by the transactions of those blocks.
+ * Signatures of the last 300 blocks and of the open slot. It says whether a transaction was processed already for as
+ * long as its blockhash could be used again, however little history is kept. Bounded by the transactions of those
+ * blocks.
  */
 export class StatusCache {
   readonly #slots = new Map<string, bigint>();

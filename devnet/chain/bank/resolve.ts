@@ -12,8 +12,8 @@ const namesMax = 65_536;
 const keyLength = 32;
 
 /**
- * Texts of addresses and blockhashes by their bytes. Most transactions name the same few: finding a text takes a sixth of
- * the time of making one (0.09 against 0.5 µs).
+ * Texts of addresses and blockhashes by their bytes. Most transactions name the same few: finding a text takes a sixth
+ * of the time of making one (0.09 against 0.5 µs).
  */
 export class AddressNames {
   readonly #names = new Map<string, string>();
@@ -65,8 +65,8 @@ function usableLength(data: Uint8Array, bank: LookupBank): number | null {
 }
 
 /**
- * Resolves the address table lookups of a v0 message. Addresses that a table gained in this very slot are not usable yet.
- * Source: the address lookup table program's state, get_active_addresses_len.
+ * Resolves the address table lookups of a v0 message. Addresses that a table gained in this very slot are not usable
+ * yet. Source: the address lookup table program's state, get_active_addresses_len.
  */
 export function loadAddresses(message: Message, bank: LookupBank): Resolved {
   const writable: string[] = [];
@@ -234,7 +234,7 @@ function movesLamportsOnly({ message, keys }: ResolvedTransaction): boolean {
   return true;
 }
 
-/** What the virtual machine is told of a transaction. */
+/** The form of a transaction for the virtual machine. */
 export function svmTransaction(
   resolved: ResolvedTransaction,
   nonceAddress: string | null,

@@ -25,7 +25,9 @@ export interface SlotSysvarsOptions {
   readonly historyEntry: (epoch: bigint, slot: bigint, before: readonly StakeHistoryEntry[]) => StakeHistoryEntry;
 }
 
-/** Writes the sysvars that move with every slot: clock, slot hashes, recent blockhashes, slot history, stake history. */
+/**
+ * Writes the sysvars that move with every slot: clock, slot hashes, recent blockhashes, slot history, stake history.
+ */
 export class SlotSysvars {
   readonly #options: SlotSysvarsOptions;
   readonly #history = new SlotHistory();

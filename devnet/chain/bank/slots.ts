@@ -130,7 +130,10 @@ export class Slots {
     return { bank, block };
   }
 
-  /** Fees leave the accounts of their payers and rewards enter those of their receivers; nothing else may change the sum. */
+  /**
+   * Fees leave the accounts of their payers and rewards enter those of their receivers; nothing else may change the
+   * sum.
+   */
   #checkLamports(rewards: Block["rewards"]): void {
     const { parent, recorded } = this.#open;
     let expected = parent.capitalization;
@@ -164,7 +167,10 @@ export class Slots {
     }
   }
 
-  /** Every account as it is now. Programs come after the accounts that hold their code: a machine loads a program when it is written. */
+  /**
+   * Every account as it is now. Programs come after the accounts that hold their code: a machine loads a program when
+   * it is written.
+   */
   *newestAccounts(): Generator<AccountWrite> {
     const programs: AccountWrite[] = [];
     for (const [address, account] of this.#dependencies.state.accounts.all(this.#open.slot)) {

@@ -39,7 +39,9 @@ export class SubmissionQueue {
   }
 }
 
-/** What the machine was given and has not answered, with all that others need to know of it before they are admitted. */
+/**
+ * What the machine was given and has not answered, with all that others need to know of it before they are admitted.
+ */
 export class InFlight {
   readonly #batches = new Set<readonly Admitted[]>();
   readonly #signatures = new Set<string>();
@@ -73,8 +75,8 @@ export class InFlight {
   }
 
   /**
-   * Whether the admission of a transaction depends on what is under way: on all of it when it may carry a durable nonce,
-   * and when it uses lookup tables on those that could change one.
+   * Whether the admission of a transaction depends on what is under way: on all of it when it may carry a durable
+   * nonce, and when it uses lookup tables on those that could change one.
    */
   concerns({ transaction: { message } }: Submission): boolean {
     if (this.#signatures.size > 0 && advancesNonce(message)) return true;
@@ -94,7 +96,9 @@ export class InFlight {
 const batchMax = 64;
 /** Compute units that the transactions of a batch may ask for together, so that a batch is soon over. */
 const batchUnitsMax = 6_000_000;
-/** Batches at the machine: it has the next one when it is done with one, and a slot's end waits for no more than these. */
+/**
+ * Batches at the machine: it has the next one when it is done with one, and a slot's end waits for no more than these.
+ */
 const batchesMax = 3;
 /** Transactions that an account without room puts off in one slot, before the whole block counts as full. */
 const putOffMax = 1_024;
@@ -114,7 +118,7 @@ export interface TransactionSchedulerDependencies {
   readonly newest: () => Iterable<AccountWrite>;
 }
 
-/** What became of transactions and of the machine that nobody is answered about. */
+/** Outcomes of transactions that no client is answered about, and rebuilds of the machine. */
 export interface TransactionSchedulerFacts {
   readonly pending: number;
   /** Dropped because too many waited. */
@@ -128,9 +132,9 @@ export interface TransactionSchedulerFacts {
 /**
  * The way of transactions through the machine. Batches are handed over while earlier ones run, and their results are
  * recorded in order. A transaction whose admission depends on what is under way waits for it: for all of it when it may
- * carry a durable nonce, and when it uses lookup tables for those that could change one. What must happen alone (a slot's
- * end, a fork) waits for what is under way and for nothing that is queued. When the machine ends, it is rebuilt from what
- * is recorded, and the transactions that were under way run again, one by one.
+ * carry a durable nonce, and when it uses lookup tables for those that could change one. What must happen alone (a
+ * slot's end, a fork) waits for what is under way and for nothing that is queued. When the machine ends, it is rebuilt
+ * from what is recorded, and the transactions that were under way run again, one by one.
  */
 export class TransactionScheduler {
   readonly #options: TransactionSchedulerOptions;
@@ -200,7 +204,10 @@ export class TransactionScheduler {
     return this.#inFlight.batches === 0 && !this.#recovery.isRecovering;
   }
 
-  /** Runs work with nothing under way at the machine; all else waits meanwhile. `up` mends a machine that ends during it. */
+  /**
+   * Runs work with nothing under way at the machine; all else waits meanwhile. `up` mends a machine that ends during
+   * it.
+   */
   exclusively<T>(work: (up: () => Promise<void>) => Promise<T>): Promise<T> {
     return this.#lock.exclusive(
       () => this.#isQuiet(),
@@ -212,7 +219,9 @@ export class TransactionScheduler {
     );
   }
 
-  /** Runs a simulation between the batches. One during which the machine ends runs once more; then the fault is its own. */
+  /**
+   * Runs a simulation between the batches. One during which the machine ends runs once more; then the fault is its own.
+   */
   alongside<T>(work: () => Promise<T>): Promise<T> {
     return this.#lock.shared(async () => {
       for (let run = 1; ; run += 1) {

@@ -83,9 +83,9 @@ export interface OpeningSlot {
 }
 
 /**
- * The validators and what time brings them: who leads which slot, votes, the stake of each epoch, inflation, tips, and the
- * stake pool. All of it is in accounts, which a fork takes back, but for the stakes that were counted at each epoch's
- * start; `rollback` takes those back.
+ * The validators and what time brings them: who leads which slot, votes, the stake of each epoch, inflation, tips, and
+ * the stake pool. All of it is in accounts, which a fork takes back, but for the stakes that were counted at each
+ * epoch's start; `rollback` takes those back.
  */
 export class Cluster {
   readonly stakes = new EpochStakes();
@@ -138,8 +138,8 @@ export class Cluster {
   }
 
   /**
-   * What opening a slot writes before its transactions: tips change hands with the leader, an epoch's first slot settles
-   * the epoch before, and votes for the parent land unless they are transactions.
+   * What opening a slot writes before its transactions: tips change hands with the leader, an epoch's first slot
+   * settles the epoch before, and votes for the parent land unless they are transactions.
    */
   open(opening: OpeningSlot): { readonly writes: readonly AccountWrite[]; readonly rewards: readonly Reward[] } {
     const { slot, parent } = opening;

@@ -1,7 +1,7 @@
 /**
  * consensus: the validators and all that follows from their stake: epochs, inflation, leader schedule, votes, stake
- * accounts, rewards, the stake pool, and tips. The bank feeds it each slot that opens; it feeds the bank with the accounts to
- * write, the votes to run and the rewards to list. It holds no state that a fork does not take back.
+ * accounts, rewards, the stake pool, and tips. The bank feeds it each slot that opens; it feeds the bank with the
+ * accounts to write, the votes to run and the rewards to list. It holds no state that a fork does not take back.
  */
 
 export { Cluster, distributeFees } from "./cluster.ts";

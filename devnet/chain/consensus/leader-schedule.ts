@@ -193,7 +193,9 @@ export class LeaderSchedule {
     return stakes.oldestEpoch === 0n ? 0n : epochs.firstSlot(stakes.oldestEpoch + 1n);
   }
 
-  /** How many slots of a range each identity leads, both ends included; four slots at a time, since ranges may be long. */
+  /**
+   * How many slots of a range each identity leads, both ends included; four slots at a time, since ranges may be long.
+   */
   slotCounts(first: bigint, last: bigint): Map<string, bigint> {
     const { epochs } = this.#options;
     const counts = new Map<string, bigint>();

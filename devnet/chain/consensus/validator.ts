@@ -35,7 +35,10 @@ export interface ValidatorsOptions {
   readonly faucetLamports: bigint;
 }
 
-/** Lamports that all validators of a genesis have staked: 65% of what exists, so that rewards are what they are elsewhere. */
+/**
+ * Lamports that all validators of a genesis have staked: 65% of what exists, so that rewards are what they are
+ * elsewhere.
+ */
 export function stakedAtGenesis(faucetLamports: bigint): bigint {
   const share = (faucetLamports * stakedPercent) / (100n - stakedPercent);
   return share < stakedLeast ? stakedLeast : share > stakedMost ? stakedMost : share;
@@ -65,7 +68,9 @@ export function createValidators(options: ValidatorsOptions, staked: bigint): Va
   return [first, ...others];
 }
 
-/** Identity, vote account and stake account of each validator. Stake of the genesis is active from the first epoch on. */
+/**
+ * Identity, vote account and stake account of each validator. Stake of the genesis is active from the first epoch on.
+ */
 export function validatorGenesis(validators: readonly Validator[]): AccountWrite[] {
   return validators.flatMap((validator) => {
     const { identity, vote, stake, stakeLamports, commission } = validator;

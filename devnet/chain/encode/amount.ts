@@ -6,7 +6,9 @@ export type UiTokenAmount = {
   readonly uiAmountString: string;
 };
 
-/** The greatest power of ten that a u64 holds; from 10^20 on, the node has no factor to divide by and gives no float. */
+/**
+ * The greatest power of ten that a u64 holds; from 10^20 on, the node has no factor to divide by and gives no float.
+ */
 const decimalsWithFactorMax = 19;
 
 /** Digits after the point that a double can be asked for. */

@@ -20,8 +20,8 @@ function rewardJson(reward: Reward): JsonObject {
 }
 
 /**
- * Presents a block as getBlock and blockSubscribe do: `transactions` in detail full and accounts, `signatures` in detail
- * signatures, `rewards` when asked for. Source: Solana JSON-RPC, block and transaction shapes.
+ * Presents a block as getBlock and blockSubscribe do: `transactions` in detail full and accounts, `signatures` in
+ * detail signatures, `rewards` when asked for. Source: Solana JSON-RPC, block and transaction shapes.
  */
 export function encodeBlock(block: Block, options: BlockOptions): EncodedBlock {
   const details = options.transactionDetails;

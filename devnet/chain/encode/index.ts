@@ -1,7 +1,7 @@
 /**
- * Presents the chain's records as Solana JSON-RPC does: accounts, transactions, blocks, simulations and errors, in every
- * encoding, with the parsed forms of the programs that a node knows. Pure functions: the node feeds them its records and
- * writes what they give with an exact serialiser, since u64 values stay bigint.
+ * Presents the chain's records as Solana JSON-RPC does: accounts, transactions, blocks, simulations and errors, in
+ * every encoding, with the parsed forms of the programs that a node knows. Pure functions: the node feeds them its
+ * records and writes what they give with an exact serialiser, since u64 values stay bigint.
  */
 
 export {

@@ -28,8 +28,9 @@ export interface SimulatedTransaction {
 }
 
 /**
- * The Simulation object of simulateTransaction and of the error -32002: every member is always there. Inner instructions
- * are in the named form, and an outer instruction that called nothing has no group. Source: Solana JSON-RPC, send and simulate.
+ * The Simulation object of simulateTransaction and of the error -32002: every member is always there. Inner
+ * instructions are in the named form, and an outer instruction that called nothing has no group. Source: Solana
+ * JSON-RPC, send and simulate.
  */
 export function encodeSimulation(simulated: SimulatedTransaction): JsonObject {
   const { returnData, replacementBlockhash, loadedAddresses } = simulated;

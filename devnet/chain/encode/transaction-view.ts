@@ -2,7 +2,9 @@ import { type Message, parseTransaction, type Transaction } from "@sluice/wire/t
 import type { CompiledInstruction } from "../model/index.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** Reads a record's wire bytes. The engine keeps only what the strict parser took, so that a refusal is a fault of ours. */
+/**
+ * Reads a record's wire bytes. The bank keeps only what the strict parser accepted, so that a refusal here is a defect.
+ */
 export function readTransaction(bytes: Uint8Array): Transaction {
   const parsed = parseTransaction(bytes);
   if (!parsed.ok) throw new TypeError(`a recorded transaction is not canonical: ${parsed.fault} at ${parsed.offset}`);

@@ -19,7 +19,10 @@ function slotsOf(vote: JsonObject): JsonValue[] {
     : [];
 }
 
-/** What voteSubscribe tells of an instruction of the vote program, but for the signature; null when it is no vote. */
+/**
+ * The notification of voteSubscribe for an instruction of the vote program, without the signature; null when it is not
+ * a vote.
+ */
 export function parseVotes(message: Message, instruction: Instruction): JsonObject | null {
   const accounts = Array.from(instruction.accountIndexes, (index) => message.address(index));
   const programId = message.address(instruction.programIndex);

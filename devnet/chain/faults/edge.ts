@@ -4,7 +4,7 @@ import type { TextRandom } from "../../random.ts";
 import type { JsonObject, JsonValue } from "../encode/index.ts";
 import { type Dispatch, RpcError } from "../rpc/index.ts";
 
-/** Lets everybody through, or makes everybody wait until a time has passed or somebody opens it. */
+/** Lets all callers through, or makes them wait until a time has passed or it is opened. */
 export class Gate {
   #waiting: { readonly opened: Promise<void>; readonly open: () => void } | null = null;
   readonly #clock: Pick<Timers, "after">;
@@ -93,8 +93,9 @@ function withOtherId(answer: JsonValue): JsonValue {
 }
 
 /**
- * What a broken node, disk or wire makes of an answer. `truncate` ends it early (it is no JSON any more), `bitflip` turns
- * one bit over (it may still be JSON, and wrong), `garbage` is as many random bytes, `wrong-id` answers another call.
+ * What a broken node, disk or wire makes of an answer. `truncate` ends it early (it is no JSON any more), `bitflip`
+ * turns one bit over (it may still be JSON, and wrong), `garbage` is as many random bytes, `wrong-id` answers another
+ * call.
  */
 export function corrupted(answer: Uint8Array, kind: Corruption, random: TextRandom): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(answer);

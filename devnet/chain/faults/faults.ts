@@ -36,7 +36,7 @@ export class Faults {
     return new TextRandom(`${seed ?? this.seed}/${fault}`);
   }
 
-  /** What getHealth and /health tell: slots behind, or null when the node is well or says so. */
+  /** What getHealth and /health report: slots behind, or null when the node is healthy or claims to be. */
   get slotsBehind(): bigint | null {
     const behind = this.parts.view.slotsBehind;
     return behind === 0n || this.zombie ? null : behind;

@@ -7,8 +7,8 @@ import type { ChainView } from "../rpc/index.ts";
 type Seen = Readonly<Record<Commitment, BankSlot>>;
 
 /**
- * The chain as a node shows it that has stopped and follows again so many slots behind. What it shows stands still until
- * the chain is that far ahead; its PubSub events wait as long. While it does not lag it is the chain itself.
+ * The chain as a node shows it that has stopped and follows again so many slots behind. What it shows stands still
+ * until the chain is that far ahead; its PubSub events wait as long. While it does not lag it is the chain itself.
  */
 export class LaggingView implements ChainView {
   readonly history: ChainView["history"];
@@ -130,7 +130,7 @@ export class LaggingView implements ChainView {
     for (const { event } of this.#waiting.splice(0)) this.#publish(event);
   }
 
-  /** Tells an event now, or when what it speaks of is shown. What is received is told at once: no slot holds it yet. */
+  /** Publishes an event now, or when its slot is shown. `received` is published at once: no slot holds it yet. */
   publish(event: ChainEvent): void {
     if (this.#behind === 0 || event.kind === "received") {
       this.#publish(event);

@@ -27,7 +27,9 @@ const methodsMax = 64;
 const firstParameter = { required: 1, optional: 0 } as const;
 const noParameter = { required: 0, optional: 0 } as const;
 
-/** Each program of genesis, and whether it is the real one, assembled for this chain, only seen by its effect, or given. */
+/**
+ * Each program of genesis, and whether it is the real one, assembled for this chain, only seen by its effect, or given.
+ */
 function programsOf(faults: Faults): JsonObject {
   const { accounts, description } = faults.parts.chain.genesis;
   const executable = accounts.filter(({ account }) => account?.executable === true);
@@ -53,7 +55,7 @@ function poolsOf(faults: Faults): JsonObject {
   );
 }
 
-/** How the virtual machine does, and what became of transactions that nobody is answered about. */
+/** The state of the virtual machine, and the outcomes of transactions that no client is answered about. */
 function machineOf({ facts: { machine, pending, dropped, dangerous, rebuilds } }: Chain): JsonObject {
   return { pid: machine.pid, ended: machine.ended, rebuilds, pending, dropped, dangerous };
 }
@@ -158,7 +160,7 @@ function chainMethods(faults: Faults): MethodTable {
   };
 }
 
-/** Methods that make the node behind its doors go wrong, until they are cleared. */
+/** Methods that set faults of the node's endpoints, until they are cleared. */
 function nodeMethods(faults: Faults): MethodTable {
   const { edge, sockets } = faults.parts;
   return {

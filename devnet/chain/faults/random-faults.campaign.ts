@@ -79,7 +79,9 @@ async function step(node: ChainNode, random: TextRandom): Promise<string> {
   return `${method} ${JSON.stringify(params)}`;
 }
 
-/** Random faults over a chain with traffic, `n` of them: no lamport is lost, blocks stay linked, commitments go forward. */
+/**
+ * Random faults over a chain with traffic, `n` of them: no lamport is lost, blocks stay linked, commitments go forward.
+ */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const random = new TextRandom(`campaign ${seed}`);
   await using node = await startNode(

@@ -15,7 +15,7 @@ function blockEngineOf(engine: BlockEngineLinks): JsonObject {
   return { url: engine.url, links: engine.facts.map((link) => ({ ...link })) };
 }
 
-/** What became of bundles; nobody else is told of those that do not land. */
+/** Outcomes of bundles; no other method reports those that do not land. */
 function bundlesOf({ bundles: { facts } }: Chain): JsonObject {
   const { waiting, landed, kept, dropped } = facts;
   return { waiting, landed, kept, dropped: { ...dropped } };

@@ -96,7 +96,9 @@ function shown(url: string): string {
   return URL.canParse(url) ? new URL(url).host : "the node";
 }
 
-/** Copies accounts, and for each program the account that holds its file. Nothing is copied when anything is missing. */
+/**
+ * Copies accounts, and for each program the account that holds its file. Nothing is copied when anything is missing.
+ */
 export async function cloneAccounts({ url, addresses }: CloneRequest, ask: Ask): Promise<Cloned> {
   try {
     const unique = [...new Set(addresses)];

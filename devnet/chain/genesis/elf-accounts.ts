@@ -21,7 +21,7 @@ export function programDataAddress(program: string): string {
   return derive([bytesOf(program)], programs.bpfLoaderUpgradeable).address;
 }
 
-/** A program at an address, deployed in slot 0; without an authority nobody can replace it. */
+/** A program at an address, deployed in slot 0; without an authority it cannot be replaced. */
 export function programAccounts(
   program: string,
   elf: Uint8Array,

@@ -25,7 +25,7 @@ import {
 
 /**
  * The form of a genesis file: accounts of the first slot in the words of those who use them. Wherever an address is
- * expected an entry's name may stand; docs/guides/devnet.md tells every member.
+ * expected an entry's name may stand; docs/guides/devnet.md documents every member.
  */
 
 /** Bounds of one file, so that a wrong one does not fill the memory. */
@@ -212,7 +212,7 @@ function checkTogether(found: GenesisFile, reading: Reading): void {
   }
 }
 
-/** Reads the text of a genesis file; all faults are told at once. */
+/** Reads the text of a genesis file; all faults are reported at once. */
 export function parseGenesisFile(source: string): ParsedGenesis {
   const json = parseJsonExact(source);
   if (!json.ok) return { ok: false, faults: [{ path: "", message: `is no JSON from character ${json.offset} on` }] };

@@ -63,7 +63,7 @@ async function writePrograms(programs: readonly AccountWrite[], svm: Svm): Promi
 
 const lamportsMax = 0xffff_ffff_ffff_ffffn;
 
-/** Throws GenesisFaults when all accounts together hold more than clients can be told. */
+/** @throws {GenesisFaults} when all accounts together hold more lamports than a u64 shows. */
 function checkLamports(accounts: readonly AccountWrite[]): void {
   // Of accounts at one address the last stands.
   const held = new Map(accounts.map(({ address, account }) => [address, account?.lamports ?? 0n]));
@@ -74,7 +74,10 @@ function checkLamports(accounts: readonly AccountWrite[]): void {
   ]);
 }
 
-/** Writes accounts all at once. Throws GenesisFaults when the machine does not take one, such as a sysvar of other bytes. */
+/**
+ * Writes accounts all at once. Throws GenesisFaults when the machine does not take one, such as a sysvar of other
+ * bytes.
+ */
 async function writeAccounts(accounts: readonly AccountWrite[], svm: Svm): Promise<void> {
   try {
     await svm.write(accounts);
@@ -85,8 +88,8 @@ async function writeAccounts(accounts: readonly AccountWrite[], svm: Svm): Promi
 }
 
 /**
- * Every account of the first slot: what the virtual machine brings, the faucet, the validators, their stake pool, tips, and
- * what is described beside them, which stands in place of all of these. Throws GenesisFaults.
+ * Every account of the first slot: what the virtual machine brings, the faucet, the validators, their stake pool, tips,
+ * and what is described beside them, which stands in place of all of these. Throws GenesisFaults.
  */
 export async function createGenesis(
   options: GenesisOptions,
@@ -98,7 +101,7 @@ export async function createGenesis(
   const validators = createValidators(options, staked);
   const brought = await svm.genesisAccounts();
   const kept = brought.map(({ address, account }): AccountWrite => {
-    // The machine's own faucet holds a million SOL that nobody here can spend.
+    // The machine's own faucet holds a million SOL whose key is not known.
     const gone = account?.owner === programs.system && account.data.length === 0;
     return { address, account: gone ? null : account };
   });

@@ -21,7 +21,7 @@ export interface KnownMint {
   readonly bytes: Uint8Array;
   readonly program: string;
   readonly decimals: number;
-  /** Who mints its units, by name or address; null when nobody can. */
+  /** The mint authority, by name or address; null when there is none. */
   readonly authority: string | null;
 }
 
@@ -31,8 +31,8 @@ export function rentFree(owner: string, data: Uint8Array, beside = 0n): ChainAcc
 }
 
 /**
- * What a genesis file comes to, account by account. Keys of names are the same on every chain: those of wallets from the
- * text that names' owners are made of, those of mints from one of their own.
+ * What a genesis file comes to, account by account. Keys of names are the same on every chain: those of wallets from
+ * the text that names' owners are made of, those of mints from one of their own.
  */
 export class GenesisLedger {
   readonly #accounts = new Map<string, ChainAccount>();
@@ -86,7 +86,9 @@ export class GenesisLedger {
     this.#accounts.set(address, account);
   }
 
-  /** Units of a mint at an address; they count towards its supply, or carry lamports where the mint is the native one. */
+  /**
+   * Units of a mint at an address; they count towards its supply, or carry lamports where the mint is the native one.
+   */
   addUnits(
     path: string,
     at: string,

@@ -117,15 +117,15 @@ function describe(built: BuiltGenesis, given: readonly AccountWrite[]): GenesisD
 
 let standard: GenesisDescription | null = null;
 
-/** What a chain begins with when it is told nothing else; the same every time. */
+/** The default accounts of a chain; the same every time. */
 export function standardGenesis(): GenesisDescription {
   standard ??= describe(defaultGenesis(), []);
   return standard;
 }
 
 /**
- * Reads everything that a chain is to begin with: the genesis file, then what is cloned, then programs, each in place of
- * what was there before. Throws GenesisFaults that tells all that is wrong.
+ * Reads everything that a chain is to begin with: the genesis file, then what is cloned, then programs, each in place
+ * of what was there before. Throws GenesisFaults with all faults.
  */
 export async function loadGenesis(sources: GenesisSources, ask: Ask): Promise<GenesisDescription> {
   const faults: string[] = [];

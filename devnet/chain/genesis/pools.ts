@@ -8,7 +8,7 @@ import { type GenesisLedger, type KnownMint, rentFree } from "./ledger.ts";
 /** 0.3%, in parts of a million; all of it stays in the pool. */
 const tradeFeeRate = 3_000n;
 const lpDecimals = 9;
-/** Units that nobody holds, so that a pool never runs dry. */
+/** Units without a holder, so that a pool is never empty. */
 const lockedLp = 100n;
 const utf8 = new TextEncoder();
 
@@ -51,7 +51,7 @@ export function addPoolConfig(ledger: GenesisLedger): void {
   ledger.add("pools", address, rentFree(ammProgram, encodeConfig({ bump, tradeFeeRate: tradeFeeRate })));
 }
 
-/** The accounts of a pool; null, with a fault told, when it cannot be. */
+/** The accounts of a pool; null, with a fault recorded, when it cannot exist. */
 export function addPool(ledger: GenesisLedger, entry: PoolEntry, path: string): GenesisPool | null {
   const found = [...entry.amounts].map(([name, amount]) => ({ mint: ledger.mint(name), amount }));
   const sides = found.flatMap(({ mint, amount }) => (mint === null ? [] : [{ mint, amount }]));

@@ -68,7 +68,9 @@ export class BlockList {
     return place === this.#gone ? null : (this.#blocks[place - 1] ?? null);
   }
 
-  /** The block that holds a record. Empty blocks share the number of the record after them, and come before its block. */
+  /**
+   * The block that holds a record. Empty blocks share the number of the record after them, and come before its block.
+   */
   ofRecord(number: number): KeptBlock {
     const block = this.#blocks[this.#search((each) => each.first > number) - 1];
     if (block === undefined || number < block.first || number >= block.first + block.count) {

@@ -16,7 +16,7 @@ const slotsMin = 1_024;
 
 /**
  * Numbers of records by a hash of their signature: open addressing, eight bytes a slot, three in five used at most. It
- * holds the low 32 bits of a number; whoever asks tells whether a number is the one that he means.
+ * holds the low 32 bits of a number; the caller checks whether a number is the one it looks for.
  */
 export class SignatureTable {
   /** Two words a slot: the hash, 0 where the slot is free, and the number. */
@@ -92,7 +92,7 @@ export interface HistoryOptions {
 
 /**
  * Blocks by slot, transactions by signature and by every address that they name. Bounded by blocks and by transactions.
- * A transaction is a record of bytes with a number; it is made an object again when somebody asks for it. With all that
+ * A transaction is a record of bytes with a number; it becomes an object again when it is read. With all that
  * leads to it a transfer takes about 360 bytes; an empty block takes 0.4 KB.
  */
 export class History {
@@ -103,7 +103,7 @@ export class History {
   readonly #log = new RecordLog();
   readonly #signatures = new SignatureTable();
   readonly #hash: Hash64 = { a: 0, b: 0 };
-  /** Transactions of the open block, which nobody sees yet: the newest records, and their lowest price of a unit. */
+  /** Transactions of the open block, which no reader sees yet: the newest records, and their lowest price of a unit. */
   #staged = 0;
   #lowestStaged: bigint | null = null;
 
@@ -241,7 +241,7 @@ export class History {
     return number === null || number >= this.#end ? null : number;
   }
 
-  /** A record's number from its low 32 bits: far fewer records are kept than those can tell apart. */
+  /** A record's number from its low 32 bits: far fewer records are kept than these can distinguish. */
   #fullNumber(low: number): number {
     return this.#log.first + ((low - this.#log.first) >>> 0);
   }
@@ -291,7 +291,10 @@ export class History {
     }
   }
 
-  /** The lowest price of a unit in a block among transactions, votes aside, that lock all these addresses for writing; null without any. */
+  /**
+   * The lowest price of a unit in a block among transactions, votes aside, that lock all these addresses for writing;
+   * null without any.
+   */
   lowestUnitPrice(slot: bigint, addresses: readonly string[]): bigint | null {
     const block = this.#blocks.at(slot);
     if (block === null || addresses.length === 0) return block?.lowestUnitPrice ?? null;

@@ -15,8 +15,8 @@ const lengthWord = 3;
 const wordsOfList = 4;
 
 /**
- * Many lists of numbers of 32 bits, each in one piece so that it can be searched: appended at the end, shortened at both
- * ends. A list has room for at most four times what it holds and eight more.
+ * Many lists of numbers of 32 bits, each in one piece so that it can be searched: appended at the end, shortened at
+ * both ends. A list has room for at most four times what it holds and eight more.
  */
 export class NumberLists {
   #lists = new Uint32Array(chunkWords);
@@ -139,8 +139,8 @@ const addressBytes = 32;
 const slotsMin = 1_024;
 
 /**
- * Addresses that transactions name, each with an id of 32 bits and the numbers of the records that name it, oldest first.
- * An address whose last record goes leaves nothing behind, and its id is given to another.
+ * Addresses that transactions name, each with an id of 32 bits and the numbers of the records that name it, oldest
+ * first. An address whose last record goes leaves nothing behind, and its id is given to another.
  */
 export class NamedAddresses {
   readonly #chunks: Uint8Array[] = [];

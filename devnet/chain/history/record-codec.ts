@@ -22,7 +22,7 @@ export interface RecordedTransaction {
   readonly priorityFee: bigint;
 }
 
-/** A transaction as the list of an address tells of it. */
+/** A transaction as an entry in the list of an address. */
 export interface AddressEntry {
   readonly signature: string;
   readonly slot: bigint;
@@ -51,8 +51,8 @@ const seenMax = 1_024;
 
 /**
  * Texts that come again and again, by number: most log lines are a program's name and "invoke", "success" or what it
- * consumed. A line gets its number when it comes for the second time within 1,024 new ones; numbers are never taken back,
- * so that at most some 5 MB are held.
+ * consumed. A line gets its number when it comes for the second time within 1,024 new ones; numbers are never taken
+ * back, so that at most some 5 MB are held.
  */
 export class LineDictionary {
   readonly #numbers = new Map<string, number>();
@@ -100,7 +100,7 @@ export type Outcome = Omit<RecordedTransaction, "executed" | "keys"> &
 export class OutcomeCodec {
   readonly #lines = new LineDictionary();
 
-  /** Writes all but what FAILED and RETURNS tell. */
+  /** Writes all but what the flags for failure and return data say. */
   write(recorded: RecordedTransaction, writer: RecordWriter): void {
     const { executed, keys, writable, unitPrice, priorityFee } = recorded;
     writer.u64(unitPrice);
@@ -214,7 +214,7 @@ function writeTokens(
   }
 }
 
-/** By its place among the keys, or among what this record told before; in full otherwise. */
+/** By its position among the keys or among addresses that this record named before; in full otherwise. */
 function writeAddress(address: string, keys: readonly string[], named: string[], writer: RecordWriter): void {
   const key = keys.indexOf(address);
   const place = key >= 0 ? key : keys.length + (named.includes(address) ? named.indexOf(address) : named.length);
@@ -291,7 +291,7 @@ export function* idsOf({ bytes, start }: RecordPlace): Generator<number> {
   }
 }
 
-/** What can be told of a record without reading all of it. */
+/** What is read of a record without reading all of it. */
 export interface RecordSummary {
   readonly signature: string;
   readonly error: TransactionErrorJson | null;
@@ -299,7 +299,9 @@ export interface RecordSummary {
   readonly hasMemo: boolean;
 }
 
-/** Where the static keys stand. A view of small bytes costs more than all the rest, so that only version 1 makes one. */
+/**
+ * Where the static keys stand. A view of small bytes costs more than all the rest, so that only version 1 makes one.
+ */
 function keysStartOf(message: Message, bytes: Uint8Array): number {
   if (message.version === 1) return message.keyBytes(0).byteOffset - bytes.byteOffset;
   const countBytes = message.staticKeyCount < 128 ? 1 : 2;
@@ -312,9 +314,10 @@ function hasMemo(message: Message, keys: readonly string[]): boolean {
 }
 
 /**
- * Transactions as bytes and back. The wire bytes stand in a record without their static keys, which are four bytes each:
- * the id under which NamedAddresses holds them, as it does the loaded ones. What comes again and again is told by a
- * number: log lines and errors by LineDictionary, mints and owners by their place among the keys. A transfer takes about
+ * Transactions as bytes and back. The wire bytes stand in a record without their static keys, which are four bytes
+ * each: the id under which NamedAddresses holds them, as it does the loaded ones. What comes again and again is told by
+ * a number: log lines and errors by LineDictionary, mints and owners by their place among the keys. A transfer takes
+ * about
  * 260 bytes.
  */
 export class RecordCodec {

@@ -18,7 +18,7 @@ const packetBytesMax = 4_096;
 
 /**
  * A packet as a validator takes it from a block engine: `meta.size` is how much of the data counts. One that is longer
- * than a buffer, or says more than it brings, is discarded; what the wire says of discarding is not heard. Without a
+ * than a buffer, or says more than it brings, is discarded; the discard flag of the wire is ignored. Without a
  * meta its size is 0, as it is for a validator.
  */
 export function readPacket({ data, meta }: PacketMessage): BundlePacket {
@@ -69,7 +69,7 @@ export async function holdConnection(
   const { channel, keypair, clock } = dependencies;
   const now = () => clock.now();
   const { promise: lost, reject: lose } = Promise.withResolvers<never>();
-  // Whoever waits for it learns of it; meanwhile it is nobody's unhandled fault.
+  // It is awaited below; until then its rejection must not count as unhandled.
   lost.catch(() => undefined);
   const abort = () => lose(new Error("no longer wanted"));
   signal.addEventListener("abort", abort, { once: true });

@@ -34,9 +34,9 @@ async function roundTrip(url: string, dependencies: EndpointDependencies): Promi
 }
 
 /**
- * Where the engine behind a configured URL wants validators to connect, nearest first: its regions by the time they take
- * to answer, or where none of them does its global endpoint; with `nearest` false the global one and no other, even where
- * that is not the URL itself. Rejects when the engine does not answer or names nothing.
+ * Where the engine behind a configured URL wants validators to connect, nearest first: its regions by the time they
+ * take to answer, or where none of them does its global endpoint; with `nearest` false the global one and no other,
+ * even where that is not the URL itself. Rejects when the engine does not answer or names nothing.
  */
 export async function findEndpoints(
   url: string,

@@ -69,7 +69,10 @@ function drawBundle(stage: Stage): Transaction[] {
   return bundle;
 }
 
-/** Bundles for this leader and for those after it, some of them twice, with ordinary payments of the same payers between. */
+/**
+ * Bundles for this leader and for those after it, some of them twice, with ordinary payments of the same payers
+ * between.
+ */
 function deliver(stage: Stage): void {
   const { draw, engine, manual, payers } = stage;
   const { chain } = manual;
@@ -143,9 +146,9 @@ function faultsOf({ manual: { chain }, sent }: Stage, lamportsBefore: bigint, fi
 }
 
 /**
- * Sends about `n` bundles through a block engine to the leaders of a chain, with ordinary payments between them, while the
- * machine is killed, the engine goes and comes, and slots are abandoned. None may land in part, twice or out of order, and
- * no lamport be lost.
+ * Sends about `n` bundles through a block engine to the leaders of a chain, with ordinary payments between them, while
+ * the machine is killed, the engine goes and comes, and slots are abandoned. None may land in part, twice or out of
+ * order, and no lamport be lost.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const svm = await startMachine();

@@ -33,7 +33,9 @@ interface Info {
   readonly validators: readonly { readonly identity: string }[];
 }
 
-/** Gives a bundle to whoever leads until it has landed, as an engine that knows the schedule does, and gives its slot. */
+/**
+ * Gives a bundle to whoever leads until it has landed, as an engine that knows the schedule does, and gives its slot.
+ */
 async function deliver(engine: FakeBlockEngine, rpc: string, bundle: readonly ReturnType<typeof signed>[]) {
   for (let given = ""; ; ) {
     const leader = await result<string>(rpc, "getSlotLeader", { commitment: "processed" });

@@ -1,6 +1,6 @@
 /**
- * machine: the chain's virtual machine, LiteSVM in a child process (`@sluice/svm/bank`), and the launcher that keeps the
- * process running. The bank sends it transactions and accounts; its answers become blocks.
+ * machine: the chain's virtual machine, LiteSVM in a child process (`@sluice/svm/bank`), and the launcher that keeps
+ * the process running. The bank sends it transactions and accounts; its answers become blocks.
  */
 
 import { type Log, systemClock, systemRandom } from "@sluice/lib";

@@ -23,7 +23,10 @@ async function becomesReady(child: Child, { readReady }: LaunchOptions): Promise
   return false;
 }
 
-/** A child of the chain that is started again whenever it ends. Its standard input stays open as long as the chain lives. */
+/**
+ * A child of the chain that is started again whenever it ends. Its standard input stays open as long as the chain
+ * lives.
+ */
 class RestartedChild implements AsyncDisposable {
   readonly #options: LaunchOptions;
   readonly #dependencies: LauncherDependencies & { readonly onExit: (exit: ProcessExit) => void };

@@ -1,4 +1,4 @@
-/** A 64-bit hash in two halves. It finds candidates; whoever uses it compares what he found. */
+/** A 64-bit hash in two halves. It finds candidates; the caller compares them with the bytes. */
 export interface Hash64 {
   a: number;
   b: number;

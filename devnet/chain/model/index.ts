@@ -1,7 +1,7 @@
 /**
  * model: what the other rooms of the chain have in common: the records of slots, blocks, transactions and accounts, the
- * byte layouts of native and token accounts, the key pairs of genesis, and a hash of bytes for tables. It is fed by nobody
- * and imports no other room; every room of the chain reads its types and layouts.
+ * byte layouts of native and token accounts, the key pairs of genesis, and a hash of bytes for tables. It imports no
+ * other room; every room of the chain reads its types and layouts.
  */
 
 export { type Hash64, hashBytes, hashNumber } from "./byte-hash.ts";

@@ -81,7 +81,9 @@ function metadataExtension(mint: Uint8Array, metadata: TokenMetadataParts): Uint
   return writer.finish();
 }
 
-/** Extensions behind a base that is padded to an account's length; never as long as a multisig, as the program demands. */
+/**
+ * Extensions behind a base that is padded to an account's length; never as long as a multisig, as the program demands.
+ */
 function withExtensions(base: Uint8Array, type: number, extensions: Uint8Array): Uint8Array {
   const padding = new Uint8Array(accountBytes - base.length);
   const writer = new ByteWriter().bytes(base).bytes(padding).u8(type).bytes(extensions);

@@ -34,7 +34,7 @@ export function isTokenAccount(account: ChainAccount): boolean {
   return isTokenAccountAt(account.data, 0, account.data.length);
 }
 
-/** The same of `length` bytes from `start` on, whoever owns them: the filter `tokenAccountState` asks for no more. */
+/** The same for `length` bytes from `start` on, with any owner: the filter `tokenAccountState` checks no more. */
 export function isTokenAccountAt(bytes: Uint8Array, start: number, length: number): boolean {
   if (length < tokenAccountBytes || length === multisigBytes) return false;
   if (length > tokenAccountBytes && bytes[start + accountTypeOffset] !== accountTypeAccount) return false;

@@ -36,7 +36,7 @@ export interface DomainEntry {
   readonly labels: readonly string[];
   /** Whose it is: an address, or the name of a key pair, which is the same on every development chain. */
   readonly owner: string;
-  /** Its owner is an address that nobody can sign for. */
+  /** Its owner is an address off the curve, for which no key can sign. */
   readonly token?: boolean;
   readonly flaw?: Flaw;
 }
@@ -55,8 +55,8 @@ export interface NameEntries {
 
 /**
  * The accounts of names that a genesis file describes: roots, domains, sub-domains and handles, with the programs that
- * keep them, and accounts that are wrong in each way that a resolver has to notice. Nothing here runs: the programs exist
- * so that it can be seen which name service the chain carries.
+ * keep them, and accounts that are wrong in each way that a resolver has to notice. Nothing here runs: the programs
+ * exist so that it can be seen which name service the chain carries.
  */
 
 export interface NameGenesisEntry {
@@ -78,7 +78,7 @@ function devnetService(): NameService & { readonly handleProgram: Address; reado
   return { ...service, handleProgram: service.handleProgram, reverseClass: service.reverseClass };
 }
 
-/** The key pair of a name in a genesis file; whoever has this program can sign for it. */
+/** The key pair of a name in a genesis file; it follows from the name, so that every client can sign for it. */
 export function nameOwner(role: string): GenesisKeypair {
   return new GenesisKeypair("sluice devnet names", role);
 }

@@ -36,8 +36,8 @@ export class AccountMaker {
   }
 
   /**
-   * Makes an account of `bytes` zeros that this program owns, at the address of `seeds` and the kept bump. Lamports that
-   * were sent there before are kept.
+   * Makes an account of `bytes` zeros that this program owns, at the address of `seeds` and the kept bump. Lamports
+   * that were sent there before are kept.
    */
   create(way: {
     readonly payer: AccountRef;

@@ -47,7 +47,9 @@ function callData(draw: TextRandom, { program, tags }: Form): Uint8Array {
   return writer.finish();
 }
 
-/** A call that departs from a sound one: accounts exchanged, left out, repeated, and data of any kind; signed by alice. */
+/**
+ * A call that departs from a sound one: accounts exchanged, left out, repeated, and data of any kind; signed by alice.
+ */
 function hostileCall(draw: TextRandom, world: World, blockhash: Uint8Array): Transaction | null {
   const form = draw.pick(world.forms);
   if (form === null) return null;
@@ -144,9 +146,9 @@ const callsPerSlot = 50;
 const callsPerChain = 1_000;
 
 /**
- * Calls the chain's own programs `n` times with accounts and data that are nearly right or quite wrong, signed by somebody
- * who holds tokens. However often that succeeds, a unit of a pool's liquidity never stands for less, no token of one unit
- * becomes two, and no lamport comes or goes.
+ * Calls the chain's own programs `n` times with accounts and data that are nearly right or quite wrong, signed by
+ * somebody who holds tokens. However often that succeeds, a unit of a pool's liquidity never stands for less, no token
+ * of one unit becomes two, and no lamport comes or goes.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {
   const draw = new TextRandom(`hostile calls ${seed}`);

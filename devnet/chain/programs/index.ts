@@ -1,7 +1,8 @@
 /**
- * programs: three programs that run in the chain's virtual machine like any other: pools, a marketplace and a stand-in for
- * Token Metadata, with the assembler that makes their ELF files. They are fed by transactions alone; genesis deploys them
- * and lays out their accounts, and traffic calls them. README.md lists their accounts, instructions and errors.
+ * programs: three programs that run in the chain's virtual machine like any other: pools, a marketplace and a stand-in
+ * for Token Metadata, with the assembler that makes their ELF files. They are fed by transactions alone; genesis
+ * deploys them and lays out their accounts, and traffic calls them. README.md lists their accounts, instructions and
+ * errors.
  */
 import { AmmWriter } from "./amm/amm-writer.ts";
 import { ammProgram } from "./amm/layout.ts";

@@ -4,8 +4,8 @@ import type { ProgramWriter } from "./program-writer.ts";
 import { runtimeErrors } from "./runtime.ts";
 
 /**
- * Exact `a * b / c` of unsigned 64-bit numbers with a 128-bit product, by schoolbook multiplication and 64 steps of long
- * division: about 700 compute units. A quotient of more than 64 bits, and a division by zero, end the call with
+ * Exact `a * b / c` of unsigned 64-bit numbers with a 128-bit product, by schoolbook multiplication and 64 steps of
+ * long division: about 700 compute units. A quotient of more than 64 bits, and a division by zero, end the call with
  * ArithmeticOverflow.
  */
 export class MulDiv {

@@ -253,8 +253,8 @@ export interface InstructionSet<Program> {
 }
 
 /**
- * The body of a program as an ELF file: it jumps to the instruction whose tag the data begins with and succeeds after it.
- * Other data, and shorter data, is InvalidInstructionData.
+ * The body of a program as an ELF file: it jumps to the instruction whose tag the data begins with and succeeds after
+ * it. Other data, and shorter data, is InvalidInstructionData.
  */
 export function assembleProgram<Program extends { readonly writer: ProgramWriter }>(
   program: Program,

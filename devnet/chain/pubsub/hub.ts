@@ -44,8 +44,8 @@ const subscribes: { readonly [kind: string]: Subscribe } = {
 };
 
 /**
- * All subscriptions of all clients. Clients that ask for the same thing share one subscription and its id; it is encoded
- * once for each notification, and is dropped when the last of them leaves.
+ * All subscriptions of all clients. Clients that ask for the same thing share one subscription and its id; it is
+ * encoded once for each notification, and is dropped when the last of them leaves.
  */
 export class PubSubHub {
   readonly #node: RpcNode;
@@ -54,7 +54,7 @@ export class PubSubHub {
   readonly #byKey = new Map<string, Shared>();
   /** What each client takes part in, so that one who leaves costs no look at what the others have. */
   readonly #byClient = new Map<PubSubClient, Set<Shared>>();
-  /** Those that want to hear of a signature when it is received: there are as many such events as transactions. */
+  /** Subscriptions to the `received` event of a signature: there are as many such events as transactions. */
   readonly #receivers = new Map<string, Set<Shared>>();
   #held = 0;
   #nextId = 0;
@@ -143,7 +143,7 @@ export class PubSubHub {
     for (const shared of this.#byClient.get(client) ?? []) this.#remove(shared, client);
   }
 
-  /** Tells every subscriber what the event means to him; a fault in what one is told keeps nothing from the others. */
+  /** Notifies every subscription of an event. One that fails is logged, and the others are notified all the same. */
   publish(event: ChainEvent): void {
     const concerned = event.kind === "received" ? (this.#receivers.get(event.signature) ?? []) : this.#byId.values();
     for (const shared of concerned) {

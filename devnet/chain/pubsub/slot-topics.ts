@@ -60,7 +60,7 @@ export function slotsUpdatesTopic(): Topic {
   };
 }
 
-/** Every vote that landed, told when its block is frozen; a real node tells them as it hears of them. */
+/** Every vote that landed, when its block is frozen; a real node reports votes as it receives them. */
 export function voteTopic(): Topic {
   return {
     notification: "voteNotification",

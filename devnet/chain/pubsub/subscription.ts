@@ -25,7 +25,7 @@ export interface Topic {
   readonly notification: string;
   /** Two subscriptions of one kind with the same parameters have the same key. */
   readonly key: string;
-  /** The signature whose `received` event it wants; events of that kind are told to nobody else. */
+  /** The signature whose `received` event it subscribes to; no other topic receives events of that kind. */
   readonly receives?: string;
   notices(event: ChainEvent, node: RpcNode): Iterable<Notice>;
 }

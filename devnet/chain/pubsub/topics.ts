@@ -64,7 +64,7 @@ function keyOf(kind: string, ...parts: readonly unknown[]): string {
   return `${kind}:${JSON.stringify(parts, text)}`;
 }
 
-/** A deleted account is told as the default account; base58 of too much data as a sentence in place of the data. */
+/** A deleted account is shown as the default account; data too large for base58 is replaced by an error text. */
 function presented(
   node: RpcNode,
   bank: BankSlot,
@@ -98,8 +98,9 @@ export function isReached(
 }
 
 /**
- * Tells an account when it was written, and in the first slot that reaches its commitment after a fork that took back what
- * was told, as a node does. Programs' subscribers are told of what was written in a slot and of no more, as on a node.
+ * Tells an account when it was written, and in the first slot that reaches its commitment after a fork that took back
+ * what was told, as a node does. Programs' subscribers are told of what was written in a slot and of no more, as on a
+ * node.
  */
 export function accountTopic(params: Params): Topic {
   const address = addressParam(params[0], "pubkey");

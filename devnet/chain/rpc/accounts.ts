@@ -77,7 +77,7 @@ export const accountMethods: MethodTable = {
       const config = configAt(params, 1, "struct RpcAccountInfoConfig");
       const form = accountForm(config, "base64");
       const bank = bankOf(node, config);
-      // One that is named more than once is encoded once, and counts as often as it is told.
+      // One that is named more than once is encoded once, and counts as often as it is shown.
       const shown = new Map(
         new Set(addresses).values().map((address) => [address, presentOrNull(node, bank, address, form)]),
       );

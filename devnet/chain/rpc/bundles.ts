@@ -140,7 +140,7 @@ const refusals: Readonly<Record<InsertionCode, string>> = {
   DuplicateTransaction: "duplicate transactions",
 };
 
-/** Hands a bundle to whoever leads; it lands in one of the next slots or never, as one that came from a block engine. */
+/** Submits a bundle for any leader; it lands in one of the next slots or never, like one from a block engine. */
 function send(params: readonly JsonValue[], node: RpcNode): JsonValue {
   const list = listValue(params[0]).map((entry) => stringValue(entry));
   const config = configAt(params, 1, "struct RpcSendBundleConfig");

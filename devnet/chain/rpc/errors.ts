@@ -76,7 +76,9 @@ export function filterTransactionNotFound(signature: string): RpcError {
 export const answerBytesMax = 512 * 1_024 * 1_024;
 /** What a row takes beside its data, at most: names, address, owner, lamports and rent epoch. */
 const rowBytes = 270;
-/** Parsed data are not written to be measured: each byte of the account counts as so many of text, and a row as so many. */
+/**
+ * Parsed data are not written to be measured: each byte of the account counts as so many of text, and a row as so many.
+ */
 const parsedBytesPerByte = 4;
 const parsedRowBytes = 600;
 

@@ -1,6 +1,6 @@
 /**
- * rpc: the JSON-RPC methods of a node, their parameters, errors and answers, and the HTTP rules around them. It is fed by
- * HTTP bodies and WebSocket messages; it reads the bank, accounts and history, and feeds the bank with transactions.
+ * rpc: the JSON-RPC methods of a node, their parameters, errors and answers, and the HTTP rules around them. It is fed
+ * by HTTP bodies and WebSocket messages; it reads the bank, accounts and history, and feeds the bank with transactions.
  */
 
 export { accountForm } from "./accounts.ts";

@@ -47,7 +47,10 @@ function othersTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The answer to one call, at once when the method gives its result at once: most do, and a promise costs more than they. */
+/**
+ * The answer to one call, at once when the method gives its result at once: most do, and a promise costs more than
+ * they.
+ */
 function callText(method: string, params: JsonValue | undefined, id: Id, dispatch: Dispatch): string | Promise<string> {
   try {
     const result = dispatch(method, params);

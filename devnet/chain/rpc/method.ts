@@ -48,7 +48,7 @@ export interface RpcNode {
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly log: Log;
-  /** Addresses of this node's own doors, for getClusterNodes: "ip:port". */
+  /** Addresses of this node's endpoints, for getClusterNodes: "ip:port". */
   readonly endpoints: { readonly rpc: string; readonly pubsub: string };
 }
 

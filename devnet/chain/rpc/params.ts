@@ -202,7 +202,9 @@ function decodeText(text: string, encoding: string): Uint8Array {
   return bytes;
 }
 
-/** Decodes and parses the transaction of sendTransaction and simulateTransaction; base58 unless the config says base64. */
+/**
+ * Decodes and parses the transaction of sendTransaction and simulateTransaction; base58 unless the config says base64.
+ */
 export function transactionInput(text: string, config: JsonObject | null): Transaction {
   const requested = config?.["encoding"];
   const encoding = requested === undefined || requested === null ? "base58" : stringValue(requested);

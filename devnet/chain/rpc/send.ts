@@ -65,7 +65,8 @@ async function preflight(transaction: Transaction, config: JsonObject | null, no
   reached(node.chain.at(commitment), config);
   const simulation = await node.chain.simulate({ transaction, commitment, checkAge: true, verify: true });
   const { error } = simulation;
-  // The machine checks signatures before anything else; what did not get to the machine is checked here, for the order's sake.
+  // The machine checks signatures before anything else; what did not get to the machine is checked here, for the
+  // order's sake.
   const unchecked = error !== null && simulation.outcome === null;
   if (error === signatureFailure || (unchecked && !signaturesValid(transaction))) {
     const data = encodeSimulation({ error: signatureFailure, ...notRun, ...nothingElse });

@@ -9,8 +9,8 @@ const slotLeadersMax = 5_000n;
 const commitmentCacheSlots = 32;
 
 /**
- * How much stake has confirmed a block how often, by the towers of the newest bank; what is rooted comes last. Null for a
- * slot that is not between the finalized one and the newest.
+ * How much stake has confirmed a block how often, by the towers of the newest bank; what is rooted comes last. Null for
+ * a slot that is not between the finalized one and the newest.
  */
 function blockCommitment(slot: bigint, { chain }: RpcNode): JsonObject {
   const newest = chain.at("processed").slot;

@@ -43,8 +43,8 @@ function mintTask(world: TrafficWorld, mint: TrafficMint): MaintenanceTask | nul
 }
 
 /**
- * What is missing of what the traffic needs, most urgent first, at most `most`. It follows from the chain's state alone:
- * what was lost, spent or undone is made again.
+ * What is missing of what the traffic needs, most urgent first, at most `most`. It follows from the chain's state
+ * alone: what was lost, spent or undone is made again.
  */
 export function maintenanceTasks(world: TrafficWorld, tables: LookupTables, most: number): MaintenanceTask[] {
   const found = allowances(world).slice(0, most);

@@ -121,7 +121,9 @@ export class NftRoster {
     for (let number = this.minted(chain); number < this.#most; number += 1) yield this.nft(number);
   }
 
-  /** Accounts that the roster ever fills: mint, metadata, edition, listing, escrow and the circle's; mint and circle. */
+  /**
+   * Accounts that the roster ever fills: mint, metadata, edition, listing, escrow and the circle's; mint and circle.
+   */
   get accountsMax(): number {
     return this.#most * (5 + circleSize) + nfts2022 * (1 + circleSize);
   }

@@ -77,7 +77,9 @@ function mintModern(world: TrafficWorld, nft: TrafficNft, holder: NftHolder): Pl
   ]);
 }
 
-/** A token of one unit: of the Token program with its metadata's own accounts while there may be more of them, or 2022. */
+/**
+ * A token of one unit: of the Token program with its metadata's own accounts while there may be more of them, or 2022.
+ */
 export function nftMint(world: TrafficWorld): Plan | null {
   const free = (nft: TrafficNft) => !world.holds.has(nft.mint.address);
   const rich = (nft: TrafficNft) =>
@@ -173,7 +175,7 @@ function classicLife(world: TrafficWorld): Plan | null {
   return plan([holder.owner.keypair], units, [listNft(nft, holder, price)]);
 }
 
-/** The close authority of a mint of ours is whoever minted it: the first extension of such a mint. */
+/** The close authority of such a mint is its minter: the first extension of the mint. */
 function minterOf(world: TrafficWorld, nft: TrafficNft): NftHolder | null {
   const data = world.chain.read(nft.mint.address)?.data ?? new Uint8Array();
   return nft.circle.find(({ owner }) => Buffer.compare(data.subarray(170, 202), owner.bytes) === 0) ?? null;

@@ -23,7 +23,7 @@ export interface WorldChain {
 export class Holds {
   readonly #until = new Map<string, bigint>();
 
-  /** Forgets what is no longer held in this slot. The rest is bounded by the cast. */
+  /** Forgets what is no longer held in this slot. The rest is bounded by the accounts of the traffic. */
   open(slot: bigint): void {
     for (const [address, until] of this.#until) if (until <= slot) this.#until.delete(address);
   }
@@ -55,7 +55,7 @@ export interface TrafficWorldParts {
   readonly votes: readonly string[];
 }
 
-/** The cast as it stands when a slot opens, and the numbers that are drawn for that slot. */
+/** The accounts of the traffic when a slot opens, and the numbers that are drawn for that slot. */
 export class TrafficWorld {
   readonly accounts: TrafficAccounts;
   readonly chain: WorldChain;
@@ -152,7 +152,7 @@ export function plan(
   return { signers, units, instructions };
 }
 
-/** Who signs when units of a mint are made: the treasury pays, and whoever may make them says so. */
+/** The signers when units are minted: the treasury pays, and the mint authority signs. */
 export function mintSigners(
   { accounts }: TrafficWorld,
   mint: TrafficMint,

@@ -214,7 +214,8 @@ test(
     const atFirst = traffic.sent.length;
     await manual.closeSlots(100);
     expect(traffic.sent.length - atFirst).toBe(1_320);
-    // 50 wallets, 3 mints with 50 accounts each, 12 stakes, a table; 12 traders' accounts of two mints and of the wrapped
+    // 50 wallets, 3 mints with 50 accounts each, 12 stakes, a table; 12 traders' accounts of two mints and of the
+    // wrapped
     // native one; 6 tokens with 8 accounts each and 16 with 4.
     const most = 50 + 3 + 150 + 12 + 1 + 36 + 48 + 64;
     await using idle = await startManualChain({ slotsPerEpoch: 32n });

@@ -33,7 +33,7 @@ export interface TrafficDependencies {
   readonly chain: Chain;
   readonly clock: Pick<Timers, "after">;
   readonly log: Log;
-  /** Is told of every transaction as it is submitted. */
+  /** Receives every transaction as it is submitted. */
   readonly submitted?: (kind: TrafficKind | "maintenance", transaction: Transaction) => void;
 }
 
@@ -43,10 +43,10 @@ interface Ready {
 }
 
 /**
- * Traffic of a seed. When a slot opens, its share of the rate is drawn and signed from the state that the chain then has,
- * and submitted over the slot like anybody's transactions. The same seed gives the same transactions as long as the
- * chain gives the same slots. Nothing is remembered but which accounts are in use, so that a lost transaction, a fork or
- * an empty wallet costs nothing but itself.
+ * Traffic of a seed. When a slot opens, its share of the rate is drawn and signed from the state that the chain then
+ * has, and submitted over the slot like anybody's transactions. The same seed gives the same transactions as long as
+ * the chain gives the same slots. Nothing is remembered but which accounts are in use, so that a lost transaction, a
+ * fork or an empty wallet costs nothing but itself.
  */
 export class Traffic implements Disposable {
   readonly #options: TrafficOptions;
@@ -82,7 +82,7 @@ export class Traffic implements Disposable {
       if (this.#options.slotMs === 0) this.#submit(this.#waiting.length);
       else this.#spread();
     } catch (error) {
-      // A fault of the traffic costs a slot's share of it, and nobody else anything.
+      // A defect of the traffic costs one slot's share of it and nothing else.
       this.#dependencies.log.error({ error, slot }, "the traffic of a slot is left out");
     }
   }

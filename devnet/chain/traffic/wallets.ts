@@ -30,7 +30,7 @@ export interface TrafficStake extends SeededAccount {
  */
 export interface TrafficAccounts {
   readonly wallets: readonly Wallet[];
-  /** Creates the mints, mints their units and pays for what belongs to nobody in particular. */
+  /** Creates the mints, mints their units and pays for shared accounts. */
   readonly treasury: Wallet;
   readonly mints: readonly TrafficMint[];
   readonly stakes: readonly TrafficStake[];
@@ -67,7 +67,7 @@ function trafficStake(number: number, owner: Wallet): TrafficStake {
   return { party: { address: encodeBase58(bytes), bytes }, base: owner, seed, owner };
 }
 
-/** The cast of a seed. Takes about 30 ms, most of it for the addresses of 230 token accounts. */
+/** The accounts of a seed. Takes about 30 ms, most of it for the addresses of 230 token accounts. */
 export function createTrafficAccounts(seed: string, description: GenesisDescription, nftsMax: number): TrafficAccounts {
   const wallet = (number: number): Wallet => {
     const keypair = new GenesisKeypair(seed, `traffic/wallet/${number}`);

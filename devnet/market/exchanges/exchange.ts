@@ -50,7 +50,7 @@ export interface Topic {
   readonly detail?: string;
 }
 
-/** What was told of a topic last. */
+/** What was published of a topic last. */
 export interface PublishedState {
   contentMs: number;
   atMs: number;
@@ -91,7 +91,7 @@ export interface Feed {
   message(session: Session, text: string, venue: Venue): void;
   /** Heartbeats and duties; once a tick. */
   beat(session: Session, venue: Venue): void;
-  /** What there is to tell of a topic since it was told of last. */
+  /** What changed of a topic since it was published last. */
   news(topic: Topic, published: PublishedState, venue: Venue): readonly string[];
   /** What the exchange says before it ends connections; missing where nothing is documented. */
   notice?(session: Session, venue: Venue): string;

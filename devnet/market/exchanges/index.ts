@@ -1,7 +1,7 @@
 /**
  * The eight exchanges in their public shapes. Each one has a folder: `rest.ts` answers requests, `feed.ts` speaks the
- * stream, and `index.ts` joins them with the exchange's limits. They are fed a Venue, which knows what the market did and
- * what faults are on, and they hold nothing of the market themselves.
+ * stream, and `index.ts` joins them with the exchange's limits. They are fed a Venue, which knows what the market did
+ * and what faults are on, and they hold nothing of the market themselves.
  */
 import type { ExchangeId } from "../listings.ts";
 import { binance } from "./binance/index.ts";

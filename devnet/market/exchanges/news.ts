@@ -2,12 +2,12 @@ import type { View } from "../process/view.ts";
 import type { Venue } from "../venue.ts";
 import type { PublishedState, Topic } from "./exchange.ts";
 
-/** Trades of one market that one tick tells of at most; older ones are left out, as after a gap. */
+/** Most trades of one market in one tick; older ones are left out, as after a gap. */
 export const tradesPerTickMax = 64;
 
 /**
- * The view of a topic's market when there is something to tell: a new trade, or, if asked for, other best prices. A market
- * that a fault froze is told of again and again. Null when there is nothing new.
+ * The view of a topic's market when there is something to tell: a new trade, or, if asked for, other best prices. A
+ * market that a fault froze is sent again and again. Null when there is nothing new.
  */
 export function newsOf(topic: Topic, published: PublishedState, venue: Venue, what: "trades" | "quotes"): View | null {
   const view = venue.view(topic.market);
@@ -18,7 +18,7 @@ export function newsOf(topic: Topic, published: PublishedState, venue: Venue, wh
   return isNew ? view : null;
 }
 
-/** Whether so much time has gone since the topic was told of; takes note that it is now. */
+/** Whether so much time has passed since the topic was published; if so, records the present time. */
 export function isDue(published: PublishedState, everyMs: number, venue: Venue): boolean {
   const now = venue.clock();
   // A clock that was set back must not silence a topic until it has caught up.

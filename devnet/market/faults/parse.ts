@@ -10,7 +10,7 @@ const freezeModes = ["content", "whole", "stream"] as const;
 const outageForms = ["html", "busy"] as const;
 const stable = ["USDT", "USDC"] as const;
 
-/** What is wrong with a wish, in words for whoever sent it. */
+/** What is wrong with a request for a fault, as a text for its sender. */
 export class WishError extends Error {}
 
 const isOneOf = <Text extends string>(list: readonly Text[], value: unknown): value is Text =>

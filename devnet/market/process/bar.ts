@@ -1,7 +1,9 @@
 /** Columns of a minute: what its trades amount to. Amounts in quote are price units times size units. */
 const columnCount = 9;
 
-/** What the trades of a stretch of time amount to. Prices, sizes and amounts are whole numbers of the market's units. */
+/**
+ * What the trades of a stretch of time amount to. Prices, sizes and amounts are whole numbers of the market's units.
+ */
 export class Bar {
   count = 0;
   open = 0;

@@ -19,8 +19,8 @@ export function mix(seed: number, a: number, b: number): number {
 export const fraction = (hash: number): number => hash / 0x1_0000_0000;
 
 /**
- * A draw with mean 0 and deviation 1 whose shape is nearly the normal one: the sum of four bytes. It never exceeds 3.46,
- * and takes no logarithm, so that it is the same on every machine.
+ * A draw with mean 0 and deviation 1 whose shape is nearly the normal one: the sum of four bytes. It never exceeds
+ * 3.46, and takes no logarithm, so that it is the same on every machine.
  */
 export function normal(hash: number): number {
   const sum = (hash & 0xff) + ((hash >>> 8) & 0xff) + ((hash >>> 16) & 0xff) + (hash >>> 24);

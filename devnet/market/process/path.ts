@@ -22,7 +22,9 @@ export class Path {
     this.#deviationPerSecond = options.deviationPerYear / Math.sqrt(yearSeconds);
   }
 
-  /** The values at each second from `index` blocks after the Unix epoch on, and at the first second of the next block. */
+  /**
+   * The values at each second from `index` blocks after the Unix epoch on, and at the first second of the next block.
+   */
   block(index: number): Float64Array {
     const start = index * blockSeconds;
     let left = Math.floor(start / knotSeconds) * knotSeconds;

@@ -7,7 +7,9 @@ import type { Truth } from "./truth.ts";
 /** Seconds between the knots of an exchange's own noise: it is correlated over about this long. */
 const noiseSeconds = 16;
 
-/** A market's prices are multiplied by `factor` for every moment after `fromMs` until `untilMs`, rising over `rampMs`. */
+/**
+ * A market's prices are multiplied by `factor` for every moment after `fromMs` until `untilMs`, rising over `rampMs`.
+ */
 export interface Shift {
   readonly fromMs: number;
   readonly untilMs: number;

@@ -21,9 +21,9 @@ export interface Trade {
 }
 
 /**
- * All trades that ever happen in one market. Time is cut into slots, and each slot holds exactly one trade at a moment of
- * its own, so that ids, times, prices and sizes follow from the slot's number: any trade of any day can be told without
- * the ones before it. Minutes are kept once they are over, by whoever hands in `hours`.
+ * All trades that ever happen in one market. Time is cut into slots, and each slot holds exactly one trade at a moment
+ * of its own, so that ids, times, prices and sizes follow from the slot's number: any trade of any day can be computed
+ * without the ones before it. Minutes are kept once they are over, in the `hours` that are handed in.
  */
 export class Tape {
   readonly listing: Listing;

@@ -46,7 +46,9 @@ export function viewOf(tape: Tape, contentMs: number, stampMs: number): View {
   };
 }
 
-/** The trades since 00:00 UTC, or since midnight `offsetMs` east of it; before the first one the day opened as it ended. */
+/**
+ * The trades since 00:00 UTC, or since midnight `offsetMs` east of it; before the first one the day opened as it ended.
+ */
 export function today(tape: Tape, contentMs: number, offsetMs = 0): Bar {
   const start = Math.floor((contentMs + offsetMs) / dayMs) * dayMs - offsetMs;
   const bar = tape.bar(start, contentMs + 1);

@@ -45,7 +45,10 @@ export interface Rules {
 const numberPattern = /^-?\d+(?:\.(\d+))?$/;
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d+))?Z$/;
 
-/** Every way in which one value is not shaped as a sample is: a type, a member, a text that should be a number or a time. */
+/**
+ * Every way in which one value is not shaped as a sample is: a type, a member, a text that should be a number or a
+ * time.
+ */
 export function differences(ours: Json, real: Json, rules: Rules = {}, path = "$"): string[] {
   if (real === null) return [];
   if (Array.isArray(real)) return ofLists(ours, real, rules, path);

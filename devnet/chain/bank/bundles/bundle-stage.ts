@@ -10,7 +10,10 @@ import { type BundlePacket, type Insertion, type InsertionCode, insertBundle } f
 const waitingMax = 1_000;
 /** Bundles that run in a row; then the slot's end and ordinary transactions have their turn. */
 const window = 10;
-/** Bundles wait for a leader within so many slots, and are dropped otherwise. Source: Agave, HOLD_TRANSACTIONS_SLOT_OFFSET. */
+/**
+ * Bundles wait for a leader within so many slots, and are dropped otherwise. Source: Agave,
+ * HOLD_TRANSACTIONS_SLOT_OFFSET.
+ */
 const holdSlots = 20n;
 
 interface Waiting {
@@ -48,9 +51,9 @@ export interface BundleStageDependencies {
 }
 
 /**
- * Bundles on their way into blocks: each waits for its leader's slot and runs there alone, in order of arrival. It lands
- * whole and in one slot, or has no effect. A bundle for which the block has no room waits for the next slot; any other that
- * does not land is dropped, which shows only in the chain.
+ * Bundles on their way into blocks: each waits for its leader's slot and runs there alone, in order of arrival. It
+ * lands whole and in one slot, or has no effect. A bundle for which the block has no room waits for the next slot; any
+ * other that does not land is dropped, which shows only in the chain.
  */
 export class BundleStage {
   readonly #dependencies: BundleStageDependencies;
@@ -203,8 +206,8 @@ const loaders: readonly string[] = [
 ];
 
 /**
- * The outcome of a bundle that ran: it landed whole, or it has no effect, because a transaction may not run in this slot,
- * because one failed, because the block has no room for it, or because it ends the machine.
+ * The outcome of a bundle that ran: it landed whole, or it has no effect, because a transaction may not run in this
+ * slot, because one failed, because the block has no room for it, or because it ends the machine.
  */
 type BundleOutcome = "landed" | "refused" | "failed" | "no room" | "dangerous";
 
@@ -261,8 +264,8 @@ async function execute(
 }
 
 /**
- * Runs a bundle in the open slot, with nothing else under way: either all its transactions are recorded in order, or none,
- * and then they have no effect. A machine that ends meanwhile loses all of it.
+ * Runs a bundle in the open slot, with nothing else under way: either all its transactions are recorded in order, or
+ * none, and then they have no effect. A machine that ends meanwhile loses all of it.
  */
 async function runBundle(
   transactions: readonly Transaction[],

@@ -45,8 +45,8 @@ function isAllowed(transaction: Transaction, bank: LookupBank): boolean {
 }
 
 /**
- * Checks a bundle before it waits for its leader, in the order of jito-solana: the signatures, then the number and form of
- * its transactions, room, the programs that each names, and repeated transactions.
+ * Checks a bundle before it waits for its leader, in the order of jito-solana: the signatures, then the number and form
+ * of its transactions, room, the programs that each names, and repeated transactions.
  */
 export function insertBundle(packets: readonly BundlePacket[], dependencies: InsertionDependencies): Insertion {
   const parsed = packets.map(({ data, isDiscarded }) => (isDiscarded ? null : parseTransaction(data)));

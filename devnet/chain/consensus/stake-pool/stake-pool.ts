@@ -119,8 +119,9 @@ function holdings({ validators, staked }: PoolGenesisOptions): { each: bigint; r
 }
 
 /**
- * A stake pool with a delegation to each validator, as if somebody had deposited all of it at one token for each lamport:
- * pool, list, reserve, mint, the manager's fee account, the depositor's tokens, and the program, which only stands there.
+ * A stake pool with a delegation to each validator, as after one deposit of all of it at one token for each lamport:
+ * pool, list, reserve, mint, the manager's fee account, the depositor's tokens, and the program, which only stands
+ * there.
  */
 export function poolGenesis(options: PoolGenesisOptions): AccountWrite[] {
   const keys = poolKeys(options.seed);

@@ -49,7 +49,10 @@ function activationStatus(
   return { effective, activating: stake - effective };
 }
 
-/** How much of a delegation is active in an epoch, and how much is on its way. Source: solana-stake-interface, Delegation. */
+/**
+ * How much of a delegation is active in an epoch, and how much is on its way. Source: solana-stake-interface,
+ * Delegation.
+ */
 export function stakeStatus(delegation: StakeDelegation, epoch: bigint, history: StakeHistory): StakeStatus {
   const { deactivationEpoch } = delegation;
   const { effective, activating } = activationStatus(delegation, epoch, history);

@@ -27,7 +27,9 @@ interface Points {
   readonly skipped: boolean;
 }
 
-/** Points of one delegation; null when the vote account has earned nothing new. Source: agave, inflation_rewards/points. */
+/**
+ * Points of one delegation; null when the vote account has earned nothing new. Source: agave, inflation_rewards/points.
+ */
 function pointsOf(stake: DelegatedAccount, vote: VoteAccount, input: EpochRewardsInput): Points | null {
   const { delegation } = stake;
   const observed = delegation.creditsObserved;
@@ -83,8 +85,8 @@ function reward(
 
 /**
  * Pays what inflation gives for an epoch to every delegation on the chain, in proportion to its stake times the credits
- * that its vote account has earned since the delegation was last paid, less the commission, which the vote account gets.
- * What is earned is staked at once. What rounding leaves is never created.
+ * that its vote account has earned since the delegation was last paid, less the commission, which the vote account
+ * gets. What is earned is staked at once. What rounding leaves is never created.
  */
 export function payEpochRewards(input: EpochRewardsInput, accounts: AccountOverlay): Reward[] {
   const voters = votersOf(input.delegations, accounts);

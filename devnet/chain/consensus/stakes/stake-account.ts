@@ -71,7 +71,7 @@ export interface DelegatedAccount {
   readonly delegation: StakeDelegation;
 }
 
-/** Every delegation on the chain, whoever made it. Linear in the accounts of the stake program. */
+/** Every delegation on the chain. Linear in the accounts of the stake program. */
 export function delegations(addresses: Iterable<string>, accounts: AccountOverlay): DelegatedAccount[] {
   const found: DelegatedAccount[] = [];
   for (const address of addresses) {

@@ -25,7 +25,7 @@ export interface ClaimsInput {
   readonly operator: string;
 }
 
-/** The root of the tree of claims: leaves and nodes are told apart by their first byte, pairs are in byte order. */
+/** The root of the tree of claims: the first byte distinguishes leaves from nodes, pairs are in byte order. */
 function merkleRoot(claims: readonly Claim[]): Uint8Array {
   let level = claims.map(({ address, lamports }) => {
     const node = new ByteWriter()
@@ -47,7 +47,9 @@ function merkleRoot(claims: readonly Claim[]): Uint8Array {
   return level[0] ?? new Uint8Array(32);
 }
 
-/** The validator's commission goes to its vote account, the rest to its stake in proportion. Rounding leaves a little. */
+/**
+ * The validator's commission goes to its vote account, the rest to its stake in proportion. Rounding leaves a little.
+ */
 function claimsOf(held: TipDistributionAccount, lamports: bigint, input: ClaimsInput): Claim[] {
   const commission = (lamports * BigInt(held.validatorCommissionBps)) / wholeBps;
   const stakes = input.stakes.get(held.voteAccount) ?? [];
@@ -80,7 +82,7 @@ function distribute(address: string, held: TipDistributionAccount, input: Claims
   accounts.write(address, { ...account, data, lamports: account.lamports - claimed });
 }
 
-/** Its rent goes back to the validator, and what nobody could claim to the keeper of the tip programs. */
+/** Its rent goes back to the validator, and unclaimed tips to the operator of the tip programs. */
 function close(address: string, held: TipDistributionAccount, operator: string, accounts: AccountOverlay): void {
   const account = accounts.read(address);
   if (account === null) return;

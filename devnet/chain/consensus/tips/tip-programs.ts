@@ -48,7 +48,7 @@ export function distributionAddress(vote: Uint8Array, epoch: bigint): { address:
   return { address: addressOfBytes(bytes), bump };
 }
 
-/** Who runs the tip programs: signs for roots, builds blocks, and gets what nobody claims. */
+/** The operator of the tip programs: signs roots, builds blocks, and receives unclaimed tips. */
 export function tipOperator(seed: string): Address {
   return addressOfBytes(new GenesisKeypair(seed, "tips").publicKey);
 }
@@ -156,7 +156,7 @@ export function sweepTips(
   const commission = (swept * config.blockBuilderCommissionPercent) / 100n;
   if (commission > 0n) accounts.add(config.blockBuilder, commission, systemAccount(0n));
   if (swept > commission) accounts.add(config.tipReceiver, swept - commission, systemAccount(0n));
-  // Read anew: whoever was paid may be the configuration itself.
+  // Read again: a receiver may be the configuration account itself.
   const configAccount = accounts.read(tipPaymentConfigAddress);
   if (configAccount === null) return false;
   const data = encodeTipPaymentConfig({

@@ -25,7 +25,8 @@ import {
 
 /**
  * Whether a transaction counts as a vote: a legacy message with one instruction, to the vote program, and at most two
- * signatures. `keys` are the transaction's, by the indexes that instructions use. Source: agave, is_simple_vote_transaction.
+ * signatures. `keys` are the transaction's, by the indexes that instructions use. Source: agave,
+ * is_simple_vote_transaction.
  */
 export function isSimpleVote(message: Message, keys: readonly string[]): boolean {
   if (message.version !== "legacy" || message.numRequiredSignatures > 2 || message.instructions.length !== 1) {
@@ -106,8 +107,8 @@ interface Ballot {
 
 /**
  * The validators' votes: each votes for every block in the slot after it, going by its vote account as that is on the
- * fork, so that a fork takes its votes back. Either they are transactions that the vote program runs, or the chain writes
- * the same towers itself.
+ * fork, so that a fork takes its votes back. Either they are transactions that the vote program runs, or the chain
+ * writes the same towers itself.
  */
 export class Voting {
   readonly #validators: readonly Validator[];

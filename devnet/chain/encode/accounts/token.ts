@@ -51,8 +51,8 @@ function amountOf(mint: ReadyMint, amount: bigint, unixTimestamp: bigint): UiTok
 }
 
 /**
- * Presents raw units of the given mint, with its interest or scaling at `unixTimestamp` (seconds); null when the account
- * is no initialised mint. For getTokenSupply, getTokenAccountBalance and getTokenLargestAccounts.
+ * Presents raw units of the given mint, with its interest or scaling at `unixTimestamp` (seconds); null when the
+ * account is no initialised mint. For getTokenSupply, getTokenAccountBalance and getTokenLargestAccounts.
  */
 export function mintTokenAmount(amount: bigint, mint: ChainAccount, unixTimestamp: bigint): UiTokenAmount | null {
   const layout = readMint(mint.data);

@@ -84,8 +84,8 @@ function fourth(cursor: ByteReader): JsonObject {
 }
 
 /**
- * Presents a vote account of any version but the first (obsolete before the clusters that are kept) in the members of the
- * fourth, which the node converts them to; it has no prior voters.
+ * Presents a vote account of any version but the first (obsolete before the clusters that are kept) in the members of
+ * the fourth, which the node converts them to; it has no prior voters.
  */
 export function parseVoteAccount(address: string, account: ChainAccount): JsonObject {
   const cursor = new ByteReader(account.data);

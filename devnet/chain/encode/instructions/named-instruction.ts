@@ -8,7 +8,7 @@ export interface NamedInstruction {
   readonly data: Uint8Array;
 }
 
-/** What a parser tells of an instruction; memo alone answers with a plain string. */
+/** The parsed form of an instruction; the memo program's is a plain string. */
 export type ParsedInstruction = string | { readonly type: string; readonly info?: JsonObject };
 
 /** Reads one program's instructions; throws `MalformedBytes` when data or accounts do not fit. */

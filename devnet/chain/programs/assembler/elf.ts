@@ -1,9 +1,9 @@
 import { ByteWriter } from "@sluice/wire/bytes";
 
 /**
- * A shared object as a Solana loader takes it: one `.text` whose first instruction is the entry, `.rodata` behind it, and
- * the dynamic tables through which calls of the runtime are found by name. Every section's address is its offset in the
- * file, as the loader demands of version 0. Sources: the ELF-64 specification; anza-xyz/sbpf, elf.rs.
+ * A shared object as a Solana loader takes it: one `.text` whose first instruction is the entry, `.rodata` behind it,
+ * and the dynamic tables through which calls of the runtime are found by name. Every section's address is its offset in
+ * the file, as the loader demands of version 0. Sources: the ELF-64 specification; anza-xyz/sbpf, elf.rs.
  */
 
 /** Where the file appears in a program's memory. */

@@ -26,7 +26,9 @@ const arithmetic = {
   mov: 0xb7,
 } as const;
 
-/** Opcodes of jumps against an immediate; against a register it is one bit more. Comparisons are unsigned but for s*. */
+/**
+ * Opcodes of jumps against an immediate; against a register it is one bit more. Comparisons are unsigned but for s*.
+ */
 const jumps = {
   eq: 0x15,
   gt: 0x25,

@@ -26,7 +26,9 @@ interface Arguments {
   readonly shares: number;
 }
 
-/** Copies a text of at most `most` bytes from r6 to r8 as the program keeps it: its longest length, and zeros behind. */
+/**
+ * Copies a text of at most `most` bytes from r6 to r8 as the program keeps it: its longest length, and zeros behind.
+ */
 function copyText(program: MetadataWriter, most: number, length: number): void {
   const { asm } = program.writer;
   program.requireLeft(4);
@@ -175,8 +177,8 @@ function writeTail(program: MetadataWriter, slots: Arguments): void {
 }
 
 /**
- * CreateMetadataAccountV3 (tag 33): DataV2, is_mutable, collection details. The collection is unverified at first, as it
- * is with the real program.
+ * CreateMetadataAccountV3 (tag 33): DataV2, is_mutable, collection details. The collection is unverified at first, as
+ * it is with the real program.
  */
 export function createMetadata(program: MetadataWriter): void {
   const { writer, maker } = program;

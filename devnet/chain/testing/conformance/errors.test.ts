@@ -5,7 +5,9 @@ import { post } from "../boot.ts";
 import { simulation } from "./results.ts";
 import { makeWorld, unknownSignature, type World } from "./world.ts";
 
-/** Each error that a node documents, brought about as it comes about. Source: Solana JSON-RPC, error codes and limits. */
+/**
+ * Each error that a node documents, brought about as it comes about. Source: Solana JSON-RPC, error codes and limits.
+ */
 
 let world: World;
 beforeAll(async () => {

@@ -38,7 +38,7 @@ export const feed: Feed = {
     }
     session.notes.set("subscribed", 1);
     session.answer(write({ type: "subscriptions", channels: channelsOf(session) }));
-    // The last trade is told at once, however old it is.
+    // The last trade is sent at once, however old it is.
     for (const { channel, market } of added) {
       if (channel.startsWith("ticker")) session.push(write(tickerRow(market, venue.view(market), channel)));
     }
@@ -58,7 +58,7 @@ export const feed: Feed = {
 
 const failed = (reason: string): string => write({ type: "error", message: "Failed to subscribe", reason });
 
-/** Rises with the book's changes, ten a second, which the ticker channel tells of only sometimes. */
+/** Rises with the book's changes, ten a second, which the ticker channel reports only sometimes. */
 const sequenceOf = (market: Market, atMs: number): number =>
   (mix(market.listing.index, 1, 7) % 1_000_000_000) + Math.floor(atMs / 100);
 

@@ -48,7 +48,7 @@ export function figures(view: View) {
     low: price(view.day.low),
     volume: size(view.day.base),
     rfq: size(Math.floor(view.day.base / 89)),
-    // What thirty days amounted to is told from the last one: nobody relies on it.
+    // The volume of thirty days is derived from the last day: no client relies on it.
     month: size(view.day.base * 30 + (view.last.id % 1_000)),
     rfqMonth: size(Math.floor((view.day.base * 30) / 89)),
   };
@@ -104,7 +104,9 @@ function moment(text: string | null): number | null | undefined {
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** Newest first; a stretch without a trade has no row; numbers, with the low before the high and both before the open. */
+/**
+ * Newest first; a stretch without a trade has no row; numbers, with the low before the high and both before the open.
+ */
 function candles(ask: Ask, market: Market, venue: Venue): Answer {
   const granularity = Number(ask.query.get("granularity") ?? "60");
   if (!granularities.includes(granularity)) return answer({ message: "Unsupported granularity" }, 400);

@@ -36,7 +36,7 @@ export const feed: Feed = {
     const view = newsOf(topic, published, venue, topic.channel === "spot.candlesticks" ? "trades" : "quotes");
     if (view === null) return [];
     const { market, channel } = topic;
-    // The time is when it is sent, and so runs on whatever is told.
+    // The time is that of sending, and so moves on with unchanged content.
     const now = venue.isFrozen(market) ? view.stampMs : venue.now();
     const frame = { time: Math.floor(now / 1_000), time_ms: now, channel, event: "update" };
     if (channel === "spot.tickers") return [write({ ...frame, result: tickerRow(market, venue, "stream") })];

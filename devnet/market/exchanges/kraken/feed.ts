@@ -16,7 +16,7 @@ export const feed: Feed = {
   frameBytesMax: 65_536,
   refuses: (path) => (path === "/v2" || path === "/" ? null : page(404, "Not Found")),
   open(session, venue) {
-    // Larger than 2^53, as real ones are: whoever reads it as a number loses its tail.
+    // Larger than 2^53, as real ones are: a reader that takes it for a number loses its last digits.
     const id =
       (BigInt(mix(seedOf(venue.seed), session.number, 9)) << 32n) | BigInt(mix(session.number, 1, 9)) | (1n << 63n);
     const system = { version: "2.0.10", system: "online", api_version: "v2", connection_id: id };

@@ -64,7 +64,10 @@ export function rest(ask: Ask, venue: Venue): Answer {
 const isType = (query: URLSearchParams): boolean =>
   /^(SPOT|MARGIN|SWAP|FUTURES|OPTION)$/.test(query.get("instType") ?? "");
 
-/** The row, all strings; the stream has the days' opens in another place. For spot `vol24h` is base and `volCcy24h` quote. */
+/**
+ * The row, all strings; the stream has the days' opens in another place. For spot `vol24h` is base and `volCcy24h`
+ * quote.
+ */
 export function tickerRow(market: Market, venue: Venue, isStream = false): Json {
   const view = venue.view(market);
   const { pricePlaces, sizePlaces } = market.listing;
