@@ -35,7 +35,7 @@ export interface GrpcTls {
 }
 
 export interface GrpcServerOptions {
-  /** Said in the fault when the port cannot be had. */
+  /** Named in the ListenError when the port cannot be had. */
   readonly endpoint: string;
   readonly hostname: string;
   /** 0 takes a free one. */
@@ -161,9 +161,9 @@ function bound(server: Server, { endpoint, hostname, port, tls }: GrpcServerOpti
         ]);
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   return new Promise((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, credentials, (fault, taken) => {
-      if (fault === null) resolve(taken);
-      else reject(new ListenError(endpoint, port, fault));
+    server.bindAsync(`${host}:${port}`, credentials, (error, taken) => {
+      if (error === null) resolve(taken);
+      else reject(new ListenError(endpoint, port, error));
     });
   });
 }
@@ -196,7 +196,7 @@ export interface GrpcEvents {
   callEnded(method: string, status: GrpcStatus): void;
   streamOpened(method: string): void;
   streamClosed(method: string): void;
-  /** A fault of ours. */
+  /** An unexpected error of a handler. */
   internalError(where: string, error: unknown, fields: { readonly requestId?: string }): void;
 }
 
@@ -251,9 +251,9 @@ export function unary<Q, A>(
       answer(null, message, trailersOf(context));
       host.events.callEnded(call.getPath(), "OK");
     } catch (error) {
-      const fault = faultOf(host, error, { where: call.getPath(), context });
-      answer(errorOf(fault, context));
-      host.events.callEnded(call.getPath(), fault.status);
+      const status = statusErrorOf(host, error, { where: call.getPath(), context });
+      answer(errorOf(status, context));
+      host.events.callEnded(call.getPath(), status.status);
     }
   };
 }
@@ -271,7 +271,7 @@ export function serverStream<Q, A>(
       await open(decoded(call.request), context, responses);
       begin(call);
     } catch (error) {
-      responses.end(faultOf(host, error, { where: call.getPath(), context }));
+      responses.end(statusErrorOf(host, error, { where: call.getPath(), context }));
     }
   };
 }
@@ -291,7 +291,7 @@ export function duplex<Q, A>(
     const responses = responsesOf<A>(host, call, { options, context });
     const requests: RequestStream = { pause: () => void call.pause(), resume: () => void call.resume() };
     const failed = (error: unknown): void => {
-      responses.end(faultOf(host, error, { where: call.getPath(), context }));
+      responses.end(statusErrorOf(host, error, { where: call.getPath(), context }));
       call.resume();
     };
     try {
@@ -367,13 +367,13 @@ function hostOfPeer(peer: string): string {
   return colon < 0 ? peer : peer.slice(0, colon);
 }
 
-function faultOf(
+function statusErrorOf(
   host: GrpcContext,
   error: unknown,
   { where, context: { requestId } }: { readonly where: string; readonly context: CallContext },
 ): GrpcStatusError {
   if (error instanceof GrpcStatusError) return error;
-  // Expected, and over in a moment: no fault of the call and none of ours.
+  // Expected and temporary: neither the call nor the server is wrong.
   if (error instanceof SluiceError && error.code === "OVERLOADED") {
     return new GrpcStatusError("UNAVAILABLE", error.message, { retryAfterSeconds: 1 });
   }

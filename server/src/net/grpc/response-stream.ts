@@ -48,7 +48,7 @@ export class ResponseStream<A> {
     this.#pump();
   }
 
-  /** Ends the stream behind what waits; nothing is sent after it, nor the rest of a backlog. A fault becomes its status. */
+  /** Ends the stream behind what waits; nothing is sent after it, nor the rest of a backlog. An error becomes its status. */
   end(error: GrpcStatusError | null = null): void {
     if (this.#state !== "open") return;
     this.#state = "ended";
@@ -62,13 +62,13 @@ export class ResponseStream<A> {
     else this.#closeListeners.push(listener);
   }
 
-  /** Told by the transport. */
+  /** Called by the transport. */
   drained(): void {
     this.#flows = true;
     this.#pump();
   }
 
-  /** Told by the transport. */
+  /** Called by the transport. */
   closed(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";

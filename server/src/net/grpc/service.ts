@@ -7,7 +7,7 @@ const undecodable: object = Object.freeze({});
 
 /**
  * A service of a .proto file. Its requests are decoded without exceptions: the transport would answer them INTERNAL,
- * as if the fault were ours.
+ * as if the server were wrong.
  */
 export function loadService(file: string, name: string): ServiceDefinition {
   const found = loadSync(file, protoLoading)[name];

@@ -17,7 +17,7 @@ export type GrpcErrorStatus = Exclude<GrpcStatus, "OK" | "CANCELLED">;
 export class GrpcStatusError extends Error {
   override readonly name = "CallFault";
   readonly status: GrpcErrorStatus;
-  /** Whole seconds after which the same call may succeed; told to the caller as google.rpc.RetryInfo. */
+  /** Whole seconds after which the same call may succeed; sent to the caller as google.rpc.RetryInfo. */
   readonly retryAfterSeconds: number | null;
 
   constructor(status: GrpcErrorStatus, message: string, options: { readonly retryAfterSeconds?: number } = {}) {

@@ -8,7 +8,7 @@ import { Listener, type RuntimeServer, runtimeBodyBytesMax } from "./listener.ts
 export interface AppListenerDependencies {
   readonly clock: Pick<Clock, "after" | "every">;
   readonly fetch: AppMount["fetch"];
-  /** WebSocket doors of the port; an upgrade of any other path is the application's to answer. */
+  /** WebSocket endpoints of the port; the application answers an upgrade of any other path. */
   readonly sockets: readonly SocketMount[];
   readonly requestId: () => string;
   readonly events: NetEvents;

@@ -1,15 +1,14 @@
 import { type Clock, type Timer, within } from "@sluice/lib";
 import type { Server, ServerWebSocket } from "bun";
 import type { NetEvents } from "../events.ts";
-import type { SocketSession } from "../websocket/session.ts";
+import { closeCodes, type SocketSession } from "../websocket/session.ts";
 
 type SocketData = { readonly session: SocketSession };
 export type RuntimeServer = Server<SocketData>;
 
 /**
- * More than any client sends, so that the door's own refusal is what a client sees: the runtime's has neither a body nor
- * a request id. What bounds memory is that nobody here reads a body without a bound of his own; the runtime drops what
- * nobody reads.
+ * More than any client sends, so that a client sees the application's refusal: the runtime's has neither a body nor a
+ * request id. Memory is bounded by the applications, which read no body without a bound; the runtime drops unread bodies.
  */
 export const runtimeBodyBytesMax = 64 * 1024 ** 3;
 
@@ -17,18 +16,16 @@ export interface ListenerOptions {
   readonly hostname: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Bodies beyond this are cut off by the runtime; doors refuse sooner, with an answer of their own. */
+  /** Bodies beyond this are cut off by the runtime; applications refuse sooner, with an answer. */
   readonly bodyBytesMax: number;
 }
 
 /** Seconds without a byte before a connection is closed. web3.js keeps its sockets for 19 s and expects them to live. */
 const idleSeconds = 60;
-/** The largest message of any socket door; each session has a bound of its own below it. */
+/** The longest message of a client; the bound of each session is below it. */
 const socketMessageBytesMax = 256 * 1024;
 const socketBufferBytesMax = 64 * 1024 * 1024;
 const tickMs = 30_000;
-/** The close code of a server that met a fault of its own. */
-const internalError = 1011;
 
 /** One listening port. Everything that listens in this process listens through here. */
 export class Listener implements AsyncDisposable {
@@ -56,12 +53,12 @@ export class Listener implements AsyncDisposable {
       idleTimeout: idleSeconds,
       maxRequestBodySize: options.bodyBytesMax,
       development: false,
-      // With `development: false` Bun shares the port with whoever asks for it too, and two servers would split the calls.
+      // With `development: false` Bun shares the port with a second server that asks for it, and both would split the calls.
       reusePort: false,
       fetch: dependencies.answer,
-      // A fault that reaches the runtime would show as its own page; nothing of it goes out.
-      error: (fault) => {
-        dependencies.events.internalError("listener", fault, {});
+      // The runtime would answer an error with a page of its own, which shows internals.
+      error: (error) => {
+        dependencies.events.internalError("listener", error, {});
         return new Response(null, { status: 500 });
       },
       websocket: {
@@ -103,13 +100,13 @@ export class Listener implements AsyncDisposable {
     for (const session of this.#sessions) session.tick();
   }
 
-  /** A fault of a session is told and ends it alone: the runtime would write it to the error stream and say nothing. */
+  /** An error of a session is reported and ends it alone: the runtime would only write it to the error stream. */
   #received(socket: ServerWebSocket<SocketData>, data: string | Buffer, events: NetEvents): void {
     try {
       socket.data.session.received(data);
-    } catch (fault) {
-      events.internalError("listener", fault, {});
-      socket.close(internalError);
+    } catch (error) {
+      events.internalError("listener", error, {});
+      socket.close(closeCodes.internalError);
     }
   }
 

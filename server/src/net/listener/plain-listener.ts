@@ -16,7 +16,7 @@ export interface PlainListenerDependencies {
 const bodyBytesMax = 1024 * 1024;
 const idleSeconds = 60;
 
-/** A small door: one HTTP application on a port or a Unix socket of its own. Listens at once; throws when it cannot. */
+/** One HTTP application on a port or a Unix socket, without WebSockets. Listens at once; throws when it cannot. */
 export class PlainListener implements AsyncDisposable {
   readonly #server: Bun.Server<undefined>;
   readonly #clock: Pick<Clock, "after">;
@@ -27,8 +27,8 @@ export class PlainListener implements AsyncDisposable {
     const shared = {
       maxRequestBodySize: bodyBytesMax,
       development: false,
-      error: (fault: unknown) => {
-        dependencies.events.internalError("listener", fault, {});
+      error: (error: unknown) => {
+        dependencies.events.internalError("listener", error, {});
         return new Response(null, { status: 500 });
       },
       fetch: (request: Request) => dependencies.fetch(request),
@@ -49,7 +49,7 @@ export class PlainListener implements AsyncDisposable {
       this.#server = Bun.serve({
         ...shared,
         idleTimeout: idleSeconds,
-        // With `development: false` Bun shares the port with whoever asks for it too: two servers would split the calls.
+        // With `development: false` Bun shares the port with a second server that asks for it: both would split the calls.
         reusePort: false,
         hostname: address.hostname,
         port: address.port,

@@ -5,8 +5,7 @@ import { until } from "@sluice/lib/testing";
 import { WireSocket } from "../http1/server/testing/wire-socket.ts";
 import { HttpServer } from "../index.ts";
 import { WebSocketConnection } from "./connection.ts";
-import { handshakeAnswer } from "./handshake.ts";
-import { WebSocketServer } from "./server.ts";
+import { handshakeAnswer, WebSocketServer } from "./server.ts";
 import { ClientSession, type Socket, type SocketSession } from "./session.ts";
 import { clientFrame } from "./testing/client-frames.ts";
 

@@ -217,7 +217,7 @@ export abstract class ClientSession implements SocketSession {
   closed(code = closedAbnormally): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // The runtime may report another code after a close of ours.
+    // The runtime may report another code after a close by the server.
     this.onClosed(this.#ending?.code ?? code, this.#socket !== null);
   }
 

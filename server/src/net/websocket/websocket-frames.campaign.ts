@@ -7,7 +7,7 @@ const singleBytes = (bytes: Uint8Array): Uint8Array[] =>
 
 /**
  * Reads `n` valid streams of frames (fragments, control frames between them, every form of length) whole, cut anywhere and
- * byte by byte, which must give their messages, and `n` changed ones, which must be judged alike however they are cut,
+ * byte by byte, which must give their messages, and `n` changed ones, which must be read alike however they are cut,
  * without a throw, and with nothing after the end.
  */
 export async function run({ n, seed }: { n: number; seed: number }): Promise<{ passed: boolean; summary: string }> {

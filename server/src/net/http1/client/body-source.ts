@@ -17,7 +17,7 @@ export class CutBody extends Error {
 export interface BodyFlow {
   pause(): void;
   resume(): void;
-  /** Nobody wants the rest. */
+  /** The rest is not wanted. */
   abandon(): void;
 }
 
@@ -63,7 +63,7 @@ export class BodySource implements ByteSource {
     return this.#isPaused;
   }
 
-  /** Somebody passes it on while it comes: what counts from now on is that it moves. */
+  /** It is passed on while it comes: from now on its deadline is for progress. */
   passOn(): void {
     this.#isPassedOn = true;
   }

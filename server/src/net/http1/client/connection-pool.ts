@@ -21,7 +21,7 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
   readonly #waiting = new WaitingCalls();
-  /** Attempts to connect that are not over, also of connections that nobody waits for any more. */
+  /** Attempts to connect that are not over, also of connections that no call waits for any more. */
   #attempts = 0;
   #timer: Timer | null = null;
   /** Monotonic time of the last sweep; exact enough for what is counted in seconds. */
@@ -94,10 +94,10 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
         this.#tls === null
           ? Bun.connect<Connection>({ ...place, socket: plainHandlers })
           : Bun.connect<Connection>({ ...place, socket: tlsHandlers, tls: this.#tls });
-      // The handlers have heard of it; the promise says it a second time.
+      // The handlers were called already; the promise reports it a second time.
       opening.catch(() => connection.wasClosed());
     } catch {
-      // Not at once: whoever waits would be tried next from within this call, and after him the next.
+      // Not at once: the next waiting call would be tried from within this one, and after it the next.
       queueMicrotask(() => connection.wasClosed());
     }
   }
@@ -201,12 +201,12 @@ export class ConnectionPool implements ConnectionOwner, Disposable {
     const nowMs = this.#clock.monotonic();
     this.#sweptAt = nowMs;
     for (const call of this.#waiting.takeOverdue(nowMs)) call.settle({ kind: "timeout" });
-    for (const connection of this.#connections) this.#judge(connection, nowMs);
+    for (const connection of this.#connections) this.#check(connection, nowMs);
     this.#admit();
     if (this.#connections.size === 0 && this.#waiting.size === 0) this.#rest();
   }
 
-  #judge(connection: Connection, nowMs: number): void {
+  #check(connection: Connection, nowMs: number): void {
     const { call } = connection;
     if (call === null) {
       const seconds = connection.reader.head.keepAliveSeconds;

@@ -5,16 +5,16 @@ import { type PooledCall, UnderWay } from "./pooled-call.ts";
 import { ResponseReader } from "./response-reader.ts";
 
 export interface ConnectionOwner {
-  /** The attempt to open it is over, with or without success; told once for every connection, also after `close`. */
+  /** The attempt to open it is over, with or without success; called once for every connection, also after `close`. */
   attempted(): void;
   opened(connection: Connection): void;
   /** The answer has ended in one way or another, or unasked bytes came; the owner keeps or closes the connection. */
   ended(connection: Connection, state: Exclude<ReadState, "more">): void;
   /** The body has come to be larger than what its caller wants whole. */
   grown(connection: Connection): void;
-  /** Nobody wants the rest of the body under way. */
+  /** The rest of the body under way is not wanted. */
   abandoned(connection: Connection): void;
-  /** The connection is gone or could not be had; told once, and never for what the owner closed itself. */
+  /** The connection is gone or could not be had; called once, and never for one that the owner closed itself. */
   lost(connection: Connection): void;
 }
 
@@ -46,7 +46,7 @@ export class Connection {
     this.#owner = owner;
   }
 
-  /** Takes the call off the connection, with whoever reads its body by now. */
+  /** Takes the call off the connection, with the source that its body is read from by now. */
   release(): UnderWay | null {
     const { call, source } = this;
     this.call = null;
@@ -76,7 +76,7 @@ export class Connection {
     else this.#unsent = Buffer.from(request).subarray(written);
   }
 
-  /** Ends it from this side, `now` without waiting for what is under way; the owner is not told. */
+  /** Ends it from this side, `now` without waiting for what is under way; the owner is not called. */
   close(how: "now" | "politely"): void {
     this.#isOver = true;
     this.#unsent = null;
@@ -159,7 +159,7 @@ export class Connection {
   }
 }
 
-/** What every connection of a pool does on its socket's events; a fault in a handler ends the connection. */
+/** What every connection of a pool does on its socket's events; an error in a handler ends the connection. */
 export const plainHandlers: Bun.SocketHandler<Connection> = {
   open: (socket) => {
     socket.data.wasReached(socket);
@@ -176,9 +176,9 @@ export const plainHandlers: Bun.SocketHandler<Connection> = {
 export const tlsHandlers: Bun.SocketHandler<Connection> = {
   ...plainHandlers,
   open: (socket) => socket.data.wasReached(socket),
-  handshake: (socket, isTrusted, fault) => {
-    // The fault of a good handshake is undefined, whatever its type says.
-    if (isTrusted && !fault && socket.authorized) socket.data.wasOpened();
+  handshake: (socket, isTrusted, error) => {
+    // The error of a good handshake is undefined, although its type excludes that.
+    if (isTrusted && !error && socket.authorized) socket.data.wasOpened();
     else socket.data.wasClosed();
   },
 };

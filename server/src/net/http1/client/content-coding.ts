@@ -67,19 +67,19 @@ export function decodeBody(coding: string, bytes: Uint8Array, bytesMax: number):
   if (bytes.length >= asideBytesMin) return decoder.aside(bytes, bound).then(decoded, refused);
   try {
     return decoded(decoder.now(bytes, bound));
-  } catch (fault) {
-    return refused(fault);
+  } catch (error) {
+    return refused(error);
   }
 }
 
-/** Unpacks a body that is handed on while it comes; null for a coding that nobody knows. */
+/** Unpacks a body that is handed on while it comes; null for an unknown coding. */
 export function decoderOf(coding: string): Transform | null {
   return decoders.get(coding)?.onTheWay() ?? null;
 }
 
 const decoded = (bytes: Uint8Array): Decoded => ({ kind: "bytes", bytes });
 
-function refused(fault: unknown): Decoded {
-  const isTooLarge = fault instanceof Error && "code" in fault && fault.code === "ERR_BUFFER_TOO_LARGE";
+function refused(error: unknown): Decoded {
+  const isTooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
   return { kind: isTooLarge ? "too-large" : "malformed" };
 }

@@ -5,7 +5,7 @@ import { decoderOf } from "./content-coding.ts";
 import type { PooledOutcome } from "./pooled-call.ts";
 
 export interface LargeBodyOptions {
-  /** Bytes from which on a body is judged; no less has come then, unless it is whole. */
+  /** Bytes from which on a body counts as large; at least as many have come then, unless it is whole. */
   readonly from: number;
   /** Whether a body that begins like this may be passed on while it comes. */
   readonly isPassedOn: (beginning: Uint8Array) => boolean;
@@ -21,7 +21,7 @@ export type LargeBody =
 type Streaming = Extract<PooledOutcome, { kind: "streaming" }>;
 
 /**
- * Unpacks a large body as it comes, judges it by its beginning, and passes it on or gathers it whole within its bound. The
+ * Unpacks a large body as it comes, evaluates its beginning, and passes it on or gathers it whole within its bound. The
  * call's own deadline holds while it is gathered.
  */
 export async function readLargeBody(streaming: Streaming, options: LargeBodyOptions): Promise<LargeBody> {
@@ -48,9 +48,9 @@ export async function readLargeBody(streaming: Streaming, options: LargeBodyOpti
     }
     bytes.cancel();
     return { kind: "too-large" };
-  } catch (fault) {
+  } catch (error) {
     bytes.cancel();
-    return { kind: fault instanceof CutBody && fault.kind !== "unread" ? fault.kind : "malformed" };
+    return { kind: error instanceof CutBody && error.kind !== "unread" ? error.kind : "malformed" };
   }
 }
 

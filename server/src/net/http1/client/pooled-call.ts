@@ -12,7 +12,7 @@ export interface ConnectionPoolOptions {
   readonly idleMsMax?: number;
   /** A connection that is not there by then counts as refused, so that a read still has time for another node. */
   readonly connectMsMax?: number;
-  /** PEM; what certificates are judged by instead of the runtime's roots. */
+  /** PEM; the roots that certificates are verified by in place of the runtime's. */
   readonly authorities?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface PooledCall {
 
 export type PooledOutcome =
   | { readonly kind: "answered"; readonly status: number; readonly bytes: Uint8Array; readonly coding: string | null }
-  /** It is large and still coming. What becomes of it is told by the source. */
+  /** It is large and still coming. The source reports how it ends. */
   | {
       readonly kind: "streaming";
       readonly status: number;
@@ -60,7 +60,7 @@ export class UnderWay {
     return !this.call.ownConnection && !this.call.isRepeated;
   }
 
-  /** Tells whoever waits what came of it. Only a body that is handed out can be left unread. */
+  /** Reports the outcome to the caller. Only a body that is handed out can be left unread. */
   settle(ending: Ending): void {
     if (this.#source === null) {
       if (ending.kind !== "unread") this.call.settle(ending);

@@ -19,7 +19,7 @@ export class WaitingCalls {
     this.#calls.push(call);
   }
 
-  /** The one that has waited longest, taken out; null when nobody waits. */
+  /** The one that has waited longest, taken out; null when there is none. */
   take(): PooledCall | null {
     const call = this.#calls[this.#first] ?? null;
     if (call === null) return null;

@@ -25,7 +25,7 @@ export interface Upgraded {
 }
 
 export interface ConnectionOwner {
-  /** Monotonic milliseconds, to the resolution of the owner's looks. */
+  /** Monotonic milliseconds, to the resolution of the owner's ticks. */
   readonly nowMs: number;
   /** Whether connections are closed after their present answer. */
   readonly isDraining: boolean;
@@ -35,7 +35,7 @@ export interface ConnectionOwner {
   handle(request: HttpRequest): Handled | Promise<Handled>;
   /** The answer to what is no request. */
   refusal(fault: HeadFault): HttpAnswer;
-  /** The pair of these is told for each request; the second also when its client went away. */
+  /** Called once each for every request; `finished` also when its client went away. */
   begun(): void;
   finished(): void;
   ended(connection: object): void;
@@ -43,16 +43,16 @@ export interface ConnectionOwner {
 
 /** What a connection is about, as far as it can last too long. */
 type Phase =
-  /** Waits for a request, for more of a head, or for more of a body that somebody reads. */
+  /** Waits for a request, for more of a head, or for more of a body that is being read. */
   | "idle"
   | "head"
   | "body"
   /** An answer that the client does not take. */
   | "unread"
-  /** What is left of a body that nobody reads is thrown away, or all that still comes on a connection closed from here. */
+  /** Discards what is left of an unread body, or all that still comes on a connection that the server closed. */
   | "discarding"
   | "lingering"
-  /** Waits for us, or is somebody else's to watch. */
+  /** Waits for the handler, or was switched to another protocol. */
   | "busy";
 
 export interface ConnectionTimes {
@@ -60,13 +60,13 @@ export interface ConnectionTimes {
   readonly idleMs: number;
   /** For a head, from its first byte on. */
   readonly headMs: number;
-  /** For what is left of a body that nobody reads, and for the end of a connection that was closed from here. */
+  /** For what is left of an unread body, and for the end of a connection that the server closed. */
   readonly lingerMs: number;
 }
 
-/** What a client may send ahead of its turn before it is told to wait. */
+/** Bytes that a client may send ahead of its turn before the socket is paused. */
 const heldBytesMax = 64 * 1024;
-/** What is taken off the wire of a body that nobody wants, so that the connection can go on. */
+/** Bytes of an unread body that are discarded so that the connection can go on. */
 const discardedBytesMax = 256 * 1024;
 const continueLine = "HTTP/1.1 100 Continue\r\n\r\n";
 

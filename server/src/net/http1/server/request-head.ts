@@ -30,7 +30,7 @@ export class RequestHead extends MessageHead {
   method = "";
   /** Path and query as they were sent, one character a byte; of an absolute target what follows its authority. */
   target = "";
-  /** Whether the client waits to be told before it sends the body. */
+  /** Whether the client waits for 100 Continue before it sends the body. */
   expectsContinue = false;
   readonly #bytes: Uint8Array;
   readonly #start: number;
@@ -125,7 +125,7 @@ export class RequestHead extends MessageHead {
 
 /**
  * Reads the head that stands at `start` and ends before `end`, the empty line included; every line feed before that has a
- * carriage return before it. Strict (RFC 9112): whatever two readers might understand differently is a fault.
+ * carriage return before it. Strict (RFC 9112): a head that two readers might understand differently is refused.
  */
 export function readRequestHead(bytes: Uint8Array, start: number, end: number): RequestHead | HeadFault {
   const head = new RequestHead(bytes, start, end);

@@ -50,7 +50,7 @@ export class RequestReader {
   /** Whether what is left of the body can be discarded in so many bytes, so that the next request is found behind it. */
   canSkip(bytesMax: number): boolean {
     if (this.#framing.isWhole) return true;
-    // A client that waits to be told to send may send or not, and which of both cannot be known.
+    // A client that waits for 100 Continue may send its body or not, and which of both cannot be known.
     return !this.#isAwaited && this.#framing.state === "more" && (this.#framing.left ?? 0) <= bytesMax;
   }
 
@@ -67,7 +67,7 @@ export class RequestReader {
     return rest;
   }
 
-  /** The next request's head, whose body is read from then on; null while it has not come. After a fault there is none. */
+  /** The next request's head, whose body is read from then on; null while it has not come. After a HeadFault there is none. */
   nextHead(): RequestHead | HeadFault | null {
     const kept = this.#takeKept();
     if (kept !== null) return kept;

@@ -15,9 +15,9 @@ export interface HttpServerOptions {
 export interface HttpServerDependencies {
   readonly clock: Clock;
   readonly events: NetEvents;
-  /** Answers a request; what it throws is a fault of ours. */
+  /** Answers a request; an error that it throws is reported and answered by `refusal`. */
   readonly answer: (request: HttpRequest) => Handled | Promise<Handled>;
-  /** What is answered to what is no request, and to one that met a fault of ours. */
+  /** The answer to bytes that are no request, and to a request whose handler failed. */
   readonly refusal: (fault: HeadFault | "fault") => HttpAnswer;
 }
 
@@ -52,9 +52,9 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
         data: (socket, bytes) => socket.data?.received(bytes),
         drain: (socket) => socket.data?.drained(),
         close: (socket) => socket.data?.closed(),
-        error: (socket, fault) => {
-          // A fault of the socket is the network's; one of a handler is ours, and ends the connection alone.
-          if (!("code" in fault)) dependencies.events.internalError("listener", fault, {});
+        error: (socket, error) => {
+          // An error with a code is the network's; any other is of a handler, and ends this connection alone.
+          if (!("code" in error)) dependencies.events.internalError("listener", error, {});
           socket.data?.terminate();
         },
       },
@@ -94,14 +94,14 @@ export class HttpServer implements ConnectionOwner, AsyncDisposable {
   handle(request: HttpRequest): Handled | Promise<Handled> {
     try {
       const handled = this.#dependencies.answer(request);
-      return handled instanceof Promise ? handled.catch((fault: unknown) => this.#fault(fault)) : handled;
-    } catch (fault) {
-      return this.#fault(fault);
+      return handled instanceof Promise ? handled.catch((error: unknown) => this.#failed(error)) : handled;
+    } catch (error) {
+      return this.#failed(error);
     }
   }
 
-  #fault(fault: unknown): HttpAnswer {
-    this.#dependencies.events.internalError("listener", fault, {});
+  #failed(error: unknown): HttpAnswer {
+    this.#dependencies.events.internalError("listener", error, {});
     return this.#dependencies.refusal("fault");
   }
 

@@ -3,11 +3,11 @@ import type { ByteSource } from "@sluice/lib";
 import { fieldLines, type HttpAnswer } from "./answer.ts";
 import type { HttpRequest } from "./request.ts";
 
-/** Between an application in the web's terms (Request, Response) and a connection of ours. */
+/** Converts between an application's Request and Response and a connection of this HTTP/1.1 server. */
 
 /** A REST application under some paths of the gateway. */
 export interface AppMount {
-  /** Paths equal to it or beneath it; "/" takes whatever nobody else does. The longest one that fits wins. */
+  /** Paths equal to it or beneath it; "/" takes what no other mount takes. The longest one that fits wins. */
   readonly prefix: string;
   /** As Hono's `fetch`: the second argument becomes the handlers' bindings. */
   readonly fetch: (request: Request, bindings: AppBindings) => Response | Promise<Response>;
@@ -39,8 +39,8 @@ export function webRequest(request: HttpRequest): Request {
   try {
     const url = `http://${host === "" ? "localhost" : host}${target}`;
     return new Request(url, { method, headers, body, signal: gone.signal });
-  } catch (fault) {
-    throw new SluiceError("INVALID_REQUEST", { message: "The request has no meaning here", cause: fault });
+  } catch (error) {
+    throw new SluiceError("INVALID_REQUEST", { message: "The request has no meaning here", cause: error });
   }
 }
 
