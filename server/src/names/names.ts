@@ -45,7 +45,7 @@ export type ReverseOutcome =
   | { readonly kind: "unnamed" }
   | { readonly kind: "failed" };
 
-/** Absent names live for 2 s, so that 5,000 new ones a second fill a shelf to two thirds. */
+/** Absent names live for 2 s, so that 5,000 new ones a second fill their part to two thirds. */
 const defaults = { callTimeoutMs: 5_000, entriesMax: 16_384 } as const;
 /** An answer to the resolver's calls is some kilobytes; a list of registries may be longer. */
 const answerBytesMax = 1024 * 1024;
