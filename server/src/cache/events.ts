@@ -17,7 +17,7 @@ export const cacheMetrics = {
 export type CacheOutcome = "hit" | "miss" | "coalesced";
 
 /** The outcome of a look-up in, or a write to, the answers that processes share. */
-export type SharedOutcome = "hit" | "miss" | "late" | "failed" | "paused" | "kept" | "over-budget";
+type SharedOutcome = "hit" | "miss" | "late" | "failed" | "paused" | "kept" | "over-budget";
 
 /** The events of the cache, each a metric. */
 export interface CacheEvents {

@@ -4,18 +4,6 @@
  * keys and loads and by upstreams with slot notices; feeds rpc with answers. It knows nothing of JSON: what it stores
  * only has a size.
  */
-export {
-  AnswerCache,
-  type AnswerCacheDependencies,
-  type AnswerCacheOptions,
-  type CommitmentCache,
-  type Retention,
-} from "./answer-cache.ts";
-export { type CacheEvents, type CacheOutcome, cacheMetrics, createCacheEvents, type SharedOutcome } from "./events.ts";
-export type { Sized } from "./fifo-caches.ts";
-export {
-  SharedAnswers,
-  type SharedAnswersDependencies,
-  type SharedAnswersOptions,
-  type SharedAnswersStore,
-} from "./shared-answers.ts";
+export { AnswerCache, type Retention } from "./answer-cache.ts";
+export { type CacheEvents, type CacheOutcome, cacheMetrics, createCacheEvents } from "./events.ts";
+export { SharedAnswers } from "./shared-answers.ts";

@@ -2,7 +2,7 @@ import { type Clock, within } from "@sluice/lib";
 import type { CacheEvents } from "./events.ts";
 
 /** The part of hot that is used. */
-export interface SharedAnswersStore {
+interface SharedAnswersStore {
   get(key: string): Promise<Uint8Array | null>;
   set(key: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
 }

@@ -5,6 +5,5 @@
  * upstreams forwards those as bytes.
  */
 export { type ChainValue, memberOf, parseChainJson } from "./integers.ts";
-export { callNode, type NodeCallOutcome, type NodeEndpoint } from "./node-call.ts";
-export { PubSubClient, type PubSubClientOptions, type PubSubSubscription } from "./pubsub-client.ts";
-export { SlotFeed, type SlotFeedOptions, type SlotHandler } from "./slot-feed.ts";
+export { callNode, type NodeEndpoint } from "./node-call.ts";
+export { SlotFeed } from "./slot-feed.ts";

@@ -13,7 +13,7 @@ export interface SubscribeOptions {
 }
 
 /** Where the hot store keeps its content. */
-export type HotDriver = "memory" | "redis";
+type HotDriver = "memory" | "redis";
 
 /**
  * What replicas share and may lose at any moment: nothing here is the only copy of anything. Keys are 1 to 512

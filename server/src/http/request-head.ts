@@ -4,7 +4,7 @@ export interface HeaderReader {
 }
 
 /** The query parameter that may carry a key; everything that logs an address takes its value out. */
-export const keyParameter = "api-key";
+const keyParameter = "api-key";
 
 /**
  * The value of the first query parameter `name` of an absolute URL or a path, or null. Reads the text in place:

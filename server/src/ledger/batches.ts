@@ -4,7 +4,7 @@ import { LedgerQueryError, LedgerUnavailableError } from "./errors.ts";
 import type { TableDefinition } from "./table-definition.ts";
 
 /** Bounds of one INSERT and of its repetitions. */
-export const batchLimits = {
+const batchLimits = {
   /** Rows of one INSERT. Together with `bytesMax` this keeps an INSERT one block, and so all or nothing. */
   rowsMax: 50_000,
   /** Approximate JSON bytes of one INSERT. */

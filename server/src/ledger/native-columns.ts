@@ -3,7 +3,7 @@
  */
 
 /** Characters kept of a text; longer ones are cut. Method names come from users and may be as long as a body. */
-export const textLengthMax = 128;
+const textLengthMax = 128;
 /** Bytes that a text of `textLengthMax` may need: three for a character, two for its length. */
 const textBytesMax = textLengthMax * 3 + 2;
 const encoder = new TextEncoder();

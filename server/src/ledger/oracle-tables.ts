@@ -12,7 +12,7 @@ const names: ColumnDefinition = { name: "sources", type: "Array(LowCardinality(S
 /**
  * Prices of single sources: at most one row for each source and symbol in ten seconds, to investigate a doubtful price.
  */
-export const oracleTicksTable: TableDefinition = {
+const oracleTicksTable: TableDefinition = {
   name: "oracle_ticks",
   timeColumn: "at",
   columns: [
@@ -33,7 +33,7 @@ export const oracleTicksTable: TableDefinition = {
 };
 
 /** Aggregated prices: at most one row for each symbol in a second, and none without a change. */
-export const oracleRoundsTable: TableDefinition = {
+const oracleRoundsTable: TableDefinition = {
   name: "oracle_rounds",
   timeColumn: "at",
   columns: [
@@ -58,7 +58,7 @@ export const oracleRoundsTable: TableDefinition = {
  * Candles of one minute, from which every longer one is computed. A minute may have several rows, of a server that
  * ended within it and the one after: they are put together by `first_at` and `last_at`. Kept for ever.
  */
-export const oracleCandlesTable: TableDefinition = {
+const oracleCandlesTable: TableDefinition = {
   name: "oracle_candles",
   timeColumn: "at",
   columns: [

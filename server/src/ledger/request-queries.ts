@@ -4,7 +4,7 @@ import type { RequestFact } from "./request-fact.ts";
 import { countsAsError, countsAsRequest } from "./request-figures.ts";
 
 /** The requests of one minute. */
-export interface MinuteUsage {
+interface MinuteUsage {
   /** Start of the minute, Unix milliseconds. */
   readonly minute: number;
   readonly requests: number;
@@ -12,7 +12,7 @@ export interface MinuteUsage {
 }
 
 /** The requests of one method. */
-export interface MethodUsage {
+interface MethodUsage {
   readonly method: string;
   readonly requests: number;
   readonly errors: number;

@@ -7,7 +7,7 @@ import type { LedgerAddress, LedgerEndpoint, LedgerLog } from "./endpoint.ts";
 import { LedgerOpenError, LedgerUnavailableError } from "./errors.ts";
 
 /** Bounds of the supervision, in milliseconds. */
-export const supervisorLimits = {
+const supervisorLimits = {
   /** From spawn to the ready line. A directory of 1,000 parts takes 0.4 s; a slow disk gets the rest. */
   readyMsMax: 30_000,
   /** How long a call waits for a child that is being restarted. */

@@ -30,7 +30,7 @@ export interface UsageSums {
 }
 
 /** The figures of one group. */
-export interface UsageRow extends UsageSums {
+interface UsageRow extends UsageSums {
   /** A day in UTC such as 2026-11-20, a method, or the id of a key. */
   readonly group: string;
 }

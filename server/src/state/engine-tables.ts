@@ -55,7 +55,7 @@ export interface SearcherLimitRow {
   set_at: bigint;
 }
 
-export interface EngineSwitchRow {
+interface EngineSwitchRow {
   name: string;
   is_on: bigint;
   set_at: bigint;
@@ -83,7 +83,7 @@ export interface ReplayRow {
   expires_at: bigint;
 }
 
-export interface EngineCursorRow {
+interface EngineCursorRow {
   name: string;
   value: string;
 }

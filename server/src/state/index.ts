@@ -4,17 +4,7 @@
  * has to remember something. Acknowledged writes are on disk. No other room depends on the driver.
  */
 
-export type {
-  AcceptResult,
-  BundleIngress,
-  BundleRecord,
-  BundleStanding,
-  BundleStep,
-  BundleStore,
-  NewBundle,
-  OpenedContent,
-  StepResult,
-} from "./bundle-records.ts";
+export type { BundleIngress, BundleRecord, BundleStore, NewBundle, OpenedContent } from "./bundle-records.ts";
 export { requireUnusedState } from "./directory-lock.ts";
 export {
   type CursorStore,
@@ -24,7 +14,6 @@ export {
   type EngineStores,
   type EngineSwitch,
   type EngineSwitchRecord,
-  type EngineSwitchStore,
   engineSwitches,
   type LeaseRecord,
   type LeaseStore,
@@ -33,39 +22,21 @@ export {
   type ReputationStore,
   type SearcherLimit,
   type SearcherLink,
-  type SearcherStore,
 } from "./engine-records.ts";
-export { StateError, type StateErrorCode, stateErrorCodeOf } from "./errors.ts";
+export { StateError } from "./errors.ts";
 export { FileLock } from "./file-lock.ts";
 export type { CreditStore, LeaseBook, MeteredProduct, OpenLeaseBook } from "./meter.ts";
-export { openState, type StateDependencies, type StateOptions } from "./open.ts";
+export { openState } from "./open.ts";
+export type { UpstreamNodeRecord, UpstreamOrder } from "./order-records.ts";
 export type {
-  UpstreamNodeRecord,
-  UpstreamNodeStore,
-  UpstreamOrder,
-  UpstreamOrderRecord,
-  UpstreamOrderStore,
-} from "./order-records.ts";
-export {
-  type AccountRecord,
-  type AccountStore,
-  type AuditRecord,
-  type AuditStore,
-  type ChangingStores,
-  type KeyChanges,
-  type KeyRecord,
-  type KeyRestrictions,
-  type KeyStatus,
-  type KeyStore,
-  keyStatuses,
-  type MigrationStatus,
-  type Page,
-  type PageRequest,
-  type SessionRecord,
-  type SessionStore,
-  type State,
-  type StateDriver,
-  type StateLog,
+  AccountRecord,
+  AuditRecord,
+  ChangingStores,
+  KeyChanges,
+  KeyRecord,
+  KeyRestrictions,
+  MigrationStatus,
+  PageRequest,
+  State,
 } from "./records.ts";
 export { hashSessionToken } from "./sessions.ts";
-export { int64Max } from "./values.ts";

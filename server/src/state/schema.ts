@@ -6,10 +6,10 @@ import type { StateDriver } from "./records.ts";
  * database's locale; `int` is a signed 64-bit integer; JSON is kept as `text`, and truth as an `int` of 0 or 1, so that
  * a row reads the same from both. `bytes` mean nothing to the database.
  */
-export type ColumnType = "id" | "text" | "int" | "bytes";
+type ColumnType = "id" | "text" | "int" | "bytes";
 
 /** A column in terms of both drivers. */
-export interface Column {
+interface Column {
   readonly type: ColumnType;
   readonly nullable?: true;
   readonly unique?: true;

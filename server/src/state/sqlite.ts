@@ -20,7 +20,7 @@ const doNothing: SqliteStatement = {
 };
 
 /** Kysely's view of a bun:sqlite database: positional parameters, prepared statements kept by their text. */
-export class BunSqliteAdapter implements SqliteDatabase {
+class BunSqliteAdapter implements SqliteDatabase {
   readonly #database: Database;
   readonly #prepared = new Map<string, { statement: Statement; view: SqliteStatement }>();
 

@@ -27,7 +27,7 @@ export const upstreamMetrics = {
 export type ExtraCall = "hedge" | "stalled" | "retry" | "stale" | "mirrored";
 
 /** The health of one node, for metrics and log lines. */
-export interface UpstreamState {
+interface UpstreamState {
   readonly network: Network;
   readonly upstream: string;
   readonly health: "healthy" | "cordoned" | "down";

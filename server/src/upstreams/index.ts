@@ -4,30 +4,11 @@
  * with answers, the cache with slot notices, and getHealth and the console with the state of each node.
  */
 export { discard, type NodeAnswer, type WholeBody } from "./answer.ts";
-export { createUpstreamEvents, type ExtraCall, type UpstreamEvents, upstreamMetrics } from "./events.ts";
-export type { LargeAnswer } from "./large-answer.ts";
-export type { NodeOrder } from "./node.ts";
-export type { OutReason, UpstreamHealth } from "./node-health.ts";
+export { createUpstreamEvents, upstreamMetrics } from "./events.ts";
+export type { UpstreamHealth } from "./node-health.ts";
 export { packAnswer, unpackAnswer } from "./packed-answer.ts";
 export type { UpstreamPool } from "./pool.ts";
 export { reportHealth, SlotNotices } from "./slot-notices.ts";
-export {
-  type PreparedNode,
-  UpstreamAdmin,
-  type UpstreamAdminDependencies,
-  type UpstreamAdminOptions,
-} from "./upstream-admin.ts";
-export type {
-  UpstreamCall,
-  UpstreamFailure,
-  UpstreamOutcome,
-} from "./upstream-call.ts";
-export {
-  type AddedNode,
-  canSendTo,
-  createUpstreams,
-  type NodeView,
-  type Upstreams,
-  type UpstreamsDependencies,
-  type UpstreamsOptions,
-} from "./upstreams.ts";
+export { type PreparedNode, UpstreamAdmin } from "./upstream-admin.ts";
+export type { UpstreamCall, UpstreamOutcome } from "./upstream-call.ts";
+export { createUpstreams, type Upstreams } from "./upstreams.ts";

@@ -42,7 +42,7 @@ export interface ExchangeOptions {
   readonly large?: LargeOptions | undefined;
 }
 
-export interface LargeOptions extends Pick<LargeBodyOptions, "from" | "isPassedOn"> {
+interface LargeOptions extends Pick<LargeBodyOptions, "from" | "isPassedOn"> {
   /** For an answer that is streamed. */
   readonly bytesMax: number;
 }

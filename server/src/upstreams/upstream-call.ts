@@ -34,7 +34,7 @@ export interface AnsweredCall {
   readonly latencyMs: number;
 }
 
-export interface FailedCall {
+interface FailedCall {
   readonly ok: false;
   readonly refused: UpstreamFailure;
   readonly label: string;

@@ -16,7 +16,7 @@ export class EngineException extends Error {
 }
 
 /** The codes that this front raises itself, by ClickHouse's names. */
-export const exceptionCodes = {
+const exceptionCodes = {
   BAD_ARGUMENTS: 36,
   NOT_IMPLEMENTED: 48,
   SYNTAX_ERROR: 62,

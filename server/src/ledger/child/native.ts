@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 /** A connection of the engine; opaque. */
 export type Connection = { readonly __connection: unique symbol };
 /** A result that is being read in chunks; opaque. */
-export type Cursor = { readonly __cursor: unique symbol };
+type Cursor = { readonly __cursor: unique symbol };
 
 export interface NativeResult {
   readonly bytes: Uint8Array;
@@ -20,7 +20,7 @@ export interface NativeInsert {
   readonly bytesWritten: number;
 }
 
-export interface NativeChunk {
+interface NativeChunk {
   readonly done: boolean;
   readonly bytes: Uint8Array;
   readonly numRows: number;
