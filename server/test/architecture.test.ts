@@ -100,6 +100,22 @@ describe("the check sees a planted breach of each kind", () => {
       expect(found).toContain(rule as Rule);
     });
   }
+  test("an import against the layers inside a room", () => {
+    const files = [
+      { path: "devnet/chain/bank/a.ts", text: 'import "../rpc/b.ts";\n' },
+      { path: "devnet/chain/rpc/b.ts", text: "export {};\n" },
+    ];
+    expect(checkArchitecture(files, started).map(({ rule }) => rule)).toContain("layer");
+  });
+  test("a file without a layer in a folder that has them", () => {
+    const files = [{ path: "devnet/chain/ballroom/a.ts", text: "export {};\n" }];
+    expect(checkArchitecture(files, started)).toContainEqual({
+      rule: "layer",
+      path: "devnet/chain/ballroom",
+      line: 1,
+      found: "ballroom has no layer in devnet/chain",
+    });
+  });
   test("a type of the same name in two files", () => {
     const files = ["wire/index.ts", "lib/index.ts"].map((path, at) => ({ path, text: `export type A = ${at};\n` }));
     expect(checkArchitecture(files, started).map(({ rule }) => rule)).toContain("same-type");

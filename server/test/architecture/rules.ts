@@ -138,7 +138,7 @@ const entranceOf = ({ folder }: Layered, room: string): string =>
 
 /** Each room has one entrance, which opens by saying what it is; each member of a layered folder has its layer. */
 function checkRooms(plan: Layered, files: readonly SourceFacts[]): Violation[] {
-  const members = new Set(files.flatMap(({ path }) => (isTest(path) ? [] : (memberOf(plan, path) ?? []))));
+  const members = new Set(files.flatMap(({ path }) => (ships(path) ? (memberOf(plan, path) ?? []) : [])));
   return [...members].flatMap((member): Violation[] => {
     const path = plan.rooms ? entranceOf(plan, member) : `${plan.folder}/${member}`;
     if (!plan.layers.some((layer) => layer.includes(member))) {
