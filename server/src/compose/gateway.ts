@@ -4,10 +4,9 @@ import { replaceableAddressSet } from "@sluice/lib";
 import { Access } from "../access/index.ts";
 import { AnswerCache, createCacheEvents, SharedAnswers } from "../cache/index.ts";
 import type { Config } from "../config/index.ts";
-import { createGatewayEvents, GatewayServer, PubSubEndpoint } from "../gateway/index.ts";
+import { createGatewayEvents, factRecorder, GatewayServer, PubSubEndpoint } from "../gateway/index.ts";
 import { createRequestIds } from "../http/index.ts";
 import { createKeys, createKeysEvents, type RevocationFeed } from "../keys/index.ts";
-import { type RequestFact, statusStillOpen } from "../ledger/index.ts";
 import { createLimits, createLimitsEvents, createSharedLimits } from "../limits/index.ts";
 import { type AppMount, listening } from "../net/index.ts";
 import { createTracing } from "../observe/index.ts";
@@ -71,21 +70,16 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
   resources.use(reportHealth(upstreams, { clock, events: upstreamEvents }));
   const cache = new AnswerCache<NodeAnswer, UpstreamOutcome>(
     { finalBytesMax: config.cacheBytes },
-    { clock, isLive: (network, commitment) => upstreams.pool(network)?.isLive(commitment) ?? false },
+    { clock, isLive: upstreams.isLive.bind(upstreams) },
   );
   cacheEvents.cacheOpened(() => cache.bytes);
-  const pool: RpcDependencies["pool"] = (network) => upstreams.pool(network);
+  const pool: RpcDependencies["pool"] = upstreams.pool.bind(upstreams);
   const sent = resources.use(new SentTransactions({ clock, pool, settled: transactionSettled }));
   const history = openSharedHistory(config, dependencies);
   const rpc = new Rpc(
     { allowUnknownMethods: config.unknownMethods === "pass" },
     { clock, cache, pool, sent, history, events: cacheEvents },
   );
-  const served = (fact: RequestFact): void => {
-    if (fact.status === statusStillOpen) events.connectionPassed(fact.door, fact);
-    else events.requestServed(fact.door, fact);
-    stores.ledger.requests.append(fact);
-  };
   return {
     clock,
     keys,
@@ -96,7 +90,7 @@ export function wireGateway(config: Config, dependencies: GatewayParts) {
     sent,
     upstreams,
     slots,
-    served,
+    served: factRecorder(events, stores.ledger.requests),
     events,
     tracing,
     requestId: createRequestIds({ random }),

@@ -6,9 +6,10 @@ import {
   writeFailureHeaders,
   writeRateLimitHeaders,
 } from "../http/index.ts";
-import type { RequestFact } from "../ledger/index.ts";
+import { type RequestFact, statusStillOpen } from "../ledger/index.ts";
 import type { LimitDecision } from "../limits/index.ts";
 import { type AnswerBody, fieldLines, type HttpAnswer } from "../net/index.ts";
+import type { RequestEvents } from "../observe/index.ts";
 import type { WholeBody } from "../upstreams/index.ts";
 import type { Failure, RequestContext } from "./request-context.ts";
 
@@ -87,6 +88,21 @@ export function factOf(context: RequestContext, call: CallFact): RequestFact {
     credits: call.credits,
     cache: call.cache,
     upstream: call.upstream,
+  };
+}
+
+/**
+ * Where facts go: the metrics of all endpoints, and the ledger. A fact about a connection that goes on is counted without
+ * its time.
+ */
+export function factRecorder(
+  events: Pick<RequestEvents, "requestServed" | "connectionPassed">,
+  ledger: { append(fact: RequestFact): void },
+): (fact: RequestFact) => void {
+  return (fact) => {
+    if (fact.status === statusStillOpen) events.connectionPassed(fact.door, fact);
+    else events.requestServed(fact.door, fact);
+    ledger.append(fact);
   };
 }
 

@@ -3,6 +3,7 @@
  * its stages), passes PubSub sockets to a node under the same checks, and hands other paths to the applications that
  * compose mounts. Fed by clients; asks access and rpc; feeds the ledger with a fact for each call.
  */
+export { factRecorder } from "./answer.ts";
 export { createGatewayEvents, type GatewayEvents, gatewayMetrics } from "./events.ts";
 export {
   type GatewayDependencies,

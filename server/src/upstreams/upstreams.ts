@@ -62,6 +62,8 @@ export function canSendTo({ url, headers }: Pick<UpstreamConfig, "url" | "header
 export interface Upstreams extends AsyncDisposable {
   /** The pool of a network; null for a network without upstreams. */
   pool(network: Network): UpstreamPool | null;
+  /** Whether the slots of a commitment arrive from some node of the network; see UpstreamPool.isLive. */
+  isLive(network: Network, commitment: CommitmentName): boolean;
   /** Begins to follow the slots of every node. */
   start(): void;
   /** Every node of every network. */
@@ -107,6 +109,10 @@ class NetworkPools implements Upstreams {
   pool(network: Network): UpstreamPool | null {
     const pool = this.#pools.get(network);
     return pool === undefined || pool.nodeSet.nodes.length === 0 ? null : pool;
+  }
+
+  isLive(network: Network, commitment: CommitmentName): boolean {
+    return this.pool(network)?.isLive(commitment) ?? false;
   }
 
   start(): void {
