@@ -58,8 +58,7 @@ class LimitedService extends FakeBlockEngineService {
 }
 
 /** Refusals that are reported at once, whatever their pace: what is counted here is what they cost otherwise. */
-const unpaced = ({ clock }: LimitedService): Refusals =>
-  new Refusals({ nowMs: () => clock.monotonic(), sleep: async () => {} });
+const unpaced = ({ clock }: LimitedService): Refusals => new Refusals({ clock, sleep: async () => {} });
 
 function blockEngine(engine: LimitedService): (id: string, message: BundleRequestMessage) => Promise<string> {
   const calls = new BlockEngine({
@@ -186,7 +185,7 @@ test("of a stream that never stops no more is read than its rate and the pace of
     new Promise((wake) => {
       sleepers.push({ atMs: engine.clock.monotonic() + ms, wake });
     });
-  const refusals = new Refusals({ nowMs: () => engine.clock.monotonic(), sleep });
+  const refusals = new Refusals({ clock: engine.clock, sleep });
   const internalError = (error: unknown): void => {
     throw error;
   };

@@ -18,7 +18,7 @@ export interface SearcherDependencies
   extends Omit<BlockEngineDependencies, "refusals">,
     Omit<JitoDependencies, "refusals"> {
   readonly host: GrpcContext;
-  readonly clock: Pick<Clock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic" | "after">;
 }
 
 export interface SearcherServices {
@@ -33,7 +33,7 @@ const waitingMax = 1_024;
 /** `blockengine.v1.BlockEngine` and `searcher.SearcherService`. */
 export function createSearcherServices(given: SearcherDependencies): SearcherServices {
   const { host, engine, access, clock } = given;
-  const refusals = new Refusals({ nowMs: () => clock.monotonic() });
+  const refusals = new Refusals({ clock });
   const dependencies = { ...given, refusals };
   const unaryCalls = new BlockEngine(dependencies);
   const streams = new OpenStreams();

@@ -10,7 +10,7 @@ function paced() {
     sleeps.push(ms);
     return new Promise((resolve) => wakers.push(resolve));
   };
-  return { clock, sleeps, wakers, refusals: new Refusals({ nowMs: () => clock.monotonic(), sleep }) };
+  return { clock, sleeps, wakers, refusals: new Refusals({ clock, sleep }) };
 }
 
 test("the first refusals are told at once, those after them a hundred a second, and none later than a second", () => {

@@ -1,3 +1,5 @@
+import type { Clock } from "@sluice/lib";
+
 /** Refusals that a searcher is reported at once, and how many a second after those. */
 const atOnce = 20;
 const perSecond = 100;
@@ -8,6 +10,12 @@ const heldMax = 8_192;
 /** Searchers that are remembered; those whose refusals are furthest back go first. */
 const searchersMax = 4_096;
 
+export interface RefusalsDependencies {
+  readonly clock: Pick<Clock, "monotonic" | "after">;
+  /** For tests; by default on the clock. */
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
 /**
  * Paces what is refused because a searcher's bucket is empty. A refusal costs as much framing as an answer, so a flood
  * that is refused as fast as it comes is served, after all: at 2,000 calls a second it took a third of a core from
@@ -15,16 +23,15 @@ const searchersMax = 4_096;
  * waits there, with its sender. Who is now and then above its rate is reported at once.
  */
 export class Refusals {
-  readonly #nowMs: () => number;
+  readonly #clock: RefusalsDependencies["clock"];
   readonly #sleep: (ms: number) => Promise<void>;
   /** When the last of each searcher's refusals is due, in the order of their refusals. */
   readonly #due = new Map<string, number>();
   #held = 0;
 
-  /** `nowMs` is monotonic. */
-  constructor({ nowMs, sleep = sleepMs }: { nowMs: () => number; sleep?: (ms: number) => Promise<void> }) {
-    this.#nowMs = nowMs;
-    this.#sleep = sleep;
+  constructor({ clock, sleep }: RefusalsDependencies) {
+    this.#clock = clock;
+    this.#sleep = sleep ?? ((ms) => new Promise((resolve) => void clock.after(ms, resolve)));
   }
 
   /** Resolves when one more refusal of this searcher may be reported: null where that is at once. */
@@ -38,7 +45,7 @@ export class Refusals {
   }
 
   #waitMs(searcherId: string): number {
-    const nowMs = this.#nowMs();
+    const nowMs = this.#clock.monotonic();
     const stepMs = 1_000 / perSecond;
     const before = this.#due.get(searcherId) ?? Number.NEGATIVE_INFINITY;
     const due = Math.min(Math.max(before, nowMs - atOnce * stepMs) + stepMs, nowMs + heldMsMax);
@@ -48,10 +55,4 @@ export class Refusals {
     if (this.#due.size > searchersMax && oldest !== undefined) this.#due.delete(oldest);
     return due - nowMs;
   }
-}
-
-function sleepMs(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

@@ -82,6 +82,20 @@ function arraySource(types: readonly CellType[]): RowSource {
 
 type Columns<Row> = Readonly<Record<keyof Row & string, CellType>>;
 
+/** The columns that every step writes. */
+const standingColumns: Columns<Omit<StandingRow, "ended_at">> = {
+  state: "text",
+  reason: "text",
+  detail: "text",
+  landed_slot: "bigint",
+  landed_blockhash: "text",
+  forwarded_times: "bigint",
+  forwarded_slot: "bigint",
+  forwarded_leader: "text",
+  tip_seen: "bigint",
+  compute_units: "bigint",
+  changed_at: "bigint",
+};
 const bundleColumns: Columns<BundleRow> = {
   id: "text",
   searcher_id: "text",
@@ -94,17 +108,7 @@ const bundleColumns: Columns<BundleRow> = {
   accepted_slot: "bigint",
   last_valid_block_height: "bigint",
   expires_at: "bigint",
-  state: "text",
-  reason: "text",
-  detail: "text",
-  landed_slot: "bigint",
-  landed_blockhash: "text",
-  forwarded_times: "bigint",
-  forwarded_slot: "bigint",
-  forwarded_leader: "text",
-  tip_seen: "bigint",
-  compute_units: "bigint",
-  changed_at: "bigint",
+  ...standingColumns,
   ended_at: "bigint",
 };
 const contentColumns: Columns<BundleContentRow> = { bundle_id: "text", transactions: "bytea", sealed: "bytea" };
@@ -121,17 +125,7 @@ export type ForwardedRow = Pick<BundleRow, "id" | "forwarded_times" | "forwarded
 const goingColumns: Columns<GoingRow> = {
   id: "text",
   from: "text",
-  state: "text",
-  reason: "text",
-  detail: "text",
-  landed_slot: "bigint",
-  landed_blockhash: "text",
-  forwarded_times: "bigint",
-  forwarded_slot: "bigint",
-  forwarded_leader: "text",
-  tip_seen: "bigint",
-  compute_units: "bigint",
-  changed_at: "bigint",
+  ...standingColumns,
 };
 const endColumns: Columns<StepRow> = { ...goingColumns, ended_at: "bigint" };
 const forwardedColumns: Columns<ForwardedRow> = {
