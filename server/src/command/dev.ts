@@ -113,8 +113,8 @@ async function requireUnused(config: Config): Promise<void> {
   }
   try {
     requireUnusedState(stateOptions(config).directory);
-  } catch (fault) {
-    explainStartFault(fault);
+  } catch (error) {
+    explainStartFault(error);
   }
 }
 

@@ -4,10 +4,10 @@ import { StateError } from "../state/index.ts";
 import { CommandFailure } from "./terminal.ts";
 
 /** Turns an error that an operator can correct into one sentence; any other error is rethrown unchanged. */
-export function explainStartFault(fault: unknown): never {
-  if (fault instanceof ListenError) throw new CommandFailure(explainListening(fault));
-  if (fault instanceof StateError || fault instanceof LedgerOpenError) throw new CommandFailure(fault.message);
-  throw fault;
+export function explainStartFault(error: unknown): never {
+  if (error instanceof ListenError) throw new CommandFailure(explainListening(error));
+  if (error instanceof StateError || error instanceof LedgerOpenError) throw new CommandFailure(error.message);
+  throw error;
 }
 
 function explainListening({ endpoint, port, cause }: ListenError): string {

@@ -120,9 +120,9 @@ export class ChainPools implements AsyncDisposable {
       const durationMs = this.#clock.monotonic() - reading.startedAtMs;
       this.#record.requestEnded(answer.kind === "accounts" ? "rows" : "unavailable", durationMs);
       if (answer.kind === "accounts") this.#observe(answer);
-    } catch (fault) {
+    } catch (error) {
       if (this.#reading === reading) this.#reading = null;
-      events.sourceFault("chain", fault);
+      events.sourceFault("chain", error);
     }
   }
 

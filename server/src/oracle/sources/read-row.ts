@@ -38,9 +38,9 @@ class Refusal {
 export function readRow(row: Row, receivedAtMs: number): Reading<Observation> {
   try {
     return { ok: true, value: observe(row, receivedAtMs) };
-  } catch (fault) {
-    if (fault instanceof Refusal) return { ok: false, reason: fault.reason };
-    throw fault;
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, reason: error.reason };
+    throw error;
   }
 }
 
@@ -185,8 +185,8 @@ export function readHeartbeat(
     const timeMs = readTime(heartbeat.time.value, heartbeat.time.unit, receivedAtMs);
     const value = { tradeId: wholeNumber(heartbeat.tradeId), sequence: wholeNumber(heartbeat.sequence), timeMs };
     return { ok: true, value };
-  } catch (fault) {
-    if (fault instanceof Refusal) return { ok: false, reason: fault.reason };
-    throw fault;
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, reason: error.reason };
+    throw error;
   }
 }

@@ -12,7 +12,7 @@ export interface RestPollerDependencies {
   readonly onRows: (rows: readonly Row[], request: RestRequest, receivedAtMs: number) => void;
   readonly onEnded: (end: RequestEnd, durationMs: number) => void;
   /** An unexpected error while an answer was read. */
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 /** For the whole call, body included. */
@@ -126,7 +126,7 @@ export class RestPoller implements AsyncDisposable {
   }
 
   async #call(call: Call): Promise<void> {
-    const { clock, onFault } = this.#dependencies;
+    const { clock, onError } = this.#dependencies;
     const { method, path } = call.request;
     const url = this.#endpoint.rest + path;
     const outcome = await callExchange({ method, url, signal: call.abort.signal }, () => clock.now());
@@ -136,10 +136,10 @@ export class RestPoller implements AsyncDisposable {
     const durationMs = this.#now() - call.startedAtMs;
     try {
       if (outcome.kind === "answer") this.#judge(call.request, outcome.answer, durationMs);
-      else if (outcome.kind === "oversized") this.#faulty(call.request, { kind: "malformed" }, durationMs);
+      else if (outcome.kind === "oversized") this.#refused(call.request, { kind: "malformed" }, durationMs);
       else this.#failed(call.hasTimedOut ? "timeout" : "unreachable", durationMs);
-    } catch (fault) {
-      onFault(fault);
+    } catch (error) {
+      onError(error);
     }
     this.#start();
   }
@@ -147,7 +147,7 @@ export class RestPoller implements AsyncDisposable {
   #judge(request: RestRequest, answer: RestAnswer, durationMs: number): void {
     const outcome = this.#exchange.rest.read(request, answer);
     if (outcome.kind !== "rows") {
-      this.#faulty(request, outcome, durationMs);
+      this.#refused(request, outcome, durationMs);
       return;
     }
     this.#failures = 0;
@@ -156,13 +156,13 @@ export class RestPoller implements AsyncDisposable {
     this.#dependencies.onRows(outcome.rows, request, answer.receivedAtMs);
   }
 
-  #faulty(request: RestRequest, fault: RestFault, durationMs: number): void {
+  #refused(request: RestRequest, error: RestFault, durationMs: number): void {
     const now = this.#now();
     const { onEnded, random } = this.#dependencies;
-    switch (fault.kind) {
+    switch (error.kind) {
       case "limited": {
-        onEnded(fault.banned ? "banned" : "limited", durationMs);
-        const waitMs = fault.waitMs ?? backoffDelayMs(this.#limits, limitBackoff, random);
+        onEnded(error.banned ? "banned" : "limited", durationMs);
+        const waitMs = error.waitMs ?? backoffDelayMs(this.#limits, limitBackoff, random);
         this.#limits += 1;
         this.#pause(waitMs + pauseMarginMs);
         return;
@@ -171,15 +171,15 @@ export class RestPoller implements AsyncDisposable {
         this.#failed("unavailable", durationMs);
         return;
       default:
-        onEnded(fault.kind, durationMs);
+        onEnded(error.kind, durationMs);
         // One market can fail a request for several: asked for one by one, it is found.
         if (request.markets.length > 1) this.#plan.askAlone(request.markets, now);
-        else if (fault.kind === "unknown-market") this.#plan.markAbsent(request.markets, now);
+        else if (error.kind === "unknown-market") this.#plan.markAbsent(request.markets, now);
         else this.#plan.postpone(request.markets, now);
     }
   }
 
-  /** The exchange cannot be reached or is not at work: all of it rests. */
+  /** The exchange is unreachable or unavailable: all of its requests pause. */
   #failed(end: RequestEnd, durationMs: number): void {
     this.#dependencies.onEnded(end, durationMs);
     const waitMs = backoffDelayMs(this.#failures, failureBackoff, this.#dependencies.random);

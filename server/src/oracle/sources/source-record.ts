@@ -46,7 +46,7 @@ export interface SourceRecordOptions {
 }
 
 /** Ends of requests that count as errors; a rate limit or a delisted market does not. */
-const faults: ReadonlySet<RequestEnd> = new Set([
+const errorEnds: ReadonlySet<RequestEnd> = new Set([
   "banned",
   "refused",
   "unavailable",
@@ -102,7 +102,7 @@ export class SourceRecord {
 
   requestEnded(end: RequestEnd, durationMs: number): void {
     this.#count("requests");
-    if (faults.has(end)) this.#count("errors");
+    if (errorEnds.has(end)) this.#count("errors");
     if (end !== "unreachable" && end !== "timeout") this.#response.add(durationMs);
     this.#events.sourceRequestEnded(this.#options.source, end, durationMs);
   }

@@ -84,7 +84,7 @@ export class Source implements AsyncDisposable {
         ...dependencies,
         onRows: (rows, request, receivedAtMs) => this.#answered(rows, request, receivedAtMs),
         onEnded: (end, durationMs) => this.#record.requestEnded(end, durationMs),
-        onFault: (fault) => events.sourceFault(exchange.id, fault),
+        onError: (error) => events.sourceFault(exchange.id, error),
       },
     );
     this.#streams = new StreamSupervisor(
@@ -111,8 +111,8 @@ export class Source implements AsyncDisposable {
       for (const each of this.#tracked) this.#publish(each, now);
       this.#checkStream(now);
       this.#record.observe(this.#summary());
-    } catch (fault) {
-      this.#dependencies.events.sourceFault(this.#exchange.id, fault);
+    } catch (error) {
+      this.#dependencies.events.sourceFault(this.#exchange.id, error);
     }
   }
 
@@ -158,8 +158,8 @@ export class Source implements AsyncDisposable {
     this.#record.messageHeard();
     try {
       this.#process(message);
-    } catch (fault) {
-      this.#dependencies.events.sourceFault(this.#exchange.id, fault);
+    } catch (error) {
+      this.#dependencies.events.sourceFault(this.#exchange.id, error);
     }
   }
 

@@ -197,8 +197,8 @@ export class OracleStream implements SocketMount {
       }
       if (tierOf(outcome, "v1").terms.webSocketConnections > 0) return outcome;
       return { code: "INSUFFICIENT_TIER", closeCode: closeCodes.notAllowed };
-    } catch (fault) {
-      events.internalError("oracle", fault);
+    } catch (error) {
+      events.internalError("oracle", error);
       return { code: "INTERNAL_ERROR", closeCode: closeCodes.unavailable };
     }
   }
@@ -220,9 +220,9 @@ export class OracleStream implements SocketMount {
       if (await allowance.take(grant.accountId, monthly, 1)) return { accountId: grant.accountId, tier };
       this.#leave(grant.accountId);
       return { code: "QUOTA_EXCEEDED", closeCode: closeCodes.quotaExceeded };
-    } catch (fault) {
+    } catch (error) {
       this.#leave(grant.accountId);
-      events.internalError("oracle", fault);
+      events.internalError("oracle", error);
       return { code: "SERVICE_UNAVAILABLE", closeCode: closeCodes.unavailable };
     }
   }

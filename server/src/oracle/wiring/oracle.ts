@@ -139,8 +139,8 @@ class RunningOracle implements Oracle {
       for (const { symbol, ...minute } of warm.minutes) this.#day.put(symbol, minute);
       for (const { symbol, ...last } of warm.last) this.#priceStore.remember(symbol, last);
       this.#recorder.recover(warm.recovered);
-    } catch (fault) {
-      events.internalError("oracle", fault);
+    } catch (error) {
+      events.internalError("oracle", error);
     }
     if (!this.#isClosed) this.#feed = startFeed((tick) => this.#engine.accept(tick));
   }

@@ -59,9 +59,9 @@ function readFrame(text: string): StreamMessage {
     default:
       return { kind: "control" };
   }
-  const fault = memberOf(frame, "error") ?? frame;
-  if (memberOf(fault, "code") !== undefined)
-    return { kind: "refused", name: null, message: textOf(memberOf(fault, "msg")) };
+  const error = memberOf(frame, "error") ?? frame;
+  if (memberOf(error, "code") !== undefined)
+    return { kind: "refused", name: null, message: textOf(memberOf(error, "msg")) };
   if (memberOf(frame, "id") !== undefined) return { kind: "control" };
   return { kind: "malformed", reason: "unknown-frame" };
 }

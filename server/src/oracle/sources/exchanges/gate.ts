@@ -32,11 +32,11 @@ function readFrame(text: string): StreamMessage {
   const frame = readSourceJson(text);
   if (frame === undefined) return { kind: "malformed", reason: "not-json" };
   if (textOf(memberOf(frame, "type")) === "upgrade") return { kind: "reconnect" };
-  const fault = memberOf(frame, "error");
-  if (fault !== undefined && fault !== null) {
+  const error = memberOf(frame, "error");
+  if (error !== undefined && error !== null) {
     // Pairs are subscribed one by one, so the payload that comes back is the one refused.
     const name = textOf(listOf(memberOf(frame, "payload"))?.[0]);
-    return { kind: "refused", name: name === "" ? null : name, message: textOf(memberOf(fault, "message")) };
+    return { kind: "refused", name: name === "" ? null : name, message: textOf(memberOf(error, "message")) };
   }
   if (textOf(memberOf(frame, "event")) !== "update")
     return memberOf(frame, "channel") === undefined

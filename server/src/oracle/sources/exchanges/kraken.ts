@@ -81,25 +81,25 @@ function rowsOf(request: RestRequest, result: SourceValue | undefined): readonly
   return members.map(([key, row]) => restRow(only?.name ?? key, row));
 }
 
-function readFault(answer: RestAnswer, fault: string): RestOutcome {
-  const throttledUntil = /^EService:Throttled:(\d{10})/.exec(fault)?.[1];
+function readError(answer: RestAnswer, error: string): RestOutcome {
+  const throttledUntil = /^EService:Throttled:(\d{10})/.exec(error)?.[1];
   if (throttledUntil !== undefined)
     return limitedBy(answer, { waitMs: Number(throttledUntil) * 1_000 - answer.receivedAtMs, banned: false });
-  if (/lockout/i.test(fault)) return limitedBy(answer, { waitMs: 15 * 60_000, banned: true });
-  if (/too many requests|rate limit/i.test(fault)) return limitedBy(answer, { waitMs: null, banned: false });
-  if (/^EQuery:Unknown asset pair/i.test(fault)) return { kind: "unknown-market", message: fault };
-  if (/^EService:/.test(fault)) return { kind: "unavailable" };
-  return refusalOf(answer, fault);
+  if (/lockout/i.test(error)) return limitedBy(answer, { waitMs: 15 * 60_000, banned: true });
+  if (/too many requests|rate limit/i.test(error)) return limitedBy(answer, { waitMs: null, banned: false });
+  if (/^EQuery:Unknown asset pair/i.test(error)) return { kind: "unknown-market", message: error };
+  if (/^EService:/.test(error)) return { kind: "unavailable" };
+  return refusalOf(answer, error);
 }
 
 /** Errors come with HTTP 200; a warning (`W...`) is none. */
 function readAnswer(request: RestRequest, answer: RestAnswer): RestOutcome {
   const body = readSourceJson(answer.text);
   if (answer.status === 429) return limitedBy(answer, { waitMs: null, banned: false });
-  const fault = listOf(memberOf(body, "error"))
+  const error = listOf(memberOf(body, "error"))
     ?.map(textOf)
     .find((text) => !text.startsWith("W"));
-  if (fault !== undefined) return readFault(answer, fault);
+  if (error !== undefined) return readError(answer, error);
   if (answer.status !== 200) return refusalOf(answer, "");
   const rows = rowsOf(request, memberOf(body, "result"));
   return rows === null ? { kind: "malformed" } : { kind: "rows", rows };

@@ -71,7 +71,7 @@ const restRow = (row: SourceValue, time: SourceValue | undefined): Row => ({
 });
 
 /** What an answer says other than data; null for success. The code is text, and most errors come with HTTP 200. */
-function readFault(answer: RestAnswer, body: SourceValue | undefined): RestFault | null {
+function readError(answer: RestAnswer, body: SourceValue | undefined): RestFault | null {
   const code = textOf(memberOf(body, "code"));
   const message = textOf(memberOf(body, "msg"));
   if (code === "429000" || answer.status === 429) {
@@ -87,8 +87,8 @@ function readFault(answer: RestAnswer, body: SourceValue | undefined): RestFault
 
 function readAnswer(answer: RestAnswer): RestOutcome {
   const body = readSourceJson(answer.text);
-  const fault = readFault(answer, body);
-  if (fault !== null) return fault;
+  const error = readError(answer, body);
+  if (error !== null) return error;
   const data = memberOf(body, "data");
   const time = memberOf(data, "time");
   // The answer for all markets has one time for its rows.
@@ -110,8 +110,8 @@ function dutyMs(value: SourceValue | undefined, usualMs: number): number {
  */
 function readTicket(answer: RestAnswer, endpoint: SourceEndpoint, connectionId: string): TicketOutcome {
   const body = readSourceJson(answer.text);
-  const fault = readFault(answer, body);
-  if (fault !== null) return fault;
+  const error = readError(answer, body);
+  if (error !== null) return error;
   const data = memberOf(body, "data");
   const server = elementOf(memberOf(data, "instanceServers"), 0);
   const token = textOf(memberOf(data, "token"));
