@@ -3,26 +3,21 @@
  * sessions, the gRPC server, certificates. Fed by bytes of clients and nodes; feeds the gateway, the services' endpoints
  * and upstreams. What a request means is decided elsewhere: no file here knows a method, a key or a store.
  */
-export type { NetEvents } from "./events.ts";
 export {
   type CallContext,
   type DuplexSession,
   duplex,
   type GrpcContext,
-  type GrpcEvents,
   GrpcServer,
-  type GrpcServerDependencies,
-  type GrpcServerOptions,
   type GrpcService,
   type GrpcTls,
   type RequestStream,
-  type StreamOptions,
   serverStream,
   unary,
 } from "./grpc/grpc.ts";
 export { ResponseStream } from "./grpc/response-stream.ts";
 export { loadService } from "./grpc/service.ts";
-export { type GrpcErrorStatus, type GrpcStatus, GrpcStatusError } from "./grpc/status.ts";
+export { type GrpcErrorStatus, GrpcStatusError } from "./grpc/status.ts";
 export { BodyBuffer, free } from "./http1/body-buffer.ts";
 export { CutBody, type CutKind } from "./http1/client/body-source.ts";
 export { ConnectionPool } from "./http1/client/connection-pool.ts";
@@ -38,15 +33,14 @@ export {
   type StreamEnding,
 } from "./http1/server/answer.ts";
 export type { Handled } from "./http1/server/connection.ts";
-export { HttpRequest, type ReadableBody } from "./http1/server/request.ts";
+export type { HttpRequest, ReadableBody } from "./http1/server/request.ts";
 export type { HeadFault } from "./http1/server/request-head.ts";
 export { HttpServer } from "./http1/server/server.ts";
-export { type AppBindings, type AppMount, webAnswer, webRequest } from "./http1/server/web.ts";
-export { AppListener, type AppListenerDependencies } from "./listener/app-listener.ts";
+export { type AppMount, webAnswer, webRequest } from "./http1/server/web.ts";
+export { AppListener } from "./listener/app-listener.ts";
 export { freePortRange, freePorts, ListenError, listening } from "./listener/listen-error.ts";
-export { Listener, type ListenerOptions, type RuntimeServer, runtimeBodyBytesMax } from "./listener/listener.ts";
-export { type ListenAddress, PlainListener, type PlainListenerDependencies } from "./listener/plain-listener.ts";
-export { type DevAuthorityOptions, type DevTls, devTls } from "./tls/dev-authority.ts";
+export { PlainListener } from "./listener/plain-listener.ts";
+export { devTls } from "./tls/dev-authority.ts";
 export { WebSocketClient } from "./websocket/client.ts";
 export { WebSocketServer } from "./websocket/server.ts";
 export {
