@@ -142,7 +142,7 @@ describeWithServer("loss of Redis", () => {
     await eventually("the second message", async () => messages.length === 2);
     expect(messages).toEqual(["before", "after"]);
     expect((await callEverything(hot)).unavailable).toBe(0);
-    expect(said).toEqual(["the connection to Redis was lost or could not be made", "connected to Redis again"]);
+    expect(said).toEqual(["the connection to Redis was lost or could not be opened", "connected to Redis again"]);
   }, 20_000);
 
   test("a Redis that is silent makes calls fail within the time allowed, then at once, and heals when it goes on", async () => {
