@@ -6,10 +6,10 @@ import {
   engineErrorTable,
 } from "@sluice/contract/engine";
 import { engineErrorDocsPath } from "@sluice/contract/engine-errors-guide";
-import { type ErrorCode, SluiceError } from "@sluice/contract/errors";
+import { CodedError, type ErrorCode, SluiceError } from "@sluice/contract/errors";
 import { type InputFault, retryAfter } from "../../http/index.ts";
 
-/** What a refusal shows: a code of the engine's own table, or the reason of a bundle. */
+/** A refusal as the REST endpoint shows it: a code of the engine's own table, or the reason of a bundle. */
 export interface ShownFailure {
   readonly code: EngineErrorCode | BundleReason;
   readonly status: number;
@@ -20,13 +20,14 @@ export interface ShownFailure {
   readonly errors: readonly InputFault[];
 }
 
-interface Said {
+/** The parts of a failure that its code does not determine. */
+interface FailureParts {
   readonly detail?: string | null;
   readonly retryAfterSeconds?: number;
   readonly errors?: readonly InputFault[];
 }
 
-function shown(code: ShownFailure["code"], status: number, title: string, said: Said): ShownFailure {
+function shown(code: ShownFailure["code"], status: number, title: string, said: FailureParts): ShownFailure {
   const isBusy = status === 429 || status === 503;
   return {
     code,
@@ -38,24 +39,20 @@ function shown(code: ShownFailure["code"], status: number, title: string, said: 
   };
 }
 
-export function engineFailure(code: EngineErrorCode, said: Said = {}): ShownFailure {
+export function engineFailure(code: EngineErrorCode, said: FailureParts = {}): ShownFailure {
   const { status, text } = engineErrorTable[code];
   return shown(code, status, text, said);
 }
 
-export function bundleFailure(reason: BundleReason, said: Said = {}): ShownFailure {
+export function bundleFailure(reason: BundleReason, said: FailureParts = {}): ShownFailure {
   const title = bundleReasonTexts[reason];
   return shown(reason, bundleReasonStatus(reason), title, { ...said, detail: said.detail ?? title });
 }
 
-/** A refusal on its way to the endpoint. */
-export class EngineRefusal extends Error {
-  override readonly name = "EngineRefusal";
-  readonly shown: ShownFailure;
-
+/** A refusal that ends a request; its details are the answer. */
+export class EngineRefusal extends CodedError<ShownFailure["code"], ShownFailure> {
   constructor(failure: ShownFailure) {
-    super(failure.detail);
-    this.shown = failure;
+    super(failure.code, { message: failure.detail, details: failure });
   }
 }
 
@@ -82,13 +79,13 @@ const engineCodes: Readonly<Partial<Record<ErrorCode, EngineErrorCode>>> = {
 };
 
 /** What a caller may know of anything that was thrown; null for a fault of this engine, which shows nothing. */
-export function shownFailure(caught: unknown): ShownFailure | null {
-  if (caught instanceof EngineRefusal) return caught.shown;
-  if (!(caught instanceof SluiceError)) return null;
-  const code = engineCodes[caught.code];
+export function shownFailure(error: unknown): ShownFailure | null {
+  if (error instanceof EngineRefusal) return error.details;
+  if (!(error instanceof SluiceError)) return null;
+  const code = engineCodes[error.code];
   if (code === undefined) return null;
-  const { errors } = caught.details;
-  return engineFailure(code, { detail: caught.message, ...(Array.isArray(errors) ? { errors } : {}) });
+  const { errors } = error.details;
+  return engineFailure(code, { detail: error.message, ...(Array.isArray(errors) ? { errors } : {}) });
 }
 
 /** The RFC 9457 form. `instance` is the request's id. */
