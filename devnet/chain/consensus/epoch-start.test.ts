@@ -180,7 +180,7 @@ test("over epochs with tips, votes, skipped slots and forks no lamport comes or 
   await using manual = await startManualChain({ ...options, slotsPerEpoch: 32n, votes: true });
   const { chain } = manual;
   const random = new TextRandom("conservation");
-  const payer = await tipper(manual);
+  // Genesis, which no fork abandons.
   const start = chain.at("processed");
   const byBlock = new Map<bigint, bigint>();
   chain.watch({
@@ -193,6 +193,7 @@ test("over epochs with tips, votes, skipped slots and forks no lamport comes or 
     confirmed() {},
     finalized() {},
   });
+  const payer = await tipper(manual);
   while (chain.epochs.epochOf(chain.openSlot) < 6n) {
     if (random.falls(0.5)) tip(manual, payer, BigInt(1 + random.below(1_000_000)), random.below(8));
     if (random.falls(0.1)) await chain.fork(Math.min(chain.forkDepthMax(), 1 + random.below(5)), random.falls(0.5));
