@@ -1,7 +1,7 @@
 import type { Server } from "bun";
 import { isObject } from "./exchanges/exchange.ts";
 import type { Faults } from "./faults/faults.ts";
-import { parseWish, WishError } from "./faults/parse.ts";
+import { FaultRequestError, parseFaultRequest } from "./faults/parse.ts";
 import type { Front } from "./front.ts";
 import { allListings, type ExchangeId, exchangeIds } from "./listings.ts";
 import { marketAssets } from "./process/assets.ts";
@@ -64,12 +64,12 @@ async function route(
 
 async function setFault(request: Request, seed: string, dependencies: AdminDeps): Promise<Response> {
   try {
-    const fault = dependencies.faults.set(parseWish(await request.json(), seed));
+    const fault = dependencies.faults.set(parseFaultRequest(await request.json(), seed));
     if (fault === null) return problem(409, "too many faults");
     await followAll(dependencies);
     return Response.json(fault, { status: 201 });
   } catch (error) {
-    if (error instanceof WishError) return problem(400, error.message);
+    if (error instanceof FaultRequestError) return problem(400, error.message);
     if (error instanceof SyntaxError) return problem(400, "the body is no JSON");
     throw error;
   }

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { CodedError } from "@sluice/contract/errors";
 import type { AccountWrite } from "@sluice/svm/bank";
 import { nameServices } from "@sluice/wire/name-services";
 import { programs } from "@sluice/wire/programs";
@@ -49,12 +50,13 @@ export interface GenesisDescription extends Omit<BuiltGenesis, "accounts"> {
 }
 
 /** The faults of what a chain was to begin with, all that were found. */
-export class GenesisFaults extends Error {
-  readonly faults: readonly string[];
-
+export class GenesisFaults extends CodedError<"GENESIS_INVALID", { readonly faults: readonly string[] }> {
   constructor(faults: readonly string[]) {
-    super(faults.join("; "));
-    this.faults = faults;
+    super("GENESIS_INVALID", { message: faults.join("; "), details: { faults } });
+  }
+
+  get faults(): readonly string[] {
+    return this.details.faults;
   }
 }
 

@@ -7,7 +7,7 @@ export const faultsMax = 256;
 /** Stretches of moved prices that a market remembers after their faults ended; the oldest are forgotten beyond. */
 const shiftsMax = 64;
 
-export interface FaultWish {
+export interface FaultRequest {
   readonly trouble: Trouble;
   readonly exchanges: readonly ExchangeId[];
   readonly symbols: readonly string[] | null;
@@ -37,10 +37,10 @@ export class Faults {
   }
 
   /** Null when too many are on. */
-  set(wish: FaultWish): Fault | null {
+  set(request: FaultRequest): Fault | null {
     if (this.#on.length >= faultsMax) return null;
-    const { exchanges, symbols } = wish;
-    const fault: Fault = { id: this.#nextId, ...wish.trouble, exchanges, symbols, sinceMs: this.#now() };
+    const { exchanges, symbols } = request;
+    const fault: Fault = { id: this.#nextId, ...request.trouble, exchanges, symbols, sinceMs: this.#now() };
     this.#nextId += 1;
     this.#on.push(fault);
     for (const listing of this.#listings) this.#begin(fault, listing);

@@ -1,8 +1,9 @@
+import { CodedError } from "@sluice/contract/errors";
 import { type ExchangeId, exchangeIds } from "../listings.ts";
 import { marketAssets } from "../process/assets.ts";
 import { mix, seedOf } from "../process/hash.ts";
 import { type Doors, garbageForms, type Trouble } from "./fault.ts";
-import type { FaultWish } from "./faults.ts";
+import type { FaultRequest } from "./faults.ts";
 
 const msMax = 30 * 86_400_000;
 const doors: readonly Doors[] = ["rest", "stream", "both"];
@@ -11,7 +12,11 @@ const outageForms = ["html", "busy"] as const;
 const stable = ["USDT", "USDC"] as const;
 
 /** What is wrong with a request for a fault, as a text for its sender. */
-export class WishError extends Error {}
+export class FaultRequestError extends CodedError<"FAULT_REQUEST_INVALID"> {
+  constructor(message: string) {
+    super("FAULT_REQUEST_INVALID", { message, details: {} });
+  }
+}
 
 const isOneOf = <Text extends string>(list: readonly Text[], value: unknown): value is Text =>
   typeof value === "string" && (list as readonly string[]).includes(value);
@@ -33,20 +38,20 @@ class Members {
   number(name: string, lowest: number, highest: number, otherwise?: number): number {
     const value = this.take(name) ?? otherwise;
     if (typeof value !== "number" || !(value >= lowest && value <= highest)) {
-      throw new WishError(`${name} must be a number from ${lowest} to ${highest}`);
+      throw new FaultRequestError(`${name} must be a number from ${lowest} to ${highest}`);
     }
     return value;
   }
 
   choice<Text extends string>(name: string, list: readonly Text[], otherwise?: Text): Text {
     const value = this.take(name) ?? otherwise;
-    if (!isOneOf(list, value)) throw new WishError(`${name} must be one of ${list.join(", ")}`);
+    if (!isOneOf(list, value)) throw new FaultRequestError(`${name} must be one of ${list.join(", ")}`);
     return value;
   }
 
   flag(name: string): boolean {
     const value = this.take(name) ?? false;
-    if (typeof value !== "boolean") throw new WishError(`${name} must be true or false`);
+    if (typeof value !== "boolean") throw new FaultRequestError(`${name} must be true or false`);
     return value;
   }
 
@@ -55,7 +60,7 @@ class Members {
     const value = this.take(name);
     if (value === undefined || value === null) return null;
     if (!Array.isArray(value) || value.length === 0 || !value.every((each) => isOneOf(known, each))) {
-      throw new WishError(`${name} must be a list of some of ${known.join(", ")}`);
+      throw new FaultRequestError(`${name} must be a list of some of ${known.join(", ")}`);
     }
     return [...new Set(value)];
   }
@@ -63,19 +68,21 @@ class Members {
   factor(): number {
     const bps = this.take("bps");
     if (bps === undefined) return this.number("factor", 1e-6, 1e6);
-    if (typeof bps !== "number" || !(bps > -10_000 && bps <= 1e6)) throw new WishError("bps must be above -10000");
+    if (typeof bps !== "number" || !(bps > -10_000 && bps <= 1e6))
+      throw new FaultRequestError("bps must be above -10000");
     return 1 + bps / 10_000;
   }
 
   end(): void {
     const [name] = this.#left.keys();
-    if (name !== undefined) throw new WishError(`unknown member ${name}`);
+    if (name !== undefined) throw new FaultRequestError(`unknown member ${name}`);
   }
 }
 
-/** Reads a wish for a fault; throws a WishError. */
-export function parseWish(body: unknown, seed: string): FaultWish {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) throw new WishError("a fault is an object");
+/** Reads a request for a fault; throws a FaultRequestError. */
+export function parseFaultRequest(body: unknown, seed: string): FaultRequest {
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw new FaultRequestError("a fault is an object");
   const members = new Members(body);
   const symbols = members.list(
     "symbols",
@@ -143,6 +150,6 @@ function readTrouble(kind: unknown, members: Members): Trouble {
     case "tokens":
       return { kind };
     default:
-      throw new WishError(`unknown kind ${String(kind).slice(0, 32)}`);
+      throw new FaultRequestError(`unknown kind ${String(kind).slice(0, 32)}`);
   }
 }
