@@ -9,7 +9,7 @@ import {
   type SocketSession,
   WebSocketServer,
 } from "../../server/src/net/index.ts";
-import { Listener } from "../../server/src/net/listener/listener.ts";
+import { Listener } from "../../server/src/net/listener/app-listener.ts";
 import { ordersOf } from "../orders.ts";
 import { Tunnel } from "./tunnel.ts";
 

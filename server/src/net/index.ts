@@ -20,21 +20,20 @@ export { loadService } from "./grpc/service.ts";
 export { type GrpcErrorStatus, GrpcStatusError } from "./grpc/status.ts";
 export { BodyBuffer, free } from "./http1/body-buffer.ts";
 export { CutBody, type CutKind } from "./http1/client/body-source.ts";
+export type { PooledOutcome } from "./http1/client/connection.ts";
 export { ConnectionPool } from "./http1/client/connection-pool.ts";
 export { decodeBody } from "./http1/client/content-coding.ts";
 export { type LargeBody, type LargeBodyOptions, readLargeBody } from "./http1/client/large-body.ts";
-export type { PooledOutcome } from "./http1/client/pooled-call.ts";
 export { requestTarget } from "./http1/client/request-target.ts";
+export type { Handled } from "./http1/server/connection.ts";
+export type { HeadFault, HttpRequest, ReadableBody } from "./http1/server/request.ts";
 export {
   type AnswerBody,
   fieldLines,
   type HttpAnswer,
   problemAnswer,
   type StreamEnding,
-} from "./http1/server/answer.ts";
-export type { Handled } from "./http1/server/connection.ts";
-export type { HttpRequest, ReadableBody } from "./http1/server/request.ts";
-export type { HeadFault } from "./http1/server/request-head.ts";
+} from "./http1/server/response-writer.ts";
 export { HttpServer } from "./http1/server/server.ts";
 export { type AppMount, webAnswer, webRequest } from "./http1/server/web.ts";
 export { AppListener } from "./listener/app-listener.ts";

@@ -1,9 +1,140 @@
-import type { Clock } from "@sluice/lib";
+import { type Clock, type Timer, within } from "@sluice/lib";
+import type { Server, ServerWebSocket } from "bun";
 import { docsRedirect, isUpgrade, pathOf, problemResponse, targetOf } from "../../http/index.ts";
 import type { NetEvents } from "../events.ts";
 import type { AppMount } from "../http1/server/web.ts";
-import type { SocketMount, SocketSession } from "../websocket/session.ts";
-import { Listener, type RuntimeServer, runtimeBodyBytesMax } from "./listener.ts";
+import { closeCodes, type SocketMount, type SocketSession } from "../websocket/session.ts";
+
+type SocketData = { readonly session: SocketSession };
+export type RuntimeServer = Server<SocketData>;
+
+/**
+ * More than any client sends, so that a client sees the application's refusal: the runtime's has neither a body nor a
+ * request id. Memory is bounded by the applications, which read no body without a bound; the runtime drops unread bodies.
+ */
+export const runtimeBodyBytesMax = 64 * 1024 ** 3;
+
+export interface ListenerOptions {
+  readonly hostname: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Bodies beyond this are cut off by the runtime; applications refuse sooner, with an answer. */
+  readonly bodyBytesMax: number;
+}
+
+/** Seconds without a byte before a connection is closed. web3.js keeps its sockets for 19 s and expects them to live. */
+const idleSeconds = 60;
+/** The longest message of a client; the bound of each session is below it. */
+const socketMessageBytesMax = 256 * 1024;
+const socketBufferBytesMax = 64 * 1024 * 1024;
+const tickMs = 30_000;
+
+/** One listening port. Everything that listens in this process listens through here. */
+export class Listener implements AsyncDisposable {
+  readonly #server: RuntimeServer;
+  readonly #sessions = new Set<SocketSession>();
+  readonly #clock: Pick<Clock, "after">;
+  readonly #timer: Timer;
+  #draining = false;
+
+  /** Throws when the port cannot be had. */
+  constructor(
+    options: ListenerOptions,
+    dependencies: {
+      readonly clock: Pick<Clock, "after" | "every">;
+      readonly answer: (
+        request: Request,
+        server: RuntimeServer,
+      ) => Response | undefined | Promise<Response | undefined>;
+      readonly events: NetEvents;
+    },
+  ) {
+    this.#server = Bun.serve<SocketData>({
+      hostname: options.hostname,
+      port: options.port,
+      idleTimeout: idleSeconds,
+      maxRequestBodySize: options.bodyBytesMax,
+      development: false,
+      // With `development: false` Bun shares the port with a second server that asks for it, and both would split the calls.
+      reusePort: false,
+      fetch: dependencies.answer,
+      // The runtime would answer an error with a page of its own, which shows internals.
+      error: (error) => {
+        dependencies.events.internalError("listener", error, {});
+        return new Response(null, { status: 500 });
+      },
+      websocket: {
+        maxPayloadLength: socketMessageBytesMax,
+        backpressureLimit: socketBufferBytesMax,
+        closeOnBackpressureLimit: true,
+        idleTimeout: 120,
+        sendPings: false,
+        perMessageDeflate: false,
+        open: (socket) => this.#opened(socket),
+        message: (socket, data) => this.#received(socket, data, dependencies.events),
+        pong: (socket) => socket.data.session.ponged(),
+        drain: (socket) => socket.data.session.writable?.(),
+        close: (socket, code) => {
+          this.#sessions.delete(socket.data.session);
+          socket.data.session.closed(code);
+        },
+      },
+    });
+    this.#clock = dependencies.clock;
+    this.#timer = dependencies.clock.every(tickMs, () => this.tick());
+  }
+
+  get port(): number {
+    return this.#server.port ?? 0;
+  }
+
+  /** Requests that have not been answered yet. */
+  get pending(): number {
+    return this.#server.pendingRequests;
+  }
+
+  get sockets(): number {
+    return this.#sessions.size;
+  }
+
+  /** What happens to every socket each 30 seconds. */
+  tick(): void {
+    for (const session of this.#sessions) session.tick();
+  }
+
+  /** An error of a session is reported and ends it alone: the runtime would only write it to the error stream. */
+  #received(socket: ServerWebSocket<SocketData>, data: string | Buffer, events: NetEvents): void {
+    try {
+      socket.data.session.received(data);
+    } catch (error) {
+      events.internalError("listener", error, {});
+      socket.close(closeCodes.internalError);
+    }
+  }
+
+  #opened(socket: ServerWebSocket<SocketData>): void {
+    const { session } = socket.data;
+    this.#sessions.add(session);
+    session.opened(socket);
+    if (this.#draining) session.drain();
+  }
+
+  /**
+   * Takes no more connections, closes sockets with 1001, lets requests in flight finish, and after `deadlineMs` ends
+   * what is left.
+   */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#draining = true;
+    this.#timer.cancel();
+    for (const session of this.#sessions) session.drain();
+    const drained = await within(this.#clock, deadlineMs, this.#server.stop(false));
+    if (!drained.ok) await this.#server.stop(true);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(0);
+  }
+}
 
 export interface AppListenerDependencies {
   readonly clock: Pick<Clock, "after" | "every">;

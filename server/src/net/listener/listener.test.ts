@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "@sluice/lib";
+import { Listener } from "./app-listener.ts";
 import { ListenError, listening } from "./listen-error.ts";
-import { Listener } from "./listener.ts";
 import { PlainListener } from "./plain-listener.ts";
 
 const clock = systemClock;

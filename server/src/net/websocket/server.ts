@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "@sluice/lib";
 import type { NetEvents } from "../events.ts";
 import type { Upgrade } from "../http1/server/connection.ts";
-import type { HttpRequest } from "../http1/server/request.ts";
-import type { RequestHead } from "../http1/server/request-head.ts";
+import type { HttpRequest, RequestHead } from "../http1/server/request.ts";
 import { WebSocketConnection } from "./connection.ts";
 import { closedAbnormally, type SocketSession } from "./session.ts";
 

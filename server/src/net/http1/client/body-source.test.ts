@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
 import { BodySource } from "./body-source.ts";
+import type { ConnectionPoolOptions, PooledOutcome } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import type { ConnectionPoolOptions, PooledOutcome } from "./pooled-call.ts";
 import { requestTarget } from "./request-target.ts";
 import { RawNode } from "./testing/raw-node.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "@sluice/lib";
+import type { ConnectionPoolOptions, PooledOutcome } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
-import type { ConnectionPoolOptions, PooledOutcome } from "./pooled-call.ts";
 import { requestTarget } from "./request-target.ts";
 import { answerOf, RawNode } from "./testing/raw-node.ts";
 

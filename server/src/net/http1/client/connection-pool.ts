@@ -1,7 +1,15 @@
 import type { Clock, Timer } from "@sluice/lib";
 import type { ReadState } from "../framing.ts";
-import { Connection, type ConnectionOwner, plainHandlers, tlsHandlers } from "./connection.ts";
-import { answerIn, type ConnectionPoolOptions, type PooledCall, type UnderWay } from "./pooled-call.ts";
+import {
+  answerIn,
+  Connection,
+  type ConnectionOwner,
+  type ConnectionPoolOptions,
+  type PooledCall,
+  plainHandlers,
+  tlsHandlers,
+  type UnderWay,
+} from "./connection.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
 /** Resolution of all deadlines. One timer looks at all calls: a timer a call costs more than the call's parsing. */

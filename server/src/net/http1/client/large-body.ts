@@ -1,8 +1,8 @@
 import { type ByteSource, through } from "@sluice/lib";
 import { BodyBuffer } from "../body-buffer.ts";
 import { CutBody } from "./body-source.ts";
+import type { PooledOutcome } from "./connection.ts";
 import { decoderOf } from "./content-coding.ts";
-import type { PooledOutcome } from "./pooled-call.ts";
 
 export interface LargeBodyOptions {
   /** Bytes from which on a body counts as large; at least as many have come then, unless it is whole. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { PooledCall } from "./pooled-call.ts";
+import type { PooledCall } from "./connection.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
 const callOf = (deadlineAt: number): PooledCall => ({

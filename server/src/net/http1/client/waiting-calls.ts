@@ -1,4 +1,4 @@
-import type { PooledCall } from "./pooled-call.ts";
+import type { PooledCall } from "./connection.ts";
 
 /** A list this short is not worth compacting. */
 const compactedFrom = 64;

@@ -1,8 +1,13 @@
-import { dropAnswer, type HttpAnswer } from "./answer.ts";
-import { type BodySink, DiscardingSink, HttpRequest, type RequestSource } from "./request.ts";
-import { type HeadFault, RequestHead } from "./request-head.ts";
+import {
+  type BodySink,
+  DiscardingSink,
+  type HeadFault,
+  HttpRequest,
+  RequestHead,
+  type RequestSource,
+} from "./request.ts";
 import { RequestReader } from "./request-reader.ts";
-import { type ClientSocket, ResponseWriter } from "./response-writer.ts";
+import { type ClientSocket, dropAnswer, type HttpAnswer, ResponseWriter } from "./response-writer.ts";
 
 /** What becomes of a request: an answer, or another protocol on its connection. */
 export type Handled = HttpAnswer | Upgrade;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { RequestHead, readRequestHead } from "./request-head.ts";
+import { RequestHead, readRequestHead } from "./request.ts";
 
 const read = (text: string) => {
   const bytes = Buffer.from(text, "latin1");

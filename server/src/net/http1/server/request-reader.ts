@@ -1,14 +1,14 @@
 import { HeadScanner } from "../fields.ts";
 import { BodyFraming, type ReadState } from "../framing.ts";
-import type { BodySink } from "./request.ts";
 import {
+  type BodySink,
   badLineEnd,
   type HeadFault,
   headBytesMax,
   headTooLarge,
   RequestHead,
   readRequestHead,
-} from "./request-head.ts";
+} from "./request.ts";
 
 /** Empty lines before a request line, which old clients send after a body. */
 const blankLinesMax = 4;

@@ -1,6 +1,154 @@
 import { BodyBuffer } from "../body-buffer.ts";
+import { type FieldFault, type FieldLine, MessageHead } from "../fields.ts";
 import type { BodyParts } from "../framing.ts";
-import type { RequestHead } from "./request-head.ts";
+import { isNamed, latin1, tokenBytes } from "../syntax.ts";
+
+/** What is no head, or leaves in doubt where its request ends; the connection is closed with the answer. */
+export interface HeadFault {
+  readonly status: 400 | 417 | 431 | 501 | 505;
+  readonly message: string;
+}
+
+/** A head with its line ends; what is larger is refused. */
+export const headBytesMax = 16 * 1024;
+
+const malformed = (message: string): HeadFault => ({ status: 400, message });
+const badLine = malformed("The request line is malformed");
+const badTarget = malformed("The request target is not a path or an http URL");
+const twoLengths = malformed("Content-Length and Transfer-Encoding contradict each other");
+const otherVersion: HeadFault = { status: 505, message: "Only HTTP/1.1 and HTTP/1.0 are understood" };
+export const badLineEnd = malformed("A line does not end with CR and LF");
+export const headTooLarge: HeadFault = { status: 431, message: "The request's header fields are too large" };
+const fieldFaults: Readonly<Record<FieldFault, HeadFault>> = {
+  malformed: malformed("A header line is malformed"),
+  "too-many": headTooLarge,
+  length: malformed("Content-Length is not one plain number"),
+  coding: { status: 501, message: "No transfer coding but chunked is understood" },
+  expectation: { status: 417, message: "Only 100-continue can be expected" },
+};
+
+/** One request's head: its line, what it says of the body and the connection, and its fields, read when asked for. */
+export class RequestHead extends MessageHead {
+  method = "";
+  /** Path and query as they were sent, one character a byte; of an absolute target what follows its authority. */
+  target = "";
+  /** Whether the client waits for 100 Continue before it sends the body. */
+  expectsContinue = false;
+  readonly #bytes: Uint8Array;
+  readonly #start: number;
+  readonly #end: number;
+  /** Of each field where its name and its value begin and end. */
+  readonly #spans: number[] = [];
+  readonly #found = new Map<string, string | null>();
+
+  /** The head in `bytes` from `start` to `end`, the empty line included; `read` reads it. */
+  constructor(bytes: Uint8Array, start: number, end: number) {
+    super();
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  /** An equal second length is refused too: no honest client sends two. */
+  protected override get allowsEqualLengths(): boolean {
+    return false;
+  }
+
+  /** The value of a field, one character a byte; several of one name are joined as a list. `name` is in lower case. */
+  get(name: string): string | null {
+    const known = this.#found.get(name);
+    if (known !== undefined) return known;
+    let value: string | null = null;
+    const spans = this.#spans;
+    for (let at = 0; at < spans.length; at += 4) {
+      const start = spans[at] ?? 0;
+      if ((spans[at + 1] ?? 0) - start !== name.length || !isNamed(this.#bytes, start, name)) continue;
+      const one = latin1(this.#bytes, spans[at + 2] ?? 0, spans[at + 3] ?? 0);
+      value = value === null ? one : `${value}${name === "cookie" ? "; " : ", "}${one}`;
+    }
+    this.#found.set(name, value);
+    return value;
+  }
+
+  /** The head as it was sent. */
+  bytes(): Uint8Array {
+    return this.#bytes.subarray(this.#start, this.#end);
+  }
+
+  /** Names as they were sent, with their values. */
+  *fields(): Generator<readonly [name: string, value: string]> {
+    const spans = this.#spans;
+    for (let at = 0; at < spans.length; at += 4) {
+      const [start = 0, end = 0, from = 0, to = 0] = spans.slice(at, at + 4);
+      yield [latin1(this.#bytes, start, end), latin1(this.#bytes, from, to)];
+    }
+  }
+
+  /** Reads the line and the fields; null when they are in order. */
+  read(): HeadFault | null {
+    const fieldsAt = this.#readLine();
+    if (typeof fieldsAt !== "number") return fieldsAt;
+    const fault = this.readFields(this.#bytes, fieldsAt, this.#end);
+    if (fault !== null) return fieldFaults[fault];
+    return this.isContradictory ? twoLengths : null;
+  }
+
+  /** The place after the request line, or what is wrong with it. */
+  #readLine(): number | HeadFault {
+    const bytes = this.#bytes;
+    let methodEnd = this.#start;
+    while (tokenBytes[bytes[methodEnd] ?? 0] === 1) methodEnd += 1;
+    if (methodEnd === this.#start || bytes[methodEnd] !== 0x20) return badLine;
+    const targetEnd = targetEndIn(bytes, methodEnd + 1);
+    const lineEnd = targetEnd + 11;
+    const version = latin1(bytes, targetEnd, Math.min(lineEnd, this.#end));
+    if (version !== " HTTP/1.1\r\n" && version !== " HTTP/1.0\r\n") {
+      if (/^ HTTP\/[0-9]\.[0-9]\r\n$/.test(version)) return otherVersion;
+      return version.startsWith(" ") || version.startsWith("\r") ? badLine : badTarget;
+    }
+    const target = originForm(latin1(bytes, methodEnd + 1, targetEnd));
+    if (target === null) return badTarget;
+    this.method = latin1(bytes, this.#start, methodEnd);
+    this.target = target;
+    this.minor = version.endsWith("1\r\n") ? 1 : 0;
+    this.isLast = this.minor === 0;
+    return lineEnd;
+  }
+
+  protected override takeField(bytes: Uint8Array, line: FieldLine): FieldFault | null {
+    this.#spans.push(line.name, line.nameEnd, line.value, line.valueEnd);
+    if (line.nameEnd - line.name !== 6) return super.takeField(bytes, line);
+    if (!isNamed(bytes, line.name, "expect")) return null;
+    if (latin1(bytes, line.value, line.valueEnd).toLowerCase() !== "100-continue") return "expectation";
+    this.expectsContinue = this.minor === 1;
+    return null;
+  }
+}
+
+/**
+ * Reads the head that stands at `start` and ends before `end`, the empty line included; every line feed before that has a
+ * carriage return before it. Strict (RFC 9112): a head that two readers might understand differently is refused.
+ */
+export function readRequestHead(bytes: Uint8Array, start: number, end: number): RequestHead | HeadFault {
+  const head = new RequestHead(bytes, start, end);
+  return head.read() ?? head;
+}
+
+/** The first byte of no target: a fragment is no part of one; the upper half is, for clients that send names as they are. */
+function targetEndIn(bytes: Uint8Array, from: number): number {
+  let at = from;
+  for (let byte = bytes[at] ?? 0; byte > 0x20 && byte !== 0x7f && byte !== 0x23; byte = bytes[at] ?? 0) at += 1;
+  return at;
+}
+
+/** The path and the query of a target, whose authority means nothing here; null for one that has neither. */
+function originForm(target: string): string | null {
+  if (target.startsWith("/")) return target;
+  const authority = /^https?:\/\/[^/?]+/i.exec(target)?.[0];
+  if (authority === undefined) return null;
+  const rest = target.slice(authority.length);
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}
 
 /** What came of a body that had to be waited for: its bytes, or why there are none. */
 export type BodyOutcome = Uint8Array | "too-large" | "broken";

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { systemClock } from "@sluice/lib";
 import { until } from "@sluice/lib/testing";
-import type { HttpAnswer } from "./answer.ts";
 import type { HttpRequest } from "./request.ts";
+import type { HttpAnswer } from "./response-writer.ts";
 import { HttpServer } from "./server.ts";
 import { webAnswer, webRequest } from "./web.ts";
 

@@ -1,9 +1,8 @@
 import { type Clock, type Timer, within } from "@sluice/lib";
 import type { NetEvents } from "../../events.ts";
-import type { HttpAnswer } from "./answer.ts";
 import { Connection, type ConnectionOwner, type ConnectionTimes, type Handled } from "./connection.ts";
-import type { HttpRequest } from "./request.ts";
-import type { HeadFault } from "./request-head.ts";
+import type { HeadFault, HttpRequest } from "./request.ts";
+import type { HttpAnswer } from "./response-writer.ts";
 
 export interface HttpServerOptions {
   readonly hostname: string;

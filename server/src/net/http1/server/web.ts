@@ -1,7 +1,7 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { ByteSource } from "@sluice/lib";
-import { fieldLines, type HttpAnswer } from "./answer.ts";
 import type { HttpRequest } from "./request.ts";
+import { fieldLines, type HttpAnswer } from "./response-writer.ts";
 
 /** Converts between an application's Request and Response and a connection of this HTTP/1.1 server. */
 

@@ -1,7 +1,6 @@
-import type { HttpAnswer } from "../answer.ts";
 import { Connection, type ConnectionOwner, type Handled } from "../connection.ts";
-import type { HttpRequest } from "../request.ts";
-import type { HeadFault } from "../request-head.ts";
+import type { HeadFault, HttpRequest } from "../request.ts";
+import type { HttpAnswer } from "../response-writer.ts";
 import { WireSocket } from "./wire-socket.ts";
 
 const answerOf = (status: number, body: string): HttpAnswer => ({ status, fields: "", body });
