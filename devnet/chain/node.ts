@@ -165,7 +165,7 @@ function serveAdmin(options: NodeOptions, methods: ReadonlyMap<string, Method>, 
   });
 }
 
-export interface NodeDependencies {
+interface NodeDependencies {
   readonly clock: Clock;
   readonly log: Log;
   /** The virtual machine, which is disposed of with the node. */

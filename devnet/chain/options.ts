@@ -68,7 +68,7 @@ export const defaultOptions: NodeOptions = {
   programs: [],
 };
 
-export interface CommandLine {
+interface CommandLine {
   readonly options: NodeOptions;
   /** End when standard input ends: a child that must not outlive its parent. */
   readonly exitWithParent: boolean;

@@ -9,7 +9,7 @@ import type { Truth } from "./process/truth.ts";
 
 const bodyBytesMax = 16 * 1_024;
 
-export interface AdminDeps {
+interface AdminDeps {
   readonly faults: Faults;
   readonly truth: Truth;
   readonly fronts: Readonly<Record<ExchangeId, Front>>;

@@ -7,7 +7,7 @@ import type { Truth } from "./process/truth.ts";
 import { dayMs, today, todayInSingapore, type View, viewOf } from "./process/view.ts";
 
 /** An exchange knows no trade that is older than this. */
-export const historyMs = 30 * dayMs;
+const historyMs = 30 * dayMs;
 
 /** A market with the name that its exchange gives it. */
 export interface Market {
@@ -32,7 +32,7 @@ export type Interval =
   | { readonly lengthMs: number; readonly anchorMs: number }
   | { readonly months: number; readonly anchorMs: number };
 
-export interface VenueDeps {
+interface VenueDeps {
   readonly truth: Truth;
   readonly hours: Recent<HourBars>;
   readonly faults: Faults;
@@ -179,7 +179,7 @@ function inflate(bar: Bar, factor: number): void {
   bar.quote = times(bar.quote);
 }
 
-export function startOf(interval: Interval, atMs: number): number {
+function startOf(interval: Interval, atMs: number): number {
   if ("lengthMs" in interval) {
     return Math.floor((atMs - interval.anchorMs) / interval.lengthMs) * interval.lengthMs + interval.anchorMs;
   }

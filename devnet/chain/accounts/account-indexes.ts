@@ -60,7 +60,7 @@ interface ShapeIndex {
  * Indexes that queries bring about: of one program, by the bytes at one place or by the length of data. One is built
  * when its shape is asked for the second time, so that shapes that never come again cost a scan and not an index.
  */
-export class ShapeIndexes {
+class ShapeIndexes {
   readonly #options: { readonly shapesMax: number };
   readonly #rows: AccountRows;
   /** Least lately asked first. */

@@ -17,7 +17,7 @@ function classOf(length: number): number {
  * takes its length rounded up to 16 bytes; what is released is given out again to a block of the same rounded length. A
  * block's location counts units of 16 bytes from the first chunk on.
  */
-export class ByteHeap {
+class ByteHeap {
   readonly #chunks: Uint8Array[] = [];
   readonly #released: number[][] = [];
   #nextGrain = 0;
@@ -65,7 +65,7 @@ export class ByteHeap {
 }
 
 /** Owners of accounts by number, so that a row names one in four bytes. A number is free again when no row holds it. */
-export class ProgramNames {
+class ProgramNames {
   readonly #numbers = new Map<string, number>();
   readonly #names: string[] = [];
   readonly #held: number[] = [];

@@ -57,7 +57,7 @@ export class SlotOrdinals {
 const generationMax = 8_192;
 
 /** The newest version of an account, with the row that holds it. */
-export interface HotAccount {
+interface HotAccount {
   readonly row: number;
   readonly ordinal: number;
   readonly account: ChainAccount | null;
@@ -67,7 +67,7 @@ export interface HotAccount {
  * Accounts that were read or written lately, as objects: transactions touch the same few again and again, and reading a
  * row costs more than a look-up by text. Two generations; when the young one is full it becomes the old one.
  */
-export class HotAccounts {
+class HotAccounts {
   #young = new Map<string, HotAccount>();
   #old = new Map<string, HotAccount>();
 

@@ -32,7 +32,7 @@ export interface ChainOptions {
   readonly pendingMax: number;
 }
 
-export interface ChainDependencies {
+interface ChainDependencies {
   readonly svm: Svm;
   readonly log: Log;
   /** Unix milliseconds. */
@@ -40,7 +40,7 @@ export interface ChainDependencies {
 }
 
 /** Events of the chain, in the order in which they happen. */
-export interface ChainListener {
+interface ChainListener {
   received(signature: string): void;
   opened(slot: bigint, parent: bigint): void;
   frozen(bank: BankSlot, block: Block): void;

@@ -81,13 +81,13 @@ export class AbandonedFork {
 /** The commitment that a fork leaves as it is; what is below it may be abandoned. */
 export type ForkKeeps = "confirmed" | "finalized";
 
-export interface ForksDependencies {
+interface ForksDependencies {
   readonly state: BankState;
   readonly ladder: CommitmentLadder;
 }
 
 /** What a fork took off the chain. */
-export interface Abandonment {
+interface Abandonment {
   /** The newest bank that stays. */
   readonly parent: BankSlot;
   /** Oldest first, the open slot last. */

@@ -90,7 +90,7 @@ const deathsMax = 2;
 /** Attempts to bring a machine up before the chain gives up until it is asked for something again. */
 const rebuildsMax = 5;
 
-export interface RecoveryDependencies {
+interface RecoveryDependencies {
   readonly svm: Svm;
   /** Every account as it is recorded now: what a new machine begins with. */
   readonly newest: () => Iterable<AccountWrite>;

@@ -24,7 +24,7 @@ export interface Submission {
   readonly verified: boolean;
 }
 
-export interface OpenSlotDependencies {
+interface OpenSlotDependencies {
   readonly accounts: AccountStore;
   readonly blockhashes: BlockhashQueue;
   readonly statuses: StatusCache;
@@ -46,7 +46,7 @@ export interface Admitted {
 }
 
 /** A refused one never lands; one that the block or an account of it has no room for waits for the next slot. */
-export type SlotAdmission = Admitted | "refused" | "block full" | "account full";
+type SlotAdmission = Admitted | "refused" | "block full" | "account full";
 
 /** The slot into which transactions go: who may run in it, and what ran. */
 export class OpenSlot {

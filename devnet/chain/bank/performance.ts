@@ -4,7 +4,7 @@ const sampleSeconds = 60n;
 /** Samples kept: twelve hours. */
 const samplesMax = 720;
 
-export interface PerformanceSample {
+interface PerformanceSample {
   readonly slot: bigint;
   readonly numTransactions: bigint;
   readonly numNonVoteTransactions: bigint;

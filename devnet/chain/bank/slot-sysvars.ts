@@ -19,7 +19,7 @@ const stakeHistoryMax = 512;
 /** Hashes kept beyond those that the sysvar shows, so that it is full again when the newest slots are abandoned. */
 const spareSlotHashes = 128;
 
-export interface SlotSysvarsOptions {
+interface SlotSysvarsOptions {
   readonly epochs: EpochSchedule;
   /** The stake history's entry of an epoch that ends before `slot`, by the entries before it. */
   readonly historyEntry: (epoch: bigint, slot: bigint, before: readonly StakeHistoryEntry[]) => StakeHistoryEntry;

@@ -20,7 +20,7 @@ export interface BankState {
   readonly sysvars: SlotSysvars;
 }
 
-export interface SlotsDependencies {
+interface SlotsDependencies {
   readonly state: BankState;
   readonly svm: Svm;
   /** Unix milliseconds. */

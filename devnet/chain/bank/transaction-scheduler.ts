@@ -8,7 +8,7 @@ import { advancesNonce } from "./resolve.ts";
 const takenMax = 4_096;
 
 /** Submissions in their order. Its owner bounds it. */
-export class SubmissionQueue {
+class SubmissionQueue {
   #entries: Submission[] = [];
   #taken = 0;
 
@@ -42,7 +42,7 @@ export class SubmissionQueue {
 /**
  * What the machine was given and has not answered, with all that others need to know of it before they are admitted.
  */
-export class InFlight {
+class InFlight {
   readonly #batches = new Set<readonly Admitted[]>();
   readonly #signatures = new Set<string>();
   #tableWriters = 0;
@@ -105,12 +105,12 @@ const putOffMax = 1_024;
 /** Times that a simulation runs at most, since the machine may end during it for a reason that is not its own. */
 const simulationRunsMax = 2;
 
-export interface TransactionSchedulerOptions {
+interface TransactionSchedulerOptions {
   /** Transactions that may wait for the machine; more are dropped, as a full leader drops them. */
   readonly pendingMax: number;
 }
 
-export interface TransactionSchedulerDependencies {
+interface TransactionSchedulerDependencies {
   readonly svm: Svm;
   readonly log: Log;
   readonly open: () => OpenSlot;

@@ -20,7 +20,7 @@ import { type BlockBuilder, sweepTips } from "./tips/tip-programs.ts";
 import type { Validators } from "./validator.ts";
 import { Voting } from "./votes/voting.ts";
 
-export interface FeeDistribution {
+interface FeeDistribution {
   readonly writes: readonly AccountWrite[];
   readonly rewards: readonly Reward[];
 }
@@ -49,14 +49,14 @@ export function distributeFees(
   return { writes: [{ address: leader, account: { ...account, lamports } }], rewards: [reward] };
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly slotMs: number;
   /** Whether votes are transactions; otherwise the chain writes the vote accounts itself. */
   readonly votes: boolean;
 }
 
 /** The parts of a genesis that the cluster works with. */
-export interface ClusterGenesis {
+interface ClusterGenesis {
   /** The genesis hash in base58: the seed of the leader schedule. */
   readonly hashText: string;
   readonly validators: Validators;
@@ -65,7 +65,7 @@ export interface ClusterGenesis {
   readonly tipOperator: string;
 }
 
-export interface ClusterDependencies {
+interface ClusterDependencies {
   readonly genesis: ClusterGenesis;
   readonly epochs: EpochSchedule;
   /** An account as it is in a slot. */
@@ -74,7 +74,7 @@ export interface ClusterDependencies {
   readonly ofProgram: (program: string, slot: bigint) => Iterable<string>;
 }
 
-export interface OpeningSlot {
+interface OpeningSlot {
   readonly slot: bigint;
   readonly parent: BankSlot;
   /** Slots between the two that earn credits though they have no block. */

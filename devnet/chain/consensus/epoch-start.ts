@@ -10,7 +10,7 @@ import { activeStakes, payEpochRewards } from "./stakes/rewards.ts";
 import { delegations } from "./stakes/stake-account.ts";
 import { settleTips } from "./tips/claims.ts";
 
-export interface EpochStart {
+interface EpochStart {
   readonly epoch: bigint;
   /** The epoch of the slot before, which has ended. */
   readonly ended: bigint;
@@ -22,7 +22,7 @@ export interface EpochStart {
   readonly stakeHistory: readonly StakeHistoryEntry[];
 }
 
-export interface EpochStartDependencies {
+interface EpochStartDependencies {
   readonly accounts: AccountOverlay;
   readonly ofProgram: (program: string) => Iterable<string>;
   readonly stakes: EpochStakes;

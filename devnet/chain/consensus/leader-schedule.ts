@@ -30,7 +30,7 @@ export class EpochSchedule {
 }
 
 /** Epochs whose stakes are kept: more than a node can lag behind, which is 512 slots of epochs of 32. */
-export const epochsKept = 20;
+const epochsKept = 20;
 
 export interface VoterStake {
   readonly vote: string;
@@ -39,7 +39,7 @@ export interface VoterStake {
   readonly stake: bigint;
 }
 
-export interface EpochStake {
+interface EpochStake {
   readonly epoch: bigint;
   /** The slot at whose opening this was counted. */
   readonly slot: bigint;
@@ -146,7 +146,7 @@ export function drawLeaders(voters: readonly VoterStake[], groups: number, seed:
   });
 }
 
-export interface LeaderScheduleOptions {
+interface LeaderScheduleOptions {
   /** Any text; the same text, epoch and stakes give the same schedule. */
   readonly seed: string;
   readonly epochs: EpochSchedule;

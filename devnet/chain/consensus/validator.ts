@@ -29,7 +29,7 @@ export interface Validator {
 
 export type Validators = readonly [Validator, ...Validator[]];
 
-export interface ValidatorsOptions {
+interface ValidatorsOptions {
   readonly seed: string;
   readonly validators: number;
   readonly faucetLamports: bigint;

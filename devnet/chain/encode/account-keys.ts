@@ -4,7 +4,7 @@ import type { Message } from "@sluice/wire/transaction";
 import type { JsonObject } from "./json.ts";
 
 /** A transaction's key with the rights that it gives, as `jsonParsed` and `accounts` list it. */
-export interface AccountKey {
+interface AccountKey {
   readonly pubkey: string;
   readonly writable: boolean;
   readonly signer: boolean;

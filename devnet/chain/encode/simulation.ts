@@ -54,7 +54,7 @@ export function encodeSimulation(simulated: SimulatedTransaction): JsonObject {
 }
 
 /** What a simulation found of one transaction of a bundle. */
-export interface SimulatedBundleTransaction
+interface SimulatedBundleTransaction
   extends Omit<SimulatedTransaction, "logs" | "accounts" | "unitsConsumed" | "innerInstructions" | "accountKeys"> {
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint;

@@ -79,7 +79,7 @@ export class SocketFaults {
 }
 
 export const corruptions = ["truncate", "bitflip", "garbage", "wrong-id"] as const;
-export type Corruption = (typeof corruptions)[number];
+type Corruption = (typeof corruptions)[number];
 
 function otherId(id: JsonValue | undefined): JsonValue {
   if (typeof id === "string") return `${id}x`;
@@ -114,14 +114,14 @@ export function corrupted(answer: Uint8Array, kind: Corruption, random: TextRand
   return new Uint8Array(new TextEncoder().encode(`${stringifyJsonExact(wrong)}\n`));
 }
 
-export const adminPrefix = "devnet_";
+const adminPrefix = "devnet_";
 
 interface Drawn {
   readonly share: number;
   readonly random: TextRandom;
 }
 
-export interface Slowness extends Drawn {
+interface Slowness extends Drawn {
   readonly ms: number;
   /** Null slows every method. */
   readonly methods: readonly string[] | null;

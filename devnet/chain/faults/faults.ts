@@ -8,7 +8,7 @@ import type { LaggingView } from "./lagging-view.ts";
 import type { SlotClock } from "./slot-clock.ts";
 
 /** The parts of a node in which something can be made to go wrong. */
-export interface FaultyParts {
+interface FaultyParts {
   readonly chain: Chain;
   readonly clock: SlotClock;
   readonly edge: EdgeFaults;

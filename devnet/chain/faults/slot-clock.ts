@@ -5,7 +5,7 @@ const nominalSlotMs = 400;
 /** Slots closed at a stretch before others get their turn. */
 const stretch = 16;
 
-export interface SlotClockOptions {
+interface SlotClockOptions {
   readonly slotMs: number;
   readonly finalizedAfter: number;
 }
@@ -119,7 +119,7 @@ function lower(one: bigint, other: bigint): bigint {
   return one < other ? one : other;
 }
 
-export interface SlotTimerDependencies {
+interface SlotTimerDependencies {
   readonly clock: Pick<Clock, "monotonic" | "after">;
   readonly log: Log;
   readonly close: () => Promise<void>;

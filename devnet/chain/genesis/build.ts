@@ -9,7 +9,7 @@ import type { Fault } from "./shapes.ts";
 import { addCollection, addMint, addNft, declareMint } from "./tokens.ts";
 
 /** A collection of genesis. */
-export interface GenesisCollection {
+interface GenesisCollection {
   readonly name: string;
   readonly mint: string;
   /** Who verifies its items: a wallet's name, or an address. */
@@ -25,7 +25,7 @@ export interface BuiltGenesis {
   readonly collections: readonly GenesisCollection[];
 }
 
-export type GenesisBuild =
+type GenesisBuild =
   | { readonly ok: true; readonly built: BuiltGenesis }
   | { readonly ok: false; readonly faults: readonly Fault[] };
 

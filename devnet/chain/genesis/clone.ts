@@ -12,7 +12,7 @@ export interface CloneRequest {
   readonly addresses: readonly string[];
 }
 
-export type Cloned =
+type Cloned =
   | { readonly ok: true; readonly accounts: readonly AccountWrite[] }
   | { readonly ok: false; readonly faults: readonly string[] };
 

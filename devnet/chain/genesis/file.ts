@@ -174,16 +174,12 @@ const file = record({
 });
 
 export type GenesisFile = Of<typeof file>;
-export type WalletEntry = Of<typeof wallet>;
 export type MintEntry = Of<typeof mintEntry>;
-export type TokenEntry = Of<typeof token>;
 export type CollectionEntry = Of<typeof collection>;
 export type NftEntry = Of<typeof nft>;
 export type PoolEntry = Of<typeof pool>;
-export type ListingEntry = Of<typeof listing>;
-export type ProgramEntry = Of<typeof program>;
 
-export type ParsedGenesis =
+type ParsedGenesis =
   | { readonly ok: true; readonly file: GenesisFile }
   | { readonly ok: false; readonly faults: readonly Fault[] };
 

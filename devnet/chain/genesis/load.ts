@@ -31,7 +31,7 @@ export interface GenesisSources {
 }
 
 /** How a program that the chain begins with does what it does. */
-export type ProgramKind =
+type ProgramKind =
   /** The real program. */
   | "real"
   /** Written for this chain; it runs, and does what its layouts say. */

@@ -12,7 +12,7 @@ const lpDecimals = 9;
 const lockedLp = 100n;
 const utf8 = new TextEncoder();
 
-export interface GenesisPoolSide {
+interface GenesisPoolSide {
   readonly mint: KnownMint;
   readonly vault: string;
   readonly amount: bigint;

@@ -18,7 +18,7 @@ const slotsMin = 1_024;
  * Numbers of records by a hash of their signature: open addressing, eight bytes a slot, three in five used at most. It
  * holds the low 32 bits of a number; the caller checks whether a number is the one it looks for.
  */
-export class SignatureTable {
+class SignatureTable {
   /** Two words a slot: the hash, 0 where the slot is free, and the number. */
   #slots = new Uint32Array(slotsMin * 2);
   #count = 0;
@@ -83,7 +83,7 @@ export type { AddressEntry, AddressRange, RecordedTransaction } from "./record-c
 
 const signatureBytes = 64;
 
-export interface HistoryOptions {
+interface HistoryOptions {
   /** Blocks kept; the oldest go first. */
   readonly slotsMax: number;
   /** Transactions kept; whole blocks go, oldest first, until no more are held. */

@@ -18,7 +18,7 @@ const wordsOfList = 4;
  * Many lists of numbers of 32 bits, each in one piece so that it can be searched: appended at the end, shortened at
  * both ends. A list has room for at most four times what it holds and eight more.
  */
-export class NumberLists {
+class NumberLists {
   #lists = new Uint32Array(chunkWords);
   readonly #chunks: Uint32Array[] = [];
   readonly #own = new Map<number, Uint32Array>();

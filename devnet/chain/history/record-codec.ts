@@ -54,7 +54,7 @@ const seenMax = 1_024;
  * consumed. A line gets its number when it comes for the second time within 1,024 new ones; numbers are never taken
  * back, so that at most some 5 MB are held.
  */
-export class LineDictionary {
+class LineDictionary {
   readonly #numbers = new Map<string, number>();
   readonly #lines: string[] = [];
   readonly #seen = new Set<string>();
@@ -97,7 +97,7 @@ export type Outcome = Omit<RecordedTransaction, "executed" | "keys"> &
   Omit<ExecutedTransaction, "signature" | "slot" | "index" | "bytes" | "loadedAddresses" | "isVote">;
 
 /** Outcomes as bytes and back; see RecordCodec. */
-export class OutcomeCodec {
+class OutcomeCodec {
   readonly #lines = new LineDictionary();
 
   /** Writes all but what the flags for failure and return data say. */
@@ -292,7 +292,7 @@ export function* idsOf({ bytes, start }: RecordPlace): Generator<number> {
 }
 
 /** What is read of a record without reading all of it. */
-export interface RecordSummary {
+interface RecordSummary {
   readonly signature: string;
   readonly error: TransactionErrorJson | null;
   /** Whether an instruction of the transaction itself calls a memo program. */

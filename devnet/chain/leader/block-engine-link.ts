@@ -16,7 +16,7 @@ export interface LinkOptions {
   readonly tickMs: number;
 }
 
-export interface LinkDependencies {
+interface LinkDependencies {
   readonly services: PackageDefinition;
   readonly keypair: GenesisKeypair;
   /** Its wall time is the world's, by which tokens expire. */

@@ -4,7 +4,7 @@ import type { Chain } from "../bank/index.ts";
 import { BlockEngineLink, type LinkFacts, type LinkOptions } from "./block-engine-link.ts";
 import { loadServices } from "./grpc.ts";
 
-export interface BlockEngineLinksDependencies {
+interface BlockEngineLinksDependencies {
   readonly chain: Chain;
   /** Its wall time is the world's, by which tokens expire. */
   readonly clock: Clock;

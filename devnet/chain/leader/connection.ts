@@ -33,12 +33,12 @@ const commissionMax = 100n;
 /** 32 zeros, which no builder has. */
 const defaultKey = programs.system;
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** Between looks at what is due. */
   readonly tickMs: number;
 }
 
-export interface ConnectionDependencies {
+interface ConnectionDependencies {
   readonly channel: EngineChannel;
   readonly keypair: GenesisKeypair;
   readonly clock: Clock;
@@ -50,7 +50,7 @@ export interface ConnectionDependencies {
 }
 
 /** Reads who builds blocks. Throws when a validator must not work with that. */
-export function readFeeInfo({ pubkey, commission }: BlockBuilderFeeInfoMessage): BlockBuilder {
+function readFeeInfo({ pubkey, commission }: BlockBuilderFeeInfoMessage): BlockBuilder {
   const commissionPercent = BigInt(commission);
   if (commissionPercent > commissionMax) throw new Error("block builder commission must be <= 100");
   if (!isAddress(pubkey) || pubkey === defaultKey) throw new Error("invalid block builder pubkey");

@@ -6,7 +6,7 @@ const probes = 3;
 /** Regions that are asked at most. */
 const regionsMax = 32;
 
-export interface EndpointDependencies {
+interface EndpointDependencies {
   readonly open: (url: string) => Pick<EngineChannel, "ask"> & Disposable;
   /** Milliseconds of a clock that only goes forward. */
   readonly monotonic: () => number;

@@ -17,7 +17,7 @@ export const calls = {
   feeInfo: ["block_engine.BlockEngineValidator", "GetBlockBuilderFeeInfo"],
 } as const;
 
-export type EngineCall = keyof typeof calls;
+type EngineCall = keyof typeof calls;
 
 /** The services as their files describe them; read once for all channels. */
 export function loadServices(): PackageDefinition {
@@ -46,13 +46,13 @@ export function isDenied(error: unknown): boolean {
 }
 
 /** What is read of a stream until it ends. */
-export interface StreamHandlers<Answer> {
+interface StreamHandlers<Answer> {
   readonly message: (answer: Answer) => void;
   /** It ended, with or without a fault; called once. */
   readonly over: (fault: Error | null) => void;
 }
 
-export interface ChannelDependencies {
+interface ChannelDependencies {
   readonly services: PackageDefinition;
   readonly clock: Pick<Clock, "now" | "after">;
 }

@@ -6,7 +6,7 @@ type Child = Bun.Subprocess<"pipe", "pipe", "inherit">;
 /** The pause before a start that follows a failed one. */
 const backoff = { baseMs: 100, maxMs: 5_000 } as const;
 
-export interface LauncherDependencies {
+interface LauncherDependencies {
   readonly clock: Pick<Clock, "after">;
   readonly random: Random;
 }

@@ -26,7 +26,7 @@ function sysvar(address: string, data: Uint8Array): AccountWrite {
   return { address, account };
 }
 
-export interface ClockValue {
+interface ClockValue {
   readonly slot: bigint;
   readonly epochStartTimestamp: bigint;
   readonly epoch: bigint;

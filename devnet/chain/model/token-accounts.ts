@@ -46,7 +46,7 @@ function optionKey(writer: ByteWriter, key: Uint8Array | null): ByteWriter {
   return writer.u32(key === null ? 0 : 1).bytes(key ?? new Uint8Array(32));
 }
 
-export interface TokenMetadataParts {
+interface TokenMetadataParts {
   readonly authority: Uint8Array | null;
   readonly name: string;
   readonly symbol: string;
@@ -54,7 +54,7 @@ export interface TokenMetadataParts {
   readonly additional: ReadonlyMap<string, string>;
 }
 
-export interface MintParts {
+interface MintParts {
   readonly mint: Uint8Array;
   readonly authority: Uint8Array | null;
   readonly freezeAuthority: Uint8Array | null;
@@ -105,7 +105,7 @@ export function encodeMint(parts: MintParts): Uint8Array {
   return withExtensions(base, typeMint, extensions.finish());
 }
 
-export interface TokenAccountParts {
+interface TokenAccountParts {
   readonly mint: Uint8Array;
   readonly owner: Uint8Array;
   readonly amount: bigint;

@@ -48,7 +48,7 @@ export interface HandleEntry {
 }
 
 /** Names as a genesis file gives them. */
-export interface NameEntries {
+interface NameEntries {
   readonly domains: readonly DomainEntry[];
   readonly handles: readonly HandleEntry[];
 }
@@ -59,7 +59,7 @@ export interface NameEntries {
  * exist so that it can be seen which name service the chain carries.
  */
 
-export interface NameGenesisEntry {
+interface NameGenesisEntry {
   readonly address: Address;
   readonly account: ChainAccount;
 }

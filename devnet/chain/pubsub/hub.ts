@@ -20,7 +20,7 @@ interface Shared {
   readonly clients: Set<PubSubClient>;
 }
 
-export interface HubOptions {
+interface HubOptions {
   /** Subscriptions of all clients together. */
   readonly subscriptionsMax: number;
 }

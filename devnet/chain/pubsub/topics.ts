@@ -41,7 +41,7 @@ function mentionsOf(block: Block, node: RpcNode): Mentions {
 }
 
 /** The transactions of a block that name an address, in its order. */
-export function mentioning(block: Block, address: string, node: RpcNode): readonly ExecutedTransaction[] {
+function mentioning(block: Block, address: string, node: RpcNode): readonly ExecutedTransaction[] {
   const mentions = known.get(block) ?? mentionsOf(block, node);
   known.set(block, mentions);
   return mentions.get(address) ?? [];

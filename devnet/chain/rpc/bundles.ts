@@ -34,7 +34,7 @@ import { refuseUnresolved, withBlockhash } from "./send.ts";
 const simulatedMax = 20;
 
 /** What a call of simulateBundle asks for, checked and with nothing left out. */
-export interface BundleSimulationConfig {
+interface BundleSimulationConfig {
   readonly transactions: readonly Transaction[];
   readonly bank: SimulationBank;
   /** Whether the blockhashes were replaced by the bank's. */
@@ -101,7 +101,7 @@ function addressesOf(requested: JsonValue, { message }: Transaction): readonly s
 }
 
 /** Reads the parameters of simulateBundle, in the order in which the node refuses them. */
-export function bundleSimulationConfig(params: readonly JsonValue[], node: RpcNode): BundleSimulationConfig {
+function bundleSimulationConfig(params: readonly JsonValue[], node: RpcNode): BundleSimulationConfig {
   const bundle = objectValue(params[0], "struct RpcBundleRequest");
   if (bundle["encodedTransactions"] === undefined) throw missing("encodedTransactions");
   const texts = listValue(bundle["encodedTransactions"]).map((entry) => stringValue(entry));

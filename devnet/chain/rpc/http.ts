@@ -6,7 +6,7 @@ const contentTypes: ReadonlySet<string> = new Set([
   "application/json;charset=utf-8",
 ]);
 
-export interface RpcHttpOptions {
+interface RpcHttpOptions {
   /** Bytes of a body; 51,200 unless configured. */
   readonly bodyBytesMax: number;
 }

@@ -108,7 +108,7 @@ export async function answerBody(body: string, dispatch: Dispatch, bytesMax = an
 }
 
 /** Checks the form and number of parameters against a method, as the node's derive macro does. */
-export function checkedParams(method: Method, params: JsonValue | undefined): readonly JsonValue[] {
+function checkedParams(method: Method, params: JsonValue | undefined): readonly JsonValue[] {
   const { required, optional } = method;
   if (params !== undefined && params !== null && !Array.isArray(params)) {
     throw invalidParams("`params` should be an array");

@@ -17,7 +17,7 @@ import {
   wrongType,
 } from "./params.ts";
 
-export const filtersMax = 4;
+const filtersMax = 4;
 const memcmpBytesMax = 128;
 const memcmpBase58Max = 175;
 const memcmpBase64Max = 172;

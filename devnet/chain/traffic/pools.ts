@@ -8,7 +8,7 @@ import { keypairParty, type Party, partyOf, type TrafficInstruction } from "./me
 import { associated, holdMint, type TrafficMint, type Wallet } from "./parties.ts";
 
 /** A wallet's account of the wrapped native currency, open only while a transaction needs it. */
-export interface Wrapped extends Party {
+interface Wrapped extends Party {
   readonly owner: Wallet;
 }
 

@@ -43,7 +43,7 @@ export interface OpenHolding {
   readonly amount: bigint;
 }
 
-export interface TrafficWorldParts {
+interface TrafficWorldParts {
   readonly accounts: TrafficAccounts;
   readonly chain: WorldChain;
   readonly draw: TextRandom;

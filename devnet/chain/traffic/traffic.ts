@@ -19,7 +19,7 @@ const gapMsMin = 10;
 /** What a slot counts for when its clock is stopped. */
 const nominalSlotMs = 400;
 
-export interface TrafficOptions {
+interface TrafficOptions {
   readonly transactionsPerSecond: number;
   /** Any text: wallets, mints and all that is drawn follow from it. */
   readonly seed: string;
@@ -29,7 +29,7 @@ export interface TrafficOptions {
   readonly nftsMax?: number;
 }
 
-export interface TrafficDependencies {
+interface TrafficDependencies {
   readonly chain: Chain;
   readonly clock: Pick<Timers, "after">;
   readonly log: Log;

@@ -2,7 +2,7 @@ import ccxt from "ccxt";
 import type { ExchangeId } from "../listings.ts";
 
 /** What is read of a ticker of the client's. */
-export interface ClientTicker {
+interface ClientTicker {
   readonly symbol: string;
   readonly timestamp?: number;
   readonly last?: number;

@@ -27,7 +27,7 @@ interface Waiting {
 type Dropped = InsertionCode | Exclude<BundleOutcome, "landed" | "no room"> | "leader far away" | "fault";
 
 /** Counts of all bundles so far. */
-export interface BundleFacts {
+interface BundleFacts {
   readonly waiting: number;
   readonly landed: number;
   /** Times that a bundle waited for another slot because the block had no room. */
@@ -36,7 +36,7 @@ export interface BundleFacts {
   readonly dropped: Readonly<Partial<Record<Dropped, number>>>;
 }
 
-export interface BundleStageDependencies {
+interface BundleStageDependencies {
   readonly svm: Svm;
   readonly log: Log;
   readonly open: () => OpenSlot;

@@ -27,7 +27,7 @@ export type Insertion =
   | { readonly ok: true; readonly transactions: readonly Transaction[] }
   | { readonly ok: false; readonly code: InsertionCode; readonly index: number | null };
 
-export interface InsertionDependencies {
+interface InsertionDependencies {
   /** Whether the container has room for one more bundle. */
   readonly hasRoom: () => boolean;
   /** The finalized bank, which lookup tables are resolved by. */

@@ -101,7 +101,7 @@ function tokenAccount(mint: Address, owner: Uint8Array, amount: bigint): ChainAc
   return ownedAccount(programs.token, writer.finish(tokenAccountBytes));
 }
 
-export interface PoolGenesisOptions {
+interface PoolGenesisOptions {
   readonly seed: string;
   readonly validators: readonly Validator[];
   /** Lamports that the validators have staked themselves. */

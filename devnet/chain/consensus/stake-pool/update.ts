@@ -14,7 +14,7 @@ function applied({ denominator, numerator }: PoolFee, amount: bigint): bigint {
 }
 
 /** Tokens that the manager gets for an epoch's rewards, which the pool's total does not hold yet. */
-export function epochFeeTokens(pool: StakePool, reward: bigint): bigint {
+function epochFeeTokens(pool: StakePool, reward: bigint): bigint {
   if (reward === 0n) return 0n;
   const total = pool.totalLamports + reward;
   const fee = applied(pool.epochFee, reward);

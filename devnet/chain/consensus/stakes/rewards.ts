@@ -8,7 +8,7 @@ import { type DelegatedAccount, rewarded } from "./stake-account.ts";
 
 const wholeBps = 10_000n;
 
-export interface EpochRewardsInput {
+interface EpochRewardsInput {
   /** The epoch that has ended. */
   readonly epoch: bigint;
   /** Lamports that inflation pays for it. */

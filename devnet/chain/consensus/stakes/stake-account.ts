@@ -14,7 +14,7 @@ const creditsObservedOffset = 188;
 /** What the field of the abandoned rate holds in every account that was delegated before it was. */
 const oldWarmupRate = 0.25;
 
-export interface StakeAuthorities {
+interface StakeAuthorities {
   readonly staker: Address;
   readonly withdrawer: Address;
 }

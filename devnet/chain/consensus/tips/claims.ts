@@ -17,7 +17,7 @@ interface Claim {
   readonly lamports: bigint;
 }
 
-export interface ClaimsInput {
+interface ClaimsInput {
   /** The epoch that begins. */
   readonly epoch: bigint;
   /** By vote account, the stake accounts that were active in the epoch that has ended. */

@@ -31,7 +31,7 @@ const distribution = programBytes(tipPrograms.distribution);
 const sol = 1_000_000_000n;
 const builderCommissionPercent = 5n;
 /** Epochs after its own in which a distribution account may still be claimed from. */
-export const claimEpochs = 10n;
+const claimEpochs = 10n;
 
 const payable = Array.from({ length: tipAccountCount }, (_, index) => tipAccountAddress(index, payment, sha256));
 const paymentConfig = tipConfigAddress(payment, sha256);
@@ -40,7 +40,7 @@ const distributionConfig = tipConfigAddress(distribution, sha256);
 /** The eight accounts that tips are paid to. */
 export const tipAccounts: readonly Address[] = payable.map(({ bytes }) => addressOfBytes(bytes));
 export const tipPaymentConfigAddress: Address = addressOfBytes(paymentConfig.bytes);
-export const tipDistributionConfigAddress: Address = addressOfBytes(distributionConfig.bytes);
+const tipDistributionConfigAddress: Address = addressOfBytes(distributionConfig.bytes);
 
 /** Where a validator's tips of an epoch are collected. */
 export function distributionAddress(vote: Uint8Array, epoch: bigint): { address: Address; bump: number } {

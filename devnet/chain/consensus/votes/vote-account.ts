@@ -12,14 +12,14 @@ const wholeBps = 10_000;
 /** The program keeps 31 votes, 64 epochs of credits and a handful of voters. */
 const listMax = 64;
 
-export interface LandedVote {
+interface LandedVote {
   /** Slots between the one voted for and the one in which the vote landed. */
   readonly latency: number;
   readonly slot: bigint;
   readonly confirmations: number;
 }
 
-export interface EpochCredits {
+interface EpochCredits {
   readonly epoch: bigint;
   readonly credits: bigint;
   readonly previousCredits: bigint;
@@ -38,7 +38,7 @@ export interface VoteTower {
   readonly timestamp: { readonly slot: bigint; readonly unixTimestamp: bigint };
 }
 
-export interface VoteAccountKeys {
+interface VoteAccountKeys {
   readonly identity: Address;
   readonly withdrawer: Address;
   readonly vote: Address;

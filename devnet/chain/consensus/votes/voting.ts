@@ -71,7 +71,7 @@ export function towerSync(vote: Vote): Uint8Array {
 }
 
 /** The wire bytes of a vote by `identity`, who pays for it and is the voter of the vote account. */
-export function voteTransaction(
+function voteTransaction(
   identity: GenesisKeypair,
   voteAccount: Uint8Array,
   vote: Vote,
@@ -90,7 +90,7 @@ export function voteTransaction(
 }
 
 /** The slot in which votes land. */
-export interface VotingSlot {
+interface VotingSlot {
   readonly slot: bigint;
   readonly epoch: bigint;
   /** What is voted for. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 type Json = null | boolean | number | bigint | string | Json[] | { [member: string]: Json };
 export type JsonRecord = { [member: string]: Json };
 
-export interface Fixture {
+interface Fixture {
   readonly name: string;
   readonly result: JsonRecord;
 }

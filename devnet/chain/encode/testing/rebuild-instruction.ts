@@ -28,7 +28,7 @@ import {
 } from "@solana/web3.js";
 import { isRecord, type JsonRecord, record, texts } from "./fixtures.ts";
 
-export interface RebuiltInstruction {
+interface RebuiltInstruction {
   readonly programId: string;
   readonly accounts: readonly string[];
   readonly data: Uint8Array;

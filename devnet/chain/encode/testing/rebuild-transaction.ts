@@ -17,7 +17,7 @@ interface Key {
   readonly loaded: boolean;
 }
 
-export interface Rebuilt {
+interface Rebuilt {
   readonly executed: ExecutedTransaction;
   readonly signaturesValid: boolean;
 }

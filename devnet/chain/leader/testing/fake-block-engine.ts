@@ -25,7 +25,7 @@ import { loadServices } from "../grpc.ts";
 type Unary<Request> = (call: ServerUnaryCall<Request, object>, answer: sendUnaryData<object>) => void;
 type Stream = ServerWritableStream<object, object>;
 
-export interface Packet {
+interface Packet {
   readonly data: Uint8Array;
   readonly size?: number;
 }

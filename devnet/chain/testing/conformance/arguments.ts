@@ -84,7 +84,7 @@ export function fullArguments(world: World, spec: RpcMethodSpec, config: JsonVal
   return spec.config === null ? positional : [...positional, config];
 }
 
-export interface WrongValue {
+interface WrongValue {
   readonly value: JsonValue;
   /** What the error says after "Invalid params: invalid type: ", or the whole message. */
   readonly says: RegExp;

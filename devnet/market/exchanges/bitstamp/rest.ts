@@ -11,7 +11,7 @@ const edgeMs = 2_000;
 const hourMs = 3_600_000;
 
 const failure = (code: string, reason: string): Answer => answer({ status: "error", reason, code }, 400);
-export const displayOf = ({ listing }: Market): string => `${listing.base}/${listing.quote}`;
+const displayOf = ({ listing }: Market): string => `${listing.base}/${listing.quote}`;
 
 /** Paths end with a slash and may be written in any case. */
 export function rest(ask: Ask, venue: Venue): Answer {
