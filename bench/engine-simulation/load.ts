@@ -4,9 +4,9 @@ import { programs } from "@sluice/wire/programs";
 import { encodeMessage, encodeTransaction } from "@sluice/wire/transaction";
 import type { AccountSource, RawAccount } from "../../server/src/engine/simulation/simulation.ts";
 
-const PAYERS = 64;
-const BUNDLES = 512;
-const SOL = 1_000_000_000n;
+const payerCount = 64;
+const bundleCount = 512;
+const lamportsPerSol = 1_000_000_000n;
 
 export interface Load {
   readonly source: AccountSource;
@@ -24,7 +24,7 @@ interface Payer {
 }
 
 function payers(): Payer[] {
-  return Array.from({ length: PAYERS }, () => {
+  return Array.from({ length: payerCount }, () => {
     const { publicKey, privateKey } = generateKeyPairSync("ed25519");
     const key = new Uint8Array(publicKey.export({ type: "spki", format: "der" }).subarray(12));
     return { key, privateKey, publicKey };
@@ -68,7 +68,7 @@ export function makeLoad(): Load {
     ...{ lamports, owner: systemProgram, executable: false, data: new Uint8Array(), space: 0 },
   });
   const held = [...all.map(({ key }) => key), ...tips];
-  const accounts = new Map(held.map((key) => [key.toHex(), system(1_000n * SOL)]));
+  const accounts = new Map(held.map((key) => [key.toHex(), system(1_000n * lamportsPerSol)]));
   const source: AccountSource = {
     accounts: async (addresses) => ({
       slot: 1n,
@@ -78,7 +78,7 @@ export function makeLoad(): Load {
   const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
   const made = (index: number): Uint8Array =>
     transaction(at(all, index), at(all, index + 1).key, at(tips, index), BigInt(index + 1));
-  const single = Array.from({ length: BUNDLES }, (_, index) => [made(index)]);
-  const five = Array.from({ length: BUNDLES }, (_, index) => [0, 1, 2, 3, 4].map((step) => made(index * 5 + step)));
+  const single = Array.from({ length: bundleCount }, (_, index) => [made(index)]);
+  const five = Array.from({ length: bundleCount }, (_, index) => [0, 1, 2, 3, 4].map((step) => made(index * 5 + step)));
   return { source, tips, single, five, keys: single.map((_, index) => at(all, index).publicKey) };
 }

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { Assembler } from "../../devnet/chain/programs/assembler/assembler.ts";
 import { freePortOffset, runSluice, startNetwork } from "./testing/network.ts";
 
-const WALLET = "So11111111111111111111111111111111111111113";
-const PROGRAM = "So11111111111111111111111111111111111111114";
+const wallet = "So11111111111111111111111111111111111111113";
+const program = "So11111111111111111111111111111111111111114";
 
 async function account(rpcUrl: string, address: string) {
   const body = JSON.stringify({
@@ -27,12 +27,12 @@ test("`sluice dev` begins its chain with a genesis file and programs of its own,
   asm.mov("r0", 0);
   asm.exit();
   writeFileSync(so ?? "", asm.finish());
-  writeFileSync(good ?? "", JSON.stringify({ wallets: [{ name: "shop", lamports: "7000000000", address: WALLET }] }));
+  writeFileSync(good ?? "", JSON.stringify({ wallets: [{ name: "shop", lamports: "7000000000", address: wallet }] }));
   writeFileSync(bad ?? "", JSON.stringify({ wallets: [{ name: "shop", lamports: "7e9" }], pools: 1 }));
   try {
-    await using network = await startNetwork({ args: ["--genesis", good ?? "", "--program", `${PROGRAM}=${so}`] });
-    expect(await account(network.rpcUrl, WALLET)).toMatchObject({ lamports: 7_000_000_000 });
-    expect(await account(network.rpcUrl, PROGRAM)).toMatchObject({ executable: true });
+    await using network = await startNetwork({ args: ["--genesis", good ?? "", "--program", `${program}=${so}`] });
+    expect(await account(network.rpcUrl, wallet)).toMatchObject({ lamports: 7_000_000_000 });
+    expect(await account(network.rpcUrl, program)).toMatchObject({ executable: true });
     const flags = ["dev", "--port-offset", String(await freePortOffset()), "--genesis", bad ?? ""];
     const failed = await runSluice(flags, { directory: join(directory, "state") });
     expect(failed.code).not.toBe(0);

@@ -5,8 +5,8 @@ import { Keypair } from "@solana/web3.js";
 import { type FaultyChain, startFaultyChain } from "./testing/chain.ts";
 import { type Network, post, type RpcAnswer, startNetwork } from "./testing/network.ts";
 
-const TIMEOUT_MS = 1_000;
-const CORDON_SLOTS = 20;
+const timeoutMs = 1_000;
+const cordonSlots = 20;
 
 let chain: FaultyChain;
 /** Two nodes of one chain, as it were: the same genesis and the same pace. */
@@ -26,8 +26,8 @@ beforeAll(async () => {
     env: {
       UPSTREAMS_DEVNET: `one=${chain.rpc};ws=${chain.ws}`,
       UPSTREAMS_TESTNET: `near=${near.rpc};ws=${near.ws},far=${far.rpc};ws=${far.ws}`,
-      UPSTREAM_TIMEOUT_MS: String(TIMEOUT_MS),
-      CORDON_SLOTS: String(CORDON_SLOTS),
+      UPSTREAM_TIMEOUT_MS: String(timeoutMs),
+      CORDON_SLOTS: String(cordonSlots),
     },
   });
 }, 90_000);
@@ -135,7 +135,7 @@ describe("a node that goes wrong", () => {
     await chain.admin("devnet_refuse", { connections: true });
     const before = performance.now();
     expectFailure(await askAfresh(), "NETWORK_UNAVAILABLE");
-    expect(performance.now() - before).toBeLessThan(TIMEOUT_MS);
+    expect(performance.now() - before).toBeLessThan(timeoutMs);
     await recovers();
     await chain.admin("devnet_refuse", { connections: false });
     expectFailure(await askAfresh(), "NETWORK_UNAVAILABLE");

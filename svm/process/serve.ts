@@ -32,7 +32,7 @@ export async function serveMachine(handle: (frame: Frame, answers: FrameWriter) 
       drain: () => stream?.drain(),
       close: () => process.exit(0),
       error(_socket, error) {
-        console.error(error);
+        process.stderr.write(`${String(error)}\n`);
         process.exit(1);
       },
     },

@@ -11,7 +11,7 @@ export interface AdminAccessDependencies {
 }
 
 /** Who manages: a key and what it may do. */
-export interface Caller {
+export interface AdminCaller {
   readonly keyId: string;
   readonly accountId: string;
   readonly permissions: readonly Permission[];
@@ -36,7 +36,7 @@ export class AdminAccess {
    *
    * @throws {SluiceError} with the code that refuses the request
    */
-  async admit(context: Context<RestEnvironment>, ...oneOf: readonly Permission[]): Promise<Caller> {
+  async admit(context: Context<RestEnvironment>, ...oneOf: readonly Permission[]): Promise<AdminCaller> {
     const grant = await this.#grantOf(context);
     const decision = await this.#access.meter(grant.buckets.requests);
     const headers: Record<string, string> = {};
@@ -50,7 +50,7 @@ export class AdminAccess {
   }
 
   /** The same without taking from the rate: for streams, which ask again at each message. */
-  async admitAgain(context: Context<RestEnvironment>, ...oneOf: readonly Permission[]): Promise<Caller> {
+  async admitAgain(context: Context<RestEnvironment>, ...oneOf: readonly Permission[]): Promise<AdminCaller> {
     return this.#callerOf(await this.#grantOf(context), oneOf);
   }
 
@@ -64,7 +64,7 @@ export class AdminAccess {
     return grant;
   }
 
-  #callerOf(grant: Grant, oneOf: readonly Permission[]): Caller {
+  #callerOf(grant: Grant, oneOf: readonly Permission[]): AdminCaller {
     const refusal = this.#access.permit(grant, ["admin", ...oneOf]);
     if (refusal !== null) {
       const message = `The API key needs the permission ${oneOf.join(" or ")}`;

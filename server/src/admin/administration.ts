@@ -1,6 +1,6 @@
 import type { Log } from "@sluice/lib";
 import type { Hono } from "hono";
-import type { ReloadOutcome } from "../config/index.ts";
+import type { ReloadResult } from "../config/index.ts";
 import { createRestApp, type RestEnvironment } from "../http/index.ts";
 import type { State } from "../state/index.ts";
 import { type AccountRouteDependencies, addAccountRoutes } from "./account-routes.ts";
@@ -29,7 +29,7 @@ export interface AdministrationDependencies
     EngineRouteDependencies["state"] &
     UpstreamRouteDependencies["state"] &
     Pick<State, "audit">;
-  readonly reload: () => Promise<ReloadOutcome>;
+  readonly reload: () => Promise<ReloadResult>;
   readonly requestId: () => string;
   readonly log: Pick<Log, "error">;
 }

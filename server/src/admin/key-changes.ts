@@ -2,7 +2,7 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { AdminKeyCreate, KeyChange } from "@sluice/contract/schemas";
 import type { Clock, Random } from "@sluice/lib";
 import type { ChangingStores, KeyChanges, KeyRecord, State } from "../state/index.ts";
-import type { Caller } from "./admin-access.ts";
+import type { AdminCaller } from "./admin-access.ts";
 import { issueKey } from "./issue-key.ts";
 import { excessOf, type KeyPowers } from "./key-bounds.ts";
 import { changedMembers, isoTime, keyBody } from "./records.ts";
@@ -29,7 +29,7 @@ export class KeyAdministration {
   }
 
   /** The record, and the key itself, which is nowhere afterwards. */
-  async create(caller: Caller, wish: AdminKeyCreate): Promise<{ key: string; record: KeyRecord }> {
+  async create(caller: AdminCaller, wish: AdminKeyCreate): Promise<{ key: string; record: KeyRecord }> {
     const { clock, random, state } = this.#dependencies;
     return await state.change(async (stores) => {
       const own = await this.#own(stores, caller);
@@ -64,7 +64,7 @@ export class KeyAdministration {
     });
   }
 
-  async change(caller: Caller, id: string, wish: KeyChange): Promise<KeyRecord> {
+  async change(caller: AdminCaller, id: string, wish: KeyChange): Promise<KeyRecord> {
     const changes = changesOf(wish);
     const { hash, after } = await this.#dependencies.state.change(async (stores) => {
       const { own, before } = await this.#target(stores, caller, id);
@@ -88,7 +88,7 @@ export class KeyAdministration {
   }
 
   /** A new key with all that the old one may do; the old one works until the overlap ends, or until it would have ended. */
-  async rotate(caller: Caller, id: string, overlapMs: number) {
+  async rotate(caller: AdminCaller, id: string, overlapMs: number) {
     const { clock, random, state } = this.#dependencies;
     const rotated = await state.change(async (stores) => {
       const { own, before } = await this.#target(stores, caller, id);
@@ -131,7 +131,7 @@ export class KeyAdministration {
   }
 
   /** Revokes it for ever; its record stays, since the ledger and the trail name it. */
-  async remove(caller: Caller, id: string): Promise<void> {
+  async remove(caller: AdminCaller, id: string): Promise<void> {
     const hash = await this.#dependencies.state.change(async (stores) => {
       const { own, before } = await this.#target(stores, caller, id);
       if (before.status === "revoked") return before.hash;
@@ -150,13 +150,13 @@ export class KeyAdministration {
   }
 
   /** The key that asks, as it is now: what it was granted may be minutes old. */
-  async #own({ keys }: Stores, caller: Caller): Promise<KeyRecord> {
+  async #own({ keys }: Stores, caller: AdminCaller): Promise<KeyRecord> {
     const own = await keys.get(caller.keyId);
     if (own?.status !== "active") throw new SluiceError("KEY_INACTIVE");
     return own;
   }
 
-  async #target(stores: Stores, caller: Caller, id: string): Promise<{ own: KeyRecord; before: KeyRecord }> {
+  async #target(stores: Stores, caller: AdminCaller, id: string): Promise<{ own: KeyRecord; before: KeyRecord }> {
     const own = await this.#own(stores, caller);
     const before = await stores.keys.lock(id);
     if (before === null || (before.accountId !== caller.accountId && !caller.isOperator)) throw noSuch("key");

@@ -5,7 +5,7 @@ import * as schemas from "@sluice/contract/schemas";
 import { platformTierLimits } from "@sluice/contract/tiers";
 import type { Clock, Log, Random } from "@sluice/lib";
 import type { Context, Hono } from "hono";
-import type { ReloadOutcome } from "../config/index.ts";
+import type { ReloadResult } from "../config/index.ts";
 import { createRestApp, parseInput, type RestEnvironment, readInput } from "../http/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
 import { EngineChanges, type EngineChangesDependencies } from "./engine-changes.ts";
@@ -28,7 +28,7 @@ export interface ManagementDependencies extends Pick<EngineChangesDependencies, 
   readonly creditsUsed: (accountId: string) => Promise<{ month: string; used: bigint }>;
   /** Requests and credits of the last hour. */
   readonly usage: (accountId: string) => Promise<object>;
-  readonly reload: () => Promise<ReloadOutcome>;
+  readonly reload: () => Promise<ReloadResult>;
   /** The migrations of the stores and when each was applied. */
   readonly migrations: () => Promise<object>;
 }

@@ -1,9 +1,9 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { ReloadOutcome as ReloadBody } from "@sluice/contract/schemas";
-import type { ReloadOutcome } from "../config/index.ts";
+import type { ReloadResult } from "../config/index.ts";
 
 /** The outcome as it is answered. An invalid configuration, or none to read, conflicts with what was asked. */
-export function reloadBody(outcome: ReloadOutcome): ReloadBody {
+export function reloadBody(outcome: ReloadResult): ReloadBody {
   switch (outcome.kind) {
     case "reloaded":
       return { applied: [...outcome.applied], needs_restart: [...outcome.needsRestart] };

@@ -4,6 +4,7 @@ import * as schemas from "@sluice/contract/schemas";
 import type { Network } from "@sluice/contract/tiers";
 import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
+import type { SentPlace } from "../rpc/index.ts";
 import type { State } from "../state/index.ts";
 import type { AdminAccess } from "./admin-access.ts";
 import { isoTime } from "./records.ts";
@@ -25,9 +26,6 @@ export interface SentDependencies {
   /** What a key has sent, newest first, after a place in that order. */
   readonly sentBy: (keyId: string, most: number, after: SentPlace | null) => Promise<readonly Sent[]>;
 }
-
-/** Where a transaction stands in the list of its key. */
-export type SentPlace = Pick<Sent, "sentAtMs" | "signature">;
 
 /** What became of the transactions that a key sent. */
 export function addSentRoute(app: Hono<RestEnvironment>, { state, admittance, sentBy }: SentDependencies): void {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { UpstreamBody } from "@sluice/contract/schemas";
-import type { ReloadOutcome } from "../config/index.ts";
+import type { ReloadResult } from "../config/index.ts";
 import type { PreparedNode } from "../upstreams/index.ts";
 import { openStand, type Stand } from "./testing/stand.ts";
 
@@ -30,7 +30,7 @@ let stand: Stand;
 let operator: string;
 let reader: string;
 let nodes: UpstreamBody[];
-let outcome: ReloadOutcome;
+let outcome: ReloadResult;
 let closing: AbortController;
 
 beforeEach(async () => {

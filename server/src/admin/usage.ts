@@ -7,7 +7,7 @@ import type { Hono } from "hono";
 import { parseInput, type RestEnvironment } from "../http/index.ts";
 import type { UsageSums as LedgerFigures, Usage, UsageQuestion } from "../ledger/index.ts";
 import type { AccountRecord, State } from "../state/index.ts";
-import type { AdminAccess, Caller } from "./admin-access.ts";
+import type { AdminAccess, AdminCaller } from "./admin-access.ts";
 import { isoTime } from "./records.ts";
 
 export interface UsageDependencies {
@@ -70,7 +70,7 @@ function readQuery(parameters: Record<string, string>, nowMs: number) {
 }
 
 async function accountOf(
-  caller: Caller,
+  caller: AdminCaller,
   wanted: string | undefined,
   state: UsageDependencies["state"],
 ): Promise<AccountRecord> {

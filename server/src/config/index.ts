@@ -12,8 +12,8 @@ export { type ConfigFault, formatFault, formatFaults } from "./faults.ts";
 export { type KeyName, type LogLevel, logLevels, type Mode, modes, type Role, roles } from "./keys.ts";
 export { type ConfigInput, type ConfigOutcome, loadConfig } from "./load.ts";
 export { maskUrl } from "./masking.ts";
-export type { SocketAddress } from "./parsers.ts";
-export { type AppliedConfig, createReload, type Reload, type ReloadOutcome } from "./reload.ts";
+export type { SocketAddress, SourceEndpoint } from "./parsers.ts";
+export { type AppliedConfig, createReload, type Reload, type ReloadResult } from "./reload.ts";
 export { isResolverAlone } from "./rules.ts";
 export type { FlagValues } from "./sources.ts";
 export {

@@ -168,6 +168,7 @@ export const moment: Parser<number> = parser("a date or a time in UTC, such as 2
   return Number.isNaN(atMs) || !new Date(atMs).toISOString().startsWith(text.slice(0, 10)) ? undefined : atMs;
 });
 
+/** Where an exchange is: two addresses in front of its exact paths. */
 export interface SourceEndpoint {
   readonly rest: string;
   readonly ws: string;

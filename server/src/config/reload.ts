@@ -6,14 +6,14 @@ import type { KeyName } from "./keys.ts";
 import type { ConfigOutcome } from "./load.ts";
 
 /** The outcome of reading the configuration again. */
-export type ReloadOutcome =
+export type ReloadResult =
   | { readonly kind: "reloaded"; readonly applied: readonly string[]; readonly needsRestart: readonly string[] }
   /** Nothing has changed. Faults hold no secrets. */
   | { readonly kind: "invalid"; readonly faults: readonly string[] }
   /** The server was started without a way to read its configuration again. */
   | { readonly kind: "unavailable" };
 
-export type Reload = () => Promise<ReloadOutcome>;
+export type Reload = () => Promise<ReloadResult>;
 
 /** Keys that are applied while connections and calls continue; all others take effect at the next start. */
 const appliedKeys: ReadonlySet<KeyName> = new Set<KeyName>([

@@ -9,7 +9,7 @@ export interface Waiter {
 }
 
 /** What this process holds of one account's credits. Counts are whole credits; times are monotonic milliseconds. */
-export interface AccountCredits {
+export interface CreditAccount {
   readonly accountId: string;
   /** What is leased now stands in this lease account, and each take is counted in it; its month is the present one. */
   lease: LeaseAccount;
@@ -45,7 +45,7 @@ export interface AccountCredits {
   usedAtSweep: number;
 }
 
-export function openAccount(lease: LeaseAccount, block: number, nowMs: number): AccountCredits {
+export function openAccount(lease: LeaseAccount, block: number, nowMs: number): CreditAccount {
   return {
     accountId: lease.accountId,
     lease,
@@ -71,7 +71,7 @@ export function openAccount(lease: LeaseAccount, block: number, nowMs: number): 
 }
 
 /** Counts what is taken, before the caller learns that it was. */
-export function spend(account: AccountCredits, cost: number): void {
+export function spend(account: CreditAccount, cost: number): void {
   account.lease.entry.spend(cost);
   account.taken += cost;
 }
@@ -84,7 +84,7 @@ export function waitedFor(waiters: readonly Waiter[]): number {
 }
 
 /** Serves waiting takes in their order as far as the credits go; `isFinal` refuses those that they do not cover. */
-export function serve(account: AccountCredits, isFinal: boolean): void {
+export function serve(account: CreditAccount, isFinal: boolean): void {
   const waiting = account.waiters.splice(0);
   for (const waiter of waiting) {
     if (account.allowance === null) {
@@ -105,7 +105,7 @@ export function serve(account: AccountCredits, isFinal: boolean): void {
 }
 
 /** Nobody waits any more: the deadline of waiting is off. */
-export function stopDeadline(account: AccountCredits): void {
+export function stopDeadline(account: CreditAccount): void {
   account.deadline?.cancel();
   account.deadline = null;
 }

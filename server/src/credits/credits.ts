@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock, Random, Timer } from "@sluice/lib";
-import { type AccountCredits, CurrentMonth, monthOf, openAccount, spend } from "./account-credits.ts";
+import { type CreditAccount, CurrentMonth, monthOf, openAccount, spend } from "./account-credits.ts";
 import type { Credits, CreditsDependencies, CreditsOptions } from "./interfaces.ts";
 import { LeaseAccounts } from "./lease-accounts.ts";
 import { Leasing } from "./leasing.ts";
@@ -36,7 +36,7 @@ class LeasedCredits implements Credits {
   readonly #leasing: Leasing;
   readonly #work: StoreWork;
   readonly #leases: LeaseAccounts;
-  readonly #accounts = new Map<string, AccountCredits>();
+  readonly #accounts = new Map<string, CreditAccount>();
   readonly #month = new CurrentMonth();
   readonly #timer: Timer | null;
   #sweeps = 0;
@@ -149,7 +149,7 @@ class LeasedCredits implements Credits {
   }
 
   /** The account with a lease account of this month; null when there is no room for it. */
-  #accountOf(accountId: string, month: string, known: AccountCredits | undefined): AccountCredits | null {
+  #accountOf(accountId: string, month: string, known: CreditAccount | undefined): CreditAccount | null {
     if (known === undefined) return this.#open(accountId, month);
     const before = known.lease.month;
     // What is left of the old month's lease goes back to it, and nothing of it is known of the new one.
@@ -161,7 +161,7 @@ class LeasedCredits implements Credits {
   }
 
   /** Closes the account's lease account and opens another; false, and nothing done, when there is no room for one. */
-  #exchangeLease(account: AccountCredits, month: string): boolean {
+  #exchangeLease(account: CreditAccount, month: string): boolean {
     const next = this.#leases.open(account.accountId, month);
     if (next === null) return false;
     this.#leases.close(account.lease);
@@ -173,7 +173,7 @@ class LeasedCredits implements Credits {
     return true;
   }
 
-  #open(accountId: string, month: string): AccountCredits | null {
+  #open(accountId: string, month: string): CreditAccount | null {
     if (this.#accounts.size >= this.#options.accountsMax && !this.#evict()) return null;
     const lease = this.#leases.open(accountId, month);
     if (lease === null) return null;
@@ -195,16 +195,16 @@ class LeasedCredits implements Credits {
     return false;
   }
 
-  #forget(account: AccountCredits): void {
+  #forget(account: CreditAccount): void {
     this.#leases.close(account.lease);
     this.#accounts.delete(account.accountId);
   }
 }
 
-const isAtRest = (account: AccountCredits): boolean =>
+const isAtRest = (account: CreditAccount): boolean =>
   !account.isLeasing && account.reports === 0 && account.waiters.length === 0;
 
-const isEmpty = (account: AccountCredits): boolean =>
+const isEmpty = (account: CreditAccount): boolean =>
   account.available === 0 && account.unreported === 0 && isAtRest(account);
 
 /** Credits over a store: see `Credits`. Disposing gives back what was leased and not spent. */

@@ -1,6 +1,6 @@
 import { SluiceError } from "@sluice/contract/errors";
 import type { Clock } from "@sluice/lib";
-import { type AccountCredits, serve, stopDeadline, waitedFor } from "./account-credits.ts";
+import { type CreditAccount, serve, stopDeadline, waitedFor } from "./account-credits.ts";
 import type { CreditsDependencies, CreditsStore } from "./interfaces.ts";
 import type { LeaseAccounts } from "./lease-accounts.ts";
 import type { StoreWork } from "./store-work.ts";
@@ -30,12 +30,12 @@ export class Leasing {
   }
 
   /** Fetches the next lease while the present one lasts. */
-  ahead(account: AccountCredits): void {
+  ahead(account: CreditAccount): void {
     if (!account.isLeasing && !this.#isHeldOff(account)) this.#startLease(account);
   }
 
   /** The way of a take that the lease does not cover. */
-  wait(account: AccountCredits, cost: number): false | Promise<boolean> {
+  wait(account: CreditAccount, cost: number): false | Promise<boolean> {
     if (this.#isHeldOff(account)) return account.hasFailed ? Promise.reject(new SluiceError("OVERLOADED")) : false;
     if (account.waiters.length >= this.#options.waitersMax) return Promise.reject(new SluiceError("OVERLOADED"));
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -46,7 +46,7 @@ export class Leasing {
   }
 
   /** Reports unlimited usage to the store; what could not be reported goes with the next report. */
-  report(account: AccountCredits): void {
+  report(account: CreditAccount): void {
     const { lease, unreported } = account;
     if (unreported <= 0) return;
     account.unreported = 0;
@@ -67,31 +67,31 @@ export class Leasing {
   }
 
   /** True while asking the store again is pointless: it said "exhausted" under this allowance, or failed, just now. */
-  #isHeldOff(account: AccountCredits): boolean {
+  #isHeldOff(account: CreditAccount): boolean {
     if (account.heldOffUntilMs === 0) return false;
     return this.#clock.monotonic() < account.heldOffUntilMs && account.heldOffAllowance === account.allowance;
   }
 
   /** The store is silent. The lease that is under way stays so: when it comes after all, it is spent and not lost. */
-  #giveUp(account: AccountCredits): void {
+  #giveUp(account: CreditAccount): void {
     stopDeadline(account);
     this.#holdOff(account, true);
     for (const waiter of account.waiters.splice(0)) waiter.reject(new SluiceError("OVERLOADED"));
   }
 
-  #holdOff(account: AccountCredits, hasFailed: boolean): void {
+  #holdOff(account: CreditAccount, hasFailed: boolean): void {
     account.heldOffUntilMs = this.#clock.monotonic() + this.#options.memoMs;
     account.heldOffAllowance = account.allowance;
     account.hasFailed = hasFailed;
   }
 
-  #startLease(account: AccountCredits): void {
+  #startLease(account: CreditAccount): void {
     account.isLeasing = true;
     this.#work.follow(this.#lease(account));
   }
 
   /** Leases until no take waits. Each round asks for all that was then waited for, so each serves or refuses them all. */
-  async #lease(account: AccountCredits): Promise<void> {
+  async #lease(account: CreditAccount): Promise<void> {
     try {
       do await this.#leaseRound(account);
       while (account.waiters.length > 0);
@@ -105,7 +105,7 @@ export class Leasing {
     }
   }
 
-  async #leaseRound(account: AccountCredits): Promise<void> {
+  async #leaseRound(account: CreditAccount): Promise<void> {
     const { lease, allowance } = account;
     if (allowance === null) {
       serve(account, true);

@@ -8,7 +8,14 @@ export { readBody, requireJson } from "./body.ts";
 export { clientAddress } from "./client-address.ts";
 export { docsRedirect } from "./docs-redirect.ts";
 export { failureOf, type InputFault, writeFailureHeaders } from "./failure.ts";
-export { anyOrigin, openCorsHeaders, preflightResponse, retryAfter, writeRateLimitHeaders } from "./headers.ts";
+export {
+  anyOrigin,
+  openCorsHeaders,
+  preflightResponse,
+  type RateLimitState,
+  retryAfter,
+  writeRateLimitHeaders,
+} from "./headers.ts";
 export { parseInput, readInput } from "./input.ts";
 export { jsonRpcFailureBody } from "./json-rpc-failure.ts";
 export { type ProblemOptions, problemOf, problemResponse } from "./problem.ts";

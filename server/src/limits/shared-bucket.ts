@@ -2,7 +2,7 @@ import type { Timer } from "@sluice/lib";
 import type { LimitDecision } from "./limits.ts";
 
 /** A take that waits for the shared bucket. */
-export interface Waiter {
+export interface BucketWaiter {
   readonly cost: number;
   readonly resolve: (decision: LimitDecision) => void;
 }
@@ -29,7 +29,7 @@ export interface SharedBucket {
   /** Given out while the shared bucket was out of reach, and not yet reported to it. */
   owed: number;
   isLeasing: boolean;
-  readonly waiters: Waiter[];
+  readonly waiters: BucketWaiter[];
   /** Ends the waiting; set while there are waiters. */
   deadline: Timer | null;
   usedAtSweep: number;

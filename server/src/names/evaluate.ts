@@ -5,13 +5,13 @@ import type { DomainPath } from "./addresses.ts";
 import type { AccountView } from "./chain-reader.ts";
 
 /** The state of a name by its accounts: its owner, that it has none, or that one of them cannot be read. */
-export type Verdict =
+export type NameVerdict =
   | { readonly kind: "owner"; readonly owner: Address }
   | { readonly kind: "absent" }
   | { readonly kind: "malformed" };
 
-const absent: Verdict = { kind: "absent" };
-const malformed: Verdict = { kind: "malformed" };
+const absent: NameVerdict = { kind: "absent" };
+const malformed: NameVerdict = { kind: "malformed" };
 
 /** An address that no program has made an account at: nothing there, mere lamports, or an account without data. */
 function isVacant(account: AccountView | null | undefined): account is null | undefined {
@@ -27,7 +27,7 @@ export function evaluateDomain(
   path: DomainPath,
   program: Address,
   accountAt: (address: Address) => AccountView | null | undefined,
-): Verdict {
+): NameVerdict {
   let parent = path.root;
   let owner: Address | null = null;
   for (const level of path.levels) {
@@ -44,7 +44,7 @@ export function evaluateDomain(
 }
 
 /** Evaluates a handle by its account, which must be the program's and carry the handle's own name. */
-export function evaluateHandle(handle: string, program: Address, account: AccountView | null | undefined): Verdict {
+export function evaluateHandle(handle: string, program: Address, account: AccountView | null | undefined): NameVerdict {
   if (isVacant(account)) return absent;
   if (account.program !== program) return malformed;
   const held = decodeHandleAccount(account.data);

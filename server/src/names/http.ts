@@ -103,7 +103,7 @@ function replyOf(outcome: NameOutcome, input: string): Reply {
 }
 
 /** What a request's path asks for. */
-export type Route =
+export type NameRoute =
   | { readonly kind: "health" }
   | { readonly kind: "version" }
   | { readonly kind: "resolve"; readonly input: string }
@@ -118,7 +118,7 @@ const resolvePrefix = "/resolve/";
  * is another route. Dot segments are gone before this point, since the server's URL parser resolves them as clients' do;
  * an encoded slash is part of the name.
  */
-export function readRoute(url: string): Route {
+export function readRoute(url: string): NameRoute {
   const authority = url.indexOf("//");
   const start = authority < 0 ? 0 : url.indexOf("/", authority + 2);
   if (start < 0) return { kind: "unknown" };

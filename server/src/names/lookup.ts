@@ -4,7 +4,7 @@ import type { NameSuffix } from "@sluice/wire/name-services";
 import { isOnCurve } from "@sluice/wire/program-address";
 import { addressOfHandle, bytesOfAddress, NameTree } from "./addresses.ts";
 import type { AccountView, ChainReader } from "./chain-reader.ts";
-import { evaluateDomain, evaluateHandle, type Verdict } from "./evaluate.ts";
+import { evaluateDomain, evaluateHandle, type NameVerdict } from "./evaluate.ts";
 import type { NameOutcome, NameShape, Namespace } from "./name.ts";
 import type { ProgramsFound } from "./programs-found.ts";
 
@@ -18,7 +18,7 @@ const remembered = 8_192;
 interface Candidate {
   readonly program: Address;
   readonly addresses: readonly Address[];
-  readonly evaluate: (accountAt: AccountAt) => Verdict;
+  readonly evaluate: (accountAt: AccountAt) => NameVerdict;
 }
 
 /**
@@ -90,7 +90,7 @@ export class NameLookup {
     }
     return this.#programs.handlePrograms.map((program) => {
       const address = this.#handles.getOrCreate(`${name.name}@${program}`, () => addressOfHandle(name.name, program));
-      const evaluate = (accountAt: AccountAt): Verdict => evaluateHandle(name.name, program, accountAt(address));
+      const evaluate = (accountAt: AccountAt): NameVerdict => evaluateHandle(name.name, program, accountAt(address));
       return { program, addresses: [address], evaluate };
     });
   }

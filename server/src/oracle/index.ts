@@ -17,7 +17,7 @@ export type {
   SourceState,
 } from "./model/ports.ts";
 export type { SourceId, Tick } from "./model/tick.ts";
-export { type ExchangesDependencies, type ExchangesOptions, startExchanges } from "./sources/index.ts";
+export { type ExchangesOptions, type SourceDependencies, startExchanges } from "./sources/index.ts";
 export type { PriceSummary } from "./store/price-summary.ts";
 export type { OracleStream } from "./stream/stream.ts";
 export { type ReplayReport, replayLog, tickLogFiles } from "./tick-log/replay-log.ts";

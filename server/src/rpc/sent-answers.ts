@@ -44,13 +44,13 @@ export async function readHeight(pool: Pool): Promise<bigint | null> {
   return typeof height === "number" || typeof height === "bigint" ? BigInt(height) : null;
 }
 
-export interface SignatureStatus {
+export interface SentStatus {
   readonly slot: bigint;
   readonly commitment: "processed" | "confirmed" | "finalized";
   readonly isFailed: boolean;
 }
 
-function statusOf(value: unknown): SignatureStatus | null {
+function statusOf(value: unknown): SentStatus | null {
   if (typeof value !== "object" || value === null) return null;
   const { slot, confirmationStatus, err } = value as { slot?: unknown; confirmationStatus?: unknown; err?: unknown };
   if (typeof slot !== "number" && typeof slot !== "bigint") return null;
@@ -67,7 +67,7 @@ export async function readStatuses(
   pool: Pool,
   signatures: readonly string[],
   { looksBack }: { readonly looksBack: boolean },
-): Promise<readonly (SignatureStatus | null)[] | null> {
+): Promise<readonly (SentStatus | null)[] | null> {
   const config = looksBack ? [{ searchTransactionHistory: true }] : [];
   const result = await ask(pool, call("getSignatureStatuses", JSON.stringify([signatures, ...config])));
   if (typeof result !== "object" || result === null) return null;

@@ -2,7 +2,7 @@ import type { Network } from "@sluice/contract/tiers";
 import { type Clock, SingleFlight, type Timer } from "@sluice/lib";
 import { parseJsonExact } from "@sluice/wire/json";
 import type { UpstreamPool } from "../upstreams/index.ts";
-import { readHeight, readStatuses, type SignatureStatus, signatureIn } from "./sent-answers.ts";
+import { readHeight, readStatuses, type SentStatus, signatureIn } from "./sent-answers.ts";
 
 /** What became of a transaction that went out through the gateway. */
 export type SentState = "sent" | "confirmed" | "finalized" | "failed" | "expired";
@@ -152,7 +152,7 @@ export class SentTransactions implements Disposable {
     }
   }
 
-  #evaluate(tracked: Tracked, status: SignatureStatus | null, height: bigint | null): void {
+  #evaluate(tracked: Tracked, status: SentStatus | null, height: bigint | null): void {
     const before = tracked.state;
     if (status !== null) {
       tracked.slot = status.slot;

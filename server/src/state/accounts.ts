@@ -1,7 +1,7 @@
 import { oracleTiers, oracleV2Tiers, type Product, platformTiers } from "@sluice/contract/tiers";
 import type { StoreConnection } from "./connection.ts";
 import { beyond, readPageRequest, toPage } from "./paging.ts";
-import type { AccountRecord, AccountStore, Page, PageRequest } from "./records.ts";
+import type { AccountRecord, AccountStore, PageRequest, RecordPage } from "./records.ts";
 import { toAccount } from "./rows.ts";
 import type { AccountRow } from "./tables.ts";
 import { checkAmount, checkIdentifier, checkOneOf, checkText, checkWholeOrNull, isIdentifier } from "./values.ts";
@@ -42,7 +42,7 @@ export class Accounts implements AccountStore {
     });
   }
 
-  async list(page: PageRequest): Promise<Page<AccountRecord>> {
+  async list(page: PageRequest): Promise<RecordPage<AccountRecord>> {
     const { limit, after } = readPageRequest("accounts", page);
     return this.#connection.run(async (db) => {
       const rows = await db

@@ -1,7 +1,7 @@
 import type { StoreConnection } from "./connection.ts";
 import type { GroupKind } from "./group-commit.ts";
 import { beyond, readPageRequest, toPage } from "./paging.ts";
-import type { AuditRecord, AuditStore, Page, PageRequest } from "./records.ts";
+import type { AuditRecord, AuditStore, PageRequest, RecordPage } from "./records.ts";
 import { toAudit } from "./rows.ts";
 import type { AuditRow, Tx } from "./tables.ts";
 import { checkIdentifier, checkJson, checkText, isIdentifier } from "./values.ts";
@@ -38,7 +38,7 @@ export class Audit implements AuditStore {
     return toAudit(row);
   }
 
-  async list(page: PageRequest & { readonly subject?: string }): Promise<Page<AuditRecord>> {
+  async list(page: PageRequest & { readonly subject?: string }): Promise<RecordPage<AuditRecord>> {
     const { limit, after } = readPageRequest("audit", page);
     const { subject } = page;
     if (subject !== undefined && !isIdentifier(subject)) return { items: [], nextCursor: null };

@@ -1,5 +1,5 @@
 import type { BundleStore } from "./bundle-records.ts";
-import type { Page, PageRequest } from "./page.ts";
+import type { PageRequest, RecordPage } from "./page.ts";
 
 /** A public key by which its account is known as a searcher. */
 export interface SearcherLink {
@@ -28,14 +28,14 @@ export interface SearcherStore {
   unlink(pubkey: string): Promise<boolean>;
   find(pubkey: string): Promise<SearcherLink | null>;
   /** By public key; of one account when given. */
-  list(page: PageRequest & { readonly accountId?: string }): Promise<Page<SearcherLink>>;
+  list(page: PageRequest & { readonly accountId?: string }): Promise<RecordPage<SearcherLink>>;
   /** In place of what was set before; both are whole numbers of at least 1. */
   setLimit(searcherId: string, limit: Pick<SearcherLimit, "bundlesPerSecond" | "burst">): Promise<SearcherLimit>;
   /** Whether there was one. */
   clearLimit(searcherId: string): Promise<boolean>;
   limitOf(searcherId: string): Promise<SearcherLimit | null>;
   /** By searcher's id. */
-  limits(page: PageRequest): Promise<Page<SearcherLimit>>;
+  limits(page: PageRequest): Promise<RecordPage<SearcherLimit>>;
 }
 
 /** `maintenance` refuses submissions and follows what is in flight; `halted` hands nothing to leaders either. */

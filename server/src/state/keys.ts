@@ -12,8 +12,8 @@ import {
   type KeyStatus,
   type KeyStore,
   keyStatuses,
-  type Page,
   type PageRequest,
+  type RecordPage,
 } from "./records.ts";
 import { toAccount, toKey } from "./rows.ts";
 import type { AccountRow, KeyRow, Tx } from "./tables.ts";
@@ -132,7 +132,7 @@ export class Keys implements KeyStore {
     });
   }
 
-  async list(page: PageRequest & { readonly accountId?: string }): Promise<Page<KeyRecord>> {
+  async list(page: PageRequest & { readonly accountId?: string }): Promise<RecordPage<KeyRecord>> {
     const { limit, after } = readPageRequest("keys", page);
     const { accountId } = page;
     if (accountId !== undefined && !isIdentifier(accountId)) return { items: [], nextCursor: null };

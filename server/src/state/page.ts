@@ -7,7 +7,7 @@ export interface PageRequest {
 }
 
 /** Part of a list, and the cursor of the next part. */
-export interface Page<T> {
+export interface RecordPage<T> {
   readonly items: readonly T[];
   /** Null on the last page. */
   readonly nextCursor: string | null;

@@ -1,7 +1,7 @@
 import { SluiceError } from "@sluice/contract/errors";
 import { limits } from "@sluice/contract/limits";
 import { type Expression, type SqlBool, sql } from "kysely";
-import type { Page, PageRequest } from "./records.ts";
+import type { PageRequest, RecordPage } from "./records.ts";
 import { isIdentifier } from "./values.ts";
 
 /** The end of a page: lists are ordered by (time, id), so rows added or removed between two pages shift nothing. */
@@ -67,7 +67,7 @@ export function toPage<Row, T>(
   rows: readonly Row[],
   convert: (row: Row) => T,
   positionOf: (row: Row) => Position,
-): Page<T> {
+): RecordPage<T> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const more = rows.length > limit && last !== undefined;

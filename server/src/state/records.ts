@@ -12,9 +12,9 @@ import type { Log } from "@sluice/lib";
 import type { EngineState, EngineSwitchStore, SearcherStore } from "./engine-records.ts";
 import type { CreditStore, MeteredProduct } from "./meter.ts";
 import type { UpstreamNodeStore, UpstreamOrderStore } from "./order-records.ts";
-import type { Page, PageRequest } from "./page.ts";
+import type { PageRequest, RecordPage } from "./page.ts";
 
-export type { Page, PageRequest } from "./page.ts";
+export type { PageRequest, RecordPage } from "./page.ts";
 
 /** All times are Unix milliseconds; amounts are bigint from 0 to 2^63-1. */
 export interface AccountRecord {
@@ -111,7 +111,7 @@ export interface AccountStore {
   }): Promise<AccountRecord>;
   get(id: string): Promise<AccountRecord | null>;
   /** Oldest first. */
-  list(page: PageRequest): Promise<Page<AccountRecord>>;
+  list(page: PageRequest): Promise<RecordPage<AccountRecord>>;
   setTier(id: string, product: "platform", tier: PlatformTier): Promise<AccountRecord | null>;
   setTier(id: string, product: "oracle", tier: OracleTier): Promise<AccountRecord | null>;
   setTier(id: string, product: "oracle-v2", tier: OracleV2Tier): Promise<AccountRecord | null>;
@@ -131,7 +131,7 @@ export interface KeyStore {
   findByHash(hash: string): Promise<{ key: KeyRecord; account: AccountRecord } | null>;
   get(id: string): Promise<KeyRecord | null>;
   /** Oldest first; of one account when `accountId` is given. */
-  list(page: PageRequest & { readonly accountId?: string }): Promise<Page<KeyRecord>>;
+  list(page: PageRequest & { readonly accountId?: string }): Promise<RecordPage<KeyRecord>>;
   /** Revoked is final: any other status after it is CONFLICT. */
   setStatus(id: string, status: KeyStatus): Promise<KeyRecord | null>;
   update(id: string, changes: KeyChanges): Promise<KeyRecord | null>;
@@ -168,7 +168,7 @@ export interface AuditStore {
     readonly detail?: Readonly<Record<string, unknown>>;
   }): Promise<AuditRecord>;
   /** Newest first; of one subject when given. */
-  list(page: PageRequest & { readonly subject?: string }): Promise<Page<AuditRecord>>;
+  list(page: PageRequest & { readonly subject?: string }): Promise<RecordPage<AuditRecord>>;
 }
 
 /** The stores that an administrator's change may take part in. */

@@ -16,7 +16,7 @@ export interface AnsweringDependencies {
 }
 
 export type RestContext = Context<RestEnvironment>;
-export type Answer = (incoming: Incoming, context: RestContext) => Response | Promise<Response>;
+export type EngineAnswer = (incoming: Incoming, context: RestContext) => Response | Promise<Response>;
 
 /**
  * How every request of the REST endpoint is answered. Its address pays for it first, whatever its path and method: a
@@ -51,7 +51,7 @@ export class Answering {
   };
 
   /** A handler, and what it refuses. Anything else that it throws is a fault of this engine. */
-  handler(answer: Answer): Handler<RestEnvironment> {
+  handler(answer: EngineAnswer): Handler<RestEnvironment> {
     return async (context) => {
       const incoming = this.#incoming.get(context.req.raw) ?? this.#incomingOf(context);
       this.#incoming.delete(context.req.raw);

@@ -8,7 +8,7 @@ import { decodeBase64 } from "../admission/index.ts";
 import type { BundleRecord } from "../model/bundle.ts";
 import type { BlockEngineService } from "../model/service.ts";
 import { Admit, type AdmitDependencies, type Incoming, searcherOf } from "./admit.ts";
-import { type Answer, Answering, json, type RestContext, writeFailure } from "./answering.ts";
+import { Answering, type EngineAnswer, json, type RestContext, writeFailure } from "./answering.ts";
 import { bundleFailure, EngineRefusal, engineFailure } from "./failure.ts";
 import { isJitoCall, JitoEndpoint } from "./jito-endpoint.ts";
 import { JitoRpc, type JitoRpcDependencies } from "./jito-rpc.ts";
@@ -39,8 +39,8 @@ export function createEngineHttp(dependencies: EngineHttpDependencies) {
   const app = createRestApp({ cors: "none", failure: writeFailure }, dependencies);
   const answering = new Answering({ ...dependencies, admit });
   app.use("*", answering.first);
-  const answer = (handler: Answer) => answering.handler(handler);
-  const read = (handler: Answer) =>
+  const answer = (handler: EngineAnswer) => answering.handler(handler);
+  const read = (handler: EngineAnswer) =>
     answer(async (incoming, context) => {
       await admit.key(incoming, "read");
       return await handler(incoming, context);

@@ -18,7 +18,7 @@ export interface ParsedBundle {
   readonly transactions: readonly Transaction[];
 }
 
-export type Resolution =
+export type BundleResolution =
   | { readonly kind: "prepared"; readonly bundle: PreparedBundle }
   | { readonly kind: "failed"; readonly failure: BundleFailure }
   /** Accounts that must be read first. */
@@ -87,7 +87,7 @@ export class Resolver {
   }
 
   /** Needs every account that is not known for `slot` or a later one. */
-  resolve(parsed: ParsedBundle, slot: bigint): Resolution {
+  resolve(parsed: ParsedBundle, slot: bigint): BundleResolution {
     const gathering = new Gathering(slot);
     for (const [index, transaction] of parsed.transactions.entries()) {
       const reason = this.#transaction(transaction, gathering);
@@ -100,7 +100,7 @@ export class Resolver {
     let bytes = 0;
     for (const { space } of held) bytes += space;
     const last = parsed.transactions.length - 1;
-    const failed = (reason: FailureReason): Resolution => {
+    const failed = (reason: FailureReason): BundleResolution => {
       return { kind: "failed", failure: failureOf(last, parsed.transactions[last] ?? null, reason) };
     };
     if (bytes > loadedBytesMax) {

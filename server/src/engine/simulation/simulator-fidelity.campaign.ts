@@ -12,9 +12,9 @@ import { describeOutcome } from "./testing/outcomes.ts";
 
 const sol = 1_000_000_000n;
 const bundleMax = 5;
-const PAYERS = 8;
+const payersMax = 8;
 /** Of a slot's own transactions, beside the traffic. */
-const OWN = 12;
+const ownMax = 12;
 const perSecond = 100;
 
 /** Errors of transactions that never enter a block, so that the chain has no record of them. */
@@ -24,7 +24,7 @@ const neverLands = /AccountNotFound|InsufficientFundsForFee|InvalidAccountForFee
 function ownTransactions(world: SimulatedChain, payers: readonly Keypair[], draw: TextRandom): Transaction[] {
   const { blockhash } = world.manual.chain.at("processed");
   const created: Transaction[] = [];
-  for (let count = 0; count < OWN; count += 1) {
+  for (let count = 0; count < ownMax; count += 1) {
     const kind = draw.below(8);
     const payer = kind === 0 ? Keypair.generate() : (draw.pick(payers) ?? Keypair.generate());
     const to = draw.below(2) === 0 ? Keypair.generate().publicKey : new PublicKey(draw.pick(tipAccounts) ?? "");
@@ -106,7 +106,7 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
   await using world = await startSimulatedChain();
   const { manual } = world;
   const draw = new TextRandom(`simulator-fidelity/${seed}`);
-  const payers = Array.from({ length: PAYERS }, () => Keypair.generate());
+  const payers = Array.from({ length: payersMax }, () => Keypair.generate());
   const submitted: Transaction[] = [];
   using _traffic = new Traffic(
     { transactionsPerSecond: perSecond, seed: String(seed), slotMs: 0 },

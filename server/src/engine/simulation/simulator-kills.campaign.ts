@@ -8,9 +8,9 @@ import { type SimulatedChain, startSimulatedChain, tipAccounts } from "./testing
 import { describeOutcome } from "./testing/outcomes.ts";
 
 const sol = 1_000_000_000n;
-const PAYERS = 24;
+const payersMax = 24;
 /** Bundles that are simulated at once, of which a part goes into a block. */
-const WAVE = 160;
+const waveSize = 160;
 const bundleMax = 5;
 /** Waves that are added until at least one machine was killed in the middle of its work. */
 const wavesMore = 20;
@@ -111,14 +111,14 @@ export async function run({ n, seed }: { n: number; seed: number }): Promise<{ p
       machineEnded: () => undefined,
     },
   );
-  const payers = Array.from({ length: PAYERS }, () => Keypair.generate());
+  const payers = Array.from({ length: payersMax }, () => Keypair.generate());
   for (const payer of payers) manual.fund(payer, 1_000n * sol);
   await world.closeSlots(2);
   const tally: Tally = { bundles: 0, kills: 0, unavailable: 0, errors: [] };
-  const isEnough = () => tally.bundles >= n && (tally.kills > 0 || tally.bundles >= n + wavesMore * WAVE);
+  const isEnough = () => tally.bundles >= n && (tally.kills > 0 || tally.bundles >= n + wavesMore * waveSize);
   while (!isEnough() && tally.errors.length < 10) {
     harmed.onSlot(manual.chain.at("processed").slot);
-    const wave = Array.from({ length: Math.min(WAVE, n) }, (_, index) =>
+    const wave = Array.from({ length: Math.min(waveSize, n) }, (_, index) =>
       drawBundle(world, payers, draw, tally.bundles + index),
     );
     await runWave(harmed, unharmed, wave, draw, tally);

@@ -3,7 +3,7 @@ import { sourceIds, type Tick } from "../model/tick.ts";
 import { isStablecoin, type Stablecoin } from "./options.ts";
 
 /** The latest tick of one source on one market. */
-export interface Market {
+export interface TrackedMarket {
   tick: Tick;
   /** The time that the source states, at most the time of receipt: a clock that runs ahead gains no freshness. */
   asOfMs: number;
@@ -13,8 +13,8 @@ export interface Market {
 }
 
 /** A market as a price of one symbol: direct, through a coin's index, or inverted. */
-export interface View {
-  readonly market: Market;
+export interface MarketView {
+  readonly market: TrackedMarket;
   /** The coin whose index is needed; null in dollars. */
   readonly through: Stablecoin | null;
   /** The symbol is the market's quote currency: its price is one over the market's. */
@@ -23,15 +23,15 @@ export interface View {
 
 /** The latest ticks by symbol; bounded by symbols, sources and three quote currencies. */
 export class MarketTable {
-  readonly #views = new Map<string, View[]>();
-  readonly #markets = new Map<string, Market>();
+  readonly #views = new Map<string, MarketView[]>();
+  readonly #markets = new Map<string, TrackedMarket>();
 
   constructor(symbols: readonly string[]) {
     for (const symbol of symbols) this.#views.set(symbol, []);
   }
 
   /** Sorted by source and quote currency, so that a round does not depend on the order of arrival. */
-  views(symbol: string): readonly View[] {
+  views(symbol: string): readonly MarketView[] {
     return this.#views.get(symbol) ?? [];
   }
 
@@ -68,14 +68,14 @@ export class MarketTable {
     return symbols;
   }
 
-  #addViews(market: Market): void {
+  #addViews(market: TrackedMarket): void {
     const { base, quote } = market.tick;
     const through = quote === "USD" ? null : quote;
     this.#add(base, { market, through, inverse: false });
     if (isStablecoin(base) && isStablecoin(quote)) this.#add(quote, { market, through: base, inverse: true });
   }
 
-  #add(symbol: string, view: View): void {
+  #add(symbol: string, view: MarketView): void {
     const views = this.#views.get(symbol);
     if (views === undefined) return;
     views.push(view);
@@ -84,7 +84,7 @@ export class MarketTable {
 }
 
 const quotes = ["USD", "USDT", "USDC"];
-const rank = ({ market: { tick }, inverse }: View): number =>
+const rank = ({ market: { tick }, inverse }: MarketView): number =>
   sourceIds.indexOf(tick.source) * 8 + quotes.indexOf(tick.quote) * 2 + (inverse ? 1 : 0);
 
 const hasSameFigures = (left: Tick, right: Tick): boolean =>

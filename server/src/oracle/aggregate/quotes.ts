@@ -1,6 +1,6 @@
 import { absolute, add, type Decimal, divide, multiply, subtract, unit } from "../model/decimal.ts";
 import type { SourceId, Tick } from "../model/tick.ts";
-import type { View } from "./market-table.ts";
+import type { MarketView } from "./market-table.ts";
 import type { Stablecoin } from "./options.ts";
 import { type StablecoinIndex, unsure } from "./stablecoin-index.ts";
 
@@ -59,7 +59,7 @@ export interface QuoteSet {
 }
 
 /** The quotes of one symbol: without stale and frozen markets, and with the markets of one origin as one quote. */
-export function collectQuotes(views: readonly View[], context: RoundContext, options: QuoteOptions): QuoteSet {
+export function collectQuotes(views: readonly MarketView[], context: RoundContext, options: QuoteOptions): QuoteSet {
   const bySource = new Map<SourceId, Quote[]>();
   const byOrigin = new Map<string, Quote>();
   const unsureSources = new Set<SourceId>();
@@ -95,7 +95,7 @@ export function collectQuotes(views: readonly View[], context: RoundContext, opt
 }
 
 /** The price of a view in its own quote currency; the indexes of the coins use nothing else. */
-export function viewPrice({ market, inverse }: View): Decimal {
+export function viewPrice({ market, inverse }: MarketView): Decimal {
   return inverse ? divide(unit, market.tick.price) : market.tick.price;
 }
 
@@ -103,7 +103,7 @@ export function viewPrice({ market, inverse }: View): Decimal {
  * A market is frozen when its time advances while its figures stay equal to the last digit for longer than the stale
  * limit, and the symbol's price has moved by half the reach meanwhile. A quiet market of a quiet symbol is not frozen.
  */
-function isFrozen({ market, inverse }: View, staleMs: number, { atMs, good, reach }: RoundContext): boolean {
+function isFrozen({ market, inverse }: MarketView, staleMs: number, { atMs, good, reach }: RoundContext): boolean {
   if (inverse || good === null || market.goodAtChange === null || atMs - market.changedAtMs <= staleMs) return false;
   return absolute(subtract(good, market.goodAtChange)) * 2n > multiply(reach, market.goodAtChange);
 }
@@ -129,12 +129,12 @@ function combine(quotes: readonly Quote[]): Quote | null {
  * The figures of a view in dollars. They are computed in each round: caching those of unchanged markets saves an eighth
  * of the CPU of a round of nine sources (20 instead of 23 µs).
  */
-function quoteOf(view: View, index: StablecoinIndex | null, staleMs: number): Quote {
+function quoteOf(view: MarketView, index: StablecoinIndex | null, staleMs: number): Quote {
   const rate = index === null || index.state === "unsure" ? unit : index.price;
   return view.inverse ? inverseQuote(view, rate, staleMs) : directQuote(view, rate, staleMs);
 }
 
-function directQuote({ market, through }: View, rate: Decimal, staleMs: number): Quote {
+function directQuote({ market, through }: MarketView, rate: Decimal, staleMs: number): Quote {
   const { tick, asOfMs } = market;
   const inDollars = (value: Decimal): Decimal => (through === null ? value : multiply(value, rate));
   const orNull = (value: Decimal | null): Decimal | null => (value === null || value < 0n ? null : inDollars(value));
@@ -155,7 +155,7 @@ function directQuote({ market, through }: View, rate: Decimal, staleMs: number):
 }
 
 /** The market from the side of its quote currency: its low gives the high, its base volume at the coin's index the turnover. */
-function inverseQuote({ market, through }: View, rate: Decimal, staleMs: number): Quote {
+function inverseQuote({ market, through }: MarketView, rate: Decimal, staleMs: number): Quote {
   const { tick, asOfMs } = market;
   const inDollars = (value: Decimal | null): Decimal | null =>
     value === null || value <= 0n ? null : divide(rate, value);

@@ -1,17 +1,9 @@
 import { type OracleTierTerms, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
 import type { Permission } from "@sluice/contract/tiers";
 import type { Access, AdmissionCode, Refusal } from "../../access/index.ts";
+import type { RateLimitState } from "../../http/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import { OracleError, type Variant } from "./oracle-error.ts";
-
-/** The values of the X-RateLimit headers: whole requests in the variant's own unit. */
-export interface RateState {
-  readonly limit: number;
-  readonly burst: number;
-  readonly remaining: number;
-  /** Unix seconds. */
-  readonly resetAt: number;
-}
 
 export interface Admitted {
   readonly grant: Grant;
@@ -61,11 +53,11 @@ export async function takeRate(
   access: Pick<Access, "meter">,
   variant: Variant,
   { grant, terms }: Pick<Admitted, "grant" | "terms">,
-): Promise<{ state: RateState; error: OracleError | null }> {
+): Promise<{ state: RateLimitState; error: OracleError | null }> {
   const unit = unitSeconds[variant];
   const bucket = `oracle-${variant}:${grant.accountId}`;
   const decision = await access.meter([{ bucket, requestsPerSecond: terms.rate, burst: terms.burst * unit }], unit);
-  const state: RateState = {
+  const state: RateLimitState = {
     limit: terms.rate,
     burst: terms.burst,
     remaining: Math.floor(decision.remaining / unit),

@@ -1,6 +1,5 @@
 import { oracleDeprecatedSince } from "@sluice/contract/oracle";
-import { openCorsHeaders } from "../../http/index.ts";
-import type { RateState } from "./admission.ts";
+import { openCorsHeaders, type RateLimitState } from "../../http/index.ts";
 import type { OracleError } from "./oracle-error.ts";
 
 export interface Deprecation {
@@ -23,7 +22,7 @@ export function sharedHeaders({ sunsetMs, successorUrl }: Deprecation): Record<s
   };
 }
 
-export function writeRate(headers: Record<string, string>, rate: RateState): void {
+export function writeRate(headers: Record<string, string>, rate: RateLimitState): void {
   headers["X-RateLimit-Limit"] = String(rate.limit);
   headers["X-RateLimit-Remaining"] = String(rate.remaining);
   headers["X-RateLimit-Reset"] = String(rate.resetAt);

@@ -1,20 +1,12 @@
 import type { Clock } from "@sluice/lib";
 import type { Access } from "../../access/index.ts";
 import type { Allowance } from "../../credits/index.ts";
-import { hasSingleHost, preflightResponse, presentedKey } from "../../http/index.ts";
+import { hasSingleHost, preflightResponse, presentedKey, type RateLimitState } from "../../http/index.ts";
 import type { Grant } from "../../keys/index.ts";
 import { LedgerUnavailableError } from "../../ledger/index.ts";
 import type { OracleEvents } from "../model/events.ts";
 import { isoTime } from "../model/quotation.ts";
-import {
-  type Admitted,
-  admissionError,
-  quotaError,
-  type RateState,
-  readPermission,
-  takeRate,
-  tierOf,
-} from "./admission.ts";
+import { type Admitted, admissionError, quotaError, readPermission, takeRate, tierOf } from "./admission.ts";
 import { type Deprecation, sharedHeaders, writeError, writeRate } from "./headers.ts";
 import { errorBody, OracleError, type Variant } from "./oracle-error.ts";
 import { Query } from "./parameters.ts";
@@ -45,7 +37,7 @@ interface Exchange {
   readonly startedMs: number;
   route: Route | null;
   grant: Grant | null;
-  rate: RateState | null;
+  rate: RateLimitState | null;
 }
 
 const methods = ["GET", "HEAD"] as const;

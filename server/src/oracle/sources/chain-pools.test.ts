@@ -4,7 +4,7 @@ import { programs } from "@sluice/wire/programs";
 import { decimal, formatDecimal } from "../model/decimal.ts";
 import type { SourceEvents } from "../model/events.ts";
 import type { Tick } from "../model/tick.ts";
-import { type AccountReading, ChainPools, type PoolOptions } from "./chain-pools.ts";
+import { type AccountReading, type ChainPoolOptions, ChainPools } from "./chain-pools.ts";
 import { PoolPrice, poolSlotsMin } from "./pool-price.ts";
 
 const million = 1_000_000n;
@@ -84,7 +84,7 @@ function vault(mint: "base" | "quote", amount: bigint, state = 1): Uint8Array {
 const { decodeBase58 } = await import("@sluice/wire/base58");
 const tokenProgramBytes = decodeBase58(quoteMint, 32) ?? new Uint8Array(32);
 
-function bench(pool: Partial<PoolOptions> = {}) {
+function bench(pool: Partial<ChainPoolOptions> = {}) {
   const clock = new ManualClock(Date.parse("2026-11-01T00:00:00Z"));
   const ticks: Tick[] = [];
   const dropped: string[] = [];
@@ -100,7 +100,7 @@ function bench(pool: Partial<PoolOptions> = {}) {
     sourceFault: (_source, fault) => void faults.push(fault),
   };
   const asked: (readonly string[])[] = [];
-  const options: PoolOptions = {
+  const options: ChainPoolOptions = {
     ...{ base: "SOL", quote: "USDC", baseVault, quoteVault, baseMint, quoteMint, baseDecimals: 9, quoteDecimals: 6 },
     ...pool,
   };

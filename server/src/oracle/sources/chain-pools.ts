@@ -11,7 +11,7 @@ import type { SourceHealth } from "./source-health.ts";
 import { SourceRecord } from "./source-record.ts";
 
 /** One pool: two token accounts that it holds its reserves in. Of the program that trades with them nothing is needed. */
-export interface PoolOptions {
+export interface ChainPoolOptions {
   readonly base: string;
   readonly quote: QuoteCurrency;
   readonly baseVault: string;
@@ -47,7 +47,7 @@ export const chainCadenceMs = 5_000;
 const decimalsMax = 18;
 
 interface Tracked {
-  readonly options: PoolOptions;
+  readonly options: ChainPoolOptions;
   readonly market: Market;
   readonly price: PoolPrice;
   asOfMs: number | null;
@@ -66,7 +66,7 @@ export class ChainPools implements AsyncDisposable {
 
   /** Throws RangeError for more pools than fit into one call, or decimals out of range. */
   constructor(
-    options: { readonly pools: readonly PoolOptions[] },
+    options: { readonly pools: readonly ChainPoolOptions[] },
     dependencies: { clock: Clock; onTick: (tick: Tick) => void; events: SourceEvents; readAccounts: AccountReader },
   ) {
     if (options.pools.length > poolsMax) throw new RangeError(`more than ${poolsMax} pools`);
@@ -161,7 +161,7 @@ function amountOf(account: { owner: string; data: Uint8Array } | null | undefine
   return token === null || token.mint !== mint || token.state !== "initialized" ? null : token.amount;
 }
 
-const tickOf = ({ base, quote }: PoolOptions, price: Decimal, atMs: number): Tick => ({
+const tickOf = ({ base, quote }: ChainPoolOptions, price: Decimal, atMs: number): Tick => ({
   source: "chain",
   base,
   quote,

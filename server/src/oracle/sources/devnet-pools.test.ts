@@ -3,7 +3,7 @@ import { ManualClock } from "@sluice/lib";
 import { bootNode } from "../../../../devnet/chain/testing/boot.ts";
 import { formatDecimal } from "../model/decimal.ts";
 import type { SourceEvents } from "../model/events.ts";
-import { type AccountReader, ChainPools, createAccountReader, type PoolOptions } from "./chain-pools.ts";
+import { type AccountReader, type ChainPoolOptions, ChainPools, createAccountReader } from "./chain-pools.ts";
 
 const silent: SourceEvents = {
   sourceStatusChanged: () => undefined,
@@ -19,7 +19,7 @@ const silent: SourceEvents = {
 
 /** A pool of the development chain's genesis, its token against the dollar. */
 type GenesisPools = Awaited<ReturnType<typeof bootNode>>["chain"]["genesis"]["description"]["pools"];
-function poolOptions(pools: GenesisPools, name: string, base: string): PoolOptions {
+function poolOptions(pools: GenesisPools, name: string, base: string): ChainPoolOptions {
   const pool = pools.find((each) => each.name === name);
   const quote = pool?.sides.find(({ mint }) => mint.decimals === 6);
   const other = pool?.sides.find(({ mint }) => mint.decimals === 9);

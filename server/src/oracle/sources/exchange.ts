@@ -1,5 +1,8 @@
+import type { SourceEndpoint } from "../../config/index.ts";
 import type { QuoteCurrency, SourceId } from "../model/tick.ts";
 import type { DropReason, Heartbeat, Row } from "./row.ts";
+
+export type { SourceEndpoint };
 
 /** One market of one exchange. */
 export interface Market {
@@ -11,12 +14,6 @@ export interface Market {
   readonly streamName: string;
   /** Further names under which answers may hold it. */
   readonly aliases: readonly string[];
-}
-
-/** Where an exchange is: two addresses in front of its exact paths. */
-export interface SourceEndpoint {
-  readonly rest: string;
-  readonly ws: string;
 }
 
 /** What one frame of a stream means. */

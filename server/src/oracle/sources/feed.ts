@@ -6,14 +6,14 @@ import type { SourceFeed, SourceState } from "../model/ports.ts";
 import { type SourceId, sourceIds, type Tick } from "../model/tick.ts";
 import {
   type AccountReader,
+  type ChainPoolOptions,
   ChainPools,
   chainCadenceMs,
   createAccountReader,
-  type PoolOptions,
 } from "./chain-pools.ts";
 import type { SourceEndpoint } from "./exchange.ts";
 import { exchanges } from "./exchanges/index.ts";
-import { Source } from "./source.ts";
+import { Source, type SourceDependencies } from "./source.ts";
 import { disabledHealth, type SourceHealth } from "./source-health.ts";
 
 /** The usual interval between ticks of a liquid market at each source, milliseconds; quotes are stale after three times that. */
@@ -30,7 +30,7 @@ export interface SourcesOptions {
   /** The sources to read; all when left out. */
   readonly enabled?: readonly SourceId[];
   /** Pools on the chain; none when left out. */
-  readonly pools?: readonly PoolOptions[];
+  readonly pools?: readonly ChainPoolOptions[];
 }
 
 export interface SourcesDependencies {
@@ -88,20 +88,13 @@ export interface ExchangesOptions {
   /** Addresses used in place of an exchange's own. */
   readonly endpoints: Readonly<Partial<Record<SourceId, SourceEndpoint>>>;
   /** The chain's own pools, for symbols that exchanges lack. */
-  readonly pools: readonly PoolOptions[];
+  readonly pools: readonly ChainPoolOptions[];
   /** The node that their accounts are read from; null reads none. */
   readonly node: NodeEndpoint | null;
 }
 
-export interface ExchangesDependencies {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly events: SourceEvents;
-  readonly onTick: (tick: Tick) => void;
-}
-
 /** Starts to read the exchanges and pools; their ticks arrive with their first answers. */
-export function startExchanges(options: ExchangesOptions, dependencies: ExchangesDependencies): SourceFeed {
+export function startExchanges(options: ExchangesOptions, dependencies: SourceDependencies): SourceFeed {
   const { node, ...rest } = options;
   const sources = startSources(
     { ...rest, symbols: oracleSymbols },

@@ -1,5 +1,5 @@
 import { oracleBounds, oracleSymbols, oracleTierTerms, oracleV2TierTerms } from "@sluice/contract/oracle";
-import type { Decimal } from "../model/decimal.ts";
+import type { LastGood } from "../aggregate/breaker.ts";
 import { Quotation } from "../model/quotation.ts";
 import type { PricedRound, RefusalReason, Round } from "../model/round.ts";
 
@@ -10,13 +10,7 @@ export interface NoPrice {
   readonly kind: "none";
   readonly symbol: string;
   readonly reason: NoPriceReason;
-  readonly last: LastPrice | null;
-}
-
-/** The last good price, however old. */
-export interface LastPrice {
-  readonly price: Decimal;
-  readonly atMs: number;
+  readonly last: LastGood | null;
 }
 
 export type Served = { readonly kind: "price"; readonly quotation: Quotation } | NoPrice;
@@ -31,7 +25,7 @@ interface WindowCell {
 
 interface Entry {
   latest: Held | null;
-  last: LastPrice | null;
+  last: LastGood | null;
   readonly cells: Map<number, WindowCell>;
 }
 
@@ -76,7 +70,7 @@ export class PriceStore {
   }
 
   /** Sets the last good price of an earlier run, which is reported while there is no price. */
-  remember(symbol: string, last: LastPrice): void {
+  remember(symbol: string, last: LastGood): void {
     const entry = this.#entries.get(symbol);
     if (entry !== undefined) entry.last ??= last;
   }

@@ -2,7 +2,7 @@ import { SluiceError } from "@sluice/contract/errors";
 import type { StoreConnection } from "../connection.ts";
 import type { SearcherLimit, SearcherLink, SearcherStore } from "../engine-records.ts";
 import type { SearcherLimitRow, SearcherRow } from "../engine-tables.ts";
-import type { Page, PageRequest } from "../page.ts";
+import type { PageRequest, RecordPage } from "../page.ts";
 import { readPageRequest, toPage } from "../paging.ts";
 import { numberOf } from "../rows.ts";
 import { checkIdentifier, checkWhole, isIdentifier } from "../values.ts";
@@ -48,7 +48,7 @@ export class Searchers implements SearcherStore {
     });
   }
 
-  async list(page: PageRequest & { readonly accountId?: string }): Promise<Page<SearcherLink>> {
+  async list(page: PageRequest & { readonly accountId?: string }): Promise<RecordPage<SearcherLink>> {
     const { limit, after } = readPageRequest("searchers", page);
     const { accountId } = page;
     if (accountId !== undefined && !isIdentifier(accountId)) return { items: [], nextCursor: null };
@@ -99,7 +99,7 @@ export class Searchers implements SearcherStore {
     });
   }
 
-  async limits(page: PageRequest): Promise<Page<SearcherLimit>> {
+  async limits(page: PageRequest): Promise<RecordPage<SearcherLimit>> {
     const { limit, after } = readPageRequest("searcher_limits", page);
     return this.#connection.run(async (db) => {
       let query = db.selectFrom("searcher_limits").selectAll();

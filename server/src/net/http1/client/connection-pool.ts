@@ -2,8 +2,8 @@ import type { Clock, Timer } from "@sluice/lib";
 import type { ReadState } from "../framing.ts";
 import {
   answerIn,
+  type ClientConnectionOwner,
   Connection,
-  type ConnectionOwner,
   type ConnectionPoolOptions,
   type PooledCall,
   plainHandlers,
@@ -19,7 +19,7 @@ const sweepMs = 50;
  * The connections to one node: one call at a time on each, kept for the next. The one used last is taken first, so that
  * what a low load does not need is closed. Calls beyond the bound wait their turn, within their deadline.
  */
-export class ConnectionPool implements ConnectionOwner, Disposable {
+export class ConnectionPool implements ClientConnectionOwner, Disposable {
   readonly #options: ConnectionPoolOptions;
   readonly #clock: Clock;
   readonly #idleMsMax: number;

@@ -75,7 +75,7 @@ export function answerIn(reader: ResponseReader): Extract<PooledOutcome, { kind:
   return { kind: "answered", status: reader.head.status, bytes: reader.body(), coding: reader.head.contentEncoding };
 }
 
-export interface ConnectionOwner {
+export interface ClientConnectionOwner {
   /** The attempt to open it is over, with or without success; called once for every connection, also after `close`. */
   attempted(): void;
   opened(connection: Connection): void;
@@ -105,14 +105,14 @@ export class Connection {
   isReused = false;
   /** Monotonic milliseconds when it began to open, later when it became idle. */
   sinceMs: number;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: ClientConnectionOwner;
   #socket: Socket | null = null;
   #isOpen = false;
   #isOver = false;
   #isAttempted = false;
   #unsent: Uint8Array | null = null;
 
-  constructor(options: { sinceMs: number }, owner: ConnectionOwner) {
+  constructor(options: { sinceMs: number }, owner: ClientConnectionOwner) {
     this.sinceMs = options.sinceMs;
     this.#owner = owner;
   }
